@@ -1,0 +1,42 @@
+/**
+ * The text of a key: `tg_`, 27 base62 digits from a CSPRNG (160.7 bits), and a checksum of six more, which tells a typing
+ * error from a key without a look-up. The checksum is no secret: it is the CRC-32 of what stands before it.
+ */
+import { randomBytes } from "node:crypto"
+import { crc32 } from "node:zlib"
+
+const prefix = "tg_"
+const secretLength = 27
+const checksumLength = 6
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+const pattern = /^tg_[0-9A-Za-z]{33}$/
+
+/** Uniform: bytes beyond the largest multiple of 62 are thrown away. */
+export const randomBase62 = (length: number): string => {
+  let text = ""
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < 248 && text.length < length) text += alphabet[byte % 62]
+    }
+  }
+  return text
+}
+
+const checksum = (text: string): string => {
+  let rest = crc32(text)
+  let digits = ""
+  for (let i = 0; i < checksumLength; i++) {
+    digits = alphabet[rest % 62] + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}
+
+export const generate = (): string => {
+  const body = prefix + randomBase62(secretLength)
+  return body + checksum(body)
+}
+
+/** Whether a text can be a key at all. */
+export const isWellFormed = (text: string): boolean =>
+  pattern.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)

@@ -1,0 +1,199 @@
+/** What Tachograph does, whatever carries the request: the interface's nine operations, and reading back. */
+import { Cache, Context, DateTime, Duration, Effect, Exit, Layer } from "effect"
+import { createHash } from "node:crypto"
+import { type Agent, type AgentName, defaultAgentName } from "./domain/Agent.ts"
+import { type AgentVersion, type AgentVersionName, defaultAgentVersionName } from "./domain/AgentVersion.ts"
+import {
+  type AgentNotFound,
+  type AgentVersionNotFound,
+  type EventNotFound,
+  FingerprintNotFound,
+  type PersonNotFound,
+  SessionIdEmpty,
+  type StorageUnavailable
+} from "./domain/Errors.ts"
+import { Event, type EventId, EventReceipt, EventSummary, type NewEvent } from "./domain/Event.ts"
+import type { Fingerprint, FingerprintId } from "./domain/Fingerprint.ts"
+import * as JsonText from "./domain/JsonText.ts"
+import { Person, type PersonId } from "./domain/Person.ts"
+import { CurrentProject, type ProjectId } from "./domain/Project.ts"
+import { EventIds } from "./EventIds.ts"
+import * as Pack from "./payload/Pack.ts"
+import { type EventQuery, Storage } from "./Storage.ts"
+
+type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
+
+/** Fingerprints known to exist, remembered because every event names one. They are never taken away. */
+const rememberedFingerprints = 10_000
+
+export interface EventPage {
+  readonly events: ReadonlyArray<EventSummary>
+  /** Where the next page starts behind; undefined when this was the last. */
+  readonly next: EventId | undefined
+}
+
+/** Every operation works in the `CurrentProject`. */
+export class Recorder extends Context.Service<
+  Recorder,
+  {
+    /** Succeeds when the event is committed and readable, and not before. */
+    readonly createEvent: (event: NewEvent) => Result<EventReceipt, SessionIdEmpty | FingerprintNotFound>
+    readonly getEvent: (id: EventId) => Result<Event, EventNotFound>
+    readonly listEvents: (query: EventQuery) => Result<EventPage>
+    readonly createFingerprint: (fingerprint: Fingerprint) => Result<FingerprintId>
+    readonly createAgent: (name: AgentName, description: string) => Result<Agent>
+    readonly getAgent: (name: AgentName) => Result<Agent, AgentNotFound>
+    readonly createAgentVersion: (
+      agent: AgentName,
+      name: AgentVersionName,
+      description: string | null
+    ) => Result<AgentVersion, AgentNotFound>
+    readonly getAgentVersion: (
+      agent: AgentName,
+      name: AgentVersionName
+    ) => Result<AgentVersion, AgentNotFound | AgentVersionNotFound>
+    readonly createPerson: (id: PersonId, properties: JsonText.JsonText) => Result<Person>
+    readonly updatePerson: (id: PersonId, properties: JsonText.JsonText) => Result<Person, PersonNotFound>
+    readonly getPerson: (id: PersonId) => Result<Person, PersonNotFound>
+  }
+>()("tachograph/core/Recorder") {
+  static readonly layerNoDeps: Layer.Layer<Recorder, never, Storage | EventIds> = Layer.effect(
+    Recorder,
+    Effect.suspend(() => make)
+  )
+
+  static readonly layer: Layer.Layer<Recorder, never, Storage> = this.layerNoDeps.pipe(Layer.provide(EventIds.layer))
+}
+
+const make = Effect.gen(function* () {
+  const storage = yield* Storage
+  const ids = yield* EventIds
+
+  const knownFingerprints = yield* Cache.makeWith(
+    (key: string) => {
+      const { id, project } = JSON.parse(key) as { project: ProjectId; id: FingerprintId }
+      return storage.hasFingerprint(project, id)
+    },
+    {
+      capacity: rememberedFingerprints,
+      timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value ? Duration.infinity : Duration.zero)
+    }
+  )
+
+  const createEvent = Effect.fn("Recorder.createEvent")(function* (event: NewEvent) {
+    const project = yield* CurrentProject
+    const { fingerprintId, session } = event
+    if (session === "") return yield* new SessionIdEmpty()
+    const known = yield* Cache.get(knownFingerprints, JSON.stringify({ project, id: fingerprintId }))
+    if (!known) return yield* new FingerprintNotFound()
+
+    const [id, now] = yield* ids.next
+    const receivedAt = DateTime.makeUnsafe(now)
+    const { bytes, inputsBytes, outputBytes } = Pack.pack(event.payload)
+    const summary = new EventSummary(
+      {
+        id,
+        receivedAt,
+        api: event.api,
+        fingerprintId,
+        agent: event.agent ?? defaultAgentName,
+        agentVersion: event.agentVersion ?? defaultAgentVersionName,
+        person: event.person ?? null,
+        session,
+        occurredAt: event.occurredAt ?? null,
+        durationMs: event.durationMs ?? null,
+        ...event.facts,
+        inputsBytes,
+        outputBytes
+      },
+      // Each field is of its type already.
+      { disableChecks: true }
+    )
+    yield* storage.appendEvents([{ project, summary, pack: bytes }])
+    return new EventReceipt({ id, receivedAt }, { disableChecks: true })
+  })
+
+  const getEvent = Effect.fn("Recorder.getEvent")(function* (id: EventId) {
+    const { pack, summary } = yield* storage.getEvent(yield* CurrentProject, id)
+    return new Event({ ...summary, payload: Pack.unpack(pack) }, { disableChecks: true })
+  })
+
+  const listEvents = Effect.fn("Recorder.listEvents")(function* (query: EventQuery) {
+    // One more than asked for tells whether there is a next page.
+    const found = yield* storage.listEvents(yield* CurrentProject, { ...query, limit: query.limit + 1 })
+    const events = found.slice(0, query.limit)
+    return { events, next: found.length > query.limit ? events.at(-1)?.id : undefined }
+  })
+
+  const createFingerprint = Effect.fn("Recorder.createFingerprint")(function* (fingerprint: Fingerprint) {
+    const project = yield* CurrentProject
+    const fields = canonicalFields(fingerprint)
+    const id = fingerprintIdOf(project, fields)
+    yield* storage.putFingerprint(project, { id, fields, createdAt: yield* DateTime.now })
+    return id
+  })
+
+  const createAgent = Effect.fn("Recorder.createAgent")(function* (name: AgentName, description: string) {
+    return yield* storage.putAgent(yield* CurrentProject, { name, description, createdAt: yield* DateTime.now })
+  })
+
+  const getAgent = Effect.fn("Recorder.getAgent")(function* (name: AgentName) {
+    return yield* storage.getAgent(yield* CurrentProject, name)
+  })
+
+  const createAgentVersion = Effect.fn("Recorder.createAgentVersion")(function* (
+    agent: AgentName,
+    name: AgentVersionName,
+    description: string | null
+  ) {
+    const createdAt = yield* DateTime.now
+    return yield* storage.putAgentVersion(yield* CurrentProject, agent, { name, description, createdAt })
+  })
+
+  const getAgentVersion = Effect.fn("Recorder.getAgentVersion")(function* (agent: AgentName, name: AgentVersionName) {
+    return yield* storage.getAgentVersion(yield* CurrentProject, agent, name)
+  })
+
+  const createPerson = Effect.fn("Recorder.createPerson")(function* (id: PersonId, properties: JsonText.JsonText) {
+    const person = new Person({ id, properties, createdAt: yield* DateTime.now })
+    return yield* storage.putPerson(yield* CurrentProject, person)
+  })
+
+  const updatePerson = Effect.fn("Recorder.updatePerson")(function* (id: PersonId, properties: JsonText.JsonText) {
+    return yield* storage.updatePerson(yield* CurrentProject, id, properties)
+  })
+
+  const getPerson = Effect.fn("Recorder.getPerson")(function* (id: PersonId) {
+    return yield* storage.getPerson(yield* CurrentProject, id)
+  })
+
+  return Recorder.of({
+    createEvent,
+    getEvent,
+    listEvents,
+    createFingerprint,
+    createAgent,
+    getAgent,
+    createAgentVersion,
+    getAgentVersion,
+    createPerson,
+    updatePerson,
+    getPerson
+  })
+})
+
+/** The same text for the same field values, whatever order the packages were sent in. */
+const canonicalFields = (fingerprint: Fingerprint): JsonText.JsonText => {
+  const { allPackages, ...rest } = fingerprint
+  const packages = allPackages && Object.entries(allPackages).sort(([a], [b]) => (a < b ? -1 : 1))
+  return JsonText.unsafe(JSON.stringify({ ...rest, allPackages: packages }))
+}
+
+/** A UUIDv8 of the SHA-256 of project and fields, so that the same fingerprint has the same id in every process. */
+const fingerprintIdOf = (project: ProjectId, fields: JsonText.JsonText): FingerprintId => {
+  const hex = createHash("sha256").update(JSON.stringify(project)).update(fields).digest("hex")
+  const variant = (8 + (Number.parseInt(hex.charAt(16), 16) % 4)).toString(16)
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, variant + hex.slice(17, 20), hex.slice(20, 32)].join(
+    "-"
+  ) as FingerprintId
+}

@@ -1,0 +1,16 @@
+import { Schema } from "effect"
+import { Name } from "./Name.ts"
+
+export const AgentName = Name.pipe(Schema.brand("AgentName"))
+export type AgentName = typeof AgentName.Type
+
+/** The agent of an event that names none. */
+export const defaultAgentName = AgentName.make("default")
+
+export class Agent extends Schema.Class<Agent>("Agent")({
+  name: AgentName,
+  /** Counts up from 1 within the project, without gaps. */
+  number: Schema.Int,
+  createdAt: Schema.DateTimeUtcFromString,
+  description: Schema.String
+}) {}

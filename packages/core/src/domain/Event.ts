@@ -1,0 +1,73 @@
+import { Schema } from "effect"
+import { AgentName } from "./Agent.ts"
+import { AgentVersionName } from "./AgentVersion.ts"
+import { FingerprintId } from "./Fingerprint.ts"
+import { JsonText } from "./JsonText.ts"
+import { PersonId } from "./Person.ts"
+import * as ProviderNames from "./ProviderNames.ts"
+import { SessionId } from "./Session.ts"
+import { Uuid } from "./Uuid.ts"
+
+/** A UUIDv7, so that ids sort by the time of recording. */
+export const EventId = Uuid.pipe(Schema.brand("EventId"))
+export type EventId = typeof EventId.Type
+
+export const Api = Schema.Literals(ProviderNames.apis)
+export type Api = typeof Api.Type
+
+/** What people filter and add up, read out of a payload where it says so; null where it does not. */
+export const ModelFacts = Schema.Struct({
+  model: Schema.NullOr(Schema.String),
+  inputTokens: Schema.NullOr(Schema.Int),
+  outputTokens: Schema.NullOr(Schema.Int),
+  stopReason: Schema.NullOr(Schema.String)
+})
+export type ModelFacts = typeof ModelFacts.Type
+
+const envelope = {
+  id: EventId,
+  receivedAt: Schema.DateTimeUtcFromString,
+  api: Api,
+  fingerprintId: FingerprintId,
+  agent: AgentName,
+  agentVersion: AgentVersionName,
+  person: Schema.NullOr(PersonId),
+  session: SessionId,
+  occurredAt: Schema.NullOr(Schema.DateTimeUtcFromString),
+  /** Milliseconds that the call took, by the client's word. */
+  durationMs: Schema.NullOr(Schema.Finite)
+}
+
+/** An event without its payloads, as lists show it. Sizes are bytes of UTF-8 as sent. */
+export class EventSummary extends Schema.Class<EventSummary>("EventSummary")({
+  ...envelope,
+  ...ModelFacts.fields,
+  inputsBytes: Schema.Int,
+  outputBytes: Schema.Int
+}) {}
+
+/** The two texts of a model call, as they were sent. */
+export const Payload = Schema.Struct({ inputs: JsonText, output: JsonText })
+export type Payload = typeof Payload.Type
+
+export class Event extends Schema.Class<Event>("Event")({ ...envelope, payload: Payload }) {}
+
+/** One model call as a client hands it in. What is absent gets the defaults of the interface. */
+export interface NewEvent {
+  readonly api: Api
+  readonly fingerprintId: FingerprintId
+  readonly session: SessionId
+  readonly agent?: AgentName | null | undefined
+  readonly agentVersion?: AgentVersionName | null | undefined
+  readonly person?: PersonId | null | undefined
+  readonly occurredAt?: Event["occurredAt"] | undefined
+  readonly durationMs?: number | null | undefined
+  readonly payload: Payload
+  readonly facts: ModelFacts
+}
+
+/** What Create Event answers: from here on the event is kept. */
+export class EventReceipt extends Schema.Class<EventReceipt>("EventReceipt")({
+  id: EventId,
+  receivedAt: Schema.DateTimeUtcFromString
+}) {}

@@ -1,0 +1,13 @@
+import { Schema } from "effect"
+import { JsonText } from "./JsonText.ts"
+import { Name } from "./Name.ts"
+
+export const PersonId = Name.pipe(Schema.brand("PersonId"))
+export type PersonId = typeof PersonId.Type
+
+export class Person extends Schema.Class<Person>("Person")({
+  id: PersonId,
+  /** The text of a JSON object, as it was sent. */
+  properties: JsonText,
+  createdAt: Schema.DateTimeUtcFromString
+}) {}

@@ -1,0 +1,83 @@
+/**
+ * UUIDs as pydantic takes them (hyphenated, simple, braced, URN; any case), normalised to lower-case hyphenated text,
+ * and refused with the messages of the parser that it uses: the `uuid` crate, `uuid::parser`.
+ */
+import { Effect, Schema, SchemaTransformation } from "effect"
+import * as Violation from "./Violation.ts"
+
+const hyphenated = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const simple = /^[0-9a-f]{32}$/i
+
+/** The text inside braces or behind the URN's prefix, and how many characters stand before it. */
+const unwrap = (text: string): readonly [inner: string, offset: number] =>
+  text.length > 1 && text.startsWith("{") && text.endsWith("}")
+    ? [text.slice(1, -1), 1]
+    : text.startsWith("urn:uuid:")
+      ? [text.slice(9), 9]
+      : [text, 0]
+
+const normalise = (text: string): string | undefined => {
+  const [inner, offset] = unwrap(text)
+  if (hyphenated.test(inner)) return inner.toLowerCase()
+  return offset === 0 && simple.test(inner) ? fromHex(inner.toLowerCase()) : undefined
+}
+
+const fromHex = (hex: string): string =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+
+const groupLengths = [8, 4, 4, 4, 12]
+const groupStarts = [0, 9, 14, 19, 24]
+
+const encoder = new TextEncoder()
+const utf8Length = (text: string) => encoder.encode(text).length
+
+/** Says what is wrong with a text that `normalise` refused. Positions and lengths count bytes of UTF-8. */
+const complaint = (text: string): string => {
+  const [inner, offset] = unwrap(text)
+  const hyphens: Array<number> = []
+  let index = 0
+  for (const character of inner) {
+    if (character === "-") hyphens.push(index)
+    else if (!/[0-9a-f]/i.test(character)) {
+      return `invalid character: found \`${character}\` at ${index + offset + 1}`
+    }
+    index += utf8Length(character)
+  }
+  const length = utf8Length(text)
+  if (hyphens.length === 0 && offset === 0) {
+    return `invalid length: expected length 32 for simple format, found ${length}`
+  }
+  if (hyphens.length !== 4) return `invalid group count: expected 5, found ${hyphens.length + 1}`
+  const misplaced = hyphens.findIndex((at, i) => at !== groupStarts[i + 1]! - 1)
+  const group = misplaced === -1 ? 4 : misplaced
+  const found = (misplaced === -1 ? length : hyphens[misplaced]!) - groupStarts[group]!
+  return `invalid group length in group ${group}: expected ${groupLengths[group]}, found ${found}`
+}
+
+export const Uuid = Schema.String.pipe(
+  Violation.annotate({ type: "uuid_type", msg: "UUID input should be a string, bytes or UUID object" }),
+  Schema.decodeTo(
+    Schema.String,
+    SchemaTransformation.transformEffect({
+      decode: (text: string, options) => {
+        const uuid = normalise(text)
+        if (uuid !== undefined) return Effect.succeed(uuid)
+        const error = complaint(text)
+        const msg = `Input should be a valid UUID, ${error}`
+        return Effect.fail(Violation.issue({ type: "uuid_parsing", msg, ctx: { error } }, text, options))
+      },
+      encode: (uuid: string) => Effect.succeed(uuid)
+    })
+  )
+).annotate({ format: "uuid" })
+
+export const toBytes = (uuid: string): Uint8Array => {
+  const hex = uuid.replaceAll("-", "")
+  return Uint8Array.from({ length: 16 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16))
+}
+
+export const fromBytes = (bytes: Uint8Array): string => {
+  let hex = ""
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0")
+  return fromHex(hex)
+}

@@ -1,0 +1,28 @@
+export { ApiKeys, minStaticKeyLength, type Principal } from "./ApiKeys.ts"
+export { Agent, AgentName } from "./domain/Agent.ts"
+export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
+export { ApiKey, Scope } from "./domain/ApiKey.ts"
+export * as Errors from "./domain/Errors.ts"
+export {
+  Api,
+  Event,
+  EventId,
+  EventReceipt,
+  EventSummary,
+  type ModelFacts,
+  type NewEvent,
+  type Payload
+} from "./domain/Event.ts"
+export { Fingerprint, FingerprintId } from "./domain/Fingerprint.ts"
+export * as JsonText from "./domain/JsonText.ts"
+export { Name } from "./domain/Name.ts"
+export { Person, PersonId } from "./domain/Person.ts"
+export { CurrentProject, defaultProject, ProjectId } from "./domain/Project.ts"
+export { SessionId } from "./domain/Session.ts"
+export * as Uuid from "./domain/Uuid.ts"
+export * as EventJson from "./EventJson.ts"
+export * as MemoryStorage from "./MemoryStorage.ts"
+export * as ModelFactsReader from "./payload/ModelFacts.ts"
+export * as Scan from "./payload/Scan.ts"
+export { type EventPage, Recorder } from "./Recorder.ts"
+export { type AppendEvent, type EventQuery, Storage, type StoredEvent } from "./Storage.ts"
