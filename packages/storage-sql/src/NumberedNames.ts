@@ -1,0 +1,95 @@
+/**
+ * Names that are numbered from 1 within a parent, without gaps: agents, people and sessions in their project, versions in
+ * their agent. The counter stands on the parent's row, and its lock is what makes creation one at a time.
+ */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+
+interface Kind {
+  readonly table: string
+  /** The column that holds the name, and the one that holds its number. */
+  readonly name: string
+  readonly number: string
+  readonly parent: string
+  readonly counter: string
+}
+
+export const agents: Kind = {
+  table: "agents",
+  name: "agent_name",
+  number: "agent_number",
+  parent: "projects",
+  counter: "agents"
+}
+export const people: Kind = {
+  table: "people",
+  name: "person_id",
+  number: "person_number",
+  parent: "projects",
+  counter: "people"
+}
+export const sessions: Kind = {
+  table: "sessions",
+  name: "session_id",
+  number: "session_number",
+  parent: "projects",
+  counter: "sessions"
+}
+export const agentVersions: Kind = {
+  table: "agent_versions",
+  name: "agent_version_name",
+  number: "agent_version_number",
+  parent: "agents",
+  counter: "versions"
+}
+
+/** The parent's primary key, as columns and values. */
+export type ParentKey = { readonly project_id: number; readonly agent_number?: number }
+
+/** The columns of a row that is created beside its key, name and number. */
+type Columns = Readonly<Record<string, unknown>>
+
+/**
+ * The numbers of names, the missing ones created. To be called in a transaction; of several calls in one, those on the
+ * project's row come first and those on agents' rows in the order of their numbers, so that no two transactions deadlock.
+ */
+export const ensure = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  kind: Kind,
+  key: ParentKey,
+  wanted: ReadonlyMap<string, Columns>
+) {
+  const isOfParent = sql.and(Object.entries(key).map(([column, value]) => sql`${sql(column)} = ${value}`))
+  const numbers = new Map<string, number>()
+  const missing = () => Array.from(wanted.keys()).filter((name) => !numbers.has(name))
+
+  const look = Effect.gen(function* () {
+    const rows = yield* sql<{ name: string; number: number }>`
+      SELECT ${sql(kind.name)} AS name, ${sql(kind.number)} AS number FROM ${sql(kind.table)}
+      WHERE ${isOfParent} AND ${sql.in(kind.name, missing())}`
+    for (const { name, number } of rows) numbers.set(name, Number(number))
+  })
+
+  yield* look
+  if (missing().length === 0) return numbers
+
+  // Takes the lock; what others have committed until then is seen by the look after it.
+  const [parent] = yield* sql<{ counter: number }>`
+    UPDATE ${sql(kind.parent)} SET ${sql(kind.counter)} = ${sql(kind.counter)} WHERE ${isOfParent}
+    RETURNING ${sql(kind.counter)} AS counter`
+  yield* look
+  const created = missing().sort()
+  if (created.length === 0) return numbers
+
+  let counter = Number(parent!.counter)
+  for (const name of created) numbers.set(name, ++counter)
+  const row = (name: string): Columns => ({
+    ...key,
+    [kind.number]: numbers.get(name),
+    [kind.name]: name,
+    ...wanted.get(name)
+  })
+  yield* sql`INSERT INTO ${sql(kind.table)} ${sql.insert([row(created[0]!), ...created.slice(1).map(row)])}`
+  yield* sql`UPDATE ${sql(kind.parent)} SET ${sql(kind.counter)} = ${counter} WHERE ${isOfParent}`
+  return numbers
+})

@@ -1,0 +1,43 @@
+/** Names of projects ↔ the small numbers that stand for them in every row. A project's number never changes. */
+import type { ProjectId } from "@tachograph/core"
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+export interface Projects {
+  /** Undefined where there is no such project. */
+  readonly find: (project: ProjectId) => Effect.Effect<number | undefined, SqlError.SqlError>
+  /** Creates it where there is none. Not to be called in a transaction. */
+  readonly findOrCreate: (project: ProjectId) => Effect.Effect<number, SqlError.SqlError>
+}
+
+export const make = (sql: SqlClient.SqlClient): Projects => {
+  const known = new Map<ProjectId, number>()
+
+  const find = Effect.fnUntraced(function* (project: ProjectId) {
+    const number = known.get(project)
+    if (number !== undefined) return number
+    const [row] = yield* sql<{ project_id: number }>`SELECT project_id FROM projects WHERE project_name = ${project}`
+    if (row === undefined) return undefined
+    known.set(project, row.project_id)
+    return row.project_id
+  })
+
+  // Projects are few and made by hand: two made at once meet in a unique index, and whoever lost looks again.
+  const create = (project: ProjectId) =>
+    sql`INSERT INTO projects (project_id, project_name)
+      SELECT coalesce(max(project_id), 0) + 1, ${project} FROM projects`.pipe(
+      Effect.catchIf(
+        (error) => error.reason._tag === "UniqueViolation",
+        () => Effect.void
+      )
+    )
+
+  const findOrCreate = Effect.fnUntraced(function* (project: ProjectId): Effect.fn.Return<number, SqlError.SqlError> {
+    const number = yield* find(project)
+    if (number !== undefined) return number
+    yield* create(project)
+    return yield* findOrCreate(project)
+  })
+
+  return { find, findOrCreate }
+}

@@ -1,0 +1,126 @@
+/**
+ * The tables. `project_id` leads every primary key, numbers come from counters on the parent's row, and names are looked
+ * up by unique indexes; there are no sequences, triggers or foreign keys, so any Postgres-compatible engine takes it.
+ *
+ * Times are epoch milliseconds. Columns that hold a user's free text hold it as JSON text, which keeps U+0000 and lone
+ * surrogates where a database would not.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const bytes = sql.literal(sql.onDialectOrElse({ pg: () => "bytea", orElse: () => "BLOB" }))
+  const bigint = sql.literal(sql.onDialectOrElse({ pg: () => "bigint", orElse: () => "INTEGER" }))
+  const double = sql.literal(sql.onDialectOrElse({ pg: () => "double precision", orElse: () => "REAL" }))
+  // Names compare by their bytes, in every database.
+  const name = sql.literal(sql.onDialectOrElse({ pg: () => `text COLLATE "C"`, orElse: () => "TEXT" }))
+  // A table that is its primary key's index needs half the space.
+  const clustered = sql.literal(sql.onDialectOrElse({ sqlite: () => "WITHOUT ROWID", orElse: () => "" }))
+
+  yield* sql`CREATE TABLE projects (
+    project_id INTEGER NOT NULL PRIMARY KEY,
+    project_name ${name} NOT NULL UNIQUE,
+    agents ${bigint} NOT NULL DEFAULT 0,
+    people ${bigint} NOT NULL DEFAULT 0,
+    sessions ${bigint} NOT NULL DEFAULT 0
+  )`
+
+  yield* sql`CREATE TABLE api_keys (
+    project_id INTEGER NOT NULL,
+    key_id ${name} NOT NULL,
+    key_hash ${bytes} NOT NULL,
+    key_name ${name} NOT NULL,
+    scopes TEXT NOT NULL,
+    created_at ${bigint} NOT NULL,
+    expires_at ${bigint},
+    revoked_at ${bigint},
+    PRIMARY KEY (project_id, key_id)
+  )`
+  yield* sql`CREATE UNIQUE INDEX api_keys_by_hash ON api_keys (key_hash)`
+
+  yield* sql`CREATE TABLE fingerprints (
+    project_id INTEGER NOT NULL,
+    fingerprint_id ${bytes} NOT NULL,
+    fields TEXT NOT NULL,
+    created_at ${bigint} NOT NULL,
+    PRIMARY KEY (project_id, fingerprint_id)
+  ) ${clustered}`
+
+  yield* sql`CREATE TABLE agents (
+    project_id INTEGER NOT NULL,
+    agent_number ${bigint} NOT NULL,
+    agent_name ${name} NOT NULL,
+    description TEXT NOT NULL,
+    created_at ${bigint} NOT NULL,
+    versions ${bigint} NOT NULL DEFAULT 0,
+    PRIMARY KEY (project_id, agent_number)
+  ) ${clustered}`
+  yield* sql`CREATE UNIQUE INDEX agents_by_name ON agents (project_id, agent_name)`
+
+  yield* sql`CREATE TABLE agent_versions (
+    project_id INTEGER NOT NULL,
+    agent_number ${bigint} NOT NULL,
+    agent_version_number ${bigint} NOT NULL,
+    agent_version_name ${name} NOT NULL,
+    description TEXT,
+    created_at ${bigint} NOT NULL,
+    deprecated_at ${bigint},
+    PRIMARY KEY (project_id, agent_number, agent_version_number)
+  ) ${clustered}`
+  yield* sql`CREATE UNIQUE INDEX agent_versions_by_name
+    ON agent_versions (project_id, agent_number, agent_version_name)`
+
+  yield* sql`CREATE TABLE people (
+    project_id INTEGER NOT NULL,
+    person_number ${bigint} NOT NULL,
+    person_id ${name} NOT NULL,
+    properties TEXT NOT NULL,
+    created_at ${bigint} NOT NULL,
+    PRIMARY KEY (project_id, person_number)
+  ) ${clustered}`
+  yield* sql`CREATE UNIQUE INDEX people_by_id ON people (project_id, person_id)`
+
+  yield* sql`CREATE TABLE sessions (
+    project_id INTEGER NOT NULL,
+    session_number ${bigint} NOT NULL,
+    session_id ${name} NOT NULL,
+    packs ${bigint} NOT NULL DEFAULT 0,
+    PRIMARY KEY (project_id, session_number)
+  ) ${clustered}`
+  yield* sql`CREATE UNIQUE INDEX sessions_by_id ON sessions (project_id, session_id)`
+
+  yield* sql`CREATE TABLE events (
+    project_id INTEGER NOT NULL,
+    event_id ${bytes} NOT NULL,
+    received_at ${bigint} NOT NULL,
+    session_number ${bigint} NOT NULL,
+    agent_number ${bigint} NOT NULL,
+    agent_version_number ${bigint} NOT NULL,
+    person_number ${bigint},
+    fingerprint_id ${bytes} NOT NULL,
+    api INTEGER NOT NULL,
+    model TEXT,
+    input_tokens ${bigint},
+    output_tokens ${bigint},
+    stop_reason TEXT,
+    inputs_bytes ${bigint} NOT NULL,
+    output_bytes ${bigint} NOT NULL,
+    occurred_at ${bigint},
+    duration_ms ${double},
+    pack_number ${bigint} NOT NULL,
+    PRIMARY KEY (project_id, event_id)
+  ) ${clustered}`
+  yield* sql`CREATE INDEX events_by_session ON events (project_id, session_number, event_id)`
+  yield* sql`CREATE INDEX events_by_agent ON events (project_id, agent_number, event_id)`
+  yield* sql`CREATE INDEX events_by_person ON events (project_id, person_number, event_id)
+    WHERE person_number IS NOT NULL`
+
+  yield* sql`CREATE TABLE packs (
+    project_id INTEGER NOT NULL,
+    session_number ${bigint} NOT NULL,
+    pack_number ${bigint} NOT NULL,
+    pack ${bytes} NOT NULL,
+    PRIMARY KEY (project_id, session_number, pack_number)
+  )`
+})

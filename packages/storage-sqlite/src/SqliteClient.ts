@@ -1,0 +1,145 @@
+/**
+ * A `SqlClient` over `node:sqlite`: one connection, used by one fiber at a time. Transactions begin IMMEDIATE, so that a
+ * lock is waited for at their start and never lost in their middle.
+ */
+import { Context, Effect, Layer, Schedule, type Scope, Semaphore, Stream } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+
+export interface SqliteClientConfig {
+  /** A path, or `:memory:`. The file is created where there is none. */
+  readonly filename: string
+  /** How long a statement waits for another process's lock, in milliseconds. 5,000 unless given. */
+  readonly busyTimeout?: number | undefined
+}
+
+/** Prepared statements kept; the least recently used goes first. */
+const maxStatements = 256
+
+/** Processes that open a new file together get in each other's way for a moment; two seconds of trying, then it is an error. */
+const whileLocked = {
+  while: (error: SqlError.SqlError) => error.reason._tag === "LockTimeoutError",
+  schedule: Schedule.spaced("20 millis"),
+  times: 100
+}
+
+/** SQLite's primary result codes that mean the database cannot be used now: https://sqlite.org/rescode.html */
+const outOfReach = new Set([8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, 13 /* FULL */, 26 /* NOTADB */])
+
+const toSqlError = (cause: unknown, operation: string): SqlError.SqlError => {
+  // node:sqlite names the extended result code `errcode`; the classifier looks for `errno`.
+  const errno = (cause as { readonly errcode?: unknown }).errcode
+  const message = cause instanceof Error ? cause.message : "SQLite failed"
+  if (typeof errno === "number" && outOfReach.has(errno & 0xff)) {
+    return new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation }) })
+  }
+  const coded = typeof errno === "number" ? Object.assign(new Error(message, { cause }), { errno }) : cause
+  return new SqlError.SqlError({ reason: SqlError.classifySqliteError(coded, { message, operation }) })
+}
+
+class SqliteConnection implements SqlConnection.Connection {
+  readonly #statements = new Map<string, StatementSync>()
+  readonly database: DatabaseSync
+
+  constructor(database: DatabaseSync) {
+    this.database = database
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.database.prepare(sql)
+      if (this.#statements.size >= maxStatements) {
+        this.#statements.delete(this.#statements.keys().next().value!)
+      }
+    } else {
+      this.#statements.delete(sql)
+    }
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
+  #run<A>(body: () => A): Effect.Effect<A, SqlError.SqlError> {
+    return Effect.try({ try: body, catch: (cause) => toSqlError(cause, "execute") })
+  }
+
+  execute: SqlConnection.Connection["execute"] = (sql, params, transformRows) =>
+    this.#run(() => {
+      const rows = this.#prepare(sql).all(...(params as ReadonlyArray<SQLInputValue>))
+      return transformRows === undefined ? rows : transformRows(rows)
+    })
+
+  executeUnprepared: SqlConnection.Connection["executeUnprepared"] = (sql, params, transformRows) =>
+    this.#run(() => {
+      const rows = this.database.prepare(sql).all(...(params as ReadonlyArray<SQLInputValue>))
+      return transformRows === undefined ? rows : transformRows(rows)
+    })
+
+  executeRaw: SqlConnection.Connection["executeRaw"] = (sql, params) =>
+    this.#run(() => this.#prepare(sql).run(...(params as ReadonlyArray<SQLInputValue>)))
+
+  executeValues: SqlConnection.Connection["executeValues"] = (sql, params) =>
+    Effect.map(this.execute(sql, params, undefined), (rows) => rows.map((row) => Object.values(row as object)))
+
+  executeValuesUnprepared: SqlConnection.Connection["executeValuesUnprepared"] = (sql, params) =>
+    Effect.map(this.executeUnprepared(sql, params, undefined), (rows) =>
+      rows.map((row) => Object.values(row as object))
+    )
+
+  executeStream: SqlConnection.Connection["executeStream"] = (sql, params, transformRows) =>
+    Stream.unwrap(Effect.map(this.execute(sql, params, transformRows), (rows) => Stream.fromIterable(rows)))
+}
+
+const open = ({ busyTimeout = 5_000, filename }: SqliteClientConfig) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => {
+        const database = new DatabaseSync(filename, { timeout: busyTimeout })
+        try {
+          // Once set, WAL stays with the file; setting it takes a lock that the timeout does not wait for.
+          const [{ journal_mode: mode }] = database.prepare("PRAGMA journal_mode").all() as [{ journal_mode: string }]
+          if (mode !== "wal") database.exec("PRAGMA journal_mode = WAL")
+          // A commit is on the disk when it returns, whatever becomes of the power.
+          database.exec("PRAGMA synchronous = FULL")
+          return database
+        } catch (error) {
+          database.close()
+          throw error
+        }
+      },
+      catch: (cause) => toSqlError(cause, "connect")
+    }),
+    (database) => Effect.sync(() => database.close())
+  )
+
+export const make = Effect.fnUntraced(function* (
+  config: SqliteClientConfig
+): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
+  const database = yield* Effect.retry(open(config), whileLocked)
+  const connection = new SqliteConnection(database)
+  const semaphore = yield* Semaphore.make(1)
+  const { acquirer, borrower, isTransaction, onCommitFailure, transactionAcquirer } = SqlClient.makeSqliteAcquirers({
+    connection: Effect.succeed(connection),
+    semaphore,
+    isTransaction: ({ database }) => database.isTransaction
+  })
+  return yield* SqlClient.make({
+    acquirer,
+    borrower,
+    transactionAcquirer,
+    compiler: Statement.makeCompilerSqlite(),
+    driver: "sqlite-node",
+    spanAttributes: [["db.system.name", "sqlite"]],
+    beginTransaction: "BEGIN IMMEDIATE",
+    prepareTransactionControls: true,
+    onCommitFailure,
+    isTransaction,
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
+  })
+})
+
+export const layer = (config: SqliteClientConfig): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> =>
+  Layer.effectContext(Effect.map(make(config), (client) => Context.make(SqlClient.SqlClient, client))).pipe(
+    Layer.provide(Reactivity.layer)
+  )
