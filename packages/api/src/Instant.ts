@@ -1,0 +1,30 @@
+/** Points in time as clients send them: ISO 8601 with a date and a time; UTC where no offset is given. */
+import * as Violation from "@tachograph/core/domain/Violation"
+import { DateTime, Effect, Option, Schema, SchemaTransformation } from "effect"
+
+const iso8601 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d{2}:?\d{2})?$/
+
+const parse = (text: string): Option.Option<DateTime.Utc> => {
+  if (!iso8601.test(text)) return Option.none()
+  const [date, time, zone = "Z"] = text.toUpperCase().replace(",", ".").split(/[T ]|(?=[Z+]|-\d{2}:?\d{2}$)/)
+  return DateTime.make(`${date}T${time}${zone}`).pipe(Option.map(DateTime.toUtc))
+}
+
+export const Instant = Schema.String.pipe(
+  Violation.annotate({ type: "datetime_type", msg: "Input should be a valid datetime" }),
+  Schema.decodeTo(
+    Schema.DateTimeUtc,
+    SchemaTransformation.transformEffect({
+      decode: (text: string, options) =>
+        Option.match(parse(text), {
+          onNone: () => {
+            const error = "expected ISO 8601 with a date and a time"
+            const msg = `Input should be a valid datetime, ${error}`
+            return Effect.fail(Violation.issue({ type: "datetime_parsing", msg, ctx: { error } }, text, options))
+          },
+          onSome: Effect.succeed
+        }),
+      encode: (instant: DateTime.Utc) => Effect.succeed(DateTime.formatIso(instant))
+    })
+  )
+)

@@ -1,0 +1,27 @@
+/** The whole contract. What an endpoint is stands in `groups/`; what it does, in the router's file of the same name. */
+import { HttpApi, OpenApi } from "effect/http-api"
+import { Authorization } from "./Authorization.ts"
+import { AgentVersions } from "./groups/AgentVersions.ts"
+import { Agents } from "./groups/Agents.ts"
+import { Events } from "./groups/Events.ts"
+import { Fingerprints } from "./groups/Fingerprints.ts"
+import { People } from "./groups/People.ts"
+import { System } from "./groups/System.ts"
+import { RequestErrors } from "./RequestErrors.ts"
+
+export const prefix = "/api/v1"
+
+export class TachographApi extends HttpApi.make("tachograph")
+  .add(Events, Fingerprints, Agents, AgentVersions, People)
+  .prefix(prefix)
+  .middleware(RequestErrors)
+  .middleware(Authorization)
+  .add(System)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Tachograph",
+      version: "0.1.0",
+      description: "Records what AI agents do: every call to a model provider, verbatim.",
+      license: { name: "MIT", identifier: "MIT" }
+    })
+  ) {}

@@ -1,0 +1,33 @@
+/** The answer to a request that does not fit its schema, as FastAPI with pydantic v2 writes it: 422 `{"detail": […]}`. */
+import { Effect, Schema, SchemaTransformation } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+
+export const ErrorDetail = Schema.Struct({
+  /** pydantic's error type: `missing`, `string_type`, … */
+  type: Schema.String,
+  /** Where: `path`, `query` or `body`, then keys and indexes. */
+  loc: Schema.Array(Schema.String),
+  msg: Schema.String,
+  /** What stood there; a short string that says its size where that is more than 1 KiB. */
+  input: Schema.Unknown,
+  ctx: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
+})
+export type ErrorDetail = typeof ErrorDetail.Type
+
+/** All that is wrong with a request, not only the first. */
+export class ValidationFailure extends Schema.TaggedError<ValidationFailure>()("validation-error", {
+  detail: Schema.Array(ErrorDetail)
+}) {}
+
+export const ValidationError = Schema.Struct({ detail: Schema.Array(ErrorDetail) })
+  .annotate({ identifier: "ValidationError" })
+  .pipe(
+    Schema.decodeTo(
+      Schema.toType(ValidationFailure),
+      SchemaTransformation.transformEffect({
+        decode: ({ detail }) => Effect.succeed(new ValidationFailure({ detail })),
+        encode: ({ detail }) => Effect.succeed({ detail })
+      })
+    ),
+    HttpApiSchema.status(422)
+  )

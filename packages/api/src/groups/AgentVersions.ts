@@ -1,0 +1,35 @@
+import { AgentName } from "@tachograph/core/domain/Agent"
+import { AgentVersion, AgentVersionName } from "@tachograph/core/domain/AgentVersion"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { AllowedScopes, reading, writing } from "../Authorization.ts"
+import { AgentNotFound, AgentVersionNotFound, bodyErrors } from "../Errors.ts"
+import { optional } from "../Json.ts"
+
+export const AgentVersionOnWire = AgentVersion.pipe(
+  Schema.encodeKeys({
+    name: "agent_version_name",
+    number: "agent_version_number",
+    createdAt: "created_at",
+    deprecatedAt: "deprecated_at"
+  })
+)
+
+export const CreateAgentVersion = Schema.Struct({
+  agent_version_name: AgentVersionName,
+  description: optional(Schema.String)
+})
+
+export class AgentVersions extends HttpApiGroup.make("agentVersions").add(
+  HttpApiEndpoint.put("createAgentVersion", "/agents/:agent_name/agent-versions", {
+    params: { agent_name: AgentName },
+    payload: CreateAgentVersion,
+    success: AgentVersionOnWire,
+    error: [AgentNotFound, ...bodyErrors]
+  }).annotate(AllowedScopes, writing),
+  HttpApiEndpoint.get("getAgentVersion", "/agents/:agent_name/agent-versions/:agent_version_name", {
+    params: { agent_name: AgentName, agent_version_name: AgentVersionName },
+    success: AgentVersionOnWire,
+    error: [AgentNotFound, AgentVersionNotFound]
+  }).annotate(AllowedScopes, reading)
+) {}

@@ -1,0 +1,27 @@
+import { Agent, AgentName } from "@tachograph/core/domain/Agent"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { AllowedScopes, reading, writing } from "../Authorization.ts"
+import { AgentNotFound, bodyErrors } from "../Errors.ts"
+import { optional } from "../Json.ts"
+
+export const AgentOnWire = Agent.pipe(
+  Schema.encodeKeys({ name: "agent_name", number: "agent_number", createdAt: "created_at" })
+)
+
+export const CreateAgent = Schema.Struct({
+  agent_name: AgentName,
+  description: optional(Schema.String)
+})
+
+export class Agents extends HttpApiGroup.make("agents").add(
+  HttpApiEndpoint.put("createAgent", "/agents", { payload: CreateAgent, success: AgentOnWire, error: bodyErrors }).annotate(
+    AllowedScopes,
+    writing
+  ),
+  HttpApiEndpoint.get("getAgent", "/agents/:agent_name", {
+    params: { agent_name: AgentName },
+    success: AgentOnWire,
+    error: AgentNotFound
+  }).annotate(AllowedScopes, reading)
+) {}

@@ -1,0 +1,35 @@
+import { PersonId } from "@tachograph/core/domain/Person"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { AllowedScopes, reading, writing } from "../Authorization.ts"
+import { PersonNotFound, bodyErrors } from "../Errors.ts"
+import { JsonObject, optional } from "../Json.ts"
+
+/** Answered as text: the properties are spliced in as they were sent. */
+export const PersonOnWire = Schema.Struct({
+  person_id: Schema.String,
+  properties: JsonObject,
+  created_at: Schema.String
+}).annotate({ identifier: "Person" })
+
+export const CreatePerson = Schema.Struct({ person_id: PersonId, properties: optional(JsonObject) })
+
+export const UpdatePerson = Schema.Struct({ properties: JsonObject })
+
+export class People extends HttpApiGroup.make("people").add(
+  HttpApiEndpoint.put("createPerson", "/people", { payload: CreatePerson, success: PersonOnWire, error: bodyErrors }).annotate(
+    AllowedScopes,
+    writing
+  ),
+  HttpApiEndpoint.put("updatePerson", "/people/:person_id", {
+    params: { person_id: PersonId },
+    payload: UpdatePerson,
+    success: PersonOnWire,
+    error: [PersonNotFound, ...bodyErrors]
+  }).annotate(AllowedScopes, writing),
+  HttpApiEndpoint.get("getPerson", "/people/:person_id", {
+    params: { person_id: PersonId },
+    success: PersonOnWire,
+    error: PersonNotFound
+  }).annotate(AllowedScopes, reading)
+) {}

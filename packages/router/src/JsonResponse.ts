@@ -1,0 +1,6 @@
+/** Answers a JSON text as it is, where a typed value would have to be written anew. */
+import type { JsonText } from "@tachograph/core"
+import { HttpServerResponse } from "effect/http"
+
+export const make = (text: JsonText.JsonText): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(text, { contentType: "application/json" })

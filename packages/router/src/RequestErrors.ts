@@ -1,0 +1,48 @@
+/** What does not fit an endpoint's schemas outside its handler: path and query, with the body's errors behind them. */
+import { type ErrorDetail, RequestErrors, ValidationFailure } from "@tachograph/api"
+import { Effect, type Schema } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import * as EchoText from "./EchoText.ts"
+import * as RequestBody from "./RequestBody.ts"
+import * as ValidationDetail from "./ValidationDetail.ts"
+
+type Parameters = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+
+const detailsOf = (schema: Schema.Top | undefined, place: "path" | "query", values: Parameters) =>
+  schema === undefined
+    ? Effect.succeed<ReadonlyArray<ErrorDetail>>([])
+    : ValidationDetail.decoder(schema as Schema.Decoder<unknown>)(values).pipe(
+        Effect.match({
+          onFailure: ({ issue }) =>
+            ValidationDetail.details(issue, place, ([name]) => EchoText.ofString(values[String(name)])),
+          onSuccess: () => []
+        })
+      )
+
+const bodyDetails = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+  const [payload] = endpoint.payload.values()
+  if (payload === undefined) return []
+  const request = yield* HttpServerRequest.HttpServerRequest
+  return yield* RequestBody.decode(payload.schemas[0] as Schema.Decoder<unknown>)(request).pipe(
+    Effect.as<ReadonlyArray<ErrorDetail>>([]),
+    Effect.catchTag("validation-error", ({ detail }) => Effect.succeed(detail)),
+    // Too large or unreadable: what is known of the path is answer enough.
+    Effect.orElseSucceed(() => [])
+  )
+})
+
+export const layer = HttpApiMiddleware.layerSchemaErrorTransform(
+  RequestErrors,
+  Effect.fnUntraced(function* (_error, { endpoint }) {
+    const { params } = yield* HttpRouter.RouteContext
+    const query = yield* HttpServerRequest.ParsedSearchParams
+    return yield* new ValidationFailure({
+      detail: [
+        ...(yield* detailsOf(endpoint.params, "path", params)),
+        ...(yield* detailsOf(endpoint.query, "query", query)),
+        ...(yield* bodyDetails(endpoint))
+      ]
+    })
+  })
+)

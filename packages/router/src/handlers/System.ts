@@ -1,0 +1,19 @@
+import { TachographApi } from "@tachograph/api"
+import { Storage } from "@tachograph/core"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { PrometheusMetrics } from "effect/observability"
+
+const ok = { status: "ok" } as const
+
+export const layer = HttpApiBuilder.group(
+  TachographApi,
+  "system",
+  Effect.fn(function* (handlers) {
+    const storage = yield* Storage
+    return handlers
+      .handle("health", () => Effect.succeed(ok))
+      .handle("ready", () => Effect.as(storage.ping, ok))
+      .handle("metrics", () => PrometheusMetrics.format())
+  })
+)

@@ -1,0 +1,2 @@
+export * as Routes from "./Routes.ts"
+export { defaultMaxBody } from "./RequestBody.ts"
