@@ -1,2 +1,3 @@
 export * as Routes from "./Routes.ts"
+export { createTachograph, type Tachograph, type TachographOptions } from "./Tachograph.ts"
 export { defaultMaxBody } from "./RequestBody.ts"
