@@ -1,0 +1,42 @@
+/** The command `tachograph`. */
+import { Console, Effect, Layer } from "effect"
+import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
+import packageJson from "../package.json" with { type: "json" }
+import { keys } from "./commands/Keys.ts"
+import { migrate } from "./commands/Migrate.ts"
+import { serve } from "./commands/Serve.ts"
+import { CommandError, UsageError } from "./Failure.ts"
+
+const tachograph = Command.make("tachograph").pipe(
+  Command.withDescription("Records what AI agents do: every call to a model provider, verbatim"),
+  Command.withSubcommands([serve, migrate, keys])
+)
+
+/** A command line that cannot be read is answered with one line, like any other failure; help is for who asks for it. */
+const presenter: CliOutput.Presenter = {
+  present: (event) =>
+    event._tag === "InvalidInvocation" ? Effect.void : CliOutput.defaultPresenter.present(event)
+}
+
+const usage = (error: CliError.ShowHelp): UsageError => {
+  const [first] = error.errors
+  const message = first === undefined ? "" : first.message.replaceAll(/\s*\n\s*/g, " ")
+  return new UsageError({ message: `${message} (see ${error.commandPath.join(" ")} --help)` })
+}
+
+/** Runs a command line; fails with what was printed to standard error, if anything was. */
+export const run = (args: ReadonlyArray<string>) =>
+  Command.runWith(tachograph, { version: packageJson.version })(args).pipe(
+    Effect.catchTag("ShowHelp", (error) => (error.errors.length === 0 ? Effect.void : Effect.fail(usage(error)))),
+    Effect.tapError((error) =>
+      error instanceof UsageError || error instanceof CommandError
+        ? Console.error(`tachograph: ${error.message}`)
+        : Effect.void
+    ),
+    Effect.provide(
+      Layer.mergeAll(
+        CliOutput.layerPresenter(presenter),
+        CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
+      )
+    )
+  )

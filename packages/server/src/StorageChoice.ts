@@ -1,0 +1,89 @@
+/** Where a server keeps its data: the one place that knows which storages there are. */
+import { MemoryStorage, type Storage } from "@tachograph/core"
+import { Migrations } from "@tachograph/storage-sql"
+import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
+import { Effect, Layer, Option } from "effect"
+import { resolve } from "node:path"
+import { CommandError } from "./Failure.ts"
+import * as Setting from "./Setting.ts"
+
+export interface StorageChoice {
+  /** As it is shown to people; never with a password. */
+  readonly label: string
+  /** Whether what is stored outlives the process. */
+  readonly lasting: boolean
+  /** Opens the storage, its tables up to date. */
+  readonly layer: Layer.Layer<Storage, CommandError>
+  /** Brings the tables up to date and answers what was run. */
+  readonly migrate: Effect.Effect<ReadonlyArray<string>, CommandError>
+}
+
+const memory: StorageChoice = {
+  label: "memory (gone when the server ends)",
+  lasting: false,
+  layer: MemoryStorage.layer,
+  migrate: Effect.succeed([])
+}
+
+const sqlite = (filename: string): StorageChoice => {
+  const label = `SQLite, ${filename}`
+  return {
+    label,
+    lasting: true,
+    layer: SqliteStorage.layer({ filename }).pipe(
+      Layer.catch((error) => Layer.effectContext(Effect.fail(openingError(label, error))))
+    ),
+    migrate: Migrations.run.pipe(
+      Effect.map((ran) => ran.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)),
+      Effect.provide(SqliteClient.layer({ filename })),
+      Effect.mapError((error) => openingError(label, error))
+    )
+  }
+}
+
+export const setting = Setting.make({
+  name: "storage",
+  metavar: "STORAGE",
+  description: "Where events are kept: memory: or sqlite:PATH",
+  default: "sqlite:tachograph.db",
+  expected: "memory: or sqlite:PATH",
+  // Behind a scheme there may be a password.
+  show: (text) => text.replace(/^([a-z+]+:\/\/).*$/i, "$1…"),
+  parse: (text) => {
+    if (text === "memory:") return Option.some(memory)
+    const path = /^sqlite:(.+)$/.exec(text)?.[1]
+    return path === undefined ? Option.none() : Option.some(sqlite(path === ":memory:" ? path : resolve(path)))
+  }
+})
+
+/** One line for whatever kept a storage from opening. */
+export const openingError = (label: string, error: unknown): CommandError => {
+  const text = causes(error).map(explain).find(Option.isSome)
+  const reason = text === undefined ? messageOf(error) : text.value
+  return new CommandError({ message: `Cannot open the storage (${label}): ${reason}` })
+}
+
+const causes = (error: unknown): ReadonlyArray<unknown> =>
+  typeof error === "object" && error !== null
+    ? [error, ...causes("reason" in error ? error.reason : "cause" in error ? error.cause : undefined)]
+    : []
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** SQLite's primary result codes, in words that say what to do. */
+const explanations: Readonly<Record<number, string>> = {
+  3: "no permission to open the file",
+  5: "another process holds the file's lock",
+  8: "the file or its folder is not writable",
+  10: "reading or writing the file failed",
+  11: "the file is damaged",
+  13: "the disk is full",
+  14: "the file cannot be opened or created; its folder must exist and be writable",
+  26: "the file is not a SQLite database"
+}
+
+const explain = (error: unknown): Option.Option<string> => {
+  const code = (error as { readonly errcode?: unknown; readonly errno?: unknown } | null) ?? {}
+  const number = typeof code.errcode === "number" ? code.errcode : code.errno
+  return Option.fromNullishOr(typeof number === "number" ? explanations[number & 0xff] : undefined)
+}

@@ -1,0 +1,131 @@
+/** `tachograph keys`: issues, lists and revokes API keys. */
+import { type ApiKey, ApiKeys, type Errors, Name, ProjectId, Scope } from "@tachograph/core"
+import { Console, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Argument, Command } from "effect/cli"
+import { CommandError, UsageError } from "../Failure.ts"
+import * as Setting from "../Setting.ts"
+import * as StorageChoice from "../StorageChoice.ts"
+
+const project = Setting.make({
+  name: "project",
+  metavar: "NAME",
+  description: "The project that the key opens; created if it does not exist",
+  default: "default",
+  expected: "a name of 1 to 255 characters",
+  parse: Schema.decodeUnknownOption(ProjectId)
+})
+
+const scope = Setting.make({
+  name: "scope",
+  metavar: "SCOPES",
+  description: "What the key may do: record, read, admin, or several with commas between",
+  default: "record",
+  expected: "record, read, admin, or several of them with commas between",
+  parse: (text) => Schema.decodeUnknownOption(Schema.NonEmptyArray(Scope))(Array.from(new Set(text.split(","))))
+})
+
+const label = Setting.make({
+  name: "name",
+  metavar: "LABEL",
+  description: "A name to know the key by",
+  default: "unnamed",
+  expected: "a name of 1 to 255 characters",
+  parse: Schema.decodeUnknownOption(Name)
+})
+
+const units: Readonly<Record<string, Duration.Duration>> = {
+  h: Duration.hours(1),
+  d: Duration.days(1),
+  w: Duration.weeks(1)
+}
+
+const expires = Setting.make({
+  name: "expires",
+  metavar: "TIME",
+  description: "When the key ends by itself: 12h, 90d, 4w, or never",
+  default: "never",
+  expected: "a time such as 12h, 90d or 4w, or never",
+  parse: (text): Option.Option<Duration.Duration | null> => {
+    if (text === "never") return Option.some(null)
+    const [, count, unit] = /^([1-9]\d{0,4})([hdw])$/.exec(text) ?? []
+    return count === undefined ? Option.none() : Option.some(Duration.times(units[unit!]!, Number(count)))
+  }
+})
+
+/** Runs with the keys of a storage that outlives the command. */
+const withKeys = Effect.fnUntraced(function* <A>(
+  given: Option.Option<string>,
+  use: (keys: ApiKeys["Service"]) => Effect.Effect<A, Errors.StorageUnavailable>
+) {
+  const choice = yield* StorageChoice.setting.resolve(given)
+  if (!choice.lasting) {
+    const message = "--storage is \"memory:\", which keeps no keys: expected the storage of your server"
+    return yield* new UsageError({ message })
+  }
+  return yield* Effect.flatMap(ApiKeys, use).pipe(
+    Effect.catchTag("storage-unavailable", (error) => Effect.fail(StorageChoice.openingError(choice.label, error))),
+    Effect.provide(ApiKeys.layer().pipe(Layer.provide(choice.layer)))
+  )
+})
+
+const create = Command.make(
+  "create",
+  {
+    storage: StorageChoice.setting.flag,
+    project: project.flag,
+    scope: scope.flag,
+    label: label.flag,
+    expires: expires.flag
+  },
+  Effect.fnUntraced(function* (flags) {
+    const lifetime = yield* expires.resolve(flags.expires)
+    const wanted = {
+      project: yield* project.resolve(flags.project),
+      scopes: yield* scope.resolve(flags.scope),
+      name: yield* label.resolve(flags.label),
+      expiresAt: lifetime && DateTime.addDuration(yield* DateTime.now, lifetime)
+    }
+    const [secret, key] = yield* withKeys(flags.storage, (keys) => keys.issue(wanted))
+    yield* Console.log(Redacted.value(secret))
+    yield* Console.error(`Issued ${key.id} for project ${key.project}; the key is not shown again`)
+  })
+).pipe(Command.withDescription("Issue a key and print it, once"))
+
+const state = (key: ApiKey, now: DateTime.Utc): string => {
+  if (key.revokedAt !== null) return `revoked ${DateTime.formatIso(key.revokedAt)}`
+  if (key.expiresAt === null) return "valid"
+  const ends = DateTime.formatIso(key.expiresAt)
+  return DateTime.isLessThanOrEqualTo(key.expiresAt, now) ? `expired ${ends}` : `valid until ${ends}`
+}
+
+const list = Command.make(
+  "list",
+  { storage: StorageChoice.setting.flag },
+  Effect.fnUntraced(function* (flags) {
+    const keys = yield* withKeys(flags.storage, (keys) => keys.list)
+    const now = yield* DateTime.now
+    const rows = keys.map((key) => [key.id, key.project, key.name, key.scopes.join(","), state(key, now)])
+    const table = [["ID", "PROJECT", "NAME", "SCOPES", "STATE"], ...rows]
+    const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
+    for (const row of table) {
+      yield* Console.log(row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd())
+    }
+  })
+).pipe(Command.withDescription("List all keys; the keys themselves are not known"))
+
+const revoke = Command.make(
+  "revoke",
+  { storage: StorageChoice.setting.flag, id: Argument.String("ID") },
+  Effect.fnUntraced(function* (given) {
+    const key = yield* withKeys(given.storage, (keys) => keys.revoke(given.id))
+    if (key === undefined) {
+      return yield* new CommandError({ message: `There is no key ${JSON.stringify(given.id)}; see tachograph keys list` })
+    }
+    yield* Console.log(`Revoked ${key.id}; every server refuses it within 10 seconds`)
+  })
+).pipe(Command.withDescription("Revoke a key by its ID"))
+
+export const keys = Command.make("keys").pipe(
+  Command.withDescription("Issue, list and revoke API keys"),
+  Command.withSubcommands([create, list, revoke])
+)

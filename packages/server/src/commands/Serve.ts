@@ -1,0 +1,125 @@
+/** `tachograph serve`: the standalone server. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { ApiKeys, defaultProject, minStaticKeyLength, Recorder } from "@tachograph/core"
+import { Routes } from "@tachograph/router"
+import { ByteSize, Console, Effect, Layer, Option, Redacted } from "effect"
+import { Command } from "effect/cli"
+import { HttpRouter, HttpServer, type HttpServerError, HttpServerRequest } from "effect/http"
+import { createServer } from "node:http"
+import { CommandError, UsageError } from "../Failure.ts"
+import * as Logging from "../Logging.ts"
+import * as Setting from "../Setting.ts"
+import * as StorageChoice from "../StorageChoice.ts"
+
+const host = Setting.make({
+  name: "host",
+  metavar: "HOST",
+  description: "The address to listen on",
+  default: "127.0.0.1",
+  expected: "an address or a host name",
+  parse: Option.liftPredicate((text) => /^[\w.:%-]+$/.test(text))
+})
+
+const port = Setting.make({
+  name: "port",
+  metavar: "PORT",
+  description: "The port to listen on; 0 lets the system choose",
+  default: "4400",
+  expected: "a port, 0 to 65535",
+  parse: (text) => Option.filter(Option.some(/^\d{1,5}$/.test(text) ? Number(text) : -1), (n) => n >= 0 && n <= 65_535)
+})
+
+const maxBody = Setting.make({
+  name: "max-body",
+  metavar: "BYTES",
+  description: "The largest body taken, as sent and decompressed",
+  default: "32MiB",
+  expected: "a number of bytes, such as 1048576, 512KiB or 32MiB",
+  parse: (text) => {
+    const [, number, unit] = /^(\d+)\s*(|B|KiB|MiB)$/i.exec(text) ?? []
+    const factor = { b: 1, kib: 1024, mib: 1024 ** 2 }[unit?.toLowerCase() || "b"] ?? 1
+    const bytes = Number(number) * factor
+    // V8 holds no text longer than half a gibibyte.
+    return bytes >= 1 && bytes <= 512 * 1024 ** 2 - 64 ? Option.some(ByteSize.bytes(bytes)) : Option.none()
+  }
+})
+
+/** A key of the operator's own making: only from the environment, where other users of the machine do not see it. */
+const staticKeys = Effect.suspend(() => {
+  const key = process.env["TACHOGRAPH_API_KEY"]
+  if (!key) return Effect.succeed([])
+  if (key.length < minStaticKeyLength || /[\s\p{Cc}]/u.test(key)) {
+    const expected = `${minStaticKeyLength} characters or more, none of them white space`
+    return Effect.fail(new UsageError({ message: `TACHOGRAPH_API_KEY does not fit: expected ${expected}` }))
+  }
+  return Effect.succeed([Redacted.make(key)])
+})
+
+/** Without any key nobody could come in: makes the first one, and shows it this once. */
+const firstKey = Effect.gen(function* () {
+  const keys = yield* ApiKeys
+  if ((yield* keys.list).length > 0) return
+  const [key] = yield* keys.issue({ project: defaultProject, name: "first key", scopes: ["admin"], expiresAt: null })
+  yield* Console.log(`API key     ${Redacted.value(key)}   (shown this once; every scope)`)
+})
+
+const announce = (choice: StorageChoice.StorageChoice) =>
+  Effect.gen(function* () {
+    const server = yield* HttpServer.HttpServer
+    const url = HttpServer.formatAddress(server.address)
+    yield* Console.log(`Tachograph  ${url}`)
+    yield* Console.log(`Storage     ${choice.label}`)
+    yield* Console.log(`Docs        ${url}/docs`)
+  })
+
+/** Expected where the address is in use or not ours; its cause says which. */
+const listeningError = (hostname: string, portNumber: number, error: HttpServerError.ServeError) => {
+  const code = (error.cause as { readonly code?: string } | undefined)?.code
+  const reason =
+    code === "EADDRINUSE"
+      ? "the port is taken; choose another with --port, or 0 for any"
+      : code === "EACCES"
+        ? "no permission to use the port"
+        : code === "EADDRNOTAVAIL" || code === "ENOTFOUND"
+          ? "this machine has no such address"
+          : String(error.cause)
+  return new CommandError({ message: `Cannot listen on ${hostname}:${portNumber}: ${reason}` })
+}
+
+export const serve = Command.make(
+  "serve",
+  {
+    storage: StorageChoice.setting.flag,
+    host: host.flag,
+    port: port.flag,
+    maxBody: maxBody.flag,
+    logLevel: Logging.setting.flag
+  },
+  Effect.fnUntraced(function* (flags) {
+    const choice = yield* StorageChoice.setting.resolve(flags.storage)
+    const hostname = yield* host.resolve(flags.host)
+    const portNumber = yield* port.resolve(flags.port)
+    const bodyLimit = yield* maxBody.resolve(flags.maxBody)
+    const logLevel = yield* Logging.setting.resolve(flags.logLevel)
+    const ownKeys = yield* staticKeys
+
+    const server = NodeHttpServer.layer(createServer, { host: hostname, port: portNumber }).pipe(
+      Layer.catch((error) => Layer.effectContext(Effect.fail(listeningError(hostname, portNumber, error))))
+    )
+    const app = Layer.mergeAll(
+      Layer.effectDiscard(Effect.andThen(announce(choice), ownKeys.length === 0 ? firstKey : Effect.void)),
+      HttpRouter.serve(Routes.layer, {
+        routerConfig: Routes.routerConfig,
+        disableLogger: true,
+        disableListenLog: true
+      })
+    ).pipe(
+      Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, bodyLimit)),
+      Layer.provide(server),
+      Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),
+      Layer.provide(choice.layer),
+      Layer.provide(Logging.layer(logLevel))
+    )
+    yield* Layer.launch(app)
+  })
+).pipe(Command.withDescription("Run the server, until SIGINT or SIGTERM"))
