@@ -2,12 +2,18 @@
 import * as Violation from "@tachograph/core/domain/Violation"
 import { DateTime, Effect, Option, Schema, SchemaTransformation } from "effect"
 
-const iso8601 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d{2}:?\d{2})?$/
+const iso8601 =
+  /^(?<date>\d{4}-\d{2}-\d{2})[Tt ](?<time>\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(?<zone>[Zz]|[+-]\d{2}:?\d{2})?$/
 
 const parse = (text: string): Option.Option<DateTime.Utc> => {
-  if (!iso8601.test(text)) return Option.none()
-  const [date, time, zone = "Z"] = text.toUpperCase().replace(",", ".").split(/[T ]|(?=[Z+]|-\d{2}:?\d{2}$)/)
-  return DateTime.make(`${date}T${time}${zone}`).pipe(Option.map(DateTime.toUtc))
+  const { date, time, zone = "Z" } = iso8601.exec(text)?.groups ?? {}
+  if (date === undefined || time === undefined) return Option.none()
+  const midnight = DateTime.make(`${date}T00:00:00Z`)
+  // `Date` would take the 30th of February for a day in March.
+  return Option.filter(midnight, (day) => DateTime.formatIsoDateUtc(day) === date).pipe(
+    Option.flatMap(() => DateTime.make(`${date}T${time.replace(",", ".")}${zone.toUpperCase()}`)),
+    Option.map(DateTime.toUtc)
+  )
 }
 
 export const Instant = Schema.String.pipe(

@@ -104,6 +104,9 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   return Storage.of({
     appendEvents: (events) =>
       Effect.sync(() => {
+        for (const { project, summary } of events) {
+          if (projects.get(project)?.eventsById.has(summary.id)) throw new Error(`There is an event ${summary.id}`)
+        }
         for (const { pack, project, summary } of events) projectOf(project).append({ summary, pack })
       }),
     getEvent: (project, id) =>

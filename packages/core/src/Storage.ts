@@ -31,7 +31,7 @@ export class Storage extends Context.Service<
     /**
      * Appends all or none. Agents, versions, people and sessions that do not exist are created with the defaults of the
      * interface; agents are numbered from 1 within the project, versions within their agent, in any concurrency without
-     * gaps.
+     * gaps. An id that is there already is a defect of the caller's: the effect dies, and nothing is appended.
      */
     readonly appendEvents: (events: ReadonlyArray<AppendEvent>) => Result<void>
     readonly getEvent: (project: ProjectId, id: EventId) => Result<StoredEvent, EventNotFound>

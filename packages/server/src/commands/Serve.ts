@@ -106,14 +106,14 @@ export const serve = Command.make(
     const server = NodeHttpServer.layer(createServer, { host: hostname, port: portNumber }).pipe(
       Layer.catch((error) => Layer.effectContext(Effect.fail(listeningError(hostname, portNumber, error))))
     )
-    const app = Layer.mergeAll(
-      Layer.effectDiscard(Effect.andThen(announce(choice), ownKeys.length === 0 ? firstKey : Effect.void)),
-      HttpRouter.serve(Routes.layer, {
-        routerConfig: Routes.routerConfig,
-        disableLogger: true,
-        disableListenLog: true
-      })
-    ).pipe(
+    const routes = HttpRouter.serve(Routes.layer, {
+      routerConfig: Routes.routerConfig,
+      disableLogger: true,
+      disableListenLog: true
+    })
+    const app = Layer.effectDiscard(Effect.andThen(announce(choice), ownKeys.length === 0 ? firstKey : Effect.void)).pipe(
+      // Nothing is announced before it answers.
+      Layer.provide(routes),
       Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, bodyLimit)),
       Layer.provide(server),
       Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),

@@ -1,0 +1,103 @@
+/**
+ * What the interface says, as test cases, over anything that answers requests:
+ *
+ *   HttpSuite.run("fetch, in memory", { storage: () => MemoryStorage.layer, serve })
+ *
+ * Each row of the interface's tables (fields, errors, defaults, side effects) has a case that fails when it is broken.
+ */
+import { ApiKeys, ProjectId, type Scope, Storage } from "@tachograph/core"
+import { DateTime, Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { afterAll, beforeAll, describe } from "vitest"
+import * as HttpClient from "./HttpClient.ts"
+import * as AgentCases from "./http/AgentCases.ts"
+import * as EventCases from "./http/EventCases.ts"
+import * as FingerprintCases from "./http/FingerprintCases.ts"
+import * as KeyCases from "./http/KeyCases.ts"
+import * as PathCases from "./http/PathCases.ts"
+import * as PeopleCases from "./http/PeopleCases.ts"
+import * as ReadingCases from "./http/ReadingCases.ts"
+import * as VerbatimCases from "./http/VerbatimCases.ts"
+
+export interface HttpSuiteOptions {
+  /** An empty storage of its own for each call. */
+  readonly storage: () => Layer.Layer<Storage, unknown>
+  /** Mounts the router over a storage, in the way that is to be tested. */
+  readonly serve: (
+    storage: Layer.Layer<Storage>
+  ) => Promise<{ readonly fetch: HttpClient.Fetch; readonly close: () => Promise<void> }>
+}
+
+/** What the cases work with. Cases name what they create so that they do not meet. */
+export interface Subject {
+  /** With a key of the project `default` that may do everything. */
+  readonly client: HttpClient.Client
+  /** With a key of somebody else's making, or none. */
+  readonly as: (key: string | undefined) => HttpClient.Client
+  readonly issue: (options: {
+    readonly scopes: ReadonlyArray<Scope>
+    readonly project?: string
+    /** Milliseconds from now; may be negative. */
+    readonly expiresIn?: number
+  }) => Promise<{ readonly key: string; readonly id: string }>
+  readonly revoke: (id: string) => Promise<void>
+  /** A fingerprint of the project `default`. */
+  readonly fingerprintId: string
+}
+
+export const run = (name: string, { serve, storage }: HttpSuiteOptions) => {
+  describe(`HttpSuite: ${name}`, () => {
+    let subject: Subject
+    let close: () => Promise<void>
+
+    beforeAll(async () => {
+      const opened = ManagedRuntime.make(ApiKeys.layer().pipe(Layer.provideMerge(storage())))
+      const service = await opened.runPromise(Storage)
+      const served = await serve(Layer.succeed(Storage, service))
+      close = async () => {
+        await served.close()
+        await opened.dispose()
+      }
+      const issue: Subject["issue"] = ({ expiresIn, project = "default", scopes }) =>
+        opened.runPromise(
+          Effect.gen(function* () {
+            const keys = yield* ApiKeys
+            const now = yield* DateTime.now
+            const expiresAt = expiresIn === undefined ? null : DateTime.add(now, { milliseconds: expiresIn })
+            const [secret, { id }] = yield* keys.issue({
+              project: ProjectId.make(project),
+              name: "of the suite",
+              scopes,
+              expiresAt
+            })
+            return { key: Redacted.value(secret), id }
+          })
+        )
+      const as: Subject["as"] = (key) => HttpClient.make(served.fetch, key)
+      const client = as((await issue({ scopes: ["admin"] })).key)
+      const fingerprint = await client.put("/api/v1/fingerprints", {
+        language: "typescript",
+        language_version: "7",
+        system: "linux"
+      })
+      subject = {
+        client,
+        as,
+        issue,
+        revoke: async (id) => void (await opened.runPromise(Effect.flatMap(ApiKeys, (keys) => keys.revoke(id)))),
+        fingerprintId: fingerprint.body.fingerprint_id
+      }
+    })
+
+    afterAll(() => close())
+
+    const get = () => subject
+    EventCases.define(get)
+    VerbatimCases.define(get)
+    ReadingCases.define(get)
+    FingerprintCases.define(get)
+    AgentCases.define(get)
+    PeopleCases.define(get)
+    KeyCases.define(get)
+    PathCases.define(get)
+  })
+}

@@ -1,0 +1,47 @@
+/** Arbitrary JSON texts for property tests: every way to write a value, not only the one that `JSON.stringify` has. */
+import fc from "fast-check"
+
+const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/)
+
+const number = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+  fc.constantFrom("0", "-0", "1.0", "0.1000", "-0.0e-0", "1e400", "9007199254740993", "1E+2", "123456789012345678901234567890")
+)
+
+const character = fc.oneof(
+  fc.string({ unit: "binary", minLength: 1, maxLength: 4 }).map((text) => JSON.stringify(text).slice(1, -1)),
+  fc.constantFrom(
+    ...["\\u0000", "\\ud800", "\\udfff", "\\ud83d\\ude00", "\\/", "/", "\\\\", '\\"', "\\b\\f\\n\\r\\t"],
+    ...["\\u00e9", "é", "\\u0022", "{", "}", "[", "]", ":", ",", "__proto__"]
+  )
+)
+
+const string = fc.array(character, { maxLength: 8 }).map((parts) => `"${parts.join("")}"`)
+
+const between = (open: string, close: string) => (items: ReadonlyArray<string>) => `${open}${items.join(",")}${close}`
+
+const spaced = (value: fc.Arbitrary<string>) => fc.tuple(space, value, space).map((parts) => parts.join(""))
+
+const { object, value } = fc.letrec<{ value: string; object: string }>((tie) => {
+  const member = fc.tuple(spaced(string), spaced(tie("value"))).map(([key, of]) => `${key}:${of}`)
+  const members = fc.array(member, { maxLength: 5 })
+  const inside = fc.oneof(members.map(between("{", "}")), space.map((inner) => `{${inner}}`))
+  const elements = fc.array(spaced(tie("value")), { maxLength: 5 }).map(between("[", "]"))
+  return {
+    object: inside,
+    value: fc.oneof(
+      { depthSize: "small" },
+      fc.constantFrom("true", "false", "null"),
+      number,
+      string,
+      tie("object"),
+      elements
+    )
+  }
+})
+
+/** The text of any JSON value. */
+export const jsonText: fc.Arbitrary<string> = spaced(value)
+
+/** The text of a JSON object, without white space around it. */
+export const jsonObjectText: fc.Arbitrary<string> = object

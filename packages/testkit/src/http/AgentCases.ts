@@ -1,0 +1,133 @@
+/** Agents and their versions. */
+import { describe, expect, it } from "vitest"
+import type { Subject } from "../HttpSuite.ts"
+import { badNames, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
+
+const agents = "/api/v1/agents"
+const versionsOf = (agent: string) => `${agents}/${encodeURIComponent(agent)}/agent-versions`
+
+export const define = (subject: () => Subject) => {
+  const put = (path: string, body: unknown) => subject().client.put(path, body)
+  const get = (path: string) => subject().client.get(path)
+
+  describe("Agents", () => {
+    it("creates an agent with its name, number, time and description", async () => {
+      const first = await put(agents, { agent_name: "one", description: "the first" })
+      const second = await put(agents, { agent_name: "two" })
+      expect(first.status).toBe(200)
+      expect(first.body).toEqual({
+        agent_name: "one",
+        agent_number: expect.any(Number),
+        created_at: expect.stringMatching(iso8601),
+        description: "the first"
+      })
+      expect(second.body).toMatchObject({ agent_number: first.body.agent_number + 1, description: "" })
+      expect((await get(`${agents}/one`)).body).toEqual(first.body)
+    })
+
+    it("requires agent_name; description may be absent or null", async () => {
+      expectInvalid(await put(agents, {}), "missing", "body", "agent_name")
+      expectInvalid(await put(agents, { agent_name: null }), "string_type", "body", "agent_name")
+      expectInvalid(await put(agents, { agent_name: "x", description: 1 }), "string_type", "body", "description")
+      expect((await put(agents, { agent_name: "null-described", description: null })).body.description).toBe("")
+    })
+
+    it("answers what is stored to a PUT of what exists, and changes nothing", async () => {
+      const first = await put(agents, { agent_name: "twice", description: "first" })
+      const again = await put(agents, { agent_name: "twice", description: "second" })
+      expect([again.status, again.body]).toEqual([200, first.body])
+      expect((await get(`${agents}/twice`)).body).toEqual(first.body)
+    })
+
+    it("answers 404 agent-not-found", async () => {
+      expectError(await get(`${agents}/nobody`), 404, "agent-not-found")
+      expectError(await put(versionsOf("nobody"), { agent_version_name: "v" }), 404, "agent-not-found")
+      expectError(await get(`${versionsOf("nobody")}/v`), 404, "agent-not-found")
+    })
+
+    it("takes any name, in the body and in the path", async () => {
+      for (const name of goodNames) {
+        // A URL has no way to say these two as a segment.
+        if (name === "..") continue
+        expect((await put(agents, { agent_name: name })).body.agent_name).toBe(name)
+        expect((await get(`${agents}/${encodeURIComponent(name)}`)).body.agent_name).toBe(name)
+        expect((await put(versionsOf(name), { agent_version_name: name })).body.agent_version_name).toBe(name)
+        const version = await get(`${versionsOf(name)}/${encodeURIComponent(name)}`)
+        expect(version.body.agent_version_name).toBe(name)
+      }
+      for (const [name, type] of badNames) {
+        expectInvalid(await put(agents, { agent_name: name }), type, "body", "agent_name")
+        if (!name.isWellFormed()) continue
+        expectInvalid(await get(`${agents}/${encodeURIComponent(name)}`), type, "path", "agent_name")
+      }
+    })
+  })
+
+  describe("Agent versions", () => {
+    it("creates a version with its name, number, time and description, active", async () => {
+      await put(agents, { agent_name: "versioned" })
+      const first = await put(versionsOf("versioned"), { agent_version_name: "v1", description: "what changed" })
+      expect(first.status).toBe(200)
+      expect(first.body).toEqual({
+        agent_version_name: "v1",
+        description: "what changed",
+        agent_version_number: 1,
+        created_at: expect.stringMatching(iso8601),
+        deprecated_at: null
+      })
+      const second = await put(versionsOf("versioned"), { agent_version_name: "v2" })
+      expect(second.body).toMatchObject({ agent_version_number: 2, description: null })
+      expect((await get(`${versionsOf("versioned")}/v1`)).body).toEqual(first.body)
+    })
+
+    it("requires agent_version_name; description may be absent or null", async () => {
+      await put(agents, { agent_name: "strict" })
+      const create = (body: unknown) => put(versionsOf("strict"), body)
+      expectInvalid(await create({}), "missing", "body", "agent_version_name")
+      expectInvalid(await create({ agent_version_name: 1 }), "string_type", "body", "agent_version_name")
+      expectInvalid(await create({ agent_version_name: "v", description: [] }), "string_type", "body", "description")
+      for (const [name, type] of badNames) {
+        expectInvalid(await create({ agent_version_name: name }), type, "body", "agent_version_name")
+      }
+      expect((await create({ agent_version_name: "v", description: null })).body.description).toBeNull()
+    })
+
+    it("names and numbers versions within their agent", async () => {
+      for (const agent of ["left", "right"]) await put(agents, { agent_name: agent })
+      await put(versionsOf("left"), { agent_version_name: "a" })
+      await put(versionsOf("left"), { agent_version_name: "b" })
+      expect((await put(versionsOf("right"), { agent_version_name: "b" })).body.agent_version_number).toBe(1)
+      expect((await get(`${versionsOf("left")}/b`)).body.agent_version_number).toBe(2)
+    })
+
+    it("answers what is stored to a PUT of what exists", async () => {
+      await put(agents, { agent_name: "again" })
+      const first = await put(versionsOf("again"), { agent_version_name: "v", description: "first" })
+      const second = await put(versionsOf("again"), { agent_version_name: "v", description: "second" })
+      expect([second.status, second.body]).toEqual([200, first.body])
+    })
+
+    it("answers 404 agent-version-not-found", async () => {
+      await put(agents, { agent_name: "bare" })
+      expectError(await get(`${versionsOf("bare")}/v`), 404, "agent-version-not-found")
+    })
+
+    it("reports what is wrong with the path and with the body in one answer", async () => {
+      const { body } = await put(versionsOf("\u0000"), { description: 1 })
+      expect(body.detail.map((d: any) => [d.type, ...d.loc])).toEqual([
+        ["value_error", "path", "agent_name"],
+        ["missing", "body", "agent_version_name"],
+        ["string_type", "body", "description"]
+      ])
+    })
+
+    it("numbers 300 versions created in parallel 1 to 300, without a gap", async () => {
+      await put(agents, { agent_name: "busy" })
+      const answers = await Promise.all(
+        Array.from({ length: 300 }, (_, n) => put(versionsOf("busy"), { agent_version_name: `v${n}` }))
+      )
+      const numbers = answers.map(({ body }) => body.agent_version_number).sort((a, b) => a - b)
+      expect(numbers).toEqual(Array.from({ length: 300 }, (_, n) => n + 1))
+    })
+  })
+}

@@ -1,0 +1,230 @@
+/** Create Event: fields, defaults, side effects and errors. */
+import { describe, expect, it } from "vitest"
+import type { Subject } from "../HttpSuite.ts"
+import { badNames, event, expectError, expectInvalid, goodNames, iso8601, uuid7 } from "./Requests.ts"
+
+const path = "/api/v1/events"
+const unknownFingerprint = "11111111-1111-4111-8111-111111111111"
+
+export const define = (subject: () => Subject) => {
+  const send = (fields: Record<string, unknown>) => {
+    const { client, fingerprintId } = subject()
+    return client.post(path, event(fingerprintId, fields))
+  }
+  const properties = (fields: Record<string, unknown>) => ({
+    properties: { ...event("").properties, ...fields }
+  })
+  const read = async (fields: Record<string, unknown>) => {
+    const created = await send(fields)
+    expect(created.text).toContain("event_id")
+    return (await subject().client.get(`${path}/${created.body.event_id}`)).body
+  }
+
+  describe("Create Event", () => {
+    it("answers 200 with the event's id and the time of its receipt, and nothing else", async () => {
+      const before = Date.now()
+      const { body, headers, status } = await send({})
+      expect(status).toBe(200)
+      expect(headers.get("content-type")).toMatch(/^application\/json/)
+      expect(Object.keys(body)).toEqual(["event_id", "received_at"])
+      expect(body.event_id).toMatch(uuid7)
+      expect(body.received_at).toMatch(iso8601)
+      expect(Date.parse(body.received_at)).toBeGreaterThanOrEqual(before - 1)
+      expect(Date.parse(body.received_at)).toBeLessThanOrEqual(Date.now() + 1)
+    })
+
+    it("answers the whole event when it is read", async () => {
+      const fields = { agent: "whole", agent_version: "v", person: "p", session: "s", duration_ms: 1.5 }
+      const body = await read({ ...fields, occurred_at: "2026-01-02T03:04:05+01:00" })
+      expect(body).toEqual({
+        ...event(subject().fingerprintId, fields),
+        event_id: expect.stringMatching(uuid7),
+        received_at: expect.stringMatching(iso8601),
+        occurred_at: "2026-01-02T02:04:05.000Z"
+      })
+    })
+
+    it.each(["event_name", "properties", "fingerprint_id", "session"])("requires %s", async (field) => {
+      expectInvalid(await send({ [field]: undefined }), "missing", "body", field)
+    })
+
+    it.each(["api", "inputs", "output"])("requires properties.%s", async (field) => {
+      expectInvalid(await send(properties({ [field]: undefined })), "missing", "body", "properties", field)
+    })
+
+    it.each(["LLM", "", "llm ", 1, null, ["llm"]])("takes no event_name but llm: %j", async (event_name) => {
+      expectInvalid(await send({ event_name }), "literal_error", "body", "event_name")
+    })
+
+    it.each([
+      ["provider1-chat-completions", "openai-chat-completions"],
+      ["provider1-responses", "openai-responses"],
+      ["provider3-models", "gemini-models"],
+      ["provider3-models", "google-models"],
+      ["provider3-interactions", "gemini-interactions"],
+      ["provider3-interactions", "google-interactions"],
+      ["provider2-messages", "anthropic-messages"],
+      ["provider2-beta-messages", "anthropic-beta-messages"],
+      ["aisdk", "aisdk"]
+    ])("takes the api %s, and %s as another name for it", async (neutral, alias) => {
+      expect((await read(properties({ api: neutral }))).properties.api).toBe(neutral)
+      expect((await read(properties({ api: alias }))).properties.api).toBe(neutral)
+    })
+
+    it.each(["provider1", "AISDK", "openai-aisdk", "tachograph", "", 7, null])("refuses the api %j", async (api) => {
+      expectInvalid(await send(properties({ api })), "enum", "body", "properties", "api")
+    })
+
+    it.each(["inputs", "output"])("takes nothing but an object as %s", async (field) => {
+      for (const value of [null, true, 1, "text", []]) {
+        expectInvalid(await send(properties({ [field]: value })), "dict_type", "body", "properties", field)
+      }
+      expect((await send(properties({ [field]: {} }))).status).toBe(200)
+    })
+
+    it("answers 404 fingerprint-not-found for a fingerprint that is not known", async () => {
+      expectError(await send({ fingerprint_id: unknownFingerprint }), 404, "fingerprint-not-found")
+    })
+
+    it("takes a fingerprint_id in every form of a UUID, and nothing else", async () => {
+      const { fingerprintId } = subject()
+      const simple = fingerprintId.replaceAll("-", "")
+      const forms = [fingerprintId.toUpperCase(), simple, `{${fingerprintId}}`, `urn:uuid:${fingerprintId}`]
+      for (const fingerprint_id of forms) {
+        expect((await read({ fingerprint_id })).fingerprint_id).toBe(fingerprintId)
+      }
+      expectInvalid(await send({ fingerprint_id: `{${simple}}` }), "uuid_parsing", "body", "fingerprint_id")
+      expectInvalid(await send({ fingerprint_id: 5 }), "uuid_type", "body", "fingerprint_id")
+    })
+
+    it("answers 422 session-id-empty for an empty session", async () => {
+      expectError(await send({ session: "" }), 422, "session-id-empty")
+    })
+
+    it("looks at the body before the session, and at the session before the fingerprint", async () => {
+      const wrong = { session: "", fingerprint_id: unknownFingerprint }
+      expectInvalid(await send({ ...wrong, agent: 1 }), "string_type", "body", "agent")
+      expectError(await send(wrong), 422, "session-id-empty")
+    })
+
+    it.each(["agent", "agent_version", "person", "session"])("takes any name as %s, at its longest too", async (field) => {
+      for (const name of goodNames) expect((await read({ [field]: name }))[field]).toBe(name)
+      for (const [name, type] of badNames) {
+        if (field === "session" && name === "") continue
+        expectInvalid(await send({ [field]: name }), type, "body", field)
+      }
+      expectInvalid(await send({ [field]: 1 }), "string_type", "body", field)
+    })
+
+    it("takes no null as session", async () => {
+      expectInvalid(await send({ session: null }), "string_type", "body", "session")
+    })
+
+    it("uses the agent and the version named default where none are given, and no person", async () => {
+      for (const nothing of [undefined, null]) {
+        const fields = { agent: nothing, agent_version: nothing, person: nothing }
+        expect(await read(fields)).toMatchObject({ agent: "default", agent_version: "default", person: null })
+        expect(await read({ ...fields, agent: "only-agent" })).toMatchObject({ agent_version: "default" })
+      }
+      expect((await subject().client.get("/api/v1/agents/default")).status).toBe(200)
+      expect((await subject().client.get("/api/v1/agents/only-agent/agent-versions/default")).status).toBe(200)
+    })
+
+    it("creates the agent, version, person and session that do not exist", async () => {
+      const { client } = subject()
+      await send({ agent: "made", agent_version: "made-v", person: "made-p", session: "made-s" })
+      const agent = (await client.get("/api/v1/agents/made")).body
+      expect(agent).toEqual({
+        agent_name: "made",
+        agent_number: expect.any(Number),
+        created_at: expect.stringMatching(iso8601),
+        description: ""
+      })
+      expect((await client.get("/api/v1/agents/made/agent-versions/made-v")).body).toEqual({
+        agent_version_name: "made-v",
+        description: null,
+        agent_version_number: 1,
+        created_at: expect.stringMatching(iso8601),
+        deprecated_at: null
+      })
+      expect((await client.get("/api/v1/people/made-p")).body).toMatchObject({ person_id: "made-p", properties: {} })
+      expect((await client.get(`${path}?session=made-s`)).body.events).toHaveLength(1)
+    })
+
+    it("leaves what exists as it is", async () => {
+      const { client } = subject()
+      await client.put("/api/v1/agents", { agent_name: "kept", description: "d" })
+      await client.put("/api/v1/agents/kept/agent-versions", { agent_version_name: "v", description: "vd" })
+      await client.put("/api/v1/people", { person_id: "kept", properties: { a: 1 } })
+      await send({ agent: "kept", agent_version: "v", person: "kept" })
+      expect((await client.get("/api/v1/agents/kept")).body.description).toBe("d")
+      expect((await client.get("/api/v1/agents/kept/agent-versions/v")).body.description).toBe("vd")
+      expect((await client.get("/api/v1/people/kept")).body.properties).toEqual({ a: 1 })
+    })
+
+    it("creates nothing for an event that it refuses", async () => {
+      const { client } = subject()
+      const names = { agent: "refused", agent_version: "refused", person: "refused", session: "refused" }
+      await send({ ...names, fingerprint_id: unknownFingerprint })
+      await send({ ...names, session: "" })
+      await send({ ...names, duration_ms: -1 })
+      expectError(await client.get("/api/v1/agents/refused"), 404, "agent-not-found")
+      expectError(await client.get("/api/v1/people/refused"), 404, "person-not-found")
+      expect((await client.get(`${path}?session=refused`)).body.events).toEqual([])
+    })
+
+    it("takes occurred_at in ISO 8601, and duration_ms from 0 up", async () => {
+      const at = async (occurred_at: unknown) => (await read({ occurred_at })).occurred_at
+      expect(await at("2026-01-02T03:04:05.678Z")).toBe("2026-01-02T03:04:05.678Z")
+      expect(await at("2026-01-02T03:04:05-01:30")).toBe("2026-01-02T04:34:05.000Z")
+      expect(await at("2026-01-02 03:04")).toBe("2026-01-02T03:04:00.000Z")
+      expect(await at(null)).toBeNull()
+      for (const wrong of ["", "yesterday", "2026-13-01T00:00:00Z", "2026-01-02", "2026-02-30T00:00:00Z"]) {
+        expectInvalid(await send({ occurred_at: wrong }), "datetime_parsing", "body", "occurred_at")
+      }
+      expectInvalid(await send({ occurred_at: 5 }), "datetime_type", "body", "occurred_at")
+      for (const duration_ms of [0, 0.25, 86_400_000]) expect((await read({ duration_ms })).duration_ms).toBe(duration_ms)
+      expectInvalid(await send({ duration_ms: -0.001 }), "greater_than_equal", "body", "duration_ms")
+      expectInvalid(await send({ duration_ms: "1" }), "float_type", "body", "duration_ms")
+    })
+
+    it("ignores fields that it does not know, and takes the last of duplicate keys", async () => {
+      const { client, fingerprintId } = subject()
+      expect((await send({ zzz: 1, ...properties({ zzz: 1 }) })).status).toBe(200)
+      const text = JSON.stringify(event(fingerprintId))
+      expectInvalid(await client.post(path, text.replace(/}$/, `,"session":5}`)), "string_type", "body", "session")
+      const good = await client.post(path, `{"session":5,"properties":7,${text.slice(1)}`)
+      expect(good.status).toBe(200)
+    })
+
+    it("reports all that is wrong, in the order of the fields", async () => {
+      const { client } = subject()
+      const body = { event_name: "x", properties: { api: "y", inputs: 1 }, fingerprint_id: "z", agent: 1, person: [] }
+      const { body: answer } = await client.post(path, body)
+      expect(answer.detail.map((d: any) => [d.type, d.loc.join(".")])).toEqual([
+        ["literal_error", "body.event_name"],
+        ["enum", "body.properties.api"],
+        ["dict_type", "body.properties.inputs"],
+        ["missing", "body.properties.output"],
+        ["uuid_parsing", "body.fingerprint_id"],
+        ["string_type", "body.agent"],
+        ["string_type", "body.person"],
+        ["missing", "body.session"]
+      ])
+    })
+
+    it("creates one agent and one version for 64 simultaneous first events", async () => {
+      const { client } = subject()
+      const answers = await Promise.all(
+        Array.from({ length: 64 }, () => send({ agent: "crowd", agent_version: "first", session: "crowd" }))
+      )
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+      expect(new Set(answers.map(({ body }) => body.event_id)).size).toBe(64)
+      const next = await client.put("/api/v1/agents/crowd/agent-versions", { agent_version_name: "next" })
+      expect(next.body.agent_version_number).toBe(2)
+      const before = (await client.get("/api/v1/agents/crowd")).body.agent_number
+      const after = await client.put("/api/v1/agents", { agent_name: "behind the crowd" })
+      expect(after.body.agent_number).toBe(before + 1)
+    })
+  })
+}

@@ -1,0 +1,92 @@
+/** Keys, scopes and projects. */
+import { type Scope, scopes } from "@tachograph/core/domain/ApiKey"
+import { describe, expect, it } from "vitest"
+import type { Client } from "../HttpClient.ts"
+import type { Subject } from "../HttpSuite.ts"
+import { event, expectError } from "./Requests.ts"
+
+/** Every endpoint that takes a key, with the scopes that open it besides `admin`. */
+const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: ReadonlyArray<Scope>]> = [
+  ["POST", "/api/v1/events", ["record"]],
+  ["PUT", "/api/v1/fingerprints", ["record"]],
+  ["PUT", "/api/v1/agents", ["record"]],
+  ["GET", "/api/v1/agents/x", ["record", "read"]],
+  ["PUT", "/api/v1/agents/x/agent-versions", ["record"]],
+  ["GET", "/api/v1/agents/x/agent-versions/x", ["record", "read"]],
+  ["PUT", "/api/v1/people", ["record"]],
+  ["PUT", "/api/v1/people/x", ["record"]],
+  ["GET", "/api/v1/people/x", ["record", "read"]],
+  ["GET", "/api/v1/events", ["read"]],
+  ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000", ["read"]]
+]
+
+const callAs = (client: Client, method: string, path: string) => client.call(method, path, method === "GET" ? undefined : {})
+
+export const define = (subject: () => Subject) => {
+  describe("Keys", () => {
+    it.each(endpoints)("%s %s refuses every key that is not valid with the same 401", async (method, path) => {
+      const { as, issue, revoke } = subject()
+      const { key } = await issue({ scopes: ["admin"] })
+      const expired = await issue({ scopes: ["admin"], expiresIn: -1 })
+      const revoked = await issue({ scopes: ["admin"] })
+      await revoke(revoked.id)
+      const typo = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0")
+      const unknown = `tg_${"0".repeat(33)}`
+      for (const wrong of [undefined, "x", typo, unknown, `${key}x`, expired.key, revoked.key, `${key} ${key}`]) {
+        const answer = await callAs(as(wrong), method, path)
+        expectError(answer, 401, "unauthorized")
+        expect(answer.headers.get("www-authenticate")).toBe("Bearer")
+      }
+      for (const authorization of [key, `Basic ${key}`, "Bearer", "Bearer ", `Bearer\t${key}`, ""]) {
+        const answer = await as(undefined).call(method, path, undefined, { authorization })
+        expectError(answer, 401, "unauthorized")
+      }
+    })
+
+    it.each(endpoints)("%s %s opens to %j, and to admin", async (method, path, allowed) => {
+      const { as, issue } = subject()
+      for (const scope of scopes) {
+        const { key } = await issue({ scopes: [scope] })
+        const answer = await callAs(as(key), method, path)
+        if (scope === "admin" || allowed.includes(scope)) expect([401, 403]).not.toContain(answer.status)
+        else expectError(answer, 403, "forbidden")
+      }
+    })
+
+    it("checks the key before the body", async () => {
+      const answer = await subject().as("nobody").post("/api/v1/events", "not even JSON")
+      expectError(answer, 401, "unauthorized")
+    })
+
+    it("refuses a key once it is revoked", async () => {
+      const { as, issue, revoke } = subject()
+      const { id, key } = await issue({ scopes: ["admin"] })
+      expect((await as(key).get("/api/v1/events")).status).toBe(200)
+      await revoke(id)
+      // Other processes may remember a key for ten seconds; see the storage's own tests for the process that revokes.
+      const deadline = Date.now() + 10_000
+      let { status } = await as(key).get("/api/v1/events")
+      while (status === 200 && Date.now() < deadline) {
+        await new Promise((done) => setTimeout(done, 250))
+        status = (await as(key).get("/api/v1/events")).status
+      }
+      expect(status).toBe(401)
+    }, 15_000)
+
+    it("keeps projects apart", async () => {
+      const { as, client, fingerprintId, issue } = subject()
+      const other = as((await issue({ scopes: ["admin"], project: "elsewhere" })).key)
+      const names = { agent: "apart", agent_version: "apart", person: "apart", session: "apart" }
+      const { body } = await client.post("/api/v1/events", event(fingerprintId, names))
+      expectError(await other.get(`/api/v1/events/${body.event_id}`), 404, "event-not-found")
+      expectError(await other.get("/api/v1/agents/apart"), 404, "agent-not-found")
+      expectError(await other.get("/api/v1/agents/apart/agent-versions/apart"), 404, "agent-not-found")
+      expectError(await other.get("/api/v1/people/apart"), 404, "person-not-found")
+      expectError(await other.put("/api/v1/people/apart", { properties: {} }), 404, "person-not-found")
+      expectError(await other.post("/api/v1/events", event(fingerprintId, names)), 404, "fingerprint-not-found")
+      expect((await other.get("/api/v1/events?session=apart")).body.events).toEqual([])
+      const first = await other.put("/api/v1/agents", { agent_name: "apart" })
+      expect(first.body.agent_number).toBe(1)
+    })
+  })
+}

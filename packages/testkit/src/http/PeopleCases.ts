@@ -1,0 +1,68 @@
+/** People. */
+import { describe, expect, it } from "vitest"
+import type { Subject } from "../HttpSuite.ts"
+import { badNames, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
+
+const people = "/api/v1/people"
+
+export const define = (subject: () => Subject) => {
+  const put = (path: string, body: unknown) => subject().client.put(path, body)
+  const get = (path: string) => subject().client.get(path)
+
+  describe("People", () => {
+    it("creates a person with an id, properties and a time", async () => {
+      const properties = { plan: "pro", nested: { a: [1, null] } }
+      const { body, status } = await put(people, { person_id: "ada", properties })
+      expect(status).toBe(200)
+      expect(body).toEqual({ person_id: "ada", properties, created_at: expect.stringMatching(iso8601) })
+      expect((await get(`${people}/ada`)).body).toEqual(body)
+    })
+
+    it("requires person_id; properties may be absent or null", async () => {
+      expectInvalid(await put(people, {}), "missing", "body", "person_id")
+      expectInvalid(await put(people, { person_id: 1 }), "string_type", "body", "person_id")
+      expectInvalid(await put(people, { person_id: "p", properties: [] }), "dict_type", "body", "properties")
+      expect((await put(people, { person_id: "bare" })).body.properties).toEqual({})
+      expect((await put(people, { person_id: "null", properties: null })).body.properties).toEqual({})
+    })
+
+    it("answers who is stored to a PUT of who exists, and changes nothing", async () => {
+      const first = await put(people, { person_id: "twice", properties: { a: 1 } })
+      const again = await put(people, { person_id: "twice", properties: { b: 2 } })
+      expect([again.status, again.body]).toEqual([200, first.body])
+    })
+
+    it("replaces the whole map of properties in an update", async () => {
+      const created = await put(people, { person_id: "changing", properties: { a: 1, b: 2 } })
+      const updated = await put(`${people}/changing`, { properties: { b: 3 } })
+      expect(updated.status).toBe(200)
+      expect(updated.body).toEqual({ ...created.body, properties: { b: 3 } })
+      expect((await get(`${people}/changing`)).body).toEqual(updated.body)
+    })
+
+    it("requires properties, an object, in an update", async () => {
+      await put(people, { person_id: "strict" })
+      expectInvalid(await put(`${people}/strict`, {}), "missing", "body", "properties")
+      expectInvalid(await put(`${people}/strict`, { properties: null }), "dict_type", "body", "properties")
+      expectInvalid(await put(`${people}/strict`, { properties: "x" }), "dict_type", "body", "properties")
+    })
+
+    it("answers 404 person-not-found", async () => {
+      expectError(await get(`${people}/nobody`), 404, "person-not-found")
+      expectError(await put(`${people}/nobody`, { properties: {} }), 404, "person-not-found")
+    })
+
+    it("takes any id, in the body and in the path", async () => {
+      for (const name of goodNames) {
+        expect((await put(people, { person_id: name })).body.person_id).toBe(name)
+        if (name === "..") continue
+        expect((await get(`${people}/${encodeURIComponent(name)}`)).body.person_id).toBe(name)
+      }
+      for (const [name, type] of badNames) {
+        expectInvalid(await put(people, { person_id: name }), type, "body", "person_id")
+        if (!name.isWellFormed()) continue
+        expectInvalid(await get(`${people}/${encodeURIComponent(name)}`), type, "path", "person_id")
+      }
+    })
+  })
+}

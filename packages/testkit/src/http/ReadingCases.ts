@@ -1,0 +1,107 @@
+/** Reading events back: one whole, or lists of summaries. */
+import { describe, expect, it } from "vitest"
+import type { Subject } from "../HttpSuite.ts"
+import { event, expectError, expectInvalid, iso8601, uuid7 } from "./Requests.ts"
+
+export const define = (subject: () => Subject) => {
+  const send = async (fields: Record<string, unknown>): Promise<string> => {
+    const { client, fingerprintId } = subject()
+    return (await client.post("/api/v1/events", event(fingerprintId, fields))).body.event_id
+  }
+  const list = async (query: Record<string, string>) =>
+    (await subject().client.get(`/api/v1/events?${new URLSearchParams(query)}`)).body
+  const idsOf = (page: any): ReadonlyArray<string> => page.events.map((summary: any) => summary.event_id)
+
+  describe("Read events", () => {
+    it("answers 404 event-not-found, and 422 for what is no id", async () => {
+      const { client } = subject()
+      expectError(await client.get("/api/v1/events/01900000-0000-7000-8000-000000000000"), 404, "event-not-found")
+      expectInvalid(await client.get("/api/v1/events/nope"), "uuid_parsing", "path", "event_id")
+    })
+
+    it("lists summaries without payloads", async () => {
+      const { fingerprintId } = subject()
+      const output = { model: "m-1", usage: { input_tokens: 3, output_tokens: 4 }, stop_reason: "end_turn" }
+      const properties = { api: "provider2-messages", inputs: { é: 1 }, output }
+      const fields = { session: "summary", agent: "a", agent_version: "v", person: "p", duration_ms: 5 }
+      const id = await send({ ...fields, properties })
+      const page = await list({ session: "summary" })
+      expect(page).toEqual({
+        events: [
+          {
+            ...fields,
+            event_id: id,
+            received_at: expect.stringMatching(iso8601),
+            api: "provider2-messages",
+            fingerprint_id: fingerprintId,
+            occurred_at: null,
+            model: "m-1",
+            input_tokens: 3,
+            output_tokens: 4,
+            stop_reason: "end_turn",
+            inputs_bytes: new TextEncoder().encode(JSON.stringify(properties.inputs)).length,
+            output_bytes: JSON.stringify(output).length
+          }
+        ],
+        next_cursor: null
+      })
+      expect(id).toMatch(uuid7)
+    })
+
+    it("filters by session, agent, agent_version and person, alone and together", async () => {
+      const name = "f ä/&;%"
+      const everything = { session: name, agent: name, agent_version: name, person: name }
+      const all = await send(everything)
+      for (const [field, value] of Object.entries(everything)) {
+        const other = await send({ ...everything, [field]: "f other" })
+        const alone = idsOf(await list({ [field]: value }))
+        expect(alone).toContain(all)
+        expect(alone).not.toContain(other)
+      }
+      expect(idsOf(await list(everything))).toEqual([all])
+      expect(idsOf(await list({ ...everything, person: "nobody" }))).toEqual([])
+    })
+
+    it("answers oldest first, or newest first, and pages by an opaque cursor that loses and repeats nothing", async () => {
+      const sent: Array<string> = []
+      for (let n = 0; n < 23; n++) sent.push(await send({ session: "paged" }))
+      for (const order of ["asc", "desc"] as const) {
+        const found: Array<string> = []
+        let cursor: string | null = null
+        let pages = 0
+        do {
+          const page: any = await list({ session: "paged", limit: "5", order, ...(cursor === null ? {} : { cursor }) })
+          expect(page.events.length).toBeLessThanOrEqual(5)
+          found.push(...idsOf(page))
+          cursor = page.next_cursor
+          pages++
+        } while (cursor !== null)
+        expect(pages).toBe(5)
+        expect(found).toEqual(order === "asc" ? sent : [...sent].reverse())
+      }
+      expect(idsOf(await list({ session: "paged" }))).toEqual(sent)
+      expect((await list({ session: "paged", limit: "23" })).next_cursor).toBeNull()
+    })
+
+    it("limits pages to 100 unless told, and to 1,000 at most", async () => {
+      const { client } = subject()
+      await Promise.all(Array.from({ length: 101 }, () => send({ session: "many" })))
+      expect((await list({ session: "many" })).events).toHaveLength(100)
+      expect((await list({ session: "many", limit: "1000" })).events).toHaveLength(101)
+      const limited = (limit: string) => client.get(`/api/v1/events?limit=${limit}`)
+      expect((await limited("1")).body.events).toHaveLength(1)
+      expectInvalid(await limited("1001"), "less_than_equal", "query", "limit")
+      expectInvalid(await limited("0"), "greater_than_equal", "query", "limit")
+      for (const wrong of ["", "x", "1.5", "1e3", "0x10"]) {
+        expectInvalid(await limited(wrong), "int_parsing", "query", "limit")
+      }
+    })
+
+    it("refuses a cursor and an order that it did not make", async () => {
+      const { client } = subject()
+      expectInvalid(await client.get("/api/v1/events?cursor=x"), "value_error", "query", "cursor")
+      expectInvalid(await client.get("/api/v1/events?order=up"), "enum", "query", "order")
+      expectInvalid(await client.get("/api/v1/events?agent="), "string_too_short", "query", "agent")
+    })
+  })
+}

@@ -1,0 +1,42 @@
+/** Bodies and checks that several cases share. */
+import { expect } from "vitest"
+import type { Answer } from "../HttpClient.ts"
+
+export const iso8601 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+export const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** A valid event; a field that is undefined is left out. */
+export const event = (fingerprint_id: string, fields: Record<string, unknown> = {}) => ({
+  event_name: "llm",
+  properties: { api: "provider2-messages", inputs: { model: "m" }, output: { role: "assistant" } },
+  fingerprint_id,
+  session: "s1",
+  ...fields
+})
+
+/** A valid event around the texts of a payload. */
+export const eventText = (fingerprintId: string, inputs: string, output: string) =>
+  `{"event_name":"llm","properties":{"api":"aisdk","inputs":${inputs},"output":${output}},` +
+  `"fingerprint_id":"${fingerprintId}","session":"verbatim"}`
+
+/** Expects one validation error, and no other. */
+export const expectInvalid = (answer: Answer, type: string, ...loc: ReadonlyArray<string>) => {
+  expect({ status: answer.status, errors: answer.body?.detail?.map((d: any) => [d.type, ...d.loc]) }).toEqual({
+    status: 422,
+    errors: [[type, ...loc]]
+  })
+}
+
+/** Expects an error that is nothing but its type. */
+export const expectError = (answer: Answer, status: number, type: string) =>
+  expect([answer.status, answer.body]).toEqual([status, { type }])
+
+/** Names at the limit and past it, with the error of those past it. */
+export const goodNames = ["x".repeat(255), "😀".repeat(255), " a ", "é", "e\u0301", "a/b;c?d#e%25+&=", "\n", "..", "null"]
+export const badNames: ReadonlyArray<readonly [name: string, type: string]> = [
+  ["", "string_too_short"],
+  ["x".repeat(256), "string_too_long"],
+  ["😀".repeat(256), "string_too_long"],
+  ["a\u0000b", "value_error"],
+  ["a\ud800", "value_error"]
+]
