@@ -193,7 +193,11 @@ const canonicalFields = (fingerprint: Fingerprint): JsonText.JsonText => {
 const fingerprintIdOf = (project: ProjectId, fields: JsonText.JsonText): FingerprintId => {
   const hex = createHash("sha256").update(JSON.stringify(project)).update(fields).digest("hex")
   const variant = (8 + (Number.parseInt(hex.charAt(16), 16) % 4)).toString(16)
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, variant + hex.slice(17, 20), hex.slice(20, 32)].join(
-    "-"
-  ) as FingerprintId
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    variant + hex.slice(17, 20),
+    hex.slice(20, 32)
+  ].join("-") as FingerprintId
 }

@@ -13,7 +13,10 @@ const stringOrSpace = /("(?:[^"\\]|\\.)*")|\s+/g
 
 // JSON's own way to write a number as it was read; TypeScript does not know it yet.
 const { parse, rawJSON } = JSON as unknown as {
-  readonly parse: (text: string, revive: (key: string, value: unknown, context: { source?: string }) => unknown) => unknown
+  readonly parse: (
+    text: string,
+    revive: (key: string, value: unknown, context: { source?: string }) => unknown
+  ) => unknown
   readonly rawJSON: (text: string) => unknown
 }
 

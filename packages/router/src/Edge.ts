@@ -70,19 +70,14 @@ const answer = (request: HttpServerRequest.HttpServerRequest, id: string) =>
     if (cause.reasons.some((reason) => reason._tag === "Fail" && isRouteNotFound(reason.error))) {
       return Effect.succeed(notFound(request))
     }
-    return Effect.as(
-      Effect.logError("A request failed unexpectedly", cause),
-      error(500, "internal", { id })
-    )
+    return Effect.as(Effect.logError("A request failed unexpectedly", cause), error(500, "internal", { id }))
   })
 
 export const layer = HttpRouter.middleware(
   // Nothing fails behind it; the type says otherwise, because a router's middleware is not expected to catch everything.
-  (httpEffect): Effect.Effect<
-    HttpServerResponse.HttpServerResponse,
-    Types.unhandled,
-    HttpServerRequest.HttpServerRequest
-  > =>
+  (
+    httpEffect
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
     Effect.gen(function* () {
       const incoming = yield* HttpServerRequest.HttpServerRequest
       const request = incoming.modify({ url: toTheLetter(incoming.url) })
@@ -101,9 +96,7 @@ export const layer = HttpRouter.middleware(
       })
       const method = request.method
       yield* Metric.update(Metric.withAttributes(requests, { method, status: String(response.status) }), 1)
-      yield* Effect.logDebug("Answered").pipe(
-        Effect.annotateLogs({ request_id: id, method, status: response.status })
-      )
+      yield* Effect.logDebug("Answered").pipe(Effect.annotateLogs({ request_id: id, method, status: response.status }))
       return response
     }),
   { global: true }

@@ -90,7 +90,9 @@ export interface Decoded<A> {
 /** Reads the body as a schema, or fails with all that is wrong with it. */
 export const decode = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decodeValue = ValidationDetail.decoder(schema)
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest): Effect.fn.Return<
+  return Effect.fnUntraced(function* (
+    request: HttpServerRequest.HttpServerRequest
+  ): Effect.fn.Return<
     Decoded<S["Type"]>,
     ValidationFailure | PayloadTooLargeError | UnsupportedContentEncodingError,
     S["DecodingServices"]
@@ -114,9 +116,7 @@ export const decode = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =
     const echo = json ? EchoText.inJson(text) : () => EchoText.ofString(text)
     return yield* decodeValue(body).pipe(
       Effect.map((value) => ({ value, text })),
-      Effect.mapError(
-        ({ issue }) => new ValidationFailure({ detail: ValidationDetail.details(issue, "body", echo) })
-      )
+      Effect.mapError(({ issue }) => new ValidationFailure({ detail: ValidationDetail.details(issue, "body", echo) }))
     )
   })
 }

@@ -76,7 +76,10 @@ const violationOfType = (ast: SchemaAST.AST): Violation => {
     case "Union": {
       const members = ast.types.filter((member) => member._tag !== "Null")
       return members.every((member) => member._tag === "Literal")
-        ? oneOf("enum", members.map((member) => member.literal))
+        ? oneOf(
+            "enum",
+            members.map((member) => member.literal)
+          )
         : violationOfType(encodedSide(members[0]!))
     }
     default:

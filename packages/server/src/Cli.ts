@@ -14,8 +14,7 @@ const tachograph = Command.make("tachograph").pipe(
 
 /** A command line that cannot be read is answered with one line, like any other failure; help is for who asks for it. */
 const presenter: CliOutput.Presenter = {
-  present: (event) =>
-    event._tag === "InvalidInvocation" ? Effect.void : CliOutput.defaultPresenter.present(event)
+  present: (event) => (event._tag === "InvalidInvocation" ? Effect.void : CliOutput.defaultPresenter.present(event))
 }
 
 const usage = (error: CliError.ShowHelp): UsageError => {

@@ -96,9 +96,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       byProject.set(project, [...(byProject.get(project) ?? []), event])
     }
     const inOrder = Array.from(byProject).sort(([a], [b]) => a - b)
-    yield* sql.withTransaction(
-      Effect.forEach(inOrder, ([project, own]) => appendIn(project, own), { discard: true })
-    )
+    yield* sql.withTransaction(Effect.forEach(inOrder, ([project, own]) => appendIn(project, own), { discard: true }))
   })
 
   const select = sql.literal(`e.event_id, e.received_at, s.session_id, a.agent_name, v.agent_version_name, p.person_id,

@@ -28,9 +28,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return row && toApiKey(row)
   })
 
-  const listApiKeys = Effect.map(
-    sql<ApiKeyRow>`${select} ORDER BY k.created_at, k.key_id`,
-    (rows) => rows.map(toApiKey)
+  const listApiKeys = Effect.map(sql<ApiKeyRow>`${select} ORDER BY k.created_at, k.key_id`, (rows) =>
+    rows.map(toApiKey)
   )
 
   const revokeApiKey = Effect.fn("SqlStorage.revokeApiKey")(function* (id: string, at: DateTime.Utc) {

@@ -72,11 +72,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     columns: Readonly<Record<string, unknown>>
   ) => sql.withTransaction(NumberedNames.ensure(sql, kind, key, new Map([[name, columns]])))
 
-  const findAgentVersion = Effect.fnUntraced(function* (
-    project: number,
-    agent: Agent,
-    name: AgentVersionName
-  ) {
+  const findAgentVersion = Effect.fnUntraced(function* (project: number, agent: Agent, name: AgentVersionName) {
     const [row] = yield* sql<AgentVersionRow>`
       SELECT agent_version_name, agent_version_number, created_at, deprecated_at, description FROM agent_versions
       WHERE project_id = ${project} AND agent_number = ${agent.number} AND agent_version_name = ${name}`

@@ -18,7 +18,5 @@ export const translate = <A, E, R>(
   effect: Effect.Effect<A, E | SqlError.SqlError, R>
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable, R> =>
   Effect.catchTag(effect as Effect.Effect<A, SqlError.SqlError, R>, "SqlError", (error) =>
-    passing.has(error.reason._tag)
-      ? Effect.fail(new Errors.StorageUnavailable({ cause: error }))
-      : Effect.die(error)
+    passing.has(error.reason._tag) ? Effect.fail(new Errors.StorageUnavailable({ cause: error })) : Effect.die(error)
   ) as Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable, R>

@@ -5,7 +5,17 @@ const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/)
 
 const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
-  fc.constantFrom("0", "-0", "1.0", "0.1000", "-0.0e-0", "1e400", "9007199254740993", "1E+2", "123456789012345678901234567890")
+  fc.constantFrom(
+    "0",
+    "-0",
+    "1.0",
+    "0.1000",
+    "-0.0e-0",
+    "1e400",
+    "9007199254740993",
+    "1E+2",
+    "123456789012345678901234567890"
+  )
 )
 
 const character = fc.oneof(
@@ -25,7 +35,10 @@ const spaced = (value: fc.Arbitrary<string>) => fc.tuple(space, value, space).ma
 const { object, value } = fc.letrec<{ value: string; object: string }>((tie) => {
   const member = fc.tuple(spaced(string), spaced(tie("value"))).map(([key, of]) => `${key}:${of}`)
   const members = fc.array(member, { maxLength: 5 })
-  const inside = fc.oneof(members.map(between("{", "}")), space.map((inner) => `{${inner}}`))
+  const inside = fc.oneof(
+    members.map(between("{", "}")),
+    space.map((inner) => `{${inner}}`)
+  )
   const elements = fc.array(spaced(tie("value")), { maxLength: 5 }).map(between("[", "]"))
   return {
     object: inside,

@@ -59,7 +59,15 @@ const event = (n: number, fields: Partial<EventSummary> = {}, inProject = projec
 })
 
 const apiKey = (id: string): ApiKey =>
-  new ApiKey({ id, project, name: "a key", scopes: ["record", "read"], createdAt: now, expiresAt: null, revokedAt: null })
+  new ApiKey({
+    id,
+    project,
+    name: "a key",
+    scopes: ["record", "read"],
+    createdAt: now,
+    expiresAt: null,
+    revokedAt: null
+  })
 
 export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) => {
   const test = (title: string, body: (storage: Storage["Service"]) => Effect.Effect<unknown, unknown>) =>
@@ -80,8 +88,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         expect(again).toEqual(first)
         expect(second.number).toBe(2)
         expect(yield* storage.getAgent(project, bot)).toEqual(first)
-      })
-    )
+      }))
 
     test("numbers versions within their agent", (storage) =>
       Effect.gen(function* () {
@@ -99,8 +106,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         expect((yield* put(bot, AgentVersionName.make("v2"))).number).toBe(2)
         expect((yield* put(AgentName.make("second"), AgentVersionName.make("v2"))).number).toBe(1)
         expect(yield* storage.getAgentVersion(project, bot, v1)).toEqual(created)
-      })
-    )
+      }))
 
     test("keeps people as they were first put, until they are updated", (storage) =>
       Effect.gen(function* () {
@@ -110,12 +116,13 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         expect(yield* tagOf(storage.updatePerson(project, id, properties))).toBe("person-not-found")
         const person = { id, properties, createdAt: now }
         expect(yield* storage.putPerson(project, person)).toMatchObject(person)
-        expect(yield* storage.putPerson(project, { ...person, properties: JsonText.unsafe("{}") })).toMatchObject(person)
+        expect(yield* storage.putPerson(project, { ...person, properties: JsonText.unsafe("{}") })).toMatchObject(
+          person
+        )
         const updated = yield* storage.updatePerson(project, id, JsonText.unsafe(`{"b":0}`))
         expect(updated).toMatchObject({ id, properties: `{"b":0}`, createdAt: now })
         expect(yield* storage.getPerson(project, id)).toEqual(updated)
-      })
-    )
+      }))
 
     test("keeps text that databases cannot hold as it is", (storage) =>
       Effect.gen(function* () {
@@ -124,18 +131,19 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         expect(put.description).toBe(awkward)
         expect((yield* storage.putAgentVersion(project, bot, version)).description).toBe(awkward)
         expect((yield* storage.getAgentVersion(project, bot, version.name)).description).toBe(awkward)
-      })
-    )
+      }))
 
     test("tells names apart by every code point", (storage) =>
       Effect.gen(function* () {
         const names = ["a", "A", "ä", "a\u0308", " a", "a ", "a\n", "%", "_", "\\", "'", "😀", "𝕒", "x".repeat(255)]
         for (const each of names) yield* storage.putAgent(project, agent(AgentName.make(each)))
         for (const [index, each] of names.entries()) {
-          expect(yield* storage.getAgent(project, AgentName.make(each))).toMatchObject({ name: each, number: index + 1 })
+          expect(yield* storage.getAgent(project, AgentName.make(each))).toMatchObject({
+            name: each,
+            number: index + 1
+          })
         }
-      })
-    )
+      }))
 
     test("knows a fingerprint in its own project only", (storage) =>
       Effect.gen(function* () {
@@ -146,8 +154,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         yield* storage.putFingerprint(project, fingerprint)
         expect(yield* storage.hasFingerprint(project, id)).toBe(true)
         expect(yield* storage.hasFingerprint(other, id)).toBe(false)
-      })
-    )
+      }))
 
     test("answers an event as it was appended", (storage) =>
       Effect.gen(function* () {
@@ -168,8 +175,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
           expect(Array.from(found.pack)).toEqual(Array.from(pack))
         }
         expect(yield* tagOf(storage.getEvent(project, idOf(3)))).toBe("event-not-found")
-      })
-    )
+      }))
 
     test("creates what events name, with the defaults of the interface", (storage) =>
       Effect.gen(function* () {
@@ -189,8 +195,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         })
         expect((yield* storage.getPerson(project, p1)).properties).toBe(`{"kept":1}`)
         expect((yield* storage.getPerson(project, PersonId.make("p2"))).properties).toBe("{}")
-      })
-    )
+      }))
 
     test("lists by session, agent, version and person, and by all at once", (storage) =>
       Effect.gen(function* () {
@@ -224,8 +229,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         expect(yield* list({ session: SessionId.make("none") })).toEqual([])
         expect(yield* list({ agentVersion: AgentVersionName.make("none") })).toEqual([])
         expect(yield* storage.listEvents(other, { order: "asc", limit: 10 })).toEqual([])
-      })
-    )
+      }))
 
     test("pages lose and repeat nothing, in either order and any page size", (storage) =>
       Effect.gen(function* () {
@@ -234,7 +238,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         yield* Effect.forEach([...ids].reverse(), (_, n) => storage.appendEvents([event(3 * ((n * 7) % 25) + 1)]))
         const pagesOf = Effect.fnUntraced(function* (limit: number, order: "asc" | "desc", start?: EventId) {
           const found: Array<EventId> = []
-          for (let after = start; ; ) {
+          for (let after = start; ;) {
             const page = yield* storage.listEvents(project, { order, limit, after })
             if (page.length === 0) return found
             expect(page.length).toBeLessThanOrEqual(limit)
@@ -250,8 +254,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         // A cursor need not be an event that there is.
         expect(yield* pagesOf(5, "asc", idOf(2))).toEqual(ids.slice(1))
         expect(yield* pagesOf(5, "desc", idOf(2))).toEqual([ids[0]])
-      })
-    )
+      }))
 
     test("keeps projects apart", (storage) =>
       Effect.gen(function* () {
@@ -265,8 +268,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         yield* storage.updatePerson(other, PersonId.make("p1"), JsonText.unsafe(`{"x":1}`))
         expect((yield* storage.getPerson(project, PersonId.make("p1"))).properties).toBe("{}")
         expect(yield* storage.listEvents(other, { order: "asc", limit: 10 })).toHaveLength(1)
-      })
-    )
+      }))
 
     test("appends all or none", (storage) =>
       Effect.gen(function* () {
@@ -279,20 +281,22 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         const ids = (yield* storage.listEvents(project, { order: "asc", limit: 10 })).map(({ id }) => id)
         expect(ids).toEqual([idOf(1)])
         expect(yield* tagOf(storage.getEvent(project, idOf(2)))).toBe("event-not-found")
-      })
-    )
+      }))
 
     test("creates one agent and version for 64 simultaneous first events", (storage) =>
       Effect.gen(function* () {
-        yield* Effect.forEach(Array.from({ length: 64 }, (_, n) => event(n + 1)), (one) => storage.appendEvents([one]), {
-          concurrency: "unbounded"
-        })
+        yield* Effect.forEach(
+          Array.from({ length: 64 }, (_, n) => event(n + 1)),
+          (one) => storage.appendEvents([one]),
+          {
+            concurrency: "unbounded"
+          }
+        )
         expect(yield* storage.listEvents(project, { order: "asc", limit: 100 })).toHaveLength(64)
         expect(yield* storage.putAgent(project, agent(AgentName.make("next")))).toMatchObject({ number: 2 })
         const next = { name: AgentVersionName.make("next"), description: null, createdAt: now }
         expect(yield* storage.putAgentVersion(project, bot, next)).toMatchObject({ number: 2 })
-      })
-    )
+      }))
 
     test("numbers 300 versions created in parallel without a gap", (storage) =>
       Effect.gen(function* () {
@@ -304,8 +308,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         )
         const numbers = versions.map(({ number }) => number).sort((a, b) => a - b)
         expect(numbers).toEqual(Array.from({ length: 300 }, (_, n) => n + 1))
-      })
-    )
+      }))
 
     test("an interrupted append leaves nothing half", (storage) =>
       Effect.gen(function* () {
@@ -317,8 +320,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         const ids = (yield* storage.listEvents(project, { order: "asc", limit: 1000 })).map(({ id }) => id)
         for (let n = 1; n <= 40; n++) expect(ids.includes(idOf(2 * n))).toBe(ids.includes(idOf(2 * n + 1)))
         yield* storage.appendEvents([event(1000)])
-      })
-    )
+      }))
 
     test("finds, lists and revokes keys by their hash and id", (storage) =>
       Effect.gen(function* () {
@@ -335,7 +337,6 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
         expect((yield* storage.revokeApiKey("k1", later))?.revokedAt).toEqual(now)
         expect((yield* storage.findApiKey(hash(1)))?.revokedAt).toEqual(now)
         expect(yield* storage.revokeApiKey("none", now)).toBeUndefined()
-      })
-    )
+      }))
   })
 }

@@ -15,10 +15,11 @@ export const CreateAgent = Schema.Struct({
 })
 
 export class Agents extends HttpApiGroup.make("agents").add(
-  HttpApiEndpoint.put("createAgent", "/agents", { payload: CreateAgent, success: AgentOnWire, error: bodyErrors }).annotate(
-    AllowedScopes,
-    writing
-  ),
+  HttpApiEndpoint.put("createAgent", "/agents", {
+    payload: CreateAgent,
+    success: AgentOnWire,
+    error: bodyErrors
+  }).annotate(AllowedScopes, writing),
   HttpApiEndpoint.get("getAgent", "/agents/:agent_name", {
     params: { agent_name: AgentName },
     success: AgentOnWire,

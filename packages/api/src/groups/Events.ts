@@ -109,9 +109,7 @@ const Limit = Schema.String.pipe(
             : value > maxLimit
               ? Violation.lessThanEqual(maxLimit)
               : undefined
-        return violation === undefined
-          ? Effect.succeed(value)
-          : Effect.fail(Violation.issue(violation, text, options))
+        return violation === undefined ? Effect.succeed(value) : Effect.fail(Violation.issue(violation, text, options))
       },
       encode: (value: number) => Effect.succeed(String(value))
     })

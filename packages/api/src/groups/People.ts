@@ -17,10 +17,11 @@ export const CreatePerson = Schema.Struct({ person_id: PersonId, properties: opt
 export const UpdatePerson = Schema.Struct({ properties: JsonObject })
 
 export class People extends HttpApiGroup.make("people").add(
-  HttpApiEndpoint.put("createPerson", "/people", { payload: CreatePerson, success: PersonOnWire, error: bodyErrors }).annotate(
-    AllowedScopes,
-    writing
-  ),
+  HttpApiEndpoint.put("createPerson", "/people", {
+    payload: CreatePerson,
+    success: PersonOnWire,
+    error: bodyErrors
+  }).annotate(AllowedScopes, writing),
   HttpApiEndpoint.put("updatePerson", "/people/:person_id", {
     params: { person_id: PersonId },
     payload: UpdatePerson,

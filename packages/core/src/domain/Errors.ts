@@ -13,11 +13,7 @@ export class SessionIdEmpty extends Schema.TaggedError<SessionIdEmpty>()(
   { httpApiStatus: 422 }
 ) {}
 
-export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()(
-  "agent-not-found",
-  {},
-  { httpApiStatus: 404 }
-) {}
+export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("agent-not-found", {}, { httpApiStatus: 404 }) {}
 
 export class AgentVersionNotFound extends Schema.TaggedError<AgentVersionNotFound>()(
   "agent-version-not-found",
@@ -31,11 +27,7 @@ export class PersonNotFound extends Schema.TaggedError<PersonNotFound>()(
   { httpApiStatus: 404 }
 ) {}
 
-export class EventNotFound extends Schema.TaggedError<EventNotFound>()(
-  "event-not-found",
-  {},
-  { httpApiStatus: 404 }
-) {}
+export class EventNotFound extends Schema.TaggedError<EventNotFound>()("event-not-found", {}, { httpApiStatus: 404 }) {}
 
 /** The storage did not answer, and nothing of the request was kept. Worth another try. */
 export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()(

@@ -23,8 +23,6 @@ export const layer = HttpApiBuilder.group(
           )
         })
       )
-      .handle("getAgentVersion", ({ params }) =>
-        recorder.getAgentVersion(params.agent_name, params.agent_version_name)
-      )
+      .handle("getAgentVersion", ({ params }) => recorder.getAgentVersion(params.agent_name, params.agent_version_name))
   })
 )

@@ -59,7 +59,7 @@ const withKeys = Effect.fnUntraced(function* <A>(
 ) {
   const choice = yield* StorageChoice.setting.resolve(given)
   if (!choice.lasting) {
-    const message = "--storage is \"memory:\", which keeps no keys: expected the storage of your server"
+    const message = '--storage is "memory:", which keeps no keys: expected the storage of your server'
     return yield* new UsageError({ message })
   }
   return yield* Effect.flatMap(ApiKeys, use).pipe(
@@ -108,7 +108,12 @@ const list = Command.make(
     const table = [["ID", "PROJECT", "NAME", "SCOPES", "STATE"], ...rows]
     const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
     for (const row of table) {
-      yield* Console.log(row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd())
+      yield* Console.log(
+        row
+          .map((cell, column) => cell.padEnd(widths[column]!))
+          .join("  ")
+          .trimEnd()
+      )
     }
   })
 ).pipe(Command.withDescription("List all keys; the keys themselves are not known"))
@@ -119,7 +124,9 @@ const revoke = Command.make(
   Effect.fnUntraced(function* (given) {
     const key = yield* withKeys(given.storage, (keys) => keys.revoke(given.id))
     if (key === undefined) {
-      return yield* new CommandError({ message: `There is no key ${JSON.stringify(given.id)}; see tachograph keys list` })
+      return yield* new CommandError({
+        message: `There is no key ${JSON.stringify(given.id)}; see tachograph keys list`
+      })
     }
     yield* Console.log(`Revoked ${key.id}; every server refuses it within 10 seconds`)
   })

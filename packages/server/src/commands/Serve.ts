@@ -111,7 +111,9 @@ export const serve = Command.make(
       disableLogger: true,
       disableListenLog: true
     })
-    const app = Layer.effectDiscard(Effect.andThen(announce(choice), ownKeys.length === 0 ? firstKey : Effect.void)).pipe(
+    const app = Layer.effectDiscard(
+      Effect.andThen(announce(choice), ownKeys.length === 0 ? firstKey : Effect.void)
+    ).pipe(
       // Nothing is announced before it answers.
       Layer.provide(routes),
       Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, bodyLimit)),

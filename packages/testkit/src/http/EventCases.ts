@@ -107,14 +107,17 @@ export const define = (subject: () => Subject) => {
       expectError(await send(wrong), 422, "session-id-empty")
     })
 
-    it.each(["agent", "agent_version", "person", "session"])("takes any name as %s, at its longest too", async (field) => {
-      for (const name of goodNames) expect((await read({ [field]: name }))[field]).toBe(name)
-      for (const [name, type] of badNames) {
-        if (field === "session" && name === "") continue
-        expectInvalid(await send({ [field]: name }), type, "body", field)
+    it.each(["agent", "agent_version", "person", "session"])(
+      "takes any name as %s, at its longest too",
+      async (field) => {
+        for (const name of goodNames) expect((await read({ [field]: name }))[field]).toBe(name)
+        for (const [name, type] of badNames) {
+          if (field === "session" && name === "") continue
+          expectInvalid(await send({ [field]: name }), type, "body", field)
+        }
+        expectInvalid(await send({ [field]: 1 }), "string_type", "body", field)
       }
-      expectInvalid(await send({ [field]: 1 }), "string_type", "body", field)
-    })
+    )
 
     it("takes no null as session", async () => {
       expectInvalid(await send({ session: null }), "string_type", "body", "session")
@@ -183,7 +186,8 @@ export const define = (subject: () => Subject) => {
         expectInvalid(await send({ occurred_at: wrong }), "datetime_parsing", "body", "occurred_at")
       }
       expectInvalid(await send({ occurred_at: 5 }), "datetime_type", "body", "occurred_at")
-      for (const duration_ms of [0, 0.25, 86_400_000]) expect((await read({ duration_ms })).duration_ms).toBe(duration_ms)
+      for (const duration_ms of [0, 0.25, 86_400_000])
+        expect((await read({ duration_ms })).duration_ms).toBe(duration_ms)
       expectInvalid(await send({ duration_ms: -0.001 }), "greater_than_equal", "body", "duration_ms")
       expectInvalid(await send({ duration_ms: "1" }), "float_type", "body", "duration_ms")
     })

@@ -20,7 +20,8 @@ const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: R
   ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000", ["read"]]
 ]
 
-const callAs = (client: Client, method: string, path: string) => client.call(method, path, method === "GET" ? undefined : {})
+const callAs = (client: Client, method: string, path: string) =>
+  client.call(method, path, method === "GET" ? undefined : {})
 
 export const define = (subject: () => Subject) => {
   describe("Keys", () => {

@@ -32,7 +32,17 @@ export const expectError = (answer: Answer, status: number, type: string) =>
   expect([answer.status, answer.body]).toEqual([status, { type }])
 
 /** Names at the limit and past it, with the error of those past it. */
-export const goodNames = ["x".repeat(255), "😀".repeat(255), " a ", "é", "e\u0301", "a/b;c?d#e%25+&=", "\n", "..", "null"]
+export const goodNames = [
+  "x".repeat(255),
+  "😀".repeat(255),
+  " a ",
+  "é",
+  "e\u0301",
+  "a/b;c?d#e%25+&=",
+  "\n",
+  "..",
+  "null"
+]
 export const badNames: ReadonlyArray<readonly [name: string, type: string]> = [
   ["", "string_too_short"],
   ["x".repeat(256), "string_too_long"],

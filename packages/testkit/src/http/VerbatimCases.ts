@@ -50,7 +50,10 @@ export const define = (subject: () => Subject) => {
       const { client } = subject()
       const people = Object.entries(Payloads.hurtful)
       for (const [name, properties] of people) {
-        const created = await client.put("/api/v1/people", `{"person_id":${JSON.stringify(name)},"properties":${properties}}`)
+        const created = await client.put(
+          "/api/v1/people",
+          `{"person_id":${JSON.stringify(name)},"properties":${properties}}`
+        )
         expect(created.status).toBe(200)
         const { text } = await client.get(`/api/v1/people/${encodeURIComponent(name)}`)
         expect(text.includes(`"properties":${properties},`)).toBe(true)
