@@ -1,0 +1,99 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { AgentName } from "../src/domain/Agent.ts"
+import type { NewEvent } from "../src/domain/Event.ts"
+import { Fingerprint, FingerprintId } from "../src/domain/Fingerprint.ts"
+import * as JsonText from "../src/domain/JsonText.ts"
+import { CurrentProject, ProjectId } from "../src/domain/Project.ts"
+import { SessionId } from "../src/domain/Session.ts"
+import * as MemoryStorage from "../src/MemoryStorage.ts"
+import { Recorder } from "../src/Recorder.ts"
+import { Storage } from "../src/Storage.ts"
+
+const runtime = Recorder.layer.pipe(Layer.provideMerge(MemoryStorage.layer))
+
+const fingerprint = new Fingerprint({
+  language: "typescript",
+  languageVersion: "7",
+  system: "linux",
+  provider1SdkVersion: null,
+  provider2SdkVersion: null,
+  provider3SdkVersion: null,
+  serviceSdkVersion: null,
+  allPackages: null,
+  gitRepositoryUrl: null,
+  gitBranch: null,
+  gitCommitHash: null,
+  gitCommitDate: null
+})
+
+const event = (fingerprintId: FingerprintId): NewEvent => ({
+  api: "aisdk",
+  fingerprintId,
+  session: SessionId.make("s"),
+  payload: { inputs: JsonText.unsafe(`{ "a": 1.0 }`), output: JsonText.unsafe("{}") },
+  facts: { model: null, inputTokens: null, outputTokens: null, stopReason: null }
+})
+
+describe("Recorder", () => {
+  it.effect("records under the server's clock and reads back what was sent", () =>
+    Effect.gen(function* () {
+      const recorder = yield* Recorder
+      yield* TestClock.setTime(1_767_323_045_678)
+      const id = yield* recorder.createFingerprint(fingerprint)
+      const receipt = yield* recorder.createEvent(event(id))
+      assert.strictEqual(DateTime.formatIso(receipt.receivedAt), "2026-01-02T03:04:05.678Z")
+      const read = yield* recorder.getEvent(receipt.id)
+      assert.deepStrictEqual(read.payload, event(id).payload)
+      assert.deepStrictEqual([read.agent, read.agentVersion, read.person], ["default", "default", null])
+    }).pipe(Effect.provide(runtime))
+  )
+
+  it.effect("looks at the session before the fingerprint", () =>
+    Effect.gen(function* () {
+      const recorder = yield* Recorder
+      const unknown = FingerprintId.make("11111111-1111-4111-8111-111111111111")
+      const first = yield* Effect.flip(recorder.createEvent({ ...event(unknown), session: SessionId.make("") }))
+      assert.strictEqual(first._tag, "session-id-empty")
+      const second = yield* Effect.flip(recorder.createEvent(event(unknown)))
+      assert.strictEqual(second._tag, "fingerprint-not-found")
+    }).pipe(Effect.provide(runtime))
+  )
+
+  it.effect("finds a fingerprint that another process registered after it was asked for", () =>
+    Effect.gen(function* () {
+      const recorder = yield* Recorder
+      const storage = yield* Storage
+      const id = FingerprintId.make("11111111-1111-4111-8111-111111111111")
+      yield* Effect.flip(recorder.createEvent(event(id)))
+      const project = yield* CurrentProject
+      yield* storage.putFingerprint(project, { id, fields: JsonText.unsafe("{}"), createdAt: yield* DateTime.now })
+      yield* recorder.createEvent(event(id))
+    }).pipe(Effect.provide(runtime))
+  )
+
+  it.effect("works in the current project, which is default unless somebody says otherwise", () =>
+    Effect.gen(function* () {
+      const recorder = yield* Recorder
+      const bot = AgentName.make("bot")
+      yield* recorder.createAgent(bot, "")
+      const elsewhere = recorder.getAgent(bot).pipe(Effect.provideService(CurrentProject, ProjectId.make("other")))
+      assert.strictEqual((yield* Effect.flip(elsewhere))._tag, "agent-not-found")
+      assert.strictEqual((yield* recorder.getAgent(bot)).number, 1)
+    }).pipe(Effect.provide(runtime))
+  )
+
+  it.effect("says that there is a next page only where there is one", () =>
+    Effect.gen(function* () {
+      const recorder = yield* Recorder
+      const id = yield* recorder.createFingerprint(fingerprint)
+      for (let n = 0; n < 4; n++) yield* recorder.createEvent(event(id))
+      const first = yield* recorder.listEvents({ order: "asc", limit: 2 })
+      assert.strictEqual(first.next, first.events[1]?.id)
+      const second = yield* recorder.listEvents({ order: "asc", limit: 2, after: first.next })
+      assert.strictEqual(second.events.length, 2)
+      assert.isUndefined(second.next)
+    }).pipe(Effect.provide(runtime))
+  )
+})
