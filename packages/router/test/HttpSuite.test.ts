@@ -1,6 +1,6 @@
 import { MemoryStorage } from "@tachograph/core"
 import { sqlite } from "@tachograph/storage-sqlite"
-import { HttpSuite } from "@tachograph/testkit"
+import { HttpClient, HttpSuite } from "@tachograph/testkit"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createTachograph } from "../src/index.ts"
@@ -13,15 +13,7 @@ const overNode: HttpSuite.HttpSuiteOptions["serve"] = async (storage) => {
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   const { port } = server.address() as AddressInfo
   return {
-    fetch: async (request) => {
-      const { pathname, search } = new URL(request.url)
-      const body = request.body === null ? {} : { body: await request.arrayBuffer() }
-      return fetch(`http://127.0.0.1:${port}${pathname}${search}`, {
-        method: request.method,
-        headers: request.headers,
-        ...body
-      })
-    },
+    fetch: HttpClient.at(`http://127.0.0.1:${port}`),
     close: async () => {
       await new Promise((done) => server.close(done))
       await tachograph.close()

@@ -19,7 +19,7 @@ export const setting = Setting.make({
   parse: (text) => Option.fromNullishOr(levels.get(text.toLowerCase()))
 })
 
-const logger = process.stderr.isTTY ? Logger.consolePretty() : Logger.consoleJson
+const logger = process.stderr.isTTY ? Logger.consolePretty() : Logger.withConsoleError(Logger.formatJson)
 
 export const layer = (level: LogLevel.LogLevel): Layer.Layer<never> =>
   Layer.mergeAll(

@@ -1,6 +1,18 @@
 /** Requests for the suites: JSON in, status, headers, text and parsed body out. */
 export type Fetch = (request: Request) => Promise<Response>
 
+/** Sends requests to a server, wherever they say they go. */
+export const at =
+  (url: string): Fetch =>
+  async (request) => {
+    const { pathname, search } = new URL(request.url)
+    return fetch(`${url}${pathname}${search}`, {
+      method: request.method,
+      headers: request.headers,
+      ...(request.body === null ? {} : { body: await request.arrayBuffer() })
+    })
+  }
+
 export interface Answer {
   readonly status: number
   readonly headers: Headers

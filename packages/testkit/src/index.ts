@@ -1,4 +1,6 @@
-export * as StorageSuite from "./StorageSuite.ts"
+export * as HttpClient from "./HttpClient.ts"
 export * as HttpSuite from "./HttpSuite.ts"
 export * as Payloads from "./Payloads.ts"
 export * as RandomJson from "./RandomJson.ts"
+export * as Replay from "./Replay.ts"
+export * as StorageSuite from "./StorageSuite.ts"

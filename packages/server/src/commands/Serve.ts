@@ -48,8 +48,9 @@ const maxBody = Setting.make({
 const staticKeys = Effect.suspend(() => {
   const key = process.env["TACHOGRAPH_API_KEY"]
   if (!key) return Effect.succeed([])
-  if (key.length < minStaticKeyLength || /[\s\p{Cc}]/u.test(key)) {
-    const expected = `${minStaticKeyLength} characters or more, none of them white space`
+  // A header carries neither control characters nor white space at its ends.
+  if (Array.from(key).length < minStaticKeyLength || key !== key.trim() || /\p{Cc}/u.test(key)) {
+    const expected = `${minStaticKeyLength} characters or more, without control characters or spaces at its ends`
     return Effect.fail(new UsageError({ message: `TACHOGRAPH_API_KEY does not fit: expected ${expected}` }))
   }
   return Effect.succeed([Redacted.make(key)])

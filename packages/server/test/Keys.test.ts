@@ -1,0 +1,89 @@
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { run, serve, temporaryFolder } from "./TachographProcess.ts"
+
+const keyLine = /^tg_[0-9A-Za-z]{33}\n$/
+
+const status = async (url: string, key: string, method = "GET") =>
+  (await fetch(url, { method, headers: { authorization: `Bearer ${key}` } })).status
+
+describe("tachograph keys", () => {
+  it("issues a key that works, lists it without the key, and revokes it within 10 seconds", async () => {
+    const cwd = temporaryFolder()
+    const create = ["keys", "create", "--project", "acme", "--scope", "record,read", "--name", "ci", "--expires", "90d"]
+    const created = await run(create, { cwd })
+    expect(created.code).toBe(0)
+    expect(created.stdout).toMatch(keyLine)
+    const key = created.stdout.trim()
+    const [id] = /key_\w+/.exec(created.stderr)!
+
+    const listed = await run(["keys", "list"], { cwd })
+    const until = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10)
+    expect(listed.stdout).toMatch(new RegExp(`^${id} +acme +ci +record,read +valid until ${until}T`, "m"))
+    expect(listed.stdout).not.toContain(key)
+
+    const server = await serve(["--port", "0"], { cwd })
+    expect(server.output().stdout).not.toMatch(/tg_/)
+    expect(await status(`${server.url}/api/v1/events`, key)).toBe(200)
+    const revoked = await run(["keys", "revoke", id], { cwd })
+    expect(revoked).toMatchObject({ code: 0, stdout: `Revoked ${id}; every server refuses it within 10 seconds\n` })
+    const since = Date.now()
+    await expect.poll(() => status(`${server.url}/api/v1/events`, key), { timeout: 10_000, interval: 200 }).toBe(401)
+    expect(Date.now() - since).toBeLessThanOrEqual(10_000)
+    expect((await run(["keys", "list"], { cwd })).stdout).toMatch(new RegExp(`^${id} .*revoked`, "m"))
+    await server.stop()
+  })
+
+  it("takes its options from the environment too", async () => {
+    const cwd = temporaryFolder()
+    const env = {
+      TACHOGRAPH_STORAGE: `sqlite:${join(cwd, "other.db")}`,
+      TACHOGRAPH_PROJECT: "from env",
+      TACHOGRAPH_SCOPE: "admin",
+      TACHOGRAPH_NAME: "env",
+      TACHOGRAPH_EXPIRES: "12h"
+    }
+    expect((await run(["keys", "create"], { cwd, env })).stdout).toMatch(keyLine)
+    const { stdout } = await run(["keys", "list"], { cwd, env })
+    expect(stdout).toMatch(/^key_\w+ +from env +env +admin +valid until /m)
+  })
+
+  it.each([
+    [["create", "--scope", "write"], "--scope is \"write\": expected record, read, admin"],
+    [["create", "--scope", ""], "--scope is \"\": expected record, read, admin"],
+    [["create", "--expires", "soon"], "--expires is \"soon\": expected a time such as 12h, 90d or 4w, or never"],
+    [["create", "--project", ""], "--project is \"\": expected a name"],
+    [["create", "--storage", "memory:"], "keeps no keys"],
+    [["revoke"], "Missing required argument: ID"],
+    [["make"], "Unknown subcommand \"make\""]
+  ])("refuses keys %j in one line, with exit 2", async (args, message) => {
+    const { code, stderr, stdout } = await run(["keys", ...args])
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1)
+    expect(stderr).toContain(message)
+    expect([code, stdout]).toEqual([2, ""])
+  })
+
+  it("says that there is no such key, with exit 1", async () => {
+    const { code, stderr } = await run(["keys", "revoke", "key_none"])
+    expect([code, stderr]).toEqual([1, `tachograph: There is no key "key_none"; see tachograph keys list\n`])
+  })
+})
+
+describe("tachograph migrate", () => {
+  it("says what it ran, and that there is nothing to do", async () => {
+    const cwd = temporaryFolder()
+    expect(await run(["migrate"], { cwd })).toMatchObject({ code: 0, stdout: "Ran 0001_initial\n" })
+    expect(await run(["migrate"], { cwd })).toMatchObject({ code: 0, stdout: "The tables are up to date\n" })
+  })
+})
+
+describe("tachograph", () => {
+  it.each([[[]], [["--help"]], [["serve", "--help"]], [["keys"]], [["keys", "create", "--help"]]])(
+    "helps: %j",
+    async (args) => {
+      const { code, stderr, stdout } = await run(args)
+      expect(stdout).toContain("USAGE")
+      expect([code, stderr]).toEqual([0, ""])
+    }
+  )
+})

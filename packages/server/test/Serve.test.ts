@@ -1,0 +1,125 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { run, serve, temporaryFolder } from "./TachographProcess.ts"
+
+const ownKey = "a key of my own making"
+const keyPattern = /tg_[0-9A-Za-z]{33}/g
+
+const get = async (url: string, key: string) => {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } })
+  return { status: response.status, text: await response.text() }
+}
+
+describe("tachograph serve", () => {
+  it("prints where it listens, where it stores, where the docs are, and one new key, once", async () => {
+    const cwd = temporaryFolder()
+    const first = await serve(["--port", "0"], { cwd })
+    expect((await get(`${first.url}/health`, "")).status).toBe(200)
+    await expect.poll(() => first.output().stdout).toMatch(keyPattern)
+    const { stdout } = first.output()
+    expect(stdout).toContain(`Tachograph  ${first.url}\n`)
+    expect(stdout).toContain(`Storage     SQLite, ${join(cwd, "tachograph.db")}\n`)
+    expect(stdout).toContain(`Docs        ${first.url}/docs\n`)
+    const [key] = stdout.match(keyPattern)!
+    expect((await get(`${first.url}/api/v1/events`, key)).status).toBe(200)
+    expect(await first.stop()).toMatchObject({ code: 0, signal: null })
+    expect(existsSync(join(cwd, "tachograph.db"))).toBe(true)
+
+    const second = await serve(["--port", "0"], { cwd })
+    expect((await get(`${second.url}/api/v1/events`, key)).status).toBe(200)
+    const { stdout: again } = await second.stop()
+    expect(again).not.toMatch(keyPattern)
+  })
+
+  it("takes every option from the environment too, and the option before it", async () => {
+    const env = { TACHOGRAPH_PORT: "0", TACHOGRAPH_STORAGE: "memory:", TACHOGRAPH_HOST: "localhost" }
+    const server = await serve(["--host", "127.0.0.1"], { env: { ...env, TACHOGRAPH_API_KEY: ownKey } })
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect((await get(`${server.url}/api/v1/events`, ownKey)).status).toBe(200)
+    const { stdout } = await server.stop()
+    expect(stdout).toContain("memory")
+    // There is a key already: no other is made.
+    expect(stdout).not.toMatch(keyPattern)
+  })
+
+  it.each(["SIGINT", "SIGTERM"] as const)("ends cleanly at %s, with exit 0", async (signal) => {
+    const server = await serve(["--port", "0", "--storage", "memory:"])
+    expect(await server.stop(signal)).toMatchObject({ code: 0, signal: null })
+  })
+
+  it.each([
+    [["--port", "abc"], {}, `--port is "abc": expected a port, 0 to 65535`],
+    [["--port", "65536"], {}, `--port is "65536": expected a port, 0 to 65535`],
+    [[], { TACHOGRAPH_PORT: "-1" }, `TACHOGRAPH_PORT is "-1": expected a port, 0 to 65535`],
+    [["--storage", "mysql://me:secret@h/d"], {}, `--storage is "mysql://…": expected memory: or sqlite:PATH`],
+    [["--storage", "sqlite:"], {}, `--storage is "sqlite:": expected memory: or sqlite:PATH`],
+    [["--host", "a b"], {}, `--host is "a b": expected an address or a host name`],
+    [["--max-body", "many"], {}, `--max-body is "many": expected a number of bytes`],
+    [["--log-level", "loud"], {}, `--log-level is "loud": expected debug, info, warn, error, none`],
+    [["--nothing"], {}, "Unrecognized flag: --nothing"],
+    [["something"], {}, `Unexpected positional argument: "something"`],
+    [[], { TACHOGRAPH_API_KEY: "nineteen characters" }, "TACHOGRAPH_API_KEY does not fit: expected 20 characters or more"]
+  ])("refuses %j %j in one line, with exit 2", async (args, env, message) => {
+    const { code, stderr, stdout } = await run(["serve", ...args], { env })
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1)
+    expect(stderr).toContain(message)
+    expect(stderr).not.toMatch(/secret|nineteen/)
+    expect([code, stdout]).toEqual([2, ""])
+  })
+
+  it("says in one line that a port is taken, with exit 1", async () => {
+    const other = createServer()
+    await new Promise<void>((done) => other.listen(0, "127.0.0.1", done))
+    const { port } = other.address() as AddressInfo
+    const { code, stderr, stdout } = await run(["serve", "--port", String(port), "--storage", "memory:"])
+    other.close()
+    expect(stderr).toBe(
+      `tachograph: Cannot listen on 127.0.0.1:${port}: the port is taken; choose another with --port, or 0 for any\n`
+    )
+    expect([code, stdout]).toEqual([1, ""])
+  })
+
+  it("says in one line why a storage does not open, with exit 1", async () => {
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, "notes.txt"), "This is no database, but it is long enough to be taken for one.\n".repeat(20))
+    mkdirSync(join(cwd, "folder"))
+    const reasons = { "notes.txt": "not a SQLite database", folder: "cannot be opened", "no/such.db": "must exist", "notes.txt/in.db": "be writable" }
+    for (const [path, reason] of Object.entries(reasons)) {
+      const { code, stderr, stdout } = await run(["serve", "--port", "0", "--storage", `sqlite:${path}`], { cwd })
+      expect(stderr.trimEnd().split("\n")).toHaveLength(1)
+      expect(stderr).toContain(`Cannot open the storage (SQLite, ${join(cwd, path)})`)
+      expect(stderr).toContain(reason)
+      expect([code, stdout]).toEqual([1, ""])
+    }
+  })
+
+  it("logs one JSON object a line, with a request id, without keys and payloads", async () => {
+    const env = { TACHOGRAPH_API_KEY: ownKey }
+    const server = await serve(["--port", "0", "--storage", "memory:", "--log-level", "debug"], { env })
+    const headers = { authorization: `Bearer ${ownKey}`, "content-type": "application/json" }
+    const fingerprint = { language: "planted-1", language_version: "1", system: "planted-2" }
+    const created = await fetch(`${server.url}/api/v1/fingerprints`, {
+      method: "PUT",
+      headers,
+      body: JSON.stringify(fingerprint)
+    })
+    const event = {
+      event_name: "llm",
+      properties: { api: "aisdk", inputs: { secret: "planted-3" }, output: { secret: "planted-4" } },
+      fingerprint_id: (await created.json() as { fingerprint_id: string }).fingerprint_id,
+      session: "planted-5"
+    }
+    const answer = await fetch(`${server.url}/api/v1/events`, { method: "POST", headers, body: JSON.stringify(event) })
+    expect(answer.status).toBe(200)
+    await fetch(`${server.url}/api/v1/agents/planted-6`, { headers: { authorization: "Bearer planted-7" } })
+    const { stderr } = await server.stop()
+    const lines = stderr.trimEnd().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(lines.length).toBeGreaterThan(2)
+    expect(stderr).toContain(answer.headers.get("x-request-id"))
+    expect(stderr).not.toContain("planted")
+    expect(stderr).not.toContain(ownKey)
+  })
+})

@@ -1,0 +1,88 @@
+/** The command `tachograph` as a process of its own, the way a person runs it. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll } from "vitest"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+
+export interface Finished {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Running {
+  /** Where it listens, by its own word. */
+  readonly url: string
+  readonly output: () => { readonly stdout: string; readonly stderr: string }
+  readonly stop: (signal?: NodeJS.Signals) => Promise<Finished>
+}
+
+export interface Options {
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+const started = new Set<ChildProcess>()
+const folders: Array<string> = []
+
+afterAll(() => {
+  for (const child of started) child.kill("SIGKILL")
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A folder of its own, which is gone when the test file ends. */
+export const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "tachograph-"))
+  folders.push(folder)
+  return folder
+}
+
+const start = (args: ReadonlyArray<string>, { cwd = temporaryFolder(), env = {} }: Options) => {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("TACHOGRAPH_"))
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd,
+    env: { ...Object.fromEntries(inherited), ...env },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  started.add(child)
+  let stdout = ""
+  let stderr = ""
+  child.stdout.setEncoding("utf8").on("data", (chunk) => (stdout += chunk))
+  child.stderr.setEncoding("utf8").on("data", (chunk) => (stderr += chunk))
+  const finished = new Promise<Finished>((resolve) =>
+    child.once("close", (code, signal) => {
+      started.delete(child)
+      resolve({ code, signal, stdout, stderr })
+    })
+  )
+  return { child, finished, output: () => ({ stdout, stderr }) }
+}
+
+/** Runs a command to its end. */
+export const run = (args: ReadonlyArray<string>, options: Options = {}): Promise<Finished> =>
+  start(args, options).finished
+
+/** Starts a server and waits until it says where its documentation is, the last line that every start prints. */
+export const serve = async (args: ReadonlyArray<string>, options: Options = {}): Promise<Running> => {
+  const { child, finished, output } = start(["serve", ...args], options)
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout!.on("data", () => {
+      const match = /^Docs +(http:\/\/\S+)\/docs$/m.exec(output().stdout)
+      if (match !== null) resolve(match[1]!)
+    })
+    void finished.then(({ code, stderr }) => reject(new Error(`The server ended with ${code}: ${stderr}`)))
+  })
+  return {
+    url,
+    output,
+    stop: (signal = "SIGTERM") => {
+      child.kill(signal)
+      return finished
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Whole runs through the server, as a person starts it, and back. The real workloads lie beside the project where its
+ * developers work; elsewhere its own small run is all there is, and the test's name says so.
+ */
+import { HttpClient, Replay } from "@tachograph/testkit"
+import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+import { serve, temporaryFolder } from "./TachographProcess.ts"
+
+const apiKey = "a key for the workloads"
+const env = { TACHOGRAPH_API_KEY: apiKey }
+const folder = fileURLToPath(new URL("../../../../shared/workloads", import.meta.url))
+
+const expand = (file: string, max?: number) => (fingerprintId: string) => {
+  const args = [join(folder, "expand.mjs"), join(folder, file), fingerprintId, ...(max === undefined ? [] : [String(max)])]
+  return createInterface({ input: spawn(process.execPath, args).stdout })
+}
+
+const workloads: Readonly<Record<string, (fingerprintId: string) => Iterable<string> | AsyncIterable<string>>> = {
+  "a sample run": Replay.sampleRun,
+  ...(existsSync(folder)
+    ? {
+        "calls.ndjson": expand("calls.ndjson"),
+        "airline-runs.ndjson": expand("airline-runs.ndjson"),
+        "the first 100 calls of coding-run.json": expand("coding-run.json", 100)
+      }
+    : {})
+}
+
+const title = Object.keys(workloads).join(", ") + (existsSync(folder) ? "" : " (left out: the real workloads, not here)")
+
+const open = async (storage: string, cwd: string) => {
+  const server = await serve(["--port", "0", "--storage", storage], { cwd, env })
+  return { server, client: HttpClient.make(HttpClient.at(server.url), apiKey) }
+}
+
+const sendAll = async (client: HttpClient.Client) => {
+  const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
+  const { body } = await client.put("/api/v1/fingerprints", fingerprint)
+  const sent: Array<Replay.Sent> = []
+  for (const bodies of Object.values(workloads)) sent.push(...(await Replay.send(client, bodies(body.fingerprint_id))))
+  return sent
+}
+
+describe(`Workloads: ${title}`, () => {
+  it("come back to the byte from SQLite, and again after a restart", { timeout: 120_000 }, async () => {
+    const cwd = temporaryFolder()
+    const first = await open("sqlite:runs.db", cwd)
+    const sent = await sendAll(first.client)
+    expect(sent.length).toBeGreaterThanOrEqual(12)
+    expect(await Replay.differences(first.client, sent)).toEqual([])
+    expect((await first.server.stop()).code).toBe(0)
+    const second = await open("sqlite:runs.db", cwd)
+    expect(await Replay.differences(second.client, sent)).toEqual([])
+    await second.server.stop()
+  })
+
+  it("come back to the byte from memory", { timeout: 120_000 }, async () => {
+    const { client, server } = await open("memory:", temporaryFolder())
+    const sent = await sendAll(client)
+    expect(await Replay.differences(client, sent)).toEqual([])
+    await server.stop()
+  })
+})

@@ -1,0 +1,67 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient } from "effect/sql"
+import * as SqliteClient from "../src/SqliteClient.ts"
+import { temporaryFile } from "./TemporaryFile.ts"
+
+const open = (filename = ":memory:", busyTimeout?: number) => SqliteClient.layer({ filename, busyTimeout })
+
+describe("SqliteClient", () => {
+  it.effect("survives a power cut: WAL, and a commit is on the disk when it returns", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      assert.deepEqual({ ...(yield* sql`PRAGMA journal_mode`)[0] }, { journal_mode: "wal" })
+      assert.deepEqual({ ...(yield* sql`PRAGMA synchronous`)[0] }, { synchronous: 2 })
+    }).pipe(Effect.provide(open(temporaryFile())))
+  )
+
+  it.effect("tells a unique violation, and which columns it was", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE t (a INTEGER, b INTEGER, UNIQUE (a, b))`
+      yield* sql`INSERT INTO t VALUES (1, 2)`
+      const { reason } = yield* Effect.flip(sql`INSERT INTO t VALUES (1, 2)`)
+      assert.strictEqual(reason._tag, "UniqueViolation")
+    }).pipe(Effect.provide(open()))
+  )
+
+  it.effect("rolls a transaction back when it fails, and nested ones to their savepoint", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE t (a INTEGER)`
+      yield* Effect.exit(sql.withTransaction(Effect.andThen(sql`INSERT INTO t VALUES (1)`, Effect.fail("no"))))
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`INSERT INTO t VALUES (2)`
+          yield* Effect.exit(sql.withTransaction(Effect.andThen(sql`INSERT INTO t VALUES (3)`, Effect.fail("no"))))
+        })
+      )
+      assert.deepEqual((yield* sql`SELECT a FROM t`).map((row) => ({ ...row })), [{ a: 2 }])
+    }).pipe(Effect.provide(open()))
+  )
+
+  it.effect("says LockTimeoutError when another connection keeps the lock", () => {
+    const file = temporaryFile()
+    return Effect.gen(function* () {
+      const holder = yield* SqliteClient.make({ filename: file })
+      const waiter = yield* SqliteClient.make({ filename: file, busyTimeout: 20 })
+      yield* holder`CREATE TABLE t (a INTEGER)`
+      const error = yield* holder.withTransaction(
+        Effect.andThen(holder`INSERT INTO t VALUES (1)`, Effect.flip(waiter.withTransaction(waiter`SELECT 1`)))
+      )
+      assert.strictEqual(error._tag === "SqlError" && error.reason._tag, "LockTimeoutError")
+      yield* waiter.withTransaction(waiter`INSERT INTO t VALUES (2)`)
+    }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+  })
+
+  it.effect.each([
+    ["/nowhere/at/all.db", "ConnectionError"],
+    [import.meta.filename, "ConnectionError"]
+  ])("cannot open %s", ([filename, reason]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Effect.provide(Effect.void, open(filename)))
+      assert.strictEqual(error.reason._tag, reason)
+    })
+  )
+})

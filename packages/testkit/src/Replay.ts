@@ -1,0 +1,59 @@
+/** Sends whole runs of events and reads every one back, comparing bytes. For suites, and for whoever tries a deployment. */
+import type { Client } from "./HttpClient.ts"
+
+/**
+ * A made-up agent's run, as its client would send it: one event per model call, each with the whole history up to it.
+ * Every line is the text of an event's body.
+ */
+export const sampleRun = function* (fingerprintId: string, calls = 12): Generator<string> {
+  const system = "You answer questions about lorries. Say what you know, and say when you do not. ".repeat(40)
+  const messages: Array<object> = []
+  for (let call = 1; call <= calls; call++) {
+    messages.push({ role: "user", content: `Question ${call}: how far is it from A to B, in km? \u00e9 \ud83d\ude9a` })
+    const answer = { role: "assistant", content: [{ type: "text", text: `Answer ${call}: ${call * 1.5} km \u0000 "so" \\ / ` }] }
+    yield JSON.stringify({
+      event_name: "llm",
+      fingerprint_id: fingerprintId,
+      session: "sample-run",
+      agent: "lorry-agent",
+      agent_version: "v1",
+      person: "driver-1",
+      properties: {
+        api: "provider2-messages",
+        inputs: { model: "m-1", max_tokens: 1024, system, messages },
+        output: { ...answer, model: "m-1", stop_reason: "end_turn", usage: { input_tokens: 100 * call, output_tokens: 20 } }
+      }
+    })
+    messages.push(answer)
+  }
+}
+
+export interface Sent {
+  readonly eventId: string
+  /** The text that the answer must contain: both halves of the payload, as `JSON.stringify` wrote them. */
+  readonly payload: string
+}
+
+/** Sends bodies that `JSON.stringify` wrote, one at a time, in order. */
+export const send = async (client: Client, bodies: Iterable<string> | AsyncIterable<string>): Promise<Array<Sent>> => {
+  const sent: Array<Sent> = []
+  for await (const body of bodies) {
+    const { properties } = JSON.parse(body)
+    const payload = `"inputs":${JSON.stringify(properties.inputs)},"output":${JSON.stringify(properties.output)}`
+    if (!body.includes(payload)) throw new Error("A body to replay must be written by JSON.stringify, inputs before output")
+    const answer = await client.post("/api/v1/events", body)
+    if (answer.status !== 200) throw new Error(`Event ${sent.length + 1}: ${answer.status} ${answer.text.slice(0, 500)}`)
+    sent.push({ eventId: answer.body.event_id, payload })
+  }
+  return sent
+}
+
+/** The ids of the events whose payloads did not come back to the byte. */
+export const differences = async (client: Client, sent: ReadonlyArray<Sent>): Promise<ReadonlyArray<string>> => {
+  const different: Array<string> = []
+  for (const { eventId, payload } of sent) {
+    const { text } = await client.get(`/api/v1/events/${eventId}`)
+    if (!text.includes(payload)) different.push(eventId)
+  }
+  return different
+}
