@@ -16,7 +16,7 @@ const parse = (text: string): Option.Option<DateTime.Utc> => {
   )
 }
 
-export const Instant = Schema.String.pipe(
+export const Instant = Schema.String.annotate({ format: "date-time" }).pipe(
   Violation.annotate({ type: "datetime_type", msg: "Input should be a valid datetime" }),
   Schema.decodeTo(
     Schema.DateTimeUtc,

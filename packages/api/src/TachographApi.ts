@@ -7,6 +7,7 @@ import { Events } from "./groups/Events.ts"
 import { Fingerprints } from "./groups/Fingerprints.ts"
 import { People } from "./groups/People.ts"
 import { System } from "./groups/System.ts"
+import { transform } from "./OpenApiDocument.ts"
 import { RequestErrors } from "./RequestErrors.ts"
 
 export const prefix = "/api/v1"
@@ -22,6 +23,7 @@ export class TachographApi extends HttpApi.make("tachograph")
       title: "Tachograph",
       version: "0.1.0",
       description: "Records what AI agents do: every call to a model provider, verbatim.",
+      transform,
       license: { name: "MIT", identifier: "MIT" }
     })
   ) {}

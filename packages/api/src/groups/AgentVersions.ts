@@ -1,7 +1,7 @@
 import { AgentName } from "@tachograph/core/domain/Agent"
 import { AgentVersion, AgentVersionName } from "@tachograph/core/domain/AgentVersion"
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, reading, writing } from "../Authorization.ts"
 import { AgentNotFound, AgentVersionNotFound, bodyErrors } from "../Errors.ts"
 import { optional } from "../Json.ts"
@@ -26,10 +26,14 @@ export class AgentVersions extends HttpApiGroup.make("agentVersions").add(
     payload: CreateAgentVersion,
     success: AgentVersionOnWire,
     error: [AgentNotFound, ...bodyErrors]
-  }).annotate(AllowedScopes, writing),
+  })
+    .annotate(AllowedScopes, writing)
+    .annotate(OpenApi.Summary, "Create a version of an agent"),
   HttpApiEndpoint.get("getAgentVersion", "/agents/:agent_name/agent-versions/:agent_version_name", {
     params: { agent_name: AgentName, agent_version_name: AgentVersionName },
     success: AgentVersionOnWire,
     error: [AgentNotFound, AgentVersionNotFound]
-  }).annotate(AllowedScopes, reading)
+  })
+    .annotate(AllowedScopes, reading)
+    .annotate(OpenApi.Summary, "Read a version of an agent")
 ) {}

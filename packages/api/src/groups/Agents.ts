@@ -1,6 +1,6 @@
 import { Agent, AgentName } from "@tachograph/core/domain/Agent"
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, reading, writing } from "../Authorization.ts"
 import { AgentNotFound, bodyErrors } from "../Errors.ts"
 import { optional } from "../Json.ts"
@@ -19,10 +19,14 @@ export class Agents extends HttpApiGroup.make("agents").add(
     payload: CreateAgent,
     success: AgentOnWire,
     error: bodyErrors
-  }).annotate(AllowedScopes, writing),
+  })
+    .annotate(AllowedScopes, writing)
+    .annotate(OpenApi.Summary, "Create an agent"),
   HttpApiEndpoint.get("getAgent", "/agents/:agent_name", {
     params: { agent_name: AgentName },
     success: AgentOnWire,
     error: AgentNotFound
-  }).annotate(AllowedScopes, reading)
+  })
+    .annotate(AllowedScopes, reading)
+    .annotate(OpenApi.Summary, "Read an agent")
 ) {}

@@ -7,7 +7,7 @@ import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { SessionId } from "@tachograph/core/domain/Session"
 import * as Violation from "@tachograph/core/domain/Violation"
 import { Effect, Option, Schema, SchemaTransformation } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
 import { EventNotFound, FingerprintNotFound, SessionIdEmpty, bodyErrors } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
@@ -141,7 +141,9 @@ export class Events extends HttpApiGroup.make("events").add(
     payload: CreateEvent,
     success: EventCreated,
     error: [FingerprintNotFound, SessionIdEmpty, ...bodyErrors]
-  }).annotate(AllowedScopes, writing),
+  })
+    .annotate(AllowedScopes, writing)
+    .annotate(OpenApi.Summary, "Record a model call"),
   HttpApiEndpoint.get("listEvents", "/events", {
     query: {
       session: Schema.optionalKey(SessionId),
@@ -156,10 +158,14 @@ export class Events extends HttpApiGroup.make("events").add(
       events: Schema.Array(EventSummaryOnWire),
       next_cursor: Schema.NullOr(Schema.String)
     }).annotate({ identifier: "EventPage" })
-  }).annotate(AllowedScopes, readingOnly),
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "List events, without their payloads"),
   HttpApiEndpoint.get("getEvent", "/events/:event_id", {
     params: { event_id: EventId },
     success: EventOnWire,
     error: EventNotFound
-  }).annotate(AllowedScopes, readingOnly)
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "Read an event, its payloads as they were sent")
 ) {}

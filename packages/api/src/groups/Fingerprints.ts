@@ -1,6 +1,6 @@
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, writing } from "../Authorization.ts"
 import { bodyErrors } from "../Errors.ts"
 import { optional } from "../Json.ts"
@@ -37,5 +37,7 @@ export class Fingerprints extends HttpApiGroup.make("fingerprints").add(
     payload: CreateFingerprint,
     success: FingerprintCreated,
     error: bodyErrors
-  }).annotate(AllowedScopes, writing)
+  })
+    .annotate(AllowedScopes, writing)
+    .annotate(OpenApi.Summary, "Register what a client runs on")
 ) {}

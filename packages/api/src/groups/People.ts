@@ -1,6 +1,6 @@
 import { PersonId } from "@tachograph/core/domain/Person"
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, reading, writing } from "../Authorization.ts"
 import { PersonNotFound, bodyErrors } from "../Errors.ts"
 import { JsonObject, optional } from "../Json.ts"
@@ -21,16 +21,22 @@ export class People extends HttpApiGroup.make("people").add(
     payload: CreatePerson,
     success: PersonOnWire,
     error: bodyErrors
-  }).annotate(AllowedScopes, writing),
+  })
+    .annotate(AllowedScopes, writing)
+    .annotate(OpenApi.Summary, "Create a person"),
   HttpApiEndpoint.put("updatePerson", "/people/:person_id", {
     params: { person_id: PersonId },
     payload: UpdatePerson,
     success: PersonOnWire,
     error: [PersonNotFound, ...bodyErrors]
-  }).annotate(AllowedScopes, writing),
+  })
+    .annotate(AllowedScopes, writing)
+    .annotate(OpenApi.Summary, "Replace a person's properties"),
   HttpApiEndpoint.get("getPerson", "/people/:person_id", {
     params: { person_id: PersonId },
     success: PersonOnWire,
     error: PersonNotFound
-  }).annotate(AllowedScopes, reading)
+  })
+    .annotate(AllowedScopes, reading)
+    .annotate(OpenApi.Summary, "Read a person")
 ) {}

@@ -26,7 +26,10 @@ const violationOf = (minimum: number) => (name: string) => {
 }
 
 export const Name = Schema.String.check(
-  Violation.check(violationOf(1), { expected: "a name of 1 to 255 characters" })
+  Violation.check(violationOf(1), {
+    expected: "a name of 1 to 255 characters",
+    toJsonSchema: () => ({ minLength: 1, maxLength: maxNameLength })
+  })
 ).annotate({ description: "1 to 255 characters of any Unicode, except U+0000 and lone surrogates" })
 
 /** A name that may be empty, for the one place where the interface gives emptiness an error of its own. */

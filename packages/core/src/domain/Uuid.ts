@@ -54,7 +54,7 @@ const complaint = (text: string): string => {
   return `invalid group length in group ${group}: expected ${groupLengths[group]}, found ${found}`
 }
 
-export const Uuid = Schema.String.pipe(
+export const Uuid = Schema.String.annotate({ format: "uuid" }).pipe(
   Violation.annotate({ type: "uuid_type", msg: "UUID input should be a string, bytes or UUID object" }),
   Schema.decodeTo(
     Schema.String,
@@ -69,7 +69,7 @@ export const Uuid = Schema.String.pipe(
       encode: (uuid: string) => Effect.succeed(uuid)
     })
   )
-).annotate({ format: "uuid" })
+)
 
 export const toBytes = (uuid: string): Uint8Array => {
   const hex = uuid.replaceAll("-", "")

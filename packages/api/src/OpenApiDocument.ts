@@ -1,0 +1,39 @@
+/** What is made plainer in the generated description, for the people and generators that read it. */
+
+type Node = { readonly [key: string]: unknown }
+
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** `agent-not-foundEncoded` → `AgentNotFound`: what is described is always the form on the wire. */
+const plainName = (name: string): string =>
+  name.replace(/Encoded$/, "").replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+const reference = /^(#\/components\/schemas\/)(.+)$/
+
+const isNonFinite = (schema: unknown): boolean =>
+  isNode(schema) && Array.isArray(schema["enum"]) && schema["enum"].includes("Infinity")
+
+const plain = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.filter((item) => !isNonFinite(item)).map(plain)
+  if (!isNode(value)) return value
+  const entries = Object.entries(value).flatMap(([key, inner]): ReadonlyArray<readonly [string, unknown]> => {
+    // Fields that are not known are ignored, and answers may grow.
+    if (key === "additionalProperties" && inner === false) return []
+    if (key === "$ref" && typeof inner === "string") {
+      return [[key, inner.replace(reference, (_, path: string, name: string) => path + plainName(name))]]
+    }
+    if ((key === "minimum" || key === "maximum") && Math.abs(inner as number) === Number.MAX_SAFE_INTEGER) return []
+    return [[key, plain(inner)]]
+  })
+  return Object.fromEntries(entries)
+}
+
+export const transform = (document: Record<string, any>): Record<string, any> => {
+  const { schemas, ...components } = document["components"]
+  const named = Object.entries(schemas as Node).map(([name, schema]) => [plainName(name), plain(schema)] as const)
+  return {
+    ...document,
+    paths: plain(document["paths"]),
+    components: { ...components, schemas: Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1))) }
+  }
+}
