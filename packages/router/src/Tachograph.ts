@@ -4,7 +4,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Edge from "./Edge.ts"
+import * as Paths from "./Paths.ts"
 import { defaultMaxBody } from "./RequestBody.ts"
 import * as Routes from "./Routes.ts"
 
@@ -42,7 +42,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
     return {
       fetch,
       node: (request, response, next) =>
-        next !== undefined && !Edge.isOurs(request.url ?? "/") ? next() : node(request, response),
+        next !== undefined && Paths.methodsOf(request.url ?? "/") === undefined ? next() : node(request, response),
       record: (event) => runtime.runPromise(Effect.flatMap(Recorder, (recorder) => recorder.createEvent(event))),
       close: async () => {
         await runtime.runPromise(Scope.close(scope, Exit.void))

@@ -49,13 +49,13 @@ describe("tachograph keys", () => {
   })
 
   it.each([
-    [["create", "--scope", "write"], "--scope is \"write\": expected record, read, admin"],
-    [["create", "--scope", ""], "--scope is \"\": expected record, read, admin"],
-    [["create", "--expires", "soon"], "--expires is \"soon\": expected a time such as 12h, 90d or 4w, or never"],
-    [["create", "--project", ""], "--project is \"\": expected a name"],
+    [["create", "--scope", "write"], '--scope is "write": expected record, read, admin'],
+    [["create", "--scope", ""], '--scope is "": expected record, read, admin'],
+    [["create", "--expires", "soon"], '--expires is "soon": expected a time such as 12h, 90d or 4w, or never'],
+    [["create", "--project", ""], '--project is "": expected a name'],
     [["create", "--storage", "memory:"], "keeps no keys"],
     [["revoke"], "Missing required argument: ID"],
-    [["make"], "Unknown subcommand \"make\""]
+    [["make"], 'Unknown subcommand "make"']
   ])("refuses keys %j in one line, with exit 2", async (args, message) => {
     const { code, stderr, stdout } = await run(["keys", ...args])
     expect(stderr.trimEnd().split("\n")).toHaveLength(1)

@@ -31,7 +31,10 @@ describe("README.md", () => {
 
   it("has key commands that work as printed", async () => {
     const cwd = temporaryFolder()
-    const commands = blocks("sh").find((block) => block.includes("keys create"))!.trim().split("\n")
+    const commands = blocks("sh")
+      .find((block) => block.includes("keys create"))!
+      .trim()
+      .split("\n")
     const args = commands.map((line) => line.replace("npm run --silent tachograph -- ", "").split(" "))
     expect(args).toHaveLength(3)
     const created = await run(args[0]!, { cwd })

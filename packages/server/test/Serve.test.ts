@@ -61,7 +61,11 @@ describe("tachograph serve", () => {
     [["--log-level", "loud"], {}, `--log-level is "loud": expected debug, info, warn, error, none`],
     [["--nothing"], {}, "Unrecognized flag: --nothing"],
     [["something"], {}, `Unexpected positional argument: "something"`],
-    [[], { TACHOGRAPH_API_KEY: "nineteen characters" }, "TACHOGRAPH_API_KEY does not fit: expected 20 characters or more"]
+    [
+      [],
+      { TACHOGRAPH_API_KEY: "nineteen characters" },
+      "TACHOGRAPH_API_KEY does not fit: expected 20 characters or more"
+    ]
   ])("refuses %j %j in one line, with exit 2", async (args, env, message) => {
     const { code, stderr, stdout } = await run(["serve", ...args], { env })
     expect(stderr.trimEnd().split("\n")).toHaveLength(1)
@@ -84,9 +88,17 @@ describe("tachograph serve", () => {
 
   it("says in one line why a storage does not open, with exit 1", async () => {
     const cwd = temporaryFolder()
-    writeFileSync(join(cwd, "notes.txt"), "This is no database, but it is long enough to be taken for one.\n".repeat(20))
+    writeFileSync(
+      join(cwd, "notes.txt"),
+      "This is no database, but it is long enough to be taken for one.\n".repeat(20)
+    )
     mkdirSync(join(cwd, "folder"))
-    const reasons = { "notes.txt": "not a SQLite database", folder: "cannot be opened", "no/such.db": "must exist", "notes.txt/in.db": "be writable" }
+    const reasons = {
+      "notes.txt": "not a SQLite database",
+      folder: "cannot be opened",
+      "no/such.db": "must exist",
+      "notes.txt/in.db": "be writable"
+    }
     for (const [path, reason] of Object.entries(reasons)) {
       const { code, stderr, stdout } = await run(["serve", "--port", "0", "--storage", `sqlite:${path}`], { cwd })
       expect(stderr.trimEnd().split("\n")).toHaveLength(1)
@@ -109,14 +121,17 @@ describe("tachograph serve", () => {
     const event = {
       event_name: "llm",
       properties: { api: "aisdk", inputs: { secret: "planted-3" }, output: { secret: "planted-4" } },
-      fingerprint_id: (await created.json() as { fingerprint_id: string }).fingerprint_id,
+      fingerprint_id: ((await created.json()) as { fingerprint_id: string }).fingerprint_id,
       session: "planted-5"
     }
     const answer = await fetch(`${server.url}/api/v1/events`, { method: "POST", headers, body: JSON.stringify(event) })
     expect(answer.status).toBe(200)
     await fetch(`${server.url}/api/v1/agents/planted-6`, { headers: { authorization: "Bearer planted-7" } })
     const { stderr } = await server.stop()
-    const lines = stderr.trimEnd().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>)
+    const lines = stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
     expect(lines.length).toBeGreaterThan(2)
     expect(stderr).toContain(answer.headers.get("x-request-id"))
     expect(stderr).not.toContain("planted")

@@ -16,7 +16,12 @@ const env = { TACHOGRAPH_API_KEY: apiKey }
 const folder = fileURLToPath(new URL("../../../../shared/workloads", import.meta.url))
 
 const expand = (file: string, max?: number) => (fingerprintId: string) => {
-  const args = [join(folder, "expand.mjs"), join(folder, file), fingerprintId, ...(max === undefined ? [] : [String(max)])]
+  const args = [
+    join(folder, "expand.mjs"),
+    join(folder, file),
+    fingerprintId,
+    ...(max === undefined ? [] : [String(max)])
+  ]
   return createInterface({ input: spawn(process.execPath, args).stdout })
 }
 
@@ -31,7 +36,8 @@ const workloads: Readonly<Record<string, (fingerprintId: string) => Iterable<str
     : {})
 }
 
-const title = Object.keys(workloads).join(", ") + (existsSync(folder) ? "" : " (left out: the real workloads, not here)")
+const title =
+  Object.keys(workloads).join(", ") + (existsSync(folder) ? "" : " (left out: the real workloads, not here)")
 
 const open = async (storage: string, cwd: string) => {
   const server = await serve(["--port", "0", "--storage", storage], { cwd, env })

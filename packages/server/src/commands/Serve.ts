@@ -5,9 +5,9 @@ import { Routes } from "@tachograph/router"
 import { ByteSize, Console, Effect, Layer, Option, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { HttpRouter, HttpServer, type HttpServerError, HttpServerRequest } from "effect/http"
-import { createServer } from "node:http"
 import { CommandError, UsageError } from "../Failure.ts"
 import * as Logging from "../Logging.ts"
+import * as NodeServer from "../NodeServer.ts"
 import * as Setting from "../Setting.ts"
 import * as StorageChoice from "../StorageChoice.ts"
 
@@ -29,19 +29,63 @@ const port = Setting.make({
   parse: (text) => Option.filter(Option.some(/^\d{1,5}$/.test(text) ? Number(text) : -1), (n) => n >= 0 && n <= 65_535)
 })
 
+const parseBytes = (max: number) => (text: string) => {
+  const [, number, unit] = /^(\d+)\s*(|B|KiB|MiB)$/i.exec(text) ?? []
+  const factor = { b: 1, kib: 1024, mib: 1024 ** 2 }[unit?.toLowerCase() || "b"] ?? 1
+  return Option.filter(Option.some(Number(number) * factor), (bytes) => bytes >= 1 && bytes <= max)
+}
+
 const maxBody = Setting.make({
   name: "max-body",
   metavar: "BYTES",
   description: "The largest body taken, as sent and decompressed",
   default: "32MiB",
-  expected: "a number of bytes, such as 1048576, 512KiB or 32MiB",
+  // V8 holds no text longer than half a gibibyte.
+  expected: "a number of bytes up to 511MiB, such as 1048576, 512KiB or 32MiB",
+  parse: parseBytes(511 * 1024 ** 2)
+})
+
+const maxHeader = Setting.make({
+  name: "max-header",
+  metavar: "BYTES",
+  description: "The largest request line and headers taken",
+  default: "16KiB",
+  expected: "a number of bytes up to 1MiB, such as 16384 or 16KiB",
+  parse: parseBytes(1024 ** 2)
+})
+
+const requestTimeout = Setting.make({
+  name: "request-timeout",
+  metavar: "TIME",
+  description: "How long a client may take to send a request",
+  default: "14s",
+  expected: "a time from 1s to 1h, such as 14s or 2m",
   parse: (text) => {
-    const [, number, unit] = /^(\d+)\s*(|B|KiB|MiB)$/i.exec(text) ?? []
-    const factor = { b: 1, kib: 1024, mib: 1024 ** 2 }[unit?.toLowerCase() || "b"] ?? 1
-    const bytes = Number(number) * factor
-    // V8 holds no text longer than half a gibibyte.
-    return bytes >= 1 && bytes <= 512 * 1024 ** 2 - 64 ? Option.some(ByteSize.bytes(bytes)) : Option.none()
+    const [, number, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? []
+    const seconds = Number(number) * ({ s: 1, m: 60, h: 3600 }[unit ?? ""] ?? 0)
+    return Option.filter(Option.some(seconds * 1_000), (ms) => ms >= 1_000 && ms <= 3_600_000)
   }
+})
+
+const maxConnections = Setting.make({
+  name: "max-connections",
+  metavar: "COUNT",
+  description: "Connections at once; further ones are closed as they come",
+  default: "4096",
+  expected: "a number from 1 to 1000000",
+  parse: (text) => Option.filter(Option.some(/^\d+$/.test(text) ? Number(text) : 0), (n) => n >= 1 && n <= 1_000_000)
+})
+
+const cors = Setting.make({
+  name: "cors",
+  metavar: "ORIGIN",
+  description: "An origin whose pages may call the server from a browser",
+  default: "none",
+  expected: "an origin such as https://app.example.com, or none",
+  parse: (text): Option.Option<string | undefined> =>
+    text === "none"
+      ? Option.some(undefined)
+      : Option.filter(Option.some(text), () => URL.canParse(text) && new URL(text).origin === text)
 })
 
 /** A key of the operator's own making: only from the environment, where other users of the machine do not see it. */
@@ -87,6 +131,12 @@ const listeningError = (hostname: string, portNumber: number, error: HttpServerE
   return new CommandError({ message: `Cannot listen on ${hostname}:${portNumber}: ${reason}` })
 }
 
+/** Without an origin a browser keeps other sites' pages out by itself. */
+const crossOrigin = (origin: string | undefined): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
+  origin === undefined
+    ? Layer.empty
+    : HttpRouter.cors({ allowedOrigins: [origin], allowedMethods: ["GET", "PUT", "POST"], maxAge: 600 })
+
 export const serve = Command.make(
   "serve",
   {
@@ -94,6 +144,10 @@ export const serve = Command.make(
     host: host.flag,
     port: port.flag,
     maxBody: maxBody.flag,
+    maxHeader: maxHeader.flag,
+    maxConnections: maxConnections.flag,
+    requestTimeout: requestTimeout.flag,
+    cors: cors.flag,
     logLevel: Logging.setting.flag
   },
   Effect.fnUntraced(function* (flags) {
@@ -101,13 +155,19 @@ export const serve = Command.make(
     const hostname = yield* host.resolve(flags.host)
     const portNumber = yield* port.resolve(flags.port)
     const bodyLimit = yield* maxBody.resolve(flags.maxBody)
+    const limits = {
+      maxHeader: yield* maxHeader.resolve(flags.maxHeader),
+      maxConnections: yield* maxConnections.resolve(flags.maxConnections),
+      requestTimeout: yield* requestTimeout.resolve(flags.requestTimeout)
+    }
+    const origin = yield* cors.resolve(flags.cors)
     const logLevel = yield* Logging.setting.resolve(flags.logLevel)
     const ownKeys = yield* staticKeys
 
-    const server = NodeHttpServer.layer(createServer, { host: hostname, port: portNumber }).pipe(
+    const server = NodeHttpServer.layer(() => NodeServer.make(limits), { host: hostname, port: portNumber }).pipe(
       Layer.catch((error) => Layer.effectContext(Effect.fail(listeningError(hostname, portNumber, error))))
     )
-    const routes = HttpRouter.serve(Routes.layer, {
+    const routes = HttpRouter.serve(Layer.mergeAll(Routes.layer, crossOrigin(origin)), {
       routerConfig: Routes.routerConfig,
       disableLogger: true,
       disableListenLog: true
@@ -117,7 +177,7 @@ export const serve = Command.make(
     ).pipe(
       // Nothing is announced before it answers.
       Layer.provide(routes),
-      Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, bodyLimit)),
+      Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(bodyLimit))),
       Layer.provide(server),
       Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),
       Layer.provide(choice.layer),

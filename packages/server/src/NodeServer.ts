@@ -1,0 +1,62 @@
+/**
+ * The `node:http` server behind `tachograph serve`, with its limits. What is wrong with a request before it is one (its
+ * framing, its size, its pace) is answered here, in the form of every other error, and its connection is closed.
+ */
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
+
+export interface Limits {
+  /** How long a client may take to send a request, headers and body, in milliseconds. */
+  readonly requestTimeout: number
+  /** Bytes of a request's line and headers. */
+  readonly maxHeader: number
+  /** Connections at once; further ones are closed as they come. */
+  readonly maxConnections: number
+}
+
+/** How often slow requests are looked for, in milliseconds: they end this much late at most. */
+const checkEvery = 1_000
+
+/** How long an idle connection is kept for its next request, in milliseconds. */
+const keepAlive = 5_000
+
+const complaints: Readonly<Record<string, readonly [status: number, type: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "headers-too-large"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "request-timeout"]
+}
+
+const refuse = (
+  error: NodeJS.ErrnoException,
+  socket: Duplex & { readonly _httpMessage?: { headersSent: boolean } }
+) => {
+  // What was begun cannot be taken back; and to a connection that is gone there is nothing to say.
+  if (socket.writable && !socket._httpMessage?.headersSent && error.code !== "ECONNRESET") {
+    const [status, type] = complaints[error.code ?? ""] ?? [400, "bad-request"]
+    const body = JSON.stringify({ type })
+    socket.write(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+        `content-length: ${body.length}\r\nx-content-type-options: nosniff\r\n\r\n${body}`
+    )
+  }
+  socket.destroy()
+}
+
+export const make = ({ maxConnections, maxHeader, requestTimeout }: Limits): Server => {
+  const server = createServer({
+    requestTimeout,
+    headersTimeout: requestTimeout,
+    connectionsCheckingInterval: checkEvery,
+    keepAliveTimeout: keepAlive,
+    maxHeaderSize: maxHeader,
+    // The router looks for it, and answers in its own form.
+    requireHostHeader: false
+  })
+  server.maxConnections = maxConnections
+  server.on("clientError", refuse)
+  server.on("checkExpectation", (_request, response: ServerResponse) => {
+    const body = JSON.stringify({ type: "expectation-failed" })
+    const headers = { connection: "close", "content-type": "application/json", "content-length": body.length }
+    response.writeHead(417, headers).end(body)
+  })
+  return server
+}
