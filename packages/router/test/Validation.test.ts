@@ -1,0 +1,110 @@
+/**
+ * Bad requests get the answers of a FastAPI service on pydantic v2. The real answers of one lie beside the project where
+ * its developers work; elsewhere the project's own cases are all there is, and a test's name says so.
+ */
+import { MemoryStorage } from "@tachograph/core"
+import { HttpClient } from "@tachograph/testkit"
+import { existsSync, readFileSync } from "node:fs"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { createTachograph, type Tachograph } from "../src/index.ts"
+import { cases } from "./ValidationCases.ts"
+
+interface OracleCase {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly content_type: string
+  readonly body: string | null
+  readonly expect: { readonly status: number; readonly body: { readonly detail: ReadonlyArray<any> } | null }
+}
+
+const file = new URL("../../../../shared/oracle/validation.json", import.meta.url)
+const oracle: ReadonlyArray<OracleCase> = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []
+
+const key = "a key for validation"
+let tachograph: Tachograph
+let client: HttpClient.Client
+
+beforeAll(async () => {
+  tachograph = await createTachograph({ storage: MemoryStorage.layer, apiKeys: [key] })
+  client = HttpClient.make(tachograph.fetch, key)
+  await client.put("/api/v1/agents", { agent_name: "bot" })
+  await client.put("/api/v1/people", { person_id: "p1" })
+})
+
+afterAll(() => tachograph.close())
+
+/** Where JSON breaks off is told in the parser's own words and places. */
+const bindingParts = ({ loc, msg, type, ...rest }: any) =>
+  type === "json_invalid" ? { type, msg, place: loc[0] } : { type, msg, loc, ...rest }
+
+describe(`The oracle: ${oracle.length === 0 ? "left out, not here" : `${oracle.length} answers of a real service`}`, () => {
+  it.each(oracle.map((one) => [one.name, one] as const))(
+    "%s",
+    async (_, { body, content_type, expect: want, method, path }) => {
+      const answer = await client.call(method, path, body ?? undefined, { "content-type": content_type })
+      // The service behind the oracle knew every fingerprint.
+      const taken = answer.status === 404 && answer.body.type === "fingerprint-not-found"
+      expect(taken ? 200 : answer.status).toBe(want.status)
+      if (want.status === 422) expect(answer.body.detail.map(bindingParts)).toEqual(want.body!.detail.map(bindingParts))
+    }
+  )
+
+  it("is not all there is", () => {
+    expect(cases.length).toBeGreaterThanOrEqual(20)
+  })
+})
+
+describe("The project's own cases", () => {
+  it.each(cases.map((one) => [one.name, one] as const))(
+    "%s",
+    async (_, { body, contentType, errors, first, method = "PUT", path }) => {
+      const headers = contentType === undefined ? {} : { "content-type": contentType }
+      const answer = await client.call(method, path, body, headers)
+      expect(answer.status).toBe(422)
+      const found = answer.body.detail.map((error: any) =>
+        error.type === "json_invalid" ? `json_invalid ${error.loc[0]}` : `${error.type} ${error.loc.join(".")}`
+      )
+      expect(found).toEqual(errors)
+      if (first !== undefined) expect(answer.body.detail[0]).toEqual(first)
+    }
+  )
+
+  it("echoes what stood there to the digit, up to 1 KiB as JSON", async () => {
+    const echo = async (value: string) => (await client.put("/api/v1/agents", `{"agent_name":${value}}`)).text
+    expect(await echo(`{"n": [1.0, 9007199254740993, 1e400, -0]}`)).toContain(
+      `"input":{"n":[1.0,9007199254740993,1e400,-0]}`
+    )
+    const ofSize = (bytes: number) => `["${"x".repeat(bytes - 4)}"]`
+    expect(await echo(ofSize(1_024))).toContain(`"input":${ofSize(1_024)}`)
+    expect(await echo(ofSize(1_025))).toContain(`"input":"<1025 bytes of JSON>"`)
+    // White space does not count, and what is not ASCII counts its bytes.
+    expect(await echo(` ${" ".repeat(2_000)}[ 1 ]`)).toContain(`"input":[1]`)
+    expect(await echo(`["${"é".repeat(511)}"]`)).toContain(`"input":"<1026 bytes of JSON>"`)
+    expect(await echo(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)).toContain(`"input":"<100000 bytes of JSON>"`)
+    const { body } = await client.put("/api/v1/agents", `{"agent_name":1,"agent_name":[1],"agent_name":[2]}`)
+    expect(body.detail[0].input).toEqual([2])
+  })
+
+  it("refuses bytes that are not UTF-8, and takes a byte order mark", async () => {
+    const send = async (...bytes: ReadonlyArray<number>) => {
+      const request = new Request("http://localhost/api/v1/agents", {
+        method: "PUT",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: Uint8Array.from(bytes)
+      })
+      const answer = await tachograph.fetch(request)
+      const body: any = await answer.json()
+      return [answer.status, body.detail?.[0]?.type ?? body.agent_name]
+    }
+    const text = Array.from(new TextEncoder().encode(`{"agent_name":"?"}`))
+    const place = text.indexOf("?".charCodeAt(0))
+    for (const wrong of [[0xff], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
+      expect(await send(...text.with(place, wrong[0]!).toSpliced(place + 1, 0, ...wrong.slice(1)))).toEqual([
+        422,
+        "json_invalid"
+      ])
+    }
+    expect(await send(0xef, 0xbb, 0xbf, ...text)).toEqual([200, "?"])
+  })
+})
