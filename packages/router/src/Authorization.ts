@@ -2,6 +2,7 @@
 import { AllowedScopes, Authorization, ForbiddenError, UnauthorizedError } from "@tachograph/api"
 import { ApiKeys, CurrentProject, type Scope } from "@tachograph/core"
 import { Context, Effect, Layer } from "effect"
+import * as StorageFailures from "./StorageFailures.ts"
 
 const opens = (held: ReadonlyArray<Scope>, allowed: ReadonlyArray<Scope>): boolean =>
   held.includes("admin") || allowed.some((scope) => held.includes(scope))
@@ -18,7 +19,7 @@ export const layer: Layer.Layer<Authorization, never, ApiKeys> = Layer.effect(
           return yield* new ForbiddenError()
         }
         return yield* Effect.provideService(httpEffect, CurrentProject, principal.project)
-      })
+      }, StorageFailures.log)
     })
   })
 )

@@ -1,10 +1,11 @@
 /** What does not fit an endpoint's schemas outside its handler: path and query, with the body's errors behind them. */
 import { type ErrorDetail, RequestErrors, ValidationFailure } from "@tachograph/api"
-import { Effect, type Schema } from "effect"
+import { Effect, Layer, type Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import * as EchoText from "./EchoText.ts"
 import * as RequestBody from "./RequestBody.ts"
+import * as StorageFailures from "./StorageFailures.ts"
 import * as ValidationDetail from "./ValidationDetail.ts"
 
 type Parameters = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
@@ -32,7 +33,7 @@ const bodyDetails = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) 
   )
 })
 
-export const layer = HttpApiMiddleware.layerSchemaErrorTransform(
+const schemaErrors = HttpApiMiddleware.layerSchemaErrorTransform(
   RequestErrors,
   Effect.fnUntraced(function* (_error, { endpoint }) {
     const { params } = yield* HttpRouter.RouteContext
@@ -46,3 +47,11 @@ export const layer = HttpApiMiddleware.layerSchemaErrorTransform(
     })
   })
 )
+
+/** The innermost middleware, and so the one that sees a handler's own failures. */
+export const layer = Layer.effect(
+  RequestErrors,
+  Effect.map(RequestErrors, (answer) =>
+    RequestErrors.of((httpEffect, options) => answer(StorageFailures.log(httpEffect), options))
+  )
+).pipe(Layer.provide(schemaErrors))

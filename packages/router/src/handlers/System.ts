@@ -3,6 +3,7 @@ import { Storage } from "@tachograph/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
+import * as StorageFailures from "../StorageFailures.ts"
 
 const ok = { status: "ok" } as const
 
@@ -13,7 +14,7 @@ export const layer = HttpApiBuilder.group(
     const storage = yield* Storage
     return handlers
       .handle("health", () => Effect.succeed(ok))
-      .handle("ready", () => Effect.as(storage.ping, ok))
+      .handle("ready", () => StorageFailures.log(Effect.as(storage.ping, ok)))
       .handle("metrics", () => PrometheusMetrics.format())
   })
 )
