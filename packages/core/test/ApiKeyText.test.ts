@@ -34,7 +34,15 @@ describe("ApiKeyText", () => {
 
   it("takes nothing of another form", () => {
     const key = ApiKeyText.generate()
-    for (const text of ["", "tg_", key.slice(3), `${key}0`, ` ${key}`, key.replace("tg", "TG"), `tg_${"é".repeat(33)}`]) {
+    for (const text of [
+      "",
+      "tg_",
+      key.slice(3),
+      `${key}0`,
+      ` ${key}`,
+      key.replace("tg", "TG"),
+      `tg_${"é".repeat(33)}`
+    ]) {
       expect(ApiKeyText.isWellFormed(text)).toBe(false)
     }
   })

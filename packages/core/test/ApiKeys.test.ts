@@ -23,9 +23,7 @@ const test = (name: string, body: Effect.Effect<void, unknown, ApiKeys | Storage
   it.effect(name, () =>
     body.pipe(
       Effect.scoped,
-      Effect.provide(
-        ApiKeys.layer({ staticKeys: [Redacted.make(own)] }).pipe(Layer.provideMerge(MemoryStorage.layer))
-      )
+      Effect.provide(ApiKeys.layer({ staticKeys: [Redacted.make(own)] }).pipe(Layer.provideMerge(MemoryStorage.layer)))
     )
   )
 

@@ -5,10 +5,10 @@ import {
   UnsupportedContentEncodingError,
   ValidationFailure
 } from "@tachograph/api"
-import { Effect, type Schema } from "effect"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import { Effect, type Schema, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { promisify } from "node:util"
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib"
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib"
 import * as EchoText from "./EchoText.ts"
 import * as ValidationDetail from "./ValidationDetail.ts"
 
@@ -16,11 +16,11 @@ import * as ValidationDetail from "./ValidationDetail.ts"
 export const defaultMaxBody = 32 * 1024 * 1024
 
 const decompressors = {
-  gzip: promisify(gunzip),
-  "x-gzip": promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-  zstd: promisify(zstdDecompress)
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress
 } as const
 
 /** More encodings on top of each other than this are refused: nobody sends them in earnest. */
@@ -36,36 +36,52 @@ const invalidJson = (at: number, error: string): ErrorDetail => ({
 
 const refuse = (...detail: ReadonlyArray<ErrorDetail>) => Effect.fail(new ValidationFailure({ detail }))
 
+const encodingsOf = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<string> =>
+  (request.headers["content-encoding"] ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "" && name !== "identity")
+
 const readBytes = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, maxBytes: number) {
-  const bytes = yield* request.arrayBuffer.pipe(
+  // What says that it is too large need not be read to be believed.
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new PayloadTooLargeError()
+  const encodings = encodingsOf(request)
+  if (encodings.length > 0) return yield* readDecompressed(request, encodings, maxBytes)
+  return yield* request.arrayBuffer.pipe(
+    Effect.map((buffer) => new Uint8Array(buffer)),
     Effect.mapError(({ reason }) =>
       reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
         ? new PayloadTooLargeError()
         : new ValidationFailure({ detail: [invalidJson(0, "The body could not be read to its end")] })
     )
   )
-  const encodings = (request.headers["content-encoding"] ?? "")
-    .split(",")
-    .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== "" && name !== "identity")
-  if (encodings.length > maxEncodings) return yield* new UnsupportedContentEncodingError()
-  let decoded: Uint8Array = new Uint8Array(bytes)
-  for (const encoding of encodings.toReversed()) decoded = yield* decompress(encoding, decoded, maxBytes)
-  return decoded
 })
 
-const decompress = (encoding: string, bytes: Uint8Array, maxBytes: number) =>
-  Effect.gen(function* () {
-    if (!Object.hasOwn(decompressors, encoding)) return yield* new UnsupportedContentEncodingError()
-    const run = decompressors[encoding as keyof typeof decompressors]
-    return yield* Effect.tryPromise({
-      try: (): Promise<Uint8Array> => run(bytes, { maxOutputLength: maxBytes }),
-      catch: (cause) =>
-        (cause as { readonly code?: unknown }).code === "ERR_BUFFER_TOO_LARGE"
-          ? new PayloadTooLargeError()
-          : new ValidationFailure({ detail: [invalidJson(0, `The body is not valid ${encoding}`)] })
-    })
+/** Decompresses as the bytes come, so that neither form of a body that is too large is ever held whole. */
+const readDecompressed = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  encodings: ReadonlyArray<string>,
+  maxBytes: number
+) {
+  if (encodings.length > maxEncodings || !encodings.every((name) => Object.hasOwn(decompressors, name))) {
+    return yield* new UnsupportedContentEncodingError()
+  }
+  const broken = () =>
+    new ValidationFailure({ detail: [invalidJson(0, `The body is not valid ${encodings.join(", ")}`)] })
+  let bytes: Stream.Stream<Uint8Array, ValidationFailure> = Stream.mapError(request.stream, broken)
+  for (const name of encodings.toReversed() as ReadonlyArray<keyof typeof decompressors>) {
+    bytes = NodeStream.pipeThroughDuplex(bytes, { evaluate: decompressors[name], onError: broken })
+  }
+  const chunks: Array<Uint8Array> = []
+  let size = 0
+  yield* Stream.runForEach(bytes, (chunk) => {
+    size += chunk.length
+    if (size > maxBytes) return Effect.fail(new PayloadTooLargeError())
+    chunks.push(chunk)
+    return Effect.void
   })
+  return Buffer.concat(chunks, size)
+})
 
 // Fatal: bytes that are not UTF-8 are refused, not replaced. A byte order mark is dropped.
 const utf8 = new TextDecoder("utf-8", { fatal: true })

@@ -6,5 +6,7 @@ const isStorageUnavailable = (error: unknown): error is { readonly cause: unknow
 
 export const log = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.tapError(effect, (error) =>
-    isStorageUnavailable(error) ? Effect.logWarning("The storage is out of reach", Cause.fail(error.cause)) : Effect.void
+    isStorageUnavailable(error)
+      ? Effect.logWarning("The storage is out of reach", Cause.fail(error.cause))
+      : Effect.void
   )

@@ -53,7 +53,12 @@ it(`survives ${count} hostile requests, seed ${seed}`, { timeout: 60_000 + count
     const { status } = response
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
     const complain = (what: string) =>
-      wrong.push(`${what}: ${request.method} ${request.path} ${Buffer.from(request.body ?? []).toString("latin1")} → ${status} ${text}`.slice(0, 2_000))
+      wrong.push(
+        `${what}: ${request.method} ${request.path} ${Buffer.from(request.body ?? []).toString("latin1")} → ${status} ${text}`.slice(
+          0,
+          2_000
+        )
+      )
     if (status >= 500) return complain("A server error")
     if (request.method === "HEAD" || (request.method === "OPTIONS" && status === 204)) return
     if (status !== 200) {

@@ -17,7 +17,14 @@ export interface HostileRequest {
 }
 
 const jsonTexts: ReadonlyArray<string> = [...parsing, ...transform].map(({ input }) => input)
-const strings: ReadonlyArray<string> = [...naughty, "\u0000", "\ud800", "x".repeat(256), "😀".repeat(255), "constructor"]
+const strings: ReadonlyArray<string> = [
+  ...naughty,
+  "\u0000",
+  "\ud800",
+  "x".repeat(256),
+  "😀".repeat(255),
+  "constructor"
+]
 
 const utf8 = new TextEncoder()
 const bodyOf = (text: string) => utf8.encode(text)
@@ -67,7 +74,12 @@ const listed = function* (fingerprintId: string): Generator<HostileRequest> {
     yield event(fingerprintId, `{"x":${quoted},${quoted}:1}`, "{}", names)
     // A lone surrogate cannot be written in a URL; its replacement can.
     const segment = encodeURIComponent(text.toWellFormed())
-    for (const path of [`agents/${segment}`, `agents/bot/agent-versions/${segment}`, `people/${segment}`, `events/${segment}`]) {
+    for (const path of [
+      `agents/${segment}`,
+      `agents/bot/agent-versions/${segment}`,
+      `people/${segment}`,
+      `events/${segment}`
+    ]) {
       yield { method: "GET", path: `/api/v1/${path}` }
     }
     for (const name of ["session", "agent", "agent_version", "person", "limit", "cursor", "order"]) {
@@ -78,8 +90,9 @@ const listed = function* (fingerprintId: string): Generator<HostileRequest> {
 
 /** A valid body with some bytes changed, doubled, taken out or cut off. */
 const damaged = (whole: fc.Arbitrary<Uint8Array>) =>
-  fc.tuple(whole, fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }), fc.nat(3)), { maxLength: 4 })).map(
-    ([bytes, changes]) => {
+  fc
+    .tuple(whole, fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }), fc.nat(3)), { maxLength: 4 }))
+    .map(([bytes, changes]) => {
       let result = Array.from(bytes)
       for (const [place, value, kind] of changes) {
         const at = place % (result.length + 1)
@@ -89,28 +102,38 @@ const damaged = (whole: fc.Arbitrary<Uint8Array>) =>
         else result = result.slice(0, at)
       }
       return Uint8Array.from(result)
-    }
-  )
+    })
 
 const generated = (fingerprintId: string): fc.Arbitrary<HostileRequest> => {
   const endpoint = fc.constantFrom(...endpoints)
   const filled = fc
     .tuple(endpoint, RandomJson.jsonText)
     .map(([name, value]) => [name, bodyOf(bodies[name]!(value))] as const)
-  const types = fc.constantFrom("application/json", "application/json;charset=utf-16", "text/plain", "a/b+json", "", "*")
+  const types = fc.constantFrom(
+    "application/json",
+    "application/json;charset=utf-16",
+    "text/plain",
+    "a/b+json",
+    "",
+    "*"
+  )
   return fc.oneof(
     filled.map(([name, body]) => to(name, body)),
-    fc.tuple(endpoint, fc.uint8Array({ maxLength: 200 }), types).map(([name, bytes, type]) => to(name, Uint8Array.from(bytes), type)),
-    endpoint.chain((name) => damaged(RandomJson.jsonText.map((value) => bodyOf(bodies[name]!(value)))).map((body) => to(name, body as Uint8Array<ArrayBuffer>))),
+    fc
+      .tuple(endpoint, fc.uint8Array({ maxLength: 200 }), types)
+      .map(([name, bytes, type]) => to(name, Uint8Array.from(bytes), type)),
+    endpoint.chain((name) =>
+      damaged(RandomJson.jsonText.map((value) => bodyOf(bodies[name]!(value)))).map((body) =>
+        to(name, body as Uint8Array<ArrayBuffer>)
+      )
+    ),
     fc
       .tuple(RandomJson.jsonObjectText, RandomJson.jsonObjectText, fc.string({ unit: "binary" }))
       .map(([inputs, output, name]) => event(fingerprintId, inputs, output, { agent: name, session: name })),
-    fc
-      .tuple(RandomJson.jsonObjectText, RandomJson.jsonObjectText)
-      .chain(([inputs, output]) => {
-        const { body = new Uint8Array() } = event(fingerprintId, inputs, output)
-        return damaged(fc.constant(body)).map((bytes) => to("POST /api/v1/events", bytes as Uint8Array<ArrayBuffer>))
-      }),
+    fc.tuple(RandomJson.jsonObjectText, RandomJson.jsonObjectText).chain(([inputs, output]) => {
+      const { body = new Uint8Array() } = event(fingerprintId, inputs, output)
+      return damaged(fc.constant(body)).map((bytes) => to("POST /api/v1/events", bytes as Uint8Array<ArrayBuffer>))
+    }),
     fc
       .tuple(fc.constantFrom("GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "HEAD"), fc.webPath())
       .map(([method, path]) => ({ method, path: path.startsWith("/") ? path : `/${path}` })),

@@ -37,7 +37,10 @@ describe("SqliteClient", () => {
           yield* Effect.exit(sql.withTransaction(Effect.andThen(sql`INSERT INTO t VALUES (3)`, Effect.fail("no"))))
         })
       )
-      assert.deepEqual((yield* sql`SELECT a FROM t`).map((row) => ({ ...row })), [{ a: 2 }])
+      assert.deepEqual(
+        (yield* sql`SELECT a FROM t`).map((row) => ({ ...row })),
+        [{ a: 2 }]
+      )
     }).pipe(Effect.provide(open()))
   )
 

@@ -10,7 +10,10 @@ export const sampleRun = function* (fingerprintId: string, calls = 12): Generato
   const messages: Array<object> = []
   for (let call = 1; call <= calls; call++) {
     messages.push({ role: "user", content: `Question ${call}: how far is it from A to B, in km? \u00e9 \ud83d\ude9a` })
-    const answer = { role: "assistant", content: [{ type: "text", text: `Answer ${call}: ${call * 1.5} km \u0000 "so" \\ / ` }] }
+    const answer = {
+      role: "assistant",
+      content: [{ type: "text", text: `Answer ${call}: ${call * 1.5} km \u0000 "so" \\ / ` }]
+    }
     yield JSON.stringify({
       event_name: "llm",
       fingerprint_id: fingerprintId,
@@ -21,7 +24,12 @@ export const sampleRun = function* (fingerprintId: string, calls = 12): Generato
       properties: {
         api: "provider2-messages",
         inputs: { model: "m-1", max_tokens: 1024, system, messages },
-        output: { ...answer, model: "m-1", stop_reason: "end_turn", usage: { input_tokens: 100 * call, output_tokens: 20 } }
+        output: {
+          ...answer,
+          model: "m-1",
+          stop_reason: "end_turn",
+          usage: { input_tokens: 100 * call, output_tokens: 20 }
+        }
       }
     })
     messages.push(answer)
@@ -40,9 +48,11 @@ export const send = async (client: Client, bodies: Iterable<string> | AsyncItera
   for await (const body of bodies) {
     const { properties } = JSON.parse(body)
     const payload = `"inputs":${JSON.stringify(properties.inputs)},"output":${JSON.stringify(properties.output)}`
-    if (!body.includes(payload)) throw new Error("A body to replay must be written by JSON.stringify, inputs before output")
+    if (!body.includes(payload))
+      throw new Error("A body to replay must be written by JSON.stringify, inputs before output")
     const answer = await client.post("/api/v1/events", body)
-    if (answer.status !== 200) throw new Error(`Event ${sent.length + 1}: ${answer.status} ${answer.text.slice(0, 500)}`)
+    if (answer.status !== 200)
+      throw new Error(`Event ${sent.length + 1}: ${answer.status} ${answer.text.slice(0, 500)}`)
     sent.push({ eventId: answer.body.event_id, payload })
   }
   return sent

@@ -1,0 +1,161 @@
+/** Sizes and times, at each limit and just past it. */
+import { existsSync, readFileSync } from "node:fs"
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { exchange } from "./RawSocket.ts"
+import { type Running, serve } from "./TachographProcess.ts"
+
+const key = "a key for the limits"
+const env = { TACHOGRAPH_API_KEY: key }
+const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+const limit = 32 * 1024 * 1024
+
+/** A valid body of exactly so many bytes. */
+const bodyOf = (bytes: number) => {
+  const [start, end] = [`{"agent_name":"sized","description":null,"x":"`, `"}`]
+  return start + "x".repeat(bytes - start.length - end.length) + end
+}
+
+const send = async (url: string, body: BodyInit, more: Record<string, string> = {}) => {
+  const init = { method: "PUT", headers: { ...headers, ...more }, body, duplex: "half" }
+  const response = await fetch(`${url}/api/v1/agents`, init as RequestInit)
+  return [response.status, ((await response.json()) as { type?: string }).type]
+}
+
+const tooLarge = [413, "payload-too-large"]
+
+/** So many bytes in chunks, without a length. */
+const chunks = (bytes: number) =>
+  new ReadableStream({
+    pull: (controller) => {
+      if (bytes <= 0) return controller.close()
+      bytes -= 65_536
+      controller.enqueue(new Uint8Array(65_536).fill(120))
+    }
+  })
+
+describe("Size", () => {
+  let server: Running
+  beforeAll(async () => {
+    server = await serve(["--port", "0", "--storage", "memory:"], { env })
+  })
+  afterAll(async () => {
+    await server.stop()
+  })
+
+  /** The most memory that the server's process ever held, in bytes; known on Linux only. */
+  const peak = () => {
+    const file = `/proc/${server.pid}/status`
+    return existsSync(file) ? 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(file, "utf8"))![1]) : 0
+  }
+
+  it("refuses what is larger than 32 MiB, in memory of at most twice that", async () => {
+    for (let n = 0; n < 20; n++) await send(server.url, bodyOf(1_000))
+    const before = peak()
+    expect(await send(server.url, bodyOf(limit + 1))).toEqual(tooLarge)
+    expect(await send(server.url, chunks(100_000_000))).toEqual(tooLarge)
+    // A hundred members of a hundred million zeros: ten megabytes that expand to ten gigabytes.
+    const member = gzipSync(Buffer.alloc(100_000_000))
+    const bomb = Buffer.concat(Array.from({ length: 100 }, () => member))
+    expect(bomb.length).toBeLessThan(limit)
+    expect(await send(server.url, bomb, { "content-encoding": "gzip" })).toEqual(tooLarge)
+    expect(peak() - before).toBeLessThanOrEqual(2 * limit)
+  })
+
+  it("takes 32 MiB, and a byte less", async () => {
+    expect(await send(server.url, bodyOf(limit))).toEqual([200, undefined])
+    expect(await send(server.url, bodyOf(limit - 1))).toEqual([200, undefined])
+  })
+
+  it.each([
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
+    ["GZIP", gzipSync],
+    ["identity", (body: string) => Buffer.from(body)]
+  ])("counts the bytes that %s expands to", async (encoding, compress) => {
+    const small = await serve(["--port", "0", "--storage", "memory:", "--max-body", "64KiB"], { env })
+    const sized = (bytes: number) =>
+      send(small.url, new Uint8Array(compress(bodyOf(bytes))), { "content-encoding": encoding })
+    expect(await sized(65_536)).toEqual([200, undefined])
+    expect(await sized(65_537)).toEqual(tooLarge)
+    const broken = new Uint8Array(compress(bodyOf(2_000))).subarray(0, 20)
+    expect((await send(small.url, broken, { "content-encoding": encoding }))[0]).toBe(422)
+    await small.stop()
+  })
+
+  it("undoes two encodings, and no more, and none that it does not know", async () => {
+    const twice = new Uint8Array(gzipSync(brotliCompressSync(bodyOf(1_000))))
+    expect(await send(server.url, twice, { "content-encoding": "br, gzip" })).toEqual([200, undefined])
+    for (const encoding of ["gzip, gzip, gzip", "compress", "constructor", "gzip;q=1"]) {
+      const answer = await send(server.url, bodyOf(100), { "content-encoding": encoding })
+      expect(answer).toEqual([415, "unsupported-content-encoding"])
+    }
+  })
+})
+
+describe("Time and number", () => {
+  const slow = async (args: ReadonlyArray<string>, bytes: string) => {
+    const server = await serve(["--port", "0", "--storage", "memory:", ...args], { env })
+    const answer = await exchange(server.url, bytes, { patience: 10_000 })
+    const healthy = (await fetch(`${server.url}/health`)).status
+    await server.stop()
+    return [answer.closed, answer.statuses, healthy]
+  }
+
+  it.each([
+    ["says nothing", ""],
+    ["stops in the middle of its headers", "GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: "],
+    [
+      "stops in the middle of its body",
+      `PUT /api/v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 100\r\n\r\n{"agent_name":`
+    ]
+  ])("cuts a client off that %s", { timeout: 30_000 }, async (_, bytes) => {
+    expect(await slow(["--request-timeout", "1s"], bytes)).toEqual([true, [408], 200])
+  })
+
+  it("closes connections beyond --max-connections as they come", async () => {
+    const server = await serve(["--port", "0", "--storage", "memory:", "--max-connections", "2"], { env })
+    const held = [exchange(server.url, "GET ", { patience: 2_500 }), exchange(server.url, "GET ", { patience: 2_500 })]
+    await new Promise((done) => setTimeout(done, 300))
+    const third = await exchange(server.url, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+    expect([third.closed, third.statuses]).toEqual([true, []])
+    await Promise.all(held)
+    expect((await fetch(`${server.url}/health`)).status).toBe(200)
+    await server.stop()
+  })
+
+  it("takes headers up to --max-header", async () => {
+    const server = await serve(["--port", "0", "--storage", "memory:", "--max-header", "2KiB"], { env })
+    const get = (bytes: number) =>
+      exchange(server.url, `GET /health HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(bytes)}\r\n\r\n`)
+    expect((await get(1_900)).statuses).toEqual([200])
+    expect((await get(2_100)).statuses).toEqual([431])
+    await server.stop()
+  })
+})
+
+describe("Other origins", () => {
+  const preflight = async (url: string, origin: string) => {
+    const response = await fetch(`${url}/api/v1/events`, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "authorization" }
+    })
+    return { status: response.status, allowed: response.headers.get("access-control-allow-origin") }
+  }
+
+  it("are kept out unless --cors names one", async () => {
+    const closed = await serve(["--port", "0", "--storage", "memory:"], { env })
+    expect(await preflight(closed.url, "https://app.example")).toEqual({ status: 204, allowed: null })
+    await closed.stop()
+    const open = await serve(["--port", "0", "--storage", "memory:", "--cors", "https://app.example"], { env })
+    expect(await preflight(open.url, "https://app.example")).toEqual({ status: 204, allowed: "https://app.example" })
+    // The browser compares: what is allowed is not what asked.
+    expect((await preflight(open.url, "https://evil.example")).allowed).not.toBe("https://evil.example")
+    const answer = await fetch(`${open.url}/health`, { headers: { origin: "https://app.example" } })
+    expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example")
+    await open.stop()
+  })
+})
