@@ -28,8 +28,8 @@ const plain = (value: unknown): unknown => {
   return Object.fromEntries(entries)
 }
 
-export const transform = (document: Record<string, any>): Record<string, any> => {
-  const { schemas, ...components } = document["components"]
+export const transform = (document: Node): Record<string, unknown> => {
+  const { schemas, ...components } = document["components"] as Node
   const named = Object.entries(schemas as Node).map(([name, schema]) => [plainName(name), plain(schema)] as const)
   return {
     ...document,

@@ -6,13 +6,12 @@
  */
 import { spawn } from "node:child_process"
 import { connect } from "node:net"
-import { createRequire } from "node:module"
-import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
 
 const [clients = 1_000, requests = 2_000] = process.argv.slice(2).map(Number)
 const apiKey = "a key for the slow clients"
 
-const main = join(dirname(createRequire(import.meta.url).resolve("@tachograph/server/package.json")), "src/main.ts")
+const main = fileURLToPath(new URL("src/main.ts", import.meta.resolve("@tachograph/server/package.json")))
 const server = spawn(process.execPath, [main, "serve", "--port", "0", "--storage", "memory:"], {
   env: { ...process.env, TACHOGRAPH_API_KEY: apiKey },
   stdio: ["ignore", "pipe", "inherit"]
@@ -60,7 +59,9 @@ const slowClient = (n: number): Promise<number> =>
 
 const percentile = (sorted: ReadonlyArray<number>, share: number) => sorted[Math.floor(sorted.length * share)] ?? NaN
 const row = (name: string, times: ReadonlyArray<number>) =>
-  console.log(`${name.padEnd(24)} p50 ${percentile(times, 0.5).toFixed(2)} ms   p99 ${percentile(times, 0.99).toFixed(2)} ms`)
+  console.log(
+    `${name.padEnd(24)} p50 ${percentile(times, 0.5).toFixed(2)} ms   p99 ${percentile(times, 0.99).toFixed(2)} ms`
+  )
 
 await latencies()
 const without = await latencies()

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Redacted } from "effect"
+import { DateTime, Effect, Layer, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { ApiKeys } from "../src/ApiKeys.ts"
 import { ProjectId } from "../src/domain/Project.ts"
@@ -19,7 +19,7 @@ const twoProcesses = Effect.gen(function* () {
   return [yield* yield* process, yield* yield* process] as const
 })
 
-const test = (name: string, body: Effect.Effect<void, unknown, ApiKeys | Storage | import("effect/Scope").Scope>) =>
+const test = (name: string, body: Effect.Effect<void, unknown, ApiKeys | Storage | Scope.Scope>) =>
   it.effect(name, () =>
     body.pipe(
       Effect.scoped,

@@ -26,7 +26,7 @@ const known: ReadonlyArray<KnownPath> = (() => {
   }))
 })()
 
-export const pathOf = (url: string): string => url.split("?", 1)[0]!
+const pathOf = (url: string): string => url.split("?", 1)[0]!
 
 /** The methods that the path of a URL takes; undefined where there is no such path. */
 export const methodsOf = (url: string): ReadonlyArray<string> | undefined => {

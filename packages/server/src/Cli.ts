@@ -1,6 +1,6 @@
 /** The command `tachograph`. */
 import { Console, Effect, Layer } from "effect"
-import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
+import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import packageJson from "../package.json" with { type: "json" }
 import { keys } from "./commands/Keys.ts"
 import { migrate } from "./commands/Migrate.ts"

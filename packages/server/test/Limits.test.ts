@@ -16,7 +16,7 @@ const bodyOf = (bytes: number) => {
   return start + "x".repeat(bytes - start.length - end.length) + end
 }
 
-const send = async (url: string, body: BodyInit, more: Record<string, string> = {}) => {
+const send = async (url: string, body: string | Uint8Array | ReadableStream, more: Record<string, string> = {}) => {
   const init = { method: "PUT", headers: { ...headers, ...more }, body, duplex: "half" }
   const response = await fetch(`${url}/api/v1/agents`, init as RequestInit)
   return [response.status, ((await response.json()) as { type?: string }).type]

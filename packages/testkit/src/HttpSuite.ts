@@ -5,7 +5,7 @@
  *
  * Each row of the interface's tables (fields, errors, defaults, side effects) has a case that fails when it is broken.
  */
-import { ApiKeys, ProjectId, type Scope, Storage } from "@tachograph/core"
+import { ApiKeys, ProjectId, Storage } from "@tachograph/core"
 import { DateTime, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { afterAll, beforeAll, describe } from "vitest"
 import * as HttpClient from "./HttpClient.ts"
@@ -16,6 +16,7 @@ import * as KeyCases from "./http/KeyCases.ts"
 import * as PathCases from "./http/PathCases.ts"
 import * as PeopleCases from "./http/PeopleCases.ts"
 import * as ReadingCases from "./http/ReadingCases.ts"
+import type { Subject } from "./http/Subject.ts"
 import * as VerbatimCases from "./http/VerbatimCases.ts"
 
 export interface HttpSuiteOptions {
@@ -25,23 +26,6 @@ export interface HttpSuiteOptions {
   readonly serve: (
     storage: Layer.Layer<Storage>
   ) => Promise<{ readonly fetch: HttpClient.Fetch; readonly close: () => Promise<void> }>
-}
-
-/** What the cases work with. Cases name what they create so that they do not meet. */
-export interface Subject {
-  /** With a key of the project `default` that may do everything. */
-  readonly client: HttpClient.Client
-  /** With a key of somebody else's making, or none. */
-  readonly as: (key: string | undefined) => HttpClient.Client
-  readonly issue: (options: {
-    readonly scopes: ReadonlyArray<Scope>
-    readonly project?: string
-    /** Milliseconds from now; may be negative. */
-    readonly expiresIn?: number
-  }) => Promise<{ readonly key: string; readonly id: string }>
-  readonly revoke: (id: string) => Promise<void>
-  /** A fingerprint of the project `default`. */
-  readonly fingerprintId: string
 }
 
 export const run = (name: string, { serve, storage }: HttpSuiteOptions) => {

@@ -1,7 +1,7 @@
 /** Agents and their versions. */
 import { describe, expect, it } from "vitest"
-import type { Subject } from "../HttpSuite.ts"
 import { badNames, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
+import type { Subject } from "./Subject.ts"
 
 const agents = "/api/v1/agents"
 const versionsOf = (agent: string) => `${agents}/${encodeURIComponent(agent)}/agent-versions`

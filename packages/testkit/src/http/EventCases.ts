@@ -1,7 +1,7 @@
 /** Create Event: fields, defaults, side effects and errors. */
 import { describe, expect, it } from "vitest"
-import type { Subject } from "../HttpSuite.ts"
 import { badNames, event, expectError, expectInvalid, goodNames, iso8601, uuid7 } from "./Requests.ts"
+import type { Subject } from "./Subject.ts"
 
 const path = "/api/v1/events"
 const unknownFingerprint = "11111111-1111-4111-8111-111111111111"

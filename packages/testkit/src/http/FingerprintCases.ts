@@ -1,7 +1,7 @@
 /** Create Fingerprint: fields, and the same id for the same fields. */
 import { describe, expect, it } from "vitest"
-import type { Subject } from "../HttpSuite.ts"
 import { expectInvalid } from "./Requests.ts"
+import type { Subject } from "./Subject.ts"
 
 const path = "/api/v1/fingerprints"
 const required = { language: "python", language_version: "3.12", system: "linux" }

@@ -2,8 +2,8 @@
 import { type Scope, scopes } from "@tachograph/core/domain/ApiKey"
 import { describe, expect, it } from "vitest"
 import type { Client } from "../HttpClient.ts"
-import type { Subject } from "../HttpSuite.ts"
 import { event, expectError } from "./Requests.ts"
+import type { Subject } from "./Subject.ts"
 
 /** Every endpoint that takes a key, with the scopes that open it besides `admin`. */
 const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: ReadonlyArray<Scope>]> = [

@@ -1,7 +1,7 @@
 /** Paths, methods and what stands beside the interface. */
 import { describe, expect, it } from "vitest"
-import type { Subject } from "../HttpSuite.ts"
 import { expectError } from "./Requests.ts"
+import type { Subject } from "./Subject.ts"
 
 export const define = (subject: () => Subject) => {
   describe("Paths and methods", () => {

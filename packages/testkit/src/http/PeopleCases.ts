@@ -1,7 +1,7 @@
 /** People. */
 import { describe, expect, it } from "vitest"
-import type { Subject } from "../HttpSuite.ts"
 import { badNames, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
+import type { Subject } from "./Subject.ts"
 
 const people = "/api/v1/people"
 

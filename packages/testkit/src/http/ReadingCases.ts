@@ -1,7 +1,7 @@
 /** Reading events back: one whole, or lists of summaries. */
 import { describe, expect, it } from "vitest"
-import type { Subject } from "../HttpSuite.ts"
 import { event, expectError, expectInvalid, iso8601, uuid7 } from "./Requests.ts"
+import type { Subject } from "./Subject.ts"
 
 export const define = (subject: () => Subject) => {
   const send = async (fields: Record<string, unknown>): Promise<string> => {

@@ -1,10 +1,10 @@
 /** Payloads come back to the byte. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { Subject } from "../HttpSuite.ts"
 import * as Payloads from "../Payloads.ts"
 import * as RandomJson from "../RandomJson.ts"
 import { eventText } from "./Requests.ts"
+import type { Subject } from "./Subject.ts"
 
 export const define = (subject: () => Subject) => {
   /** Sends, reads back, and expects both halves in the answer's text as they were sent. */
