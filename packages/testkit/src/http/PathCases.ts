@@ -20,15 +20,43 @@ export const define = (subject: () => Subject) => {
     })
 
     it.each([
-      ["DELETE", "/api/v1/agents", "PUT"],
-      ["PUT", "/api/v1/events", "GET, HEAD, POST"],
-      ["POST", "/api/v1/agents/x", "GET, HEAD"],
-      ["POST", "/api/v1/people/x", "GET, HEAD, PUT"],
-      ["POST", "/health", "GET, HEAD"]
+      ["DELETE", "/api/v1/agents", "OPTIONS, PUT"],
+      ["PUT", "/api/v1/events", "GET, HEAD, OPTIONS, POST"],
+      ["POST", "/api/v1/agents/x", "GET, HEAD, OPTIONS"],
+      ["POST", "/api/v1/people/x", "GET, HEAD, OPTIONS, PUT"],
+      ["POST", "/health", "GET, HEAD, OPTIONS"]
     ])("answers 405 method-not-allowed to %s %s, and says what is: %s", async (method, path, allow) => {
       const answer = await subject().client.call(method, path)
       expectError(answer, 405, "method-not-allowed")
       expect(answer.headers.get("allow")).toBe(allow)
+    })
+
+    it("answers OPTIONS with what a path takes, and HEAD as GET without its body", async () => {
+      const { client } = subject()
+      const options = await client.call("OPTIONS", "/api/v1/events")
+      expect([options.status, options.headers.get("allow"), options.text]).toEqual([
+        204,
+        "GET, HEAD, OPTIONS, POST",
+        ""
+      ])
+      expectError(await client.call("OPTIONS", "/nothing"), 404, "not-found")
+      const get = await client.get("/api/v1/events?session=nobody")
+      const head = await client.call("HEAD", "/api/v1/events?session=nobody")
+      expect([head.status, head.text]).toEqual([200, ""])
+      for (const name of ["content-type", "content-length", "cache-control"]) {
+        expect(head.headers.get(name)).toBe(get.headers.get(name))
+      }
+      expect((await client.call("HEAD", "/api/v1/people")).status).toBe(405)
+    })
+
+    it("sends the headers of a careful service", async () => {
+      const { client } = subject()
+      const data = await client.get("/api/v1/events?session=nobody")
+      expect(data.headers.get("x-content-type-options")).toBe("nosniff")
+      expect(data.headers.get("cache-control")).toBe("no-store")
+      expect(data.headers.get("access-control-allow-origin")).toBeNull()
+      expect((await client.get("/docs")).headers.get("content-type")).toBe("text/html; charset=utf-8")
+      expect((await client.get("/metrics")).headers.get("content-type")).toMatch(/charset=utf-8$/)
     })
 
     it("answers health, readiness and metrics without a key", async () => {
