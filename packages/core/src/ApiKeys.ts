@@ -24,7 +24,14 @@ const rememberFor = Duration.seconds(8)
 const rememberAtMost = 10_000
 
 /** Shorter keys of somebody's own making are too easy to guess. Characters. */
-export const minStaticKeyLength = 20
+const minStaticKeyLength = 20
+
+/** What a key of somebody's own making must be; completes "expected …". */
+export const staticKeyRule = `${minStaticKeyLength} characters or more, without control characters or spaces at its ends`
+
+/** Whether a key of somebody's own making will do: long enough, and such that a header can carry it. */
+export const isStaticKey = (key: unknown): key is string =>
+  typeof key === "string" && Array.from(key).length >= minStaticKeyLength && key === key.trim() && !/\p{Cc}/u.test(key)
 
 export class ApiKeys extends Context.Service<
   ApiKeys,
@@ -44,8 +51,8 @@ export class ApiKeys extends Context.Service<
   }
 >()("tachograph/core/ApiKeys") {
   /**
-   * `staticKeys` are keys of somebody's own making, at least 20 characters long: they open the project `default` with
-   * every scope and are not stored.
+   * `staticKeys` are keys of somebody's own making: they open the project `default` with every scope and are not stored.
+   * One that breaks `staticKeyRule` is a defect.
    */
   static readonly layer = (options?: {
     readonly staticKeys?: ReadonlyArray<Redacted.Redacted>
@@ -54,6 +61,9 @@ export class ApiKeys extends Context.Service<
 
 const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Redacted>) {
   const storage = yield* Storage
+  if (!staticKeys.every((key) => isStaticKey(Redacted.value(key)))) {
+    return yield* Effect.die(new Error(`A key of your own making does not fit: expected ${staticKeyRule}`))
+  }
   const staticHashes = staticKeys.map((key) => sha256(Redacted.value(key), "utf8"))
 
   const remembered = yield* Cache.makeWith((hash: string) => storage.findApiKey(Buffer.from(hash, "hex")), {

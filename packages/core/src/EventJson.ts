@@ -12,7 +12,6 @@ export const payloadOf = (text: string): Payload => {
   let output = ""
   Scan.scanMembers(text, Scan.skipSpace(text, 0), (key, at) => {
     if (key !== "properties" || !Scan.isObjectAt(text, at)) return Scan.skipValue(text, at)
-    inputs = output = ""
     return Scan.scanMembers(text, at, (name, start) => {
       const end = Scan.skipValue(text, start)
       if (name === "inputs") inputs = text.slice(start, end)

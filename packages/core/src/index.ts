@@ -1,4 +1,4 @@
-export { ApiKeys, minStaticKeyLength, type Principal } from "./ApiKeys.ts"
+export { ApiKeys, isStaticKey, type Principal, staticKeyRule } from "./ApiKeys.ts"
 export { Agent, AgentName } from "./domain/Agent.ts"
 export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 export { ApiKey, Scope } from "./domain/ApiKey.ts"

@@ -29,13 +29,32 @@ const echoOf = (text: string): unknown => {
   return size > maxEchoBytes ? `<${size} bytes of JSON>` : parse(compact, keepDigits)
 }
 
-/** Echoes out of the text of a body that is valid JSON. */
-export const inJson =
-  (text: string): Echo =>
-  (path) => {
-    const span = Scan.locate(text, path as ReadonlyArray<string>)
-    return span === undefined ? null : echoOf(text.slice(span.start, span.end))
+/** Echoes out of the text of a body that is valid JSON. Each object in it is looked through once, however much is wrong. */
+export const inJson = (text: string): Echo => {
+  const spans = new Map<string, Scan.Span | undefined>()
+  const children = new Map<string, ReadonlyMap<string, Scan.Span>>()
+  const echoes = new Map<string, unknown>()
+
+  const remember = <A>(memory: Map<string, A>, path: ReadonlyArray<PropertyKey>, make: () => A): A => {
+    const key = JSON.stringify(path)
+    if (!memory.has(key)) memory.set(key, make())
+    return memory.get(key)!
   }
+  const childrenOf = (path: ReadonlyArray<PropertyKey>): ReadonlyMap<string, Scan.Span> =>
+    remember(children, path, () => {
+      const span = spanOf(path)
+      return span === undefined ? new Map() : Scan.children(text, span.start)
+    })
+  const spanOf = (path: ReadonlyArray<PropertyKey>): Scan.Span | undefined =>
+    remember(spans, path, () =>
+      path.length === 0 ? Scan.locate(text, []) : childrenOf(path.slice(0, -1)).get(String(path.at(-1)))
+    )
+  return (path) =>
+    remember(echoes, path, () => {
+      const span = spanOf(path)
+      return span === undefined ? null : echoOf(text.slice(span.start, span.end))
+    })
+}
 
 /** Echoes a plain string: a parameter, or a body that is no JSON. */
 export const ofString = (value: unknown): unknown => (value === undefined ? null : echoOf(JSON.stringify(value)))

@@ -36,7 +36,9 @@ const repeated = ({ rawHeaders }: IncomingMessage): Set<string> => {
 const isForeign = ({ headers, url = "" }: IncomingMessage): boolean => {
   if (url.startsWith("/") || url === "*") return false
   const target = URL.parse(url)
-  return target === null || !/^https?:$/.test(target.protocol) || target.host !== headers.host?.toLowerCase()
+  if (target === null || !/^https?:$/.test(target.protocol)) return true
+  // Parsed in the same way, a default port is no difference.
+  return target.host !== URL.parse(`${target.protocol}//${headers.host}`)?.host
 }
 
 /** A version that our parser reads as if it were 1.1, or none. */

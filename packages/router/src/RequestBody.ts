@@ -103,9 +103,32 @@ export interface Decoded<A> {
   readonly text: string
 }
 
+/** Decodes a JSON text as a schema, or fails with all that is wrong with it. `json` false takes it for a plain string. */
+export const decodeText = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  const decodeValue = ValidationDetail.decoder(schema)
+  return Effect.fnUntraced(function* (
+    text: string,
+    json = true
+  ): Effect.fn.Return<Decoded<S["Type"]>, ValidationFailure, S["DecodingServices"]> {
+    const body = json
+      ? yield* Effect.try({
+          try: () => JSON.parse(text) as unknown,
+          catch: (error) =>
+            new ValidationFailure({ detail: [invalidJson(positionOf(error, text), (error as Error).name)] })
+        })
+      : text
+    if (body === null) return yield* refuse(ValidationDetail.missingBody)
+    const echo = json ? EchoText.inJson(text) : () => EchoText.ofString(text)
+    return yield* decodeValue(body).pipe(
+      Effect.map((value) => ({ value, text })),
+      Effect.mapError(({ issue }) => new ValidationFailure({ detail: ValidationDetail.details(issue, "body", echo) }))
+    )
+  })
+}
+
 /** Reads the body as a schema, or fails with all that is wrong with it. */
 export const decode = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
-  const decodeValue = ValidationDetail.decoder(schema)
+  const decodeBody = decodeText(schema)
   return Effect.fnUntraced(function* (
     request: HttpServerRequest.HttpServerRequest
   ): Effect.fn.Return<
@@ -120,19 +143,6 @@ export const decode = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =
       catch: () => new ValidationFailure({ detail: [invalidJson(0, "The body is not valid UTF-8")] })
     })
     if (text === "") return yield* refuse(ValidationDetail.missingBody)
-    const json = isJson(request.headers["content-type"])
-    const body = json
-      ? yield* Effect.try({
-          try: () => JSON.parse(text) as unknown,
-          catch: (error) =>
-            new ValidationFailure({ detail: [invalidJson(positionOf(error, text), (error as Error).name)] })
-        })
-      : text
-    if (body === null) return yield* refuse(ValidationDetail.missingBody)
-    const echo = json ? EchoText.inJson(text) : () => EchoText.ofString(text)
-    return yield* decodeValue(body).pipe(
-      Effect.map((value) => ({ value, text })),
-      Effect.mapError(({ issue }) => new ValidationFailure({ detail: ValidationDetail.details(issue, "body", echo) }))
-    )
+    return yield* decodeBody(text, isJson(request.headers["content-type"]))
   })
 }

@@ -1,7 +1,7 @@
 /** What does not fit an endpoint's schemas outside its handler: path and query, with the body's errors behind them. */
 import { type ErrorDetail, RequestErrors, ValidationFailure } from "@tachograph/api"
 import { Effect, Layer, type Schema } from "effect"
-import { HttpRouter, HttpServerRequest } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import * as EchoText from "./EchoText.ts"
 import * as RequestBody from "./RequestBody.ts"
@@ -27,25 +27,36 @@ const bodyDetails = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) 
   const request = yield* HttpServerRequest.HttpServerRequest
   return yield* RequestBody.decode(payload.schemas[0] as Schema.Decoder<unknown>)(request).pipe(
     Effect.as<ReadonlyArray<ErrorDetail>>([]),
-    Effect.catchTag("validation-error", ({ detail }) => Effect.succeed(detail)),
-    // Too large or unreadable: what is known of the path is answer enough.
-    Effect.orElseSucceed(() => [])
+    Effect.catchTag("validation-error", ({ detail }) => Effect.succeed(detail))
   )
 })
 
+const incoming: ReadonlySet<string> = new Set(["Params", "Query", "Headers", "Payload"])
+
 const schemaErrors = HttpApiMiddleware.layerSchemaErrorTransform(
   RequestErrors,
-  Effect.fnUntraced(function* (_error, { endpoint }) {
-    const { params } = yield* HttpRouter.RouteContext
-    const query = yield* HttpServerRequest.ParsedSearchParams
-    return yield* new ValidationFailure({
-      detail: [
-        ...(yield* detailsOf(endpoint.params, "path", params)),
-        ...(yield* detailsOf(endpoint.query, "query", query)),
-        ...(yield* bodyDetails(endpoint))
-      ]
+  Effect.fnUntraced(
+    function* (error, { endpoint }) {
+      // An answer of ours that does not fit is no fault of the request's.
+      if (!incoming.has(error.kind)) return yield* Effect.die(error)
+      const { params } = yield* HttpRouter.RouteContext
+      const query = yield* HttpServerRequest.ParsedSearchParams
+      const body = yield* bodyDetails(endpoint)
+      return yield* new ValidationFailure({
+        detail: [
+          ...(yield* detailsOf(endpoint.params, "path", params)),
+          ...(yield* detailsOf(endpoint.query, "query", query)),
+          ...body
+        ]
+      })
+    },
+    // A body that cannot be taken at all goes before what is wrong with the path.
+    Effect.catchTags({
+      "payload-too-large": ({ _tag }) => Effect.succeed(HttpServerResponse.jsonUnsafe({ type: _tag }, { status: 413 })),
+      "unsupported-content-encoding": ({ _tag }) =>
+        Effect.succeed(HttpServerResponse.jsonUnsafe({ type: _tag }, { status: 415 }))
     })
-  })
+  )
 )
 
 /** The innermost middleware, and so the one that sees a handler's own failures. */

@@ -14,10 +14,19 @@ const missing: Violation = { type: "missing", msg: "Field required" }
 
 export const missingBody: ErrorDetail = { ...missing, loc: ["body"], input: null }
 
+/** Details in an answer at the most: a body could hold millions of errors, and nobody reads the thousandth. */
+const maxDetails = 1_000
+
 /** All that is wrong, in the order of the schema's fields. */
 export const details = (issue: SchemaIssue.Issue, place: "path" | "query" | "body", echo: Echo) => {
   const found: Array<ErrorDetail> = []
-  const add = ({ ctx, msg, type }: Violation, path: ReadonlyArray<PropertyKey>, input: unknown) => {
+  const add = (
+    { ctx, msg, type }: Violation,
+    path: ReadonlyArray<PropertyKey>,
+    at: ReadonlyArray<PropertyKey> = path
+  ) => {
+    if (found.length >= maxDetails) return
+    const input = echo(at)
     const loc = [place, ...path.map(String)]
     found.push(ctx === undefined ? { type, loc, msg, input } : { type, loc, msg, input, ctx })
   }
@@ -34,16 +43,16 @@ export const details = (issue: SchemaIssue.Issue, place: "path" | "query" | "bod
         // The members that the value's type rules out raise no issue; without any, the union itself refuses.
         return issue.issues.length > 0
           ? issue.issues.forEach((inner) => walk(inner, path))
-          : add(violationOfType(issue.ast), path, echo(path))
+          : add(violationOfType(issue.ast), path)
       case "MissingKey":
         // A field that is not there is reported with what it is missing from.
-        return add(missing, path, echo(path.slice(0, -1)))
+        return add(missing, path, path.slice(0, -1))
       case "InvalidType":
-        return add(violationOfType(issue.ast), path, echo(path))
+        return add(violationOfType(issue.ast), path)
       case "InvalidValue":
-        return add(annotated(issue) ?? unexplained, path, echo(path))
+        return add(annotated(issue) ?? unexplained, path)
       default:
-        return add(unexplained, path, echo(path))
+        return add(unexplained, path)
     }
   }
   walk(issue, [])

@@ -5,7 +5,7 @@ import { Effect, Layer, Logger } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createTachograph, type Tachograph } from "../src/index.ts"
 
-const key = "a key for failures"
+const key = "a key for the failures"
 const logged: Array<{ readonly message: string; readonly annotations: Readonly<Record<string, unknown>> }> = []
 let tachograph: Tachograph
 let client: HttpClient.Client

@@ -107,4 +107,21 @@ describe("The project's own cases", () => {
     }
     expect(await send(0xef, 0xbb, 0xbf, ...text)).toEqual([200, "?"])
   })
+
+  it("reports a thousand errors at the most, without looking through the body for each", async () => {
+    const wrong = Array.from({ length: 40_000 }, (_, n) => `"k${n}":${n}`).join(",")
+    const body = `{"language":"l","language_version":"v","system":"s","all_packages":{${wrong}}}`
+    const answer = await client.put("/api/v1/fingerprints", body)
+    expect(answer.status).toBe(422)
+    expect(answer.body.detail).toHaveLength(1_000)
+    expect(answer.body.detail[999]).toMatchObject({ loc: ["body", "all_packages", "k999"], input: 999 })
+  })
+
+  it("refuses a body that is too large before a path that is wrong", async () => {
+    const path = `/api/v1/agents/${"x".repeat(300)}/agent-versions`
+    const answer = await client.put(path, `{"x":"${"x".repeat(33 * 1024 * 1024)}"}`)
+    expect([answer.status, answer.body]).toEqual([413, { type: "payload-too-large" }])
+    const coded = await client.call("PUT", path, "{}", { "content-encoding": "compress" })
+    expect([coded.status, coded.body]).toEqual([415, { type: "unsupported-content-encoding" }])
+  })
 })

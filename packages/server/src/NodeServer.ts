@@ -20,6 +20,9 @@ const checkEvery = 1_000
 /** How long an idle connection is kept for its next request, in milliseconds. */
 const keepAlive = 5_000
 
+/** How long requests under way are waited for when the server ends, in milliseconds. Whoever starts servers kills later. */
+export const grace = 8_000
+
 const complaints: Readonly<Record<string, readonly [status: number, type: string]>> = {
   HPE_HEADER_OVERFLOW: [431, "headers-too-large"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "request-timeout"]

@@ -2,8 +2,8 @@
  * Hostile requests over the wire: none may be answered with a 5xx, hang or end the server; what is accepted is read back
  * to the byte, and what is refused leaves no row behind.
  *
- *   npx pnpm run corpus                    a hundred thousand of them
- *   CORPUS_SEED=1 npx pnpm run corpus      the same again
+ *   npm run corpus                    a hundred thousand of them
+ *   CORPUS_SEED=1 npm run corpus      the same again
  */
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"

@@ -14,15 +14,23 @@ export interface SqliteClientConfig {
   readonly busyTimeout?: number | undefined
 }
 
+const defaultBusyTimeout = 5_000
+
+/** SQLite itself waits by sleeping, and with it the whole process: so long at most, in milliseconds. */
+const nativeWait = 5
+
+/** Between one try and the next the process does other things, for so long, in milliseconds. */
+const pause = 10
+
 /** Prepared statements kept; the least recently used goes first. */
 const maxStatements = 256
 
-/** Processes that open a new file together get in each other's way for a moment; two seconds of trying, then it is an error. */
-const whileLocked = {
+/** Tries again while another process holds the lock. Only for what has done nothing when it fails. */
+const whileLocked = (busyTimeout: number) => ({
   while: (error: SqlError.SqlError) => error.reason._tag === "LockTimeoutError",
-  schedule: Schedule.spaced("20 millis"),
-  times: 100
-}
+  schedule: Schedule.spaced(pause),
+  times: Math.ceil(busyTimeout / (pause + nativeWait))
+})
 
 /** SQLite's primary result codes that mean the database cannot be used now: https://sqlite.org/rescode.html */
 const outOfReach = new Set([8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, 13 /* FULL */, 26 /* NOTADB */])
@@ -41,9 +49,11 @@ const toSqlError = (cause: unknown, operation: string): SqlError.SqlError => {
 class SqliteConnection implements SqlConnection.Connection {
   readonly #statements = new Map<string, StatementSync>()
   readonly database: DatabaseSync
+  readonly #whileLocked: ReturnType<typeof whileLocked>
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, busyTimeout: number) {
     this.database = database
+    this.#whileLocked = whileLocked(busyTimeout)
   }
 
   #prepare(sql: string): StatementSync {
@@ -61,7 +71,9 @@ class SqliteConnection implements SqlConnection.Connection {
   }
 
   #run<A>(body: () => A): Effect.Effect<A, SqlError.SqlError> {
-    return Effect.try({ try: body, catch: (cause) => toSqlError(cause, "execute") })
+    const once = Effect.try({ try: body, catch: (cause) => toSqlError(cause, "execute") })
+    // Inside a transaction the lock is held already.
+    return Effect.suspend(() => (this.database.isTransaction ? once : Effect.retry(once, this.#whileLocked)))
   }
 
   execute: SqlConnection.Connection["execute"] = (sql, params, transformRows) =>
@@ -91,11 +103,11 @@ class SqliteConnection implements SqlConnection.Connection {
     Stream.unwrap(Effect.map(this.execute(sql, params, transformRows), (rows) => Stream.fromIterable(rows)))
 }
 
-const open = ({ busyTimeout = 5_000, filename }: SqliteClientConfig) =>
+const open = (filename: string) =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
-        const database = new DatabaseSync(filename, { timeout: busyTimeout })
+        const database = new DatabaseSync(filename, { timeout: nativeWait })
         try {
           // Once set, WAL stays with the file; setting it takes a lock that the timeout does not wait for.
           const [{ journal_mode: mode }] = database.prepare("PRAGMA journal_mode").all() as [{ journal_mode: string }]
@@ -113,11 +125,12 @@ const open = ({ busyTimeout = 5_000, filename }: SqliteClientConfig) =>
     (database) => Effect.sync(() => database.close())
   )
 
-export const make = Effect.fnUntraced(function* (
-  config: SqliteClientConfig
-): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
-  const database = yield* Effect.retry(open(config), whileLocked)
-  const connection = new SqliteConnection(database)
+export const make = Effect.fnUntraced(function* ({
+  busyTimeout = defaultBusyTimeout,
+  filename
+}: SqliteClientConfig): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
+  const database = yield* Effect.retry(open(filename), whileLocked(busyTimeout))
+  const connection = new SqliteConnection(database, busyTimeout)
   const semaphore = yield* Semaphore.make(1)
   const { acquirer, borrower, isTransaction, onCommitFailure, transactionAcquirer } = SqlClient.makeSqliteAcquirers({
     connection: Effect.succeed(connection),

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import * as SqliteClient from "../src/SqliteClient.ts"
@@ -44,7 +44,7 @@ describe("SqliteClient", () => {
     }).pipe(Effect.provide(open()))
   )
 
-  it.effect("says LockTimeoutError when another connection keeps the lock", () => {
+  it.live("says LockTimeoutError when another connection keeps the lock", () => {
     const file = temporaryFile()
     return Effect.gen(function* () {
       const holder = yield* SqliteClient.make({ filename: file })
@@ -55,6 +55,30 @@ describe("SqliteClient", () => {
       )
       assert.strictEqual(error._tag === "SqlError" && error.reason._tag, "LockTimeoutError")
       yield* waiter.withTransaction(waiter`INSERT INTO t VALUES (2)`)
+    }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+  })
+
+  it.live("waits for another connection's lock without keeping the process from other things", () => {
+    const file = temporaryFile()
+    return Effect.gen(function* () {
+      const holder = yield* SqliteClient.make({ filename: file })
+      const waiter = yield* SqliteClient.make({ filename: file })
+      yield* holder`CREATE TABLE t (a INTEGER)`
+      let ticks = 0
+      const others = yield* Effect.forkChild(
+        Effect.forever(
+          Effect.andThen(
+            Effect.sleep(1),
+            Effect.sync(() => ticks++)
+          )
+        )
+      )
+      const held = yield* Effect.forkChild(holder.withTransaction(Effect.sleep(300)))
+      yield* Effect.sleep(20)
+      yield* waiter.withTransaction(waiter`INSERT INTO t VALUES (1)`)
+      assert.isAtLeast(ticks, 20)
+      yield* Fiber.join(held)
+      yield* Fiber.interrupt(others)
     }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
   })
 

@@ -28,8 +28,10 @@ const fromHex = (hex: string): string =>
 const groupLengths = [8, 4, 4, 4, 12]
 const groupStarts = [0, 9, 14, 19, 24]
 
-const encoder = new TextEncoder()
-const utf8Length = (text: string) => encoder.encode(text).length
+const utf8Length = (character: string): number => {
+  const code = character.codePointAt(0)!
+  return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x1_0000 ? 3 : 4
+}
 
 /** Says what is wrong with a text that `normalise` refused. Positions and lengths count bytes of UTF-8. */
 const complaint = (text: string): string => {
@@ -43,7 +45,8 @@ const complaint = (text: string): string => {
     }
     index += utf8Length(character)
   }
-  const length = utf8Length(text)
+  // All characters were found to be ASCII.
+  const length = text.length
   if (hyphens.length === 0 && offset === 0) {
     return `invalid length: expected length 32 for simple format, found ${length}`
   }

@@ -81,34 +81,36 @@ export const scanMembers = (text: string, at: number, visit: VisitMember): numbe
 
 export const isObjectAt = (text: string, at: number): boolean => text.charCodeAt(at) === openBrace
 
-/** Where the value at a path of keys and indexes stands; of duplicate keys the last, as `JSON.parse` has it. */
-export const locate = (text: string, path: ReadonlyArray<string | number>): Span | undefined => {
-  let start = skipSpace(text, 0)
-  for (const step of path) {
-    const found = typeof step === "string" ? memberStart(text, start, step) : elementStart(text, start, step)
-    if (found === undefined) return undefined
-    start = found
+/** Where each member of the object, or element of the array, at `at` stands; of duplicate keys the last. */
+export const children = (text: string, at: number): ReadonlyMap<string, Span> => {
+  const found = new Map<string, Span>()
+  const visit = (key: string, start: number): number => {
+    const end = skipValue(text, start)
+    found.set(key, { start, end })
+    return end
   }
-  return { start, end: skipValue(text, start) }
-}
-
-const memberStart = (text: string, at: number, wanted: string): number | undefined => {
-  if (!isObjectAt(text, at)) return undefined
-  let found: number | undefined
-  scanMembers(text, at, (key, start) => {
-    if (key === wanted) found = start
-    return skipValue(text, start)
-  })
+  if (isObjectAt(text, at)) scanMembers(text, at, visit)
+  else if (text.charCodeAt(at) === openBracket) scanElements(text, at, visit)
   return found
 }
 
-const elementStart = (text: string, at: number, index: number): number | undefined => {
-  if (text.charCodeAt(at) !== openBracket) return undefined
+/** Visits the elements of the array that opens at `at`, by their index. Answers the place behind it. */
+const scanElements = (text: string, at: number, visit: VisitMember): number => {
   at = skipSpace(text, at + 1)
-  for (let i = 0; text.charCodeAt(at) !== closeBracket; i++) {
-    if (i === index) return at
-    at = skipSpace(text, skipValue(text, at))
+  for (let index = 0; text.charCodeAt(at) !== closeBracket; index++) {
+    at = skipSpace(text, visit(String(index), at))
     if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1)
   }
-  return undefined
+  return at + 1
+}
+
+/** Where the value at a path of keys and indexes stands; of duplicate keys the last, as `JSON.parse` has it. */
+export const locate = (text: string, path: ReadonlyArray<string | number>): Span | undefined => {
+  const start = skipSpace(text, 0)
+  let span: Span | undefined = { start, end: skipValue(text, start) }
+  for (const step of path) {
+    span = children(text, span.start).get(String(step))
+    if (span === undefined) return undefined
+  }
+  return span
 }

@@ -1,11 +1,28 @@
 import { Events, TachographApi } from "@tachograph/api"
-import { type Event, EventJson, JsonText, ModelFactsReader, Recorder } from "@tachograph/core"
+import { type Event, EventJson, JsonText, ModelFactsReader, type NewEvent, Recorder } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as JsonResponse from "../JsonResponse.ts"
 import * as RequestBody from "../RequestBody.ts"
 
 const createEventBody = RequestBody.decode(Events.CreateEvent)
+
+/** What the recorder takes, out of a body of Create Event and the text that it was read from. */
+export const toNewEvent = ({ text, value }: RequestBody.Decoded<typeof Events.CreateEvent.Type>): NewEvent => {
+  const { api, inputs, output } = value.properties
+  return {
+    api,
+    fingerprintId: value.fingerprint_id,
+    session: value.session,
+    agent: value.agent,
+    agentVersion: value.agent_version,
+    person: value.person,
+    occurredAt: value.occurred_at,
+    durationMs: value.duration_ms,
+    payload: EventJson.payloadOf(text),
+    facts: ModelFactsReader.read(api, inputs, output)
+  }
+}
 
 const toResponse = (event: Event) =>
   JsonResponse.make(
@@ -33,20 +50,7 @@ export const layer = HttpApiBuilder.group(
       .handleRaw(
         "createEvent",
         Effect.fn("createEvent")(function* ({ request }) {
-          const { text, value } = yield* createEventBody(request)
-          const { api, inputs, output } = value.properties
-          return yield* recorder.createEvent({
-            api,
-            fingerprintId: value.fingerprint_id,
-            session: value.session,
-            agent: value.agent,
-            agentVersion: value.agent_version,
-            person: value.person,
-            occurredAt: value.occurred_at,
-            durationMs: value.duration_ms,
-            payload: EventJson.payloadOf(text),
-            facts: ModelFactsReader.read(api, inputs, output)
-          })
+          return yield* recorder.createEvent(toNewEvent(yield* createEventBody(request)))
         })
       )
       .handle(

@@ -21,7 +21,7 @@ const sdkVersion = (body: Body, field: ProviderNames.SdkVersionField): string | 
   return null
 }
 
-const toFingerprint = (body: Body): Fingerprint =>
+export const toFingerprint = (body: Body): Fingerprint =>
   new Fingerprint({
     language: body.language,
     languageVersion: body.language_version,

@@ -87,7 +87,7 @@ const create = Command.make(
     }
     const [secret, key] = yield* withKeys(flags.storage, (keys) => keys.issue(wanted))
     yield* Console.log(Redacted.value(secret))
-    yield* Console.error(`Issued ${key.id} for project ${key.project}; the key is not shown again`)
+    yield* Console.error(`Issued ${key.id} for project ${printable(key.project)}; the key is not shown again`)
   })
 ).pipe(Command.withDescription("Issue a key and print it, once"))
 
@@ -98,13 +98,23 @@ const state = (key: ApiKey, now: DateTime.Utc): string => {
   return DateTime.isLessThanOrEqualTo(key.expiresAt, now) ? `expired ${ends}` : `valid until ${ends}`
 }
 
+/** Names may hold line breaks and what a terminal would obey. */
+const printable = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+
 const list = Command.make(
   "list",
   { storage: StorageChoice.setting.flag },
   Effect.fnUntraced(function* (flags) {
     const keys = yield* withKeys(flags.storage, (keys) => keys.list)
     const now = yield* DateTime.now
-    const rows = keys.map((key) => [key.id, key.project, key.name, key.scopes.join(","), state(key, now)])
+    const rows = keys.map((key) => [
+      key.id,
+      printable(key.project),
+      printable(key.name),
+      key.scopes.join(","),
+      state(key, now)
+    ])
     const table = [["ID", "PROJECT", "NAME", "SCOPES", "STATE"], ...rows]
     const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
     for (const row of table) {

@@ -1,6 +1,6 @@
 /** `tachograph serve`: the standalone server. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { ApiKeys, defaultProject, minStaticKeyLength, Recorder } from "@tachograph/core"
+import { ApiKeys, defaultProject, isStaticKey, Recorder, staticKeyRule } from "@tachograph/core"
 import { Routes } from "@tachograph/router"
 import { ByteSize, Console, Effect, Layer, Option, Redacted } from "effect"
 import { Command } from "effect/cli"
@@ -92,10 +92,8 @@ const cors = Setting.make({
 const staticKeys = Effect.suspend(() => {
   const key = process.env["TACHOGRAPH_API_KEY"]
   if (!key) return Effect.succeed([])
-  // A header carries neither control characters nor white space at its ends.
-  if (Array.from(key).length < minStaticKeyLength || key !== key.trim() || /\p{Cc}/u.test(key)) {
-    const expected = `${minStaticKeyLength} characters or more, without control characters or spaces at its ends`
-    return Effect.fail(new UsageError({ message: `TACHOGRAPH_API_KEY does not fit: expected ${expected}` }))
+  if (!isStaticKey(key)) {
+    return Effect.fail(new UsageError({ message: `TACHOGRAPH_API_KEY does not fit: expected ${staticKeyRule}` }))
   }
   return Effect.succeed([Redacted.make(key)])
 })
@@ -164,9 +162,11 @@ export const serve = Command.make(
     const logLevel = yield* Logging.setting.resolve(flags.logLevel)
     const ownKeys = yield* staticKeys
 
-    const server = NodeHttpServer.layer(() => NodeServer.make(limits), { host: hostname, port: portNumber }).pipe(
-      Layer.catch((error) => Layer.effectContext(Effect.fail(listeningError(hostname, portNumber, error))))
-    )
+    const server = NodeHttpServer.layer(() => NodeServer.make(limits), {
+      host: hostname,
+      port: portNumber,
+      gracefulShutdownTimeout: NodeServer.grace
+    }).pipe(Layer.catch((error) => Layer.effectContext(Effect.fail(listeningError(hostname, portNumber, error)))))
     const routes = HttpRouter.serve(Layer.mergeAll(Routes.layer, crossOrigin(origin)), {
       routerConfig: Routes.routerConfig,
       disableLogger: true,

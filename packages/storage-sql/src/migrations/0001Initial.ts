@@ -15,7 +15,8 @@ export default Effect.gen(function* () {
   const double = sql.literal(sql.onDialectOrElse({ pg: () => "double precision", orElse: () => "REAL" }))
   // Names compare by their bytes, in every database.
   const name = sql.literal(sql.onDialectOrElse({ pg: () => `text COLLATE "C"`, orElse: () => "TEXT" }))
-  // A table that is its primary key's index needs half the space.
+  // A table that is its primary key's index needs half the space. Only for rows whose size is bounded: SQLite reads the
+  // whole of such a row to compare its key. For the same reason long text stands last in the other tables' rows.
   const clustered = sql.literal(sql.onDialectOrElse({ sqlite: () => "WITHOUT ROWID", orElse: () => "" }))
 
   yield* sql`CREATE TABLE projects (
@@ -42,20 +43,20 @@ export default Effect.gen(function* () {
   yield* sql`CREATE TABLE fingerprints (
     project_id INTEGER NOT NULL,
     fingerprint_id ${bytes} NOT NULL,
-    fields TEXT NOT NULL,
     created_at ${bigint} NOT NULL,
+    fields TEXT NOT NULL,
     PRIMARY KEY (project_id, fingerprint_id)
-  ) ${clustered}`
+  )`
 
   yield* sql`CREATE TABLE agents (
     project_id INTEGER NOT NULL,
     agent_number ${bigint} NOT NULL,
     agent_name ${name} NOT NULL,
-    description TEXT NOT NULL,
     created_at ${bigint} NOT NULL,
     versions ${bigint} NOT NULL DEFAULT 0,
+    description TEXT NOT NULL,
     PRIMARY KEY (project_id, agent_number)
-  ) ${clustered}`
+  )`
   yield* sql`CREATE UNIQUE INDEX agents_by_name ON agents (project_id, agent_name)`
 
   yield* sql`CREATE TABLE agent_versions (
@@ -63,11 +64,11 @@ export default Effect.gen(function* () {
     agent_number ${bigint} NOT NULL,
     agent_version_number ${bigint} NOT NULL,
     agent_version_name ${name} NOT NULL,
-    description TEXT,
     created_at ${bigint} NOT NULL,
     deprecated_at ${bigint},
+    description TEXT,
     PRIMARY KEY (project_id, agent_number, agent_version_number)
-  ) ${clustered}`
+  )`
   yield* sql`CREATE UNIQUE INDEX agent_versions_by_name
     ON agent_versions (project_id, agent_number, agent_version_name)`
 
@@ -75,10 +76,10 @@ export default Effect.gen(function* () {
     project_id INTEGER NOT NULL,
     person_number ${bigint} NOT NULL,
     person_id ${name} NOT NULL,
-    properties TEXT NOT NULL,
     created_at ${bigint} NOT NULL,
+    properties TEXT NOT NULL,
     PRIMARY KEY (project_id, person_number)
-  ) ${clustered}`
+  )`
   yield* sql`CREATE UNIQUE INDEX people_by_id ON people (project_id, person_id)`
 
   yield* sql`CREATE TABLE sessions (

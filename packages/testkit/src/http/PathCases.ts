@@ -31,6 +31,13 @@ export const define = (subject: () => Subject) => {
       expect(answer.headers.get("allow")).toBe(allow)
     })
 
+    it("takes a semicolon in a path for a character like others", async () => {
+      const { client } = subject()
+      await client.put("/api/v1/agents", { agent_name: "semi;colon=1" })
+      expect((await client.get("/api/v1/agents/semi;colon=1")).body.agent_name).toBe("semi;colon=1")
+      expectError(await client.get("/api/v1/agents/semi"), 404, "agent-not-found")
+    })
+
     it("answers OPTIONS with what a path takes, and HEAD as GET without its body", async () => {
       const { client } = subject()
       const options = await client.call("OPTIONS", "/api/v1/events")

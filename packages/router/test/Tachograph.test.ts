@@ -1,0 +1,114 @@
+import { EventId, MemoryStorage, SessionId, Storage } from "@tachograph/core"
+import { sqlite } from "@tachograph/storage-sqlite"
+import { HttpClient } from "@tachograph/testkit"
+import { Effect, Layer } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { describe, expect, it } from "vitest"
+import { createTachograph } from "../src/index.ts"
+
+const key = "a key for tachograph itself"
+const open = () => createTachograph({ storage: MemoryStorage.layer, apiKeys: [key] })
+const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
+const event = (fingerprint_id: string, fields: object = {}) => ({
+  event_name: "llm",
+  properties: { api: "openai-responses", inputs: { n: 1 }, output: {} },
+  fingerprint_id,
+  session: "in process",
+  ...fields
+})
+
+describe("createTachograph", () => {
+  it.each(["", "x", "nineteen characters", " a key with a space in front", "a key\nwith a line break", undefined])(
+    "refuses %j as a key of one's own",
+    async (bad) => {
+      const opening = createTachograph({ storage: MemoryStorage.layer, apiKeys: [key, bad as string] })
+      await expect(opening).rejects.toThrow("expected 20 characters or more")
+    }
+  )
+
+  it("rejects with what kept the storage from opening", async () => {
+    await expect(createTachograph({ storage: sqlite("/nowhere/at/all.db") })).rejects.toThrow()
+  })
+
+  it("records in process what can be read over HTTP", async () => {
+    const tachograph = await open()
+    const client = HttpClient.make(tachograph.fetch, key)
+    const id = await tachograph.fingerprint(fingerprint)
+    const { body: created } = await client.put("/api/v1/fingerprints", fingerprint)
+    expect(created.fingerprint_id).toBe(id)
+    const receipt = await tachograph.record(event(id))
+    const { body } = await client.get(`/api/v1/events/${receipt.event_id}`)
+    expect(body).toMatchObject({ ...receipt, session: "in process", properties: { api: "provider1-responses" } })
+    await tachograph.close()
+  })
+
+  it("rejects in process what it would refuse over HTTP, and keeps nothing of it", async () => {
+    const tachograph = await open()
+    const id = await tachograph.fingerprint(fingerprint)
+    const refuse = (fields: object, error: object) =>
+      expect(tachograph.record(event(id, fields))).rejects.toMatchObject(error)
+    await refuse({ session: "" }, { _tag: "session-id-empty" })
+    await refuse({ fingerprint_id: "11111111-1111-4111-8111-111111111111" }, { _tag: "fingerprint-not-found" })
+    await refuse({ session: "a\u0000" }, { _tag: "validation-error", detail: [{ loc: ["body", "session"] }] })
+    await refuse({ duration_ms: -1 }, { _tag: "validation-error", detail: [{ loc: ["body", "duration_ms"] }] })
+    await refuse({ properties: { api: "aisdk", inputs: "text", output: {} } }, { detail: [{ type: "dict_type" }] })
+    const { body } = await HttpClient.make(tachograph.fetch, key).get("/api/v1/events?session=a")
+    expect(body.events).toEqual([])
+    await tachograph.close()
+  })
+
+  it("waits for what is under way when it closes, and answers 503 afterwards", async () => {
+    const tachograph = await createTachograph({ storage: sqlite(":memory:"), apiKeys: [key] })
+    const client = HttpClient.make(tachograph.fetch, key)
+    const id = await tachograph.fingerprint(fingerprint)
+    const answers = Array.from({ length: 30 }, () => client.post("/api/v1/events", event(id)))
+    const closing = tachograph.close()
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(30).fill(200))
+    await closing
+    await tachograph.close()
+    const late = await client.get("/health")
+    expect([late.status, late.headers.get("retry-after")]).toEqual([503, "1"])
+  })
+
+  it("does the same in a Node server", async () => {
+    const tachograph = await createTachograph({ storage: sqlite(":memory:"), apiKeys: [key] })
+    const server = createServer(tachograph.node)
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+    const client = HttpClient.make(HttpClient.at(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), key)
+    const id = await tachograph.fingerprint(fingerprint)
+    let arrived = 0
+    server.on("request", () => arrived++)
+    const answers = Array.from({ length: 30 }, () => client.post("/api/v1/events", event(id)))
+    while (arrived < 30) await new Promise(setImmediate)
+    await tachograph.close()
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(30).fill(200))
+    expect((await client.get("/health")).status).toBe(503)
+    server.close()
+  })
+
+  it("answers 500, not 422, where an answer of its own does not fit", async () => {
+    const broken = Layer.effect(
+      Storage,
+      Effect.map(Storage, (storage) =>
+        Storage.of({
+          ...storage,
+          listEvents: () =>
+            Effect.succeed([{ session: SessionId.make("s"), id: EventId.make(crypto.randomUUID()) } as never])
+        })
+      )
+    ).pipe(Layer.provide(MemoryStorage.layer))
+    const tachograph = await createTachograph({ storage: broken, apiKeys: [key] })
+    const { body, status } = await HttpClient.make(tachograph.fetch, key).get("/api/v1/events")
+    expect([status, body.type]).toEqual([500, "internal"])
+    await tachograph.close()
+  })
+
+  it("never takes an empty key for one", async () => {
+    const tachograph = await createTachograph({ storage: MemoryStorage.layer })
+    for (const header of [undefined, ""]) {
+      expect((await HttpClient.make(tachograph.fetch, header).get("/api/v1/events")).status).toBe(401)
+    }
+    await tachograph.close()
+  })
+})
