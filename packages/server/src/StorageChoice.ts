@@ -3,6 +3,7 @@ import { MemoryStorage, type Storage } from "@tachograph/core"
 import { Migrations } from "@tachograph/storage-sql"
 import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
 import { Effect, Layer, Option } from "effect"
+import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { CommandError } from "./Failure.ts"
 import * as Setting from "./Setting.ts"
@@ -12,6 +13,8 @@ export interface StorageChoice {
   readonly label: string
   /** Whether what is stored outlives the process. */
   readonly lasting: boolean
+  /** Whether there is something to open; opening creates what is not there. */
+  readonly exists: () => boolean
   /** Opens the storage, its tables up to date. */
   readonly layer: Layer.Layer<Storage, CommandError>
   /** Brings the tables up to date and answers what was run. */
@@ -21,6 +24,7 @@ export interface StorageChoice {
 const memory: StorageChoice = {
   label: "memory (gone when the server ends)",
   lasting: false,
+  exists: () => true,
   layer: MemoryStorage.layer,
   migrate: Effect.succeed([])
 }
@@ -30,6 +34,7 @@ const sqlite = (filename: string): StorageChoice => {
   return {
     label,
     lasting: true,
+    exists: () => existsSync(filename),
     layer: SqliteStorage.layer({ filename }).pipe(
       Layer.catch((error) => Layer.effectContext(Effect.fail(openingError(label, error))))
     ),

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { run, serve, temporaryFolder } from "./TachographProcess.ts"
@@ -63,8 +64,26 @@ describe("tachograph keys", () => {
     expect([code, stdout]).toEqual([2, ""])
   })
 
+  it("says that there is no such storage, and makes none", async () => {
+    const cwd = temporaryFolder()
+    const { code, stderr } = await run(["keys", "list"], { cwd })
+    const file = join(cwd, "tachograph.db")
+    expect([code, stderr]).toEqual([1, `tachograph: There is no such storage (SQLite, ${file})\n`])
+    expect(existsSync(file)).toBe(false)
+  })
+
+  it("prints names so that they cannot forge a row", async () => {
+    const cwd = temporaryFolder()
+    await run(["keys", "create", "--name", "a\nkey_x \u001b[31m\u202e"], { cwd })
+    const { stdout } = await run(["keys", "list"], { cwd })
+    expect(stdout.trimEnd().split("\n")).toHaveLength(2)
+    expect(stdout).toContain("a\\u{a}key_x \\u{1b}[31m\\u{202e}")
+  })
+
   it("says that there is no such key, with exit 1", async () => {
-    const { code, stderr } = await run(["keys", "revoke", "key_none"])
+    const cwd = temporaryFolder()
+    await run(["migrate"], { cwd })
+    const { code, stderr } = await run(["keys", "revoke", "key_none"], { cwd })
     expect([code, stderr]).toEqual([1, `tachograph: There is no key "key_none"; see tachograph keys list\n`])
   })
 })

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { exchange } from "./RawSocket.ts"
 import { run, serve, temporaryFolder } from "./TachographProcess.ts"
 
 const ownKey = "a key of my own making"
@@ -48,6 +49,23 @@ describe("tachograph serve", () => {
   it.each(["SIGINT", "SIGTERM"] as const)("ends cleanly at %s, with exit 0", async (signal) => {
     const server = await serve(["--port", "0", "--storage", "memory:"])
     expect(await server.stop(signal)).toMatchObject({ code: 0, signal: null })
+  })
+
+  it("ends in time though a client stalls, and at once at the second signal", async () => {
+    const stalled = `PUT /api/v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nAuthorization: Bearer ${ownKey}\r\n\r\n{`
+    const env = { TACHOGRAPH_API_KEY: ownKey }
+    const one = await serve(["--port", "0", "--storage", "memory:"], { env })
+    const other = await serve(["--port", "0", "--storage", "memory:"], { env })
+    const clients = [
+      exchange(one.url, stalled, { patience: 20_000 }),
+      exchange(other.url, stalled, { patience: 20_000 })
+    ]
+    await new Promise((done) => setTimeout(done, 500))
+    void other.stop()
+    await new Promise((done) => setTimeout(done, 500))
+    expect((await other.stop()).code).toBe(1)
+    expect((await one.stop()).code).toBe(0)
+    await Promise.all(clients)
   })
 
   it.each([

@@ -55,12 +55,16 @@ const expires = Setting.make({
 /** Runs with the keys of a storage that outlives the command. */
 const withKeys = Effect.fnUntraced(function* <A>(
   given: Option.Option<string>,
+  purpose: "issue" | "look",
   use: (keys: ApiKeys["Service"]) => Effect.Effect<A, Errors.StorageUnavailable>
 ) {
   const choice = yield* StorageChoice.setting.resolve(given)
   if (!choice.lasting) {
     const message = '--storage is "memory:", which keeps no keys: expected the storage of your server'
     return yield* new UsageError({ message })
+  }
+  if (purpose === "look" && !choice.exists()) {
+    return yield* new CommandError({ message: `There is no such storage (${choice.label})` })
   }
   return yield* Effect.flatMap(ApiKeys, use).pipe(
     Effect.catchTag("storage-unavailable", (error) => Effect.fail(StorageChoice.openingError(choice.label, error))),
@@ -85,7 +89,7 @@ const create = Command.make(
       name: yield* label.resolve(flags.label),
       expiresAt: lifetime && DateTime.addDuration(yield* DateTime.now, lifetime)
     }
-    const [secret, key] = yield* withKeys(flags.storage, (keys) => keys.issue(wanted))
+    const [secret, key] = yield* withKeys(flags.storage, "issue", (keys) => keys.issue(wanted))
     yield* Console.log(Redacted.value(secret))
     yield* Console.error(`Issued ${key.id} for project ${printable(key.project)}; the key is not shown again`)
   })
@@ -106,7 +110,7 @@ const list = Command.make(
   "list",
   { storage: StorageChoice.setting.flag },
   Effect.fnUntraced(function* (flags) {
-    const keys = yield* withKeys(flags.storage, (keys) => keys.list)
+    const keys = yield* withKeys(flags.storage, "look", (keys) => keys.list)
     const now = yield* DateTime.now
     const rows = keys.map((key) => [
       key.id,
@@ -132,7 +136,7 @@ const revoke = Command.make(
   "revoke",
   { storage: StorageChoice.setting.flag, id: Argument.String("ID") },
   Effect.fnUntraced(function* (given) {
-    const key = yield* withKeys(given.storage, (keys) => keys.revoke(given.id))
+    const key = yield* withKeys(given.storage, "look", (keys) => keys.revoke(given.id))
     if (key === undefined) {
       return yield* new CommandError({
         message: `There is no key ${JSON.stringify(given.id)}; see tachograph keys list`
