@@ -1,7 +1,7 @@
 import { EventId, MemoryStorage, SessionId, Storage } from "@tachograph/core"
 import { sqlite } from "@tachograph/storage-sqlite"
 import { HttpClient } from "@tachograph/testkit"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
@@ -97,7 +97,7 @@ describe("createTachograph", () => {
             Effect.succeed([{ session: SessionId.make("s"), id: EventId.make(crypto.randomUUID()) } as never])
         })
       )
-    ).pipe(Layer.provide(MemoryStorage.layer))
+    ).pipe(Layer.provide(MemoryStorage.layer), Layer.provideMerge(Logger.layer([])))
     const tachograph = await createTachograph({ storage: broken, apiKeys: [key] })
     const { body, status } = await HttpClient.make(tachograph.fetch, key).get("/api/v1/events")
     expect([status, body.type]).toEqual([500, "internal"])

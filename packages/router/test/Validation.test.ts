@@ -6,7 +6,8 @@ import { MemoryStorage } from "@tachograph/core"
 import { HttpClient } from "@tachograph/testkit"
 import { existsSync, readFileSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { createTachograph, type Tachograph } from "../src/index.ts"
+import { createTachograph } from "../src/index.ts"
+import { overNode } from "./OverNode.ts"
 import { cases } from "./ValidationCases.ts"
 
 interface OracleCase {
@@ -22,106 +23,115 @@ const file = new URL("../../../../shared/oracle/validation.json", import.meta.ur
 const oracle: ReadonlyArray<OracleCase> = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []
 
 const key = "a key for validation"
-let tachograph: Tachograph
-let client: HttpClient.Client
 
-beforeAll(async () => {
-  tachograph = await createTachograph({ storage: MemoryStorage.layer, apiKeys: [key] })
-  client = HttpClient.make(tachograph.fetch, key)
-  await client.put("/api/v1/agents", { agent_name: "bot" })
-  await client.put("/api/v1/people", { person_id: "p1" })
-})
+const overFetch: typeof overNode = (storage) => createTachograph({ storage, apiKeys: [key] })
 
-afterAll(() => tachograph.close())
+describe.each([
+  ["fetch", overFetch],
+  ["node:http", overNode]
+])("Validation over %s", (_, serve) => {
+  let served: Awaited<ReturnType<typeof overNode>>
+  let client: HttpClient.Client
 
-/** Where JSON breaks off is told in the parser's own words and places. */
-const bindingParts = ({ loc, msg, type, ...rest }: any) =>
-  type === "json_invalid" ? { type, msg, place: loc[0] } : { type, msg, loc, ...rest }
-
-describe(`The oracle: ${oracle.length === 0 ? "left out, not here" : `${oracle.length} answers of a real service`}`, () => {
-  it.each(oracle.map((one) => [one.name, one] as const))(
-    "%s",
-    async (_, { body, content_type, expect: want, method, path }) => {
-      const answer = await client.call(method, path, body ?? undefined, { "content-type": content_type })
-      // The service behind the oracle knew every fingerprint.
-      const taken = answer.status === 404 && answer.body.type === "fingerprint-not-found"
-      expect(taken ? 200 : answer.status).toBe(want.status)
-      if (want.status === 422) expect(answer.body.detail.map(bindingParts)).toEqual(want.body!.detail.map(bindingParts))
-    }
-  )
-
-  it("is not all there is", () => {
-    expect(cases.length).toBeGreaterThanOrEqual(20)
+  beforeAll(async () => {
+    served = await serve(MemoryStorage.layer, [key])
+    client = HttpClient.make(served.fetch, key)
+    await client.put("/api/v1/agents", { agent_name: "bot" })
+    await client.put("/api/v1/people", { person_id: "p1" })
   })
-})
 
-describe("The project's own cases", () => {
-  it.each(cases.map((one) => [one.name, one] as const))(
-    "%s",
-    async (_, { body, contentType, errors, first, method = "PUT", path }) => {
-      const headers = contentType === undefined ? {} : { "content-type": contentType }
-      const answer = await client.call(method, path, body, headers)
-      expect(answer.status).toBe(422)
-      const found = answer.body.detail.map((error: any) =>
-        error.type === "json_invalid" ? `json_invalid ${error.loc[0]}` : `${error.type} ${error.loc.join(".")}`
-      )
-      expect(found).toEqual(errors)
-      if (first !== undefined) expect(answer.body.detail[0]).toEqual(first)
-    }
-  )
+  afterAll(() => served.close())
 
-  it("echoes what stood there to the digit, up to 1 KiB as JSON", async () => {
-    const echo = async (value: string) => (await client.put("/api/v1/agents", `{"agent_name":${value}}`)).text
-    expect(await echo(`{"n": [1.0, 9007199254740993, 1e400, -0]}`)).toContain(
-      `"input":{"n":[1.0,9007199254740993,1e400,-0]}`
+  /** Where JSON breaks off is told in the parser's own words and places. */
+  const bindingParts = ({ loc, msg, type, ...rest }: any) =>
+    type === "json_invalid" ? { type, msg, place: loc[0] } : { type, msg, loc, ...rest }
+
+  describe(`The oracle: ${oracle.length === 0 ? "left out, not here" : `${oracle.length} answers of a real service`}`, () => {
+    it.each(oracle.map((one) => [one.name, one] as const))(
+      "%s",
+      async (_, { body, content_type, expect: want, method, path }) => {
+        const answer = await client.call(method, path, body ?? undefined, { "content-type": content_type })
+        // The service behind the oracle knew every fingerprint.
+        const taken = answer.status === 404 && answer.body.type === "fingerprint-not-found"
+        expect(taken ? 200 : answer.status).toBe(want.status)
+        if (want.status === 422)
+          expect(answer.body.detail.map(bindingParts)).toEqual(want.body!.detail.map(bindingParts))
+      }
     )
-    const ofSize = (bytes: number) => `["${"x".repeat(bytes - 4)}"]`
-    expect(await echo(ofSize(1_024))).toContain(`"input":${ofSize(1_024)}`)
-    expect(await echo(ofSize(1_025))).toContain(`"input":"<1025 bytes of JSON>"`)
-    // White space does not count, and what is not ASCII counts its bytes.
-    expect(await echo(` ${" ".repeat(2_000)}[ 1 ]`)).toContain(`"input":[1]`)
-    expect(await echo(`["${"é".repeat(511)}"]`)).toContain(`"input":"<1026 bytes of JSON>"`)
-    expect(await echo(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)).toContain(`"input":"<100000 bytes of JSON>"`)
-    const { body } = await client.put("/api/v1/agents", `{"agent_name":1,"agent_name":[1],"agent_name":[2]}`)
-    expect(body.detail[0].input).toEqual([2])
+
+    it("is not all there is", () => {
+      expect(cases.length).toBeGreaterThanOrEqual(20)
+    })
   })
 
-  it("refuses bytes that are not UTF-8, and takes a byte order mark", async () => {
-    const send = async (...bytes: ReadonlyArray<number>) => {
-      const request = new Request("http://localhost/api/v1/agents", {
-        method: "PUT",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: Uint8Array.from(bytes)
-      })
-      const answer = await tachograph.fetch(request)
-      const body: any = await answer.json()
-      return [answer.status, body.detail?.[0]?.type ?? body.agent_name]
-    }
-    const text = Array.from(new TextEncoder().encode(`{"agent_name":"?"}`))
-    const place = text.indexOf("?".charCodeAt(0))
-    for (const wrong of [[0xff], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
-      expect(await send(...text.with(place, wrong[0]!).toSpliced(place + 1, 0, ...wrong.slice(1)))).toEqual([
-        422,
-        "json_invalid"
-      ])
-    }
-    expect(await send(0xef, 0xbb, 0xbf, ...text)).toEqual([200, "?"])
-  })
+  describe("The project's own cases", () => {
+    it.each(cases.map((one) => [one.name, one] as const))(
+      "%s",
+      async (_, { body, contentType, errors, first, method = "PUT", path }) => {
+        const headers = contentType === undefined ? {} : { "content-type": contentType }
+        const answer = await client.call(method, path, body, headers)
+        expect(answer.status).toBe(422)
+        const found = answer.body.detail.map((error: any) =>
+          error.type === "json_invalid" ? `json_invalid ${error.loc[0]}` : `${error.type} ${error.loc.join(".")}`
+        )
+        expect(found).toEqual(errors)
+        if (first !== undefined) expect(answer.body.detail[0]).toEqual(first)
+      }
+    )
 
-  it("reports a thousand errors at the most, without looking through the body for each", async () => {
-    const wrong = Array.from({ length: 40_000 }, (_, n) => `"k${n}":${n}`).join(",")
-    const body = `{"language":"l","language_version":"v","system":"s","all_packages":{${wrong}}}`
-    const answer = await client.put("/api/v1/fingerprints", body)
-    expect(answer.status).toBe(422)
-    expect(answer.body.detail).toHaveLength(1_000)
-    expect(answer.body.detail[999]).toMatchObject({ loc: ["body", "all_packages", "k999"], input: 999 })
-  })
+    it("echoes what stood there to the digit, up to 1 KiB as JSON", async () => {
+      const echo = async (value: string) => (await client.put("/api/v1/agents", `{"agent_name":${value}}`)).text
+      expect(await echo(`{"n": [1.0, 9007199254740993, 1e400, -0]}`)).toContain(
+        `"input":{"n":[1.0,9007199254740993,1e400,-0]}`
+      )
+      const ofSize = (bytes: number) => `["${"x".repeat(bytes - 4)}"]`
+      expect(await echo(ofSize(1_024))).toContain(`"input":${ofSize(1_024)}`)
+      expect(await echo(ofSize(1_025))).toContain(`"input":"<1025 bytes of JSON>"`)
+      // White space does not count, and what is not ASCII counts its bytes.
+      expect(await echo(` ${" ".repeat(2_000)}[ 1 ]`)).toContain(`"input":[1]`)
+      expect(await echo(`["${"é".repeat(511)}"]`)).toContain(`"input":"<1026 bytes of JSON>"`)
+      expect(await echo(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)).toContain(`"input":"<100000 bytes of JSON>"`)
+      const { body } = await client.put("/api/v1/agents", `{"agent_name":1,"agent_name":[1],"agent_name":[2]}`)
+      expect(body.detail[0].input).toEqual([2])
+    })
 
-  it("refuses a body that is too large before a path that is wrong", async () => {
-    const path = `/api/v1/agents/${"x".repeat(300)}/agent-versions`
-    const answer = await client.put(path, `{"x":"${"x".repeat(33 * 1024 * 1024)}"}`)
-    expect([answer.status, answer.body]).toEqual([413, { type: "payload-too-large" }])
-    const coded = await client.call("PUT", path, "{}", { "content-encoding": "compress" })
-    expect([coded.status, coded.body]).toEqual([415, { type: "unsupported-content-encoding" }])
+    it("refuses bytes that are not UTF-8, and takes a byte order mark", async () => {
+      const send = async (...bytes: ReadonlyArray<number>) => {
+        const request = new Request("http://localhost/api/v1/agents", {
+          method: "PUT",
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+          body: Uint8Array.from(bytes)
+        })
+        const answer = await served.fetch(request)
+        const body: any = await answer.json()
+        return [answer.status, body.detail?.[0]?.type ?? body.agent_name]
+      }
+      const text = Array.from(new TextEncoder().encode(`{"agent_name":"?"}`))
+      const place = text.indexOf("?".charCodeAt(0))
+      for (const wrong of [[0xff], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
+        expect(await send(...text.with(place, wrong[0]!).toSpliced(place + 1, 0, ...wrong.slice(1)))).toEqual([
+          422,
+          "json_invalid"
+        ])
+      }
+      expect(await send(0xef, 0xbb, 0xbf, ...text)).toEqual([200, "?"])
+    })
+
+    it("reports a thousand errors at the most, without looking through the body for each", async () => {
+      const wrong = Array.from({ length: 40_000 }, (_, n) => `"k${n}":${n}`).join(",")
+      const body = `{"language":"l","language_version":"v","system":"s","all_packages":{${wrong}}}`
+      const answer = await client.put("/api/v1/fingerprints", body)
+      expect(answer.status).toBe(422)
+      expect(answer.body.detail).toHaveLength(1_000)
+      expect(answer.body.detail[999]).toMatchObject({ loc: ["body", "all_packages", "k999"], input: 999 })
+    })
+
+    it("refuses a body that is too large before a path that is wrong", async () => {
+      const path = `/api/v1/agents/${"x".repeat(300)}/agent-versions`
+      const answer = await client.put(path, `{"x":"${"x".repeat(33 * 1024 * 1024)}"}`)
+      expect([answer.status, answer.body]).toEqual([413, { type: "payload-too-large" }])
+      const coded = await client.call("PUT", path, "{}", { "content-encoding": "compress" })
+      expect([coded.status, coded.body]).toEqual([415, { type: "unsupported-content-encoding" }])
+    })
   })
 })

@@ -22,7 +22,7 @@ export interface Answer {
 }
 
 export interface Client {
-  /** A string is sent as it is, anything else as JSON. */
+  /** Strings and bytes are sent as they are, anything else as JSON. */
   readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
   readonly get: (path: string) => Promise<Answer>
   readonly put: (path: string, body: unknown) => Promise<Answer>
@@ -47,7 +47,9 @@ export const make = (fetch: Fetch, key: string | undefined): Client => {
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         ...headers
       },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body) })
     })
     const response = await fetch(request)
     const text = await response.text()

@@ -10,6 +10,7 @@ import { DateTime, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { afterAll, beforeAll, describe } from "vitest"
 import * as HttpClient from "./HttpClient.ts"
 import * as AgentCases from "./http/AgentCases.ts"
+import * as BodyCases from "./http/BodyCases.ts"
 import * as EventCases from "./http/EventCases.ts"
 import * as FingerprintCases from "./http/FingerprintCases.ts"
 import * as KeyCases from "./http/KeyCases.ts"
@@ -80,6 +81,7 @@ export const run = (name: string, { serve, storage }: HttpSuiteOptions) => {
     ReadingCases.define(get)
     FingerprintCases.define(get)
     AgentCases.define(get)
+    BodyCases.define(get)
     PeopleCases.define(get)
     KeyCases.define(get)
     PathCases.define(get)
