@@ -1,0 +1,103 @@
+/**
+ * Every endpoint with every kind of key, as the table in `docs/keys.md` has it. After the contract changed, the test's
+ * failure prints the table that is right.
+ */
+import { TachographApi } from "@tachograph/api"
+import { ApiKeys, MemoryStorage, ProjectId, type Scope, Storage } from "@tachograph/core"
+import { HttpClient } from "@tachograph/testkit"
+import { DateTime, Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { HttpApi } from "effect/http-api"
+import { readFileSync } from "node:fs"
+import { expect, it } from "vitest"
+import { createTachograph } from "../src/index.ts"
+
+/** What each endpoint is sent, so that only the key decides. Names are of the project `default`. */
+const bodies: Readonly<Record<string, (fingerprintId: string) => object>> = {
+  createEvent: (fingerprint_id) => ({
+    event_name: "llm",
+    properties: { api: "aisdk", inputs: {}, output: {} },
+    fingerprint_id,
+    session: "grid"
+  }),
+  createFingerprint: () => ({ language: "l", language_version: "v", system: "s" }),
+  createAgent: () => ({ agent_name: "grid" }),
+  createAgentVersion: () => ({ agent_version_name: "grid" }),
+  createPerson: () => ({ person_id: "grid" }),
+  updatePerson: () => ({ properties: {} })
+}
+
+it("answers every endpoint and every kind of key as documented", async () => {
+  const runtime = ManagedRuntime.make(ApiKeys.layer().pipe(Layer.provideMerge(MemoryStorage.layer)))
+  const keys = await runtime.runPromise(ApiKeys)
+  const storage = await runtime.runPromise(Storage)
+  const issue = async (scopes: ReadonlyArray<Scope>, project = "default", expiresIn?: number) => {
+    const expiresAt = expiresIn === undefined ? null : DateTime.makeUnsafe(Date.now() + expiresIn)
+    const wanted = { project: ProjectId.make(project), name: "grid", scopes, expiresAt }
+    const [secret, { id }] = await runtime.runPromise(keys.issue(wanted))
+    return { id, key: Redacted.value(secret) }
+  }
+  const tachograph = await createTachograph({ storage: Layer.succeed(Storage, storage) })
+  const as = (key: string | undefined) => HttpClient.make(tachograph.fetch, key)
+
+  const admin = as((await issue(["admin"])).key)
+  const { body: fingerprint } = await admin.put("/api/v1/fingerprints", bodies["createFingerprint"]!(""))
+  await admin.put("/api/v1/agents", { agent_name: "grid" })
+  await admin.put("/api/v1/agents/grid/agent-versions", { agent_version_name: "grid" })
+  await admin.put("/api/v1/people", { person_id: "grid", properties: { of: "default" } })
+  const { body: event } = await admin.post("/api/v1/events", bodies["createEvent"]!(fingerprint.fingerprint_id))
+
+  const revoked = await issue(["admin"])
+  await Effect.runPromise(keys.revoke(revoked.id))
+  const columns: ReadonlyArray<readonly [name: string, key: string | undefined]> = [
+    ["none", undefined],
+    ["wrong", `tg_${"0".repeat(33)}`],
+    ["revoked", revoked.key],
+    ["expired", (await issue(["admin"], "default", -1)).key],
+    ["`record`", (await issue(["record"])).key],
+    ["`read`", (await issue(["read"])).key],
+    ["`admin`", (await issue(["admin"])).key],
+    // Of a project of its own for each endpoint, so that what one created is not found by the next.
+    ["another project's `admin`", ""]
+  ]
+  const elsewhere = columns.length - 1
+
+  const rows: Array<string> = [
+    `| | ${columns.map(([name]) => name).join(" | ")} |`,
+    `| --- |${" --- |".repeat(columns.length)}`
+  ]
+  const endpoints: Array<readonly [method: string, path: string, id: string]> = []
+  HttpApi.reflect(TachographApi, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      if (group.identifier !== "system") endpoints.push([endpoint.method, endpoint.path, endpoint.identifier])
+    }
+  })
+  for (const [method, path, id] of endpoints) {
+    const url = path.replace(":event_id", event.event_id).replaceAll(/:\w+/g, "grid")
+    const answers: Array<string> = []
+    const foreign = (await issue(["admin"], `other ${id}`)).key
+    for (const [index, [, key]] of columns.entries()) {
+      const answer = await as(index === elsewhere ? foreign : key).call(
+        method,
+        url,
+        bodies[id]?.(fingerprint.fingerprint_id)
+      )
+      answers.push([answer.status, answer.body.type].filter(Boolean).join(" "))
+    }
+    rows.push(`| ${method} ${path.replaceAll(/:(\w+)/g, "{$1}")} | ${answers.join(" | ")} |`)
+  }
+
+  // Of the four keys that may, three recorded here; nobody else's did anything.
+  expect((await admin.get("/api/v1/people/grid")).body.properties).toEqual({})
+  expect((await admin.get("/api/v1/events?session=grid")).body.events).toHaveLength(3)
+
+  const documented = readFileSync(new URL("../../../docs/keys.md", import.meta.url), "utf8")
+  expect(
+    documented
+      .split("\n")
+      .filter((line) => line.startsWith("|"))
+      .join("\n")
+  ).toBe(rows.join("\n"))
+  await tachograph.close()
+  await runtime.dispose()
+})
