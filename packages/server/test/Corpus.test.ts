@@ -7,11 +7,14 @@
  */
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
+import { createTachograph } from "@tachograph/router"
+import { sqlite } from "@tachograph/storage-sqlite"
+import { HttpClient } from "@tachograph/testkit"
 import { expect, it } from "vitest"
 import { type HostileRequest, hostileRequests } from "./HostileRequests.ts"
 import { serve, temporaryFolder } from "./TachographProcess.ts"
 
-const count = Number(process.env["CORPUS_REQUESTS"] ?? 20_000)
+const count = Number(process.env["CORPUS_REQUESTS"] ?? 18_000)
 const seed = Number(process.env["CORPUS_SEED"] ?? Date.now() % 2 ** 31)
 const apiKey = "a key for hostile requests"
 
@@ -19,23 +22,25 @@ const apiKey = "a key for hostile requests"
 const concurrency = 16
 const patience = 20_000
 
-it(`survives ${count} hostile requests, seed ${seed}`, { timeout: 60_000 + count * 10 }, async () => {
-  const cwd = temporaryFolder()
-  const server = await serve(["--port", "0", "--storage", "sqlite:corpus.db"], {
-    cwd,
-    env: { TACHOGRAPH_API_KEY: apiKey }
-  })
-  const authorization = `Bearer ${apiKey}`
+interface Target {
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Ends the target; answers how many events and fingerprints it holds. */
+  readonly end: () => Promise<{ readonly events: number; readonly fingerprints: number }>
+}
+
+const survive = async (target: Target) => {
   const call = (request: HostileRequest) =>
-    fetch(server.url + request.path, {
-      method: request.method,
-      headers: {
-        authorization,
-        ...(request.contentType === undefined ? {} : { "content-type": request.contentType })
-      },
-      body: request.body ?? null,
-      signal: AbortSignal.timeout(patience)
-    })
+    target.fetch(
+      new Request(`http://localhost${request.path}`, {
+        method: request.method,
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          ...(request.contentType === undefined ? {} : { "content-type": request.contentType })
+        },
+        body: request.body ?? null,
+        signal: AbortSignal.timeout(patience)
+      })
+    )
   const put = async (path: string, body: string) =>
     (await call({ method: "PUT", path, body: new TextEncoder().encode(body), contentType: "application/json" })).json()
 
@@ -52,13 +57,10 @@ it(`survives ${count} hostile requests, seed ${seed}`, { timeout: 60_000 + count
     const text = await response.text()
     const { status } = response
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    const complain = (what: string) =>
-      wrong.push(
-        `${what}: ${request.method} ${request.path} ${Buffer.from(request.body ?? []).toString("latin1")} → ${status} ${text}`.slice(
-          0,
-          2_000
-        )
-      )
+    const complain = (what: string) => {
+      const sent = `${request.method} ${request.path} ${Buffer.from(request.body ?? []).toString("latin1")}`
+      wrong.push(`${what}: ${sent} → ${status} ${text}`.slice(0, 2_000))
+    }
     if (status >= 500) complain("A server error")
     if (status >= 500 || request.method === "HEAD" || (request.method === "OPTIONS" && status === 204)) return
     if (status !== 200) {
@@ -88,21 +90,50 @@ it(`survives ${count} hostile requests, seed ${seed}`, { timeout: 60_000 + count
   }
   await Promise.all(Array.from({ length: concurrency }, worker))
   expect(wrong).toEqual([])
-  expect((await fetch(`${server.url}/health`)).status).toBe(200)
-  expect((await server.stop()).code).toBe(0)
+  expect((await call({ method: "GET", path: "/health" })).status).toBe(200)
+  expect(await target.end()).toEqual({ events: accepted.events, fingerprints: accepted.fingerprints.size })
+  // Both kinds were among them, or nothing was shown.
+  expect(accepted.events).toBeGreaterThan(100)
+  expect(statuses.get(422)).toBeGreaterThan(1_000)
+}
 
-  const database = new DatabaseSync(join(cwd, "corpus.db"), { readOnly: true })
+const rowsOf = (file: string) => {
+  const database = new DatabaseSync(file, { readOnly: true })
   const rows = (table: string) => (database.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n
-  expect(rows("events")).toBe(accepted.events)
-  expect(rows("packs")).toBe(accepted.events)
-  expect(rows("fingerprints")).toBe(accepted.fingerprints.size)
+  expect(rows("packs")).toBe(rows("events"))
   // Nothing stands alone that only a refused event named.
   const orphans = `SELECT count(*) AS n FROM sessions s WHERE NOT EXISTS (
     SELECT 1 FROM events e WHERE e.project_id = s.project_id AND e.session_number = s.session_number)`
   expect(database.prepare(orphans).get()).toEqual({ n: 0 })
   expect(database.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" })
+  const counts = { events: rows("events"), fingerprints: rows("fingerprints") }
   database.close()
-  // Both kinds were among them, or nothing was shown.
-  expect(accepted.events).toBeGreaterThan(100)
-  expect(statuses.get(422)).toBeGreaterThan(1_000)
+  return counts
+}
+
+const timeout = 60_000 + count * 10
+
+it(`a server survives ${count} hostile requests, seed ${seed}`, { timeout }, async () => {
+  const cwd = temporaryFolder()
+  const env = { TACHOGRAPH_API_KEY: apiKey }
+  const server = await serve(["--port", "0", "--storage", "sqlite:corpus.db"], { cwd, env })
+  await survive({
+    fetch: HttpClient.at(server.url),
+    end: async () => {
+      expect((await server.stop()).code).toBe(0)
+      return rowsOf(join(cwd, "corpus.db"))
+    }
+  })
+})
+
+it(`the fetch handler survives ${count} hostile requests, seed ${seed}`, { timeout }, async () => {
+  const file = join(temporaryFolder(), "corpus.db")
+  const tachograph = await createTachograph({ storage: sqlite(file), apiKeys: [apiKey] })
+  await survive({
+    fetch: tachograph.fetch,
+    end: async () => {
+      await tachograph.close()
+      return rowsOf(file)
+    }
+  })
 })

@@ -9,6 +9,7 @@ export const at =
     return fetch(`${url}${pathname}${search}`, {
       method: request.method,
       headers: request.headers,
+      signal: request.signal,
       ...(request.body === null ? {} : { body: await request.arrayBuffer() })
     })
   }
