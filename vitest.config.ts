@@ -1,10 +1,29 @@
 import { defineConfig } from "vitest/config"
 
+const postgres = ["packages/storage-postgres/test/**/*.test.ts"]
+
 export default defineConfig({
   test: {
-    include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts", "examples/*/test/**/*.test.ts"],
     // Many tests wait for processes and for time to pass.
     maxWorkers: 4,
-    testTimeout: 30_000
+    projects: [
+      {
+        test: {
+          name: "tree",
+          include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts", "examples/*/test/**/*.test.ts"],
+          exclude: postgres,
+          testTimeout: 30_000
+        }
+      },
+      {
+        test: {
+          name: "postgres",
+          include: postgres,
+          globalSetup: "packages/storage-postgres/test/PostgresServer.ts",
+          testTimeout: 60_000,
+          hookTimeout: 60_000
+        }
+      }
+    ]
   }
 })

@@ -2,7 +2,8 @@
 import { MemoryStorage, type Storage } from "@tachograph/core"
 import { Migrations } from "@tachograph/storage-sql"
 import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
-import { Effect, Layer, Option } from "effect"
+import { fromUrl, type PostgresConfig, PostgresStorage } from "@tachograph/storage-postgres"
+import { Effect, Layer, Option, Result } from "effect"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { CommandError } from "./Failure.ts"
@@ -20,6 +21,10 @@ export interface StorageChoice {
   /** Brings the tables up to date and answers what was run. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, CommandError>
 }
+
+/** Migrations as their files are named. */
+const names = (ran: ReadonlyArray<readonly [id: number, name: string]>): ReadonlyArray<string> =>
+  ran.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
 
 const memory: StorageChoice = {
   label: "memory (gone when the server ends)",
@@ -39,8 +44,25 @@ const sqlite = (filename: string): StorageChoice => {
       Layer.catch((error) => Layer.effectContext(Effect.fail(openingError(label, error))))
     ),
     migrate: Migrations.run.pipe(
-      Effect.map((ran) => ran.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)),
+      Effect.map(names),
       Effect.provide(SqliteClient.layer({ filename })),
+      Effect.mapError((error) => openingError(label, error))
+    )
+  }
+}
+
+const postgres = (config: PostgresConfig, url: string): StorageChoice => {
+  const { hostname, pathname, port } = new URL(url)
+  const label = `Postgres, ${hostname}${port && `:${port}`}${pathname}${config.schema ? `, schema ${config.schema}` : ""}`
+  return {
+    label,
+    lasting: true,
+    exists: () => true,
+    layer: PostgresStorage.layer(config).pipe(
+      Layer.catch((error) => Layer.effectContext(Effect.fail(openingError(label, error))))
+    ),
+    migrate: PostgresStorage.migrate(config).pipe(
+      Effect.map(names),
       Effect.mapError((error) => openingError(label, error))
     )
   }
@@ -49,31 +71,34 @@ const sqlite = (filename: string): StorageChoice => {
 export const setting = Setting.make({
   name: "storage",
   metavar: "STORAGE",
-  description: "Where events are kept: memory: or sqlite:PATH",
+  description: "Where events are kept: memory:, sqlite:PATH or postgres://…",
   default: "sqlite:tachograph.db",
-  expected: "memory: or sqlite:PATH",
+  expected: "memory:, sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE",
   // Behind a scheme there may be a password.
   show: (text) => text.replace(/^([a-z+]+:\/\/).*$/i, "$1…"),
   parse: (text) => {
     if (text === "memory:") return Option.some(memory)
+    if (/^postgres(ql)?:/.test(text)) {
+      return Option.map(Result.getSuccess(fromUrl(text)), (config) => postgres(config, text))
+    }
     const path = /^sqlite:(.+)$/.exec(text)?.[1]
     return path === undefined ? Option.none() : Option.some(sqlite(path === ":memory:" ? path : resolve(path)))
   }
 })
 
-/** One line for whatever kept a storage from opening. */
+/** One line for whatever kept a storage from opening: in our words where we have some, else the first cause's own. */
 export const openingError = (label: string, error: unknown): CommandError => {
-  const text = causes(error).map(explain).find(Option.isSome)
-  const reason = text === undefined ? messageOf(error) : text.value
-  return new CommandError({ message: `Cannot open the storage (${label}): ${reason}` })
+  const chain = causes(error)
+  const known = chain.map(explain).find(Option.isSome)
+  const first = chain.findLast((cause) => cause instanceof Error && cause.message !== "")
+  const reason = known?.value ?? (first instanceof Error ? first.message : String(error))
+  return new CommandError({ message: `Cannot open the storage (${label}): ${reason.replaceAll(/\s*\n\s*/g, " ")}` })
 }
 
 const causes = (error: unknown): ReadonlyArray<unknown> =>
   typeof error === "object" && error !== null
     ? [error, ...causes("reason" in error ? error.reason : "cause" in error ? error.cause : undefined)]
     : []
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** SQLite's primary result codes, in words that say what to do. */
 const explanations: Readonly<Record<number, string>> = {

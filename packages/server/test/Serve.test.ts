@@ -72,8 +72,17 @@ describe("tachograph serve", () => {
     [["--port", "abc"], {}, `--port is "abc": expected a port, 0 to 65535`],
     [["--port", "65536"], {}, `--port is "65536": expected a port, 0 to 65535`],
     [[], { TACHOGRAPH_PORT: "-1" }, `TACHOGRAPH_PORT is "-1": expected a port, 0 to 65535`],
-    [["--storage", "mysql://me:secret@h/d"], {}, `--storage is "mysql://…": expected memory: or sqlite:PATH`],
-    [["--storage", "sqlite:"], {}, `--storage is "sqlite:": expected memory: or sqlite:PATH`],
+    [
+      ["--storage", "mysql://me:secret@h/d"],
+      {},
+      `--storage is "mysql://…": expected memory:, sqlite:PATH or postgres://`
+    ],
+    [
+      ["--storage", "postgres://me:secret@h/d?pool_size=x"],
+      {},
+      `--storage is "postgres://…": expected memory:, sqlite:PATH`
+    ],
+    [["--storage", "sqlite:"], {}, `--storage is "sqlite:": expected memory:, sqlite:PATH or postgres://`],
     [["--host", "a b"], {}, `--host is "a b": expected an address or a host name`],
     [["--max-body", "many"], {}, `--max-body is "many": expected a number of bytes`],
     [["--log-level", "loud"], {}, `--log-level is "loud": expected debug, info, warn, error, none`],

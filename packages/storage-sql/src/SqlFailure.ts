@@ -1,6 +1,6 @@
 /** The one place where a database's failures become the storage's. */
 import { Errors } from "@tachograph/core"
-import { Effect } from "effect"
+import { Effect, Predicate, Schedule } from "effect"
 import type { SqlError } from "effect/sql"
 
 /** What may pass by itself: the database is away, busy, or chose this transaction to give way. */
@@ -13,10 +13,43 @@ const passing: ReadonlySet<SqlError.SqlErrorReason["_tag"]> = new Set([
   "SerializationError"
 ])
 
-/** Anything else that a database says to our own statements is a fault of ours, and so a defect. */
+/**
+ * The same, by SQLSTATE, where the reason does not say: insufficient resources, operator intervention, system errors, and
+ * a server that has become read-only. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const passingState = /^(53|57|58|25006)/
+
+const isPassing = ({ reason }: SqlError.SqlError): boolean =>
+  passing.has(reason._tag) ||
+  (Predicate.hasProperty(reason.cause, "code") && passingState.test(String(reason.cause.code)))
+
+/** Two transactions were in each other's way: the one that gave way has done nothing, and tries again. */
+const conflicts = {
+  while: ({ reason }: SqlError.SqlError) => reason._tag === "DeadlockError" || reason._tag === "SerializationError",
+  schedule: Schedule.jittered(Schedule.exponential("10 millis")),
+  times: 5
+}
+
+/**
+ * Runs one of the storage's verbs, for `deadline` milliseconds at the most. Anything else that a database says to our own
+ * statements is a fault of ours, and so a defect.
+ */
 export const translate = <A, E, R>(
-  effect: Effect.Effect<A, E | SqlError.SqlError, R>
-): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, SqlError.SqlError, R>, "SqlError", (error) =>
-    passing.has(error.reason._tag) ? Effect.fail(new Errors.StorageUnavailable({ cause: error })) : Effect.die(error)
-  ) as Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable, R>
+  effect: Effect.Effect<A, E | SqlError.SqlError, R>,
+  deadline?: number
+): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable, R> => {
+  const retried = (effect as Effect.Effect<A, SqlError.SqlError, R>).pipe(
+    Effect.retry({ ...conflicts, while: (error) => error._tag === "SqlError" && conflicts.while(error) }),
+    Effect.catchTag("SqlError", (error) =>
+      isPassing(error) ? Effect.fail(new Errors.StorageUnavailable({ cause: error })) : Effect.die(error)
+    )
+  )
+  const bounded =
+    deadline === undefined
+      ? retried
+      : Effect.timeoutOrElse(retried, {
+          duration: deadline,
+          orElse: () => Effect.fail(new Errors.StorageUnavailable({ cause: new Error(`No answer in ${deadline} ms`) }))
+        })
+  return bounded as Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable, R>
+}

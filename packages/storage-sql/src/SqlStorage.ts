@@ -9,37 +9,46 @@ import * as Projects from "./Projects.ts"
 import * as Resources from "./Resources.ts"
 import { translate } from "./SqlFailure.ts"
 
-const make = Effect.gen(function* () {
+export interface SqlStorageOptions {
+  /** How long any one operation may take, in milliseconds; then it fails as `storage-unavailable`. No limit unless given. */
+  readonly deadline?: number | undefined
+}
+
+const make = Effect.fnUntraced(function* ({ deadline }: SqlStorageOptions) {
   const sql = yield* SqlClient.SqlClient
+  const verb = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) => translate(effect, deadline)
   const projects = Projects.make(sql)
   const events = Events.make(sql, projects)
   const resources = Resources.make(sql, projects)
   const keys = Keys.make(sql, projects)
 
   return Storage.of({
-    appendEvents: (...args) => translate(events.appendEvents(...args)),
-    getEvent: (...args) => translate(events.getEvent(...args)),
-    listEvents: (...args) => translate(events.listEvents(...args)),
-    putFingerprint: (...args) => translate(resources.putFingerprint(...args)),
-    hasFingerprint: (...args) => translate(resources.hasFingerprint(...args)),
-    putAgent: (...args) => translate(resources.putAgent(...args)),
-    getAgent: (...args) => translate(resources.getAgent(...args)),
-    putAgentVersion: (...args) => translate(resources.putAgentVersion(...args)),
-    getAgentVersion: (...args) => translate(resources.getAgentVersion(...args)),
-    putPerson: (...args) => translate(resources.putPerson(...args)),
-    getPerson: (...args) => translate(resources.getPerson(...args)),
-    updatePerson: (...args) => translate(resources.updatePerson(...args)),
-    putApiKey: (...args) => translate(keys.putApiKey(...args)),
-    findApiKey: (...args) => translate(keys.findApiKey(...args)),
-    listApiKeys: translate(keys.listApiKeys),
-    revokeApiKey: (...args) => translate(keys.revokeApiKey(...args)),
-    ping: translate(Effect.asVoid(sql`SELECT 1`))
+    appendEvents: (...args) => verb(events.appendEvents(...args)),
+    getEvent: (...args) => verb(events.getEvent(...args)),
+    listEvents: (...args) => verb(events.listEvents(...args)),
+    putFingerprint: (...args) => verb(resources.putFingerprint(...args)),
+    hasFingerprint: (...args) => verb(resources.hasFingerprint(...args)),
+    putAgent: (...args) => verb(resources.putAgent(...args)),
+    getAgent: (...args) => verb(resources.getAgent(...args)),
+    putAgentVersion: (...args) => verb(resources.putAgentVersion(...args)),
+    getAgentVersion: (...args) => verb(resources.getAgentVersion(...args)),
+    putPerson: (...args) => verb(resources.putPerson(...args)),
+    getPerson: (...args) => verb(resources.getPerson(...args)),
+    updatePerson: (...args) => verb(resources.updatePerson(...args)),
+    putApiKey: (...args) => verb(keys.putApiKey(...args)),
+    findApiKey: (...args) => verb(keys.findApiKey(...args)),
+    listApiKeys: verb(keys.listApiKeys),
+    revokeApiKey: (...args) => verb(keys.revokeApiKey(...args)),
+    ping: verb(Effect.asVoid(sql`SELECT 1`))
   })
 })
 
 /** Over tables that are up to date. */
-export const layerNoMigrations: Layer.Layer<Storage, never, SqlClient.SqlClient> = Layer.effect(Storage, make)
+export const layerNoMigrations = (options: SqlStorageOptions = {}): Layer.Layer<Storage, never, SqlClient.SqlClient> =>
+  Layer.effect(Storage, make(options))
 
 /** Brings the tables up to date first. */
-export const layer: Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
-  layerNoMigrations.pipe(Layer.provide(Layer.effectDiscard(Migrations.run)))
+export const layer = (
+  options: SqlStorageOptions = {}
+): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
+  layerNoMigrations(options).pipe(Layer.provide(Layer.effectDiscard(Migrations.run)))

@@ -9,4 +9,4 @@ import * as SqliteClient from "./SqliteClient.ts"
 export const layer = (
   config: SqliteClient.SqliteClientConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
-  SqlStorage.layer.pipe(Layer.provide(SqliteClient.layer(config)))
+  SqlStorage.layer().pipe(Layer.provide(SqliteClient.layer(config)))

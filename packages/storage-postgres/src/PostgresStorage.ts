@@ -1,0 +1,93 @@
+/** Storage in Postgres: any number of processes over one database. */
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { Storage } from "@tachograph/core"
+import { Migrations, SqlStorage } from "@tachograph/storage-sql"
+import { Effect, Layer, Redacted } from "effect"
+import { type Migrator, SqlClient, SqlError } from "effect/sql"
+
+export interface PostgresConfig {
+  /** `postgres://user:password@host:port/database?sslmode=require`, as libpq has it. */
+  readonly url: string | Redacted.Redacted
+  /** The schema of the tables, created if it does not exist. The role's own search path unless given. */
+  readonly schema?: string | undefined
+  /** Connections at once. 10 unless given. */
+  readonly maxConnections?: number | undefined
+  /** How long connecting may take, in milliseconds. The URL's `connect_timeout`, or 5,000, unless given. */
+  readonly connectTimeout?: number | undefined
+  /**
+   * How long any one operation may take, in milliseconds, waiting for a connection included; then its statement is cut and
+   * it fails as `storage-unavailable`. 10,000 unless given.
+   */
+  readonly operationTimeout?: number | undefined
+  /** What the database's own views call this client. `tachograph` unless given. */
+  readonly applicationName?: string | undefined
+  /**
+   * Set where a pooler in transaction mode, such as PgBouncer, stands in between: then nothing is prepared, and nothing is
+   * set for a session. A `schema` must then come from the role's search path.
+   */
+  readonly pooler?: boolean | undefined
+}
+
+const defaults = { maxConnections: 10, operationTimeout: 10_000 }
+
+/** Bytes of one message from the server: a row holds a whole event, which may be as large as a body. */
+const maxMessageSize = 1024 ** 3
+
+/** `schema` becomes the search path, in which an identifier is quoted. */
+const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`
+
+export const client = (config: PostgresConfig): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> => {
+  const { operationTimeout = defaults.operationTimeout, pooler = false, schema } = config
+  if (pooler && schema !== undefined) {
+    const message = "Behind a pooler the schema cannot be set: give the role a search_path instead"
+    return Layer.effectContext(
+      Effect.fail(
+        new SqlError.SqlError({
+          reason: new SqlError.ConnectionError({ cause: new Error(message), message, operation: "connect" })
+        })
+      )
+    )
+  }
+  return PgClient.layer({
+    url: typeof config.url === "string" ? Redacted.make(config.url) : config.url,
+    maxConnections: config.maxConnections ?? defaults.maxConnections,
+    connectTimeout: config.connectTimeout,
+    applicationName: config.applicationName ?? "tachograph",
+    maxMessageSize,
+    prepare: !pooler,
+    startupParameters: pooler
+      ? {}
+      : {
+          statement_timeout: String(operationTimeout),
+          idle_in_transaction_session_timeout: String(operationTimeout),
+          ...(schema === undefined ? {} : { search_path: quoted(schema) })
+        }
+  })
+}
+
+const createSchema = (schema: string | undefined) =>
+  schema === undefined
+    ? Effect.void
+    : Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`.pipe(
+          // Processes that start together meet in the catalogue's unique index; whoever lost finds it there.
+          Effect.retry({ while: (error) => error.reason._tag === "UniqueViolation", times: 3 })
+        )
+      )
+
+/** Brings the tables up to date and answers what it ran. */
+export const migrate = (config: PostgresConfig) =>
+  Effect.andThen(createSchema(config.schema), Migrations.run).pipe(Effect.provide(client(config)))
+
+/** Connects, over tables that are up to date: for a role that may not change them. */
+export const layerNoMigrations = (config: PostgresConfig): Layer.Layer<Storage, SqlError.SqlError> =>
+  SqlStorage.layerNoMigrations({ deadline: config.operationTimeout ?? defaults.operationTimeout }).pipe(
+    Layer.provide(client(config))
+  )
+
+/** Connects, and brings the tables up to date. */
+export const layer = (config: PostgresConfig): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
+  SqlStorage.layer({ deadline: config.operationTimeout ?? defaults.operationTimeout }).pipe(
+    Layer.provide(Layer.effectDiscard(createSchema(config.schema))),
+    Layer.provide(client(config))
+  )
