@@ -1,0 +1,59 @@
+/**
+ * Several processes over one database. `PROCESS_EVENTS=2000` makes it the long run; the short one is part of every test run.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+import { PostgresStorage } from "../src/index.ts"
+import { freshSchema } from "./FreshSchema.ts"
+
+const script = fileURLToPath(new URL("fixtures/appendEvents.ts", import.meta.url))
+const processes = 8
+const events = Number(process.env["PROCESS_EVENTS"] ?? 100)
+
+const run = (...args: ReadonlyArray<string>) =>
+  new Promise<void>((resolve, reject) => {
+    const child = spawn(process.execPath, [script, ...args])
+    let stderr = ""
+    child.stderr.on("data", (chunk) => (stderr += chunk))
+    child.on("close", (code) => (code === 0 ? resolve() : reject(new Error(`exit ${code}: ${stderr}`))))
+  })
+
+describe("Postgres, several processes", () => {
+  it(
+    `${processes} start together, run the migrations once, and number without gaps or deadlocks`,
+    {
+      timeout: 60_000 + processes * events * 20
+    },
+    async () => {
+      const config = freshSchema()
+      const query = (text: string) =>
+        Effect.runPromise(
+          Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Record<string, unknown>>(text)).pipe(
+            Effect.provide(PostgresStorage.client(config))
+          )
+        )
+      const deadlocks = async () => (await query("SELECT sum(deadlocks)::int AS n FROM pg_stat_database"))[0]!["n"]
+      const before = await deadlocks()
+      const url = String(config.url)
+      await Promise.all(
+        Array.from({ length: processes }, (_, n) => run(url, config.schema!, String(n), String(events)))
+      )
+      expect(await deadlocks()).toBe(before)
+      expect(await query("SELECT migration_id FROM tachograph_migrations")).toHaveLength(1)
+      expect(await query("SELECT count(*)::int AS n FROM events")).toEqual([{ n: processes * events }])
+      const numbers = Array.from({ length: 50 }, (_, n) => ({ n: n + 1 }))
+      expect(await query("SELECT agent_number::int AS n FROM agents ORDER BY 1")).toEqual(numbers)
+      expect(await query("SELECT person_number::int AS n FROM people ORDER BY 1")).toEqual(numbers)
+      expect(await query("SELECT session_number::int AS n FROM sessions ORDER BY 1")).toEqual(numbers)
+      const gaps = `SELECT agent_number FROM agent_versions GROUP BY agent_number
+      HAVING max(agent_version_number) <> count(*) OR min(agent_version_number) <> 1`
+      expect(await query(gaps)).toEqual([])
+      const lost = `SELECT session_number FROM sessions s WHERE packs <> (SELECT max(pack_number) FROM packs p
+      WHERE p.project_id = s.project_id AND p.session_number = s.session_number)`
+      expect(await query(lost)).toEqual([])
+    }
+  )
+})
