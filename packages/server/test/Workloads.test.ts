@@ -1,44 +1,11 @@
-/**
- * Whole runs through the server, as a person starts it, and back. The real workloads lie beside the project where its
- * developers work; elsewhere its own small run is all there is, and the test's name says so.
- */
+/** Whole runs through the server, as a person starts it, and back. */
 import { HttpClient, Replay } from "@tachograph/testkit"
-import { spawn } from "node:child_process"
-import { existsSync } from "node:fs"
-import { join } from "node:path"
-import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { serve, temporaryFolder } from "./TachographProcess.ts"
+import { title, workloads } from "./Workloads.ts"
 
 const apiKey = "a key for the workloads"
 const env = { TACHOGRAPH_API_KEY: apiKey }
-const folder = fileURLToPath(new URL("../../../../shared/workloads", import.meta.url))
-
-const expand = (file: string, max?: number) => (fingerprintId: string) => {
-  const args = [
-    join(folder, "expand.mjs"),
-    join(folder, file),
-    fingerprintId,
-    ...(max === undefined ? [] : [String(max)])
-  ]
-  return createInterface({ input: spawn(process.execPath, args).stdout })
-}
-
-const workloads: Readonly<Record<string, (fingerprintId: string) => Iterable<string> | AsyncIterable<string>>> = {
-  "a sample run": Replay.sampleRun,
-  ...(existsSync(folder)
-    ? {
-        "calls.ndjson": expand("calls.ndjson"),
-        "airline-runs.ndjson": expand("airline-runs.ndjson"),
-        "the first 100 calls of coding-run.json": expand("coding-run.json", 100)
-      }
-    : {})
-}
-
-const title =
-  Object.keys(workloads).join(", ") + (existsSync(folder) ? "" : " (left out: the real workloads, not here)")
-
 const open = async (storage: string, cwd: string) => {
   const server = await serve(["--port", "0", "--storage", storage], { cwd, env })
   return { server, client: HttpClient.make(HttpClient.at(server.url), apiKey) }
