@@ -1,7 +1,7 @@
 /** The one place where a database's failures become the storage's. */
 import { Errors } from "@tachograph/core"
-import { Effect, Predicate, Schedule } from "effect"
-import type { SqlError } from "effect/sql"
+import { Cause, Effect, Predicate, Schedule } from "effect"
+import { SqlError } from "effect/sql"
 
 /** What may pass by itself: the database is away, busy, or chose this transaction to give way. */
 const passing: ReadonlySet<SqlError.SqlErrorReason["_tag"]> = new Set([
@@ -23,6 +23,13 @@ const isPassing = ({ reason }: SqlError.SqlError): boolean =>
   passing.has(reason._tag) ||
   (Predicate.hasProperty(reason.cause, "code") && passingState.test(String(reason.cause.code)))
 
+/** The database's errors in a cause. Where a transaction cannot even be rolled back, they stand there as defects. */
+const sqlErrors = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlError.SqlError> =>
+  cause.reasons.flatMap((reason) => {
+    const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
+    return SqlError.isSqlError(error) ? [error] : []
+  })
+
 /** Two transactions were in each other's way: the one that gave way has done nothing, and tries again. */
 const conflicts = {
   while: ({ reason }: SqlError.SqlError) => reason._tag === "DeadlockError" || reason._tag === "SerializationError",
@@ -40,9 +47,13 @@ export const translate = <A, E, R>(
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable, R> => {
   const retried = (effect as Effect.Effect<A, SqlError.SqlError, R>).pipe(
     Effect.retry({ ...conflicts, while: (error) => error._tag === "SqlError" && conflicts.while(error) }),
-    Effect.catchTag("SqlError", (error) =>
-      isPassing(error) ? Effect.fail(new Errors.StorageUnavailable({ cause: error })) : Effect.die(error)
-    )
+    Effect.catchCause((cause) => {
+      const passed = sqlErrors(cause).find(isPassing)
+      if (passed !== undefined) return Effect.fail(new Errors.StorageUnavailable({ cause: passed }))
+      return Cause.hasFails(cause) && sqlErrors(cause).length > 0
+        ? Effect.die(Cause.squash(cause))
+        : Effect.failCause(cause as Cause.Cause<never>)
+    })
   )
   const bounded =
     deadline === undefined

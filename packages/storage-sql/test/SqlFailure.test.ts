@@ -67,6 +67,22 @@ describe("translate", () => {
     })
   )
 
+  it.effect("says storage-unavailable where not even the rollback got through", () =>
+    Effect.gen(function* () {
+      const died = Effect.die(sqlError("ConnectionError"))
+      const error = yield* Effect.flip(yield* settled(translate(died)))
+      assert.strictEqual(error._tag, "storage-unavailable")
+    })
+  )
+
+  it.effect("leaves what is no error of the database as it is", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* Effect.flip(translate(Effect.fail("not found"))), "not found")
+      const exit = yield* Effect.exit(translate(Effect.die("a defect")))
+      assert.isTrue(exit._tag === "Failure" && exit.cause.reasons[0]?._tag === "Die")
+    })
+  )
+
   it.effect("cuts what takes longer than its deadline", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(yield* settled(translate(Effect.never, 1_000)))

@@ -1,0 +1,144 @@
+/**
+ * What becomes of the database, and of those who record meanwhile. Runs on a PostgreSQL of its own, which it stops.
+ *
+ *   FAULT_ROUNDS=10 FAULT_SEED=1 npm test -- packages/storage-postgres/test/Faults
+ */
+import { createTachograph, type Tachograph } from "@tachograph/router"
+import { HttpClient } from "@tachograph/testkit"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import fc from "fast-check"
+import { setTimeout as wait } from "node:timers/promises"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { PostgresStorage } from "../src/index.ts"
+import { type OwnPostgres, startPostgres } from "./StartPostgres.ts"
+
+const rounds = Number(process.env["FAULT_ROUNDS"] ?? 2)
+const seed = Number(process.env["FAULT_SEED"] ?? Date.now() % 2 ** 31)
+const key = "a key for the faults"
+
+let postgres: OwnPostgres
+let tachograph: Tachograph
+let client: HttpClient.Client
+let fingerprintId: string
+
+beforeAll(async () => {
+  postgres = await startPostgres(["max_connections=12", "superuser_reserved_connections=0"])
+  tachograph = await createTachograph({
+    storage: PostgresStorage.layer({ url: postgres.url, maxConnections: 4, operationTimeout: 2_000 }),
+    apiKeys: [key]
+  })
+  client = HttpClient.make(tachograph.fetch, key)
+  fingerprintId = await tachograph.fingerprint({ language: "l", language_version: "v", system: "s" })
+})
+
+afterAll(async () => {
+  await tachograph.close()
+  await postgres.remove()
+})
+
+const send = (session: string) =>
+  client.post("/api/v1/events", {
+    event_name: "llm",
+    properties: { api: "aisdk", inputs: {}, output: {} },
+    fingerprint_id: fingerprintId,
+    session
+  })
+
+/** A connection of somebody else's, until the scope is closed. */
+const connect = async () => {
+  const scope = Scope.makeUnsafe()
+  const config = { url: postgres.url, maxConnections: 1, operationTimeout: 60_000 }
+  const context = await Effect.runPromise(Layer.buildWithScope(PostgresStorage.client(config), scope))
+  const sql = Context.get(context, SqlClient.SqlClient)
+  return { sql, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
+  const delays = fc.sample(fc.integer({ min: 50, max: 800 }), { seed, numRuns: rounds })
+  const until200 = async (patience: number) => {
+    const began = Date.now()
+    while ((await send("healing")).status !== 200) {
+      if (Date.now() - began > patience) return Number.POSITIVE_INFINITY
+      await wait(20)
+    }
+    return Date.now() - began
+  }
+
+  it.each(delays.map((delay, round) => [round + 1, delay] as const))(
+    "round %i: a restart after %i ms loses nothing that was acknowledged, and heals within 5 s",
+    async (round, delay) => {
+      const session = `restart ${round}`
+      const acknowledged: Array<string> = []
+      const refusals = new Set<string>()
+      let running = true
+      const worker = async () => {
+        while (running) {
+          const { body, headers, status } = await send(session)
+          if (status === 200) acknowledged.push(body.event_id)
+          else refusals.add(`${status} ${body.type} ${headers.get("retry-after") !== null}`)
+          await wait(1)
+        }
+      }
+      const workers = Array.from({ length: 8 }, worker)
+      await wait(delay)
+      await postgres.stop()
+      await wait(300)
+      await postgres.start()
+      expect(await until200(5_000)).toBeLessThanOrEqual(5_000)
+      await wait(200)
+      running = false
+      await Promise.all(workers)
+      expect(Array.from(refusals)).toEqual(["503 storage-unavailable true"])
+      for (const id of acknowledged) expect((await client.get(`/api/v1/events/${id}`)).status).toBe(200)
+      // What was refused may have been kept, when the answer to COMMIT was lost; what was acknowledged is all there, once.
+      const { body } = await client.get(`/api/v1/events?session=${encodeURIComponent(session)}&limit=1000`)
+      const kept = body.events.map((event: { event_id: string }) => event.event_id)
+      if (body.next_cursor === null) expect(acknowledged.every((id) => kept.includes(id))).toBe(true)
+      expect(new Set(kept).size).toBe(kept.length)
+    }
+  )
+
+  it.each(delays.map((_, round) => [round + 1]))(
+    "round %i: without a connection to be had, refusals come within the deadline, and it heals",
+    async () => {
+      await postgres.stop()
+      await postgres.start()
+      const others: Array<Awaited<ReturnType<typeof connect>>> = []
+      // Takes every place that the database has, ours being closed by the restart.
+      for (let n = 0; n < 12; n++) {
+        const other = await connect()
+        const taken = await Effect.runPromise(Effect.exit(other.sql`SELECT 1`))
+        if (taken._tag === "Failure") {
+          await other.close()
+          break
+        }
+        others.push(other)
+      }
+      expect(others.length).toBeGreaterThan(5)
+      const began = Date.now()
+      const answers = await Promise.all(Array.from({ length: 20 }, () => send("exhausted")))
+      expect(Date.now() - began).toBeLessThan(6_000)
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
+      await Promise.all(others.map((other) => other.close()))
+      expect(await until200(5_000)).toBeLessThanOrEqual(5_000)
+    }
+  )
+
+  it("cuts a statement that hangs, and goes on", async () => {
+    const other = await connect()
+    const held = Effect.runPromise(
+      other.sql.withTransaction(
+        Effect.andThen(other.sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`, Effect.sleep(5_000))
+      )
+    )
+    await wait(200)
+    const began = Date.now()
+    const answers = await Promise.all([send("hung"), send("hung")])
+    expect(answers.map(({ status }) => status)).toEqual([503, 503])
+    expect(Date.now() - began).toBeLessThan(4_500)
+    await held
+    await other.close()
+    expect(await until200(5_000)).toBeLessThanOrEqual(5_000)
+  })
+})
