@@ -4,6 +4,7 @@ import { Migrations } from "@tachograph/storage-sql"
 import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
 import { fromUrl, type PostgresConfig, PostgresStorage } from "@tachograph/storage-postgres"
 import { Effect, Layer, Option, Result } from "effect"
+import { Migrator } from "effect/sql"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { CommandError } from "./Failure.ts"
@@ -16,8 +17,10 @@ export interface StorageChoice {
   readonly lasting: boolean
   /** Whether there is something to open; opening creates what is not there. */
   readonly exists: () => boolean
-  /** Opens the storage, its tables up to date. */
+  /** Opens the storage, and brings its tables up to date. */
   readonly layer: Layer.Layer<Storage, CommandError>
+  /** Opens the storage, whose tables must be up to date. */
+  readonly layerNoMigrations: Layer.Layer<Storage, CommandError>
   /** Brings the tables up to date and answers what was run. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, CommandError>
 }
@@ -26,11 +29,15 @@ export interface StorageChoice {
 const names = (ran: ReadonlyArray<readonly [id: number, name: string]>): ReadonlyArray<string> =>
   ran.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
 
+const opening = (label: string, layer: Layer.Layer<Storage, unknown>): Layer.Layer<Storage, CommandError> =>
+  Layer.catch(layer, (error) => Layer.effectContext(Effect.fail(openingError(label, error))))
+
 const memory: StorageChoice = {
   label: "memory (gone when the server ends)",
   lasting: false,
   exists: () => true,
   layer: MemoryStorage.layer,
+  layerNoMigrations: MemoryStorage.layer,
   migrate: Effect.succeed([])
 }
 
@@ -40,9 +47,8 @@ const sqlite = (filename: string): StorageChoice => {
     label,
     lasting: true,
     exists: () => existsSync(filename),
-    layer: SqliteStorage.layer({ filename }).pipe(
-      Layer.catch((error) => Layer.effectContext(Effect.fail(openingError(label, error))))
-    ),
+    layer: opening(label, SqliteStorage.layer({ filename })),
+    layerNoMigrations: opening(label, SqliteStorage.layerNoMigrations({ filename })),
     migrate: Migrations.run.pipe(
       Effect.map(names),
       Effect.provide(SqliteClient.layer({ filename })),
@@ -58,9 +64,8 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
     label,
     lasting: true,
     exists: () => true,
-    layer: PostgresStorage.layer(config).pipe(
-      Layer.catch((error) => Layer.effectContext(Effect.fail(openingError(label, error))))
-    ),
+    layer: opening(label, PostgresStorage.layer(config)),
+    layerNoMigrations: opening(label, PostgresStorage.layerNoMigrations(config)),
     migrate: PostgresStorage.migrate(config).pipe(
       Effect.map(names),
       Effect.mapError((error) => openingError(label, error))
@@ -90,7 +95,8 @@ export const setting = Setting.make({
 export const openingError = (label: string, error: unknown): CommandError => {
   const chain = causes(error)
   const known = chain.map(explain).find(Option.isSome)
-  const first = chain.findLast((cause) => cause instanceof Error && cause.message !== "")
+  const outOfDate = chain.find((cause) => cause instanceof Migrator.MigrationError && cause.kind === "BadState")
+  const first = outOfDate ?? chain.findLast((cause) => cause instanceof Error && cause.message !== "")
   const reason = known?.value ?? (first instanceof Error ? first.message : String(error))
   return new CommandError({ message: `Cannot open the storage (${label}): ${reason.replaceAll(/\s*\n\s*/g, " ")}` })
 }

@@ -80,7 +80,9 @@ export const migrate = (config: PostgresConfig) =>
   Effect.andThen(createSchema(config.schema), Migrations.run).pipe(Effect.provide(client(config)))
 
 /** Connects, over tables that are up to date: for a role that may not change them. */
-export const layerNoMigrations = (config: PostgresConfig): Layer.Layer<Storage, SqlError.SqlError> =>
+export const layerNoMigrations = (
+  config: PostgresConfig
+): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
   SqlStorage.layerNoMigrations({ deadline: config.operationTimeout ?? defaults.operationTimeout }).pipe(
     Layer.provide(client(config))
   )

@@ -43,12 +43,14 @@ const make = Effect.fnUntraced(function* ({ deadline }: SqlStorageOptions) {
   })
 })
 
-/** Over tables that are up to date. */
-export const layerNoMigrations = (options: SqlStorageOptions = {}): Layer.Layer<Storage, never, SqlClient.SqlClient> =>
-  Layer.effect(Storage, make(options))
+/** Over tables that are up to date, as it checks; it changes none of them. */
+export const layerNoMigrations = (
+  options: SqlStorageOptions = {}
+): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
+  Layer.effect(Storage, make(options)).pipe(Layer.provide(Layer.effectDiscard(Migrations.check)))
 
 /** Brings the tables up to date first. */
 export const layer = (
   options: SqlStorageOptions = {}
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
-  layerNoMigrations(options).pipe(Layer.provide(Layer.effectDiscard(Migrations.run)))
+  Layer.effect(Storage, make(options)).pipe(Layer.provide(Layer.effectDiscard(Migrations.run)))

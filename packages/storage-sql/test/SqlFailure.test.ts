@@ -4,12 +4,17 @@ import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { translate } from "../src/SqlFailure.ts"
 
-type Reason = "DeadlockError" | "SerializationError" | "ConnectionError" | "UnknownError" | "UniqueViolation"
+const reasons = {
+  DeadlockError: SqlError.DeadlockError,
+  SerializationError: SqlError.SerializationError,
+  ConnectionError: SqlError.ConnectionError,
+  UnknownError: SqlError.UnknownError
+}
 
-const sqlError = (tag: Reason, code?: string) => {
+const sqlError = (tag: keyof typeof reasons | "UniqueViolation", code?: string) => {
   const cause = Object.assign(new Error(tag), { code })
   const reason =
-    tag === "UniqueViolation" ? new SqlError.UniqueViolation({ cause, constraint: "c" }) : new SqlError[tag]({ cause })
+    tag === "UniqueViolation" ? new SqlError.UniqueViolation({ cause, constraint: "c" }) : new reasons[tag]({ cause })
   return new SqlError.SqlError({ reason })
 }
 

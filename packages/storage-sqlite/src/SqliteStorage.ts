@@ -10,3 +10,9 @@ export const layer = (
   config: SqliteClient.SqliteClientConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
   SqlStorage.layer().pipe(Layer.provide(SqliteClient.layer(config)))
+
+/** Opens the file, whose tables must be up to date. */
+export const layerNoMigrations = (
+  config: SqliteClient.SqliteClientConfig
+): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
+  SqlStorage.layerNoMigrations().pipe(Layer.provide(SqliteClient.layer(config)))

@@ -76,6 +76,15 @@ const maxConnections = Setting.make({
   parse: (text) => Option.filter(Option.some(/^\d+$/.test(text) ? Number(text) : 0), (n) => n >= 1 && n <= 1_000_000)
 })
 
+const migrate = Setting.make({
+  name: "migrate",
+  metavar: "YES|NO",
+  description: "Whether to bring the tables up to date at the start, or to expect them to be",
+  default: "yes",
+  expected: "yes or no",
+  parse: (text) => (text === "yes" || text === "no" ? Option.some(text === "yes") : Option.none())
+})
+
 const cors = Setting.make({
   name: "cors",
   metavar: "ORIGIN",
@@ -146,6 +155,7 @@ export const serve = Command.make(
     maxConnections: maxConnections.flag,
     requestTimeout: requestTimeout.flag,
     cors: cors.flag,
+    migrate: migrate.flag,
     logLevel: Logging.setting.flag
   },
   Effect.fnUntraced(function* (flags) {
@@ -159,6 +169,7 @@ export const serve = Command.make(
       requestTimeout: yield* requestTimeout.resolve(flags.requestTimeout)
     }
     const origin = yield* cors.resolve(flags.cors)
+    const storage = (yield* migrate.resolve(flags.migrate)) ? choice.layer : choice.layerNoMigrations
     const logLevel = yield* Logging.setting.resolve(flags.logLevel)
     const ownKeys = yield* staticKeys
 
@@ -180,7 +191,7 @@ export const serve = Command.make(
       Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(bodyLimit))),
       Layer.provide(server),
       Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),
-      Layer.provide(choice.layer),
+      Layer.provide(storage),
       Layer.provide(Logging.layer(logLevel))
     )
     yield* Layer.launch(app)

@@ -1,6 +1,10 @@
 /** Several server processes over one Postgres. */
 import { HttpClient, Replay } from "@tachograph/testkit"
+import { PostgresStorage } from "@tachograph/storage-postgres"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { run, type Running, serve } from "../TachographProcess.ts"
 import { title, workloads } from "../Workloads.ts"
@@ -15,6 +19,12 @@ const storage = () => {
     url.searchParams.set("schema", `test_${randomBytes(8).toString("hex")}`)
   return url.href
 }
+
+/** The grants that the documentation asks for. */
+const grants = readFileSync(new URL("../../../../docs/postgres.md", import.meta.url), "utf8")
+  .split("\n")
+  .filter((line) => line.startsWith("GRANT "))
+  .map((line) => line.replace(/;$/, ""))
 
 describe("Four servers over one Postgres", () => {
   const env = { TACHOGRAPH_API_KEY: apiKey, TACHOGRAPH_STORAGE: storage() }
@@ -67,18 +77,51 @@ describe("Four servers over one Postgres", () => {
 
 describe("tachograph over Postgres", () => {
   it("says in one line why the database cannot be used, without the password", async () => {
-    const url = new URL(storage())
-    url.password = "wrong-secret"
-    const { code, stderr } = await run(["serve", "--port", "0", "--storage", url.href])
+    const url = "postgres://me:planted-secret@127.0.0.1:1/nowhere"
+    const { code, stderr } = await run(["serve", "--port", "0", "--storage", url])
     expect(stderr.trimEnd().split("\n")).toHaveLength(1)
-    expect(stderr).toMatch(/Cannot open the storage \(Postgres, .*password authentication failed/)
-    expect(stderr).not.toContain("wrong-secret")
+    expect(stderr).toContain("Cannot open the storage (Postgres, 127.0.0.1:1/nowhere): connect ECONNREFUSED")
+    expect(stderr).not.toContain("planted-secret")
     expect(code).toBe(1)
   })
 
-  it("migrates in a step of its own", async () => {
-    const env = { TACHOGRAPH_STORAGE: storage() }
-    expect((await run(["migrate"], { env })).stdout).toBe("Ran 0001_initial\n")
-    expect((await run(["migrate"], { env })).stdout).toBe("The tables are up to date\n")
+  it("migrates in a step of its own, and then serves with a role that may not change the tables", async () => {
+    const admin = new URL(inject("postgresUrl"))
+    const schema = `test_${randomBytes(8).toString("hex")}`
+    admin.searchParams.set("schema", schema)
+    const served = new URL(admin.href)
+    served.username = `role_${schema}`
+    served.password = "secret"
+    const sql = (text: string) =>
+      Effect.runPromise(
+        Effect.flatMap(SqlClient.SqlClient, (client) => client.unsafe(text)).pipe(
+          Effect.provide(PostgresStorage.client({ url: admin.href }))
+        )
+      )
+    await sql(`CREATE ROLE "${served.username}" LOGIN PASSWORD 'secret'`)
+    await sql(`CREATE SCHEMA "${schema}"`)
+    await sql(`GRANT USAGE ON SCHEMA "${schema}" TO "${served.username}"`)
+    const serveArgs = ["serve", "--port", "0", "--migrate", "no", "--storage", served.href]
+    const early = await run(serveArgs)
+    expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("run `tachograph migrate` first")])
+
+    const migrating = { env: { TACHOGRAPH_STORAGE: admin.href } }
+    expect((await run(["migrate"], migrating)).stdout).toBe("Ran 0001_initial\n")
+    expect((await run(["migrate"], migrating)).stdout).toBe("The tables are up to date\n")
+    for (const grant of grants)
+      await sql(
+        grant.replace("SCHEMA tachograph", `SCHEMA "${schema}"`).replace("TO tachograph", `TO "${served.username}"`)
+      )
+
+    const server = await serve(serveArgs.slice(1), { env: { TACHOGRAPH_API_KEY: apiKey } })
+    const client = HttpClient.make(HttpClient.at(server.url), apiKey)
+    const { body } = await client.put("/api/v1/fingerprints", fingerprint)
+    const sent = await Replay.send(client, Replay.sampleRun(body.fingerprint_id))
+    expect(await Replay.differences(client, sent)).toEqual([])
+    expect((await client.put("/api/v1/people/driver-1", { properties: { a: 1 } })).status).toBe(200)
+    await server.stop()
+    await expect(sql(`SET ROLE "${served.username}"; DROP TABLE "${schema}".events`)).rejects.toThrow()
+    await sql(`DROP SCHEMA "${schema}" CASCADE`)
+    await sql(`DROP ROLE "${served.username}"`)
   })
 })
