@@ -42,15 +42,19 @@ export const startPostgres = async (settings: ReadonlyArray<string> = []): Promi
     onLog: (line) => said.push(String(line)),
     onError: (line) => said.push(String(line))
   })
+  const clean = () => rmSync(databaseDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  // A run that is interrupted stops the server by itself, and leaves its files to us.
+  process.once("exit", clean)
   const remove = async () => {
     await server.stop()
-    rmSync(databaseDir, { recursive: true, force: true })
+    clean()
+    process.off("exit", clean)
   }
   try {
     await server.initialise()
     await server.start()
   } catch (error) {
-    rmSync(databaseDir, { recursive: true, force: true })
+    clean()
     const advice = "Set TACHOGRAPH_TEST_POSTGRES_URL to the URL of a PostgreSQL whose role may create schemas."
     throw new Error(
       `PostgreSQL did not start, and its storage cannot be tested. ${advice}\n${said.slice(-5).join("")}`,
