@@ -5,7 +5,7 @@
  */
 import { createTachograph, type Tachograph } from "@tachograph/router"
 import { HttpClient } from "@tachograph/testkit"
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import fc from "fast-check"
 import { setTimeout as wait } from "node:timers/promises"
@@ -25,7 +25,9 @@ let fingerprintId: string
 beforeAll(async () => {
   postgres = await startPostgres(["max_connections=12", "superuser_reserved_connections=0"])
   tachograph = await createTachograph({
-    storage: PostgresStorage.layer({ url: postgres.url, maxConnections: 4, operationTimeout: 2_000 }),
+    storage: PostgresStorage.layer({ url: postgres.url, maxConnections: 4, operationTimeout: 2_000 }).pipe(
+      Layer.provideMerge(Logger.layer([]))
+    ),
     apiKeys: [key]
   })
   client = HttpClient.make(tachograph.fetch, key)
