@@ -8,8 +8,8 @@ import {
   AgentVersionName,
   ApiKey,
   type AppendEvent,
-  EventId,
-  EventSummary,
+  type EventId,
+  type EventSummary,
   type FingerprintId,
   JsonText,
   PersonId,
@@ -20,6 +20,7 @@ import {
 import { DateTime, Effect, Fiber, type Layer } from "effect"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { appendEvent, eventId } from "./Samples.ts"
 
 const project = ProjectId.make("default")
 const other = ProjectId.make("other")
@@ -32,31 +33,10 @@ const awkward = "\u0000 \ud800 'quoted' \"é\" 😀 \\"
 
 const agent = (name: AgentName): Omit<Agent, "number"> => ({ name, description: `of ${name}`, createdAt: now })
 
-const idOf = (n: number): EventId => EventId.make(`01900000-0000-7000-8000-${n.toString(16).padStart(12, "0")}`)
+const idOf = (n: number): EventId => eventId(n)
 
-const event = (n: number, fields: Partial<EventSummary> = {}, inProject = project): AppendEvent => ({
-  project: inProject,
-  summary: new EventSummary({
-    id: idOf(n),
-    receivedAt: now,
-    api: "aisdk",
-    fingerprintId: idOf(0) as string as FingerprintId,
-    agent: bot,
-    agentVersion: AgentVersionName.make("v1"),
-    person: null,
-    session: SessionId.make("s1"),
-    occurredAt: null,
-    durationMs: null,
-    model: null,
-    inputTokens: null,
-    outputTokens: null,
-    stopReason: null,
-    inputsBytes: 2,
-    outputBytes: 2,
-    ...fields
-  }),
-  pack: Uint8Array.of(0, n % 256, 255)
-})
+const event = (n: number, fields: Partial<EventSummary> = {}, inProject = project): AppendEvent =>
+  appendEvent(idOf(n), fields, inProject)
 
 const apiKey = (id: string): ApiKey =>
   new ApiKey({

@@ -1,0 +1,44 @@
+/** Events to append where what is in them does not matter. */
+import {
+  AgentName,
+  AgentVersionName,
+  type AppendEvent,
+  EventId,
+  EventSummary,
+  FingerprintId,
+  ProjectId,
+  SessionId
+} from "@tachograph/core"
+import { DateTime } from "effect"
+
+/** An id of the process `seed`, in the order of `n`. Both are below a hundred million, `seed` below ten thousand. */
+export const eventId = (n: number, seed = 0): EventId =>
+  EventId.make(`01900000-0000-7000-8000-${String(seed).padStart(4, "0")}${String(n).padStart(8, "0")}`)
+
+export const appendEvent = (
+  id: EventId,
+  fields: Partial<EventSummary> = {},
+  project: ProjectId = ProjectId.make("default")
+): AppendEvent => ({
+  project,
+  summary: new EventSummary({
+    id,
+    receivedAt: DateTime.makeUnsafe("2026-01-02T03:04:05.678Z"),
+    api: "aisdk",
+    fingerprintId: FingerprintId.make("11111111-1111-4111-8111-111111111111"),
+    agent: AgentName.make("bot"),
+    agentVersion: AgentVersionName.make("v1"),
+    person: null,
+    session: SessionId.make("s1"),
+    occurredAt: null,
+    durationMs: null,
+    model: null,
+    inputTokens: null,
+    outputTokens: null,
+    stopReason: null,
+    inputsBytes: 2,
+    outputBytes: 2,
+    ...fields
+  }),
+  pack: Uint8Array.of(0, Number.parseInt(id.slice(-2), 16), 255)
+})
