@@ -22,6 +22,8 @@ export const make = <A>(options: {
   /** Completes "expected …". */
   readonly expected: string
   readonly parse: (text: string) => Option.Option<A>
+  /** What is wrong with a refused value, where more can be said than what was expected. */
+  readonly complaint?: (text: string) => string | undefined
   /** How a refused value is shown. Whole, unless it may hold a secret. */
   readonly show?: (text: string) => string
 }): Setting<A> => {
@@ -42,10 +44,10 @@ export const make = <A>(options: {
         return Effect.fail(new UsageError({ message: `--${options.name} is missing: expected ${options.expected}` }))
       }
       const shown = JSON.stringify((options.show ?? ((_) => _))(text))
-      return Effect.mapError(
-        Effect.fromOption(options.parse(text)),
-        () => new UsageError({ message: `${source} is ${shown}: expected ${options.expected}` })
-      )
+      return Effect.mapError(Effect.fromOption(options.parse(text)), () => {
+        const complaint = options.complaint?.(text) ?? `expected ${options.expected}`
+        return new UsageError({ message: `${source} is ${shown}: ${complaint}` })
+      })
     }
   }
 }

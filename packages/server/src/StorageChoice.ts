@@ -73,17 +73,21 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
   }
 }
 
+const isPostgres = (text: string): boolean => /^postgres(ql)?:/i.test(text)
+
 export const setting = Setting.make({
   name: "storage",
   metavar: "STORAGE",
   description: "Where events are kept: memory:, sqlite:PATH or postgres://…",
   default: "sqlite:tachograph.db",
   expected: "memory:, sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE",
+  complaint: (text) =>
+    isPostgres(text) ? Result.getFailure(fromUrl(text)).pipe(Option.getOrUndefined)?.message : undefined,
   // Behind a scheme there may be a password.
   show: (text) => text.replace(/^([a-z+]+:\/\/).*$/i, "$1…"),
   parse: (text) => {
     if (text === "memory:") return Option.some(memory)
-    if (/^postgres(ql)?:/.test(text)) {
+    if (isPostgres(text)) {
       return Option.map(Result.getSuccess(fromUrl(text)), (config) => postgres(config, text))
     }
     const path = /^sqlite:(.+)$/.exec(text)?.[1]

@@ -77,11 +77,8 @@ describe("tachograph serve", () => {
       {},
       `--storage is "mysql://…": expected memory:, sqlite:PATH or postgres://`
     ],
-    [
-      ["--storage", "postgres://me:secret@h/d?pool_size=x"],
-      {},
-      `--storage is "postgres://…": expected memory:, sqlite:PATH`
-    ],
+    [["--storage", "postgres://me:secret@h/d?pool_size=x"], {}, `--storage is "postgres://…": pool_size is "x"`],
+    [["--storage", "postgres://me:secret@h/d?poolsize=5"], {}, `there is no parameter "poolsize"`],
     [["--storage", "sqlite:"], {}, `--storage is "sqlite:": expected memory:, sqlite:PATH or postgres://`],
     [["--host", "a b"], {}, `--host is "a b": expected an address or a host name`],
     [["--max-body", "many"], {}, `--max-body is "many": expected a number of bytes`],

@@ -6,7 +6,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { type Migrator, SqlClient, SqlError } from "effect/sql"
 
 export interface PostgresConfig {
-  /** `postgres://user:password@host:port/database?sslmode=require`, as libpq has it. */
+  /** `postgres://user:password@host:port/database?sslmode=verify-full`. */
   readonly url: string | Redacted.Redacted
   /** The schema of the tables, created if it does not exist. The role's own search path unless given. */
   readonly schema?: string | undefined
@@ -60,24 +60,29 @@ export const client = (config: PostgresConfig): Layer.Layer<SqlClient.SqlClient,
       : {
           statement_timeout: String(operationTimeout),
           idle_in_transaction_session_timeout: String(operationTimeout),
+          // Rows are locked where it matters; a stricter default of the database's would only make transactions give way.
+          default_transaction_isolation: "read committed",
           ...(schema === undefined ? {} : { search_path: quoted(schema) })
         }
   })
 }
 
-const createSchema = (schema: string | undefined) =>
-  schema === undefined
-    ? Effect.void
-    : Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        sql`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`.pipe(
-          // Processes that start together meet in the catalogue's unique index; whoever lost finds it there.
-          Effect.retry({ while: (error) => error.reason._tag === "UniqueViolation", times: 3 })
-        )
-      )
+/** Looks first: to create what is there already, Postgres asks for a right that the schema's owner need not have. */
+const createSchema = Effect.fnUntraced(function* (schema: string) {
+  const sql = yield* SqlClient.SqlClient
+  const found = yield* sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`
+  if (found.length > 0) return
+  yield* sql`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`.pipe(
+    // Processes that start together meet in the catalogue's unique index; whoever lost finds it there.
+    Effect.retry({ while: (error) => error.reason._tag === "UniqueViolation", times: 3 })
+  )
+})
 
-/** Brings the tables up to date and answers what it ran. */
+/** Brings the tables up to date and answers what it ran. No statement of it is cut: waiting for the lock takes what it takes. */
 export const migrate = (config: PostgresConfig) =>
-  Effect.andThen(createSchema(config.schema), Migrations.run).pipe(Effect.provide(client(config)))
+  Effect.andThen(config.schema === undefined ? Effect.void : createSchema(config.schema), Migrations.run).pipe(
+    Effect.provide(client({ ...config, operationTimeout: 0, maxConnections: 1 }))
+  )
 
 /** Connects, over tables that are up to date: for a role that may not change them. */
 export const layerNoMigrations = (
@@ -89,7 +94,4 @@ export const layerNoMigrations = (
 
 /** Connects, and brings the tables up to date. */
 export const layer = (config: PostgresConfig): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
-  SqlStorage.layer({ deadline: config.operationTimeout ?? defaults.operationTimeout }).pipe(
-    Layer.provide(Layer.effectDiscard(createSchema(config.schema))),
-    Layer.provide(client(config))
-  )
+  layerNoMigrations(config).pipe(Layer.provide(Layer.effectDiscard(migrate(config))))

@@ -143,4 +143,33 @@ describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
     await other.close()
     expect(await until200(5_000)).toBeLessThanOrEqual(5_000)
   })
+
+  it("answers by the deadline while the database is frozen, and goes on when it thaws", async () => {
+    const other = await connect()
+    const rows = await Effect.runPromise(
+      other.sql<{ pid: number }>`SELECT pid FROM pg_stat_activity
+        WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`
+    )
+    await other.close()
+    let running = true
+    const durations: Array<number> = []
+    const worker = async () => {
+      while (running) {
+        const began = Date.now()
+        await send("frozen")
+        durations.push(Date.now() - began)
+      }
+    }
+    const workers = Array.from({ length: 8 }, worker)
+    await wait(100)
+    for (const { pid } of rows) process.kill(pid, "SIGSTOP")
+    await wait(6_000)
+    for (const { pid } of rows) process.kill(pid, "SIGCONT")
+    running = false
+    await Promise.all(workers)
+    expect(rows.length).toBeGreaterThan(0)
+    // Two seconds are the deadline; the rest is room for a busy machine.
+    expect(Math.max(...durations)).toBeLessThan(4_000)
+    expect(await until200(5_000)).toBeLessThanOrEqual(5_000)
+  })
 })

@@ -1,6 +1,6 @@
 /** The one place where a database's failures become the storage's. */
 import { Errors } from "@tachograph/core"
-import { Cause, Effect, Predicate, Schedule } from "effect"
+import { Cause, Effect, Fiber, Predicate, Schedule } from "effect"
 import { SqlError } from "effect/sql"
 
 /** What may pass by itself: the database is away, busy, or chose this transaction to give way. */
@@ -55,12 +55,21 @@ export const translate = <A, E, R>(
         : Effect.failCause(cause as Cause.Cause<never>)
     })
   )
-  const bounded =
-    deadline === undefined
-      ? retried
-      : Effect.timeoutOrElse(retried, {
-          duration: deadline,
-          orElse: () => Effect.fail(new Errors.StorageUnavailable({ cause: new Error(`No answer in ${deadline} ms`) }))
-        })
+  const bounded = deadline === undefined ? retried : within(retried, deadline)
   return bounded as Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable, R>
 }
+
+/**
+ * Answers by the deadline, whatever becomes of the work: to cut it the driver must reach the database, and where that is
+ * frozen or cut off nobody can be told to wait for it. The work is interrupted, and ends when it can.
+ */
+const within = <A, E, R>(work: Effect.Effect<A, E, R>, deadline: number) =>
+  Effect.flatMap(Effect.forkDetach(work), (fiber) =>
+    Fiber.join(fiber).pipe(
+      Effect.timeoutOrElse({
+        duration: deadline,
+        orElse: () => Effect.fail(new Errors.StorageUnavailable({ cause: new Error(`No answer in ${deadline} ms`) }))
+      }),
+      Effect.ensuring(Effect.sync(() => fiber.interruptUnsafe()))
+    )
+  )

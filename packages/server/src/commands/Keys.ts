@@ -68,7 +68,8 @@ const withKeys = Effect.fnUntraced(function* <A>(
   }
   return yield* Effect.flatMap(ApiKeys, use).pipe(
     Effect.catchTag("storage-unavailable", (error) => Effect.fail(StorageChoice.openingError(choice.label, error))),
-    Effect.provide(ApiKeys.layer().pipe(Layer.provide(choice.layer)))
+    // With a role that may not change tables too; where there are none yet, they are made.
+    Effect.provide(ApiKeys.layer().pipe(Layer.provide(Layer.catch(choice.layerNoMigrations, () => choice.layer))))
   )
 })
 
