@@ -22,7 +22,7 @@ const error = (status: number, type: string, more?: object) =>
 
 const notFound = error(404, "not-found")
 
-const unauthorized = error(401, "unauthorized")
+const unauthorized = HttpServerResponse.setHeader(error(401, "unauthorized"), "connection", "close")
 
 const badRequest = HttpServerResponse.setHeader(error(400, "bad-request"), "connection", "close")
 

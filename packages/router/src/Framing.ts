@@ -36,7 +36,7 @@ const repeated = ({ rawHeaders }: IncomingMessage): Set<string> => {
 const isForeign = ({ headers, url = "" }: IncomingMessage): boolean => {
   if (url.startsWith("/") || url === "*") return false
   const target = URL.parse(url)
-  if (target === null || !/^https?:$/.test(target.protocol)) return true
+  if (target === null || !/^https?:$/.test(target.protocol) || target.username !== "") return true
   // Parsed in the same way, a default port is no difference.
   return target.host !== URL.parse(`${target.protocol}//${headers.host}`)?.host
 }
@@ -49,12 +49,18 @@ const lacksHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
   httpVersion === "1.1" && headers.host === undefined
 
 /** Codings beneath the chunks would have to be undone, and whoever is in front of us may not see them. */
-const isCoded = ({ headers }: IncomingMessage): boolean => {
+const isCoded = ({ headers, httpVersion }: IncomingMessage): boolean => {
   const coding = headers["transfer-encoding"]
-  return coding !== undefined && coding.trim().toLowerCase() !== "chunked"
+  // Before 1.1 there are no chunks: whoever is in front of us may read the body to the end of the connection.
+  return coding !== undefined && (coding.trim().toLowerCase() !== "chunked" || httpVersion === "1.0")
 }
 
-const doubts = [isForeign, isForeignVersion, lacksHost, isCoded]
+/** RFC 9112, section 3.2: a host, perhaps with a port, or nothing. */
+const hostForm = /^(?:\[[\da-f:.]+\]|[\w.~%-]*)(?::\d*)?$/i
+
+const hasBadHost = ({ headers }: IncomingMessage): boolean => !hostForm.test(headers.host ?? "")
+
+const doubts = [isForeign, isForeignVersion, lacksHost, hasBadHost, isCoded]
 
 export type Verdict = "clear" | "ambiguous" | "two-keys"
 

@@ -87,8 +87,9 @@ const readDecompressed = Effect.fnUntraced(function* (
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 const isJson = (contentType: string | undefined): boolean => {
-  const type = contentType?.split(";", 1)[0]!.trim().toLowerCase()
-  return !type || type === "application/json" || /^application\/[^/]+\+json$/.test(type)
+  if (contentType === undefined) return true
+  const type = contentType.split(";", 1)[0]!.trim().toLowerCase()
+  return type === "application/json" || /^application\/[^/]*\+json$/.test(type)
 }
 
 /** V8 says where it stopped in some of its messages; where it does not, the text ended early or at its start. */

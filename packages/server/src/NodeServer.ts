@@ -28,20 +28,23 @@ const complaints: Readonly<Record<string, readonly [status: number, type: string
   ERR_HTTP_REQUEST_TIMEOUT: [408, "request-timeout"]
 }
 
+/** Writes an answer by hand, where there is no request to answer, and closes. */
+const respond = (socket: Duplex, status: number, type: string) => {
+  const body = JSON.stringify({ type })
+  socket.write(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+      `content-length: ${body.length}\r\nx-content-type-options: nosniff\r\n\r\n${body}`
+  )
+  socket.end(() => socket.destroy())
+}
+
 const refuse = (
   error: NodeJS.ErrnoException,
   socket: Duplex & { readonly _httpMessage?: { headersSent: boolean } }
 ) => {
   // What was begun cannot be taken back; and to a connection that is gone there is nothing to say.
-  if (socket.writable && !socket._httpMessage?.headersSent && error.code !== "ECONNRESET") {
-    const [status, type] = complaints[error.code ?? ""] ?? [400, "bad-request"]
-    const body = JSON.stringify({ type })
-    socket.write(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
-        `content-length: ${body.length}\r\nx-content-type-options: nosniff\r\n\r\n${body}`
-    )
-  }
-  socket.destroy()
+  if (!socket.writable || socket._httpMessage?.headersSent || error.code === "ECONNRESET") return socket.destroy()
+  return respond(socket, ...(complaints[error.code ?? ""] ?? ([400, "bad-request"] as const)))
 }
 
 export const make = ({ maxConnections, maxHeader, requestTimeout }: Limits): Server => {
@@ -56,6 +59,8 @@ export const make = ({ maxConnections, maxHeader, requestTimeout }: Limits): Ser
   })
   server.maxConnections = maxConnections
   server.on("clientError", refuse)
+  // No proxy: a tunnel is a method like others that are not taken.
+  server.on("connect", (_request, socket: Duplex) => respond(socket, 405, "method-not-allowed"))
   server.on("checkExpectation", (_request, response: ServerResponse) => {
     const body = JSON.stringify({ type: "expectation-failed" })
     const headers = { connection: "close", "content-type": "application/json", "content-length": body.length }

@@ -42,6 +42,17 @@ const refused: Readonly<Record<string, readonly [bytes: string, status: number]>
   "NUL in a header's value": [get("/health", `${host}X: a\0b\r\n`), 400],
   "NUL in a header's name": [get("/health", `${host}X\0: a\r\n`), 400],
   "a space before the colon": [get("/health", "Host : x\r\n"), 400],
+  "chunks in HTTP/1.0": [
+    put(te("chunked"), chunked)
+      .replace("HTTP/1.1", "HTTP/1.0")
+      .replace(te("chunked"), `Connection: keep-alive\r\n${te("chunked")}`),
+    400
+  ],
+  "a Host of no form": [get("/health", "Host: a b/c@d\r\n"), 400],
+  "a list as Host": [get("/health", "Host: a, b\r\n"), 400],
+  "an absolute target with a user": [get("http://u:p@x/health"), 400],
+  "a tunnel": [`CONNECT x:80 HTTP/1.1\r\n${host}\r\n`, 405],
+  "two keys": [get("/api/v1/events", host + authorization + authorization), 401],
   "two Hosts": [get("/health", "Host: x\r\nHost: y\r\n"), 400],
   "no Host": [get("/health", ""), 400],
   "an absolute target for another host": [get("http://y/health"), 400],
@@ -74,7 +85,6 @@ const answered: Readonly<Record<string, readonly [bytes: string, statuses: Reado
   ],
   "an upgrade that is not offered": [get("/health", `${host}Connection: Upgrade\r\nUpgrade: websocket\r\n`), [200]],
   "an expectation of 100": [put(`Expect: 100-continue\r\n${length}`, body), [100, 200]],
-  "two keys, which are none": [get("/api/v1/events", host + authorization + authorization), [401]],
   "a header of nearly 16 KiB": [get("/health", `${host}X: ${"a".repeat(16_000)}\r\n`), [200]]
 }
 

@@ -25,7 +25,8 @@ export const define = (subject: () => Subject) => {
       "application/json",
       "Application/JSON; Charset=UTF-8",
       "application/problem+json",
-      "application/JSON ;x=y"
+      "application/JSON ;x=y",
+      "application/+json"
     ])("are JSON as %s", async (type) => {
       expect((await send(`{"agent_name":"typed"}`, { "content-type": type })).status).toBe(200)
     })
