@@ -13,6 +13,8 @@ export const AllowedScopes = Context.Reference<ReadonlyArray<Scope>>("tachograph
 export const writing = ["record"] as const satisfies ReadonlyArray<Scope>
 export const reading = ["record", "read"] as const satisfies ReadonlyArray<Scope>
 export const readingOnly = ["read"] as const satisfies ReadonlyArray<Scope>
+/** Of what takes away. */
+export const administering = ["admin"] as const satisfies ReadonlyArray<Scope>
 
 /** Checks the key before anything else of the request is looked at, and runs the rest in the key's project. */
 export class Authorization extends HttpApiMiddleware.Service<Authorization>()("tachograph/api/Authorization", {

@@ -13,6 +13,7 @@ export const AgentVersionNotFound = Errors.AgentVersionNotFound.pipe(Schema.enco
 export const EventNotFound = Errors.EventNotFound.pipe(Schema.encodeKeys(onTheWire))
 export const FingerprintNotFound = Errors.FingerprintNotFound.pipe(Schema.encodeKeys(onTheWire))
 export const PersonNotFound = Errors.PersonNotFound.pipe(Schema.encodeKeys(onTheWire))
+export const SessionNotFound = Errors.SessionNotFound.pipe(Schema.encodeKeys(onTheWire))
 export const SessionIdEmpty = Errors.SessionIdEmpty.pipe(Schema.encodeKeys(onTheWire))
 
 /** What went wrong with the database stays in the log. */

@@ -6,6 +6,8 @@ import { Agents } from "./groups/Agents.ts"
 import { Events } from "./groups/Events.ts"
 import { Fingerprints } from "./groups/Fingerprints.ts"
 import { People } from "./groups/People.ts"
+import { Sessions } from "./groups/Sessions.ts"
+import { StorageUse } from "./groups/StorageUse.ts"
 import { System } from "./groups/System.ts"
 import { transform } from "./OpenApiDocument.ts"
 import { RequestErrors } from "./RequestErrors.ts"
@@ -13,7 +15,7 @@ import { RequestErrors } from "./RequestErrors.ts"
 export const prefix = "/api/v1"
 
 export class TachographApi extends HttpApi.make("tachograph")
-  .add(Events, Fingerprints, Agents, AgentVersions, People)
+  .add(Events, Fingerprints, Agents, AgentVersions, People, Sessions, StorageUse)
   .prefix(prefix)
   .middleware(RequestErrors)
   .middleware(Authorization)

@@ -1,94 +1,21 @@
 /** Storage in the memory of the process: gone when it ends. For tests, demonstrations and short-lived tools. */
 import { Effect, Layer } from "effect"
-import { Agent, type AgentName } from "./domain/Agent.ts"
-import { AgentVersion, type AgentVersionName } from "./domain/AgentVersion.ts"
+import type { AgentName } from "./domain/Agent.ts"
 import { ApiKey } from "./domain/ApiKey.ts"
 import { AgentNotFound, AgentVersionNotFound, EventNotFound, PersonNotFound } from "./domain/Errors.ts"
-import type { EventId } from "./domain/Event.ts"
-import * as JsonText from "./domain/JsonText.ts"
 import { Person, type PersonId } from "./domain/Person.ts"
 import type { ProjectId } from "./domain/Project.ts"
-import { type EventQuery, Storage, type StoredEvent } from "./Storage.ts"
-
-interface AgentEntry {
-  readonly agent: Agent
-  readonly versions: Map<AgentVersionName, AgentVersion>
-}
-
-class Project {
-  readonly agents = new Map<AgentName, AgentEntry>()
-  readonly people = new Map<PersonId, Person>()
-  readonly fingerprints = new Set<string>()
-  /** In the order of their ids. */
-  readonly events: Array<StoredEvent> = []
-  readonly eventsById = new Map<EventId, StoredEvent>()
-
-  putAgent(fields: Omit<Agent, "number">): AgentEntry {
-    let entry = this.agents.get(fields.name)
-    if (entry === undefined) {
-      const { createdAt, description, name } = fields
-      const agent = new Agent({ name, number: this.agents.size + 1, createdAt, description })
-      this.agents.set(name, (entry = { agent, versions: new Map() }))
-    }
-    return entry
-  }
-
-  putPerson({ createdAt, id, properties }: Person): Person {
-    const person = this.people.get(id) ?? new Person({ id, properties, createdAt })
-    this.people.set(id, person)
-    return person
-  }
-
-  append(event: StoredEvent): void {
-    const { agent, agentVersion, id, person, receivedAt } = event.summary
-    const entry = this.putAgent({ name: agent, description: "", createdAt: receivedAt })
-    putVersion(entry, { name: agentVersion, description: null, createdAt: receivedAt })
-    if (person !== null) this.putPerson({ id: person, properties: JsonText.unsafe("{}"), createdAt: receivedAt })
-    this.eventsById.set(id, event)
-    this.events.splice(this.placeBehind(id), 0, event)
-  }
-
-  /** The first place in `events` whose id is greater. New events nearly always belong at the end. */
-  placeBehind(id: EventId): number {
-    let low = 0
-    let high = this.events.length
-    if (high > 0 && this.events[high - 1]!.summary.id <= id) return high
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.events[middle]!.summary.id <= id) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
-}
-
-const putVersion = (
-  { versions }: AgentEntry,
-  { createdAt, description, name }: Pick<AgentVersion, "name" | "description" | "createdAt">
-): AgentVersion => {
-  let version = versions.get(name)
-  if (version === undefined) {
-    version = new AgentVersion({ name, description, number: versions.size + 1, createdAt, deprecatedAt: null })
-    versions.set(name, version)
-  }
-  return version
-}
-
-const matches =
-  ({ agent, agentVersion, person, session }: EventQuery) =>
-  ({ summary }: StoredEvent): boolean =>
-    (session === undefined || summary.session === session) &&
-    (agent === undefined || summary.agent === agent) &&
-    (agentVersion === undefined || summary.agentVersion === agentVersion) &&
-    (person === undefined || summary.person === person)
+import { MemoryProject, putVersion } from "./MemoryProject.ts"
+import { keyOf } from "./SessionMemory.ts"
+import { type AppendEvent, SessionMoved, Storage } from "./Storage.ts"
 
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
-  const projects = new Map<ProjectId, Project>()
+  const projects = new Map<ProjectId, MemoryProject>()
   const keys = new Map<string, { readonly key: ApiKey; readonly hash: string }>()
 
-  const projectOf = (id: ProjectId): Project => {
+  const projectOf = (id: ProjectId): MemoryProject => {
     let project = projects.get(id)
-    if (project === undefined) projects.set(id, (project = new Project()))
+    if (project === undefined) projects.set(id, (project = new MemoryProject()))
     return project
   }
 
@@ -102,31 +29,62 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     Effect.suspend(() => orFail(projects.get(project)?.people.get(id), () => new PersonNotFound()))
 
   return Storage.of({
+    lanes: 1,
     appendEvents: (events) =>
-      Effect.sync(() => {
+      Effect.suspend(() => {
         for (const { project, summary } of events) {
           if (projects.get(project)?.eventsById.has(summary.id)) throw new Error(`There is an event ${summary.id}`)
         }
-        for (const { pack, project, summary } of events) projectOf(project).append({ summary, pack })
+        const moved = movedSessions(projectOf, events)
+        if (moved.length > 0) return Effect.fail(new SessionMoved({ sessions: moved }))
+        return Effect.succeed(events.map((event) => projectOf(event.project).append(event)))
       }),
     getEvent: (project, id) =>
-      Effect.suspend(() => orFail(projects.get(project)?.eventsById.get(id), () => new EventNotFound())),
-    listEvents: (project, query) =>
+      Effect.suspend(() =>
+        Effect.map(
+          orFail(projects.get(project)?.eventsById.get(id), () => new EventNotFound()),
+          (event) => ({
+            summary: event.summary,
+            session: event.session.state.number,
+            pack: event.session.packs.get(event.pack)!
+          })
+        )
+      ),
+    listEvents: (project, query) => Effect.sync(() => projectOf(project).list(query)),
+    getSession: (project, session) => Effect.sync(() => projects.get(project)?.sessions.get(session)?.state),
+    readPacks: (project, session, ranges, newestBytes) =>
+      Effect.sync(() => projects.get(project)?.sessionsByNumber.get(session)?.read(ranges, newestBytes) ?? []),
+    readShared: (project, names) =>
+      Effect.sync(() =>
+        names.flatMap((name) => projects.get(project)?.shared.get(Buffer.from(name).toString("hex")) ?? [])
+      ),
+    eraseEvents: (project, which, limit) =>
+      Effect.sync(() => ({ events: projects.get(project)?.erase(which, limit) ?? 0 })),
+    listUnswept: (project, limit) =>
+      Effect.sync(() =>
+        Array.from(projectOf(project).sessions.values())
+          .filter(({ isUnswept }) => isUnswept)
+          .slice(0, limit)
+          .map(({ state }) => state.number)
+      ),
+    sweepPacks: (project, session, request, rewrite) =>
       Effect.sync(() => {
-        const { events } = projectOf(project)
-        const isWanted = matches(query)
-        const found: Array<StoredEvent["summary"]> = []
-        const step = query.order === "asc" ? 1 : -1
-        const behind = query.after === undefined ? undefined : projectOf(project).placeBehind(query.after)
-        let at = query.order === "asc" ? (behind ?? 0) : (behind ?? events.length) - 1
-        // The cursor's own event, where there is one, was on the page before.
-        if (query.order === "desc" && events[at]?.summary.id === query.after) at--
-        for (; at >= 0 && at < events.length && found.length < query.limit; at += step) {
-          const event = events[at]!
-          if (isWanted(event)) found.push(event.summary)
-        }
-        return found
+        const found = projectOf(project).sessionsByNumber.get(session)
+        if (found === undefined) return undefined
+        const { done, packs, value } = rewrite(found.toSweep(request))
+        found.change(packs)
+        const erased = done && projectOf(project).finishSweep(found, done.owned)
+        return { value, erased: erased ?? { pieces: 0, bytes: 0, session: false } }
       }),
+    deletePerson: (project, id) =>
+      Effect.map(personOf(project, id), () => {
+        const { events, people } = projectOf(project)
+        return events.every(({ summary }) => summary.person !== id) && people.delete(id)
+      }),
+    scrub: Effect.void,
+    takeLease: () => Effect.succeed(true),
+    listProjects: Effect.sync(() => Array.from(projects.keys())),
+    usage: (project, sessions) => Effect.sync(() => projectOf(project).usage(sessions)),
 
     putFingerprint: (project, { id }) => Effect.sync(() => void projectOf(project).fingerprints.add(id)),
     hasFingerprint: (project, id) => Effect.sync(() => projects.get(project)?.fingerprints.has(id) ?? false),
@@ -170,3 +128,18 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     ping: Effect.void
   })
 })
+
+/** Sessions that are not as the packs were written for. */
+const movedSessions = (projectOf: (id: ProjectId) => MemoryProject, events: ReadonlyArray<AppendEvent>) =>
+  Array.from(Map.groupBy(events, ({ project, summary }) => keyOf(project, summary.session)).values()).flatMap(
+    (group) => {
+      const { project, summary } = group[0]!
+      const state = projectOf(project).sessions.get(summary.session)?.state
+      const { number, session = { number: state?.number, generation: 0 } } = group[0]!.pack
+      const isFit =
+        session.number === state?.number &&
+        session.generation === (state?.generation ?? 0) &&
+        number === (state?.packs ?? 0) + 1
+      return isFit ? [] : [{ project, session: summary.session }]
+    }
+  )

@@ -10,15 +10,21 @@ import {
   FingerprintNotFound,
   type PersonNotFound,
   SessionIdEmpty,
+  type SessionNotFound,
   type StorageUnavailable
 } from "./domain/Errors.ts"
-import { Event, type EventId, EventReceipt, EventSummary, type NewEvent } from "./domain/Event.ts"
+import { type Event, type EventId, EventReceipt, EventSummary, type NewEvent } from "./domain/Event.ts"
 import type { Fingerprint, FingerprintId } from "./domain/Fingerprint.ts"
 import * as JsonText from "./domain/JsonText.ts"
 import { Person, type PersonId } from "./domain/Person.ts"
 import { CurrentProject, type ProjectId } from "./domain/Project.ts"
+import type { SessionId } from "./domain/Session.ts"
+import type { Receipt, StorageUsage } from "./domain/StorageUsage.ts"
+import { Eraser } from "./Eraser.ts"
 import { EventIds } from "./EventIds.ts"
-import * as Pack from "./payload/Pack.ts"
+import * as EventReader from "./EventReader.ts"
+import { EventWriter } from "./EventWriter.ts"
+import type { Beginnings } from "./payload/Marks.ts"
 import { type EventQuery, Storage } from "./Storage.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
@@ -38,6 +44,8 @@ export class Recorder extends Context.Service<
   {
     /** Succeeds when the event is committed and readable, and not before. */
     readonly createEvent: (event: NewEvent) => Result<EventReceipt, SessionIdEmpty | FingerprintNotFound>
+    /** How the conversations of a session are known to begin: for `EventJson.open`. */
+    readonly beginningsOf: (project: ProjectId, session: string) => Beginnings
     readonly getEvent: (id: EventId) => Result<Event, EventNotFound>
     readonly listEvents: (query: EventQuery) => Result<EventPage>
     readonly createFingerprint: (fingerprint: Fingerprint) => Result<FingerprintId>
@@ -55,19 +63,29 @@ export class Recorder extends Context.Service<
     readonly createPerson: (id: PersonId, properties: JsonText.JsonText) => Result<Person>
     readonly updatePerson: (id: PersonId, properties: JsonText.JsonText) => Result<Person, PersonNotFound>
     readonly getPerson: (id: PersonId) => Result<Person, PersonNotFound>
+    /** Erases the person and all their events. Can be run again to its end where it was interrupted. */
+    readonly erasePerson: (id: PersonId) => Result<Receipt, PersonNotFound>
+    /** Erases the events of a session, and with them the session. */
+    readonly eraseSession: (session: SessionId) => Result<Receipt, SessionNotFound>
+    /** What payloads take; `sessions` is how many of the largest are told one by one. */
+    readonly storageUsage: (sessions: number) => Result<StorageUsage>
   }
 >()("tachograph/core/Recorder") {
-  static readonly layerNoDeps: Layer.Layer<Recorder, never, Storage | EventIds> = Layer.effect(
+  static readonly layerNoDeps: Layer.Layer<Recorder, never, Storage | EventIds | EventWriter | Eraser> = Layer.effect(
     Recorder,
     Effect.suspend(() => make)
   )
 
-  static readonly layer: Layer.Layer<Recorder, never, Storage> = this.layerNoDeps.pipe(Layer.provide(EventIds.layer))
+  static readonly layer: Layer.Layer<Recorder, never, Storage> = this.layerNoDeps.pipe(
+    Layer.provide([EventIds.layer, EventWriter.layer, Eraser.layer])
+  )
 }
 
 const make = Effect.gen(function* () {
   const storage = yield* Storage
   const ids = yield* EventIds
+  const writer = yield* EventWriter
+  const eraser = yield* Eraser
 
   const knownFingerprints = yield* Cache.makeWith(
     (key: string) => {
@@ -89,7 +107,7 @@ const make = Effect.gen(function* () {
 
     const [id, now] = yield* ids.next
     const receivedAt = DateTime.makeUnsafe(now)
-    const { bytes, inputsBytes, outputBytes } = Pack.pack(event.payload)
+    const { inputs, output } = event.payload
     const summary = new EventSummary(
       {
         id,
@@ -103,19 +121,18 @@ const make = Effect.gen(function* () {
         occurredAt: event.occurredAt ?? null,
         durationMs: event.durationMs ?? null,
         ...event.facts,
-        inputsBytes,
-        outputBytes
+        inputsBytes: inputs.end - inputs.start,
+        outputBytes: output.end - output.start
       },
       // Each field is of its type already.
       { disableChecks: true }
     )
-    yield* storage.appendEvents([{ project, summary, pack: bytes }])
+    yield* writer.append({ project, summary, payload: event.payload })
     return new EventReceipt({ id, receivedAt }, { disableChecks: true })
   })
 
   const getEvent = Effect.fn("Recorder.getEvent")(function* (id: EventId) {
-    const { pack, summary } = yield* storage.getEvent(yield* CurrentProject, id)
-    return new Event({ ...summary, payload: Pack.unpack(pack) }, { disableChecks: true })
+    return yield* EventReader.read(storage, yield* CurrentProject, id)
   })
 
   const listEvents = Effect.fn("Recorder.listEvents")(function* (query: EventQuery) {
@@ -167,7 +184,20 @@ const make = Effect.gen(function* () {
     return yield* storage.getPerson(yield* CurrentProject, id)
   })
 
+  const erasePerson = Effect.fn("Recorder.erasePerson")(function* (id: PersonId) {
+    return yield* eraser.erasePerson(yield* CurrentProject, id)
+  })
+
+  const eraseSession = Effect.fn("Recorder.eraseSession")(function* (session: SessionId) {
+    return yield* eraser.eraseSession(yield* CurrentProject, session)
+  })
+
+  const storageUsage = Effect.fn("Recorder.storageUsage")(function* (sessions: number) {
+    return yield* storage.usage(yield* CurrentProject, sessions)
+  })
+
   return Recorder.of({
+    beginningsOf: writer.beginningsOf,
     createEvent,
     getEvent,
     listEvents,
@@ -178,7 +208,10 @@ const make = Effect.gen(function* () {
     getAgentVersion,
     createPerson,
     updatePerson,
-    getPerson
+    getPerson,
+    erasePerson,
+    eraseSession,
+    storageUsage
   })
 })
 

@@ -5,7 +5,7 @@
  * Nothing is visible across projects. Text may be any well-formed Unicode without U+0000 where the domain says `Name`;
  * descriptions may hold anything that JSON can.
  */
-import { Context, type DateTime, type Effect } from "effect"
+import { Context, type DateTime, type Effect, Schema } from "effect"
 import type { Agent, AgentName } from "./domain/Agent.ts"
 import type { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 import type { ApiKey } from "./domain/ApiKey.ts"
@@ -22,6 +22,11 @@ import type { JsonText } from "./domain/JsonText.ts"
 import type { Person, PersonId } from "./domain/Person.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
+import type { StorageUsage } from "./domain/StorageUsage.ts"
+import type { StoredPack } from "./payload/Pack.ts"
+import type { PackRanges } from "./payload/PackRanges.ts"
+import type { SharedPiece } from "./payload/SharedPiece.ts"
+import type { Change, SweepPack } from "./payload/Sweep.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
 
@@ -29,14 +34,65 @@ export class Storage extends Context.Service<
   Storage,
   {
     /**
-     * Appends all or none. Agents, versions, people and sessions that do not exist are created with the defaults of the
-     * interface; agents are numbered from 1 within the project, versions within their agent, in any concurrency without
-     * gaps. An id that is there already is a defect of the caller's: the effect dies, and nothing is appended.
+     * Appends all or none, payloads of one session in their order. Agents, versions, people and sessions that do not exist
+     * are created with the defaults of the interface; agents are numbered from 1 within the project, versions within their
+     * agent, in any concurrency without gaps. An id that is there already is a defect of the caller's: the effect dies.
+     *
+     * Fails with `SessionMoved` where a session is not as the packs were written for: somebody else has appended to it, or
+     * erased something. Then nothing is appended, and the packs must be written anew.
+     *
+     * Answers the number of each event's session. A new session is of generation 0.
      */
-    readonly appendEvents: (events: ReadonlyArray<AppendEvent>) => Result<void>
+    readonly appendEvents: (events: ReadonlyArray<AppendEvent>) => Result<ReadonlyArray<number>, SessionMoved>
     readonly getEvent: (project: ProjectId, id: EventId) => Result<StoredEvent, EventNotFound>
     /** In the order of ids, and so of time. */
     readonly listEvents: (project: ProjectId, query: EventQuery) => Result<ReadonlyArray<EventSummary>>
+
+    readonly getSession: (project: ProjectId, session: SessionId) => Result<SessionState | undefined>
+    /**
+     * Those packs of a session that there are, in ascending order and as they are at one moment. Of more than `newestBytes`
+     * together, where that is given, the newest.
+     */
+    readonly readPacks: (
+      project: ProjectId,
+      session: number,
+      ranges: PackRanges,
+      newestBytes?: number
+    ) => Result<ReadonlyArray<StoredPack>>
+    /** Those shared pieces that there are, by their SHA-256. */
+    readonly readShared: (
+      project: ProjectId,
+      names: ReadonlyArray<Uint8Array>
+    ) => Result<ReadonlyArray<{ readonly sha256: Uint8Array; readonly bytes: Uint8Array }>>
+
+    /**
+     * Takes events away, the oldest first, and marks their sessions as unswept: what stood in them stays until the sessions
+     * are swept.
+     */
+    readonly eraseEvents: (project: ProjectId, which: Erasable, limit: number) => Result<ErasedEvents>
+    /** Sessions out of which events were taken, and that were not swept since. By number. */
+    readonly listUnswept: (project: ProjectId, limit: number) => Result<ReadonlyArray<number>>
+    /**
+     * One step of sweeping a session, during which nobody appends to it. Reads packs and hands them to `rewrite`, does what
+     * it answers, and raises the session's generation if that changes anything. Undefined if there is no such session.
+     * `rewrite` may be called again where a transaction is tried again, and must not remember the time before.
+     */
+    readonly sweepPacks: <A>(
+      project: ProjectId,
+      session: number,
+      request: SweepRequest,
+      rewrite: (packs: SweepPacks) => SweepChanges<A>
+    ) => Result<{ readonly value: A; readonly erased: ErasedAtLast } | undefined>
+    /** Takes a person away of whom no event is left; answers false if there is one. */
+    readonly deletePerson: (project: ProjectId, id: PersonId) => Result<boolean, PersonNotFound>
+    /** Overwrites what was freed, where the storage can: see its documentation for what remains. */
+    readonly scrub: Result<void>
+    /** Takes or prolongs a lease, until the time given; false while another holder has it. */
+    readonly takeLease: (name: string, holder: string, until: DateTime.Utc) => Result<boolean>
+    readonly listProjects: Result<ReadonlyArray<ProjectId>>
+
+    /** From counters that are kept as events come and go. `sessions` is how many of the largest are told one by one. */
+    readonly usage: (project: ProjectId, sessions: number) => Result<StorageUsage>
 
     /** Keeps a fingerprint under an id that its content determines; doing it again changes nothing. */
     readonly putFingerprint: (
@@ -74,21 +130,102 @@ export class Storage extends Context.Service<
     /** Answers the key as it is now, its first revocation kept; undefined if there is none of that id. */
     readonly revokeApiKey: (id: string, at: DateTime.Utc) => Result<ApiKey | undefined>
 
+    /** Batches of events that are worth appending at the same time. */
+    readonly lanes: number
     /** Succeeds when the storage answers. */
     readonly ping: Result<void>
   }
 >()("tachograph/core/Storage") {}
 
+/** A session as packs are written for it. Numbers are never used twice in a project. */
+export interface SessionState {
+  readonly number: number
+  /** Changes whenever something is taken out of a session. */
+  readonly generation: number
+  /** The number of its last pack; packs are numbered from 1. */
+  readonly packs: number
+  /** The last numbers of its pieces, in the history and among the parts. */
+  readonly history: number
+  readonly parts: number
+}
+
 export interface AppendEvent {
   readonly project: ProjectId
   readonly summary: EventSummary
-  /** What `payload/Pack` made of the payload. */
-  readonly pack: Uint8Array
+  readonly pack: NewPack
 }
+
+/** A pack, and what the session must be for it to be right. */
+export interface NewPack {
+  /** Undefined: there is no such session yet, or nothing in it. */
+  readonly session: Pick<SessionState, "number" | "generation"> | undefined
+  /** Follows that of the session's last pack. */
+  readonly number: number
+  readonly bytes: Uint8Array
+  /** Pieces that it adds. */
+  readonly history: number
+  readonly parts: number
+  /** Bytes of what is new in it, uncompressed. */
+  readonly newBytes: number
+  /** What it names; kept if it is not there, and owned by the session from now on. */
+  readonly shared: ReadonlyArray<SharedPiece>
+}
+
+/** Sessions that are not as they were believed to be: nothing was appended. */
+export class SessionMoved extends Schema.TaggedError<SessionMoved>()("session-moved", {
+  sessions: Schema.Array(Schema.Struct({ project: Schema.String, session: Schema.String }))
+}) {}
 
 export interface StoredEvent {
   readonly summary: EventSummary
-  readonly pack: Uint8Array
+  /** The session's number, and the pack that the event came with. */
+  readonly session: number
+  readonly pack: StoredPack
+}
+
+export type Erasable =
+  | { readonly person: PersonId }
+  | { readonly session: SessionId }
+  /** Events whose ids are older. */
+  | { readonly before: EventId }
+
+export interface ErasedEvents {
+  readonly events: number
+}
+
+export interface SweepRequest {
+  /** The highest number of the packs that may be rewritten now. */
+  readonly to: number
+  /** So many of them are read at most, downwards; fewer where they are large, but at least one. */
+  readonly limit: number
+  /** Packs above this number are read too. */
+  readonly above: number
+}
+
+export interface SweepPacks {
+  readonly state: SessionState
+  /** From the highest number that was asked for downwards; ascending. */
+  readonly packs: ReadonlyArray<SweepPack>
+  /** There are none below them. */
+  readonly isLast: boolean
+  /** Above the number that was asked for; ascending. */
+  readonly added: ReadonlyArray<SweepPack>
+}
+
+export interface SweepChanges<A> {
+  readonly packs: ReadonlyArray<Change>
+  /** The session is swept: it owns the shared pieces of these names and no others. If it has no events, it goes. */
+  readonly done: { readonly owned: ReadonlyArray<Uint8Array> } | undefined
+  readonly value: A
+}
+
+/** What went at the end of a sweep. */
+export interface ErasedAtLast {
+  /** Shared pieces that nobody owned any more, and their bytes as stored. */
+  readonly pieces: number
+  readonly bytes: number
+  /** The session went, too. */
+  readonly session: boolean
 }
 
 export interface EventQuery {

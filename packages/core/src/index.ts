@@ -5,7 +5,7 @@ export { ApiKey, Scope } from "./domain/ApiKey.ts"
 export * as Errors from "./domain/Errors.ts"
 export {
   Api,
-  Event,
+  type Event,
   EventId,
   EventReceipt,
   EventSummary,
@@ -19,10 +19,29 @@ export { Name } from "./domain/Name.ts"
 export { Person, PersonId } from "./domain/Person.ts"
 export { CurrentProject, defaultProject, ProjectId } from "./domain/Project.ts"
 export { SessionId } from "./domain/Session.ts"
+export { Receipt, StorageUsage } from "./domain/StorageUsage.ts"
 export * as Uuid from "./domain/Uuid.ts"
 export * as EventJson from "./EventJson.ts"
 export * as MemoryStorage from "./MemoryStorage.ts"
 export * as ModelFactsReader from "./payload/ModelFacts.ts"
+export * as Marks from "./payload/Marks.ts"
+export type { StoredPack } from "./payload/Pack.ts"
+export * as PackRanges from "./payload/PackRanges.ts"
 export * as Scan from "./payload/Scan.ts"
+export type { SharedPiece } from "./payload/SharedPiece.ts"
 export { type EventPage, Recorder } from "./Recorder.ts"
-export { type AppendEvent, type EventQuery, Storage, type StoredEvent } from "./Storage.ts"
+export { SessionMemoryBytes } from "./SessionMemory.ts"
+export {
+  type AppendEvent,
+  type Erasable,
+  type ErasedAtLast,
+  type EventQuery,
+  type NewPack,
+  SessionMoved,
+  type SessionState,
+  Storage,
+  type StoredEvent,
+  type SweepChanges,
+  type SweepPacks,
+  type SweepRequest
+} from "./Storage.ts"

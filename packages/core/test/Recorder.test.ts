@@ -7,6 +7,7 @@ import { Fingerprint, FingerprintId } from "../src/domain/Fingerprint.ts"
 import * as JsonText from "../src/domain/JsonText.ts"
 import { CurrentProject, ProjectId } from "../src/domain/Project.ts"
 import { SessionId } from "../src/domain/Session.ts"
+import * as Marks from "../src/payload/Marks.ts"
 import * as MemoryStorage from "../src/MemoryStorage.ts"
 import { Recorder } from "../src/Recorder.ts"
 import { Storage } from "../src/Storage.ts"
@@ -32,7 +33,7 @@ const event = (fingerprintId: FingerprintId): NewEvent => ({
   api: "aisdk",
   fingerprintId,
   session: SessionId.make("s"),
-  payload: { inputs: JsonText.unsafe(`{ "a": 1.0 }`), output: JsonText.unsafe("{}") },
+  payload: Marks.ofTexts(`{ "a": 1.0 }`, "{}"),
   facts: { model: null, inputTokens: null, outputTokens: null, stopReason: null }
 })
 
@@ -45,7 +46,8 @@ describe("Recorder", () => {
       const receipt = yield* recorder.createEvent(event(id))
       assert.strictEqual(DateTime.formatIso(receipt.receivedAt), "2026-01-02T03:04:05.678Z")
       const read = yield* recorder.getEvent(receipt.id)
-      assert.deepStrictEqual(read.payload, event(id).payload)
+      assert.strictEqual(Buffer.from(read.payload.inputs).toString(), `{ "a": 1.0 }`)
+      assert.strictEqual(Buffer.from(read.payload.output).toString(), "{}")
       assert.deepStrictEqual([read.agent, read.agentVersion, read.person], ["default", "default", null])
     }).pipe(Effect.provide(runtime))
   )

@@ -31,6 +31,8 @@ const echoOf = (text: string): unknown => {
 
 /** Echoes out of the text of a body that is valid JSON. Each object in it is looked through once, however much is wrong. */
 export const inJson = (text: string): Echo => {
+  let bytes: Buffer | undefined
+  const inBytes = () => (bytes ??= Buffer.from(text))
   const spans = new Map<string, Scan.Span | undefined>()
   const children = new Map<string, ReadonlyMap<string, Scan.Span>>()
   const echoes = new Map<string, unknown>()
@@ -43,16 +45,16 @@ export const inJson = (text: string): Echo => {
   const childrenOf = (path: ReadonlyArray<PropertyKey>): ReadonlyMap<string, Scan.Span> =>
     remember(children, path, () => {
       const span = spanOf(path)
-      return span === undefined ? new Map() : Scan.children(text, span.start)
+      return span === undefined ? new Map() : Scan.children(inBytes(), span.start)
     })
   const spanOf = (path: ReadonlyArray<PropertyKey>): Scan.Span | undefined =>
     remember(spans, path, () =>
-      path.length === 0 ? Scan.locate(text, []) : childrenOf(path.slice(0, -1)).get(String(path.at(-1)))
+      path.length === 0 ? Scan.locate(inBytes(), []) : childrenOf(path.slice(0, -1)).get(String(path.at(-1)))
     )
   return (path) =>
     remember(echoes, path, () => {
       const span = spanOf(path)
-      return span === undefined ? null : echoOf(text.slice(span.start, span.end))
+      return span === undefined ? null : echoOf(inBytes().toString("utf8", span.start, span.end))
     })
 }
 

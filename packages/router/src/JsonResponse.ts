@@ -4,3 +4,7 @@ import { HttpServerResponse } from "effect/http"
 
 export const make = (text: JsonText.JsonText): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(text, { contentType: "application/json" })
+
+/** The same, of UTF-8 in several parts. */
+export const ofBytes = (parts: ReadonlyArray<Uint8Array>): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.uint8Array(Buffer.concat(parts), { contentType: "application/json" })

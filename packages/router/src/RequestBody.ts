@@ -127,23 +127,36 @@ export const decodeText = <S extends Schema.ConstraintDecoder<unknown>>(schema: 
   })
 }
 
-/** Reads the body as a schema, or fails with all that is wrong with it. */
-export const decode = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
-  const decodeBody = decodeText(schema)
-  return Effect.fnUntraced(function* (
-    request: HttpServerRequest.HttpServerRequest
-  ): Effect.fn.Return<
-    Decoded<S["Type"]>,
-    ValidationFailure | PayloadTooLargeError | UnsupportedContentEncodingError,
-    S["DecodingServices"]
-  > {
-    const maxBytes = Number((yield* HttpServerRequest.MaxBodySize) ?? defaultMaxBody)
-    const bytes = yield* readBytes(request, maxBytes)
+export interface Body {
+  readonly bytes: Buffer
+  /** Whether the request says that it is JSON. */
+  readonly json: boolean
+}
+
+export const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  const maxBytes = Number((yield* HttpServerRequest.MaxBodySize) ?? defaultMaxBody)
+  const bytes = yield* readBytes(request, maxBytes)
+  return {
+    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    json: isJson(request.headers["content-type"])
+  } satisfies Body
+})
+
+/** Decodes a body as a schema, or fails with all that is wrong with it. */
+export const decodeBody = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  const decode = decodeText(schema)
+  return Effect.fnUntraced(function* ({ bytes, json }: Body) {
     const text = yield* Effect.try({
       try: () => utf8.decode(bytes),
       catch: () => new ValidationFailure({ detail: [invalidJson(0, "The body is not valid UTF-8")] })
     })
     if (text === "") return yield* refuse(ValidationDetail.missingBody)
-    return yield* decodeBody(text, isJson(request.headers["content-type"]))
+    return yield* decode(text, json)
   })
+}
+
+/** Reads the body as a schema, or fails with all that is wrong with it. */
+export const decode = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  const decodeRead = decodeBody(schema)
+  return (request: HttpServerRequest.HttpServerRequest) => Effect.flatMap(read(request), decodeRead)
 }

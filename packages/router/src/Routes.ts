@@ -10,6 +10,8 @@ import * as AgentVersions from "./handlers/AgentVersions.ts"
 import * as Events from "./handlers/Events.ts"
 import * as Fingerprints from "./handlers/Fingerprints.ts"
 import * as People from "./handlers/People.ts"
+import * as Sessions from "./handlers/Sessions.ts"
+import * as StorageUse from "./handlers/StorageUse.ts"
 import * as System from "./handlers/System.ts"
 import * as RequestErrors from "./RequestErrors.ts"
 
@@ -19,6 +21,8 @@ const handlers = Layer.mergeAll(
   Agents.layer,
   AgentVersions.layer,
   People.layer,
+  Sessions.layer,
+  StorageUse.layer,
   System.layer
 )
 

@@ -1,11 +1,11 @@
 /** The router for everybody: one function in, promises out. A few lines over the layers that Effect users compose. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Events, Fingerprints } from "@tachograph/api"
-import { ApiKeys, Recorder, type Storage } from "@tachograph/core"
+import { Fingerprints } from "@tachograph/api"
+import { ApiKeys, CurrentProject, Recorder, type Storage } from "@tachograph/core"
 import { ByteSize, DateTime, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { toNewEvent } from "./handlers/Events.ts"
+import * as EventBody from "./EventBody.ts"
 import { toFingerprint } from "./handlers/Fingerprints.ts"
 import * as Paths from "./Paths.ts"
 import * as RequestBody from "./RequestBody.ts"
@@ -94,12 +94,13 @@ const goneBody = JSON.stringify({ type: "storage-unavailable" })
 const goneHeaders = { "content-type": "application/json", "retry-after": "1" }
 const gone = () => new Response(goneBody, { status: 503, headers: goneHeaders })
 
-const eventBody = RequestBody.decodeText(Events.CreateEvent)
 const fingerprintBody = RequestBody.decodeText(Fingerprints.CreateFingerprint)
 
 const record = Effect.fnUntraced(function* (body: object) {
   const recorder = yield* Recorder
-  const { id, receivedAt } = yield* recorder.createEvent(toNewEvent(yield* eventBody(JSON.stringify(body))))
+  const bytes = Buffer.from(JSON.stringify(body))
+  const event = yield* EventBody.decode({ bytes, json: true }, yield* CurrentProject, recorder.beginningsOf)
+  const { id, receivedAt } = yield* recorder.createEvent(event)
   return { event_id: id, received_at: DateTime.formatIso(receivedAt) }
 })
 

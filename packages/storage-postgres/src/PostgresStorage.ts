@@ -33,6 +33,9 @@ const defaults = { maxConnections: 10, operationTimeout: 10_000 }
 /** Bytes of one message from the server: a row holds a whole event, which may be as large as a body. */
 const maxMessageSize = 1024 ** 3
 
+/** Batches of events in flight: enough to keep the database busy while one waits for its disk, and connections are left. */
+const lanes = 4
+
 /** `schema` becomes the search path, in which an identifier is quoted. */
 const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`
 
@@ -88,7 +91,7 @@ export const migrate = (config: PostgresConfig) =>
 export const layerNoMigrations = (
   config: PostgresConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
-  SqlStorage.layerNoMigrations({ deadline: config.operationTimeout ?? defaults.operationTimeout }).pipe(
+  SqlStorage.layerNoMigrations({ deadline: config.operationTimeout ?? defaults.operationTimeout, lanes }).pipe(
     Layer.provide(client(config))
   )
 

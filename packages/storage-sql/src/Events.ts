@@ -1,12 +1,37 @@
 /** Appending events and reading them back. */
-import { type AppendEvent, Errors, type EventId, type EventQuery, type ProjectId, Uuid } from "@tachograph/core"
+import {
+  type AppendEvent,
+  Errors,
+  type EventId,
+  type EventQuery,
+  type ProjectId,
+  SessionMoved,
+  Uuid
+} from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as NumberedNames from "./NumberedNames.ts"
 import type * as Projects from "./Projects.ts"
 import { apiNumber, type EventRow, toEventSummary } from "./Rows.ts"
+import * as SharedPieces from "./SharedPieces.ts"
+import * as Usage from "./Usage.ts"
+
+interface StoredPackRow {
+  readonly session_number: number | string
+  readonly pack_number: number | string
+  readonly pack: Uint8Array
+}
+
+/** Rows in one statement. Postgres takes 65,535 parameters. */
+const rowsAtOnce = 1000
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const pieces = SharedPieces.make(sql)
+  const usage = Usage.make(sql, projects)
+
+  /** At least one row. */
+  const insert = (rows: ReadonlyArray<Record<string, unknown>>) => sql.insert(rows as [Record<string, unknown>])
+
   /** Rows of one project, in a transaction. */
   const appendIn = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
     const summaries = events.map(({ summary }) => summary)
@@ -47,23 +72,22 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       versions.set(agent_number, yield* NumberedNames.ensure(sql, NumberedNames.agentVersions, key, wanted))
     }
 
-    const nextPack = new Map<number, number>()
-    for (const [session, session_number] of Array.from(sessions).sort(([, a], [, b]) => a - b)) {
-      const count = summaries.filter((summary) => summary.session === session).length
-      const [row] = yield* sql<{ packs: number }>`
-        UPDATE sessions SET packs = packs + ${count}
-        WHERE project_id = ${project_id} AND session_number = ${session_number} RETURNING packs`
-      nextPack.set(session_number, Number(row!.packs) - count + 1)
-    }
+    const moved = yield* moveSessions(project_id, sessions, events)
+    if (moved.length > 0) return { moved, appended: [] }
 
     const packRows: Array<Record<string, unknown>> = []
     const eventRows: Array<Record<string, unknown>> = []
-    for (const { pack, summary } of events) {
+    const tally = new Usage.Tally()
+    const appended = events.map(({ pack, summary }): number => {
       const session_number = sessions.get(summary.session)!
       const agent_number = agents.get(summary.agent)!
-      const pack_number = nextPack.get(session_number)!
-      nextPack.set(session_number, pack_number + 1)
-      packRows.push({ project_id, session_number, pack_number, pack })
+      packRows.push({ project_id, session_number, pack_number: pack.number, agent_number, pack: pack.bytes })
+      tally.add(session_number, agent_number, {
+        entries: 1,
+        sent_bytes: summary.inputsBytes + summary.outputBytes,
+        new_bytes: pack.newBytes,
+        stored_bytes: pack.bytes.length
+      })
       eventRows.push({
         project_id,
         event_id: Uuid.toBytes(summary.id),
@@ -82,21 +106,78 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         output_bytes: summary.outputBytes,
         occurred_at: summary.occurredAt?.epochMilliseconds ?? null,
         duration_ms: summary.durationMs,
-        pack_number
+        pack_number: pack.number
       })
+      return session_number
+    })
+    for (let at = 0; at < events.length; at += rowsAtOnce) {
+      yield* sql`INSERT INTO packs ${insert(packRows.slice(at, at + rowsAtOnce))}`
+      yield* sql`INSERT INTO events ${insert(eventRows.slice(at, at + rowsAtOnce))}`
     }
-    yield* sql`INSERT INTO packs ${sql.insert(packRows as [Record<string, unknown>])}`
-    yield* sql`INSERT INTO events ${sql.insert(eventRows as [Record<string, unknown>])}`
+    const owners = events.map(({ pack, summary }) => ({
+      session_number: sessions.get(summary.session)!,
+      shared: pack.shared
+    }))
+    if (owners.some(({ shared }) => shared.length > 0)) {
+      for (const piece of yield* pieces.own(project_id, owners)) {
+        tally.add(Usage.ofProject, Usage.ofProject, {
+          entries: 1,
+          new_bytes: piece.size,
+          stored_bytes: piece.bytes().length
+        })
+      }
+    }
+    yield* usage.add(project_id, tally)
+    return { moved, appended }
+  })
+
+  /** Counts the packs in their sessions' rows, which holds these until the end. Answers sessions that are not as expected. */
+  const moveSessions = Effect.fnUntraced(function* (
+    project_id: number,
+    sessions: ReadonlyMap<string, number>,
+    events: ReadonlyArray<AppendEvent>
+  ) {
+    const moved: Array<string> = []
+    const bySession = Map.groupBy(events, ({ summary }) => summary.session as string)
+    for (const [session, session_number] of Array.from(sessions).sort(([, a], [, b]) => a - b)) {
+      const packs = bySession.get(session)!.map(({ pack }) => pack)
+      const { number, session: expected = { number: session_number, generation: 0 } } = packs[0]!
+      const sum = (of: "history" | "parts") => packs.reduce((total, pack) => total + pack[of], 0)
+      const rows =
+        expected.number === session_number
+          ? yield* sql`UPDATE sessions
+              SET packs = packs + ${packs.length}, history = history + ${sum("history")}, parts = parts + ${sum("parts")}
+              WHERE project_id = ${project_id} AND session_number = ${session_number}
+                AND generation = ${expected.generation} AND packs = ${number - 1} RETURNING packs`
+          : []
+      if (rows.length === 0) moved.push(session)
+    }
+    return moved
   })
 
   const appendEvents = Effect.fn("SqlStorage.appendEvents")(function* (events: ReadonlyArray<AppendEvent>) {
     const byProject = new Map<number, Array<AppendEvent>>()
     for (const event of events) {
       const project = yield* projects.findOrCreate(event.project)
-      byProject.set(project, [...(byProject.get(project) ?? []), event])
+      const own = byProject.get(project)
+      if (own === undefined) byProject.set(project, [event])
+      else own.push(event)
     }
     const inOrder = Array.from(byProject).sort(([a], [b]) => a - b)
-    yield* sql.withTransaction(Effect.forEach(inOrder, ([project, own]) => appendIn(project, own), { discard: true }))
+    const numbers = yield* sql.withTransaction(
+      Effect.gen(function* () {
+        const numbers = new Map<AppendEvent, number>()
+        const moved: Array<{ readonly project: ProjectId; readonly session: string }> = []
+        for (const [project_id, own] of inOrder) {
+          const done = yield* appendIn(project_id, own)
+          for (const session of done.moved) moved.push({ project: own[0]!.project, session })
+          for (const [index, number] of done.appended.entries()) numbers.set(own[index]!, number)
+        }
+        // Fails, so that all of it is rolled back.
+        return moved.length > 0 ? yield* new SessionMoved({ sessions: moved }) : numbers
+      })
+    )
+    return events.map((event) => numbers.get(event)!)
   })
 
   const select = sql.literal(`e.event_id, e.received_at, s.session_id, a.agent_name, v.agent_version_name, p.person_id,
@@ -112,12 +193,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const getEvent = Effect.fn("SqlStorage.getEvent")(function* (project: ProjectId, id: EventId) {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.EventNotFound()
-    const [row] = yield* sql<EventRow & { pack: Uint8Array }>`SELECT ${select}, k.pack FROM ${from}
-      JOIN packs k ON k.project_id = e.project_id AND k.session_number = e.session_number
+    const [row] = yield* sql<EventRow & StoredPackRow>`SELECT ${select}, e.session_number, e.pack_number, k.pack
+      FROM ${from} JOIN packs k ON k.project_id = e.project_id AND k.session_number = e.session_number
         AND k.pack_number = e.pack_number
       WHERE e.project_id = ${number} AND e.event_id = ${Uuid.toBytes(id)}`
     if (row === undefined) return yield* new Errors.EventNotFound()
-    return { summary: toEventSummary(row), pack: row.pack }
+    const pack = { number: Number(row.pack_number), bytes: row.pack }
+    return { summary: toEventSummary(row), session: Number(row.session_number), pack }
   })
 
   const listEvents = Effect.fn("SqlStorage.listEvents")(function* (project: ProjectId, query: EventQuery) {

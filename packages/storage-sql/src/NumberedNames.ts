@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as Locks from "./Locks.ts"
 
 interface Kind {
   readonly table: string
@@ -12,6 +13,8 @@ interface Kind {
   readonly number: string
   readonly parent: string
   readonly counter: string
+  /** Rows may be taken away by others, and are held until the end of the transaction. */
+  readonly isHeld?: true
 }
 
 export const agents: Kind = {
@@ -26,7 +29,8 @@ export const people: Kind = {
   name: "person_id",
   number: "person_number",
   parent: "projects",
-  counter: "people"
+  counter: "people",
+  isHeld: true
 }
 export const sessions: Kind = {
   table: "sessions",
@@ -66,7 +70,7 @@ export const ensure = Effect.fnUntraced(function* (
   const look = Effect.gen(function* () {
     const rows = yield* sql<{ name: string; number: number }>`
       SELECT ${sql(kind.name)} AS name, ${sql(kind.number)} AS number FROM ${sql(kind.table)}
-      WHERE ${isOfParent} AND ${sql.in(kind.name, missing())}`
+      WHERE ${isOfParent} AND ${sql.in(kind.name, missing())} ${kind.isHeld ? Locks.keyShare(sql) : sql.literal("")}`
     for (const { name, number } of rows) numbers.set(name, Number(number))
   })
 

@@ -8,6 +8,7 @@ export interface Projects {
   readonly find: (project: ProjectId) => Effect.Effect<number | undefined, SqlError.SqlError>
   /** Creates it where there is none. Not to be called in a transaction. */
   readonly findOrCreate: (project: ProjectId) => Effect.Effect<number, SqlError.SqlError>
+  readonly list: Effect.Effect<ReadonlyArray<ProjectId>, SqlError.SqlError>
 }
 
 export const make = (sql: SqlClient.SqlClient): Projects => {
@@ -39,5 +40,10 @@ export const make = (sql: SqlClient.SqlClient): Projects => {
     return yield* findOrCreate(project)
   })
 
-  return { find, findOrCreate }
+  const list = Effect.map(
+    sql<{ project_name: ProjectId }>`SELECT project_name FROM projects ORDER BY project_id`,
+    (rows) => rows.map(({ project_name }) => project_name)
+  )
+
+  return { find, findOrCreate, list }
 }

@@ -114,6 +114,8 @@ const open = (filename: string) =>
           if (mode !== "wal") database.exec("PRAGMA journal_mode = WAL")
           // A commit is on the disk when it returns, whatever becomes of the power.
           database.exec("PRAGMA synchronous = FULL")
+          // What is deleted is overwritten with zeros.
+          database.exec("PRAGMA secure_delete = ON")
           return database
         } catch (error) {
           database.close()

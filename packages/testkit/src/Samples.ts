@@ -3,13 +3,15 @@ import {
   AgentName,
   AgentVersionName,
   type AppendEvent,
+  type Errors,
   EventId,
   EventSummary,
   FingerprintId,
   ProjectId,
-  SessionId
+  SessionId,
+  type Storage
 } from "@tachograph/core"
-import { DateTime } from "effect"
+import { DateTime, Effect } from "effect"
 
 /** An id of the process `seed`, in the order of `n`. Both are below a hundred million, `seed` below ten thousand. */
 export const eventId = (n: number, seed = 0): EventId =>
@@ -40,5 +42,38 @@ export const appendEvent = (
     outputBytes: 2,
     ...fields
   }),
-  pack: Uint8Array.of(0, Number.parseInt(id.slice(-2), 16), 255)
+  pack: {
+    session: undefined,
+    number: 1,
+    bytes: Uint8Array.of(0, Number.parseInt(id.slice(-2), 16), 255),
+    history: 0,
+    parts: 0,
+    newBytes: 5,
+    shared: []
+  }
+})
+
+/** Appends events as packs of their sessions, whatever those are by now. */
+export const append = (
+  storage: Storage["Service"],
+  events: ReadonlyArray<AppendEvent>
+): Effect.Effect<ReadonlyArray<number>, Errors.StorageUnavailable> =>
+  Effect.catchTag(appendOnce(storage, events), "session-moved", () => Effect.suspend(() => append(storage, events)))
+
+const appendOnce = Effect.fnUntraced(function* (storage: Storage["Service"], events: ReadonlyArray<AppendEvent>) {
+  const next = new Map<string, AppendEvent["pack"]>()
+  const numbered: Array<AppendEvent> = []
+  for (const event of events) {
+    const key = JSON.stringify([event.project, event.summary.session])
+    const last = next.get(key)
+    const state = last === undefined ? yield* storage.getSession(event.project, event.summary.session) : undefined
+    const pack = {
+      ...event.pack,
+      session: last === undefined ? state && { number: state.number, generation: state.generation } : last.session,
+      number: (last?.number ?? state?.packs ?? 0) + 1
+    }
+    next.set(key, pack)
+    numbered.push({ ...event, pack })
+  }
+  return yield* storage.appendEvents(numbered)
 })

@@ -20,7 +20,7 @@ import {
 import { DateTime, Effect, Fiber, type Layer } from "effect"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { appendEvent, eventId } from "./Samples.ts"
+import { append, appendEvent, eventId } from "./Samples.ts"
 
 const project = ProjectId.make("default")
 const other = ProjectId.make("other")
@@ -148,11 +148,11 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
           stopReason: "stop",
           api: "provider2-beta-messages"
         })
-        yield* storage.appendEvents([whole, event(2)])
+        yield* append(storage, [whole, event(2)])
         for (const { pack, summary } of [whole, event(2)]) {
           const found = yield* storage.getEvent(project, summary.id)
           expect(found.summary).toEqual(summary)
-          expect(Array.from(found.pack)).toEqual(Array.from(pack))
+          expect(Array.from(found.pack.bytes)).toEqual(Array.from(pack.bytes))
         }
         expect(yield* tagOf(storage.getEvent(project, idOf(3)))).toBe("event-not-found")
       }))
@@ -161,7 +161,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
       Effect.gen(function* () {
         const p1 = PersonId.make("p1")
         yield* storage.putPerson(project, { id: p1, properties: JsonText.unsafe(`{"kept":1}`), createdAt: now })
-        yield* storage.appendEvents([
+        yield* append(storage, [
           event(1, { person: p1 }),
           event(2, { person: PersonId.make("p2"), agentVersion: AgentVersionName.make("v2") }),
           event(3, { agent: AgentName.make("second") })
@@ -186,7 +186,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
           person: n % 5 === 0 ? null : PersonId.make(`p${n % 5}`)
         })
         const all = Array.from({ length: 60 }, (_, n) => event(n + 1, fields(n + 1)))
-        yield* storage.appendEvents(all)
+        yield* append(storage, all)
         const list = (query: Partial<EventSummary>) =>
           Effect.map(
             storage.listEvents(project, {
@@ -215,7 +215,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
       Effect.gen(function* () {
         const ids = Array.from({ length: 25 }, (_, n) => idOf(3 * n + 1))
         // Appended out of order, as several processes do.
-        yield* Effect.forEach([...ids].reverse(), (_, n) => storage.appendEvents([event(3 * ((n * 7) % 25) + 1)]))
+        yield* Effect.forEach([...ids].reverse(), (_, n) => append(storage, [event(3 * ((n * 7) % 25) + 1)]))
         const pagesOf = Effect.fnUntraced(function* (limit: number, order: "asc" | "desc", start?: EventId) {
           const found: Array<EventId> = []
           for (let after = start; ;) {
@@ -238,7 +238,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
 
     test("keeps projects apart", (storage) =>
       Effect.gen(function* () {
-        yield* storage.appendEvents([
+        yield* append(storage, [
           event(1, { person: PersonId.make("p1") }),
           event(2, { person: PersonId.make("p1"), agent: AgentName.make("second") }, other)
         ])
@@ -252,9 +252,9 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
 
     test("appends all or none", (storage) =>
       Effect.gen(function* () {
-        yield* storage.appendEvents([event(1)])
+        yield* append(storage, [event(1)])
         const exit = yield* Effect.exit(
-          storage.appendEvents([event(2, { agent: AgentName.make("new"), session: SessionId.make("new") }), event(1)])
+          append(storage, [event(2, { agent: AgentName.make("new"), session: SessionId.make("new") }), event(1)])
         )
         expect(exit._tag).toBe("Failure")
         expect(yield* tagOf(storage.getAgent(project, AgentName.make("new")))).toBe("agent-not-found")
@@ -267,7 +267,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
       Effect.gen(function* () {
         yield* Effect.forEach(
           Array.from({ length: 64 }, (_, n) => event(n + 1)),
-          (one) => storage.appendEvents([one]),
+          (one) => append(storage, [one]),
           {
             concurrency: "unbounded"
           }
@@ -293,13 +293,13 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     test("an interrupted append leaves nothing half", (storage) =>
       Effect.gen(function* () {
         for (let n = 1; n <= 40; n++) {
-          const fiber = yield* Effect.forkChild(storage.appendEvents([event(2 * n), event(2 * n + 1)]))
+          const fiber = yield* Effect.forkChild(append(storage, [event(2 * n), event(2 * n + 1)]))
           for (let i = 0; i < n % 8; i++) yield* Effect.yieldNow
           yield* Fiber.interrupt(fiber)
         }
         const ids = (yield* storage.listEvents(project, { order: "asc", limit: 1000 })).map(({ id }) => id)
         for (let n = 1; n <= 40; n++) expect(ids.includes(idOf(2 * n))).toBe(ids.includes(idOf(2 * n + 1)))
-        yield* storage.appendEvents([event(1000)])
+        yield* append(storage, [event(1000)])
       }))
 
     test("finds, lists and revokes keys by their hash and id", (storage) =>

@@ -12,6 +12,7 @@ import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
 import { EventNotFound, FingerprintNotFound, SessionIdEmpty, bodyErrors } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
 import { JsonObject, optional } from "../Json.ts"
+import { Limit } from "../Limit.ts"
 
 const oneOf = (values: ReadonlyArray<string>) => {
   const quoted = values.map((value) => `'${value}'`)
@@ -91,30 +92,6 @@ export const EventOnWire = Schema.Struct({
 }).annotate({ identifier: "Event" })
 
 export const defaultLimit = 100
-export const maxLimit = 1_000
-
-const Limit = Schema.String.pipe(
-  Schema.decodeTo(
-    Schema.Int,
-    SchemaTransformation.transformEffect({
-      decode: (text: string, options) => {
-        const value = /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : Number.NaN
-        const violation = Number.isNaN(value)
-          ? {
-              type: "int_parsing",
-              msg: "Input should be a valid integer, unable to parse string as an integer"
-            }
-          : value < 1
-            ? Violation.greaterThanEqual(1)
-            : value > maxLimit
-              ? Violation.lessThanEqual(maxLimit)
-              : undefined
-        return violation === undefined ? Effect.succeed(value) : Effect.fail(Violation.issue(violation, text, options))
-      },
-      encode: (value: number) => Effect.succeed(String(value))
-    })
-  )
-)
 
 /** Opaque to clients: what `next_cursor` said, to be handed back with the same filters and order. */
 export const Cursor = Schema.String.pipe(

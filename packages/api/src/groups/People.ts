@@ -1,7 +1,8 @@
 import { PersonId } from "@tachograph/core/domain/Person"
+import { Receipt } from "@tachograph/core/domain/StorageUsage"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, reading, writing } from "../Authorization.ts"
+import { AllowedScopes, administering, reading, writing } from "../Authorization.ts"
 import { PersonNotFound, bodyErrors } from "../Errors.ts"
 import { JsonObject, optional } from "../Json.ts"
 
@@ -38,5 +39,12 @@ export class People extends HttpApiGroup.make("people").add(
     error: PersonNotFound
   })
     .annotate(AllowedScopes, reading)
-    .annotate(OpenApi.Summary, "Read a person")
+    .annotate(OpenApi.Summary, "Read a person"),
+  HttpApiEndpoint.delete("erasePerson", "/people/:person_id", {
+    params: { person_id: PersonId },
+    success: Receipt,
+    error: PersonNotFound
+  })
+    .annotate(AllowedScopes, administering)
+    .annotate(OpenApi.Summary, "Erase a person, their events, and what no other event holds")
 ) {}

@@ -27,6 +27,12 @@ export class PersonNotFound extends Schema.TaggedError<PersonNotFound>()(
   { httpApiStatus: 404 }
 ) {}
 
+export class SessionNotFound extends Schema.TaggedError<SessionNotFound>()(
+  "session-not-found",
+  {},
+  { httpApiStatus: 404 }
+) {}
+
 export class EventNotFound extends Schema.TaggedError<EventNotFound>()("event-not-found", {}, { httpApiStatus: 404 }) {}
 
 /** The storage did not answer, and nothing of the request was kept. Worth another try. */

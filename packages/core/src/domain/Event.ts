@@ -1,8 +1,8 @@
 import { Schema } from "effect"
+import type { MarkedPayload } from "../payload/Marks.ts"
 import { AgentName } from "./Agent.ts"
 import { AgentVersionName } from "./AgentVersion.ts"
 import { FingerprintId } from "./Fingerprint.ts"
-import { JsonText } from "./JsonText.ts"
 import { PersonId } from "./Person.ts"
 import * as ProviderNames from "./ProviderNames.ts"
 import { SessionId } from "./Session.ts"
@@ -46,11 +46,15 @@ export class EventSummary extends Schema.Class<EventSummary>("EventSummary")({
   outputBytes: Schema.Int
 }) {}
 
-/** The two texts of a model call, as they were sent. */
-export const Payload = Schema.Struct({ inputs: JsonText, output: JsonText })
-export type Payload = typeof Payload.Type
+/** The two texts of a model call as they were sent: JSON, in UTF-8. */
+export interface Payload {
+  readonly inputs: Uint8Array
+  readonly output: Uint8Array
+}
 
-export class Event extends Schema.Class<Event>("Event")({ ...envelope, payload: Payload }) {}
+export interface Event extends EventSummary {
+  readonly payload: Payload
+}
 
 /** One model call as a client hands it in. What is absent gets the defaults of the interface. */
 export interface NewEvent {
@@ -60,9 +64,9 @@ export interface NewEvent {
   readonly agent?: AgentName | null | undefined
   readonly agentVersion?: AgentVersionName | null | undefined
   readonly person?: PersonId | null | undefined
-  readonly occurredAt?: Event["occurredAt"] | undefined
+  readonly occurredAt?: EventSummary["occurredAt"] | undefined
   readonly durationMs?: number | null | undefined
-  readonly payload: Payload
+  readonly payload: MarkedPayload
   readonly facts: ModelFacts
 }
 

@@ -1,48 +1,58 @@
 /**
- * Finds where values stand in a JSON text, without parsing them. One pass, at memory speed: strings are skipped with
- * `indexOf`, and nothing is allocated but the keys that are looked at.
+ * Finds where values stand in a JSON text, without parsing them: one pass over its UTF-8, at memory speed, with nothing
+ * allocated but the keys that are looked at.
  *
- * Every function here takes a text that is known to be valid JSON; on another the answer means nothing.
+ * On a text that is not valid JSON these functions either throw `Malformed` or answer something without meaning; they
+ * never read past its end and always come to one. Whether a text is valid is for `JSON.parse` to say.
  */
 
-/** A value's place in its text: from `start` up to, not including, `end`, in UTF-16 units. */
+/** A value's place in its text: from `start` up to, not including, `end`, in bytes. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
-const quote = 0x22
-const comma = 0x2c
+/** Thrown where a text cannot be JSON. The same one each time: it is control flow, and a stack would cost more than the scan. */
+export const Malformed: Error = new Error("Not a JSON text")
+
+export const quote = 0x22
+export const openBracket = 0x5b
+export const openBrace = 0x7b
+export const comma = 0x2c
+export const closeBracket = 0x5d
 const backslash = 0x5c
-const openBracket = 0x5b
-const closeBracket = 0x5d
-const openBrace = 0x7b
+const colon = 0x3a
 const closeBrace = 0x7d
 
 /** The first place at or after `at` that is not white space. */
-export const skipSpace = (text: string, at: number): number => {
-  while (text.charCodeAt(at) <= 0x20) at++
-  return at
-}
-
-/** The place behind the string that opens at `at`. */
-const skipString = (text: string, at: number): number => {
-  for (let end = text.indexOf('"', at + 1); ; end = text.indexOf('"', end + 1)) {
-    let escapes = end - 1
-    while (text.charCodeAt(escapes) === backslash) escapes--
-    // An odd number of backslashes before it escapes the quote.
-    if ((end - escapes) % 2 === 1) return end + 1
+export const skipSpace = (text: Uint8Array, at: number): number => {
+  for (;;) {
+    const code = text[at]
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at
+    at++
   }
 }
 
+/** The place behind the string that opens at `at`. */
+export const skipString = (text: Uint8Array, at: number): number => {
+  const { length } = text
+  for (let end = at + 1; end < length; end++) {
+    const code = text[end]
+    if (code === quote) return end + 1
+    if (code === backslash) end++
+  }
+  throw Malformed
+}
+
 /** The place behind the value that starts at `at`. Nesting is counted, not recursed into. */
-export const skipValue = (text: string, at: number): number => {
-  const first = text.charCodeAt(at)
+export const skipValue = (text: Uint8Array, at: number): number => {
+  const first = text[at]
   if (first === quote) return skipString(text, at)
   if (first !== openBrace && first !== openBracket) return skipScalar(text, at)
+  const { length } = text
   let depth = 0
-  for (;;) {
-    const code = text.charCodeAt(at)
+  while (at < length) {
+    const code = text[at]
     if (code === quote) {
       at = skipString(text, at)
       continue
@@ -51,61 +61,82 @@ export const skipValue = (text: string, at: number): number => {
     if (code === openBrace || code === openBracket) depth++
     else if ((code === closeBrace || code === closeBracket) && --depth === 0) return at
   }
+  throw Malformed
 }
 
 /** The place behind a number, `true`, `false` or `null`: at the first thing that can follow one. */
-const skipScalar = (text: string, at: number): number => {
+const skipScalar = (text: Uint8Array, at: number): number => {
+  const start = at
   for (; at < text.length; at++) {
-    const code = text.charCodeAt(at)
+    const code = text[at]!
     if (code <= 0x20 || code === comma || code === closeBrace || code === closeBracket) break
   }
+  if (at === start) throw Malformed
   return at
 }
 
-/** Called for each member with its key, unescaped, and where its value starts; answers the place behind the value. */
-export type VisitMember = (key: string, valueStart: number) => number
+/** Behind what follows a value in an object or array: past the comma, or at the bracket that closes it. */
+export const skipComma = (text: Uint8Array, at: number, close: number): number => {
+  at = skipSpace(text, at)
+  if (text[at] === comma) return skipSpace(text, at + 1)
+  if (text[at] === close) return at
+  throw Malformed
+}
+
+/** Called for each member with where its key opens, where it ends, and where its value starts; answers the place behind the value. */
+export type VisitMember = (keyStart: number, keyEnd: number, valueStart: number) => number
 
 /** Visits the members of the object that opens at `at`, in order, duplicates too. Answers the place behind it. */
-export const scanMembers = (text: string, at: number, visit: VisitMember): number => {
+export const scanMembers = (text: Uint8Array, at: number, visit: VisitMember): number => {
   at = skipSpace(text, at + 1)
-  while (text.charCodeAt(at) !== closeBrace) {
+  while (text[at] !== closeBrace) {
+    if (text[at] !== quote) throw Malformed
     const keyEnd = skipString(text, at)
-    const raw = text.slice(at + 1, keyEnd - 1)
-    const key = raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw
-    const colon = skipSpace(text, keyEnd)
-    at = skipSpace(text, visit(key, skipSpace(text, colon + 1)))
-    if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1)
+    const separator = skipSpace(text, keyEnd)
+    if (text[separator] !== colon) throw Malformed
+    at = skipComma(text, visit(at, keyEnd, skipSpace(text, separator + 1)), closeBrace)
   }
   return at + 1
 }
 
-export const isObjectAt = (text: string, at: number): boolean => text.charCodeAt(at) === openBrace
+/** Called for each element with where it starts; answers the place behind it. */
+export type VisitElement = (start: number) => number
+
+/** Visits the elements of the array that opens at `at`, in order. Answers the place behind it. */
+export const scanElements = (text: Uint8Array, at: number, visit: VisitElement): number => {
+  at = skipSpace(text, at + 1)
+  while (text[at] !== closeBracket) at = skipComma(text, visit(at), closeBracket)
+  return at + 1
+}
+
+/** The key that opens at `start`, unescaped. */
+export const keyAt = (text: Buffer, start: number, end: number): string => {
+  const raw = text.toString("utf8", start + 1, end - 1)
+  return raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw
+}
 
 /** Where each member of the object, or element of the array, at `at` stands; of duplicate keys the last. */
-export const children = (text: string, at: number): ReadonlyMap<string, Span> => {
+export const children = (text: Buffer, at: number): ReadonlyMap<string, Span> => {
   const found = new Map<string, Span>()
-  const visit = (key: string, start: number): number => {
-    const end = skipValue(text, start)
-    found.set(key, { start, end })
-    return end
+  if (text[at] === openBrace) {
+    scanMembers(text, at, (keyStart, keyEnd, start) => {
+      const end = skipValue(text, start)
+      found.set(keyAt(text, keyStart, keyEnd), { start, end })
+      return end
+    })
+  } else if (text[at] === openBracket) {
+    let index = 0
+    scanElements(text, at, (start) => {
+      const end = skipValue(text, start)
+      found.set(String(index++), { start, end })
+      return end
+    })
   }
-  if (isObjectAt(text, at)) scanMembers(text, at, visit)
-  else if (text.charCodeAt(at) === openBracket) scanElements(text, at, visit)
   return found
 }
 
-/** Visits the elements of the array that opens at `at`, by their index. Answers the place behind it. */
-const scanElements = (text: string, at: number, visit: VisitMember): number => {
-  at = skipSpace(text, at + 1)
-  for (let index = 0; text.charCodeAt(at) !== closeBracket; index++) {
-    at = skipSpace(text, visit(String(index), at))
-    if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1)
-  }
-  return at + 1
-}
-
 /** Where the value at a path of keys and indexes stands; of duplicate keys the last, as `JSON.parse` has it. */
-export const locate = (text: string, path: ReadonlyArray<string | number>): Span | undefined => {
+export const locate = (text: Buffer, path: ReadonlyArray<string | number>): Span | undefined => {
   const start = skipSpace(text, 0)
   let span: Span | undefined = { start, end: skipValue(text, start) }
   for (const step of path) {

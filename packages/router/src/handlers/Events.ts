@@ -1,45 +1,33 @@
 import { Events, TachographApi } from "@tachograph/api"
-import { type Event, EventJson, JsonText, ModelFactsReader, type NewEvent, Recorder } from "@tachograph/core"
+import { CurrentProject, type Event, JsonText, Recorder } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as EventBody from "../EventBody.ts"
 import * as JsonResponse from "../JsonResponse.ts"
 import * as RequestBody from "../RequestBody.ts"
 
-const createEventBody = RequestBody.decode(Events.CreateEvent)
-
-/** What the recorder takes, out of a body of Create Event and the text that it was read from. */
-export const toNewEvent = ({ text, value }: RequestBody.Decoded<typeof Events.CreateEvent.Type>): NewEvent => {
-  const { api, inputs, output } = value.properties
-  return {
-    api,
-    fingerprintId: value.fingerprint_id,
-    session: value.session,
-    agent: value.agent,
-    agentVersion: value.agent_version,
-    person: value.person,
-    occurredAt: value.occurred_at,
-    durationMs: value.duration_ms,
-    payload: EventJson.payloadOf(text),
-    facts: ModelFactsReader.read(api, inputs, output)
-  }
+/** The payload's bytes are spliced in as they are. */
+const toResponse = (event: Event) => {
+  const around = JsonText.object({
+    event_id: JsonText.of(event.id),
+    received_at: JsonText.of(DateTime.formatIso(event.receivedAt)),
+    event_name: JsonText.of("llm"),
+    properties: JsonText.object({ api: JsonText.of(event.api), inputs: hole, output: hole }),
+    fingerprint_id: JsonText.of(event.fingerprintId),
+    agent: JsonText.of(event.agent),
+    agent_version: JsonText.of(event.agentVersion),
+    person: JsonText.of(event.person),
+    session: JsonText.of(event.session),
+    occurred_at: JsonText.of(event.occurredAt && DateTime.formatIso(event.occurredAt)),
+    duration_ms: JsonText.of(event.durationMs)
+  })
+  const [before = "", between = "", after = ""] = around.split(hole)
+  const { inputs, output } = event.payload
+  return JsonResponse.ofBytes([Buffer.from(before), inputs, Buffer.from(between), output, Buffer.from(after)])
 }
 
-const toResponse = (event: Event) =>
-  JsonResponse.make(
-    JsonText.object({
-      event_id: JsonText.of(event.id),
-      received_at: JsonText.of(DateTime.formatIso(event.receivedAt)),
-      event_name: JsonText.of("llm"),
-      properties: JsonText.object({ api: JsonText.of(event.api), ...event.payload }),
-      fingerprint_id: JsonText.of(event.fingerprintId),
-      agent: JsonText.of(event.agent),
-      agent_version: JsonText.of(event.agentVersion),
-      person: JsonText.of(event.person),
-      session: JsonText.of(event.session),
-      occurred_at: JsonText.of(event.occurredAt && DateTime.formatIso(event.occurredAt)),
-      duration_ms: JsonText.of(event.durationMs)
-    })
-  )
+/** Stands for a half of the payload in the text around it. No JSON text has it in any other place: it would be escaped. */
+const hole = JsonText.unsafe("\u0000")
 
 export const layer = HttpApiBuilder.group(
   TachographApi,
@@ -50,7 +38,10 @@ export const layer = HttpApiBuilder.group(
       .handleRaw(
         "createEvent",
         Effect.fn("createEvent")(function* ({ request }) {
-          return yield* recorder.createEvent(toNewEvent(yield* createEventBody(request)))
+          const body = yield* RequestBody.read(request)
+          return yield* recorder.createEvent(
+            yield* EventBody.decode(body, yield* CurrentProject, recorder.beginningsOf)
+          )
         })
       )
       .handle(

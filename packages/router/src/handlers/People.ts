@@ -10,8 +10,9 @@ const updatePersonBody = RequestBody.decode(People.UpdatePerson)
 
 /** The properties as they stand in the body's text; `{}` where there are none. */
 const propertiesIn = (text: string): JsonText.JsonText => {
-  const span = Scan.locate(text, ["properties"])
-  const properties = span === undefined ? "null" : text.slice(span.start, span.end)
+  const bytes = Buffer.from(text)
+  const span = Scan.locate(bytes, ["properties"])
+  const properties = span === undefined ? "null" : bytes.toString("utf8", span.start, span.end)
   return JsonText.unsafe(properties === "null" ? "{}" : properties)
 }
 
@@ -44,6 +45,7 @@ export const layer = HttpApiBuilder.group(
           return toResponse(yield* recorder.updatePerson(params.person_id, propertiesIn(text)))
         })
       )
+      .handle("erasePerson", ({ params }) => recorder.erasePerson(params.person_id))
       .handle("getPerson", ({ params }) => Effect.map(recorder.getPerson(params.person_id), toResponse))
   })
 )

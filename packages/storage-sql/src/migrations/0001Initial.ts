@@ -86,10 +86,15 @@ export default Effect.gen(function* () {
     project_id INTEGER NOT NULL,
     session_number ${bigint} NOT NULL,
     session_id ${name} NOT NULL,
+    generation ${bigint} NOT NULL DEFAULT 0,
     packs ${bigint} NOT NULL DEFAULT 0,
+    history ${bigint} NOT NULL DEFAULT 0,
+    parts ${bigint} NOT NULL DEFAULT 0,
+    unswept INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, session_number)
   ) ${clustered}`
   yield* sql`CREATE UNIQUE INDEX sessions_by_id ON sessions (project_id, session_id)`
+  yield* sql`CREATE INDEX sessions_unswept ON sessions (project_id, session_number) WHERE unswept = 1`
 
   yield* sql`CREATE TABLE events (
     project_id INTEGER NOT NULL,
@@ -117,11 +122,49 @@ export default Effect.gen(function* () {
   yield* sql`CREATE INDEX events_by_person ON events (project_id, person_number, event_id)
     WHERE person_number IS NOT NULL`
 
+  // The agent is the one whose event the pack came with, and in whose account its bytes stand. Kept says that the event
+  // is still there.
   yield* sql`CREATE TABLE packs (
     project_id INTEGER NOT NULL,
     session_number ${bigint} NOT NULL,
     pack_number ${bigint} NOT NULL,
+    agent_number ${bigint} NOT NULL,
+    kept INTEGER NOT NULL DEFAULT 1,
     pack ${bytes} NOT NULL,
     PRIMARY KEY (project_id, session_number, pack_number)
+  )`
+
+  yield* sql`CREATE TABLE shared_pieces (
+    project_id INTEGER NOT NULL,
+    sha256 ${bytes} NOT NULL,
+    size ${bigint} NOT NULL,
+    piece ${bytes} NOT NULL,
+    PRIMARY KEY (project_id, sha256)
+  )`
+
+  yield* sql`CREATE TABLE shared_piece_owners (
+    project_id INTEGER NOT NULL,
+    session_number ${bigint} NOT NULL,
+    sha256 ${bytes} NOT NULL,
+    PRIMARY KEY (project_id, session_number, sha256)
+  ) ${clustered}`
+  yield* sql`CREATE INDEX shared_piece_owners_by_piece ON shared_piece_owners (project_id, sha256)`
+
+  // What payloads take, counted as they come and go. Session 0 and agent 0 stand for the project's shared pieces.
+  yield* sql`CREATE TABLE storage_usage (
+    project_id INTEGER NOT NULL,
+    session_number ${bigint} NOT NULL,
+    agent_number ${bigint} NOT NULL,
+    entries ${bigint} NOT NULL,
+    sent_bytes ${bigint} NOT NULL,
+    new_bytes ${bigint} NOT NULL,
+    stored_bytes ${bigint} NOT NULL,
+    PRIMARY KEY (project_id, session_number, agent_number)
+  ) ${clustered}`
+
+  yield* sql`CREATE TABLE leases (
+    lease_name ${name} NOT NULL PRIMARY KEY,
+    holder ${name} NOT NULL,
+    expires_at ${bigint} NOT NULL
   )`
 })

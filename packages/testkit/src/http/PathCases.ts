@@ -23,7 +23,7 @@ export const define = (subject: () => Subject) => {
       ["DELETE", "/api/v1/agents", "OPTIONS, PUT"],
       ["PUT", "/api/v1/events", "GET, HEAD, OPTIONS, POST"],
       ["POST", "/api/v1/agents/x", "GET, HEAD, OPTIONS"],
-      ["POST", "/api/v1/people/x", "GET, HEAD, OPTIONS, PUT"],
+      ["POST", "/api/v1/people/x", "DELETE, GET, HEAD, OPTIONS, PUT"],
       ["POST", "/health", "GET, HEAD, OPTIONS"]
     ])("answers 405 method-not-allowed to %s %s, and says what is: %s", async (method, path, allow) => {
       const answer = await subject().client.call(method, path)

@@ -1,0 +1,15 @@
+import { SessionId } from "@tachograph/core/domain/Session"
+import { Receipt } from "@tachograph/core/domain/StorageUsage"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AllowedScopes, administering } from "../Authorization.ts"
+import { SessionNotFound } from "../Errors.ts"
+
+export class Sessions extends HttpApiGroup.make("sessions").add(
+  HttpApiEndpoint.delete("eraseSession", "/sessions/:session", {
+    params: { session: SessionId },
+    success: Receipt,
+    error: SessionNotFound
+  })
+    .annotate(AllowedScopes, administering)
+    .annotate(OpenApi.Summary, "Erase a session, its events, and what no other event holds")
+) {}

@@ -1,0 +1,184 @@
+/**
+ * Appends events to the storage, many at a time: while one batch is being committed, the next one gathers. One event alone
+ * waits for nobody.
+ *
+ * A payload becomes a pack here, against what this process knows of the session. Where the storage says that a session has
+ * moved on, what is missing is read, and the pack is written anew. A session is in one batch at a time.
+ */
+import { Context, Deferred, Effect, Exit, FiberSet, Layer } from "effect"
+import type { StorageUnavailable } from "./domain/Errors.ts"
+import type { EventSummary } from "./domain/Event.ts"
+import type { ProjectId } from "./domain/Project.ts"
+import type { SessionId } from "./domain/Session.ts"
+import * as Marks from "./payload/Marks.ts"
+import * as Split from "./payload/Split.ts"
+import { keyOf, type KnownSession, SessionMemory, SessionMemoryBytes, unknownSession } from "./SessionMemory.ts"
+import * as SessionReader from "./SessionReader.ts"
+import { type AppendEvent, Storage } from "./Storage.ts"
+
+export interface PendingEvent {
+  readonly project: ProjectId
+  readonly summary: EventSummary
+  readonly payload: Marks.MarkedPayload
+}
+
+interface Job {
+  readonly key: string
+  readonly event: PendingEvent
+  readonly done: Deferred.Deferred<void, StorageUnavailable>
+}
+
+/** Events of one batch, and bytes of their texts. */
+const maxBatchEvents = 256
+const maxBatchBytes = 8 * 1024 * 1024
+
+export class EventWriter extends Context.Service<
+  EventWriter,
+  {
+    /** Succeeds when the event is committed. Whoever waits for it may be interrupted; the event is written all the same. */
+    readonly append: (event: PendingEvent) => Effect.Effect<void, StorageUnavailable>
+    /** How the conversations of a session are known to begin. */
+    readonly beginningsOf: (project: ProjectId, session: SessionId | string) => Marks.Beginnings
+  }
+>()("tachograph/core/EventWriter") {
+  /** Closing it waits for what was handed in. */
+  static readonly layer: Layer.Layer<EventWriter, never, Storage> = Layer.effect(
+    EventWriter,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const storage = yield* Storage
+  const memory = new SessionMemory(yield* SessionMemoryBytes)
+  const fibers = yield* FiberSet.make<void>()
+  const run = yield* FiberSet.runtime(fibers)()
+  // Runs before the fibers are interrupted.
+  yield* Effect.addFinalizer(() => FiberSet.awaitEmpty(fibers))
+  const waiting: Array<Job> = []
+  const busy = new Set<string>()
+  let lanes = 0
+
+  /** The next jobs, in order, of sessions that are in no batch. */
+  const take = (): ReadonlyArray<Job> => {
+    const batch: Array<Job> = []
+    const left: Array<Job> = []
+    const passed = new Set<string>()
+    let bytes = 0
+    for (const job of waiting) {
+      const size = job.event.payload.text.length
+      const fits = batch.length === 0 || (batch.length < maxBatchEvents && bytes + size <= maxBatchBytes)
+      if (fits && !busy.has(job.key) && !passed.has(job.key)) {
+        batch.push(job)
+        bytes += size
+      } else {
+        passed.add(job.key)
+        left.push(job)
+      }
+    }
+    waiting.splice(0, waiting.length, ...left)
+    return batch
+  }
+
+  const pump = (): void => {
+    while (lanes < storage.lanes && waiting.length > 0) {
+      const batch = take()
+      if (batch.length === 0) return
+      const keys = new Set(batch.map(({ key }) => key))
+      for (const key of keys) busy.add(key)
+      lanes++
+      run(
+        Effect.exit(commit(storage, memory, batch)).pipe(
+          Effect.flatMap((exit) => {
+            lanes--
+            for (const key of keys) busy.delete(key)
+            if (Exit.isFailure(exit)) for (const key of keys) memory.delete(key)
+            pump()
+            return Effect.forEach(batch, ({ done }) => Deferred.done(done, exit), { discard: true })
+          })
+        )
+      )
+    }
+  }
+
+  return EventWriter.of({
+    append: (event) =>
+      Effect.suspend(() => {
+        const done = Deferred.makeUnsafe<void, StorageUnavailable>()
+        waiting.push({ key: keyOf(event.project, event.summary.session), event, done })
+        pump()
+        return Deferred.await(done)
+      }),
+    beginningsOf: (project, session) => memory.beginningsOf(keyOf(project, session))
+  })
+})
+
+/** Appends all events of a batch, or fails with none of them appended. */
+const commit = Effect.fn("EventWriter.commit")(function* (
+  storage: Storage["Service"],
+  memory: SessionMemory,
+  batch: ReadonlyArray<Job>
+): Effect.fn.Return<void, StorageUnavailable> {
+  const sessions = new Map<string, KnownSession>()
+  const outdated = new Map<string, PendingEvent>()
+  for (const { event, key } of batch) {
+    const known = memory.get(key)
+    if (known !== undefined) sessions.set(key, known)
+    else outdated.set(key, event)
+  }
+  for (;;) {
+    for (const [key, { project, summary }] of outdated) {
+      sessions.set(
+        key,
+        yield* SessionReader.refresh(storage, project, summary.session, sessions.get(key) ?? unknownSession())
+      )
+    }
+    outdated.clear()
+
+    const drafts = write(batch, sessions)
+    const appended = yield* storage.appendEvents(drafts.map(({ append }) => append)).pipe(
+      Effect.map((numbers) => ({ numbers })),
+      Effect.catchTag("session-moved", ({ sessions: moved }) => Effect.succeed({ moved }))
+    )
+    if ("numbers" in appended) {
+      for (const [index, { draft, key }] of drafts.entries()) {
+        const { knowledge, state } = sessions.get(key)!
+        knowledge.learn(draft.learned)
+        memory.set(key, { state: state ?? { number: appended.numbers[index]!, generation: 0 }, knowledge })
+      }
+      return
+    }
+    const moved = new Set(appended.moved.map(({ project, session }) => keyOf(project as ProjectId, session)))
+    for (const { event, key } of batch) if (moved.has(key)) outdated.set(key, event)
+  }
+})
+
+interface Drafted {
+  readonly key: string
+  readonly draft: Split.Draft
+  readonly append: AppendEvent
+}
+
+/** The packs of a batch, each on top of those before it; nothing is learned of them yet. */
+const write = (batch: ReadonlyArray<Job>, sessions: ReadonlyMap<string, KnownSession>): ReadonlyArray<Drafted> => {
+  const forks = new Map<string, KnownSession["knowledge"]>()
+  return batch.map(({ event: { payload, project, summary }, key }) => {
+    const { knowledge, state } = sessions.get(key)!
+    const fork = forks.get(key) ?? knowledge.fork()
+    forks.set(key, fork)
+    const { beginnings } = payload
+    const isOfNow = beginnings.session === state?.number && beginnings.generation === state.generation
+    const draft = Split.split(isOfNow || beginnings.list.length === 0 ? payload : Marks.again(payload), fork)
+    fork.learn(draft.learned)
+    const pack = {
+      session: state,
+      number: draft.number,
+      bytes: draft.bytes,
+      history: draft.added.history,
+      parts: draft.added.parts,
+      newBytes: draft.newBytes,
+      shared: draft.shared
+    }
+    return { key, draft, append: { project, summary, pack } }
+  })
+}

@@ -1,0 +1,74 @@
+/** Brings what this process knows of a session up to date, from the packs that it lacks. */
+import { Effect } from "effect"
+import type { StorageUnavailable } from "./domain/Errors.ts"
+import type { ProjectId } from "./domain/Project.ts"
+import type { SessionId } from "./domain/Session.ts"
+import * as Join from "./payload/Join.ts"
+import { Knowledge } from "./payload/Knowledge.ts"
+import * as Pack from "./payload/Pack.ts"
+import * as PackContent from "./payload/PackContent.ts"
+import type { PackRanges } from "./payload/PackRanges.ts"
+import * as SharedPiece from "./payload/SharedPiece.ts"
+import { type KnownSession, unknownSession } from "./SessionMemory.ts"
+import type { SessionState, Storage } from "./Storage.ts"
+
+type Service = Storage["Service"]
+
+/** Of a longer session only the newest packs are read, so many bytes of them: older values are stored again. */
+const maxReadBytes = 16 * 1024 * 1024
+
+export const readShared = (storage: Service, project: ProjectId, names: ReadonlyArray<Uint8Array>) =>
+  names.length === 0
+    ? Effect.succeed<Join.SharedTexts>(new Map())
+    : Effect.map(
+        storage.readShared(project, names),
+        (found): Join.SharedTexts =>
+          new Map(found.map(({ bytes, sha256 }) => [Join.keyOf(sha256), SharedPiece.textOf(bytes)] as const))
+      )
+
+/** The session as it is now, and what there is to know of it, of which `known` may be a part. */
+export const refresh = Effect.fnUntraced(function* (
+  storage: Service,
+  project: ProjectId,
+  session: SessionId,
+  known: KnownSession
+): Effect.fn.Return<KnownSession, StorageUnavailable> {
+  const state = yield* storage.getSession(project, session)
+  if (state === undefined) return unknownSession()
+  const isSame = known.state?.number === state.number && known.state.generation === state.generation
+  const knowledge = isSame ? known.knowledge : new Knowledge()
+  if (knowledge.packs < state.packs) yield* read(storage, project, state, knowledge)
+  return { state: { number: state.number, generation: state.generation }, knowledge }
+})
+
+const read = Effect.fnUntraced(function* (
+  storage: Service,
+  project: ProjectId,
+  state: SessionState,
+  knowledge: Knowledge
+) {
+  // What was appended may continue the last chain, which is opened from its start.
+  const from = knowledge.chain?.start ?? knowledge.packs + 1
+  const packs = yield* readOpen(storage, project, state.number, [{ from, to: state.packs }], maxReadBytes)
+  const contents = packs
+    .filter(({ number }) => number > knowledge.packs)
+    .map(({ content }) => PackContent.read(content))
+  const older = knowledge
+    .restsOf(contents)
+    .flatMap(({ from: start, to }) => (start < from ? [{ from: start, to: Math.min(to, from - 1) }] : []))
+  const rests = older.length === 0 ? [] : yield* readOpen(storage, project, state.number, older)
+  const all = [...rests, ...packs]
+  const texts = yield* readShared(storage, project, sharedIn(all))
+  knowledge.read(all, texts, state)
+})
+
+const readOpen = (storage: Service, project: ProjectId, session: number, ranges: PackRanges, newestBytes?: number) =>
+  Effect.map(storage.readPacks(project, session, ranges, newestBytes), Pack.open)
+
+const sharedIn = (packs: ReadonlyArray<Pack.OpenPack>): ReadonlyArray<Buffer> => {
+  const pieces = packs.flatMap(({ content }) => {
+    const { history, parts } = PackContent.read(content)
+    return [...history, ...parts]
+  })
+  return Join.sharedIn(pieces.flatMap((place) => Join.sharedNamed(place)))
+}

@@ -1,0 +1,209 @@
+/**
+ * What a process knows of one session: which values it has, under which numbers and in which packs. All of it is derived
+ * from the session's packs and can be forgotten at any time; what is not known is merely stored again.
+ */
+import { createHash } from "node:crypto"
+import { ByteReader } from "./Bytes.ts"
+import * as Join from "./Join.ts"
+import type { Beginning } from "./Marks.ts"
+import * as Pack from "./Pack.ts"
+import * as PackContent from "./PackContent.ts"
+import * as PackRanges from "./PackRanges.ts"
+import * as Policy from "./Policy.ts"
+import * as Template from "./Template.ts"
+
+interface PackFacts {
+  readonly number: number
+  /** Pieces of the session before those of this pack. */
+  readonly before: PackContent.Counts
+  readonly chainStart: number
+  /** The packs that it takes to read its pieces, beside its own chain. */
+  readonly rests: PackRanges.PackRanges
+}
+
+/** What an append adds to what is known. */
+export interface Learned {
+  readonly facts: PackFacts
+  readonly after: PackContent.Counts
+  readonly chain: Pack.Chain | undefined
+  /** By `keyOf` the SHA-256 of their texts. */
+  readonly numbers: ReadonlyMap<string, Join.PieceNumber>
+  readonly beginnings: ReadonlyArray<Beginning>
+  /** Answers the numbers that were put off, of values that nobody has asked for yet. */
+  readonly later: { readonly bytes: number; readonly numbers: () => ReadonlyMap<string, Join.PieceNumber> } | undefined
+}
+
+/** Memory of one entry of each sort, in bytes; measured, and generous. */
+const numberCost = 160
+const packCost = 200
+const beginningCost = 600
+const baseCost = 800
+
+export class Knowledge {
+  /** Of the last pack that is known. */
+  packs = 0
+  counts: PackContent.Counts = { history: 0, parts: 0 }
+  chain: Pack.Chain | undefined
+  beginnings: ReadonlyArray<Beginning> = []
+  readonly #base: Knowledge | undefined
+  readonly #numbers = new Map<string, Join.PieceNumber>()
+  readonly #packs: Array<PackFacts> = []
+  #later: Learned["later"]
+
+  constructor(base?: Knowledge) {
+    this.#base = base
+    if (base === undefined) return
+    this.packs = base.packs
+    this.counts = base.counts
+    this.chain = base.chain
+    this.beginnings = base.beginnings
+  }
+
+  /** Knows what this does, and can learn without its knowing: for packs that are not committed yet. */
+  fork(): Knowledge {
+    return new Knowledge(this)
+  }
+
+  /** Nothing is known, so that nothing needs to be looked up. */
+  get isEmpty(): boolean {
+    return this.#numbers.size === 0 && this.#later === undefined && (this.#base?.isEmpty ?? true)
+  }
+
+  /** About what this takes of the memory, in bytes. */
+  get cost(): number {
+    return (
+      baseCost +
+      numberCost * this.#numbers.size +
+      packCost * this.#packs.length +
+      beginningCost * this.beginnings.length +
+      (this.chain?.ending.length ?? 0) +
+      (this.#later?.bytes ?? 0)
+    )
+  }
+
+  /** The number of the value with this SHA-256. */
+  numberOf(key: string): Join.PieceNumber | undefined {
+    if (this.#later !== undefined) {
+      const { numbers } = this.#later
+      this.#later = undefined
+      this.#addNumbers(numbers())
+    }
+    return this.#numbers.get(key) ?? this.#base?.numberOf(key)
+  }
+
+  /** The packs that it takes to read a piece. */
+  packsOf(piece: Join.PieceNumber): PackRanges.PackRanges {
+    const facts = this.#factsOf(piece)
+    return PackRanges.add(facts.rests, { from: facts.chainStart, to: facts.number })
+  }
+
+  /** The last pack with pieces of this sort before the piece's number. */
+  #factsOf(piece: Join.PieceNumber): PackFacts {
+    const first = this.#packs[0]
+    const isOlder = first === undefined || (piece > 0 ? first.before.history >= piece : first.before.parts >= -piece)
+    if (isOlder && this.#base !== undefined) return this.#base.#factsOf(piece)
+    let low = 0
+    let high = this.#packs.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      const { before } = this.#packs[middle]!
+      if (piece > 0 ? before.history < piece : before.parts < -piece) low = middle
+      else high = middle - 1
+    }
+    return this.#packs[low]!
+  }
+
+  #addNumbers(numbers: ReadonlyMap<string, Join.PieceNumber>): void {
+    for (const [key, number] of numbers) this.#addNumber(key, number)
+  }
+
+  /** The first number of a value stays, unless it comes to be in the history, where it is looked for with every call. */
+  #addNumber(key: string, number: Join.PieceNumber): void {
+    const found = this.#numbers.get(key)
+    if (found === undefined || (found < 0 && number > 0)) this.#numbers.set(key, number)
+  }
+
+  /** Takes in what an append has added, the next pack. */
+  learn(learned: Learned): void {
+    this.packs = learned.facts.number
+    this.counts = learned.after
+    this.chain = learned.chain
+    this.#packs.push(learned.facts)
+    this.#addNumbers(learned.numbers)
+    this.#later = learned.later
+    this.beginnings = [
+      ...learned.beginnings,
+      ...this.beginnings.filter(({ ending }) => !learned.beginnings.some((made) => made.ending.equals(ending)))
+    ].slice(0, Policy.maxBeginnings)
+  }
+
+  /** The packs of which pieces in `contents` are made, as far as those are not among them. */
+  restsOf(contents: ReadonlyArray<PackContent.Contents>): PackRanges.PackRanges {
+    const { history, parts } = contents[0]?.before ?? this.counts
+    let ranges = PackRanges.none
+    for (const piece of contents.flatMap(referencesIn)) {
+      const isOlder = piece > 0 ? piece <= history : -piece <= parts
+      if (isOlder && this.#packs.length > 0) ranges = PackRanges.union(ranges, this.packsOf(piece))
+    }
+    return ranges
+  }
+
+  /**
+   * Takes in packs that others have appended: all up to those of the session as it is now, the last chain whole, and in
+   * front of them as many as their pieces rest on. Values that cannot be put together from them stay unknown.
+   */
+  read(
+    packs: ReadonlyArray<Pack.OpenPack>,
+    shared: Join.SharedTexts,
+    session: { readonly packs: number; readonly history: number; readonly parts: number }
+  ): void {
+    const pieces = Join.piecesOf(packs)
+    for (const { chainStart, content, number } of packs) {
+      if (number <= this.packs) continue
+      const contents = PackContent.read(content)
+      const { added, before } = contents
+      this.#packs.push({ number, before, chainStart, rests: this.#restsOfOne(contents, before) })
+      for (let index = 1; index <= added.history; index++) this.#hash(before.history + index, pieces, shared)
+      for (let index = 1; index <= added.parts; index++) this.#hash(-(before.parts + index), pieces, shared)
+    }
+    this.packs = session.packs
+    this.counts = { history: session.history, parts: session.parts }
+    this.chain = Pack.chainOf(packs)
+  }
+
+  #restsOfOne(contents: PackContent.Contents, before: PackContent.Counts): PackRanges.PackRanges {
+    let ranges = PackRanges.none
+    for (const piece of referencesIn(contents)) {
+      const isOwn = piece > 0 ? piece > before.history : -piece > before.parts
+      if (!isOwn && this.#packs.length > 0) ranges = PackRanges.union(ranges, this.packsOf(piece))
+    }
+    return ranges
+  }
+
+  #hash(piece: Join.PieceNumber, pieces: Join.Pieces, shared: Join.SharedTexts): void {
+    const place = pieces.get(piece)
+    if (place === undefined || PackContent.isEmpty(place)) return
+    try {
+      const hash = createHash("sha256")
+      for (const segment of Join.segments(place, pieces)) hash.update(Join.textOf(segment, shared))
+      this.#addNumber(Join.keyOf(hash.digest()), piece)
+    } catch (error) {
+      // A part of it was erased, or lies further back than was read.
+      if (!(error instanceof Join.PieceMissing)) throw error
+    }
+  }
+}
+
+/** The pieces that the pieces of a pack name, those of its texts aside. */
+const referencesIn = ({ history, parts }: PackContent.Contents): ReadonlyArray<Join.PieceNumber> => {
+  const found: Array<Join.PieceNumber> = []
+  const visitor: Template.TemplateVisitor = {
+    part: (number) => found.push(-number),
+    history: (first, count) => {
+      for (let index = 0; index < count; index++) found.push(first + index)
+    },
+    shared: () => {}
+  }
+  for (const { content, start } of [...history, ...parts]) Template.read(new ByteReader(content, start), visitor)
+  return found
+}

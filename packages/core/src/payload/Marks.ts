@@ -1,0 +1,220 @@
+/**
+ * Marks the values of a payload that are worth being pieces: one scan, in which nothing is skipped but the beginning of a
+ * conversation that was seen before, which a hash over all of it recognises at once.
+ */
+import { createHash, type Hash } from "node:crypto"
+import type { PackRanges } from "./PackRanges.ts"
+import * as Policy from "./Policy.ts"
+import {
+  closeBracket,
+  comma,
+  keyAt,
+  openBrace,
+  openBracket,
+  quote,
+  type Span,
+  scanElements,
+  scanMembers,
+  skipComma,
+  skipSpace,
+  skipString,
+  skipValue
+} from "./Scan.ts"
+import type { Run } from "./Template.ts"
+
+/** The elements with which a conversation began, and how they are written in a template. Never changed once made. */
+export interface Beginning {
+  /** From the first element's first byte to the last one's last. */
+  readonly bytes: number
+  readonly sha256: Buffer
+  /** The last few of the bytes: most texts are told apart by them, without a hash. */
+  readonly ending: Buffer
+  readonly runs: ReadonlyArray<Run>
+  readonly separator: Buffer
+  /** The packs that it takes to read the elements. */
+  readonly packs: PackRanges
+}
+
+/**
+ * A value that may be a piece: `history` is an element of a conversation, `part` anything deeper, `setting` a value that
+ * stands beside the conversation.
+ */
+export interface Mark {
+  readonly kind: "history" | "part" | "setting"
+  readonly start: number
+  readonly end: number
+  readonly inner: ReadonlyArray<Mark>
+}
+
+/** The elements with which a conversation is known to begin. */
+export interface BeginningMark {
+  readonly kind: "beginning"
+  readonly start: number
+  readonly end: number
+  readonly beginning: Beginning
+  /** Of exactly these bytes; may be copied. */
+  readonly hash: Hash
+}
+
+/** The array of a conversation in a payload. */
+export interface Conversation {
+  /** Where its first element starts. */
+  readonly start: number
+  readonly known: BeginningMark | undefined
+  /** Behind the beginning, where one is known. */
+  readonly elements: ReadonlyArray<Mark>
+}
+
+/** A value of a text, and what is marked in it, in the order of the text; marks do not overlap. */
+export interface MarkedValue extends Span {
+  readonly marks: ReadonlyArray<Mark | BeginningMark>
+  readonly conversations: ReadonlyArray<Conversation>
+}
+
+/** How the conversations of a session are known to begin, and the session as it was when that was so. */
+export interface Beginnings {
+  readonly session: number
+  readonly generation: number
+  readonly list: ReadonlyArray<Beginning>
+}
+
+export const noBeginnings: Beginnings = { session: 0, generation: 0, list: [] }
+
+/** The two halves of a model call where they stand in one text. */
+export interface MarkedPayload {
+  readonly text: Buffer
+  readonly inputs: MarkedValue
+  readonly output: MarkedValue
+  /** What the beginnings among the marks are known from. */
+  readonly beginnings: Beginnings
+}
+
+/** Marks two texts, of which nothing is known. */
+export const ofTexts = (inputs: string, output: string): MarkedPayload => {
+  const text = Buffer.from(`${inputs}\n${output}`)
+  const marked = ofInputs(text, skipSpace(text, 0), noBeginnings.list)
+  return { text, inputs: marked, output: ofOutput(text, skipSpace(text, marked.end)), beginnings: noBeginnings }
+}
+
+/** The same payload without regard to what was known. */
+export const again = ({ inputs, output, text }: MarkedPayload): MarkedPayload => ({
+  text,
+  inputs: ofInputs(text, inputs.start, noBeginnings.list),
+  output,
+  beginnings: noBeginnings
+})
+
+const noMarks: ReadonlyArray<Mark> = []
+
+/**
+ * Marks the inputs of a call: the value that starts at `at`. Elements of arrays that are reached through objects alone are
+ * the history. Throws `Malformed`, or answers nonsense, where the text is not JSON.
+ */
+export const ofInputs = (text: Buffer, at: number, beginnings: ReadonlyArray<Beginning>): MarkedValue => {
+  const marks: Array<Mark | BeginningMark> = []
+  const conversations: Array<Conversation> = []
+
+  const value = (at: number, depth: number): number => {
+    switch (text[at]) {
+      case openBrace:
+        if (depth >= Policy.maxDepth) return skipValue(text, at)
+        return scanMembers(text, at, (keyStart, keyEnd, start) =>
+          Policy.settings.has(keyAt(text, keyStart, keyEnd))
+            ? markLeaf(text, start, Policy.partBytes, "setting", marks)
+            : value(start, depth + 1)
+        )
+      case openBracket:
+        return conversation(at)
+      case quote:
+        return markLeaf(text, at, Policy.partBytes, "setting", marks)
+      default:
+        return skipValue(text, at)
+    }
+  }
+
+  const conversation = (at: number): number => {
+    const start = skipSpace(text, at + 1)
+    const known = recognise(text, start, beginnings)
+    const elements: Array<Mark> = []
+    let next = known === undefined ? start : skipComma(text, known.end, closeBracket)
+    while (text[next] !== closeBracket) {
+      next = skipComma(text, markElement(text, next, Policy.historyBytes, "history", 0, elements), closeBracket)
+    }
+    if (known !== undefined) marks.push(known)
+    for (const element of elements) marks.push(element)
+    conversations.push({ start, known, elements })
+    return next + 1
+  }
+
+  const end = value(at, 0)
+  return { start: at, end, marks, conversations }
+}
+
+/** Marks the output of a call: there is no history in it. */
+export const ofOutput = (text: Buffer, at: number): MarkedValue => {
+  const marks: Array<Mark> = []
+  const end = markInside(text, at, Policy.partBytes, 0, marks)
+  return { start: at, end, marks, conversations: [] }
+}
+
+/** A value that is not looked into. Answers the place behind it. */
+const markLeaf = (
+  text: Buffer,
+  start: number,
+  least: number,
+  kind: Mark["kind"],
+  into: Array<Mark | BeginningMark>
+): number => {
+  const end = skipValue(text, start)
+  if (end - start >= least) into.push({ kind, start, end, inner: noMarks })
+  return end
+}
+
+const markElement = (
+  text: Buffer,
+  start: number,
+  least: number,
+  kind: "history" | "part",
+  depth: number,
+  into: Array<Mark>
+): number => {
+  const first = text[start]
+  if (first === quote) return markLeaf(text, start, least, kind, into)
+  if (first !== openBrace && first !== openBracket) return skipValue(text, start)
+  const inner: Array<Mark> = []
+  const stringBytes = kind === "part" ? Policy.stringInPartBytes : Policy.partBytes
+  const end = markInside(text, start, stringBytes, depth, inner)
+  if (end - start >= least) into.push({ kind, start, end, inner: inner.length === 0 ? noMarks : inner })
+  return end
+}
+
+/** Marks what stands in a value: strings of `stringBytes` or more, and elements of arrays. Answers the place behind it. */
+const markInside = (text: Buffer, at: number, stringBytes: number, depth: number, into: Array<Mark>): number => {
+  const first = text[at]
+  if (first === quote) {
+    const end = skipString(text, at)
+    if (end - at >= stringBytes) into.push({ kind: "part", start: at, end, inner: noMarks })
+    return end
+  }
+  if ((first !== openBrace && first !== openBracket) || depth >= Policy.maxDepth) return skipValue(text, at)
+  return first === openBrace
+    ? scanMembers(text, at, (_start, _end, value) => markInside(text, value, stringBytes, depth + 1, into))
+    : scanElements(text, at, (start) => markElement(text, start, Policy.partBytes, "part", depth + 1, into))
+}
+
+/** Bytes at the end of a beginning that are compared before anything is hashed. */
+export const endingBytes = 32
+
+/** The first of the beginnings with which the elements at `start` begin. */
+const recognise = (text: Buffer, start: number, beginnings: ReadonlyArray<Beginning>): BeginningMark | undefined => {
+  for (const beginning of beginnings) {
+    const end = start + beginning.bytes
+    if (end >= text.length) continue
+    const next = text[skipSpace(text, end)]
+    if (next !== comma && next !== closeBracket) continue
+    if (!beginning.ending.equals(text.subarray(end - beginning.ending.length, end))) continue
+    const hash = createHash("sha256").update(text.subarray(start, end))
+    if (hash.copy().digest().equals(beginning.sha256)) return { kind: "beginning", start, end, beginning, hash }
+  }
+  return undefined
+}

@@ -1,0 +1,243 @@
+/**
+ * From an event's two texts to a pack: what is known is named, what is new is written. `Join` is the way back.
+ */
+import { createHash, hash } from "node:crypto"
+import { ByteWriter } from "./Bytes.ts"
+import { keyOf, type PieceNumber } from "./Join.ts"
+import type { Knowledge, Learned } from "./Knowledge.ts"
+import {
+  type Beginning,
+  type BeginningMark,
+  type Conversation,
+  endingBytes,
+  type Mark,
+  type MarkedPayload,
+  type MarkedValue
+} from "./Marks.ts"
+import * as Pack from "./Pack.ts"
+import * as PackContent from "./PackContent.ts"
+import * as PackRanges from "./PackRanges.ts"
+import * as Policy from "./Policy.ts"
+import { quote } from "./Scan.ts"
+import * as SharedPiece from "./SharedPiece.ts"
+import { type Run, TemplateWriter } from "./Template.ts"
+
+/** The next pack of a session, as it will be if the session is still what it was known to be. */
+export interface Draft {
+  readonly number: number
+  readonly bytes: Buffer
+  readonly added: PackContent.Counts
+  readonly shared: ReadonlyArray<SharedPiece.SharedPiece>
+  /** Bytes of its content, uncompressed. */
+  readonly newBytes: number
+  readonly learned: Learned
+}
+
+/** Of a session that is not known, the values of a text this long are hashed when somebody asks for them. In bytes. */
+const hashLaterFrom = 64 * 1024
+
+export const split = (payload: MarkedPayload, knowledge: Knowledge): Draft => new Splitter(payload, knowledge).split()
+
+class Splitter {
+  readonly #text: Buffer
+  readonly #inputs: MarkedValue
+  readonly #output: MarkedValue
+  readonly #knowledge: Knowledge
+  readonly #hashLater: boolean
+  readonly #before: PackContent.Counts
+  readonly #historyTemplates = new ByteWriter()
+  readonly #partTemplates = new ByteWriter()
+  #history = 0
+  #parts = 0
+  readonly #shared: Array<SharedPiece.SharedPiece> = []
+  readonly #numbers = new Map<string, PieceNumber>()
+  readonly #pieceAt = new Map<Mark, PieceNumber>()
+  /** The packs that the texts take to read, and those that the new pieces take. */
+  #needs = PackRanges.none
+  #rests = PackRanges.none
+  /** New pieces around the place that is being written. */
+  #depth = 0
+
+  constructor({ inputs, output, text }: MarkedPayload, knowledge: Knowledge) {
+    this.#text = text
+    this.#inputs = inputs
+    this.#output = output
+    this.#knowledge = knowledge
+    this.#hashLater = knowledge.isEmpty && inputs.end - inputs.start + output.end - output.start >= hashLaterFrom
+    this.#before = knowledge.counts
+  }
+
+  split(): Draft {
+    const texts = [this.#inputs, this.#output].map((each) => this.#template(each).view())
+    const { history, parts } = this.#before
+    const added = { history: this.#history, parts: this.#parts }
+    const content = PackContent.write({ before: this.#before, added }, [
+      ...texts,
+      this.#historyTemplates.view(),
+      this.#partTemplates.view()
+    ])
+
+    const number = this.#knowledge.packs + 1
+    const { chain } = this.#knowledge
+    const written = Pack.write(number, content, PackRanges.union(this.#needs, this.#rests), chain)
+    const chainStart = written.kind === "continues" ? chain!.start : number
+    const own = PackRanges.add(this.#rests, { from: chainStart, to: number })
+    return {
+      number,
+      bytes: written.bytes,
+      added,
+      shared: this.#shared,
+      newBytes: content.length,
+      learned: {
+        facts: { number, before: this.#before, chainStart, rests: this.#rests },
+        after: { history: history + added.history, parts: parts + added.parts },
+        chain: written.chain,
+        numbers: this.#numbers,
+        beginnings: this.#inputs.conversations.flatMap((each) => this.#beginning(each, own) ?? []),
+        later: this.#hashLater ? { bytes: this.#text.length, numbers: () => this.#hashAll() } : undefined
+      }
+    }
+  }
+
+  #template({ end, marks, start }: Pick<MarkedValue, "start" | "end" | "marks">): ByteWriter {
+    const text = this.#text
+    const writer = new TemplateWriter()
+    let at = start
+    for (const mark of marks) {
+      writer.literal(text.subarray(at, mark.start))
+      at = mark.end
+      if (mark.kind === "beginning") {
+        this.#writeBeginning(mark.beginning, writer)
+        continue
+      }
+      const piece = this.#pieceFor(mark)
+      if (piece > 0) writer.history(piece)
+      else writer.part(-piece)
+    }
+    writer.literal(text.subarray(at, end))
+    return writer.end()
+  }
+
+  #writeBeginning({ packs, runs, separator }: Beginning, writer: TemplateWriter): void {
+    for (const [index, { count, first }] of runs.entries()) {
+      if (index > 0) writer.literal(separator)
+      writer.history(first, count, separator)
+    }
+    this.#need(packs)
+  }
+
+  #need(packs: PackRanges.PackRanges): void {
+    if (this.#depth === 0) this.#needs = PackRanges.union(this.#needs, packs)
+    else this.#rests = PackRanges.union(this.#rests, packs)
+  }
+
+  /** The number of a value, new if it is not known. */
+  #pieceFor(mark: Mark): PieceNumber {
+    const piece = this.#hashLater ? this.#put(mark, undefined) : this.#find(mark)
+    this.#pieceAt.set(mark, piece)
+    return piece
+  }
+
+  #find(mark: Mark): PieceNumber {
+    const sha256 = hash("sha256", this.#valueAt(mark), "buffer")
+    const key = keyOf(sha256)
+    const known = this.#knowledge.numberOf(key)
+    const found = known ?? this.#numbers.get(key)
+    if (known !== undefined) this.#need(this.#knowledge.packsOf(known))
+    if (found !== undefined && (found > 0 || mark.kind !== "history")) return found
+
+    const piece = found === undefined ? this.#put(mark, sha256) : this.#putAgain(found)
+    this.#numbers.set(key, piece)
+    return piece
+  }
+
+  /** Gives a part a number in the history too, so that runs go on over it. */
+  #putAgain(piece: PieceNumber): PieceNumber {
+    const writer = new TemplateWriter()
+    writer.part(-piece)
+    return this.#add("history", writer.end())
+  }
+
+  #put(mark: Mark, sha256: Buffer | undefined): PieceNumber {
+    const value = this.#valueAt(mark)
+    if ((value[0] === quote || mark.kind === "setting") && Policy.isShared(value.length, mark.kind === "setting")) {
+      const shared = SharedPiece.make(sha256 ?? hash("sha256", value, "buffer"), value)
+      this.#shared.push(shared)
+      const writer = new TemplateWriter()
+      writer.shared(shared.sha256)
+      return this.#add(mark.kind, writer.end())
+    }
+    this.#depth++
+    const template = this.#template({ start: mark.start, end: mark.end, marks: mark.inner })
+    this.#depth--
+    return this.#add(mark.kind, template)
+  }
+
+  #add(kind: Mark["kind"], template: ByteWriter): PieceNumber {
+    if (kind === "history") {
+      this.#historyTemplates.bytes(template.view())
+      return this.#before.history + ++this.#history
+    }
+    this.#partTemplates.bytes(template.view())
+    return -(this.#before.parts + ++this.#parts)
+  }
+
+  /** What the next call of this conversation will most likely begin with, if that is more than what is known already. */
+  #beginning({ elements, known, start }: Conversation, own: PackRanges.PackRanges): Beginning | undefined {
+    const text = this.#text
+    const settled = elements.slice(0, -Policy.unsettledElements)
+    const last = settled.at(-1)
+    if (last === undefined || this.#hashLater) return undefined
+    const separator = separatorOf(text, known, settled)
+    if (separator === undefined) return undefined
+
+    const runs: Array<Run> = [...(known?.beginning.runs ?? [])]
+    let packs = known?.beginning.packs ?? PackRanges.none
+    for (const mark of settled) {
+      const piece = this.#pieceAt.get(mark)!
+      // Only the history runs.
+      if (piece < 0) return undefined
+      const run = runs.at(-1)
+      if (run !== undefined && run.first + run.count === piece) runs[runs.length - 1] = { ...run, count: run.count + 1 }
+      else runs.push({ first: piece, count: 1 })
+      packs = PackRanges.union(packs, piece > this.#before.history ? own : this.#knowledge.packsOf(piece))
+    }
+    const hash = known === undefined ? createHash("sha256") : known.hash.copy()
+    const sha256 = hash.update(text.subarray(known?.end ?? start, last.end)).digest()
+    const ending = Buffer.from(text.subarray(Math.max(start, last.end - endingBytes), last.end))
+    return { bytes: last.end - start, sha256, ending, runs, separator, packs }
+  }
+
+  #valueAt({ end, start }: Mark): Buffer {
+    return this.#text.subarray(start, end)
+  }
+
+  /** The numbers of all that was put without looking. */
+  #hashAll(): ReadonlyMap<string, PieceNumber> {
+    const numbers = new Map<string, PieceNumber>()
+    for (const [mark, piece] of this.#pieceAt) {
+      const key = keyOf(hash("sha256", this.#valueAt(mark), "buffer"))
+      if (!numbers.has(key) || piece > 0) numbers.set(key, piece)
+    }
+    return numbers
+  }
+}
+
+/** What stands between the elements, if it is the same everywhere. */
+const separatorOf = (
+  text: Buffer,
+  known: BeginningMark | undefined,
+  elements: ReadonlyArray<Mark>
+): Buffer | undefined => {
+  let separator = known?.beginning.separator
+  let end = known?.end
+  for (const mark of elements) {
+    if (end !== undefined) {
+      const between = text.subarray(end, mark.start)
+      if (separator !== undefined && !separator.equals(between)) return undefined
+      separator ??= Buffer.from(between)
+    }
+    end = mark.end
+  }
+  return separator ?? Buffer.from(",")
+}

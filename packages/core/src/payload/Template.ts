@@ -1,0 +1,147 @@
+/**
+ * A template is a text in which pieces are named instead of repeated. It is a sequence of steps, each a number, so many
+ * bytes of the text as they are, and what stands behind them:
+ *
+ *     integer   4 × length + kind
+ *     bytes     length of them, literal
+ *     kind 0    the end
+ *     kind 1    a part: its number
+ *     kind 2    a run of the history: its first number, how many, and if more than one, the length and the bytes of the
+ *               text between two of them
+ *     kind 3    a shared piece: the 32 bytes of the SHA-256 of its text
+ *
+ * Integers are written as `Bytes` does. Pieces are numbered from 1; numbers are absolute, so that what a call has in
+ * common with the one before is written in the same bytes, and compresses to nothing.
+ */
+import { type ByteReader, ByteWriter } from "./Bytes.ts"
+
+const end = 0
+const part = 1
+const run = 2
+const shared = 3
+
+/** Pieces of the history that follow each other, by number and in the text. */
+export interface Run {
+  readonly first: number
+  readonly count: number
+}
+
+/** Longer texts between two elements are not looked for: in bytes. */
+const maxSeparator = 64
+
+const nothing: Buffer = Buffer.alloc(0)
+
+export class TemplateWriter {
+  readonly #out: ByteWriter
+  /** Text since the last piece. */
+  #literal: Buffer = nothing
+  #run: { readonly before: Buffer; readonly first: number; count: number; separator: Buffer } | undefined
+
+  constructor(out = new ByteWriter(256)) {
+    this.#out = out
+  }
+
+  /** The text up to the next piece. Is kept as a view until then. */
+  literal(text: Buffer): void {
+    this.#literal = text
+  }
+
+  part(number: number): void {
+    this.#closeRun()
+    this.#step(this.#literal, part)
+    this.#out.integer(number)
+    this.#literal = nothing
+  }
+
+  shared(sha256: Uint8Array): void {
+    this.#closeRun()
+    this.#step(this.#literal, shared)
+    this.#out.bytes(sha256)
+    this.#literal = nothing
+  }
+
+  /** `count` above 1 needs the text that stands between them. */
+  history(first: number, count = 1, separator = nothing): void {
+    const open = this.#run
+    const between = this.#literal
+    if (open !== undefined && open.first + open.count === first && between.length <= maxSeparator) {
+      const isFirst = open.count === 1
+      if ((isFirst || open.separator.equals(between)) && (count === 1 || separator.equals(between))) {
+        if (isFirst) open.separator = between
+        open.count += count
+        this.#literal = nothing
+        return
+      }
+    }
+    this.#closeRun()
+    this.#run = { before: this.#literal, first, count, separator }
+    this.#literal = nothing
+  }
+
+  /** Ends the template, which then stands in the writer. */
+  end(): ByteWriter {
+    this.#closeRun()
+    this.#step(this.#literal, end)
+    this.#literal = nothing
+    return this.#out
+  }
+
+  #step(literal: Buffer, kind: number): void {
+    this.#out.integer(4 * literal.length + kind)
+    if (literal.length > 0) this.#out.bytes(literal)
+  }
+
+  #closeRun(): void {
+    if (this.#run === undefined) return
+    const { before, count, first, separator } = this.#run
+    this.#step(before, run)
+    this.#out.integer(first)
+    this.#out.integer(count)
+    if (count > 1) {
+      this.#out.integer(separator.length)
+      this.#out.bytes(separator)
+    }
+    this.#run = undefined
+  }
+}
+
+/** What a template is made of, in its order. Bytes are views. */
+export interface TemplateVisitor {
+  readonly literal?: (text: Buffer) => void
+  readonly part: (number: number) => void
+  readonly history: (first: number, count: number, separator: Buffer) => void
+  readonly shared: (sha256: Buffer) => void
+}
+
+/** Reads one step; false when it was the last. */
+export const readStep = (from: ByteReader, visitor: TemplateVisitor): boolean => {
+  const header = from.integer()
+  const length = Math.floor(header / 4)
+  if (length > 0) {
+    const text = from.bytes(length)
+    visitor.literal?.(text)
+  }
+  switch (header % 4) {
+    case end:
+      return false
+    case part:
+      visitor.part(from.integer())
+      return true
+    case shared:
+      visitor.shared(from.bytes(32))
+      return true
+    default: {
+      const first = from.integer()
+      const count = from.integer()
+      visitor.history(first, count, count > 1 ? from.bytes(from.integer()) : nothing)
+      return true
+    }
+  }
+}
+
+const ignored: TemplateVisitor = { part: () => {}, history: () => {}, shared: () => {} }
+
+/** Reads a template to its end. */
+export const read = (from: ByteReader, visitor: TemplateVisitor = ignored): void => {
+  while (readStep(from, visitor));
+}

@@ -1,0 +1,49 @@
+/** From the body of Create Event to what the recorder takes. */
+import { Events, type ValidationFailure } from "@tachograph/api"
+import { EventJson, Marks, ModelFactsReader, type NewEvent, type ProjectId } from "@tachograph/core"
+import { Effect, Option } from "effect"
+import * as RequestBody from "./RequestBody.ts"
+
+type BeginningsOf = (project: ProjectId, session: string) => Marks.Beginnings
+
+const decodeText = RequestBody.decodeText(Events.CreateEvent)
+const decodeBody = RequestBody.decodeBody(Events.CreateEvent)
+
+const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: Marks.MarkedPayload): NewEvent => {
+  const { api, inputs, output } = value.properties
+  return {
+    api,
+    fingerprintId: value.fingerprint_id,
+    session: value.session,
+    agent: value.agent,
+    agentVersion: value.agent_version,
+    person: value.person,
+    occurredAt: value.occurred_at,
+    durationMs: value.duration_ms,
+    payload,
+    facts: ModelFactsReader.read(api, inputs, output)
+  }
+}
+
+/** Parses only what is not known of the session already. None where the body is not plainly an event. */
+const decodeKnown = Effect.fnUntraced(function* (bytes: Buffer, project: ProjectId, beginningsOf: BeginningsOf) {
+  const opened = EventJson.open(bytes, (session) => beginningsOf(project, session))
+  if (opened === undefined) return Option.none<NewEvent>()
+  const decoded = yield* Effect.option(decodeText(opened.reduced))
+  return Option.map(decoded, ({ value }) => toNewEvent(value, opened.payload))
+})
+
+export const decode = Effect.fnUntraced(function* (
+  body: RequestBody.Body,
+  project: ProjectId,
+  beginningsOf: BeginningsOf
+): Effect.fn.Return<NewEvent, ValidationFailure> {
+  const known = body.json ? yield* decodeKnown(body.bytes, project, beginningsOf) : Option.none<NewEvent>()
+  if (Option.isSome(known)) return known.value
+  // Says what is wrong with it, all of it being looked at.
+  const { text, value } = yield* decodeBody(body)
+  const opened = EventJson.open(Buffer.from(text), () => Marks.noBeginnings)
+  return opened === undefined
+    ? yield* Effect.die(new Error("A valid event whose payload was not found"))
+    : toNewEvent(value, opened.payload)
+})

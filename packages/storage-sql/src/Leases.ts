@@ -1,0 +1,15 @@
+/** Leases: at most one holder of a name at a time, in all processes. */
+import { Clock, type DateTime, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+
+export const make = (sql: SqlClient.SqlClient) => {
+  const takeLease = Effect.fn("SqlStorage.takeLease")(function* (name: string, holder: string, until: DateTime.Utc) {
+    const row = { lease_name: name, holder, expires_at: until.epochMilliseconds }
+    const taken = yield* sql`INSERT INTO leases ${sql.insert(row)} ON CONFLICT (lease_name) DO UPDATE
+      SET holder = excluded.holder, expires_at = excluded.expires_at
+      WHERE leases.holder = excluded.holder OR leases.expires_at < ${yield* Clock.currentTimeMillis}
+      RETURNING holder`
+    return taken.length > 0
+  })
+  return { takeLease }
+}

@@ -1,0 +1,13 @@
+/** Row locks, where a database has several writers. In SQLite a transaction is the only one from its start. */
+import type { SqlClient, Statement } from "effect/sql"
+
+const lock =
+  (strength: string) =>
+  (sql: SqlClient.SqlClient): Statement.Fragment =>
+    sql.literal(sql.onDialectOrElse({ sqlite: () => "", orElse: () => strength }))
+
+/** The rows stay; many may hold them. */
+export const keyShare = lock("FOR KEY SHARE")
+
+/** Nobody else holds the rows, or will until the transaction ends. */
+export const update = lock("FOR UPDATE")
