@@ -34,9 +34,9 @@ export class ByteWriter {
     this.#buffer[this.length++] = value
   }
 
-  bytes(source: Uint8Array, start = 0, end = source.length): void {
+  bytes(source: Buffer, start = 0, end = source.length): void {
     this.#reserve(end - start)
-    this.#buffer.set(start === 0 && end === source.length ? source : source.subarray(start, end), this.length)
+    source.copy(this.#buffer, this.length, start, end)
     this.length += end - start
   }
 
@@ -67,6 +67,11 @@ export class ByteReader {
       if (byte < 0x80) return value + byte * scale
       value += (byte - 0x80) * scale
     }
+  }
+
+  skip(length: number): void {
+    this.at += length
+    if (this.at > this.source.length) throw new Error("The bytes end early")
   }
 
   /** A view of the next bytes. */

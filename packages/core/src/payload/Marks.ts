@@ -17,7 +17,6 @@ import {
   scanMembers,
   skipComma,
   skipSpace,
-  skipString,
   skipValue
 } from "./Scan.ts"
 import type { Run } from "./Template.ts"
@@ -111,95 +110,105 @@ const noMarks: ReadonlyArray<Mark> = []
  * the history. Throws `Malformed`, or answers nonsense, where the text is not JSON.
  */
 export const ofInputs = (text: Buffer, at: number, beginnings: ReadonlyArray<Beginning>): MarkedValue => {
-  const marks: Array<Mark | BeginningMark> = []
-  const conversations: Array<Conversation> = []
+  const marker = new Marker(text, beginnings)
+  const end = marker.inputs(at, 0)
+  return { start: at, end, marks: marker.marks, conversations: marker.conversations }
+}
 
-  const value = (at: number, depth: number): number => {
+/** Marks the output of a call: there is no history in it. */
+export const ofOutput = (text: Buffer, at: number): MarkedValue => {
+  const marker = new Marker(text, [])
+  const end = marker.inside(at, Policy.partBytes, 0, marker.marks)
+  return { start: at, end, marks: marker.marks, conversations: [] }
+}
+
+class Marker {
+  readonly marks: Array<Mark | BeginningMark> = []
+  readonly conversations: Array<Conversation> = []
+  readonly #text: Buffer
+  readonly #beginnings: ReadonlyArray<Beginning>
+  #left = Policy.maxMarks
+
+  constructor(text: Buffer, beginnings: ReadonlyArray<Beginning>) {
+    this.#text = text
+    this.#beginnings = beginnings
+  }
+
+  /** A value that is reached through objects alone. Answers the place behind it, as all of these do. */
+  inputs(at: number, depth: number): number {
+    const text = this.#text
     switch (text[at]) {
       case openBrace:
         if (depth >= Policy.maxDepth) return skipValue(text, at)
         return scanMembers(text, at, (keyStart, keyEnd, start) =>
           Policy.settings.has(keyAt(text, keyStart, keyEnd))
-            ? markLeaf(text, start, Policy.partBytes, "setting", marks)
-            : value(start, depth + 1)
+            ? this.#leaf(start, Policy.partBytes, "setting", this.marks)
+            : this.inputs(start, depth + 1)
         )
       case openBracket:
-        return conversation(at)
+        return this.#conversation(at)
       case quote:
-        return markLeaf(text, at, Policy.partBytes, "setting", marks)
+        return this.#leaf(at, Policy.partBytes, "setting", this.marks)
       default:
         return skipValue(text, at)
     }
   }
 
-  const conversation = (at: number): number => {
+  #conversation(at: number): number {
+    const text = this.#text
     const start = skipSpace(text, at + 1)
-    const known = recognise(text, start, beginnings)
+    const known = recognise(text, start, this.#beginnings)
     const elements: Array<Mark> = []
     let next = known === undefined ? start : skipComma(text, known.end, closeBracket)
     while (text[next] !== closeBracket) {
-      next = skipComma(text, markElement(text, next, Policy.historyBytes, "history", 0, elements), closeBracket)
+      next = skipComma(text, this.#element(next, Policy.historyBytes, "history", 0, elements), closeBracket)
     }
-    if (known !== undefined) marks.push(known)
-    for (const element of elements) marks.push(element)
-    conversations.push({ start, known, elements })
+    if (known !== undefined) this.marks.push(known)
+    for (const element of elements) this.marks.push(element)
+    this.conversations.push({ start, known, elements })
     return next + 1
   }
 
-  const end = value(at, 0)
-  return { start: at, end, marks, conversations }
-}
+  #push(into: Array<Mark | BeginningMark>, mark: Mark, least: number): void {
+    if (mark.end - mark.start < least || this.#left === 0) return
+    this.#left--
+    into.push(mark)
+  }
 
-/** Marks the output of a call: there is no history in it. */
-export const ofOutput = (text: Buffer, at: number): MarkedValue => {
-  const marks: Array<Mark> = []
-  const end = markInside(text, at, Policy.partBytes, 0, marks)
-  return { start: at, end, marks, conversations: [] }
-}
-
-/** A value that is not looked into. Answers the place behind it. */
-const markLeaf = (
-  text: Buffer,
-  start: number,
-  least: number,
-  kind: Mark["kind"],
-  into: Array<Mark | BeginningMark>
-): number => {
-  const end = skipValue(text, start)
-  if (end - start >= least) into.push({ kind, start, end, inner: noMarks })
-  return end
-}
-
-const markElement = (
-  text: Buffer,
-  start: number,
-  least: number,
-  kind: "history" | "part",
-  depth: number,
-  into: Array<Mark>
-): number => {
-  const first = text[start]
-  if (first === quote) return markLeaf(text, start, least, kind, into)
-  if (first !== openBrace && first !== openBracket) return skipValue(text, start)
-  const inner: Array<Mark> = []
-  const stringBytes = kind === "part" ? Policy.stringInPartBytes : Policy.partBytes
-  const end = markInside(text, start, stringBytes, depth, inner)
-  if (end - start >= least) into.push({ kind, start, end, inner: inner.length === 0 ? noMarks : inner })
-  return end
-}
-
-/** Marks what stands in a value: strings of `stringBytes` or more, and elements of arrays. Answers the place behind it. */
-const markInside = (text: Buffer, at: number, stringBytes: number, depth: number, into: Array<Mark>): number => {
-  const first = text[at]
-  if (first === quote) {
-    const end = skipString(text, at)
-    if (end - at >= stringBytes) into.push({ kind: "part", start: at, end, inner: noMarks })
+  /** A value that is not looked into. */
+  #leaf(start: number, least: number, kind: Mark["kind"], into: Array<Mark | BeginningMark>): number {
+    const end = skipValue(this.#text, start)
+    this.#push(into, { kind, start, end, inner: noMarks }, least)
     return end
   }
-  if ((first !== openBrace && first !== openBracket) || depth >= Policy.maxDepth) return skipValue(text, at)
-  return first === openBrace
-    ? scanMembers(text, at, (_start, _end, value) => markInside(text, value, stringBytes, depth + 1, into))
-    : scanElements(text, at, (start) => markElement(text, start, Policy.partBytes, "part", depth + 1, into))
+
+  #element(
+    start: number,
+    least: number,
+    kind: "history" | "part",
+    depth: number,
+    into: Array<Mark | BeginningMark>
+  ): number {
+    const first = this.#text[start]
+    if (first === quote) return this.#leaf(start, least, kind, into)
+    if (first !== openBrace && first !== openBracket) return skipValue(this.#text, start)
+    const inner: Array<Mark> = []
+    const stringBytes = kind === "part" ? Policy.stringInPartBytes : Policy.partBytes
+    const end = this.inside(start, stringBytes, depth, inner)
+    this.#push(into, { kind, start, end, inner: inner.length === 0 ? noMarks : inner }, least)
+    return end
+  }
+
+  /** Marks what stands in a value: strings of `stringBytes` or more, and elements of arrays. */
+  inside(at: number, stringBytes: number, depth: number, into: Array<Mark | BeginningMark>): number {
+    const text = this.#text
+    const first = text[at]
+    if (first === quote) return this.#leaf(at, stringBytes, "part", into)
+    if ((first !== openBrace && first !== openBracket) || depth >= Policy.maxDepth) return skipValue(text, at)
+    return first === openBrace
+      ? scanMembers(text, at, (_start, _end, value) => this.inside(value, stringBytes, depth + 1, into))
+      : scanElements(text, at, (start) => this.#element(start, Policy.partBytes, "part", depth + 1, into))
+  }
 }
 
 /** Bytes at the end of a beginning that are compared before anything is hashed. */

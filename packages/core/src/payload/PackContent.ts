@@ -46,7 +46,7 @@ export const read = (content: Buffer): Contents => {
   const added = { history: reader.integer(), parts: reader.integer() }
   const next = (): Place => {
     const start = reader.at
-    Template.read(reader)
+    Template.skip(reader)
     return { content, start, end: reader.at }
   }
   return {
@@ -60,7 +60,7 @@ export const read = (content: Buffer): Contents => {
 }
 
 /** A content of templates that are written already, the new pieces' one after the other. */
-export const write = ({ added, before }: ContentHead, templates: ReadonlyArray<Uint8Array>): Buffer => {
+export const write = ({ added, before }: ContentHead, templates: ReadonlyArray<Buffer>): Buffer => {
   const out = new ByteWriter(32 + templates.reduce((sum, { length }) => sum + length, 0))
   out.integer(before.history)
   out.integer(before.parts)

@@ -35,6 +35,9 @@ export const settings: ReadonlySet<string> = new Set([
 /** Objects and arrays in each other that are looked into; what is deeper is taken as it stands. */
 export const maxDepth = 32
 
+/** Marks in one value; what comes after so many is taken as it stands. Far more than any conversation has. */
+export const maxMarks = 50_000
+
 /** Of the elements at the end of a conversation so many may differ in the next call, as with marks for a provider's cache. */
 export const unsettledElements = 4
 

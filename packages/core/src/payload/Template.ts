@@ -20,6 +20,8 @@ const part = 1
 const run = 2
 const shared = 3
 
+const sha256Bytes = 32
+
 /** Pieces of the history that follow each other, by number and in the text. */
 export interface Run {
   readonly first: number
@@ -53,7 +55,7 @@ export class TemplateWriter {
     this.#literal = nothing
   }
 
-  shared(sha256: Uint8Array): void {
+  shared(sha256: Buffer): void {
     this.#closeRun()
     this.#step(this.#literal, shared)
     this.#out.bytes(sha256)
@@ -128,7 +130,7 @@ export const readStep = (from: ByteReader, visitor: TemplateVisitor): boolean =>
       visitor.part(from.integer())
       return true
     case shared:
-      visitor.shared(from.bytes(32))
+      visitor.shared(from.bytes(sha256Bytes))
       return true
     default: {
       const first = from.integer()
@@ -139,9 +141,28 @@ export const readStep = (from: ByteReader, visitor: TemplateVisitor): boolean =>
   }
 }
 
-const ignored: TemplateVisitor = { part: () => {}, history: () => {}, shared: () => {} }
-
 /** Reads a template to its end. */
-export const read = (from: ByteReader, visitor: TemplateVisitor = ignored): void => {
+export const read = (from: ByteReader, visitor: TemplateVisitor): void => {
   while (readStep(from, visitor));
+}
+
+/** Passes over a template. */
+export const skip = (from: ByteReader): void => {
+  for (;;) {
+    const header = from.integer()
+    from.skip(Math.floor(header / 4))
+    switch (header % 4) {
+      case end:
+        return
+      case part:
+        from.integer()
+        break
+      case shared:
+        from.skip(sha256Bytes)
+        break
+      default:
+        from.integer()
+        if (from.integer() > 1) from.skip(from.integer())
+    }
+  }
 }
