@@ -44,9 +44,9 @@ export type Pace = <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
 const atOnce: Pace = (step) => step
 
-const nothing: Receipt = { events: 0, sessions: 0, pieces: 0, bytes: 0 }
+export const nothing: Receipt = { events: 0, sessions: 0, pieces: 0, bytes: 0 }
 
-const plus = (a: Receipt, b: Receipt): Receipt => ({
+export const plus = (a: Receipt, b: Receipt): Receipt => ({
   events: a.events + b.events,
   sessions: a.sessions + b.sessions,
   pieces: a.pieces + b.pieces,
@@ -97,7 +97,7 @@ const make = (storage: Storage["Service"]) => {
   const sweepAll = Effect.fnUntraced(function* (project: ProjectId, pace: Pace) {
     let receipt = nothing
     for (;;) {
-      const sessions = yield* storage.listUnswept(project, sessionsAtOnce)
+      const sessions = yield* pace(storage.listUnswept(project, sessionsAtOnce))
       for (const session of sessions) receipt = plus(receipt, yield* sweepSession(project, session, pace))
       if (sessions.length < sessionsAtOnce) return receipt
     }
@@ -127,8 +127,9 @@ const make = (storage: Storage["Service"]) => {
   const eraseOlder = Effect.fn("Eraser.eraseOlder")(function* (project: ProjectId, before: EventId, pace: Pace) {
     const events = yield* takeEvents(project, { before }, pace)
     const swept = yield* sweepAll(project, pace)
-    if (events > 0 || swept.pieces > 0) yield* storage.scrub
-    return plus({ ...nothing, events }, swept)
+    const receipt = plus({ ...nothing, events }, swept)
+    if (receipt.events + receipt.sessions + receipt.pieces > 0) yield* pace(storage.scrub)
+    return receipt
   })
 
   return Eraser.of({ erasePerson, eraseSession, eraseOlder })

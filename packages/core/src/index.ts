@@ -30,6 +30,7 @@ export * as PackRanges from "./payload/PackRanges.ts"
 export * as Scan from "./payload/Scan.ts"
 export type { SharedPiece } from "./payload/SharedPiece.ts"
 export { type EventPage, Recorder } from "./Recorder.ts"
+export * as Retention from "./Retention.ts"
 export { SessionMemoryBytes } from "./SessionMemory.ts"
 export {
   type AppendEvent,
