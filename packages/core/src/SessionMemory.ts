@@ -46,6 +46,8 @@ export class SessionMemory {
 
   set(key: string, { knowledge, state }: KnownSession): void {
     this.delete(key)
+    // One session with very many values must not push out all others, nor itself.
+    if (this.#maxBytes > 0) while (knowledge.cost > this.#maxBytes / 4 && knowledge.forgetHalf());
     const cost = knowledge.cost + 2 * key.length
     if (cost > this.#maxBytes) return
     this.#sessions.set(key, { state, knowledge, cost })

@@ -15,7 +15,7 @@ import type { SessionState, Storage } from "./Storage.ts"
 type Service = Storage["Service"]
 
 /** Of a longer session only the newest packs are read, so many bytes of them: older values are stored again. */
-const maxReadBytes = 16 * 1024 * 1024
+const maxReadBytes = 8 * 1024 * 1024
 
 export const readShared = (storage: Service, project: ProjectId, names: ReadonlyArray<Uint8Array>) =>
   names.length === 0

@@ -40,6 +40,11 @@ export class ByteWriter {
     this.length += end - start
   }
 
+  /** Forgets what was written, and keeps the memory. */
+  clear(): void {
+    this.length = 0
+  }
+
   /** What was written: a view, valid until more is written. */
   view(): Buffer {
     return this.#buffer.subarray(0, this.length)

@@ -81,6 +81,27 @@ export class Knowledge {
     )
   }
 
+  /** Forgets the older half of the values, and the packs that only they stood in. Answers whether there were any. */
+  forgetHalf(): boolean {
+    const size = this.#numbers.size + this.#packs.length
+    this.#later = undefined
+    let left = Math.ceil(this.#numbers.size / 2)
+    let history = Number.POSITIVE_INFINITY
+    let parts = Number.POSITIVE_INFINITY
+    for (const [key, piece] of this.#numbers) {
+      if (left-- > 0) this.#numbers.delete(key)
+      else if (piece > 0) history = Math.min(history, piece)
+      else parts = Math.min(parts, -piece)
+    }
+    const first = this.#packs.findIndex((_, index) => {
+      const next = this.#packs[index + 1]
+      return next === undefined || next.before.history >= history || next.before.parts >= parts
+    })
+    this.#packs.splice(0, first)
+    this.beginnings = []
+    return this.#numbers.size + this.#packs.length < size
+  }
+
   /** The number of the value with this SHA-256. */
   numberOf(key: string): Join.PieceNumber | undefined {
     if (this.#later !== undefined) {

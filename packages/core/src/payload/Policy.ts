@@ -13,7 +13,7 @@ export const partBytes = 128
 export const stringInPartBytes = 512
 
 /** A string that is likely a document or an image: kept once per project. In bytes. */
-const sharedBytes = 4096
+export const sharedBytes = 4096
 
 /** A value that stands directly in the inputs, beside the conversation: a system prompt, the tools. In bytes. */
 const sharedSettingBytes = 1024

@@ -25,7 +25,7 @@ const colon = 0x3a
 const closeBrace = 0x7d
 
 /** The first place at or after `at` that is not white space. */
-export const skipSpace = (text: Uint8Array, at: number): number => {
+export const skipSpace = (text: Buffer, at: number): number => {
   for (;;) {
     const code = text[at]
     if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at
@@ -33,19 +33,29 @@ export const skipSpace = (text: Uint8Array, at: number): number => {
   }
 }
 
+/** Strings shorter than this are read byte by byte; to look further is left to native code, which takes a while to call. */
+const nearBytes = 48
+
 /** The place behind the string that opens at `at`. */
-export const skipString = (text: Uint8Array, at: number): number => {
-  const { length } = text
-  for (let end = at + 1; end < length; end++) {
+export const skipString = (text: Buffer, at: number): number => {
+  const near = Math.min(text.length, at + nearBytes)
+  let end = at + 1
+  for (; end < near; end++) {
     const code = text[end]
     if (code === quote) return end + 1
     if (code === backslash) end++
+  }
+  for (end = text.indexOf(quote, end); end !== -1; end = text.indexOf(quote, end + 1)) {
+    let escapes = end - 1
+    while (text[escapes] === backslash) escapes--
+    // An odd number of backslashes before it escapes the quote.
+    if ((end - escapes) % 2 === 1) return end + 1
   }
   throw Malformed
 }
 
 /** The place behind the value that starts at `at`. Nesting is counted, not recursed into. */
-export const skipValue = (text: Uint8Array, at: number): number => {
+export const skipValue = (text: Buffer, at: number): number => {
   const first = text[at]
   if (first === quote) return skipString(text, at)
   if (first !== openBrace && first !== openBracket) return skipScalar(text, at)
@@ -65,7 +75,7 @@ export const skipValue = (text: Uint8Array, at: number): number => {
 }
 
 /** The place behind a number, `true`, `false` or `null`: at the first thing that can follow one. */
-const skipScalar = (text: Uint8Array, at: number): number => {
+const skipScalar = (text: Buffer, at: number): number => {
   const start = at
   for (; at < text.length; at++) {
     const code = text[at]!
@@ -76,7 +86,7 @@ const skipScalar = (text: Uint8Array, at: number): number => {
 }
 
 /** Behind what follows a value in an object or array: past the comma, or at the bracket that closes it. */
-export const skipComma = (text: Uint8Array, at: number, close: number): number => {
+export const skipComma = (text: Buffer, at: number, close: number): number => {
   at = skipSpace(text, at)
   if (text[at] === comma) return skipSpace(text, at + 1)
   if (text[at] === close) return at
@@ -87,7 +97,7 @@ export const skipComma = (text: Uint8Array, at: number, close: number): number =
 export type VisitMember = (keyStart: number, keyEnd: number, valueStart: number) => number
 
 /** Visits the members of the object that opens at `at`, in order, duplicates too. Answers the place behind it. */
-export const scanMembers = (text: Uint8Array, at: number, visit: VisitMember): number => {
+export const scanMembers = (text: Buffer, at: number, visit: VisitMember): number => {
   at = skipSpace(text, at + 1)
   while (text[at] !== closeBrace) {
     if (text[at] !== quote) throw Malformed
@@ -103,7 +113,7 @@ export const scanMembers = (text: Uint8Array, at: number, visit: VisitMember): n
 export type VisitElement = (start: number) => number
 
 /** Visits the elements of the array that opens at `at`, in order. Answers the place behind it. */
-export const scanElements = (text: Uint8Array, at: number, visit: VisitElement): number => {
+export const scanElements = (text: Buffer, at: number, visit: VisitElement): number => {
   at = skipSpace(text, at + 1)
   while (text[at] !== closeBracket) at = skipComma(text, visit(at), closeBracket)
   return at + 1

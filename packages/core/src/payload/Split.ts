@@ -20,7 +20,7 @@ import * as PackRanges from "./PackRanges.ts"
 import * as Policy from "./Policy.ts"
 import { quote } from "./Scan.ts"
 import * as SharedPiece from "./SharedPiece.ts"
-import { type Run, TemplateWriter } from "./Template.ts"
+import { type Run, TemplateWriter, writeLiteral } from "./Template.ts"
 
 /** The next pack of a session, as it will be if the session is still what it was known to be. */
 export interface Draft {
@@ -45,18 +45,21 @@ class Splitter {
   readonly #knowledge: Knowledge
   readonly #hashLater: boolean
   readonly #before: PackContent.Counts
-  readonly #historyTemplates = new ByteWriter()
+  readonly #historyTemplates: ByteWriter
   readonly #partTemplates = new ByteWriter()
   #history = 0
   #parts = 0
-  readonly #shared: Array<SharedPiece.SharedPiece> = []
+  readonly #shared = new Map<string, SharedPiece.SharedPiece>()
   readonly #numbers = new Map<string, PieceNumber>()
+  /** The pieces of the conversations' elements. */
   readonly #pieceAt = new Map<Mark, PieceNumber>()
+  readonly #unhashed: Array<{ readonly mark: Mark; readonly piece: PieceNumber }> = []
   /** The packs that the texts take to read, and those that the new pieces take. */
   #needs = PackRanges.none
   #rests = PackRanges.none
-  /** New pieces around the place that is being written. */
+  /** New pieces around the place that is being written, and where their templates grow, by depth. */
   #depth = 0
+  readonly #templates: Array<ByteWriter> = []
 
   constructor({ inputs, output, text }: MarkedPayload, knowledge: Knowledge) {
     this.#text = text
@@ -65,14 +68,18 @@ class Splitter {
     this.#knowledge = knowledge
     this.#hashLater = knowledge.isEmpty && inputs.end - inputs.start + output.end - output.start >= hashLaterFrom
     this.#before = knowledge.counts
+    // Where nothing is known, about all of it will be written.
+    this.#historyTemplates = new ByteWriter(this.#hashLater ? inputs.end - inputs.start : undefined)
   }
 
   split(): Draft {
-    const texts = [this.#inputs, this.#output].map((each) => this.#template(each).view())
+    const texts = new ByteWriter(256)
+    this.#writeTemplate(this.#inputs, texts)
+    this.#writeTemplate(this.#output, texts)
     const { history, parts } = this.#before
     const added = { history: this.#history, parts: this.#parts }
     const content = PackContent.write({ before: this.#before, added }, [
-      ...texts,
+      texts.view(),
       this.#historyTemplates.view(),
       this.#partTemplates.view()
     ])
@@ -86,7 +93,7 @@ class Splitter {
       number,
       bytes: written.bytes,
       added,
-      shared: this.#shared,
+      shared: Array.from(this.#shared.values()),
       newBytes: content.length,
       learned: {
         facts: { number, before: this.#before, chainStart, rests: this.#rests },
@@ -99,12 +106,11 @@ class Splitter {
     }
   }
 
-  #template({ end, marks, start }: Pick<MarkedValue, "start" | "end" | "marks">): ByteWriter {
-    const text = this.#text
-    const writer = new TemplateWriter()
+  #writeTemplate({ end, marks, start }: Pick<MarkedValue, "start" | "end" | "marks">, out: ByteWriter): void {
+    const writer = new TemplateWriter(out)
     let at = start
     for (const mark of marks) {
-      writer.literal(text.subarray(at, mark.start))
+      writer.literal(this.#text, at, mark.start)
       at = mark.end
       if (mark.kind === "beginning") {
         this.#writeBeginning(mark.beginning, writer)
@@ -114,8 +120,8 @@ class Splitter {
       if (piece > 0) writer.history(piece)
       else writer.part(-piece)
     }
-    writer.literal(text.subarray(at, end))
-    return writer.end()
+    writer.literal(this.#text, at, end)
+    writer.end()
   }
 
   #writeBeginning({ packs, runs, separator }: Beginning, writer: TemplateWriter): void {
@@ -133,16 +139,22 @@ class Splitter {
 
   /** The number of a value, new if it is not known. */
   #pieceFor(mark: Mark): PieceNumber {
-    const piece = this.#hashLater ? this.#put(mark, undefined) : this.#find(mark)
-    this.#pieceAt.set(mark, piece)
+    if (this.#hashLater) {
+      const piece = this.#put(mark, undefined)
+      this.#unhashed.push({ mark, piece })
+      return piece
+    }
+    const piece = this.#find(mark)
+    if (mark.kind === "history") this.#pieceAt.set(mark, piece)
     return piece
   }
 
   #find(mark: Mark): PieceNumber {
     const sha256 = hash("sha256", this.#valueAt(mark), "buffer")
     const key = keyOf(sha256)
-    const known = this.#knowledge.numberOf(key)
-    const found = known ?? this.#numbers.get(key)
+    const own = this.#numbers.get(key)
+    const known = own === undefined ? this.#knowledge.numberOf(key) : undefined
+    const found = own ?? known
     if (known !== undefined) this.#need(this.#knowledge.packsOf(known))
     if (found !== undefined && (found > 0 || mark.kind !== "history")) return found
 
@@ -153,33 +165,44 @@ class Splitter {
 
   /** Gives a part a number in the history too, so that runs go on over it. */
   #putAgain(piece: PieceNumber): PieceNumber {
-    const writer = new TemplateWriter()
+    const writer = new TemplateWriter(this.#historyTemplates)
     writer.part(-piece)
-    return this.#add("history", writer.end())
+    writer.end()
+    return this.#next("history")
   }
 
   #put(mark: Mark, sha256: Buffer | undefined): PieceNumber {
-    const value = this.#valueAt(mark)
-    if ((value[0] === quote || mark.kind === "setting") && Policy.isShared(value.length, mark.kind === "setting")) {
-      const shared = SharedPiece.make(sha256 ?? hash("sha256", value, "buffer"), value)
-      this.#shared.push(shared)
-      const writer = new TemplateWriter()
+    const { end, kind, start } = mark
+    // Nothing is known that small parts could be told from.
+    const inner = this.#hashLater
+      ? mark.inner.filter((each) => each.end - each.start >= Policy.sharedBytes)
+      : mark.inner
+    const out = kind === "history" ? this.#historyTemplates : this.#partTemplates
+    if ((this.#text[start] === quote || kind === "setting") && Policy.isShared(end - start, kind === "setting")) {
+      const value = this.#valueAt(mark)
+      const name = sha256 ?? hash("sha256", value, "buffer")
+      const key = keyOf(name)
+      const shared = this.#shared.get(key) ?? SharedPiece.make(name, value)
+      this.#shared.set(key, shared)
+      const writer = new TemplateWriter(out)
       writer.shared(shared.sha256)
-      return this.#add(mark.kind, writer.end())
+      writer.end()
+    } else if (inner.length === 0) {
+      writeLiteral(out, this.#text, start, end)
+    } else {
+      // Pieces in it come to stand before it.
+      const template = (this.#templates[this.#depth] ??= new ByteWriter())
+      template.clear()
+      this.#depth++
+      this.#writeTemplate({ start, end, marks: inner }, template)
+      this.#depth--
+      out.bytes(template.view())
     }
-    this.#depth++
-    const template = this.#template({ start: mark.start, end: mark.end, marks: mark.inner })
-    this.#depth--
-    return this.#add(mark.kind, template)
+    return this.#next(kind)
   }
 
-  #add(kind: Mark["kind"], template: ByteWriter): PieceNumber {
-    if (kind === "history") {
-      this.#historyTemplates.bytes(template.view())
-      return this.#before.history + ++this.#history
-    }
-    this.#partTemplates.bytes(template.view())
-    return -(this.#before.parts + ++this.#parts)
+  #next(kind: Mark["kind"]): PieceNumber {
+    return kind === "history" ? this.#before.history + ++this.#history : -(this.#before.parts + ++this.#parts)
   }
 
   /** What the next call of this conversation will most likely begin with, if that is more than what is known already. */
@@ -215,7 +238,7 @@ class Splitter {
   /** The numbers of all that was put without looking. */
   #hashAll(): ReadonlyMap<string, PieceNumber> {
     const numbers = new Map<string, PieceNumber>()
-    for (const [mark, piece] of this.#pieceAt) {
+    for (const { mark, piece } of this.#unhashed) {
       const key = keyOf(hash("sha256", this.#valueAt(mark), "buffer"))
       if (!numbers.has(key) || piece > 0) numbers.set(key, piece)
     }

@@ -33,75 +33,98 @@ const maxSeparator = 64
 
 const nothing: Buffer = Buffer.alloc(0)
 
+/** A stretch of bytes, without a view of its own: templates are made of very many. */
+interface Stretch {
+  readonly source: Buffer
+  readonly start: number
+  readonly end: number
+}
+
+const noStretch: Stretch = { source: nothing, start: 0, end: 0 }
+
+/** Of two short stretches. */
+const isSame = (a: Stretch, b: Stretch): boolean => {
+  const length = a.end - a.start
+  if (length !== b.end - b.start) return false
+  for (let at = 0; at < length; at++) if (a.source[a.start + at] !== b.source[b.start + at]) return false
+  return true
+}
+
+/** A template without pieces. */
+export const writeLiteral = (out: ByteWriter, source: Buffer, start: number, stop: number): void => {
+  out.integer(4 * (stop - start) + end)
+  out.bytes(source, start, stop)
+}
+
 export class TemplateWriter {
-  readonly #out: ByteWriter
+  readonly out: ByteWriter
   /** Text since the last piece. */
-  #literal: Buffer = nothing
-  #run: { readonly before: Buffer; readonly first: number; count: number; separator: Buffer } | undefined
+  #literal = noStretch
+  #run: { readonly before: Stretch; readonly first: number; count: number; separator: Stretch } | undefined
 
   constructor(out = new ByteWriter(256)) {
-    this.#out = out
+    this.out = out
   }
 
-  /** The text up to the next piece. Is kept as a view until then. */
-  literal(text: Buffer): void {
-    this.#literal = text
+  /** The text up to the next piece. Is read when that comes. */
+  literal(source: Buffer, start = 0, end = source.length): void {
+    this.#literal = start === end ? noStretch : { source, start, end }
   }
 
   part(number: number): void {
     this.#closeRun()
     this.#step(this.#literal, part)
-    this.#out.integer(number)
-    this.#literal = nothing
+    this.out.integer(number)
+    this.#literal = noStretch
   }
 
   shared(sha256: Buffer): void {
     this.#closeRun()
     this.#step(this.#literal, shared)
-    this.#out.bytes(sha256)
-    this.#literal = nothing
+    this.out.bytes(sha256)
+    this.#literal = noStretch
   }
 
   /** `count` above 1 needs the text that stands between them. */
   history(first: number, count = 1, separator = nothing): void {
     const open = this.#run
     const between = this.#literal
-    if (open !== undefined && open.first + open.count === first && between.length <= maxSeparator) {
+    const own: Stretch = { source: separator, start: 0, end: separator.length }
+    if (open !== undefined && open.first + open.count === first && between.end - between.start <= maxSeparator) {
       const isFirst = open.count === 1
-      if ((isFirst || open.separator.equals(between)) && (count === 1 || separator.equals(between))) {
+      if ((isFirst || isSame(open.separator, between)) && (count === 1 || isSame(own, between))) {
         if (isFirst) open.separator = between
         open.count += count
-        this.#literal = nothing
+        this.#literal = noStretch
         return
       }
     }
     this.#closeRun()
-    this.#run = { before: this.#literal, first, count, separator }
-    this.#literal = nothing
+    this.#run = { before: between, first, count, separator: own }
+    this.#literal = noStretch
   }
 
-  /** Ends the template, which then stands in the writer. */
-  end(): ByteWriter {
+  end(): void {
     this.#closeRun()
     this.#step(this.#literal, end)
-    this.#literal = nothing
-    return this.#out
+    this.#literal = noStretch
   }
 
-  #step(literal: Buffer, kind: number): void {
-    this.#out.integer(4 * literal.length + kind)
-    if (literal.length > 0) this.#out.bytes(literal)
+  #step(literal: Stretch, kind: number): void {
+    const length = literal.end - literal.start
+    this.out.integer(4 * length + kind)
+    if (length > 0) this.out.bytes(literal.source, literal.start, literal.end)
   }
 
   #closeRun(): void {
     if (this.#run === undefined) return
     const { before, count, first, separator } = this.#run
     this.#step(before, run)
-    this.#out.integer(first)
-    this.#out.integer(count)
+    this.out.integer(first)
+    this.out.integer(count)
     if (count > 1) {
-      this.#out.integer(separator.length)
-      this.#out.bytes(separator)
+      this.out.integer(separator.end - separator.start)
+      this.out.bytes(separator.source, separator.start, separator.end)
     }
     this.#run = undefined
   }
