@@ -1,0 +1,15 @@
+/** What the cases of `StorageSuite` have in common. */
+import { AgentName, ProjectId, type Storage } from "@tachograph/core"
+import { DateTime, Effect } from "effect"
+
+/** Defines a case, over a storage of its own. */
+export type Test = (title: string, body: (storage: Storage["Service"]) => Effect.Effect<unknown, unknown>) => void
+
+export const project = ProjectId.make("default")
+export const other = ProjectId.make("other")
+export const bot = AgentName.make("bot")
+export const now = DateTime.makeUnsafe("2026-01-02T03:04:05.678Z")
+export const later = DateTime.makeUnsafe("2026-01-03T00:00:00.000Z")
+
+export const tagOf = <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>) =>
+  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)

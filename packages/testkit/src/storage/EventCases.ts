@@ -1,0 +1,176 @@
+/** Appending events that have nothing to do with each other, and reading and listing them. */
+import {
+  AgentName,
+  AgentVersionName,
+  type EventId,
+  type EventSummary,
+  JsonText,
+  PersonId,
+  SessionId
+} from "@tachograph/core"
+import { Effect, Fiber } from "effect"
+import fc from "fast-check"
+import { expect } from "vitest"
+import { append, appendEvent, eventId } from "../Samples.ts"
+import { bot, later, now, other, project, tagOf, type Test } from "./Cases.ts"
+
+const event = (n: number, fields: Partial<EventSummary> = {}, inProject = project) =>
+  appendEvent(eventId(n), fields, inProject)
+
+const agent = (name: AgentName) => ({ name, description: `of ${name}`, createdAt: now })
+
+export const define = (test: Test) => {
+  test("answers an event as it was appended", (storage) =>
+    Effect.gen(function* () {
+      const whole = event(1, {
+        person: PersonId.make("p1"),
+        occurredAt: later,
+        durationMs: 12.5,
+        model: "a model",
+        inputTokens: 3,
+        outputTokens: Number.MAX_SAFE_INTEGER,
+        stopReason: "stop",
+        api: "provider2-beta-messages"
+      })
+      yield* append(storage, [whole, event(2)])
+      for (const { pack, summary } of [whole, event(2)]) {
+        const found = yield* storage.getEvent(project, summary.id)
+        expect(found.summary).toEqual(summary)
+        expect(Array.from(found.pack.bytes)).toEqual(Array.from(pack.bytes))
+      }
+      expect(yield* tagOf(storage.getEvent(project, eventId(3)))).toBe("event-not-found")
+    }))
+
+  test("creates what events name, with the defaults of the interface", (storage) =>
+    Effect.gen(function* () {
+      const p1 = PersonId.make("p1")
+      yield* storage.putPerson(project, { id: p1, properties: JsonText.unsafe(`{"kept":1}`), createdAt: now })
+      yield* append(storage, [
+        event(1, { person: p1 }),
+        event(2, { person: PersonId.make("p2"), agentVersion: AgentVersionName.make("v2") }),
+        event(3, { agent: AgentName.make("second") })
+      ])
+      expect(yield* storage.getAgent(project, bot)).toMatchObject({ number: 1, description: "", createdAt: now })
+      expect(yield* storage.getAgent(project, AgentName.make("second"))).toMatchObject({ number: 2 })
+      expect(yield* storage.getAgentVersion(project, bot, AgentVersionName.make("v2"))).toMatchObject({
+        number: 2,
+        description: null,
+        deprecatedAt: null
+      })
+      expect((yield* storage.getPerson(project, p1)).properties).toBe(`{"kept":1}`)
+      expect((yield* storage.getPerson(project, PersonId.make("p2"))).properties).toBe("{}")
+    }))
+
+  test("lists by session, agent, version and person, and by all at once", (storage) =>
+    Effect.gen(function* () {
+      const fields = (n: number): Partial<EventSummary> => ({
+        session: SessionId.make(`s${n % 2}`),
+        agent: AgentName.make(`a${n % 3}`),
+        agentVersion: AgentVersionName.make(`v${n % 4}`),
+        person: n % 5 === 0 ? null : PersonId.make(`p${n % 5}`)
+      })
+      const all = Array.from({ length: 60 }, (_, n) => event(n + 1, fields(n + 1)))
+      yield* append(storage, all)
+      const list = (query: Partial<EventSummary>) =>
+        Effect.map(
+          storage.listEvents(project, {
+            session: query.session,
+            agent: query.agent,
+            agentVersion: query.agentVersion,
+            person: query.person ?? undefined,
+            order: "asc",
+            limit: 100
+          }),
+          (events) => events.map(({ id }) => id)
+        )
+      for (const query of [{}, ...(["session", "agent", "agentVersion", "person"] as const), fields(7)]) {
+        const wanted = typeof query === "string" ? { [query]: fields(7)[query] } : query
+        const expected = all.filter(({ summary }) =>
+          Object.entries(wanted).every(([key, value]) => summary[key as keyof EventSummary] === value)
+        )
+        expect(yield* list(wanted)).toEqual(expected.map(({ summary }) => summary.id))
+      }
+      expect(yield* list({ session: SessionId.make("none") })).toEqual([])
+      expect(yield* list({ agentVersion: AgentVersionName.make("none") })).toEqual([])
+      expect(yield* storage.listEvents(other, { order: "asc", limit: 10 })).toEqual([])
+    }))
+
+  test("pages lose and repeat nothing, in either order and any page size", (storage) =>
+    Effect.gen(function* () {
+      const ids = Array.from({ length: 25 }, (_, n) => eventId(3 * n + 1))
+      // Appended out of order, as several processes do.
+      yield* Effect.forEach([...ids].reverse(), (_, n) => append(storage, [event(3 * ((n * 7) % 25) + 1)]))
+      const pagesOf = Effect.fnUntraced(function* (limit: number, order: "asc" | "desc", start?: EventId) {
+        const found: Array<EventId> = []
+        for (let after = start; ;) {
+          const page = yield* storage.listEvents(project, { order, limit, after })
+          if (page.length === 0) return found
+          expect(page.length).toBeLessThanOrEqual(limit)
+          found.push(...page.map(({ id }) => id))
+          after = found.at(-1)
+        }
+      })
+      const sizes = fc.sample(fc.integer({ min: 1, max: 30 }), { numRuns: 8, seed: 1 })
+      for (const limit of sizes) {
+        expect(yield* pagesOf(limit, "asc")).toEqual(ids)
+        expect(yield* pagesOf(limit, "desc")).toEqual([...ids].reverse())
+      }
+      // A cursor need not be an event that there is.
+      expect(yield* pagesOf(5, "asc", eventId(2))).toEqual(ids.slice(1))
+      expect(yield* pagesOf(5, "desc", eventId(2))).toEqual([ids[0]])
+    }))
+
+  test("keeps projects apart", (storage) =>
+    Effect.gen(function* () {
+      yield* append(storage, [
+        event(1, { person: PersonId.make("p1") }),
+        event(2, { person: PersonId.make("p1"), agent: AgentName.make("second") }, other)
+      ])
+      expect(yield* tagOf(storage.getEvent(other, eventId(1)))).toBe("event-not-found")
+      expect(yield* tagOf(storage.getAgent(other, bot))).toBe("agent-not-found")
+      expect(yield* storage.getAgent(other, AgentName.make("second"))).toMatchObject({ number: 1 })
+      yield* storage.updatePerson(other, PersonId.make("p1"), JsonText.unsafe(`{"x":1}`))
+      expect((yield* storage.getPerson(project, PersonId.make("p1"))).properties).toBe("{}")
+      expect(yield* storage.listEvents(other, { order: "asc", limit: 10 })).toHaveLength(1)
+    }))
+
+  test("appends all or none", (storage) =>
+    Effect.gen(function* () {
+      yield* append(storage, [event(1)])
+      const exit = yield* Effect.exit(
+        append(storage, [event(2, { agent: AgentName.make("new"), session: SessionId.make("new") }), event(1)])
+      )
+      expect(exit._tag).toBe("Failure")
+      expect(yield* tagOf(storage.getAgent(project, AgentName.make("new")))).toBe("agent-not-found")
+      const ids = (yield* storage.listEvents(project, { order: "asc", limit: 10 })).map(({ id }) => id)
+      expect(ids).toEqual([eventId(1)])
+      expect(yield* tagOf(storage.getEvent(project, eventId(2)))).toBe("event-not-found")
+    }))
+
+  test("creates one agent and version for 64 simultaneous first events", (storage) =>
+    Effect.gen(function* () {
+      yield* Effect.forEach(
+        Array.from({ length: 64 }, (_, n) => event(n + 1)),
+        (one) => append(storage, [one]),
+        {
+          concurrency: "unbounded"
+        }
+      )
+      expect(yield* storage.listEvents(project, { order: "asc", limit: 100 })).toHaveLength(64)
+      expect(yield* storage.putAgent(project, agent(AgentName.make("next")))).toMatchObject({ number: 2 })
+      const next = { name: AgentVersionName.make("next"), description: null, createdAt: now }
+      expect(yield* storage.putAgentVersion(project, bot, next)).toMatchObject({ number: 2 })
+    }))
+
+  test("an interrupted append leaves nothing half", (storage) =>
+    Effect.gen(function* () {
+      for (let n = 1; n <= 40; n++) {
+        const fiber = yield* Effect.forkChild(append(storage, [event(2 * n), event(2 * n + 1)]))
+        for (let i = 0; i < n % 8; i++) yield* Effect.yieldNow
+        yield* Fiber.interrupt(fiber)
+      }
+      const ids = (yield* storage.listEvents(project, { order: "asc", limit: 1000 })).map(({ id }) => id)
+      for (let n = 1; n <= 40; n++) expect(ids.includes(eventId(2 * n))).toBe(ids.includes(eventId(2 * n + 1)))
+      yield* append(storage, [event(1000)])
+    }))
+}

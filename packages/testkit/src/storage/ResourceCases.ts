@@ -1,0 +1,136 @@
+/** Agents, versions, people, fingerprints and keys. */
+import {
+  type Agent,
+  AgentName,
+  AgentVersionName,
+  ApiKey,
+  type FingerprintId,
+  JsonText,
+  PersonId
+} from "@tachograph/core"
+import { Effect } from "effect"
+import { expect } from "vitest"
+import { eventId } from "../Samples.ts"
+import { bot, later, now, other, project, tagOf, type Test } from "./Cases.ts"
+
+/** Text that databases cannot hold as it is. */
+const awkward = "\u0000 \ud800 'quoted' \"é\" 😀 \\"
+
+const agent = (name: AgentName): Omit<Agent, "number"> => ({ name, description: `of ${name}`, createdAt: now })
+
+const apiKey = (id: string): ApiKey =>
+  new ApiKey({
+    id,
+    project,
+    name: "a key",
+    scopes: ["record", "read"],
+    createdAt: now,
+    expiresAt: null,
+    revokedAt: null
+  })
+
+export const define = (test: Test) => {
+  test("numbers agents from 1 and keeps the first description", (storage) =>
+    Effect.gen(function* () {
+      const first = yield* storage.putAgent(project, agent(bot))
+      const again = yield* storage.putAgent(project, { ...agent(bot), description: "another", createdAt: later })
+      const second = yield* storage.putAgent(project, agent(AgentName.make("Bot")))
+      expect(first).toMatchObject({ name: "bot", number: 1, description: "of bot", createdAt: now })
+      expect(again).toEqual(first)
+      expect(second.number).toBe(2)
+      expect(yield* storage.getAgent(project, bot)).toEqual(first)
+    }))
+
+  test("numbers versions within their agent", (storage) =>
+    Effect.gen(function* () {
+      const v1 = AgentVersionName.make("v1")
+      const put = (of: AgentName, version: AgentVersionName) =>
+        storage.putAgentVersion(project, of, { name: version, description: null, createdAt: now })
+      expect(yield* tagOf(put(bot, v1))).toBe("agent-not-found")
+      expect(yield* tagOf(storage.getAgentVersion(project, bot, v1))).toBe("agent-not-found")
+      yield* storage.putAgent(project, agent(bot))
+      yield* storage.putAgent(project, agent(AgentName.make("second")))
+      expect(yield* tagOf(storage.getAgentVersion(project, bot, v1))).toBe("agent-version-not-found")
+      const created = yield* put(bot, v1)
+      expect(created).toMatchObject({ name: "v1", number: 1, description: null, deprecatedAt: null, createdAt: now })
+      expect(yield* put(bot, v1)).toEqual(created)
+      expect((yield* put(bot, AgentVersionName.make("v2"))).number).toBe(2)
+      expect((yield* put(AgentName.make("second"), AgentVersionName.make("v2"))).number).toBe(1)
+      expect(yield* storage.getAgentVersion(project, bot, v1)).toEqual(created)
+    }))
+
+  test("keeps people as they were first put, until they are updated", (storage) =>
+    Effect.gen(function* () {
+      const id = PersonId.make("p1")
+      const properties = JsonText.unsafe(`{ "a": 1.0, "a": 2 }`)
+      expect(yield* tagOf(storage.getPerson(project, id))).toBe("person-not-found")
+      expect(yield* tagOf(storage.updatePerson(project, id, properties))).toBe("person-not-found")
+      const person = { id, properties, createdAt: now }
+      expect(yield* storage.putPerson(project, person)).toMatchObject(person)
+      expect(yield* storage.putPerson(project, { ...person, properties: JsonText.unsafe("{}") })).toMatchObject(person)
+      const updated = yield* storage.updatePerson(project, id, JsonText.unsafe(`{"b":0}`))
+      expect(updated).toMatchObject({ id, properties: `{"b":0}`, createdAt: now })
+      expect(yield* storage.getPerson(project, id)).toEqual(updated)
+    }))
+
+  test("keeps text that databases cannot hold as it is", (storage) =>
+    Effect.gen(function* () {
+      const put = yield* storage.putAgent(project, { ...agent(bot), description: awkward })
+      const version = { name: AgentVersionName.make("v"), description: awkward, createdAt: now }
+      expect(put.description).toBe(awkward)
+      expect((yield* storage.putAgentVersion(project, bot, version)).description).toBe(awkward)
+      expect((yield* storage.getAgentVersion(project, bot, version.name)).description).toBe(awkward)
+    }))
+
+  test("tells names apart by every code point", (storage) =>
+    Effect.gen(function* () {
+      const names = ["a", "A", "ä", "a\u0308", " a", "a ", "a\n", "%", "_", "\\", "'", "😀", "𝕒", "x".repeat(255)]
+      for (const each of names) yield* storage.putAgent(project, agent(AgentName.make(each)))
+      for (const [index, each] of names.entries()) {
+        expect(yield* storage.getAgent(project, AgentName.make(each))).toMatchObject({
+          name: each,
+          number: index + 1
+        })
+      }
+    }))
+
+  test("knows a fingerprint in its own project only", (storage) =>
+    Effect.gen(function* () {
+      const id = eventId(7) as string as FingerprintId
+      expect(yield* storage.hasFingerprint(project, id)).toBe(false)
+      const fingerprint = { id, fields: JsonText.unsafe("{}"), createdAt: now }
+      yield* storage.putFingerprint(project, fingerprint)
+      yield* storage.putFingerprint(project, fingerprint)
+      expect(yield* storage.hasFingerprint(project, id)).toBe(true)
+      expect(yield* storage.hasFingerprint(other, id)).toBe(false)
+    }))
+
+  test("numbers 300 versions created in parallel without a gap", (storage) =>
+    Effect.gen(function* () {
+      yield* storage.putAgent(project, agent(bot))
+      const versions = yield* Effect.forEach(
+        Array.from({ length: 300 }, (_, n) => AgentVersionName.make(`v${n % 150}-${n >= 150}`)),
+        (version) => storage.putAgentVersion(project, bot, { name: version, description: null, createdAt: now }),
+        { concurrency: "unbounded" }
+      )
+      const numbers = versions.map(({ number }) => number).sort((a, b) => a - b)
+      expect(numbers).toEqual(Array.from({ length: 300 }, (_, n) => n + 1))
+    }))
+
+  test("finds, lists and revokes keys by their hash and id", (storage) =>
+    Effect.gen(function* () {
+      const hash = (n: number) => new Uint8Array(32).fill(n)
+      yield* storage.putApiKey(apiKey("k1"), hash(1))
+      const second = new ApiKey({ ...apiKey("k2"), project: other, expiresAt: later, createdAt: later })
+      yield* storage.putApiKey(second, hash(2))
+      expect(yield* storage.findApiKey(hash(1))).toEqual(apiKey("k1"))
+      expect(yield* storage.findApiKey(hash(2))).toEqual(second)
+      expect(yield* storage.findApiKey(hash(3))).toBeUndefined()
+      expect((yield* storage.listApiKeys).map(({ id }) => id)).toEqual(["k1", "k2"])
+      const revoked = yield* storage.revokeApiKey("k1", now)
+      expect(revoked?.revokedAt).toEqual(now)
+      expect((yield* storage.revokeApiKey("k1", later))?.revokedAt).toEqual(now)
+      expect((yield* storage.findApiKey(hash(1)))?.revokedAt).toEqual(now)
+      expect(yield* storage.revokeApiKey("none", now)).toBeUndefined()
+    }))
+}
