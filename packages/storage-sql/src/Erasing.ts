@@ -14,7 +14,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Locks from "./Locks.ts"
 import type * as Projects from "./Projects.ts"
-import { type SessionRow, toSessionState } from "./Sessions.ts"
+import { maxPack, type SessionRow, toSessionState } from "./Sessions.ts"
 import * as SharedPieces from "./SharedPieces.ts"
 import * as Usage from "./Usage.ts"
 
@@ -158,7 +158,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     if (row === undefined) return undefined
     const { from, isLast } = yield* stepDown(project_id, session, request)
     const rows = yield* readBetween(project_id, session, from, request.to)
-    const added = yield* readBetween(project_id, session, request.above + 1, Number.MAX_SAFE_INTEGER)
+    const added = yield* readBetween(project_id, session, request.above + 1, maxPack)
     const { done, packs, value } = rewrite({
       state: toSessionState(row),
       packs: rows.map(toSweepPack),

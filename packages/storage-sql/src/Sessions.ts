@@ -25,6 +25,9 @@ interface PackRow {
   readonly pack: Uint8Array
 }
 
+/** No pack has a higher number. */
+export const maxPack = 2 ** 31 - 1
+
 /** More names in one statement than this are asked for in several. */
 const namesAtOnce = 500
 
@@ -46,7 +49,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const sizes = yield* sql<{ pack_number: number | string; size: number | string }>`
       SELECT pack_number, length(pack) AS size FROM packs WHERE ${isOfSession} AND ${inRanges}
       ORDER BY pack_number DESC`
-    let least = Number.MAX_SAFE_INTEGER
+    let least = maxPack
     let left = bytes
     for (const { pack_number, size } of sizes) {
       left -= Number(size)

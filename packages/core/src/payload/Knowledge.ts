@@ -17,8 +17,8 @@ interface PackFacts {
   /** Pieces of the session before those of this pack. */
   readonly before: PackContent.Counts
   readonly chainStart: number
-  /** The packs that it takes to read its pieces, beside its own chain. */
-  readonly rests: PackRanges.PackRanges
+  /** The packs that it takes to read its pieces, beside its own chain; undefined if some of them are not known. */
+  readonly rests: PackRanges.PackRanges | undefined
 }
 
 /** What an append adds to what is known. */
@@ -112,17 +112,17 @@ export class Knowledge {
     return this.#numbers.get(key) ?? this.#base?.numberOf(key)
   }
 
-  /** The packs that it takes to read a piece. */
-  packsOf(piece: Join.PieceNumber): PackRanges.PackRanges {
+  /** The packs that it takes to read a piece; undefined if they are not all known. Of values that have a number they are. */
+  packsOf(piece: Join.PieceNumber): PackRanges.PackRanges | undefined {
     const facts = this.#factsOf(piece)
-    return PackRanges.add(facts.rests, { from: facts.chainStart, to: facts.number })
+    return facts?.rests && PackRanges.add(facts.rests, { from: facts.chainStart, to: facts.number })
   }
 
-  /** The last pack with pieces of this sort before the piece's number. */
-  #factsOf(piece: Join.PieceNumber): PackFacts {
+  /** The last pack with fewer pieces of this sort before it. */
+  #factsOf(piece: Join.PieceNumber): PackFacts | undefined {
     const first = this.#packs[0]
     const isOlder = first === undefined || (piece > 0 ? first.before.history >= piece : first.before.parts >= -piece)
-    if (isOlder && this.#base !== undefined) return this.#base.#factsOf(piece)
+    if (isOlder) return this.#base === undefined ? undefined : this.#base.#factsOf(piece)
     let low = 0
     let high = this.#packs.length - 1
     while (low < high) {
@@ -131,7 +131,7 @@ export class Knowledge {
       if (piece > 0 ? before.history < piece : before.parts < -piece) low = middle
       else high = middle - 1
     }
-    return this.#packs[low]!
+    return this.#packs[low]
   }
 
   #addNumbers(numbers: ReadonlyMap<string, Join.PieceNumber>): void {
@@ -158,13 +158,12 @@ export class Knowledge {
     ].slice(0, Policy.maxBeginnings)
   }
 
-  /** The packs of which pieces in `contents` are made, as far as those are not among them. */
+  /** The packs on which pieces in `contents` rest, as far as they are known and not among them. */
   restsOf(contents: ReadonlyArray<PackContent.Contents>): PackRanges.PackRanges {
-    const { history, parts } = contents[0]?.before ?? this.counts
+    const before = contents[0]?.before ?? this.counts
     let ranges = PackRanges.none
     for (const piece of contents.flatMap(referencesIn)) {
-      const isOlder = piece > 0 ? piece <= history : -piece <= parts
-      if (isOlder && this.#packs.length > 0) ranges = PackRanges.union(ranges, this.packsOf(piece))
+      if (isAmong(piece, before)) ranges = PackRanges.union(ranges, this.packsOf(piece) ?? PackRanges.none)
     }
     return ranges
   }
@@ -183,7 +182,9 @@ export class Knowledge {
       if (number <= this.packs) continue
       const contents = PackContent.read(content)
       const { added, before } = contents
-      this.#packs.push({ number, before, chainStart, rests: this.#restsOfOne(contents, before) })
+      const rests = this.#restsOfPack(contents)
+      this.#packs.push({ number, before, chainStart, rests })
+      if (rests === undefined) continue
       for (let index = 1; index <= added.history; index++) this.#hash(before.history + index, pieces, shared)
       for (let index = 1; index <= added.parts; index++) this.#hash(-(before.parts + index), pieces, shared)
     }
@@ -192,11 +193,13 @@ export class Knowledge {
     this.chain = Pack.chainOf(packs)
   }
 
-  #restsOfOne(contents: PackContent.Contents, before: PackContent.Counts): PackRanges.PackRanges {
+  #restsOfPack(contents: PackContent.Contents): PackRanges.PackRanges | undefined {
     let ranges = PackRanges.none
     for (const piece of referencesIn(contents)) {
-      const isOwn = piece > 0 ? piece > before.history : -piece > before.parts
-      if (!isOwn && this.#packs.length > 0) ranges = PackRanges.union(ranges, this.packsOf(piece))
+      if (!isAmong(piece, contents.before)) continue
+      const packs = this.packsOf(piece)
+      if (packs === undefined) return undefined
+      ranges = PackRanges.union(ranges, packs)
     }
     return ranges
   }
@@ -214,6 +217,9 @@ export class Knowledge {
     }
   }
 }
+
+const isAmong = (piece: Join.PieceNumber, { history, parts }: PackContent.Counts): boolean =>
+  piece > 0 ? piece <= history : -piece <= parts
 
 /** The pieces that the pieces of a pack name, those of its texts aside. */
 const referencesIn = ({ history, parts }: PackContent.Contents): ReadonlyArray<Join.PieceNumber> => {

@@ -155,7 +155,7 @@ class Splitter {
     const own = this.#numbers.get(key)
     const known = own === undefined ? this.#knowledge.numberOf(key) : undefined
     const found = own ?? known
-    if (known !== undefined) this.#need(this.#knowledge.packsOf(known))
+    if (known !== undefined) this.#need(this.#knowledge.packsOf(known)!)
     if (found !== undefined && (found > 0 || mark.kind !== "history")) return found
 
     const piece = found === undefined ? this.#put(mark, sha256) : this.#putAgain(found)
@@ -223,7 +223,7 @@ class Splitter {
       const run = runs.at(-1)
       if (run !== undefined && run.first + run.count === piece) runs[runs.length - 1] = { ...run, count: run.count + 1 }
       else runs.push({ first: piece, count: 1 })
-      packs = PackRanges.union(packs, piece > this.#before.history ? own : this.#knowledge.packsOf(piece))
+      packs = PackRanges.union(packs, piece > this.#before.history ? own : this.#knowledge.packsOf(piece)!)
     }
     const hash = known === undefined ? createHash("sha256") : known.hash.copy()
     const sha256 = hash.update(text.subarray(known?.end ?? start, last.end)).digest()

@@ -39,6 +39,9 @@ interface Opened {
   readonly contents: PackContent.Contents
 }
 
+/** No pack has a higher number. */
+const maxPack = 2 ** 31 - 1
+
 const empty = Buffer.of(0)
 
 export class Sweep {
@@ -64,9 +67,7 @@ export class Sweep {
   /** What to read next: packs downwards from `to`, and all above `above`, among which may be some that were looked at. */
   get next(): { readonly to: number; readonly above: number } {
     const isFirst = this.#low === Number.POSITIVE_INFINITY
-    return isFirst
-      ? { to: Number.MAX_SAFE_INTEGER, above: Number.MAX_SAFE_INTEGER }
-      : { to: this.#low - 1, above: this.#highChain - 1 }
+    return isFirst ? { to: maxPack, above: maxPack - 1 } : { to: this.#low - 1, above: this.#highChain - 1 }
   }
 
   /** The names of the shared pieces that are reached, when all packs have had their turn. */

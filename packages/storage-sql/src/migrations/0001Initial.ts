@@ -13,8 +13,11 @@ export default Effect.gen(function* () {
   const bytes = sql.literal(sql.onDialectOrElse({ pg: () => "bytea", orElse: () => "BLOB" }))
   const bigint = sql.literal(sql.onDialectOrElse({ pg: () => "bigint", orElse: () => "INTEGER" }))
   const double = sql.literal(sql.onDialectOrElse({ pg: () => "double precision", orElse: () => "REAL" }))
-  // Names compare by their bytes, in every database.
-  const name = sql.literal(sql.onDialectOrElse({ pg: () => `text COLLATE "C"`, orElse: () => "TEXT" }))
+  // Names compare by their bytes, in every database. Their length is bounded, so that Postgres makes no TOAST table for them.
+  const name = sql.literal(sql.onDialectOrElse({ pg: () => `varchar(255) COLLATE "C"`, orElse: () => "TEXT" }))
+  const label = sql.literal(sql.onDialectOrElse({ pg: () => "varchar(255)", orElse: () => "TEXT" }))
+  // Compressed already, and mostly small: stays in the row up to a page's size.
+  const inline = sql.literal(sql.onDialectOrElse({ pg: () => "WITH (toast_tuple_target = 8160)", orElse: () => "" }))
   // A table that is its primary key's index needs half the space. Only for rows whose size is bounded: SQLite reads the
   // whole of such a row to compare its key. For the same reason long text stands last in the other tables' rows.
   const clustered = sql.literal(sql.onDialectOrElse({ sqlite: () => "WITHOUT ROWID", orElse: () => "" }))
@@ -22,9 +25,9 @@ export default Effect.gen(function* () {
   yield* sql`CREATE TABLE projects (
     project_id INTEGER NOT NULL PRIMARY KEY,
     project_name ${name} NOT NULL UNIQUE,
-    agents ${bigint} NOT NULL DEFAULT 0,
-    people ${bigint} NOT NULL DEFAULT 0,
-    sessions ${bigint} NOT NULL DEFAULT 0
+    agents INTEGER NOT NULL DEFAULT 0,
+    people INTEGER NOT NULL DEFAULT 0,
+    sessions INTEGER NOT NULL DEFAULT 0
   )`
 
   yield* sql`CREATE TABLE api_keys (
@@ -32,7 +35,7 @@ export default Effect.gen(function* () {
     key_id ${name} NOT NULL,
     key_hash ${bytes} NOT NULL,
     key_name ${name} NOT NULL,
-    scopes TEXT NOT NULL,
+    scopes ${label} NOT NULL,
     created_at ${bigint} NOT NULL,
     expires_at ${bigint},
     revoked_at ${bigint},
@@ -50,10 +53,10 @@ export default Effect.gen(function* () {
 
   yield* sql`CREATE TABLE agents (
     project_id INTEGER NOT NULL,
-    agent_number ${bigint} NOT NULL,
+    agent_number INTEGER NOT NULL,
     agent_name ${name} NOT NULL,
     created_at ${bigint} NOT NULL,
-    versions ${bigint} NOT NULL DEFAULT 0,
+    versions INTEGER NOT NULL DEFAULT 0,
     description TEXT NOT NULL,
     PRIMARY KEY (project_id, agent_number)
   )`
@@ -61,8 +64,8 @@ export default Effect.gen(function* () {
 
   yield* sql`CREATE TABLE agent_versions (
     project_id INTEGER NOT NULL,
-    agent_number ${bigint} NOT NULL,
-    agent_version_number ${bigint} NOT NULL,
+    agent_number INTEGER NOT NULL,
+    agent_version_number INTEGER NOT NULL,
     agent_version_name ${name} NOT NULL,
     created_at ${bigint} NOT NULL,
     deprecated_at ${bigint},
@@ -74,7 +77,7 @@ export default Effect.gen(function* () {
 
   yield* sql`CREATE TABLE people (
     project_id INTEGER NOT NULL,
-    person_number ${bigint} NOT NULL,
+    person_number INTEGER NOT NULL,
     person_id ${name} NOT NULL,
     created_at ${bigint} NOT NULL,
     properties TEXT NOT NULL,
@@ -84,37 +87,38 @@ export default Effect.gen(function* () {
 
   yield* sql`CREATE TABLE sessions (
     project_id INTEGER NOT NULL,
-    session_number ${bigint} NOT NULL,
+    session_number INTEGER NOT NULL,
     session_id ${name} NOT NULL,
     generation ${bigint} NOT NULL DEFAULT 0,
-    packs ${bigint} NOT NULL DEFAULT 0,
+    packs INTEGER NOT NULL DEFAULT 0,
     history ${bigint} NOT NULL DEFAULT 0,
     parts ${bigint} NOT NULL DEFAULT 0,
-    unswept INTEGER NOT NULL DEFAULT 0,
+    unswept SMALLINT NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, session_number)
   ) ${clustered}`
   yield* sql`CREATE UNIQUE INDEX sessions_by_id ON sessions (project_id, session_id)`
   yield* sql`CREATE INDEX sessions_unswept ON sessions (project_id, session_number) WHERE unswept = 1`
 
+  // Wide columns first, so that Postgres has nothing to fill up between them.
   yield* sql`CREATE TABLE events (
-    project_id INTEGER NOT NULL,
-    event_id ${bytes} NOT NULL,
     received_at ${bigint} NOT NULL,
-    session_number ${bigint} NOT NULL,
-    agent_number ${bigint} NOT NULL,
-    agent_version_number ${bigint} NOT NULL,
-    person_number ${bigint},
-    fingerprint_id ${bytes} NOT NULL,
-    api INTEGER NOT NULL,
-    model TEXT,
     input_tokens ${bigint},
     output_tokens ${bigint},
-    stop_reason TEXT,
-    inputs_bytes ${bigint} NOT NULL,
-    output_bytes ${bigint} NOT NULL,
     occurred_at ${bigint},
     duration_ms ${double},
-    pack_number ${bigint} NOT NULL,
+    project_id INTEGER NOT NULL,
+    session_number INTEGER NOT NULL,
+    agent_number INTEGER NOT NULL,
+    agent_version_number INTEGER NOT NULL,
+    person_number INTEGER,
+    pack_number INTEGER NOT NULL,
+    inputs_bytes INTEGER NOT NULL,
+    output_bytes INTEGER NOT NULL,
+    api SMALLINT NOT NULL,
+    event_id ${bytes} NOT NULL,
+    fingerprint_id ${bytes} NOT NULL,
+    model ${label},
+    stop_reason ${label},
     PRIMARY KEY (project_id, event_id)
   ) ${clustered}`
   yield* sql`CREATE INDEX events_by_session ON events (project_id, session_number, event_id)`
@@ -126,13 +130,13 @@ export default Effect.gen(function* () {
   // is still there.
   yield* sql`CREATE TABLE packs (
     project_id INTEGER NOT NULL,
-    session_number ${bigint} NOT NULL,
-    pack_number ${bigint} NOT NULL,
-    agent_number ${bigint} NOT NULL,
-    kept INTEGER NOT NULL DEFAULT 1,
+    session_number INTEGER NOT NULL,
+    pack_number INTEGER NOT NULL,
+    agent_number INTEGER NOT NULL,
+    kept SMALLINT NOT NULL DEFAULT 1,
     pack ${bytes} NOT NULL,
     PRIMARY KEY (project_id, session_number, pack_number)
-  )`
+  ) ${inline}`
 
   yield* sql`CREATE TABLE shared_pieces (
     project_id INTEGER NOT NULL,
@@ -140,11 +144,20 @@ export default Effect.gen(function* () {
     size ${bigint} NOT NULL,
     piece ${bytes} NOT NULL,
     PRIMARY KEY (project_id, sha256)
-  )`
+  ) ${inline}`
+  // What is compressed already is not tried again.
+  yield* sql.onDialectOrElse({
+    pg: () =>
+      Effect.andThen(
+        sql`ALTER TABLE packs ALTER COLUMN pack SET STORAGE EXTERNAL`,
+        sql`ALTER TABLE shared_pieces ALTER COLUMN piece SET STORAGE EXTERNAL`
+      ),
+    orElse: () => Effect.void
+  })
 
   yield* sql`CREATE TABLE shared_piece_owners (
     project_id INTEGER NOT NULL,
-    session_number ${bigint} NOT NULL,
+    session_number INTEGER NOT NULL,
     sha256 ${bytes} NOT NULL,
     PRIMARY KEY (project_id, session_number, sha256)
   ) ${clustered}`
@@ -153,8 +166,8 @@ export default Effect.gen(function* () {
   // What payloads take, counted as they come and go. Session 0 and agent 0 stand for the project's shared pieces.
   yield* sql`CREATE TABLE storage_usage (
     project_id INTEGER NOT NULL,
-    session_number ${bigint} NOT NULL,
-    agent_number ${bigint} NOT NULL,
+    session_number INTEGER NOT NULL,
+    agent_number INTEGER NOT NULL,
     entries ${bigint} NOT NULL,
     sent_bytes ${bigint} NOT NULL,
     new_bytes ${bigint} NOT NULL,
