@@ -5,11 +5,12 @@ import packageJson from "../package.json" with { type: "json" }
 import { keys } from "./commands/Keys.ts"
 import { migrate } from "./commands/Migrate.ts"
 import { serve } from "./commands/Serve.ts"
+import { storage } from "./commands/Storage.ts"
 import { CommandError, UsageError } from "./Failure.ts"
 
 const tachograph = Command.make("tachograph").pipe(
   Command.withDescription("Records what AI agents do: every call to a model provider, verbatim"),
-  Command.withSubcommands([serve, migrate, keys])
+  Command.withSubcommands([serve, migrate, keys, storage])
 )
 
 /** A command line that cannot be read is answered with one line, like any other failure; help is for who asks for it. */

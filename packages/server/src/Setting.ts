@@ -11,13 +11,15 @@ export interface Setting<A> {
   readonly flag: Flag.Flag<Option.Option<string>>
   /** What the option, the environment or the default says. */
   readonly resolve: (given: Option.Option<string>) => Effect.Effect<A, UsageError>
+  /** The same; none where nothing is said and there is no default. */
+  readonly resolveOption: (given: Option.Option<string>) => Effect.Effect<Option.Option<A>, UsageError>
 }
 
 export const make = <A>(options: {
   readonly name: string
   readonly metavar: string
   readonly description: string
-  /** Undefined where the setting must be given. */
+  /** Undefined where there is none. */
   readonly default: string | undefined
   /** Completes "expected …". */
   readonly expected: string
@@ -29,25 +31,31 @@ export const make = <A>(options: {
 }): Setting<A> => {
   const variable = `TACHOGRAPH_${options.name.toUpperCase().replaceAll("-", "_")}`
   const or = options.default === undefined ? "" : `; ${options.default} unless given`
+  const resolveOption = (given: Option.Option<string>): Effect.Effect<Option.Option<A>, UsageError> => {
+    const [source, text] = Option.match(given, {
+      onSome: (text) => [`--${options.name}`, text] as const,
+      onNone: () => [variable, process.env[variable] || options.default] as const
+    })
+    if (text === undefined) return Effect.succeed(Option.none())
+    const value = options.parse(text)
+    if (Option.isSome(value)) return Effect.succeed(value)
+    const shown = JSON.stringify((options.show ?? ((_) => _))(text))
+    const complaint = options.complaint?.(text) ?? `expected ${options.expected}`
+    return Effect.fail(new UsageError({ message: `${source} is ${shown}: ${complaint}` }))
+  }
   return {
     flag: Flag.String(options.name).pipe(
       Flag.withMetavar(options.metavar),
       Flag.withDescription(`${options.description} (${variable}${or})`),
       Flag.optional
     ),
-    resolve: (given) => {
-      const [source, text] = Option.match(given, {
-        onSome: (text) => [`--${options.name}`, text] as const,
-        onNone: () => [variable, process.env[variable] || options.default] as const
-      })
-      if (text === undefined) {
-        return Effect.fail(new UsageError({ message: `--${options.name} is missing: expected ${options.expected}` }))
-      }
-      const shown = JSON.stringify((options.show ?? ((_) => _))(text))
-      return Effect.mapError(Effect.fromOption(options.parse(text)), () => {
-        const complaint = options.complaint?.(text) ?? `expected ${options.expected}`
-        return new UsageError({ message: `${source} is ${shown}: ${complaint}` })
-      })
-    }
+    resolve: (given) =>
+      Effect.flatMap(resolveOption(given), (value) =>
+        Effect.mapError(
+          Effect.fromOption(value),
+          () => new UsageError({ message: `--${options.name} is missing: expected ${options.expected}` })
+        )
+      ),
+    resolveOption
   }
 }

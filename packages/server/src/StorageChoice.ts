@@ -1,5 +1,5 @@
 /** Where a server keeps its data: the one place that knows which storages there are. */
-import { MemoryStorage, type Storage } from "@tachograph/core"
+import { type Errors, MemoryStorage, type Storage } from "@tachograph/core"
 import { Migrations } from "@tachograph/storage-sql"
 import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
 import { fromUrl, type PostgresConfig, PostgresStorage } from "@tachograph/storage-postgres"
@@ -7,7 +7,7 @@ import { Effect, Layer, Option, Result } from "effect"
 import { Migrator } from "effect/sql"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import { CommandError } from "./Failure.ts"
+import { CommandError, UsageError } from "./Failure.ts"
 import * as Setting from "./Setting.ts"
 
 export interface StorageChoice {
@@ -94,6 +94,33 @@ export const setting = Setting.make({
     return path === undefined ? Option.none() : Option.some(sqlite(path === ":memory:" ? path : resolve(path)))
   }
 })
+
+/** Only whoever issues something may create a storage. */
+export type Purpose = "issue" | "look"
+
+/** Runs with a storage that outlives the command, and whose tables are there. */
+export const withLasting = Effect.fnUntraced(function* <A, E>(
+  given: Option.Option<string>,
+  { kept, purpose }: { readonly purpose: Purpose; readonly kept: string },
+  use: Effect.Effect<A, E | Errors.StorageUnavailable, Storage>
+) {
+  const choice = yield* setting.resolve(given)
+  if (!choice.lasting) {
+    const message = `--storage is "memory:", which keeps no ${kept}: expected the storage of your server`
+    return yield* new UsageError({ message })
+  }
+  if (purpose === "look" && !choice.exists()) {
+    return yield* new CommandError({ message: `There is no such storage (${choice.label})` })
+  }
+  return yield* use.pipe(
+    Effect.catchIf(isUnavailable, (error) => Effect.fail(openingError(choice.label, error))),
+    // With a role that may not change tables too; where there are none yet, they are made.
+    Effect.provide(Layer.catch(choice.layerNoMigrations, () => choice.layer))
+  )
+})
+
+const isUnavailable = (error: unknown): error is Errors.StorageUnavailable =>
+  (error as { readonly _tag?: unknown } | null)?._tag === "storage-unavailable"
 
 /** One line for whatever kept a storage from opening: in our words where we have some, else the first cause's own. */
 export const openingError = (label: string, error: unknown): CommandError => {

@@ -149,15 +149,23 @@ describe("Other origins", () => {
       method: "OPTIONS",
       headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "authorization" }
     })
-    return { status: response.status, allowed: response.headers.get("access-control-allow-origin") }
+    return {
+      status: response.status,
+      allowed: response.headers.get("access-control-allow-origin"),
+      methods: response.headers.get("access-control-allow-methods")
+    }
   }
 
   it("are kept out unless --cors names one", async () => {
     const closed = await serve(["--port", "0", "--storage", "memory:"], { env })
-    expect(await preflight(closed.url, "https://app.example")).toEqual({ status: 204, allowed: null })
+    expect(await preflight(closed.url, "https://app.example")).toEqual({ status: 204, allowed: null, methods: null })
     await closed.stop()
     const open = await serve(["--port", "0", "--storage", "memory:", "--cors", "https://app.example"], { env })
-    expect(await preflight(open.url, "https://app.example")).toEqual({ status: 204, allowed: "https://app.example" })
+    expect(await preflight(open.url, "https://app.example")).toEqual({
+      status: 204,
+      allowed: "https://app.example",
+      methods: "GET, PUT, POST, DELETE"
+    })
     // The browser compares: what is allowed is not what asked.
     expect((await preflight(open.url, "https://evil.example")).allowed).not.toBe("https://evil.example")
     const answer = await fetch(`${open.url}/health`, { headers: { origin: "https://app.example" } })

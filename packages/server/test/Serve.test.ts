@@ -1,3 +1,4 @@
+import { HttpClient, Replay } from "@tachograph/testkit"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
@@ -46,6 +47,17 @@ describe("tachograph serve", () => {
     expect(stdout).not.toMatch(keyPattern)
   })
 
+  it("records the same with no memory of sessions", async () => {
+    const env = { TACHOGRAPH_API_KEY: ownKey, TACHOGRAPH_SESSION_MEMORY: "0", TACHOGRAPH_RETAIN: "none" }
+    const server = await serve(["--port", "0", "--storage", "memory:"], { env })
+    const client = HttpClient.make(HttpClient.at(server.url), ownKey)
+    const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
+    const { body } = await client.put("/api/v1/fingerprints", fingerprint)
+    const sent = await Replay.send(client, Replay.sampleRun(body.fingerprint_id))
+    expect(await Replay.differences(client, sent)).toEqual([])
+    await server.stop()
+  })
+
   it.each(["SIGINT", "SIGTERM"] as const)("ends cleanly at %s, with exit 0", async (signal) => {
     const server = await serve(["--port", "0", "--storage", "memory:"])
     expect(await server.stop(signal)).toMatchObject({ code: 0, signal: null })
@@ -82,6 +94,11 @@ describe("tachograph serve", () => {
     [["--storage", "sqlite:"], {}, `--storage is "sqlite:": expected memory:, sqlite:PATH or postgres://`],
     [["--host", "a b"], {}, `--host is "a b": expected an address or a host name`],
     [["--max-body", "many"], {}, `--max-body is "many": expected a number of bytes`],
+    [["--session-memory", "-1"], {}, `--session-memory is "-1": expected a number of bytes from 0 to 64GiB`],
+    [["--session-memory", "65GiB"], {}, `--session-memory is "65GiB": expected a number of bytes from 0 to 64GiB`],
+    [["--retain", "90"], {}, `--retain is "90": expected a time from 1h to 36500d, such as 12h or 90d, or none`],
+    [["--retain", "0h"], {}, `--retain is "0h": expected a time from 1h to 36500d`],
+    [[], { TACHOGRAPH_RETAIN: "36501d" }, `TACHOGRAPH_RETAIN is "36501d": expected a time from 1h to 36500d`],
     [["--log-level", "loud"], {}, `--log-level is "loud": expected debug, info, warn, error, none`],
     [["--nothing"], {}, "Unrecognized flag: --nothing"],
     [["something"], {}, `Unexpected positional argument: "something"`],

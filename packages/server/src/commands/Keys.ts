@@ -1,10 +1,11 @@
 /** `tachograph keys`: issues, lists and revokes API keys. */
 import { type ApiKey, ApiKeys, type Errors, Name, ProjectId, Scope } from "@tachograph/core"
-import { Console, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Console, DateTime, Duration, Effect, Option, Redacted, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
-import { CommandError, UsageError } from "../Failure.ts"
+import { CommandError } from "../Failure.ts"
 import * as Setting from "../Setting.ts"
 import * as StorageChoice from "../StorageChoice.ts"
+import * as Table from "../Table.ts"
 
 const project = Setting.make({
   name: "project",
@@ -52,26 +53,16 @@ const expires = Setting.make({
   }
 })
 
-/** Runs with the keys of a storage that outlives the command. */
-const withKeys = Effect.fnUntraced(function* <A>(
+const withKeys = <A>(
   given: Option.Option<string>,
-  purpose: "issue" | "look",
+  purpose: StorageChoice.Purpose,
   use: (keys: ApiKeys["Service"]) => Effect.Effect<A, Errors.StorageUnavailable>
-) {
-  const choice = yield* StorageChoice.setting.resolve(given)
-  if (!choice.lasting) {
-    const message = '--storage is "memory:", which keeps no keys: expected the storage of your server'
-    return yield* new UsageError({ message })
-  }
-  if (purpose === "look" && !choice.exists()) {
-    return yield* new CommandError({ message: `There is no such storage (${choice.label})` })
-  }
-  return yield* Effect.flatMap(ApiKeys, use).pipe(
-    Effect.catchTag("storage-unavailable", (error) => Effect.fail(StorageChoice.openingError(choice.label, error))),
-    // With a role that may not change tables too; where there are none yet, they are made.
-    Effect.provide(ApiKeys.layer().pipe(Layer.provide(Layer.catch(choice.layerNoMigrations, () => choice.layer))))
+) =>
+  StorageChoice.withLasting(
+    given,
+    { purpose, kept: "keys" },
+    Effect.provide(Effect.flatMap(ApiKeys, use), ApiKeys.layer())
   )
-})
 
 const create = Command.make(
   "create",
@@ -92,7 +83,7 @@ const create = Command.make(
     }
     const [secret, key] = yield* withKeys(flags.storage, "issue", (keys) => keys.issue(wanted))
     yield* Console.log(Redacted.value(secret))
-    yield* Console.error(`Issued ${key.id} for project ${printable(key.project)}; the key is not shown again`)
+    yield* Console.error(`Issued ${key.id} for project ${Table.printable(key.project)}; the key is not shown again`)
   })
 ).pipe(Command.withDescription("Issue a key and print it, once"))
 
@@ -103,10 +94,6 @@ const state = (key: ApiKey, now: DateTime.Utc): string => {
   return DateTime.isLessThanOrEqualTo(key.expiresAt, now) ? `expired ${ends}` : `valid until ${ends}`
 }
 
-/** Names may hold line breaks and what a terminal would obey. */
-const printable = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
-
 const list = Command.make(
   "list",
   { storage: StorageChoice.setting.flag },
@@ -115,21 +102,12 @@ const list = Command.make(
     const now = yield* DateTime.now
     const rows = keys.map((key) => [
       key.id,
-      printable(key.project),
-      printable(key.name),
+      Table.printable(key.project),
+      Table.printable(key.name),
       key.scopes.join(","),
       state(key, now)
     ])
-    const table = [["ID", "PROJECT", "NAME", "SCOPES", "STATE"], ...rows]
-    const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
-    for (const row of table) {
-      yield* Console.log(
-        row
-          .map((cell, column) => cell.padEnd(widths[column]!))
-          .join("  ")
-          .trimEnd()
-      )
-    }
+    yield* Console.log(Table.format([["ID", "PROJECT", "NAME", "SCOPES", "STATE"], ...rows]))
   })
 ).pipe(Command.withDescription("List all keys; the keys themselves are not known"))
 

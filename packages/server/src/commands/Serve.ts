@@ -1,8 +1,16 @@
 /** `tachograph serve`: the standalone server. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { ApiKeys, defaultProject, isStaticKey, Recorder, staticKeyRule } from "@tachograph/core"
+import {
+  ApiKeys,
+  defaultProject,
+  isStaticKey,
+  Recorder,
+  Retention,
+  SessionMemoryBytes,
+  staticKeyRule
+} from "@tachograph/core"
 import { Routes } from "@tachograph/router"
-import { ByteSize, Console, Effect, Layer, Option, Redacted } from "effect"
+import { ByteSize, Console, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { HttpRouter, HttpServer, type HttpServerError, HttpServerRequest } from "effect/http"
 import { CommandError, UsageError } from "../Failure.ts"
@@ -29,10 +37,10 @@ const port = Setting.make({
   parse: (text) => Option.filter(Option.some(/^\d{1,5}$/.test(text) ? Number(text) : -1), (n) => n >= 0 && n <= 65_535)
 })
 
-const parseBytes = (max: number) => (text: string) => {
-  const [, number, unit] = /^(\d+)\s*(|B|KiB|MiB)$/i.exec(text) ?? []
-  const factor = { b: 1, kib: 1024, mib: 1024 ** 2 }[unit?.toLowerCase() || "b"] ?? 1
-  return Option.filter(Option.some(Number(number) * factor), (bytes) => bytes >= 1 && bytes <= max)
+const parseBytes = (min: number, max: number) => (text: string) => {
+  const [, number, unit] = /^(\d+)\s*(|B|KiB|MiB|GiB)$/i.exec(text) ?? []
+  const factor = { b: 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 }[unit?.toLowerCase() || "b"] ?? 1
+  return Option.filter(Option.some(Number(number) * factor), (bytes) => bytes >= min && bytes <= max)
 }
 
 const maxBody = Setting.make({
@@ -42,7 +50,7 @@ const maxBody = Setting.make({
   default: "32MiB",
   // V8 holds no text longer than half a gibibyte.
   expected: "a number of bytes up to 511MiB, such as 1048576, 512KiB or 32MiB",
-  parse: parseBytes(511 * 1024 ** 2)
+  parse: parseBytes(1, 511 * 1024 ** 2)
 })
 
 const maxHeader = Setting.make({
@@ -51,7 +59,7 @@ const maxHeader = Setting.make({
   description: "The largest request line and headers taken",
   default: "16KiB",
   expected: "a number of bytes up to 1MiB, such as 16384 or 16KiB",
-  parse: parseBytes(1024 ** 2)
+  parse: parseBytes(1, 1024 ** 2)
 })
 
 const requestTimeout = Setting.make({
@@ -74,6 +82,35 @@ const maxConnections = Setting.make({
   default: "4096",
   expected: "a number from 1 to 1000000",
   parse: (text) => Option.filter(Option.some(/^\d+$/.test(text) ? Number(text) : 0), (n) => n >= 1 && n <= 1_000_000)
+})
+
+const sessionMemory = Setting.make({
+  name: "session-memory",
+  metavar: "BYTES",
+  description: "Memory for what is known of sessions; what is forgotten is read again",
+  default: "64MiB",
+  expected: "a number of bytes from 0 to 64GiB, such as 0, 16MiB or 1GiB",
+  parse: parseBytes(0, 64 * 1024 ** 3)
+})
+
+const hours: Readonly<Record<string, number>> = { h: 1, d: 24 }
+const maxRetainedDays = 36_500
+
+const retain = Setting.make({
+  name: "retain",
+  metavar: "TIME",
+  description: "How long events are kept; older ones are erased in the background, in all projects",
+  default: "none",
+  expected: `a time from 1h to ${maxRetainedDays}d, such as 12h or 90d, or none`,
+  parse: (text): Option.Option<Duration.Duration | undefined> => {
+    if (text === "none") return Option.some(undefined)
+    const [, count, unit] = /^(\d+)([hd])$/.exec(text) ?? []
+    const kept = Number(count) * (hours[unit ?? ""] ?? 0)
+    return Option.map(
+      Option.filter(Option.some(kept), (kept) => kept >= 1 && kept <= 24 * maxRetainedDays),
+      Duration.hours
+    )
+  }
 })
 
 const migrate = Setting.make({
@@ -142,7 +179,7 @@ const listeningError = (hostname: string, portNumber: number, error: HttpServerE
 const crossOrigin = (origin: string | undefined): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
   origin === undefined
     ? Layer.empty
-    : HttpRouter.cors({ allowedOrigins: [origin], allowedMethods: ["GET", "PUT", "POST"], maxAge: 600 })
+    : HttpRouter.cors({ allowedOrigins: [origin], allowedMethods: ["GET", "PUT", "POST", "DELETE"], maxAge: 600 })
 
 export const serve = Command.make(
   "serve",
@@ -154,6 +191,8 @@ export const serve = Command.make(
     maxHeader: maxHeader.flag,
     maxConnections: maxConnections.flag,
     requestTimeout: requestTimeout.flag,
+    sessionMemory: sessionMemory.flag,
+    retain: retain.flag,
     cors: cors.flag,
     migrate: migrate.flag,
     logLevel: Logging.setting.flag
@@ -168,6 +207,8 @@ export const serve = Command.make(
       maxConnections: yield* maxConnections.resolve(flags.maxConnections),
       requestTimeout: yield* requestTimeout.resolve(flags.requestTimeout)
     }
+    const memoryLimit = yield* sessionMemory.resolve(flags.sessionMemory)
+    const keep = yield* retain.resolve(flags.retain)
     const origin = yield* cors.resolve(flags.cors)
     const storage = (yield* migrate.resolve(flags.migrate)) ? choice.layer : choice.layerNoMigrations
     const logLevel = yield* Logging.setting.resolve(flags.logLevel)
@@ -191,6 +232,8 @@ export const serve = Command.make(
       Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(bodyLimit))),
       Layer.provide(server),
       Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),
+      Layer.provide(Layer.succeed(SessionMemoryBytes, memoryLimit)),
+      Layer.provide(keep === undefined ? Layer.empty : Retention.layer({ keep })),
       Layer.provide(storage),
       Layer.provide(Logging.layer(logLevel))
     )

@@ -1,0 +1,226 @@
+/** What is older than it is kept goes from a real file, and nothing else does. */
+import {
+  CurrentProject,
+  defaultProject,
+  type EventId,
+  FingerprintId,
+  JsonText,
+  Marks,
+  ProjectId,
+  Recorder,
+  Retention,
+  SessionId,
+  Storage
+} from "@tachograph/core"
+import { sqlite } from "@tachograph/storage-sqlite"
+import { DateTime, Effect, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { serve, temporaryFolder } from "./TachographProcess.ts"
+
+const now = Date.parse("2026-06-01T00:00:00Z")
+const day = 86_400_000
+const fingerprintId = FingerprintId.make("11111111-1111-4111-8111-111111111111")
+
+interface Recorded {
+  readonly id: EventId
+  readonly project: ProjectId
+  readonly inputs: string
+  readonly output: string
+}
+
+/** A conversation of so many calls, each with the whole history before it and the same long system prompt. */
+const converse = Effect.fnUntraced(function* (
+  session: string,
+  {
+    between,
+    calls,
+    from,
+    project = defaultProject
+  }: {
+    readonly from: number
+    readonly between: number
+    readonly calls: number
+    readonly project?: ProjectId
+  }
+) {
+  const recorder = yield* Recorder
+  const storage = yield* Storage
+  const fields = JsonText.unsafe("{}")
+  yield* storage.putFingerprint(project, { id: fingerprintId, fields, createdAt: yield* DateTime.now })
+  const system = "You answer questions about lorries. ".repeat(60)
+  const messages: Array<object> = []
+  const recorded: Array<Recorded> = []
+  for (let call = 0; call < calls; call++) {
+    yield* TestClock.setTime(from + call * between)
+    messages.push({ role: "user", content: `${session} asks for the ${call}. time how far it is to B` })
+    const answer = { role: "assistant", content: `${session} is told for the ${call}. time that it is ${call} km` }
+    // Written with the spaces of Python's json.dumps.
+    const inputs = JSON.stringify({ model: "m", system, messages }).replaceAll(`","`, `", "`)
+    const output = JSON.stringify(answer)
+    const { id } = yield* Effect.provideService(
+      recorder.createEvent({
+        api: "aisdk",
+        fingerprintId,
+        session: SessionId.make(session),
+        payload: Marks.ofTexts(inputs, output),
+        facts: { model: null, inputTokens: null, outputTokens: null, stopReason: null }
+      }),
+      CurrentProject,
+      project
+    )
+    recorded.push({ id, project, inputs, output })
+    messages.push(answer)
+  }
+  return recorded
+})
+
+/** The payload, or that it is gone. */
+const read = Effect.fnUntraced(function* ({ id, project }: Recorded) {
+  const recorder = yield* Recorder
+  return yield* Effect.provideService(recorder.getEvent(id), CurrentProject, project).pipe(
+    Effect.map(({ payload }) => [Buffer.from(payload.inputs).toString(), Buffer.from(payload.output).toString()]),
+    Effect.catchTag("event-not-found", () => Effect.succeed("gone"))
+  )
+})
+
+const isGone = (event: Recorded) => Effect.map(read(event), (found) => expect(found).toBe("gone"))
+const isKept = (event: Recorded) =>
+  Effect.map(read(event), (found) => expect(found).toEqual([event.inputs, event.output]))
+
+const quiet = Logger.layer([])
+
+const over = (file: string) =>
+  Layer.mergeAll(Recorder.layer.pipe(Layer.provideMerge(sqlite(file))), TestClock.layer(), quiet)
+
+const temporaryFile = () => join(temporaryFolder(), "test.db")
+
+describe("Retention over SQLite", () => {
+  it("erases old events of all projects, and gives the others back to the byte", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const other = ProjectId.make("other")
+      const old = [
+        ...(yield* converse("old", { from: now - 91 * day, between: 1000, calls: 5 })),
+        ...(yield* converse("old", { from: now - 91 * day, between: 1000, calls: 5, project: other }))
+      ]
+      // Its first half is old; the other half names what came with the first.
+      const across = yield* converse("across", { from: now - 90.5 * day, between: 0.1 * day, calls: 10 })
+      const fresh = yield* converse("fresh", { from: now - day, between: 1000, calls: 5 })
+      yield* TestClock.setTime(now)
+      const before = yield* storage.usage(defaultProject, 10)
+
+      yield* Layer.build(Retention.layer({ keep: "90 days" }))
+      yield* TestClock.adjust("5 minutes")
+      yield* Effect.forEach([...old, ...across.slice(0, 5)], isGone)
+      // The first pass is ten seconds later than now.
+      yield* Effect.forEach([...across.slice(6), ...fresh], isKept)
+      for (const project of yield* storage.listProjects) {
+        expect(yield* storage.listUnswept(project, 10)).toEqual([])
+      }
+      expect(yield* storage.getSession(defaultProject, SessionId.make("old"))).toBeUndefined()
+      expect((yield* storage.usage(other, 10)).storedBytes).toBe(0)
+      const after = yield* storage.usage(defaultProject, 10)
+      expect(after.events).toBe(9)
+      expect(after.storedBytes).toBeLessThan(before.storedBytes)
+      // The sessions go on.
+      const more = yield* converse("across", { from: now + 600_000, between: 1, calls: 3 })
+      yield* Effect.forEach([...across.slice(6), ...fresh, ...more], isKept)
+    }).pipe(Effect.scoped, Effect.provide(over(temporaryFile())), Effect.runPromise))
+
+  it("is done by one process at a time", () => {
+    const file = temporaryFile()
+    const calls: Array<string> = []
+    /** A storage of its own over the file, as of another process, that says who calls. */
+    const process = (name: string) =>
+      Layer.effect(
+        Storage,
+        Effect.map(Storage, (storage) => {
+          const note = Effect.sync(() => void calls.push(name))
+          return Storage.of({
+            ...storage,
+            listProjects: Effect.andThen(note, storage.listProjects),
+            eraseEvents: (...args) => Effect.andThen(note, storage.eraseEvents(...args)),
+            sweepPacks: (...args) => Effect.andThen(note, storage.sweepPacks(...args))
+          })
+        })
+      ).pipe(Layer.provide(sqlite(file)))
+    return Effect.gen(function* () {
+      const first = yield* converse("s", { from: now - 2 * day, between: 1, calls: 30 })
+      yield* TestClock.setTime(now)
+      const names = ["a", "b", "c"]
+      for (const name of names) {
+        yield* Layer.build(Retention.layer({ keep: "1 hour" }).pipe(Layer.provide(process(name))))
+      }
+      yield* TestClock.adjust("30 seconds")
+      expect(new Set(calls).size).toBe(1)
+      yield* Effect.forEach(first, isGone)
+      // Whoever found it taken has come back later, and had a turn.
+      yield* TestClock.adjust("10 minutes")
+      expect(new Set(calls)).toEqual(new Set(names))
+      const second = yield* converse("s", { from: now + 1_200_000, between: 1, calls: 3 })
+      yield* TestClock.adjust("80 minutes")
+      yield* Effect.forEach(second, isGone)
+    }).pipe(Effect.scoped, Effect.provide(over(file)), Effect.runPromise)
+  })
+
+  it("finishes an erasure that was interrupted anywhere, and the sessions that it left", async () => {
+    for (let step = 1; step <= 6; step++) {
+      const file = temporaryFile()
+      let left = step
+      /** Fails at the step, as where the process is killed there. */
+      const failing = Layer.effect(
+        Storage,
+        Effect.map(Storage, (storage) => {
+          const unless = <A, E>(effect: Effect.Effect<A, E>) =>
+            Effect.suspend(() => (left-- > 0 ? effect : Effect.die("killed")))
+          return Storage.of({
+            ...storage,
+            eraseEvents: (...args) => unless(storage.eraseEvents(...args)),
+            sweepPacks: (...args) => unless(storage.sweepPacks(...args)),
+            scrub: unless(storage.scrub)
+          })
+        })
+      ).pipe(Layer.provide(sqlite(file)))
+      await Effect.gen(function* () {
+        const storage = yield* Storage
+        const old = yield* converse("across", { from: now - 2 * day, between: 1, calls: 4 })
+        const gone = yield* converse("old", { from: now - 2 * day, between: 1, calls: 4 })
+        const fresh = yield* converse("across", { from: now, between: 1, calls: 4 })
+        yield* Layer.build(Retention.layer({ keep: "1 hour" }).pipe(Layer.provide(failing)))
+        yield* TestClock.adjust("15 seconds")
+        yield* Layer.build(Retention.layer({ keep: "1 hour" }))
+        yield* TestClock.adjust("10 minutes")
+        yield* Effect.forEach([...old, ...gone], isGone)
+        yield* Effect.forEach(fresh, isKept)
+        expect(yield* storage.listUnswept(defaultProject, 10)).toEqual([])
+        expect(yield* storage.getSession(defaultProject, SessionId.make("old"))).toBeUndefined()
+      }).pipe(Effect.scoped, Effect.provide(over(file)), Effect.runPromise)
+    }
+  })
+})
+
+describe("tachograph serve --retain", () => {
+  it("erases soon after the start, says so in one line without names, and ends cleanly", async () => {
+    const cwd = temporaryFolder()
+    const recorded = await Effect.gen(function* () {
+      const old = yield* converse("planted-session", { from: Date.now() - 2 * 3_600_000, between: 1, calls: 3 })
+      const fresh = yield* converse("planted-session", { from: Date.now(), between: 1, calls: 3 })
+      return { old, fresh }
+    }).pipe(Effect.provide(over(join(cwd, "tachograph.db"))), Effect.runPromise)
+
+    const server = await serve(["--port", "0", "--retain", "1h"], { cwd })
+    await expect.poll(() => server.output().stderr, { timeout: 20_000 }).toContain("older")
+    const { code, stderr } = await server.stop()
+    expect(code).toBe(0)
+    const lines = stderr.trimEnd().split("\n")
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0]!)).toMatchObject({ level: "INFO", annotations: { events: 3, sessions: 0 } })
+    expect(stderr).not.toContain("planted")
+    await Effect.gen(function* () {
+      yield* Effect.forEach(recorded.old, isGone)
+      yield* Effect.forEach(recorded.fresh, isKept)
+    }).pipe(Effect.provide(over(join(cwd, "tachograph.db"))), Effect.runPromise)
+  })
+})

@@ -1,0 +1,91 @@
+import { HttpClient, Replay } from "@tachograph/testkit"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { run, serve, temporaryFolder } from "./TachographProcess.ts"
+
+const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
+
+/** A folder with a store of two projects, and what the interface says of each. */
+const recorded = async () => {
+  const cwd = temporaryFolder()
+  const figures: Record<string, unknown> = {}
+  const server = await serve(["--port", "0"], { cwd })
+  for (const [project, calls] of [
+    ["default", 12],
+    ["acme\n\u001b[31m", 3]
+  ] as const) {
+    const created = await run(["keys", "create", "--project", project, "--scope", "record,read"], { cwd })
+    const client = HttpClient.make(HttpClient.at(server.url), created.stdout.trim())
+    const { body } = await client.put("/api/v1/fingerprints", fingerprint)
+    await Replay.send(client, Replay.sampleRun(body.fingerprint_id, calls))
+    figures[project] = (await client.get("/api/v1/storage")).body
+  }
+  await server.stop()
+  return { cwd, figures }
+}
+
+describe("tachograph storage", () => {
+  it("prints what GET /api/v1/storage says, of all projects or of one, as JSON or as a table", async () => {
+    const { cwd, figures } = await recorded()
+    const json = async (...args: ReadonlyArray<string>) => {
+      const { code, stderr, stdout } = await run(["storage", "--json", ...args], { cwd })
+      expect([code, stderr]).toEqual([0, ""])
+      return JSON.parse(stdout)
+    }
+    const projects = Object.keys(figures).sort()
+    expect(await json()).toEqual(projects.map((project) => ({ project, ...(figures[project] as object) })))
+    expect(await json("--project", "default")).toEqual([{ project: "default", ...(figures["default"] as object) }])
+    expect((await json("--sessions", "0", "--project", "default"))[0].sessions).toEqual([])
+
+    const { code, stderr, stdout } = await run(["storage"], { cwd })
+    expect([code, stderr]).toEqual([0, ""])
+    const lines = stdout.trimEnd().split("\n")
+    expect(lines).toHaveLength(9)
+    expect(lines[0]).toMatch(/^ +NAME +EVENTS +SENT +NEW +STORED +SENT\/STORED$/)
+    expect(lines[1]).toMatch(/^project +acme\\u\{a\}\\u\{1b\}\[31m +3 +[\d.]+ KiB +[\d.]+ KiB +[\d.]+ (KiB|B) +[\d.]+$/)
+    expect(lines[2]).toMatch(/^shared +1 pieces +[\d.]+ KiB +[\d.]+ (KiB|B)$/)
+    expect(lines[3]).toMatch(/^agent +lorry-agent +3 /)
+    expect(lines[4]).toMatch(/^session +sample-run +3 /)
+    expect(lines[5]).toMatch(/^project +default +12 /)
+    // Each column ends where its heading ends.
+    for (const line of lines.slice(1)) {
+      for (const end of ["NEW", "STORED"].map((name) => lines[0]!.indexOf(` ${name} `) + name.length + 1)) {
+        expect(line.slice(end - 1, end + 1)).toMatch(/^B( |$)/)
+      }
+    }
+  })
+
+  it("takes its options from the environment too", async () => {
+    const cwd = temporaryFolder()
+    await run(["migrate", "--storage", "sqlite:other.db"], { cwd })
+    const env = { TACHOGRAPH_STORAGE: `sqlite:${join(cwd, "other.db")}`, TACHOGRAPH_PROJECT: "none\u202e" }
+    const { code, stderr } = await run(["storage"], { env })
+    expect([code, stderr]).toEqual([1, `tachograph: There is no project "none\\u{202e}"\n`])
+    expect(await run(["storage", "--json"], { env: { TACHOGRAPH_STORAGE: env.TACHOGRAPH_STORAGE } })).toMatchObject({
+      code: 0,
+      stdout: "[]\n"
+    })
+  })
+
+  it.each([
+    [["--project", ""], '--project is "": expected a name'],
+    [["--sessions", "-1"], '--sessions is "-1": expected a number from 0 to 1000'],
+    [["--sessions", "1001"], '--sessions is "1001": expected a number from 0 to 1000'],
+    [["--storage", "memory:"], "keeps no events"],
+    [["more"], 'Unexpected positional argument: "more"']
+  ])("refuses %j in one line, with exit 2", async (args, message) => {
+    const { code, stderr, stdout } = await run(["storage", ...args])
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1)
+    expect(stderr).toContain(message)
+    expect([code, stdout]).toEqual([2, ""])
+  })
+
+  it("says that there is no such storage, and makes none", async () => {
+    const cwd = temporaryFolder()
+    const { code, stderr } = await run(["storage"], { cwd })
+    const file = join(cwd, "tachograph.db")
+    expect([code, stderr]).toEqual([1, `tachograph: There is no such storage (SQLite, ${file})\n`])
+    expect(existsSync(file)).toBe(false)
+  })
+})
