@@ -40,11 +40,12 @@ const readOnce = Effect.fnUntraced(function* (storage: Storage["Service"], proje
   if (own?.number !== pack.number) return yield* new EventNotFound()
 
   const pieces = Join.piecesOf(opened)
-  const contents = PackContent.read(own.content)
-  const inputs = Join.segments(contents.inputs, pieces)
-  const output = Join.segments(contents.output, pieces)
-  const shared = yield* SessionReader.readShared(storage, project, Join.sharedIn([...inputs, ...output]))
-  const payload = { inputs: Join.join(inputs, shared), output: Join.join(output, shared) }
+  const { inputs, output } = PackContent.read(own.content)
+  const shared = yield* SessionReader.readShared(storage, project, Join.sharedIn([inputs, output], pieces))
+  const payload = {
+    inputs: Join.join(inputs, pieces, shared, summary.inputsBytes),
+    output: Join.join(output, pieces, shared, summary.outputBytes)
+  }
   if (payload.inputs.length !== summary.inputsBytes || payload.output.length !== summary.outputBytes) {
     return yield* Effect.die(new Error(`The pieces of event ${id} do not add up`))
   }

@@ -124,7 +124,7 @@ const commit = Effect.fn("EventWriter.commit")(function* (
   for (const { event, key } of batch) {
     const known = memory.get(key)
     if (known !== undefined) sessions.set(key, known)
-    else outdated.set(key, event)
+    if (known === undefined || known.isContended) outdated.set(key, event)
   }
   for (;;) {
     for (const [key, { project, summary }] of outdated) {
@@ -142,14 +142,18 @@ const commit = Effect.fn("EventWriter.commit")(function* (
     )
     if ("numbers" in appended) {
       for (const [index, { draft, key }] of drafts.entries()) {
-        const { knowledge, state } = sessions.get(key)!
-        knowledge.learn(draft.learned)
-        memory.set(key, { state: state ?? { number: appended.numbers[index]!, generation: 0 }, knowledge })
+        const session = sessions.get(key)!
+        session.knowledge.learn(draft.learned)
+        memory.set(key, { ...session, state: session.state ?? { number: appended.numbers[index]!, generation: 0 } })
       }
       return
     }
     const moved = new Set(appended.moved.map(({ project, session }) => keyOf(project as ProjectId, session)))
-    for (const { event, key } of batch) if (moved.has(key)) outdated.set(key, event)
+    for (const { event, key } of batch) {
+      if (!moved.has(key)) continue
+      outdated.set(key, event)
+      sessions.set(key, { ...sessions.get(key)!, isContended: true })
+    }
   }
 })
 

@@ -18,9 +18,11 @@ export interface KnownSession {
   /** As it was when `knowledge` was true; undefined where there was none. */
   readonly state: Pick<SessionState, "number" | "generation"> | undefined
   readonly knowledge: Knowledge
+  /** Others append to it too, so that it is looked at before anything is written for it. */
+  readonly isContended: boolean
 }
 
-export const unknownSession = (): KnownSession => ({ state: undefined, knowledge: new Knowledge() })
+export const unknownSession = (): KnownSession => ({ state: undefined, knowledge: new Knowledge(), isContended: false })
 
 /** Names hold no U+0000. */
 export const keyOf = (project: ProjectId, session: SessionId | string): string => `${project}\u0000${session}`
@@ -44,13 +46,14 @@ export class SessionMemory {
     return this.#sessions.get(key)
   }
 
-  set(key: string, { knowledge, state }: KnownSession): void {
+  set(key: string, session: KnownSession): void {
+    const { knowledge } = session
     this.delete(key)
     // One session with very many values must not push out all others, nor itself.
     if (this.#maxBytes > 0) while (knowledge.cost > this.#maxBytes / 4 && knowledge.forgetHalf());
     const cost = knowledge.cost + 2 * key.length
     if (cost > this.#maxBytes) return
-    this.#sessions.set(key, { state, knowledge, cost })
+    this.#sessions.set(key, { ...session, cost })
     this.#bytes += cost
     for (const oldest of this.#sessions.keys()) {
       if (this.#bytes <= this.#maxBytes) break

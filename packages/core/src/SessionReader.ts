@@ -3,12 +3,14 @@ import { Effect } from "effect"
 import type { StorageUnavailable } from "./domain/Errors.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
+import { ByteReader } from "./payload/Bytes.ts"
 import * as Join from "./payload/Join.ts"
 import { Knowledge } from "./payload/Knowledge.ts"
 import * as Pack from "./payload/Pack.ts"
 import * as PackContent from "./payload/PackContent.ts"
 import type { PackRanges } from "./payload/PackRanges.ts"
 import * as SharedPiece from "./payload/SharedPiece.ts"
+import * as Template from "./payload/Template.ts"
 import { type KnownSession, unknownSession } from "./SessionMemory.ts"
 import type { SessionState, Storage } from "./Storage.ts"
 
@@ -38,7 +40,7 @@ export const refresh = Effect.fnUntraced(function* (
   const isSame = known.state?.number === state.number && known.state.generation === state.generation
   const knowledge = isSame ? known.knowledge : new Knowledge()
   if (knowledge.packs < state.packs) yield* read(storage, project, state, knowledge)
-  return { state: { number: state.number, generation: state.generation }, knowledge }
+  return { ...known, state: { number: state.number, generation: state.generation }, knowledge }
 })
 
 const read = Effect.fnUntraced(function* (
@@ -65,10 +67,17 @@ const read = Effect.fnUntraced(function* (
 const readOpen = (storage: Service, project: ProjectId, session: number, ranges: PackRanges, newestBytes?: number) =>
   Effect.map(storage.readPacks(project, session, ranges, newestBytes), Pack.open)
 
+/** The names of all shared pieces that stand in packs. */
 const sharedIn = (packs: ReadonlyArray<Pack.OpenPack>): ReadonlyArray<Buffer> => {
-  const pieces = packs.flatMap(({ content }) => {
+  const names = new Map<string, Buffer>()
+  const visitor: Template.TemplateVisitor = {
+    part: () => {},
+    history: () => {},
+    shared: (sha256) => names.set(Join.keyOf(sha256), sha256)
+  }
+  for (const { content } of packs) {
     const { history, parts } = PackContent.read(content)
-    return [...history, ...parts]
-  })
-  return Join.sharedIn(pieces.flatMap((place) => Join.sharedNamed(place)))
+    for (const { start } of [...history, ...parts]) Template.read(new ByteReader(content, start), visitor)
+  }
+  return Array.from(names.values())
 }

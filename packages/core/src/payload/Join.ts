@@ -1,5 +1,5 @@
 /** From templates back to texts. */
-import { ByteReader } from "./Bytes.ts"
+import { ByteReader, ByteWriter } from "./Bytes.ts"
 import type { OpenPack } from "./Pack.ts"
 import * as PackContent from "./PackContent.ts"
 import * as Template from "./Template.ts"
@@ -28,9 +28,6 @@ export const piecesOf = (packs: ReadonlyArray<OpenPack>): Pieces => {
   return pieces
 }
 
-/** A stretch of text, or the name of a shared piece that stands there: the SHA-256 of its text. */
-export type Segment = { readonly text: Buffer } | { readonly sha256: Buffer }
-
 /** Thrown where a template names a piece that is not there: the packs given are too few, or something was erased meanwhile. */
 export class PieceMissing extends Error {
   readonly piece: PieceNumber
@@ -40,74 +37,81 @@ export class PieceMissing extends Error {
   }
 }
 
-interface Rest {
-  /** The next piece of a run, its last, and what stands between two of them. */
-  next: number
+/** The pieces of a run that are still to come. */
+interface RestOfRun {
   readonly first: number
+  next: number
   readonly last: number
   readonly separator: Buffer
 }
 
-/** The text of a template, in order, all pieces put in their places. Depth costs memory, not stack. */
-export const segments = (place: PackContent.Place, pieces: Pieces): Array<Segment> => {
-  const found: Array<Segment> = []
-  const open: Array<ByteReader | Rest> = []
+/**
+ * Visits what a text is made of, in order, all pieces put in their places: stretches of literal text, and names of shared
+ * pieces. Depth costs memory, not stack.
+ */
+const walk = (
+  { content, start }: PackContent.Place,
+  pieces: Pieces,
+  literal: (source: Buffer, start: number, end: number) => void,
+  shared: (sha256: Buffer) => void
+): void => {
+  const open: Array<ByteReader | RestOfRun> = [new ByteReader(content, start)]
   const enter = (number: PieceNumber) => {
     const piece = pieces.get(number)
     if (piece === undefined) throw new PieceMissing(number)
     open.push(new ByteReader(piece.content, piece.start))
   }
   const visitor: Template.TemplateVisitor = {
-    literal: (text) => found.push({ text }),
+    literal,
     part: (number) => enter(-number),
-    history: (first, count, separator) => open.push({ next: first, first, last: first + count - 1, separator }),
-    shared: (sha256) => found.push({ sha256 })
+    history: (first, count, separator) => open.push({ first, next: first, last: first + count - 1, separator }),
+    shared
   }
-  open.push(new ByteReader(place.content, place.start))
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     if (top instanceof ByteReader) {
       if (!Template.readStep(top, visitor)) open.pop()
     } else if (top.next > top.last) {
       open.pop()
     } else {
-      if (top.next > top.first) found.push({ text: top.separator })
+      if (top.next > top.first) literal(top.separator, 0, top.separator.length)
       enter(top.next++)
     }
   }
-  return found
 }
 
 /** A name as the key of a map. */
 export const keyOf = (sha256: Uint8Array): string =>
   Buffer.from(sha256.buffer, sha256.byteOffset, 32).toString("latin1")
 
-/** The shared pieces that a template names itself. */
-export const sharedNamed = ({ content, start }: PackContent.Place): ReadonlyArray<Segment> => {
-  const found: Array<Segment> = []
-  Template.read(new ByteReader(content, start), {
-    part: () => {},
-    history: () => {},
-    shared: (sha256) => found.push({ sha256 })
-  })
-  return found
-}
-
-/** The names of shared pieces among segments, each once. */
-export const sharedIn = (segments: Iterable<Segment>): ReadonlyArray<Buffer> => {
+/** The names of the shared pieces that it takes to put texts together, each once. */
+export const sharedIn = (places: ReadonlyArray<PackContent.Place>, pieces: Pieces): ReadonlyArray<Buffer> => {
   const names = new Map<string, Buffer>()
-  for (const segment of segments) if ("sha256" in segment) names.set(keyOf(segment.sha256), segment.sha256)
+  for (const place of places) {
+    walk(
+      place,
+      pieces,
+      () => {},
+      (sha256) => names.set(keyOf(sha256), sha256)
+    )
+  }
   return Array.from(names.values())
 }
 
 /** The texts of shared pieces, by `keyOf` their names. */
 export type SharedTexts = ReadonlyMap<string, Buffer>
 
-export const textOf = (segment: Segment, shared: SharedTexts): Buffer => {
-  if ("text" in segment) return segment.text
-  const text = shared.get(keyOf(segment.sha256))
-  if (text === undefined) throw new Error(`Shared piece ${segment.sha256.toString("hex")} is missing`)
-  return text
+/** The text of a template; `size` is about how many bytes it has, where that is known. */
+export const join = (place: PackContent.Place, pieces: Pieces, shared: SharedTexts, size?: number): Buffer => {
+  const out = new ByteWriter(size)
+  walk(
+    place,
+    pieces,
+    (source, start, end) => out.bytes(source, start, end),
+    (sha256) => {
+      const text = shared.get(keyOf(sha256))
+      if (text === undefined) throw new Error(`Shared piece ${sha256.toString("hex")} is missing`)
+      out.bytes(text)
+    }
+  )
+  return out.view()
 }
-
-export const join = (segments: ReadonlyArray<Segment>, shared: SharedTexts): Buffer =>
-  Buffer.concat(segments.map((segment) => textOf(segment, shared)))

@@ -2,7 +2,7 @@
  * What a process knows of one session: which values it has, under which numbers and in which packs. All of it is derived
  * from the session's packs and can be forgotten at any time; what is not known is merely stored again.
  */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { ByteReader } from "./Bytes.ts"
 import * as Join from "./Join.ts"
 import type { Beginning } from "./Marks.ts"
@@ -208,9 +208,8 @@ export class Knowledge {
     const place = pieces.get(piece)
     if (place === undefined || PackContent.isEmpty(place)) return
     try {
-      const hash = createHash("sha256")
-      for (const segment of Join.segments(place, pieces)) hash.update(Join.textOf(segment, shared))
-      this.#addNumber(Join.keyOf(hash.digest()), piece)
+      const text = Join.join(place, pieces, shared)
+      this.#addNumber(Join.keyOf(hash("sha256", text, "buffer")), piece)
     } catch (error) {
       // A part of it was erased, or lies further back than was read.
       if (!(error instanceof Join.PieceMissing)) throw error

@@ -1,11 +1,17 @@
 /**
  * Large texts that a project keeps once, whichever of its sessions they stand in, under the SHA-256 of their UTF-8. Stored
- * as one byte for the format, which is 1, and a frame of zstd.
+ * as one byte that says how it is compressed, and the text: 1, raw deflate with `vocabulary` as its dictionary; 2, a frame
+ * of zstd.
  */
-import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import { deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { toBuffer } from "./Bytes.ts"
+import { vocabulary } from "./Vocabulary.ts"
 
-const format = 1
+const deflated = 1
+const zstd = 2
+
+/** From here on zstd is the faster one, and as small. In bytes. */
+const zstdFrom = 32 * 1024
 
 export interface SharedPiece {
   readonly sha256: Buffer
@@ -15,19 +21,24 @@ export interface SharedPiece {
   readonly bytes: () => Buffer
 }
 
+const compress = (text: Buffer): Buffer =>
+  text.length < zstdFrom
+    ? Buffer.concat([Buffer.of(deflated), deflateRawSync(text, { dictionary: vocabulary })])
+    : Buffer.concat([Buffer.of(zstd), zstdCompressSync(text)])
+
 export const make = (sha256: Buffer, text: Buffer): SharedPiece => {
   let bytes: Buffer | undefined
-  return {
-    sha256,
-    size: text.length,
-    bytes: () => (bytes ??= Buffer.concat([Buffer.of(format), zstdCompressSync(text)]))
-  }
+  return { sha256, size: text.length, bytes: () => (bytes ??= compress(text)) }
 }
 
 export const textOf = (stored: Uint8Array): Buffer => {
   const bytes = toBuffer(stored)
-  if (bytes[0] !== format) {
-    throw new Error(`A shared piece of format ${bytes[0]}: expected ${format}. Is this store newer?`)
+  switch (bytes[0]) {
+    case deflated:
+      return inflateRawSync(bytes.subarray(1), { dictionary: vocabulary })
+    case zstd:
+      return zstdDecompressSync(bytes.subarray(1))
+    default:
+      throw new Error(`A shared piece of format ${bytes[0]}: expected ${deflated} or ${zstd}. Is this store newer?`)
   }
-  return zstdDecompressSync(bytes.subarray(1))
 }

@@ -130,9 +130,9 @@ export class TemplateWriter {
   }
 }
 
-/** What a template is made of, in its order. Bytes are views. */
+/** What a template is made of, in its order. */
 export interface TemplateVisitor {
-  readonly literal?: (text: Buffer) => void
+  readonly literal?: (source: Buffer, start: number, end: number) => void
   readonly part: (number: number) => void
   readonly history: (first: number, count: number, separator: Buffer) => void
   readonly shared: (sha256: Buffer) => void
@@ -143,8 +143,9 @@ export const readStep = (from: ByteReader, visitor: TemplateVisitor): boolean =>
   const header = from.integer()
   const length = Math.floor(header / 4)
   if (length > 0) {
-    const text = from.bytes(length)
-    visitor.literal?.(text)
+    const start = from.at
+    from.skip(length)
+    visitor.literal?.(from.source, start, from.at)
   }
   switch (header % 4) {
     case end:
