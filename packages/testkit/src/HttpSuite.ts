@@ -11,12 +11,14 @@ import { afterAll, beforeAll, describe } from "vitest"
 import * as HttpClient from "./HttpClient.ts"
 import * as AgentCases from "./http/AgentCases.ts"
 import * as BodyCases from "./http/BodyCases.ts"
+import * as ErasureCases from "./http/ErasureCases.ts"
 import * as EventCases from "./http/EventCases.ts"
 import * as FingerprintCases from "./http/FingerprintCases.ts"
 import * as KeyCases from "./http/KeyCases.ts"
 import * as PathCases from "./http/PathCases.ts"
 import * as PeopleCases from "./http/PeopleCases.ts"
 import * as ReadingCases from "./http/ReadingCases.ts"
+import * as StorageCases from "./http/StorageCases.ts"
 import type { Subject } from "./http/Subject.ts"
 import * as VerbatimCases from "./http/VerbatimCases.ts"
 
@@ -85,5 +87,7 @@ export const run = (name: string, { serve, storage }: HttpSuiteOptions) => {
     PeopleCases.define(get)
     KeyCases.define(get)
     PathCases.define(get)
+    ErasureCases.define(get)
+    StorageCases.define(get)
   })
 }

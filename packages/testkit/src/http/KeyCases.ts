@@ -16,6 +16,9 @@ const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: R
   ["PUT", "/api/v1/people", ["record"]],
   ["PUT", "/api/v1/people/x", ["record"]],
   ["GET", "/api/v1/people/x", ["record", "read"]],
+  ["DELETE", "/api/v1/people/x", []],
+  ["DELETE", "/api/v1/sessions/x", []],
+  ["GET", "/api/v1/storage", ["read"]],
   ["GET", "/api/v1/events", ["read"]],
   ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000", ["read"]]
 ]

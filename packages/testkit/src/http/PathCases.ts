@@ -24,6 +24,8 @@ export const define = (subject: () => Subject) => {
       ["PUT", "/api/v1/events", "GET, HEAD, OPTIONS, POST"],
       ["POST", "/api/v1/agents/x", "GET, HEAD, OPTIONS"],
       ["POST", "/api/v1/people/x", "DELETE, GET, HEAD, OPTIONS, PUT"],
+      ["GET", "/api/v1/sessions/x", "DELETE, OPTIONS"],
+      ["DELETE", "/api/v1/storage", "GET, HEAD, OPTIONS"],
       ["POST", "/health", "GET, HEAD, OPTIONS"]
     ])("answers 405 method-not-allowed to %s %s, and says what is: %s", async (method, path, allow) => {
       const answer = await subject().client.call(method, path)

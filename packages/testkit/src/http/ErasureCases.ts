@@ -1,0 +1,211 @@
+/** Erasing people and sessions. */
+import { describe, expect, it } from "vitest"
+import type { Client } from "../HttpClient.ts"
+import { badNames, event, expectError, expectInvalid, goodNames } from "./Requests.ts"
+import type { Subject } from "./Subject.ts"
+
+const events = "/api/v1/events"
+const person = (id: string) => `/api/v1/people/${encodeURIComponent(id)}`
+const session = (id: string) => `/api/v1/sessions/${encodeURIComponent(id)}`
+
+/** Long enough to be kept once for all sessions. */
+const system = (about: string) => `You answer questions about ${about}. `.repeat(300)
+
+export const define = (subject: () => Subject) => {
+  const erase = (path: string, client = subject().client) => client.call("DELETE", path)
+
+  /** Records a call of a conversation, and answers the event's id and its text as it is read. */
+  const record = async (
+    fields: Record<string, unknown>,
+    messages: ReadonlyArray<unknown> = ["hello"],
+    about = "lorries",
+    { client, fingerprintId }: { readonly client: Client; readonly fingerprintId: string } = subject()
+  ) => {
+    const properties = {
+      api: "provider2-messages",
+      inputs: { model: "m", system: system(about), messages },
+      output: { role: "assistant", content: `To ${messages.length} messages: ${JSON.stringify(messages.at(-1))}` }
+    }
+    const created = await client.post(events, event(fingerprintId, { ...fields, properties }))
+    expect([created.status, created.text]).toEqual([200, created.text])
+    const id: string = created.body.event_id
+    return { id, text: (await client.get(`${events}/${id}`)).text }
+  }
+
+  const expectKept = async (recorded: ReadonlyArray<{ readonly id: string; readonly text: string }>) => {
+    for (const { id, text } of recorded) expect((await subject().client.get(`${events}/${id}`)).text).toBe(text)
+  }
+  const expectGone = async (recorded: ReadonlyArray<{ readonly id: string }>) => {
+    for (const { id } of recorded) expectError(await subject().client.get(`${events}/${id}`), 404, "event-not-found")
+  }
+
+  const admin = async (project: string) => {
+    const { as, issue } = subject()
+    const client = as((await issue({ scopes: ["admin"], project })).key)
+    const { body } = await client.put("/api/v1/fingerprints", { language: "l", language_version: "v", system: "s" })
+    return { client, fingerprintId: body.fingerprint_id as string }
+  }
+
+  describe("Erasure", () => {
+    it("takes a person and all their events, and leaves everybody else's to the byte", async () => {
+      const { client } = subject()
+      await client.put("/api/v1/people", { person_id: "leaving", properties: { planted: 1 } })
+      const theirs: Array<{ id: string; text: string }> = []
+      const others: Array<{ id: string; text: string }> = []
+      const messages: Array<string> = []
+      // Turn by turn in one session, each with all that was said before, whoever said it.
+      for (let turn = 0; turn < 12; turn++) {
+        const who = turn % 3 === 0 ? "leaving" : turn % 3 === 1 ? "staying" : undefined
+        messages.push(`${who} says what takes some room in turn ${turn}`)
+        const kept = await record({ session: "leaving shared", person: who }, messages)
+        ;(who === "leaving" ? theirs : others).push(kept)
+      }
+      theirs.push(await record({ session: "leaving alone", person: "leaving", agent: "other" }, ["x"], "leaving"))
+      others.push(await record({ session: "leaving not at all", person: "staying" }, messages))
+
+      const { body, status } = await erase(person("leaving"))
+      expect(status).toBe(200)
+      expect(body).toEqual({ events: 5, sessions: 1, pieces: expect.any(Number), bytes: expect.any(Number) })
+      expect(body.pieces).toBeGreaterThan(0)
+      expect(body.bytes).toBeGreaterThan(0)
+      await expectGone(theirs)
+      await expectKept(others)
+      expectError(await client.get(person("leaving")), 404, "person-not-found")
+      expect((await client.get(`${events}?person=leaving`)).body.events).toEqual([])
+      expect((await client.get(`${events}?session=leaving+alone`)).body.events).toEqual([])
+      expect((await client.get(`${events}?session=leaving+shared`)).body.events).toHaveLength(8)
+      expectError(await erase(person("leaving")), 404, "person-not-found")
+      expectError(await erase(session("leaving alone")), 404, "session-not-found")
+
+      // The session goes on, and what was taken out of it is not missed.
+      messages.push("and one more")
+      others.push(await record({ session: "leaving shared", person: "staying" }, messages))
+      await expectKept(others)
+    })
+
+    it("takes a session, and leaves its people, its agents and other sessions", async () => {
+      const { client } = subject()
+      const names = { agent: "of a session", agent_version: "of a session", person: "of a session" }
+      const gone = [await record({ ...names, session: "ending" }), await record({ ...names, session: "ending" }, ["x"])]
+      const kept = [await record({ ...names, session: "not ending" })]
+      const { body, status } = await erase(session("ending"))
+      expect([status, body]).toEqual([
+        200,
+        { events: 2, sessions: 1, pieces: expect.any(Number), bytes: expect.any(Number) }
+      ])
+      await expectGone(gone)
+      await expectKept(kept)
+      expect((await client.get(`${events}?session=ending`)).body.events).toEqual([])
+      expect((await client.get(person("of a session"))).status).toBe(200)
+      expect((await client.get("/api/v1/agents/of%20a%20session/agent-versions/of%20a%20session")).status).toBe(200)
+      expectError(await erase(session("ending")), 404, "session-not-found")
+    })
+
+    it("answers 404 for who and what was never there, and zeros for a person without events", async () => {
+      expectError(await erase(person("never")), 404, "person-not-found")
+      expectError(await erase(session("never")), 404, "session-not-found")
+      await subject().client.put("/api/v1/people", { person_id: "idle" })
+      const { body, status } = await erase(person("idle"))
+      expect([status, body]).toEqual([200, { events: 0, sessions: 0, pieces: 0, bytes: 0 }])
+      expectError(await erase(person("idle")), 404, "person-not-found")
+    })
+
+    it("records into an erased session and for an erased person again", async () => {
+      const { client } = subject()
+      const names = { session: "again", person: "again" }
+      const history = ["this was said before", "and so was this"]
+      for (const path of [session("again"), person("again"), session("again")]) {
+        await client.put(person("again"), { properties: { planted: 1 } })
+        const first = [await record(names, history), await record(names, [...history, "more"])]
+        await expectKept(first)
+        expect((await erase(path)).body).toMatchObject({ events: 2, sessions: 1 })
+        await expectGone(first)
+        const second = [await record(names, history), await record(names, [...history, "more"])]
+        await expectKept(second)
+        expect((await client.get(`${events}?session=again`)).body.events).toHaveLength(2)
+        expect((await erase(session("again"))).body).toMatchObject({ events: 2, sessions: 1 })
+      }
+      // Whoever comes back is somebody new.
+      expect((await erase(person("again"))).status).toBe(200)
+      await record(names, history)
+      expect((await client.get(person("again"))).body.properties).toEqual({})
+    })
+
+    it("takes any name in the path", async () => {
+      for (const [n, name] of goodNames.entries()) {
+        // A path that goes up a level is resolved by the client.
+        if (name === "..") continue
+        const [one, two] = [await record({ session: `awkward ${n}`, person: name }), await record({ session: name })]
+        expect([name, (await erase(person(name))).body.events]).toEqual([name, 1])
+        await expectGone([one])
+        await expectKept([two])
+        expect([name, (await erase(session(name))).body]).toMatchObject([name, { events: 1, sessions: 1 }])
+        await expectGone([two])
+      }
+      for (const [name, type] of badNames) {
+        if (!name.isWellFormed() || name === "") continue
+        expectInvalid(await erase(person(name)), type, "path", "person_id")
+        expectInvalid(await erase(session(name)), type, "path", "session")
+      }
+    })
+
+    it("is for admin alone, and takes nothing for others", async () => {
+      const { as, issue } = subject()
+      const kept = [await record({ session: "guarded", person: "guarded" })]
+      for (const scopes of [["record"], ["read"], ["record", "read"]] as const) {
+        const client = as((await issue({ scopes })).key)
+        expectError(await erase(person("guarded"), client), 403, "forbidden")
+        expectError(await erase(session("guarded"), client), 403, "forbidden")
+      }
+      for (const path of [person("guarded"), session("guarded")]) {
+        expectError(await erase(path, as(undefined)), 401, "unauthorized")
+      }
+      await expectKept(kept)
+    })
+
+    it("takes nothing of another project, of the same names and the same payloads", async () => {
+      const other = await admin("erasing elsewhere")
+      const names = { session: "everywhere", person: "everywhere" }
+      const kept = [await record(names)]
+      expectError(await erase(person("everywhere"), other.client), 404, "person-not-found")
+      expectError(await erase(session("everywhere"), other.client), 404, "session-not-found")
+      for (const path of [person("everywhere"), session("everywhere")]) {
+        const { id } = await record(names, undefined, undefined, other)
+        expect((await erase(path, other.client)).body).toMatchObject({ events: 1, sessions: 1 })
+        expectError(await other.client.get(`${events}/${id}`), 404, "event-not-found")
+        await expectKept(kept)
+      }
+    })
+
+    it("erases while others record, and whatever is acknowledged is there or erased", async () => {
+      const { client, fingerprintId } = subject()
+      const sent: Array<Promise<{ readonly id: string; readonly status: number; readonly person: string; n: number }>> =
+        []
+      const erasures: Array<Promise<number>> = []
+      const history: Array<string> = []
+      for (let n = 0; n < 60; n++) {
+        history.push(`message ${n} of a conversation that goes on`)
+        const who = n % 2 === 0 ? "raced" : "not raced"
+        const properties = { api: "provider2-messages", inputs: { messages: [...history] }, output: { n } }
+        const fields = { session: `race ${n % 3}`, person: who, properties }
+        sent.push(
+          client
+            .post(events, event(fingerprintId, fields))
+            .then(({ body, status }) => ({ id: body.event_id, status, person: who, n }))
+        )
+        if (n % 6 === 5) erasures.push(erase(person("raced")).then(({ status }) => status))
+        if (n % 10 === 0) await Promise.all(sent)
+      }
+      for (const status of await Promise.all(erasures)) expect([200, 404]).toContain(status)
+      const recorded = await Promise.all(sent)
+      const last = await erase(person("raced"))
+      expect([200, 404]).toContain(last.status)
+      for (const { id, n, person, status } of recorded) {
+        expect(status).toBe(200)
+        const { body, status: found } = await client.get(`${events}/${id}`)
+        expect([n, found]).toEqual([n, person === "raced" ? 404 : 200])
+        if (found === 200) expect(body.properties.inputs.messages).toEqual(history.slice(0, n + 1))
+      }
+    })
+  })
+}
