@@ -1,5 +1,5 @@
 /** Storage in the memory of the process: gone when it ends. For tests, demonstrations and short-lived tools. */
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import type { AgentName } from "./domain/Agent.ts"
 import { ApiKey } from "./domain/ApiKey.ts"
 import { AgentNotFound, AgentVersionNotFound, EventNotFound, PersonNotFound } from "./domain/Errors.ts"
@@ -12,12 +12,16 @@ import { type AppendEvent, SessionMoved, Storage } from "./Storage.ts"
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   const projects = new Map<ProjectId, MemoryProject>()
   const keys = new Map<string, { readonly key: ApiKey; readonly hash: string }>()
+  const leases = new Map<string, { readonly holder: string; readonly until: number }>()
 
   const projectOf = (id: ProjectId): MemoryProject => {
     let project = projects.get(id)
     if (project === undefined) projects.set(id, (project = new MemoryProject()))
     return project
   }
+
+  /** Of reading: asking for a project does not make it. */
+  const lookInto = (id: ProjectId): MemoryProject => projects.get(id) ?? new MemoryProject()
 
   const orFail = <A, E>(value: A | undefined, error: () => E): Effect.Effect<A, E> =>
     value === undefined ? Effect.fail(error()) : Effect.succeed(value)
@@ -35,7 +39,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         for (const { project, summary } of events) {
           if (projects.get(project)?.eventsById.has(summary.id)) throw new Error(`There is an event ${summary.id}`)
         }
-        const moved = movedSessions(projectOf, events)
+        const moved = movedSessions(lookInto, events)
         if (moved.length > 0) return Effect.fail(new SessionMoved({ sessions: moved }))
         return Effect.succeed(events.map((event) => projectOf(event.project).append(event)))
       }),
@@ -50,7 +54,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
           })
         )
       ),
-    listEvents: (project, query) => Effect.sync(() => projectOf(project).list(query)),
+    listEvents: (project, query) => Effect.sync(() => lookInto(project).list(query)),
     getSession: (project, session) => Effect.sync(() => projects.get(project)?.sessions.get(session)?.state),
     readPacks: (project, session, ranges, newestBytes) =>
       Effect.sync(() => projects.get(project)?.sessionsByNumber.get(session)?.read(ranges, newestBytes) ?? []),
@@ -62,14 +66,14 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
       Effect.sync(() => ({ events: projects.get(project)?.erase(which, limit) ?? 0 })),
     listUnswept: (project, limit) =>
       Effect.sync(() =>
-        Array.from(projectOf(project).sessions.values())
+        Array.from(lookInto(project).sessions.values())
           .filter(({ isUnswept }) => isUnswept)
           .slice(0, limit)
           .map(({ state }) => state.number)
       ),
     sweepPacks: (project, session, request, rewrite) =>
       Effect.sync(() => {
-        const found = projectOf(project).sessionsByNumber.get(session)
+        const found = lookInto(project).sessionsByNumber.get(session)
         if (found === undefined) return undefined
         const { done, packs, value } = rewrite(found.toSweep(request))
         found.change(packs)
@@ -82,9 +86,15 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         return events.every(({ summary }) => summary.person !== id) && people.delete(id)
       }),
     scrub: Effect.void,
-    takeLease: () => Effect.succeed(true),
+    takeLease: (name, holder, until) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const found = leases.get(name)
+        const isFree = found === undefined || found.holder === holder || found.until < now
+        if (isFree) leases.set(name, { holder, until: until.epochMilliseconds })
+        return isFree
+      }),
     listProjects: Effect.sync(() => Array.from(projects.keys())),
-    usage: (project, sessions) => Effect.sync(() => projectOf(project).usage(sessions)),
+    usage: (project, sessions) => Effect.sync(() => lookInto(project).usage(sessions)),
 
     putFingerprint: (project, { id }) => Effect.sync(() => void projectOf(project).fingerprints.add(id)),
     hasFingerprint: (project, id) => Effect.sync(() => projects.get(project)?.fingerprints.has(id) ?? false),
@@ -130,11 +140,11 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
 })
 
 /** Sessions that are not as the packs were written for. */
-const movedSessions = (projectOf: (id: ProjectId) => MemoryProject, events: ReadonlyArray<AppendEvent>) =>
+const movedSessions = (lookInto: (id: ProjectId) => MemoryProject, events: ReadonlyArray<AppendEvent>) =>
   Array.from(Map.groupBy(events, ({ project, summary }) => keyOf(project, summary.session)).values()).flatMap(
     (group) => {
       const { project, summary } = group[0]!
-      const state = projectOf(project).sessions.get(summary.session)?.state
+      const state = lookInto(project).sessions.get(summary.session)?.state
       const { number, session = { number: state?.number, generation: 0 } } = group[0]!.pack
       const isFit =
         session.number === state?.number &&

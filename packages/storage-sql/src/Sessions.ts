@@ -31,6 +31,9 @@ export const maxPack = 2 ** 31 - 1
 /** More names in one statement than this are asked for in several. */
 const namesAtOnce = 500
 
+/** SQLite takes no more than 1,000 conditions in a row: https://sqlite.org/limits.html#max_expr_depth */
+const rangesInRow = 500
+
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const getSession = Effect.fn("SqlStorage.getSession")(function* (project: ProjectId, session: SessionId) {
     const number = yield* projects.find(project)
@@ -68,11 +71,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined || ranges.length === 0) return []
     const isOfSession = sql`project_id = ${number} AND session_number = ${session}`
-    const inRanges = sql.or(
-      ranges.map(({ from, to }) =>
-        from === to ? sql`pack_number = ${from}` : sql`pack_number BETWEEN ${from} AND ${to}`
-      )
+    const inEach = ranges.map(({ from, to }) =>
+      from === to ? sql`pack_number = ${from}` : sql`pack_number BETWEEN ${from} AND ${to}`
     )
+    const groups = Array.from({ length: Math.ceil(inEach.length / rangesInRow) }, (_, group) =>
+      sql.or(inEach.slice(group * rangesInRow, (group + 1) * rangesInRow))
+    )
+    const inRanges = sql.or(groups)
     const least = newestBytes === undefined ? 0 : yield* leastOfNewest(isOfSession, inRanges, newestBytes)
     const rows = yield* sql<PackRow>`SELECT pack_number, pack FROM packs
       WHERE ${isOfSession} AND ${inRanges} AND pack_number >= ${least} ORDER BY pack_number`

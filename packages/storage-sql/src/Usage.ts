@@ -75,7 +75,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = (yield* projects.find(project)) ?? -1
     const agents = yield* sql<Row & { agent_name: AgentName }>`SELECT a.agent_name, ${sums} FROM storage_usage u
       JOIN agents a ON a.project_id = u.project_id AND a.agent_number = u.agent_number
-      WHERE u.project_id = ${number} GROUP BY a.agent_name ORDER BY sum(u.stored_bytes) DESC, a.agent_name`
+      WHERE u.project_id = ${number} GROUP BY a.agent_name
+      HAVING sum(u.entries) > 0 OR sum(u.stored_bytes) > 0 ORDER BY sum(u.stored_bytes) DESC, a.agent_name`
     const largest = yield* sql<Row & { session_id: SessionId }>`SELECT s.session_id, t.* FROM (
         SELECT u.project_id, u.session_number, ${sums} FROM storage_usage u
         WHERE u.project_id = ${number} AND u.session_number <> ${ofProject}

@@ -9,9 +9,11 @@ import {
   FingerprintId,
   ProjectId,
   SessionId,
+  type SharedPiece,
   type Storage
 } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
+import { createHash } from "node:crypto"
 
 /** An id of the process `seed`, in the order of `n`. Both are below a hundred million, `seed` below ten thousand. */
 export const eventId = (n: number, seed = 0): EventId =>
@@ -51,6 +53,13 @@ export const appendEvent = (
     newBytes: 5,
     shared: []
   }
+})
+
+/** A piece to be kept once per project. What is stored of it is not compressed, and a few bytes longer. */
+export const sharedPiece = (text: string): SharedPiece => ({
+  sha256: createHash("sha256").update(text).digest(),
+  size: Buffer.byteLength(text),
+  bytes: () => Buffer.from(`piece ${text}`)
 })
 
 /** Appends events as packs of their sessions, whatever those are by now. */

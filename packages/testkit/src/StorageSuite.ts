@@ -5,9 +5,14 @@
 import { Storage } from "@tachograph/core"
 import { Effect, type Layer } from "effect"
 import { describe, it } from "vitest"
+import * as AccountCases from "./storage/AccountCases.ts"
+import * as AppendCases from "./storage/AppendCases.ts"
 import type { Test } from "./storage/Cases.ts"
+import * as ErasureCases from "./storage/ErasureCases.ts"
 import * as EventCases from "./storage/EventCases.ts"
+import * as PackCases from "./storage/PackCases.ts"
 import * as ResourceCases from "./storage/ResourceCases.ts"
+import * as SweepCases from "./storage/SweepCases.ts"
 
 export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) => {
   const test: Test = (title, body) =>
@@ -17,5 +22,10 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     test("answers a ping", (storage) => storage.ping)
     ResourceCases.define(test)
     EventCases.define(test)
+    AppendCases.define(test)
+    PackCases.define(test)
+    SweepCases.define(test)
+    AccountCases.define(test)
+    ErasureCases.define(test)
   })
 }

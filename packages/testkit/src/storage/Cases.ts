@@ -13,3 +13,6 @@ export const later = DateTime.makeUnsafe("2026-01-03T00:00:00.000Z")
 
 export const tagOf = <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
+
+/** No pack has a higher number. */
+export const maxPack = 2 ** 31 - 1

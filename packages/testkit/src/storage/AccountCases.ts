@@ -1,0 +1,89 @@
+/** Leases, the list of projects, and what payloads are said to take. */
+import { AgentName, ProjectId, SessionId } from "@tachograph/core"
+import { DateTime, Effect } from "effect"
+import { expect } from "vitest"
+import { append, appendEvent, eventId } from "../Samples.ts"
+import { other, project, type Test } from "./Cases.ts"
+
+export const define = (test: Test) => {
+  test("leases a name to one holder at a time", (storage) =>
+    Effect.gen(function* () {
+      const at = (hours: number) => Effect.map(DateTime.now, DateTime.add({ hours }))
+      const take = (name: string, holder: string, hours: number) =>
+        Effect.flatMap(at(hours), (until) => storage.takeLease(name, holder, until))
+      expect(yield* take("retention", "a", 1)).toBe(true)
+      expect(yield* take("retention", "b", 1)).toBe(false)
+      expect(yield* take("something else", "b", 1)).toBe(true)
+      expect(yield* take("retention", "a", 2)).toBe(true)
+      expect(yield* take("retention", "b", 3)).toBe(false)
+      // Its holder may give it back by prolonging it into the past.
+      expect(yield* take("retention", "a", -1)).toBe(true)
+      expect(yield* take("retention", "b", 1)).toBe(true)
+      expect(yield* take("retention", "a", 1)).toBe(false)
+      expect(yield* take("retention", "b", -1)).toBe(true)
+      const together = yield* Effect.forEach(["a", "b", "c", "d"], (holder) => take("retention", holder, 1), {
+        concurrency: "unbounded"
+      })
+      expect(together.filter((taken) => taken)).toHaveLength(1)
+    }))
+
+  test("lists the projects that something was put into", (storage) =>
+    Effect.gen(function* () {
+      expect(yield* storage.listProjects).toEqual([])
+      const none = ProjectId.make("none")
+      // Asking makes no project.
+      yield* storage.listEvents(none, { order: "asc", limit: 1 })
+      yield* storage.usage(none, 1)
+      yield* storage.listUnswept(none, 1)
+      yield* storage.getSession(none, SessionId.make("s1"))
+      yield* storage.eraseEvents(none, { session: SessionId.make("s1") }, 1)
+      yield* storage.sweepPacks(none, 1, { to: 1, limit: 1, above: 1 }, () => ({
+        packs: [],
+        done: undefined,
+        value: 0
+      }))
+      expect(yield* storage.listProjects).toEqual([])
+      yield* append(storage, [appendEvent(eventId(1), {}, other)])
+      yield* append(storage, [appendEvent(eventId(2), {}, project)])
+      expect([...(yield* storage.listProjects)].sort()).toEqual([project, other])
+    }))
+
+  test("tells what is taken, the largest first and so many sessions at most", (storage) =>
+    Effect.gen(function* () {
+      const event = (n: number, session: string, agent: string, size: number) => {
+        const appended = appendEvent(eventId(n), {
+          session: SessionId.make(session),
+          agent: AgentName.make(agent),
+          inputsBytes: 100 * n,
+          outputBytes: n
+        })
+        return { ...appended, pack: { ...appended.pack, bytes: new Uint8Array(size), newBytes: 10 * size } }
+      }
+      yield* append(storage, [
+        event(1, "small", "a", 10),
+        event(2, "large", "a", 300),
+        event(3, "large", "b", 500),
+        event(4, "middle", "b", 40)
+      ])
+      yield* append(storage, [appendEvent(eventId(9), {}, other)])
+      const all = { events: 4, sentBytes: 1010, newBytes: 8500, storedBytes: 850 }
+      const usage = yield* storage.usage(project, 2)
+      expect(usage).toEqual({
+        ...all,
+        shared: { pieces: 0, newBytes: 0, storedBytes: 0 },
+        agents: [
+          { agent: "b", events: 2, sentBytes: 707, newBytes: 5400, storedBytes: 540 },
+          { agent: "a", events: 2, sentBytes: 303, newBytes: 3100, storedBytes: 310 }
+        ],
+        sessions: [
+          { session: "large", events: 2, sentBytes: 505, newBytes: 8000, storedBytes: 800 },
+          { session: "middle", events: 1, sentBytes: 404, newBytes: 400, storedBytes: 40 }
+        ]
+      })
+      expect((yield* storage.usage(project, 0)).sessions).toEqual([])
+      expect((yield* storage.usage(project, 10)).sessions).toHaveLength(3)
+      // What is taken away counts until it is swept.
+      yield* storage.eraseEvents(project, { session: SessionId.make("large") }, 1)
+      expect(yield* storage.usage(project, 0)).toMatchObject({ ...all, events: 3, sentBytes: 1010 - 202 })
+    }))
+}

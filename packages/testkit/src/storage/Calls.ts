@@ -1,0 +1,162 @@
+/**
+ * Made-up model calls of people who share sessions: what they say to each other, what is their own, and what everybody
+ * sends. Everything that only one person's calls contain holds that person's mark. The same for the same seed.
+ */
+import {
+  AgentName,
+  CurrentProject,
+  type EventId,
+  EventJson,
+  type EventReceipt,
+  type FingerprintId,
+  JsonText,
+  PersonId,
+  type ProjectId,
+  Recorder,
+  SessionId,
+  Storage
+} from "@tachograph/core"
+import { DateTime, Effect, Layer } from "effect"
+
+export interface Call {
+  readonly session: string
+  readonly person: string
+  readonly inputs: string
+  readonly output: string
+}
+
+/** Stands in all that is a person's own, and nowhere else. */
+export const markOf = (person: string): string => `planted by ${person};`
+
+/** Whole numbers below a limit. */
+export const random = (seed: number): ((below: number) => number) => {
+  let state = seed >>> 0
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
+  }
+}
+
+/** Text that does not compress, the same for the same seed. */
+export const noise = (seed: number, length: number): string => {
+  const next = random(seed)
+  let text = ""
+  while (text.length < length) text += next(2 ** 32).toString(36)
+  return text.slice(0, length)
+}
+
+const text = (value: string) => ({ type: "text", text: value })
+const message = (role: string, value: string) => ({ role, content: [text(value)] })
+
+/** What everybody sends: a prompt, a list of tools and a document, each large enough to be kept once per project. */
+const prompt = `Be brief. ${noise(1, 2_000)}`
+const tools = [1, 2].map((n) => ({
+  name: `tool ${n}`,
+  description: noise(10 + n, 800),
+  input_schema: { type: "object" }
+}))
+const documents = [3, 4].map((seed) => noise(seed, 6_000))
+
+/** A conversation that is longer begins anew. */
+const maxMessages = 24
+
+/** The calls of one session, without end. */
+export const calls = function* (
+  session: string,
+  people: ReadonlyArray<string>,
+  seed: number
+): Generator<Call, never, void> {
+  const next = random(seed)
+  let common: Array<object> = []
+  const own = new Map<string, Array<object>>()
+  for (let n = 1; ; n++) {
+    const person = people[next(people.length)]!
+    const call = (inputs: object, output: object) => ({
+      session,
+      person,
+      inputs: JSON.stringify(inputs),
+      output: JSON.stringify(output)
+    })
+    const secret = (length: number) => `${markOf(person)} ${session} ${n} ${noise(seed * 1_000 + n, length)}`
+    if (common.length > maxMessages) common = []
+    switch (next(6)) {
+      // Everybody's conversation, with something that nobody else sends.
+      case 0:
+        yield call(
+          { model: "m", system: prompt, messages: [...common, message("user", secret(next(2) === 0 ? 40 : 400))] },
+          { role: "assistant", content: [text(secret(300))], usage: { input_tokens: n } }
+        )
+        break
+      // One's own conversation, under a prompt of one's own.
+      case 1: {
+        const messages = own.get(person) ?? []
+        own.set(person, messages.length > maxMessages ? [] : messages)
+        const answer = message("assistant", secret(next(2) === 0 ? 200 : 5_000))
+        messages.push(message("user", secret(next(3) === 0 ? 5_000 : 100)))
+        yield call({ model: "m", system: `${markOf(person)} ${noise(seed, 1_500)}`, messages }, answer)
+        messages.push(answer)
+        break
+      }
+      // A document that everybody sends, beside one that nobody else does.
+      case 2:
+        yield call(
+          { tools, messages: [message("user", documents[next(2)]!), { role: "user", content: secret(4_500) }] },
+          { content: documents[next(2)] }
+        )
+        break
+      // Hardly anything.
+      case 3:
+        yield call({ prompt: markOf(person) }, {})
+        break
+      // Everybody's conversation, going on.
+      default: {
+        const answer = message("assistant", `answer ${n} ${noise(seed + n, 150)}`)
+        common.push(message("user", `question ${n} ${noise(seed - n, next(2) === 0 ? 30 : 200)}`))
+        yield call({ model: "m", system: prompt, tools, messages: common }, answer)
+        common.push(answer)
+      }
+    }
+  }
+}
+
+export const take = <A>(from: Generator<A, never, void>, count: number): ReadonlyArray<A> =>
+  Array.from({ length: count }, () => from.next().value)
+
+/** One of whatever is being called. */
+export const fingerprintId = "22222222-2222-4222-8222-222222222222" as FingerprintId
+
+/** A recorder over a storage, with a memory of its own, as another process would have. In the project given. */
+export const recorderOver = (storage: Storage["Service"]) =>
+  Recorder.layer.pipe(Layer.provide(Layer.succeed(Storage, storage)))
+
+/** Has to be known before anything is recorded in a project. */
+export const putFingerprint = (storage: Storage["Service"], project: ProjectId) =>
+  Effect.flatMap(DateTime.now, (createdAt) =>
+    storage.putFingerprint(project, { id: fingerprintId, fields: JsonText.unsafe("{}"), createdAt })
+  )
+
+/** As a server does it: what the recorder knows of the session is skipped when the text is read. */
+export const record = Effect.fnUntraced(function* (recorder: Recorder["Service"], call: Call) {
+  const project = yield* CurrentProject
+  const { inputs, output, person, session } = call
+  const body = `{"session":${JSON.stringify(session)},"properties":{"inputs":${inputs},"output":${output}}}`
+  const event = EventJson.open(Buffer.from(body), (named) => recorder.beginningsOf(project, named))
+  const receipt: EventReceipt = yield* recorder.createEvent({
+    api: "aisdk",
+    fingerprintId,
+    session: SessionId.make(session),
+    agent: AgentName.make(`agent of ${person}`),
+    person: PersonId.make(person),
+    payload: event!.payload,
+    facts: { model: null, inputTokens: null, outputTokens: null, stopReason: null }
+  })
+  return receipt.id
+})
+
+/** An event reads back as it was sent. */
+export const isAsSent = Effect.fnUntraced(function* (recorder: Recorder["Service"], id: EventId, call: Call) {
+  const { payload } = yield* recorder.getEvent(id)
+  return Buffer.from(call.inputs).equals(payload.inputs) && Buffer.from(call.output).equals(payload.output)
+})

@@ -1,0 +1,182 @@
+/** Erasure from one end to the other: what goes, what stays to the byte, and what the receipt says. */
+import { CurrentProject, type EventId, PersonId, ProjectId, Recorder, SessionId, type Storage } from "@tachograph/core"
+import { Effect, Fiber } from "effect"
+import { expect } from "vitest"
+import * as Calls from "./Calls.ts"
+import { project, tagOf, type Test } from "./Cases.ts"
+import * as StoreCheck from "./StoreCheck.ts"
+import { failingAt } from "./Wrapped.ts"
+
+type Recorded = ReadonlyArray<{ readonly id: EventId; readonly call: Calls.Call }>
+
+const alice = "alice"
+const bob = "bob"
+
+/** Sessions that two people share, and one that each has alone. */
+const sessions = (calls: number, seed: number): ReadonlyArray<Calls.Call> => [
+  ...Calls.take(Calls.calls("shared", [alice, bob], seed), calls),
+  ...Calls.take(Calls.calls("shared too", [alice, bob], seed + 1), calls),
+  ...Calls.take(Calls.calls("of alice", [alice], seed + 2), calls),
+  ...Calls.take(Calls.calls("of bob", [bob], seed + 3), calls)
+]
+
+const recordAll = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  calls: ReadonlyArray<Calls.Call>
+): Effect.fn.Return<Recorded, unknown> {
+  yield* Calls.putFingerprint(storage, yield* CurrentProject)
+  return yield* Effect.provide(
+    Effect.flatMap(Recorder, (recorder) =>
+      // Many at once, so that they go in batches; each session's stay in their order.
+      Effect.forEach(calls, (call) => Effect.map(Calls.record(recorder, call), (id) => ({ id, call })), {
+        concurrency: 16
+      })
+    ),
+    Calls.recorderOver(storage)
+  )
+})
+
+/** Events that are there read back to the byte, and the others are gone. */
+const expectEvents = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  recorded: Recorded,
+  isErased: (call: Calls.Call) => boolean
+) {
+  const recorder = yield* Effect.provide(Recorder, Calls.recorderOver(storage))
+  for (const { call, id } of recorded) {
+    if (isErased(call)) expect(yield* tagOf(recorder.getEvent(id))).toBe("event-not-found")
+    else expect(yield* Calls.isAsSent(recorder, id, call)).toBe(true)
+  }
+})
+
+const within = <A, E, R>(effect: Effect.Effect<A, E, R>, storage: Storage["Service"]) =>
+  Effect.provide(effect, Calls.recorderOver(storage))
+
+const isOf = (person: string) => (call: Calls.Call) => call.person === person
+
+export const define = (test: Test) => {
+  test("an erased person's texts are gone, everybody else's stay to the byte, and the receipt is right", (storage) =>
+    Effect.gen(function* () {
+      const recorded = yield* recordAll(storage, sessions(24, 1))
+      yield* expectEvents(storage, recorded, () => false)
+      const before = yield* StoreCheck.look(storage, project)
+      expect(before.problems).toEqual([])
+      expect(before.events.size).toBe(recorded.length)
+
+      const receipt = yield* within(
+        Effect.flatMap(Recorder, (recorder) => recorder.erasePerson(PersonId.make(alice))),
+        storage
+      )
+      yield* expectEvents(storage, recorded, isOf(alice))
+      const after = yield* StoreCheck.look(storage, project, [Calls.markOf(alice)])
+      expect(after.problems).toEqual([])
+      expect(after.events.size).toBe(recorded.filter(({ call }) => call.person === bob).length)
+      expect(receipt).toEqual({
+        events: before.events.size - after.events.size,
+        sessions: before.sessions - after.sessions,
+        pieces: before.pieces - after.pieces,
+        bytes: before.bytes - after.bytes
+      })
+      expect(receipt.sessions).toBe(1)
+      expect(yield* tagOf(storage.getPerson(project, PersonId.make(alice)))).toBe("person-not-found")
+
+      // What was blanked is not taken for something that is known.
+      const again = yield* recordAll(storage, sessions(24, 1))
+      yield* expectEvents(storage, again, () => false)
+      expect((yield* StoreCheck.look(storage, project)).problems).toEqual([])
+    }))
+
+  test("an erased session is gone whole, and its shared pieces stay where others own them", (storage) =>
+    Effect.gen(function* () {
+      const recorded = yield* recordAll(storage, sessions(16, 5))
+      const before = yield* StoreCheck.look(storage, project)
+      const session = "of alice"
+      const erase = Effect.flatMap(Recorder, (recorder) => recorder.eraseSession(SessionId.make(session)))
+      const receipt = yield* within(erase, storage)
+      const after = yield* StoreCheck.look(storage, project)
+      expect(after.problems).toEqual([])
+      expect(receipt).toEqual({
+        events: 16,
+        sessions: 1,
+        pieces: before.pieces - after.pieces,
+        bytes: before.bytes - after.bytes
+      })
+      yield* expectEvents(storage, recorded, (call) => call.session === session)
+      expect(yield* storage.getSession(project, SessionId.make(session))).toBeUndefined()
+      expect(yield* tagOf(within(erase, storage))).toBe("session-not-found")
+
+      for (const name of ["shared", "shared too", "of bob"]) {
+        yield* within(
+          Effect.flatMap(Recorder, (recorder) => recorder.eraseSession(SessionId.make(name))),
+          storage
+        )
+      }
+      expect(yield* StoreCheck.look(storage, project)).toMatchObject({ problems: [], sessions: 0, pieces: 0, bytes: 0 })
+      expect(yield* storage.usage(project, 10)).toMatchObject({ events: 0, storedBytes: 0, agents: [], sessions: [] })
+    }))
+
+  test("a session of many chains is swept in several steps", (storage) =>
+    Effect.gen(function* () {
+      const recorded = yield* recordAll(storage, Calls.take(Calls.calls("long", [alice, bob], 9), 320))
+      const before = yield* StoreCheck.look(storage, project)
+      expect(before.problems).toEqual([])
+      const receipt = yield* within(
+        Effect.flatMap(Recorder, (recorder) => recorder.erasePerson(PersonId.make(alice))),
+        storage
+      )
+      const after = yield* StoreCheck.look(storage, project, [Calls.markOf(alice)])
+      expect(after.problems).toEqual([])
+      expect(receipt).toEqual({
+        events: before.events.size - after.events.size,
+        sessions: 0,
+        pieces: before.pieces - after.pieces,
+        bytes: before.bytes - after.bytes
+      })
+      yield* expectEvents(storage, recorded, isOf(alice))
+    }))
+
+  test("an erasure that failed at any step can be run again to its end", (storage) =>
+    Effect.gen(function* () {
+      const erase = Effect.flatMap(Recorder, (recorder) => recorder.erasePerson(PersonId.make(alice)))
+      const failAt = Effect.fnUntraced(function* (step: number, isDone: boolean) {
+        const recorded = yield* recordAll(storage, sessions(5, 100 + step))
+        const here = yield* CurrentProject
+        const exit = yield* Effect.exit(within(erase, failingAt(storage, step, isDone)))
+        expect((yield* StoreCheck.look(storage, here)).problems).toEqual([])
+        // Where only the last step had failed, the person is gone.
+        const last = yield* Effect.exit(within(erase, storage))
+        if (last._tag === "Failure") expect(yield* tagOf(within(erase, storage))).toBe("person-not-found")
+        expect((yield* StoreCheck.look(storage, here, [Calls.markOf(alice)])).problems).toEqual([])
+        yield* expectEvents(storage, recorded, isOf(alice))
+        return exit._tag === "Failure"
+      })
+      for (const isDone of [false, true]) {
+        let step = 0
+        const inProject = () => Effect.provideService(CurrentProject, ProjectId.make(`step ${step} ${isDone}`))
+        while (yield* failAt(step, isDone).pipe(inProject())) step++
+        // Events, the list, three sessions, the person, and the scrubbing.
+        expect(step).toBe(7)
+      }
+    }))
+
+  test("an erasure that was interrupted can be run again to its end", (storage) =>
+    Effect.gen(function* () {
+      const next = Calls.random(7)
+      const people = Array.from({ length: 6 }, (_, n) => `person ${n}`)
+      const recorded = yield* recordAll(storage, Calls.take(Calls.calls("one", people, 11), 90))
+      for (const [index, person] of people.entries()) {
+        const erase = within(
+          Effect.flatMap(Recorder, (recorder) => recorder.erasePerson(PersonId.make(person))),
+          storage
+        )
+        const fiber = yield* Effect.forkChild(erase)
+        for (let left = next(60); left > 0; left--) yield* Effect.yieldNow
+        yield* Fiber.interrupt(fiber)
+        expect((yield* StoreCheck.look(storage, project)).problems).toEqual([])
+        yield* Effect.exit(erase)
+        const erased = people.slice(0, index + 1)
+        expect((yield* StoreCheck.look(storage, project, erased.map(Calls.markOf))).problems).toEqual([])
+        yield* expectEvents(storage, recorded, (call) => erased.includes(call.person))
+      }
+    }))
+}

@@ -1,0 +1,134 @@
+/** Reading packs and shared pieces. */
+import { type NewPack, type PackRanges, SessionId, type Storage } from "@tachograph/core"
+import { Effect } from "effect"
+import { expect } from "vitest"
+import { append, appendEvent, eventId, sharedPiece } from "../Samples.ts"
+import { maxPack, other, project, type Test } from "./Cases.ts"
+
+const s1 = SessionId.make("s1")
+
+/** Ten packs of 10, 20, … 100 bytes, between those of another session. */
+const tenPacks = Effect.fnUntraced(function* (storage: Storage["Service"]) {
+  for (let n = 1; n <= 10; n++) {
+    const event = appendEvent(eventId(n))
+    yield* append(storage, [
+      { ...event, pack: { ...event.pack, bytes: new Uint8Array(10 * n).fill(n) } },
+      appendEvent(eventId(100 + n), { session: SessionId.make("s2") })
+    ])
+  }
+  return (yield* storage.getSession(project, s1))!.number
+})
+
+export const define = (test: Test) => {
+  test("reads the packs of ranges, each once and in order", (storage) =>
+    Effect.gen(function* () {
+      const session = yield* tenPacks(storage)
+      const read = Effect.fnUntraced(function* (ranges: PackRanges.PackRanges, newestBytes?: number) {
+        const packs = yield* storage.readPacks(project, session, ranges, newestBytes)
+        for (const { bytes, number } of packs) expect(Array.from(bytes)).toEqual(Array(10 * number).fill(number))
+        return packs.map(({ number }) => number)
+      })
+      expect(yield* read([])).toEqual([])
+      expect(yield* read([{ from: 3, to: 3 }])).toEqual([3])
+      expect(yield* read([{ from: 1, to: 10 }])).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      expect(yield* read([{ from: 9, to: maxPack }])).toEqual([9, 10])
+      expect(yield* read([{ from: 11, to: 12 }])).toEqual([])
+      const apart = [
+        { from: 1, to: 2 },
+        { from: 5, to: 5 },
+        { from: 8, to: 20 }
+      ]
+      expect(yield* read(apart)).toEqual([1, 2, 5, 8, 9, 10])
+      const overlapping = [
+        { from: 6, to: 7 },
+        { from: 2, to: 4 },
+        { from: 3, to: 6 },
+        { from: 4, to: 4 }
+      ]
+      expect(yield* read(overlapping)).toEqual([2, 3, 4, 5, 6, 7])
+
+      // The newest: 10 and 9 are 190 bytes together.
+      const all = [{ from: 1, to: 10 }]
+      expect(yield* read(all, 550)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      expect(yield* read(all, 190)).toEqual([9, 10])
+      expect(yield* read(all, 189)).toEqual([10])
+      expect(yield* read(all, 100)).toEqual([10])
+      // Smaller ones that would fit are not newer.
+      expect(yield* read(all, 99)).toEqual([])
+      expect(yield* read(apart, 190 + 80 + 50 - 1)).toEqual([8, 9, 10])
+      expect(yield* read(apart, 190 + 80 + 50)).toEqual([5, 8, 9, 10])
+      expect(yield* read([], 100)).toEqual([])
+
+      expect(yield* storage.readPacks(other, session, all)).toEqual([])
+      expect(yield* storage.readPacks(project, 99, all)).toEqual([])
+    }))
+
+  test("reads the packs of very many ranges", (storage) =>
+    Effect.gen(function* () {
+      const session = yield* tenPacks(storage)
+      const ranges = Array.from({ length: 3_000 }, (_, n) => ({ from: 2 * n + 2, to: 2 * n + 2 }))
+      const numbers = (packs: ReadonlyArray<{ readonly number: number }>) => packs.map(({ number }) => number)
+      expect(numbers(yield* storage.readPacks(project, session, ranges))).toEqual([2, 4, 6, 8, 10])
+      expect(numbers(yield* storage.readPacks(project, session, ranges, 180))).toEqual([8, 10])
+    }))
+
+  test("knows no session that has no event", (storage) =>
+    Effect.gen(function* () {
+      expect(yield* storage.getSession(project, s1)).toBeUndefined()
+      yield* append(storage, [appendEvent(eventId(1))])
+      expect(yield* storage.getSession(other, s1)).toBeUndefined()
+      expect(yield* storage.getSession(project, SessionId.make("S1"))).toBeUndefined()
+    }))
+
+  test("keeps a shared piece once, for all sessions of a project and for no other project", (storage) =>
+    Effect.gen(function* () {
+      const withShared = (n: number, session: string, texts: ReadonlyArray<string>, inProject = project) => {
+        const event = appendEvent(eventId(n), { session: SessionId.make(session) }, inProject)
+        const shared: NewPack["shared"] = texts.map(sharedPiece)
+        return { ...event, pack: { ...event.pack, shared } }
+      }
+      const namesOf = (texts: ReadonlyArray<string>) => texts.map((text) => sharedPiece(text).sha256)
+      const read = Effect.fnUntraced(function* (texts: ReadonlyArray<string>, inProject = project) {
+        const found = yield* storage.readShared(inProject, namesOf(texts))
+        return texts.filter((text) => {
+          const { bytes, sha256 } = sharedPiece(text)
+          const piece = found.find((each) => sha256.equals(each.sha256))
+          if (piece !== undefined) expect(bytes().equals(piece.bytes)).toBe(true)
+          return piece !== undefined
+        })
+      })
+      expect(yield* read(["a"])).toEqual([])
+      // Twice in one batch, and twice in one event.
+      yield* append(storage, [withShared(1, "s1", ["a", "b", "a"]), withShared(2, "s2", ["b", "c"])])
+      const usage = yield* storage.usage(project, 9)
+      expect(usage.shared).toMatchObject({ pieces: 3, newBytes: 3 })
+      yield* append(storage, [withShared(3, "s1", ["c", "a"])])
+      yield* append(storage, [withShared(4, "s3", ["a", "b", "c"])])
+      expect((yield* storage.usage(project, 9)).shared).toEqual(usage.shared)
+      expect(yield* read(["a", "x", "b", "c", "y"])).toEqual(["a", "b", "c"])
+      expect(yield* storage.readShared(project, [])).toEqual([])
+      expect(yield* read(["a", "b"], other)).toEqual([])
+      yield* append(storage, [withShared(5, "s1", ["b"], other)])
+      expect(yield* read(["a", "b"], other)).toEqual(["b"])
+
+      const many = Array.from({ length: 1_200 }, (_, n) => `piece ${n}`)
+      yield* append(storage, [withShared(6, "s4", many)])
+      expect((yield* read(many)).length).toBe(1_200)
+    }))
+
+  test("compresses a shared piece only where it is not there yet", (storage) =>
+    Effect.gen(function* () {
+      let asked = 0
+      const piece = sharedPiece("a")
+      const shared = [{ ...piece, bytes: () => (asked++, piece.bytes()) }]
+      const event = (n: number, session: string) => {
+        const appended = appendEvent(eventId(n), { session: SessionId.make(session) })
+        return { ...appended, pack: { ...appended.pack, shared } }
+      }
+      yield* append(storage, [event(1, "s1")])
+      expect(asked).toBeGreaterThan(0)
+      asked = 0
+      yield* append(storage, [event(2, "s1"), event(3, "s2")])
+      expect(asked).toBe(0)
+    }))
+}

@@ -1,0 +1,295 @@
+/** Taking events away, and sweeping their sessions. */
+import {
+  type Erasable,
+  PersonId,
+  ProjectId,
+  SessionId,
+  type Storage,
+  type SweepChanges,
+  type SweepPacks,
+  type SweepRequest
+} from "@tachograph/core"
+import { DateTime, Effect } from "effect"
+import { expect } from "vitest"
+import { append, appendEvent, eventId, sharedPiece } from "../Samples.ts"
+import { maxPack, now, other, project, tagOf, type Test } from "./Cases.ts"
+import * as StoreCheck from "./StoreCheck.ts"
+
+type Service = Storage["Service"]
+
+const s1 = SessionId.make("s1")
+const p1 = PersonId.make("p1")
+const p2 = PersonId.make("p2")
+
+const names = (...texts: ReadonlyArray<string>) => texts.map((text) => sharedPiece(text).sha256)
+
+const eventIn = (n: number, session: string, shared: ReadonlyArray<string> = [], person: PersonId | null = null) => {
+  const event = appendEvent(eventId(n), { session: SessionId.make(session), person })
+  return { ...event, pack: { ...event.pack, shared: shared.map(sharedPiece) } }
+}
+
+const numberOf = (storage: Service, session: string) =>
+  Effect.map(storage.getSession(project, SessionId.make(session)), (state) => state!.number)
+
+/** Sees what a step is given, and answers what is to be done. */
+const sweep = (
+  storage: Service,
+  session: number,
+  request: Partial<SweepRequest>,
+  changes: Partial<SweepChanges<unknown>> = {}
+) =>
+  storage.sweepPacks(project, session, { to: maxPack, limit: 100, above: maxPack - 1, ...request }, (value) => ({
+    packs: [],
+    done: undefined,
+    ...changes,
+    value
+  }))
+
+const shown = ({ added, isLast, packs }: SweepPacks) => ({
+  packs: packs.map(({ isKept, number }) => (isKept ? number : -number)),
+  added: added.map(({ isKept, number }) => (isKept ? number : -number)),
+  isLast
+})
+
+const removed = (number: number) => ({ number, bytes: undefined, formerNewBytes: 5, newBytes: 0 })
+
+export const define = (test: Test) => {
+  test("erases events by person, session or age, the oldest first and so many at most", (storage) =>
+    Effect.gen(function* () {
+      const people = [p1, p2, null]
+      // Not in the order of their ids.
+      const order = Array.from({ length: 30 }, (_, n) => ((n * 7) % 30) + 1)
+      const fields = (n: number) => ({ person: people[n % 3]!, session: SessionId.make(`s${n % 2}`) })
+      yield* append(
+        storage,
+        order.map((n) => appendEvent(eventId(n), fields(n)))
+      )
+      yield* append(storage, [appendEvent(eventId(40), fields(0), other)])
+      const left = Effect.map(StoreCheck.listAll(storage, project), (events) =>
+        events.map(({ id }) => Number(id.slice(-8)))
+      )
+      const erase = (which: Erasable, limit: number) => storage.eraseEvents(project, which, limit)
+      let expected = Array.from({ length: 30 }, (_, n) => n + 1)
+      const take = Effect.fnUntraced(function* (which: Erasable, limit: number, is: (n: number) => boolean) {
+        const gone = expected.filter(is).slice(0, limit)
+        expect(yield* erase(which, limit)).toEqual({ events: gone.length })
+        expected = expected.filter((n) => !gone.includes(n))
+        expect(yield* left).toEqual(expected)
+        for (const n of gone) expect(yield* tagOf(storage.getEvent(project, eventId(n)))).toBe("event-not-found")
+      })
+
+      for (const nobody of [
+        { person: PersonId.make("p3") },
+        { session: SessionId.make("s3") },
+        { before: eventId(1) }
+      ]) {
+        expect(yield* erase(nobody, 10)).toEqual({ events: 0 })
+      }
+      expect(yield* storage.listUnswept(project, 10)).toEqual([])
+      expect(yield* storage.eraseEvents(ProjectId.make("none"), { before: eventId(99) }, 10)).toEqual({ events: 0 })
+
+      yield* take({ person: p1 }, 4, (n) => n % 3 === 0)
+      yield* take({ session: SessionId.make("s1") }, 3, (n) => n % 2 === 1)
+      yield* take({ before: eventId(11) }, 2, (n) => n < 11)
+      yield* take({ before: eventId(11) }, 100, (n) => n < 11)
+      yield* take({ person: p2 }, 100, (n) => n % 3 === 1)
+      yield* take({ session: SessionId.make("s0") }, 100, (n) => n % 2 === 0)
+      yield* take({ session: SessionId.make("s0") }, 100, () => false)
+      expect(yield* StoreCheck.listAll(storage, other)).toHaveLength(1)
+      expect(yield* storage.listUnswept(other, 10)).toEqual([])
+    }))
+
+  test("lists the sessions that events were taken out of, by number, until they are swept", (storage) =>
+    Effect.gen(function* () {
+      const all = [1, 2, 3, 4, 5].map((n) => eventIn(n, `s${n}`))
+      yield* append(storage, all)
+      yield* append(storage, [eventIn(11, "s4")])
+      const numbers = yield* Effect.forEach([1, 3, 4], (n) => numberOf(storage, `s${n}`))
+      for (const n of [4, 1, 3]) yield* storage.eraseEvents(project, { session: SessionId.make(`s${n}`) }, 1)
+      expect(yield* storage.listUnswept(project, 10)).toEqual(numbers)
+      expect(yield* storage.listUnswept(project, 2)).toEqual(numbers.slice(0, 2))
+      expect(yield* storage.listUnswept(other, 10)).toEqual([])
+      // A step that is not the last leaves it in the list.
+      yield* sweep(storage, numbers[0]!, {}, { packs: [removed(1)] })
+      expect(yield* storage.listUnswept(project, 10)).toEqual(numbers)
+      const done = yield* sweep(storage, numbers[0]!, {}, { done: { owned: [] } })
+      expect(done?.erased).toEqual({ pieces: 0, bytes: 0, session: true })
+      expect(yield* storage.getSession(project, s1)).toBeUndefined()
+      expect(yield* storage.listUnswept(project, 10)).toEqual(numbers.slice(1))
+      // Number 4 has an event left, and stays.
+      yield* sweep(storage, numbers[2]!, {}, { packs: [removed(1)], done: { owned: [] } })
+      expect(yield* storage.listUnswept(project, 10)).toEqual([numbers[1]])
+      expect((yield* storage.getSession(project, SessionId.make("s4")))?.number).toBe(numbers[2])
+      expect((yield* storage.getEvent(project, eventId(11))).pack.number).toBe(2)
+    }))
+
+  test("hands a sweep the packs that it asks for", (storage) =>
+    Effect.gen(function* () {
+      yield* append(
+        storage,
+        Array.from({ length: 10 }, (_, n) => eventIn(n + 1, "s1", [], n === 2 ? p1 : n === 6 ? p2 : null))
+      )
+      yield* append(storage, [eventIn(20, "s2", [], p1)])
+      for (const person of [p1, p2]) yield* storage.eraseEvents(project, { person }, 10)
+      const session = yield* numberOf(storage, "s1")
+      const steps: ReadonlyArray<readonly [Partial<SweepRequest>, ReturnType<typeof shown>]> = [
+        [{}, { packs: [1, 2, -3, 4, 5, 6, -7, 8, 9, 10], added: [], isLast: true }],
+        [{ limit: 10 }, { packs: [1, 2, -3, 4, 5, 6, -7, 8, 9, 10], added: [], isLast: true }],
+        [{ limit: 9 }, { packs: [2, -3, 4, 5, 6, -7, 8, 9, 10], added: [], isLast: false }],
+        [{ limit: 1 }, { packs: [10], added: [], isLast: false }],
+        [
+          { to: 7, limit: 4, above: 8 },
+          { packs: [4, 5, 6, -7], added: [9, 10], isLast: false }
+        ],
+        [
+          { to: 3, limit: 3, above: 6 },
+          { packs: [1, 2, -3], added: [-7, 8, 9, 10], isLast: true }
+        ],
+        [
+          { to: 0, above: 10 },
+          { packs: [], added: [], isLast: true }
+        ]
+      ]
+      const state = yield* storage.getSession(project, s1)
+      for (const [request, expected] of steps) {
+        const step = yield* sweep(storage, session, request)
+        expect(shown(step!.value as SweepPacks)).toEqual(expected)
+        expect(step?.value).toMatchObject({ state })
+        expect(step?.erased).toEqual({ pieces: 0, bytes: 0, session: false })
+        const { packs } = step!.value as SweepPacks
+        for (const { bytes, number } of packs)
+          expect(Array.from(bytes)).toEqual([0, Number.parseInt(String(number), 16), 255])
+      }
+      // Gaps count for nothing.
+      yield* sweep(storage, session, {}, { packs: [removed(3), removed(7)] })
+      const { value } = (yield* sweep(storage, session, { to: 8, limit: 4, above: 6 }))!
+      expect(shown(value as SweepPacks)).toEqual({ packs: [4, 5, 6, 8], added: [8, 9, 10], isLast: false })
+      expect(yield* sweep(storage, 99, {})).toBeUndefined()
+      expect(
+        yield* storage.sweepPacks(ProjectId.make("none"), session, { to: 9, limit: 9, above: 9 }, () => {
+          throw new Error("There is nothing to be rewritten")
+        })
+      ).toBeUndefined()
+    }))
+
+  test("does what a sweep answers, and raises the generation if that changes anything", (storage) =>
+    Effect.gen(function* () {
+      yield* append(
+        storage,
+        [1, 2, 3].map((n) => eventIn(n, "s1", [], n === 1 ? p1 : null))
+      )
+      yield* storage.eraseEvents(project, { person: p1 }, 10)
+      const session = yield* numberOf(storage, "s1")
+      const generation = Effect.map(storage.getSession(project, s1), (state) => state!.generation)
+      const first = yield* generation
+      yield* sweep(storage, session, {})
+      expect(yield* generation).toBe(first)
+      const before = yield* storage.usage(project, 9)
+      const bytes = Buffer.from("rewritten")
+      yield* sweep(
+        storage,
+        session,
+        {},
+        {
+          packs: [removed(1), { number: 2, bytes, formerNewBytes: 5, newBytes: 4 }]
+        }
+      )
+      expect(yield* generation).toBeGreaterThan(first)
+      const changed = yield* generation
+      const packs = yield* storage.readPacks(project, session, [{ from: 1, to: 9 }])
+      expect(packs.map(({ bytes, number }) => [number, Array.from(bytes)])).toEqual([
+        [2, Array.from(bytes)],
+        [3, [0, 3, 255]]
+      ])
+      expect(Array.from((yield* storage.getEvent(project, eventId(2))).pack.bytes)).toEqual(Array.from(bytes))
+      const { agents, newBytes, sessions, storedBytes } = yield* storage.usage(project, 9)
+      expect([newBytes - before.newBytes, storedBytes - before.storedBytes]).toEqual([-5 - 1, -3 + 6])
+      for (const each of [agents[0], sessions[0]]) expect(each).toMatchObject({ events: 2, newBytes, storedBytes })
+      yield* sweep(storage, session, {}, { done: { owned: [] } })
+      expect(yield* generation).toBe(changed)
+      expect((yield* storage.getSession(project, s1))?.packs).toBe(3)
+    }))
+
+  test("a sweep that fails in its middle has changed nothing", (storage) =>
+    Effect.gen(function* () {
+      yield* append(storage, [eventIn(1, "s1", ["a"]), eventIn(2, "s1")])
+      yield* storage.eraseEvents(project, { before: eventId(2) }, 10)
+      const session = yield* numberOf(storage, "s1")
+      const before = [yield* storage.getSession(project, s1), yield* storage.usage(project, 9)]
+      const broken = storage.sweepPacks(project, session, { to: 9, limit: 9, above: 9 }, () => {
+        throw new Error("as the test wants it")
+      })
+      expect((yield* Effect.exit(broken))._tag).toBe("Failure")
+      expect([yield* storage.getSession(project, s1), yield* storage.usage(project, 9)]).toEqual(before)
+      expect(yield* storage.listUnswept(project, 9)).toEqual([session])
+      yield* append(storage, [eventIn(3, "s1")])
+    }))
+
+  test("shared pieces go when no session owns them any more", (storage) =>
+    Effect.gen(function* () {
+      yield* append(storage, [eventIn(1, "s1", ["a", "b", "c"]), eventIn(2, "s2", ["b", "c", "d"]), eventIn(3, "s1")])
+      const there = Effect.map(storage.readShared(project, names("a", "b", "c", "d")), (found) => found.length)
+      const of = (text: string) => sharedPiece(text).bytes().length
+      yield* storage.eraseEvents(project, { before: eventId(3) }, 10)
+      const [one, two] = [yield* numberOf(storage, "s1"), yield* numberOf(storage, "s2")]
+      expect(yield* there).toBe(4)
+      // Session 1 lets go of a and b, which session 2 owns too.
+      const first = yield* sweep(storage, one, {}, { packs: [removed(1)], done: { owned: names("c") } })
+      expect(first?.erased).toEqual({ pieces: 1, bytes: of("a"), session: false })
+      expect(yield* there).toBe(3)
+      const second = yield* sweep(storage, two, {}, { packs: [removed(1)], done: { owned: [] } })
+      expect(second?.erased).toEqual({ pieces: 2, bytes: of("b") + of("d"), session: true })
+      expect((yield* storage.readShared(project, names("c"))).length).toBe(1)
+      expect((yield* storage.usage(project, 9)).shared).toEqual({ pieces: 1, newBytes: 1, storedBytes: of("c") })
+      // A name that is said to be owned, and never was, is nothing.
+      yield* storage.eraseEvents(project, { before: eventId(9) }, 10)
+      const last = yield* sweep(storage, one, {}, { packs: [removed(2)], done: { owned: [] } })
+      expect(last?.erased).toEqual({ pieces: 1, bytes: of("c"), session: true })
+      expect(yield* storage.usage(project, 9)).toEqual({
+        events: 0,
+        sentBytes: 0,
+        newBytes: 0,
+        storedBytes: 0,
+        shared: { pieces: 0, newBytes: 0, storedBytes: 0 },
+        agents: [],
+        sessions: []
+      })
+      // Numbers are never used twice.
+      yield* append(storage, [eventIn(4, "s1")])
+      expect(yield* numberOf(storage, "s1")).toBeGreaterThan(two)
+    }))
+
+  test("counts nothing of an agent that is left with nothing", (storage) =>
+    Effect.gen(function* () {
+      const second = eventIn(2, "s1", [], p1)
+      yield* append(storage, [
+        eventIn(1, "s1"),
+        { ...second, summary: { ...second.summary, agent: "second" as typeof second.summary.agent } }
+      ])
+      yield* storage.eraseEvents(project, { person: p1 }, 10)
+      yield* sweep(storage, yield* numberOf(storage, "s1"), {}, { packs: [removed(2)], done: { owned: [] } })
+      expect((yield* storage.usage(project, 9)).agents.map(({ agent }) => agent)).toEqual(["bot"])
+    }))
+
+  test("takes a person away of whom no event is left, and nobody else", (storage) =>
+    Effect.gen(function* () {
+      expect(yield* tagOf(storage.deletePerson(project, p1))).toBe("person-not-found")
+      expect(yield* tagOf(storage.deletePerson(ProjectId.make("none"), p1))).toBe("person-not-found")
+      yield* append(storage, [eventIn(1, "s1", [], p1), eventIn(2, "s1", [], p1), eventIn(3, "s1", [], p2)])
+      expect(yield* storage.deletePerson(project, p1)).toBe(false)
+      yield* storage.eraseEvents(project, { person: p1 }, 1)
+      expect(yield* storage.deletePerson(project, p1)).toBe(false)
+      expect((yield* storage.getPerson(project, p1)).id).toBe(p1)
+      yield* storage.eraseEvents(project, { person: p1 }, 1)
+      expect(yield* tagOf(storage.deletePerson(other, p1))).toBe("person-not-found")
+      expect(yield* storage.deletePerson(project, p1)).toBe(true)
+      expect(yield* tagOf(storage.getPerson(project, p1))).toBe("person-not-found")
+      expect(yield* tagOf(storage.deletePerson(project, p1))).toBe("person-not-found")
+      expect((yield* storage.getPerson(project, p2)).id).toBe(p2)
+      // Whoever comes back is new.
+      const again = { id: p1, properties: "{}" as never, createdAt: DateTime.add(now, { days: 1 }) }
+      expect(yield* storage.putPerson(project, again)).toMatchObject({ createdAt: again.createdAt })
+      yield* append(storage, [eventIn(4, "s1", [], p1)])
+      expect((yield* StoreCheck.listAll(storage, project)).map(({ person }) => person)).toEqual([p2, p1])
+    }))
+}

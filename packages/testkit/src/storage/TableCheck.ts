@@ -1,0 +1,73 @@
+/** Looks at the tables of a SQL storage, for what is wrong in them and does not show through the port. */
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as Format from "./Format.ts"
+import { templatesOf } from "./SessionCheck.ts"
+
+/** Rows that must not be, by what is wrong with them. */
+const strayRows: Readonly<Record<string, string>> = {
+  "a shared piece that nobody owns": `SELECT project_id, sha256 FROM shared_pieces s WHERE NOT EXISTS (
+    SELECT 1 FROM shared_piece_owners o WHERE o.project_id = s.project_id AND o.sha256 = s.sha256)`,
+  "an owner of a piece that is not there": `SELECT project_id, session_number FROM shared_piece_owners o WHERE NOT EXISTS (
+    SELECT 1 FROM shared_pieces s WHERE s.project_id = o.project_id AND s.sha256 = o.sha256)`,
+  "an owner that is not there": `SELECT project_id, session_number FROM shared_piece_owners o WHERE NOT EXISTS (
+    SELECT 1 FROM sessions s WHERE s.project_id = o.project_id AND s.session_number = o.session_number)`,
+  "a pack without a session": `SELECT project_id, session_number, pack_number FROM packs p WHERE NOT EXISTS (
+    SELECT 1 FROM sessions s WHERE s.project_id = p.project_id AND s.session_number = p.session_number)`,
+  "an event without a session": `SELECT project_id, session_number, pack_number FROM events e WHERE NOT EXISTS (
+    SELECT 1 FROM sessions s WHERE s.project_id = e.project_id AND s.session_number = e.session_number)`,
+  "an event without a person": `SELECT project_id, person_number FROM events e WHERE person_number IS NOT NULL
+    AND NOT EXISTS (
+    SELECT 1 FROM people p WHERE p.project_id = e.project_id AND p.person_number = e.person_number)`,
+  "a kept pack without an event, or another one with an event": `SELECT project_id, session_number, pack_number, kept
+    FROM packs p WHERE kept <> (SELECT count(*) FROM events e WHERE e.project_id = p.project_id
+      AND e.session_number = p.session_number AND e.pack_number = p.pack_number)`,
+  "an event without a pack": `SELECT project_id, session_number, pack_number FROM events e WHERE NOT EXISTS (
+    SELECT 1 FROM packs p WHERE p.project_id = e.project_id AND p.session_number = e.session_number
+      AND p.pack_number = e.pack_number)`,
+  "a swept session without events": `SELECT project_id, session_number FROM sessions s WHERE unswept = 0 AND NOT EXISTS (
+    SELECT 1 FROM events e WHERE e.project_id = s.project_id AND e.session_number = s.session_number)`,
+  "a counter of a session that is not there": `SELECT project_id, session_number FROM storage_usage u
+    WHERE session_number <> 0 AND NOT EXISTS (
+    SELECT 1 FROM sessions s WHERE s.project_id = u.project_id AND s.session_number = u.session_number)`,
+  "a counter of bytes of packs that is wrong": `SELECT project_id, session_number, agent_number, stored_bytes
+    FROM storage_usage u WHERE session_number <> 0 AND stored_bytes <> (
+    SELECT coalesce(sum(length(pack)), 0) FROM packs p WHERE p.project_id = u.project_id
+      AND p.session_number = u.session_number AND p.agent_number = u.agent_number)`
+}
+
+/** Once it is swept, a session owns what its packs name, and nothing else. */
+const lookAtOwners = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const problems: Array<string> = []
+  const sessions = yield* sql<{ project_id: number; session_number: number | string }>`
+    SELECT project_id, session_number FROM sessions WHERE unswept = 0`
+  for (const { project_id, session_number } of sessions) {
+    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session_number}`
+    const packs = yield* sql<{ pack_number: number | string; pack: Uint8Array }>`
+      SELECT pack_number, pack FROM packs WHERE ${isOfSession} ORDER BY pack_number`
+    const opened = Format.open(packs.map(({ pack, pack_number }) => ({ number: Number(pack_number), bytes: pack })))
+    const names = new Set(opened.flatMap((pack) => templatesOf(pack).flatMap(Format.sharedNamed)))
+    const owned = yield* sql<{ sha256: Uint8Array }>`SELECT sha256 FROM shared_piece_owners WHERE ${isOfSession}`
+    const owns = new Set(owned.map(({ sha256 }) => Buffer.from(sha256).toString("hex")))
+    for (const name of Array.from(names).filter((each) => !owns.has(each)))
+      problems.push(`session ${session_number} names ${name} and does not own it`)
+    for (const name of Array.from(owns).filter((each) => !names.has(each)))
+      problems.push(`session ${session_number} owns ${name} and names it nowhere`)
+  }
+  return problems
+})
+
+/** Answers what is wrong; nothing, where all is well. */
+export const look = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient
+): Effect.fn.Return<ReadonlyArray<string>, SqlError.SqlError> {
+  const problems: Array<string> = []
+  for (const [problem, query] of Object.entries(strayRows)) {
+    for (const row of yield* sql.unsafe<Record<string, unknown>>(query)) {
+      problems.push(`${problem}: ${Object.values(row).map(shown).join(" ")}`)
+    }
+  }
+  return [...problems, ...(yield* lookAtOwners(sql))]
+})
+
+const shown = (value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString("hex") : String(value))
