@@ -161,9 +161,9 @@ export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyAr
       agents.delete(agent)
     }
     for (const agent of agents.keys()) say(`usage knows nothing of agent ${agent}`)
-    for (const of of ["newBytes", "storedBytes"] as const) {
-      const total = sum(usage.agents.map((each) => each[of]))
-      if (total !== usage[of] - usage.shared[of]) say(`usage: agents have ${total} ${of} together`)
+    for (const kind of ["newBytes", "storedBytes"] as const) {
+      const total = sum(usage.agents.map((each) => each[kind]))
+      if (total !== usage[kind] - usage.shared[kind]) say(`usage: agents have ${total} ${kind} together`)
     }
 
     return {
