@@ -7,11 +7,11 @@ import {
   type ProjectId,
   type SweepChanges,
   type SweepPacks,
-  type SweepRequest,
-  Uuid
+  type SweepRequest
 } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as Ids from "./Ids.ts"
 import * as Locks from "./Locks.ts"
 import type * as Projects from "./Projects.ts"
 import { maxPack, type SessionRow, toSessionState } from "./Sessions.ts"
@@ -37,6 +37,7 @@ const toSweepPack = ({ kept, pack, pack_number }: PackRow) => ({
 })
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const toStored = Ids.encoder(sql)
   const shared = SharedPieces.make(sql)
   const usage = Usage.make(sql, projects)
 
@@ -47,10 +48,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       : "session" in which
         ? sql`session_number = (
             SELECT session_number FROM sessions WHERE project_id = ${project_id} AND session_id = ${which.session})`
-        : sql`event_id < ${Uuid.toBytes(which.before)}`
+        : sql`event_id < ${toStored(which.before)}`
 
   const eraseIn = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
-    const candidates = yield* sql<{ event_id: Uint8Array; session_number: Integer }>`
+    const candidates = yield* sql<{ event_id: Ids.StoredId; session_number: Integer }>`
       SELECT event_id, session_number FROM events WHERE project_id = ${project_id} AND ${isErased(project_id, which)}
       ORDER BY event_id LIMIT ${limit}`
     if (candidates.length === 0) return { events: 0 }

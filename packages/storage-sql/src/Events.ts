@@ -1,15 +1,8 @@
 /** Appending events and reading them back. */
-import {
-  type AppendEvent,
-  Errors,
-  type EventId,
-  type EventQuery,
-  type ProjectId,
-  SessionMoved,
-  Uuid
-} from "@tachograph/core"
+import { type AppendEvent, Errors, type EventId, type EventQuery, type ProjectId, SessionMoved } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as Ids from "./Ids.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 import type * as Projects from "./Projects.ts"
 import { apiNumber, type EventRow, toEventSummary } from "./Rows.ts"
@@ -26,6 +19,7 @@ interface StoredPackRow {
 const rowsAtOnce = 1000
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const toStored = Ids.encoder(sql)
   const pieces = SharedPieces.make(sql)
   const usage = Usage.make(sql, projects)
 
@@ -90,13 +84,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       })
       eventRows.push({
         project_id,
-        event_id: Uuid.toBytes(summary.id),
+        event_id: toStored(summary.id),
         received_at: summary.receivedAt.epochMilliseconds,
         session_number,
         agent_number,
         agent_version_number: versions.get(agent_number)!.get(summary.agentVersion)!,
         person_number: summary.person === null ? null : people.get(summary.person)!,
-        fingerprint_id: Uuid.toBytes(summary.fingerprintId),
+        fingerprint_id: toStored(summary.fingerprintId),
         api: apiNumber(summary.api),
         model: summary.model,
         input_tokens: summary.inputTokens,
@@ -196,7 +190,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const [row] = yield* sql<EventRow & StoredPackRow>`SELECT ${select}, e.session_number, e.pack_number, k.pack
       FROM ${from} JOIN packs k ON k.project_id = e.project_id AND k.session_number = e.session_number
         AND k.pack_number = e.pack_number
-      WHERE e.project_id = ${number} AND e.event_id = ${Uuid.toBytes(id)}`
+      WHERE e.project_id = ${number} AND e.event_id = ${toStored(id)}`
     if (row === undefined) return yield* new Errors.EventNotFound()
     const pack = { number: Number(row.pack_number), bytes: row.pack }
     return { summary: toEventSummary(row), session: Number(row.session_number), pack }
@@ -209,7 +203,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const ascending = order === "asc"
     const conditions = [sql`e.project_id = ${number}`]
     if (after !== undefined) {
-      conditions.push(sql`e.event_id ${sql.literal(ascending ? ">" : "<")} ${Uuid.toBytes(after)}`)
+      conditions.push(sql`e.event_id ${sql.literal(ascending ? ">" : "<")} ${toStored(after)}`)
     }
     if (session !== undefined) {
       conditions.push(sql`e.session_number = (

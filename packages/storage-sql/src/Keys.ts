@@ -5,6 +5,8 @@ import type { SqlClient } from "effect/sql"
 import type * as Projects from "./Projects.ts"
 import { type ApiKeyRow, toApiKey } from "./Rows.ts"
 
+const hexOf = (hash: Uint8Array): string => Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("")
+
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const select = sql.literal(`SELECT k.key_id, p.project_name, k.key_name, k.scopes, k.created_at, k.expires_at,
     k.revoked_at FROM api_keys k JOIN projects p ON p.project_id = k.project_id`)
@@ -13,7 +15,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const row = {
       project_id: yield* projects.findOrCreate(key.project),
       key_id: key.id,
-      key_hash: hash,
+      key_hash: hexOf(hash),
       key_name: key.name,
       scopes: key.scopes.join(","),
       created_at: key.createdAt.epochMilliseconds,
@@ -24,7 +26,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   })
 
   const findApiKey = Effect.fn("SqlStorage.findApiKey")(function* (hash: Uint8Array) {
-    const [row] = yield* sql<ApiKeyRow>`${select} WHERE k.key_hash = ${hash}`
+    const [row] = yield* sql<ApiKeyRow>`${select} WHERE k.key_hash = ${hexOf(hash)}`
     return row && toApiKey(row)
   })
 

@@ -9,23 +9,24 @@ import {
   type JsonText,
   type Person,
   type PersonId,
-  type ProjectId,
-  Uuid
+  type ProjectId
 } from "@tachograph/core"
 import { type DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as Ids from "./Ids.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 import type * as Projects from "./Projects.ts"
 import { type AgentRow, type AgentVersionRow, type PersonRow, toAgent, toAgentVersion, toPerson } from "./Rows.ts"
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const toStored = Ids.encoder(sql)
   const putFingerprint = Effect.fn("SqlStorage.putFingerprint")(function* (
     project: ProjectId,
     fingerprint: { readonly id: FingerprintId; readonly fields: JsonText.JsonText; readonly createdAt: DateTime.Utc }
   ) {
     const row = {
       project_id: yield* projects.findOrCreate(project),
-      fingerprint_id: Uuid.toBytes(fingerprint.id),
+      fingerprint_id: toStored(fingerprint.id),
       fields: fingerprint.fields,
       created_at: fingerprint.createdAt.epochMilliseconds
     }
@@ -36,7 +37,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return false
     const rows = yield* sql`SELECT 1 FROM fingerprints
-      WHERE project_id = ${number} AND fingerprint_id = ${Uuid.toBytes(id)}`
+      WHERE project_id = ${number} AND fingerprint_id = ${toStored(id)}`
     return rows.length > 0
   })
 

@@ -128,6 +128,8 @@ class Marker {
   readonly #text: Buffer
   readonly #beginnings: ReadonlyArray<Beginning>
   #left = Policy.maxMarks
+  /** The element that is being marked tells the model what it is; that is a setting of the call, wherever it stands. */
+  #inInstruction = false
 
   constructor(text: Buffer, beginnings: ReadonlyArray<Beginning>) {
     this.#text = text
@@ -161,8 +163,10 @@ class Marker {
     const elements: Array<Mark> = []
     let next = known === undefined ? start : skipComma(text, known.end, closeBracket)
     while (text[next] !== closeBracket) {
+      this.#inInstruction = next === start && Policy.isInstruction(text, next)
       next = skipComma(text, this.#element(next, Policy.historyBytes, "history", 0, elements), closeBracket)
     }
+    this.#inInstruction = false
     if (known !== undefined) this.marks.push(known)
     for (const element of elements) this.marks.push(element)
     this.conversations.push({ start, known, elements })
@@ -203,7 +207,7 @@ class Marker {
   inside(at: number, stringBytes: number, depth: number, into: Array<Mark | BeginningMark>): number {
     const text = this.#text
     const first = text[at]
-    if (first === quote) return this.#leaf(at, stringBytes, "part", into)
+    if (first === quote) return this.#leaf(at, stringBytes, this.#inInstruction ? "setting" : "part", into)
     if ((first !== openBrace && first !== openBracket) || depth >= Policy.maxDepth) return skipValue(text, at)
     return first === openBrace
       ? scanMembers(text, at, (_start, _end, value) => this.inside(value, stringBytes, depth + 1, into))

@@ -81,21 +81,31 @@ const firstOf = <A>(value: unknown, places: ReadonlyArray<Path>, is: (found: unk
   return null
 }
 
-/** Longer than any name of a model or a reason, short enough for a column. UTF-16 units. */
-const maxLength = 255
+/** Longer than any name of a model, and than any reason to stop; short enough for a column. UTF-16 units. */
+const maxModel = 255
+const maxStopReason = 100
 
-const isLabel = (value: unknown): value is string =>
-  Predicate.isString(value) && value.length <= maxLength && value.isWellFormed() && !value.includes("\u0000")
+/** More than any call takes, and what fits a column. */
+const maxCount = 2 ** 31 - 1
 
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+const isLabel =
+  (maxLength: number) =>
+  (value: unknown): value is string =>
+    Predicate.isString(value) && value.length <= maxLength && value.isWellFormed() && !value.includes("\u0000")
+
+const isModel = isLabel(maxModel)
+const isStopReason = isLabel(maxStopReason)
+
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxCount
 
 /** Takes both halves as parsed. */
 export const read = (api: Api, inputs: unknown, output: unknown): ModelFacts => {
   const places = placesByApi[api]
   return {
-    model: firstOf(output, places.model, isLabel) ?? firstOf(inputs, [["model"]], isLabel),
+    model: firstOf(output, places.model, isModel) ?? firstOf(inputs, [["model"]], isModel),
     inputTokens: firstOf(output, places.inputTokens, isCount),
     outputTokens: firstOf(output, places.outputTokens, isCount),
-    stopReason: firstOf(output, places.stopReason, isLabel)
+    stopReason: firstOf(output, places.stopReason, isStopReason)
   }
 }

@@ -7,13 +7,13 @@
 export const historyBytes = 16
 
 /** A string in a message or an output, or an element of an array there, in bytes. What is shorter, deflate finds again. */
-export const partBytes = 128
+export const partBytes = 256
 
 /** A string in a part, in bytes: the part is found again as a whole, nearly always. */
 export const stringInPartBytes = 512
 
 /** A string that is likely a document or an image: kept once per project. In bytes. */
-export const sharedBytes = 4096
+export const sharedBytes = 8192
 
 /** A value that stands directly in the inputs, beside the conversation: a system prompt, the tools. In bytes. */
 const sharedSettingBytes = 1024
@@ -31,6 +31,10 @@ export const settings: ReadonlySet<string> = new Set([
   "systemInstruction",
   "tools"
 ])
+
+/** A first message that is the same in every session of an agent. `at` is where the element starts. */
+export const isInstruction = (text: Buffer, at: number): boolean =>
+  /^\{\s*"role"\s*:\s*"(?:system|developer)"/.test(text.toString("latin1", at, at + 64))
 
 /** Objects and arrays in each other that are looked into; what is deeper is taken as it stands. */
 export const maxDepth = 32

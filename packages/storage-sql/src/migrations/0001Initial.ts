@@ -11,10 +11,14 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const bytes = sql.literal(sql.onDialectOrElse({ pg: () => "bytea", orElse: () => "BLOB" }))
+  const uuid = sql.literal(sql.onDialectOrElse({ pg: () => "uuid", orElse: () => "BLOB" }))
   const bigint = sql.literal(sql.onDialectOrElse({ pg: () => "bigint", orElse: () => "INTEGER" }))
   const double = sql.literal(sql.onDialectOrElse({ pg: () => "double precision", orElse: () => "REAL" }))
   // Names compare by their bytes, in every database. Their length is bounded, so that Postgres makes no TOAST table for them.
   const name = sql.literal(sql.onDialectOrElse({ pg: () => `varchar(255) COLLATE "C"`, orElse: () => "TEXT" }))
+  // Ids come in their order: no room needs to be left between them.
+  const appended = sql.literal(sql.onDialectOrElse({ pg: () => "WITH (fillfactor = 100)", orElse: () => "" }))
+  const short = sql.literal(sql.onDialectOrElse({ pg: () => `varchar(100) COLLATE "C"`, orElse: () => "TEXT" }))
   const label = sql.literal(sql.onDialectOrElse({ pg: () => "varchar(255)", orElse: () => "TEXT" }))
   // Compressed already, and mostly small: stays in the row up to a page's size.
   const inline = sql.literal(sql.onDialectOrElse({ pg: () => "WITH (toast_tuple_target = 8160)", orElse: () => "" }))
@@ -32,10 +36,10 @@ export default Effect.gen(function* () {
 
   yield* sql`CREATE TABLE api_keys (
     project_id INTEGER NOT NULL,
-    key_id ${name} NOT NULL,
-    key_hash ${bytes} NOT NULL,
+    key_id ${short} NOT NULL,
+    key_hash ${short} NOT NULL,
     key_name ${name} NOT NULL,
-    scopes ${label} NOT NULL,
+    scopes ${short} NOT NULL,
     created_at ${bigint} NOT NULL,
     expires_at ${bigint},
     revoked_at ${bigint},
@@ -45,7 +49,7 @@ export default Effect.gen(function* () {
 
   yield* sql`CREATE TABLE fingerprints (
     project_id INTEGER NOT NULL,
-    fingerprint_id ${bytes} NOT NULL,
+    fingerprint_id ${uuid} NOT NULL,
     created_at ${bigint} NOT NULL,
     fields TEXT NOT NULL,
     PRIMARY KEY (project_id, fingerprint_id)
@@ -97,13 +101,10 @@ export default Effect.gen(function* () {
     PRIMARY KEY (project_id, session_number)
   ) ${clustered}`
   yield* sql`CREATE UNIQUE INDEX sessions_by_id ON sessions (project_id, session_id)`
-  yield* sql`CREATE INDEX sessions_unswept ON sessions (project_id, session_number) WHERE unswept = 1`
 
   // Wide columns first, so that Postgres has nothing to fill up between them.
   yield* sql`CREATE TABLE events (
     received_at ${bigint} NOT NULL,
-    input_tokens ${bigint},
-    output_tokens ${bigint},
     occurred_at ${bigint},
     duration_ms ${double},
     project_id INTEGER NOT NULL,
@@ -114,12 +115,14 @@ export default Effect.gen(function* () {
     pack_number INTEGER NOT NULL,
     inputs_bytes INTEGER NOT NULL,
     output_bytes INTEGER NOT NULL,
+    input_tokens INTEGER,
+    output_tokens INTEGER,
     api SMALLINT NOT NULL,
-    event_id ${bytes} NOT NULL,
-    fingerprint_id ${bytes} NOT NULL,
+    event_id ${uuid} NOT NULL,
+    fingerprint_id ${uuid} NOT NULL,
     model ${label},
-    stop_reason ${label},
-    PRIMARY KEY (project_id, event_id)
+    stop_reason ${short},
+    PRIMARY KEY (project_id, event_id) ${appended}
   ) ${clustered}`
   yield* sql`CREATE INDEX events_by_session ON events (project_id, session_number, event_id)`
   yield* sql`CREATE INDEX events_by_agent ON events (project_id, agent_number, event_id)`
@@ -141,7 +144,7 @@ export default Effect.gen(function* () {
   yield* sql`CREATE TABLE shared_pieces (
     project_id INTEGER NOT NULL,
     sha256 ${bytes} NOT NULL,
-    size ${bigint} NOT NULL,
+    size INTEGER NOT NULL,
     piece ${bytes} NOT NULL,
     PRIMARY KEY (project_id, sha256)
   ) ${inline}`
@@ -177,7 +180,7 @@ export default Effect.gen(function* () {
 
   yield* sql`CREATE TABLE leases (
     lease_name ${name} NOT NULL PRIMARY KEY,
-    holder ${name} NOT NULL,
+    holder ${short} NOT NULL,
     expires_at ${bigint} NOT NULL
   )`
 })
