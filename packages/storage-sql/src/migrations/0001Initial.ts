@@ -124,10 +124,10 @@ export default Effect.gen(function* () {
     stop_reason ${short},
     PRIMARY KEY (project_id, event_id) ${appended}
   ) ${clustered}`
-  yield* sql`CREATE INDEX events_by_session ON events (project_id, session_number, event_id)`
-  yield* sql`CREATE INDEX events_by_agent ON events (project_id, agent_number, event_id)`
+  yield* sql`CREATE INDEX events_by_session ON events (project_id, session_number, event_id) ${appended}`
+  yield* sql`CREATE INDEX events_by_agent ON events (project_id, agent_number, event_id) ${appended}`
   yield* sql`CREATE INDEX events_by_person ON events (project_id, person_number, event_id)
-    WHERE person_number IS NOT NULL`
+    ${appended} WHERE person_number IS NOT NULL`
 
   // The agent is the one whose event the pack came with, and in whose account its bytes stand. Kept says that the event
   // is still there.
