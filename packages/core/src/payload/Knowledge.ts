@@ -48,7 +48,8 @@ export class Knowledge {
   readonly #base: Knowledge | undefined
   readonly #numbers = new Map<string, Join.PieceNumber>()
   readonly #packs: Array<PackFacts> = []
-  #later: Learned["later"]
+  /** Numbers that were put off. */
+  #later: Array<NonNullable<Learned["later"]>> = []
 
   constructor(base?: Knowledge) {
     this.#base = base
@@ -66,7 +67,7 @@ export class Knowledge {
 
   /** Nothing is known, so that nothing needs to be looked up. */
   get isEmpty(): boolean {
-    return this.#numbers.size === 0 && this.#later === undefined && (this.#base?.isEmpty ?? true)
+    return this.#numbers.size === 0 && this.#later.length === 0 && (this.#base?.isEmpty ?? true)
   }
 
   /** About what this takes of the memory, in bytes. */
@@ -77,14 +78,14 @@ export class Knowledge {
       packCost * this.#packs.length +
       beginningCost * this.beginnings.length +
       (this.chain?.ending.length ?? 0) +
-      (this.#later?.bytes ?? 0)
+      this.#later.reduce((sum, { bytes }) => sum + bytes, 0)
     )
   }
 
   /** Forgets the older half of the values, and the packs that only they stood in. Answers whether there were any. */
   forgetHalf(): boolean {
     const size = this.#numbers.size + this.#packs.length
-    this.#later = undefined
+    this.#later = []
     let left = Math.ceil(this.#numbers.size / 2)
     let history = Number.POSITIVE_INFINITY
     let parts = Number.POSITIVE_INFINITY
@@ -104,11 +105,7 @@ export class Knowledge {
 
   /** The number of the value with this SHA-256. */
   numberOf(key: string): Join.PieceNumber | undefined {
-    if (this.#later !== undefined) {
-      const { numbers } = this.#later
-      this.#later = undefined
-      this.#addNumbers(numbers())
-    }
+    for (const { numbers } of this.#later.splice(0)) this.#addNumbers(numbers())
     return this.#numbers.get(key) ?? this.#base?.numberOf(key)
   }
 
@@ -151,7 +148,7 @@ export class Knowledge {
     this.chain = learned.chain
     this.#packs.push(learned.facts)
     this.#addNumbers(learned.numbers)
-    this.#later = learned.later
+    if (learned.later !== undefined) this.#later.push(learned.later)
     this.beginnings = [
       ...learned.beginnings,
       ...this.beginnings.filter(({ ending }) => !learned.beginnings.some((made) => made.ending.equals(ending)))

@@ -128,6 +128,8 @@ class Marker {
   readonly #text: Buffer
   readonly #beginnings: ReadonlyArray<Beginning>
   #left = Policy.maxMarks
+  /** Beginnings that may still be hashed: a text could be made in which they seem to stand everywhere. */
+  #tries = 2 * Policy.maxBeginnings
   /** The element that is being marked tells the model what it is; that is a setting of the call, wherever it stands. */
   #inInstruction = false
 
@@ -159,7 +161,7 @@ class Marker {
   #conversation(at: number): number {
     const text = this.#text
     const start = skipSpace(text, at + 1)
-    const known = recognise(text, start, this.#beginnings)
+    const known = this.#recognise(start)
     const elements: Array<Mark> = []
     let next = known === undefined ? start : skipComma(text, known.end, closeBracket)
     while (text[next] !== closeBracket) {
@@ -171,6 +173,22 @@ class Marker {
     for (const element of elements) this.marks.push(element)
     this.conversations.push({ start, known, elements })
     return next + 1
+  }
+
+  /** The first of the beginnings with which the elements at `start` begin. */
+  #recognise(start: number): BeginningMark | undefined {
+    const text = this.#text
+    for (const beginning of this.#beginnings) {
+      const end = start + beginning.bytes
+      if (end >= text.length || this.#tries === 0) continue
+      const next = text[skipSpace(text, end)]
+      if (next !== comma && next !== closeBracket) continue
+      if (!beginning.ending.equals(text.subarray(end - beginning.ending.length, end))) continue
+      this.#tries--
+      const hash = createHash("sha256").update(text.subarray(start, end))
+      if (hash.copy().digest().equals(beginning.sha256)) return { kind: "beginning", start, end, beginning, hash }
+    }
+    return undefined
   }
 
   #push(into: Array<Mark | BeginningMark>, mark: Mark, least: number): void {
@@ -217,17 +235,3 @@ class Marker {
 
 /** Bytes at the end of a beginning that are compared before anything is hashed. */
 export const endingBytes = 32
-
-/** The first of the beginnings with which the elements at `start` begin. */
-const recognise = (text: Buffer, start: number, beginnings: ReadonlyArray<Beginning>): BeginningMark | undefined => {
-  for (const beginning of beginnings) {
-    const end = start + beginning.bytes
-    if (end >= text.length) continue
-    const next = text[skipSpace(text, end)]
-    if (next !== comma && next !== closeBracket) continue
-    if (!beginning.ending.equals(text.subarray(end - beginning.ending.length, end))) continue
-    const hash = createHash("sha256").update(text.subarray(start, end))
-    if (hash.copy().digest().equals(beginning.sha256)) return { kind: "beginning", start, end, beginning, hash }
-  }
-  return undefined
-}

@@ -190,7 +190,9 @@ export const open = (packs: ReadonlyArray<StoredPack>): ReadonlyArray<OpenPack> 
     const head = readHead(number, bytes)
     if (head.kind !== "continues") openChain()
     if (head.kind === "alone") {
-      opened.push({ number, content: zstdDecompressSync(bytes.subarray(head.at)), chainStart: number, isAlone: true })
+      const content = zstdDecompressSync(bytes.subarray(head.at))
+      if (content.length !== head.contentLength) throw new Error(`Pack ${number} is broken`)
+      opened.push({ number, content, chainStart: number, isAlone: true })
     } else if (head.kind === "starts" || chain.length > 0) {
       chain.push({ number, head, bytes })
     }

@@ -155,16 +155,18 @@ class Splitter {
     const own = this.#numbers.get(key)
     const known = own === undefined ? this.#knowledge.numberOf(key) : undefined
     const found = own ?? known
-    if (known !== undefined) this.#need(this.#knowledge.packsOf(known)!)
+    const packs = known === undefined ? PackRanges.none : this.#knowledge.packsOf(known)!
+    this.#need(packs)
     if (found !== undefined && (found > 0 || mark.kind !== "history")) return found
 
-    const piece = found === undefined ? this.#put(mark, sha256) : this.#putAgain(found)
+    const piece = found === undefined ? this.#put(mark, sha256) : this.#putAgain(found, packs)
     this.#numbers.set(key, piece)
     return piece
   }
 
   /** Gives a part a number in the history too, so that runs go on over it. */
-  #putAgain(piece: PieceNumber): PieceNumber {
+  #putAgain(piece: PieceNumber, packs: PackRanges.PackRanges): PieceNumber {
+    this.#rests = PackRanges.union(this.#rests, packs)
     const writer = new TemplateWriter(this.#historyTemplates)
     writer.part(-piece)
     writer.end()
@@ -210,7 +212,8 @@ class Splitter {
     const text = this.#text
     const settled = elements.slice(0, -Policy.unsettledElements)
     const last = settled.at(-1)
-    if (last === undefined || this.#hashLater) return undefined
+    // All of it must be elements that are pieces, from the first one on.
+    if (last === undefined || this.#hashLater || (known === undefined && settled[0]!.start !== start)) return undefined
     const separator = separatorOf(text, known, settled)
     if (separator === undefined) return undefined
 
@@ -246,7 +249,7 @@ class Splitter {
   }
 }
 
-/** What stands between the elements, if it is the same everywhere. */
+/** What stands between the elements, if there are several and it is the same everywhere. */
 const separatorOf = (
   text: Buffer,
   known: BeginningMark | undefined,
@@ -262,5 +265,5 @@ const separatorOf = (
     }
     end = mark.end
   }
-  return separator ?? Buffer.from(",")
+  return separator
 }
