@@ -14,6 +14,11 @@ import * as PackCases from "./storage/PackCases.ts"
 import * as ResourceCases from "./storage/ResourceCases.ts"
 import * as SweepCases from "./storage/SweepCases.ts"
 
+export * as Calls from "./storage/Calls.ts"
+export * as Race from "./storage/Race.ts"
+export * as StoreCheck from "./storage/StoreCheck.ts"
+export * as TableCheck from "./storage/TableCheck.ts"
+
 export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) => {
   const test: Test = (title, body) =>
     void it(title, () => Effect.runPromise(Effect.flatMap(Storage, body).pipe(Effect.provide(layer()))))

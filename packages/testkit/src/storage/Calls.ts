@@ -17,6 +17,7 @@ import {
   Storage
 } from "@tachograph/core"
 import { DateTime, Effect, Layer } from "effect"
+import { createHash } from "node:crypto"
 
 export interface Call {
   readonly session: string
@@ -40,12 +41,11 @@ export const random = (seed: number): ((below: number) => number) => {
 }
 
 /** Text that does not compress, the same for the same seed. */
-export const noise = (seed: number, length: number): string => {
-  const next = random(seed)
-  let text = ""
-  while (text.length < length) text += next(2 ** 32).toString(36)
-  return text.slice(0, length)
-}
+export const noise = (seed: number, length: number): string =>
+  createHash("shake256", { outputLength: Math.ceil(0.75 * length) })
+    .update(String(seed))
+    .digest("base64")
+    .slice(0, length)
 
 const text = (value: string) => ({ type: "text", text: value })
 const message = (role: string, value: string) => ({ role, content: [text(value)] })

@@ -1,0 +1,183 @@
+import { assert, describe, it } from "@effect/vitest"
+import { StorageSuite } from "@tachograph/testkit"
+import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { StorageUnavailable } from "../src/domain/Errors.ts"
+import { PersonId } from "../src/domain/Person.ts"
+import { defaultProject } from "../src/domain/Project.ts"
+import * as MemoryStorage from "../src/MemoryStorage.ts"
+import { Recorder } from "../src/Recorder.ts"
+import { type AppendEvent, Storage } from "../src/Storage.ts"
+
+const { Calls, StoreCheck } = StorageSuite
+
+type Service = Storage["Service"]
+type Call = StorageSuite.Calls.Call
+
+const callsOf = (session: string, count: number) => Calls.take(Calls.calls(session, ["alice", "bob"], 1), count)
+
+/** Runs with a recorder over a storage, and closes it. */
+const recording = <A, E>(storage: Service, body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>) =>
+  Effect.andThen(
+    Calls.putFingerprint(storage, defaultProject),
+    Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
+  )
+
+const recordAll = (storage: Service, calls: ReadonlyArray<Call>) =>
+  recording(storage, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+
+/** A storage whose appends wait until they are let go, and say what is in them. */
+const gated = (storage: Service) =>
+  Effect.map(Deferred.make<void>(), (gate) => {
+    const batches: Array<ReadonlyArray<AppendEvent>> = []
+    const waiting: Service = {
+      ...storage,
+      lanes: 2,
+      appendEvents: (events) => {
+        batches.push(events)
+        return Effect.andThen(Deferred.await(gate), storage.appendEvents(events))
+      }
+    }
+    return { storage: waiting, batches, open: Deferred.succeed(gate, undefined) }
+  })
+
+const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
+
+const sessionsOf = (batch: ReadonlyArray<AppendEvent>) => batch.map(({ summary }) => String(summary.session))
+
+describe("EventWriter", () => {
+  it.effect("gathers events while others are committed, a session in one batch at a time and in its order", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const { batches, open, storage } = yield* gated(memory)
+      yield* recording(storage, (recorder) =>
+        Effect.gen(function* () {
+          const started: Array<Fiber.Fiber<unknown, unknown>> = []
+          const start = Effect.fnUntraced(function* (call: Call) {
+            started.push(yield* Effect.forkChild(Calls.record(recorder, call)))
+            yield* settle
+          })
+          const [a, b, c] = [callsOf("a", 3), callsOf("b", 2), callsOf("c", 1)]
+          yield* start(a[0]!)
+          yield* start(a[1]!)
+          yield* start(b[0]!)
+          // Both lanes are taken: what comes now waits for one of them.
+          yield* start(a[2]!)
+          yield* start(c[0]!)
+          yield* start(b[1]!)
+          assert.deepStrictEqual(batches.map(sessionsOf), [["a"], ["b"]])
+          yield* open
+          yield* Effect.forEach(started, Fiber.join)
+          assert.deepStrictEqual(batches.map(sessionsOf).flat().sort(), ["a", "a", "a", "b", "b", "c"])
+          // Somewhere several were committed at once.
+          assert.isBelow(batches.length, 6)
+        })
+      )
+      const { events, problems } = yield* StoreCheck.look(memory, defaultProject)
+      assert.deepStrictEqual(problems, [])
+      assert.strictEqual(events.size, 6)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("writes an event for which nobody waits any more, and all that it has before it closes", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const { open, storage } = yield* gated(memory)
+      yield* Calls.putFingerprint(storage, defaultProject)
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Calls.recorderOver(storage), scope)
+      const recorder = yield* Effect.provide(Recorder, context)
+      const fibers = []
+      for (const call of [...callsOf("a", 2), ...callsOf("b", 1)]) {
+        fibers.push(yield* Effect.forkChild(Calls.record(recorder, call)))
+        yield* settle
+      }
+      yield* Effect.forEach(fibers, (fiber) => Fiber.interrupt(fiber))
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* settle
+      assert.strictEqual((yield* StoreCheck.listAll(memory, defaultProject)).length, 0)
+      yield* open
+      yield* Fiber.join(closing)
+      assert.strictEqual((yield* StoreCheck.listAll(memory, defaultProject)).length, 3)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("says of every event of a batch that it failed, and goes on", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      let left = 3
+      const storage: Service = {
+        ...memory,
+        appendEvents: (events) =>
+          left-- > 0 ? Effect.fail(new StorageUnavailable({ cause: new Error("away") })) : memory.appendEvents(events)
+      }
+      yield* recording(storage, (recorder) =>
+        Effect.gen(function* () {
+          const calls = [...callsOf("a", 10), ...callsOf("b", 10)]
+          const exits = yield* Effect.forEach(calls, (call) => Effect.exit(Calls.record(recorder, call)), {
+            concurrency: "unbounded"
+          })
+          const kept = exits.flatMap((exit, index) =>
+            exit._tag === "Success" ? [[exit.value, calls[index]!] as const] : []
+          )
+          const events = yield* StoreCheck.listAll(memory, defaultProject)
+          assert.deepStrictEqual(events.map(({ id }) => id).sort(), kept.map(([id]) => id).sort())
+          assert.isBelow(kept.length, calls.length)
+          // What was written for them is not believed to be there.
+          for (const call of calls) {
+            const id = yield* Calls.record(recorder, call)
+            assert.isTrue(yield* Calls.isAsSent(recorder, id, call))
+          }
+        })
+      )
+      assert.deepStrictEqual((yield* StoreCheck.look(memory, defaultProject)).problems, [])
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("writes anew what others have moved, without the rest of the batch", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const mine = callsOf("a", 40)
+      const theirs = callsOf("a", 40)
+      yield* recording(storage, (one) =>
+        recording(storage, (two) =>
+          Effect.gen(function* () {
+            const sent: Array<readonly [Recorder["Service"], Call]> = []
+            for (let n = 0; n < 40; n++) sent.push([one, mine[n]!], [two, theirs[n]!])
+            const ids = yield* Effect.forEach(sent, ([recorder, call]) => Calls.record(recorder, call), {
+              concurrency: 8
+            })
+            for (const [index, id] of ids.entries()) assert.isTrue(yield* Calls.isAsSent(one, id, sent[index]![1]))
+          })
+        )
+      )
+      assert.deepStrictEqual((yield* StoreCheck.look(storage, defaultProject)).problems, [])
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  // Fails: see the report; the whole batch dies where a shared piece goes between two looks at the session.
+  it.effect.fails("records on while somebody erases what it reads to know the session", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const calls = callsOf("a", 30)
+      yield* recordAll(storage, calls.slice(0, 20))
+      let isFirst = true
+      const erased: Service = {
+        ...storage,
+        // Behind the packs, and before the shared pieces that these name.
+        readPacks: (...args) =>
+          Effect.tap(storage.readPacks(...args), () => {
+            const erases = isFirst
+            isFirst = false
+            return erases
+              ? Effect.orDie(recording(storage, (recorder) => recorder.erasePerson(PersonId.make("alice"))))
+              : Effect.void
+          })
+      }
+      yield* recordAll(erased, calls.slice(20))
+      const { events, problems } = yield* StoreCheck.look(storage, defaultProject)
+      assert.deepStrictEqual(problems, [])
+      const kept = calls.slice(0, 20).filter(({ person }) => person === "bob")
+      assert.strictEqual(events.size, kept.length + 10)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+})

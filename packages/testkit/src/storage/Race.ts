@@ -1,0 +1,173 @@
+/**
+ * Processes that record into the same sessions while others erase these sessions and the people in them: the work that each
+ * of them does, and the verdict on what is left in the end. The processes themselves are the caller's.
+ */
+import {
+  CurrentProject,
+  type Errors,
+  type EventId,
+  PersonId,
+  Recorder,
+  SessionId,
+  SessionMemoryBytes,
+  Storage
+} from "@tachograph/core"
+import { Effect, Layer } from "effect"
+import * as Calls from "./Calls.ts"
+import * as StoreCheck from "./StoreCheck.ts"
+
+/** What a process says of its work, a line each. Times are microseconds of the machine's steady clock. */
+type Line =
+  /** An event was acknowledged; its call lasted from `from` to `to`. */
+  | {
+      readonly kind: "recorded"
+      readonly id: EventId
+      readonly session: string
+      readonly person: string
+      readonly digest: string
+      readonly from: number
+      readonly to: number
+    }
+  /** An erasure has returned. */
+  | {
+      readonly kind: "erased"
+      readonly session?: string
+      readonly person?: string
+      readonly from: number
+      readonly to: number
+    }
+  /** An acknowledged event was looked for and not found. */
+  | { readonly kind: "missed"; readonly id: EventId; readonly at: number }
+  /** Something else than what was recorded came back, or something failed that must not. */
+  | { readonly kind: "failed"; readonly what: string }
+
+export type Role = "record" | "erase"
+
+export interface Options {
+  readonly role: Role
+  readonly seed: number
+  /** How long to work, in milliseconds. */
+  readonly duration: number
+}
+
+const sessions = ["red", "green", "blue"]
+const people = ["alice", "bob", "carol", "dave"]
+
+/** Fibers that record in one process; each keeps a conversation in every session. */
+const recorders = 3
+
+const now = () => Number(process.hrtime.bigint() / 1000n)
+
+const say = (line: Line) => Effect.sync(() => void process.stdout.write(`${JSON.stringify(line)}\n`))
+
+const failed = (what: string) => (error: unknown) => say({ kind: "failed", what: `${what}: ${String(error)}` })
+
+const recordUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], seed: number, end: number) {
+  const next = Calls.random(seed)
+  const conversations = sessions.map((session, index) => Calls.calls(session, people, seed * 10 + index))
+  const recorded: Array<{ readonly id: EventId; readonly call: Calls.Call }> = []
+  while (now() < end) {
+    const call = conversations[next(sessions.length)]!.next().value
+    const { inputs, output, person, session } = call
+    const digest = StoreCheck.digestOf(Buffer.from(inputs), Buffer.from(output))
+    const from = now()
+    const id = yield* Calls.record(recorder, call)
+    yield* say({ kind: "recorded", id, session, person, digest, from, to: now() })
+    recorded.push({ id, call })
+    // Of the last hundred, one is read back now and then.
+    if (next(4) > 0) continue
+    const found = recorded[Math.max(0, recorded.length - 1 - next(100))]!
+    const isSame = yield* Effect.catchTag(Calls.isAsSent(recorder, found.id, found.call), "event-not-found", () =>
+      Effect.as(say({ kind: "missed", id: found.id, at: now() }), true)
+    )
+    if (!isSame) yield* say({ kind: "failed", what: `event ${found.id} came back as something else` })
+  }
+})
+
+const eraseUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], seed: number, end: number) {
+  const next = Calls.random(seed)
+  for (;;) {
+    yield* Effect.sleep(next(300))
+    if (now() >= end) return
+    const session = next(4) === 0 ? sessions[next(sessions.length)]! : undefined
+    const person = session === undefined ? people[next(people.length)]! : undefined
+    const from = now()
+    const erase: Effect.Effect<unknown, { readonly _tag: string }> =
+      person === undefined
+        ? recorder.eraseSession(SessionId.make(session!))
+        : recorder.erasePerson(PersonId.make(person))
+    const isErased = yield* Effect.catchIf(
+      Effect.as(erase, true),
+      ({ _tag }) => _tag === "session-not-found" || _tag === "person-not-found",
+      () => Effect.succeed(false)
+    )
+    if (!isErased) continue
+    yield* say({ kind: "erased", ...(person === undefined ? { session: session! } : { person }), from, to: now() })
+  }
+})
+
+/** The whole of a process. Needs a storage, and prints what `judge` wants to hear. */
+export const work = ({ duration, role, seed }: Options) =>
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    yield* Calls.putFingerprint(storage, yield* CurrentProject)
+    const end = now() + 1000 * duration
+    const recorder = yield* Recorder
+    const each = role === "record" ? recordUntil : eraseUntil
+    const fibers = role === "record" ? recorders : Number(process.env["RACE_ERASERS"] ?? 1)
+    yield* Effect.forEach(
+      Array.from({ length: fibers }, (_, n) => 100 * seed + n),
+      (seed) => Effect.catchCause(each(recorder, seed, end), failed(role)),
+      { concurrency: "unbounded", discard: true }
+    )
+  }).pipe(
+    Effect.provide(
+      Recorder.layer.pipe(
+        // Every other process forgets what it does not use at once.
+        Layer.provide(seed % 2 === 0 ? Layer.empty : Layer.succeed(SessionMemoryBytes, 300_000))
+      )
+    )
+  )
+
+export interface Verdict {
+  readonly wrong: ReadonlyArray<string>
+  readonly recorded: number
+  readonly erasures: number
+  readonly missed: number
+  /** Events that are left. */
+  readonly left: number
+}
+
+/** What is wrong with a storage, when all processes have ended that printed these lines. And how much was done. */
+export const judge: (
+  storage: Storage["Service"],
+  printed: string
+) => Effect.Effect<Verdict, Errors.StorageUnavailable> = Effect.fnUntraced(function* (storage, printed) {
+  const lines = printed.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Line]))
+  const of = <Kind extends Line["kind"]>(kind: Kind) =>
+    lines.filter((line): line is Extract<Line, { readonly kind: Kind }> => line.kind === kind)
+  const recorded = new Map(of("recorded").map((line) => [line.id, line]))
+  const erasures = of("erased")
+  const { events, problems } = yield* StoreCheck.look(storage, yield* CurrentProject)
+  const wrong = [...problems, ...of("failed").map(({ what }) => what)]
+
+  /** Erasures of an event's session or person that had not returned when its recording began. */
+  const erasuresOf = (event: Extract<Line, { readonly kind: "recorded" }>) =>
+    erasures.filter(
+      ({ person, session, to }) => to >= event.from && (session === event.session || person === event.person)
+    )
+  for (const [id, event] of recorded) {
+    const own = erasuresOf(event)
+    const digest = events.get(id)
+    if (digest === undefined && own.length === 0)
+      wrong.push(`event ${id} was acknowledged and never erased, and is gone`)
+    if (digest !== undefined && digest !== event.digest) wrong.push(`event ${id} is another`)
+    if (digest !== undefined && own.some(({ from }) => from > event.to))
+      wrong.push(`event ${id} was erased, and is there`)
+  }
+  for (const id of events.keys()) if (!recorded.has(id)) wrong.push(`event ${id} was never acknowledged`)
+  for (const { at, id } of of("missed")) {
+    if (!erasuresOf(recorded.get(id)!).some(({ from }) => from <= at)) wrong.push(`event ${id} was missed at ${at}`)
+  }
+  return { wrong, recorded: recorded.size, erasures: erasures.length, left: events.size, missed: of("missed").length }
+})
