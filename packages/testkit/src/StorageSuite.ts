@@ -11,6 +11,7 @@ import type { Test } from "./storage/Cases.ts"
 import * as ErasureCases from "./storage/ErasureCases.ts"
 import * as EventCases from "./storage/EventCases.ts"
 import * as PackCases from "./storage/PackCases.ts"
+import * as ProcessCases from "./storage/ProcessCases.ts"
 import * as ResourceCases from "./storage/ResourceCases.ts"
 import * as SweepCases from "./storage/SweepCases.ts"
 
@@ -32,5 +33,6 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     SweepCases.define(test)
     AccountCases.define(test)
     ErasureCases.define(test)
+    ProcessCases.define(test)
   })
 }
