@@ -1,0 +1,88 @@
+/** `MemoryProcess.ts BOUND SESSIONS` records a short event into each of so many sessions, and says what it takes. */
+import { SessionMemoryBytes } from "@tachograph/core"
+import { Layer } from "effect"
+import * as Databases from "./Databases.ts"
+import type { Sample } from "./Memory.ts"
+import * as Recording from "./Recording.ts"
+
+const [bound = 0, sessions = 0] = process.argv.slice(2).map(Number)
+// Without its parent it is in nobody's interest.
+process.once("disconnect", () => process.exit(1))
+const database = Databases.sqlite()
+const recording = await Recording.open(Layer.merge(database.storage, Layer.succeed(SessionMemoryBytes, bound)))
+const id = await Recording.fingerprintId()
+
+const body = (session: string, n: number) =>
+  Buffer.from(
+    JSON.stringify({
+      event_name: "llm",
+      fingerprint_id: id,
+      session,
+      agent: "short",
+      properties: {
+        api: "provider2-messages",
+        inputs: {
+          model: "m-1",
+          max_tokens: 64,
+          messages: [{ role: "user", content: `What is ${n} times 7? In words, please.` }]
+        },
+        output: {
+          role: "assistant",
+          content: [{ type: "text", text: `It is ${n * 7}.` }],
+          model: "m-1",
+          stop_reason: "end_turn"
+        }
+      }
+    })
+  )
+
+/** Requests at a time. */
+const atOnce = 256
+
+/** Answers how far it came. */
+const record = async (from: number, to: number, session: (n: number) => string) => {
+  let next = from
+  const worker = async () => {
+    while (next < to && performance.now() < deadline) {
+      const n = next++
+      await recording.record(body(session(n), n))
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  return next
+}
+
+/** How long all of it may take, in milliseconds; then it ends with the sessions that it has. */
+const maxTime = 120_000
+const deadline = performance.now() + maxTime
+const started = performance.now()
+const say = async (count: number) => {
+  // Twice, with a turn between: what finalizers let go of is gone, too.
+  for (let n = 0; n < 2; n++) {
+    globalThis.gc?.()
+    await new Promise((done) => setTimeout(done, 50))
+  }
+  const { arrayBuffers, heapUsed, rss } = process.memoryUsage()
+  const sample: Sample = {
+    sessions: count,
+    heap: heapUsed,
+    buffers: arrayBuffers,
+    rss,
+    seconds: (performance.now() - started) / 1_000
+  }
+  process.send?.(sample)
+}
+
+await record(0, 1_000, () => "the first")
+await say(0)
+
+/** Places at which the memory is looked at. */
+const steps = 4
+let done = 0
+for (let step = 1; step <= steps && performance.now() < deadline; step++) {
+  done = await record(done, Math.round((step * sessions) / steps), (n) => `session ${n}`)
+  await say(done)
+}
+await recording.close()
+await database.remove()
+process.exit(0)

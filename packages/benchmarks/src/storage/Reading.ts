@@ -1,0 +1,113 @@
+/** What it costs to read an event with a long history, against reading the same text out of one row. */
+import { CurrentProject, defaultProject, EventId, Recorder } from "@tachograph/core"
+import { Effect, Layer, ManagedRuntime, Tracer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Databases from "./Databases.ts"
+import { longest, type Options } from "./Options.ts"
+import * as Recording from "./Recording.ts"
+import * as Servers from "./Servers.ts"
+import { decimal, integer, median, print, progress, spread, times } from "./Table.ts"
+
+/** Reads of one repetition. */
+const reads = 50
+
+/** Milliseconds of one read, on the average of `reads`. */
+const average = async (read: () => Promise<unknown>): Promise<number> => {
+  const started = performance.now()
+  for (let n = 0; n < reads; n++) await read()
+  return (performance.now() - started) / reads
+}
+
+/** Turn by turn, so that what else the machine does falls on both. */
+const alternate = async (runs: number, bodies: ReadonlyArray<() => Promise<unknown>>) => {
+  const taken = bodies.map(() => [] as Array<number>)
+  for (let run = 0; run <= runs; run++) {
+    for (const [index, body] of bodies.entries()) {
+      const time = await average(body)
+      // The first round warms up.
+      if (run > 0) taken[index]!.push(time)
+    }
+  }
+  return taken
+}
+
+const putRow = (database: Databases.Database, text: Uint8Array) =>
+  database.query((sql) =>
+    Effect.andThen(
+      sql`CREATE TABLE one_row (id INTEGER NOT NULL PRIMARY KEY, text ${sql.literal(database.kind === "SQLite" ? "BLOB" : "bytea")} NOT NULL)`,
+      sql`INSERT INTO one_row ${sql.insert({ id: 1, text })}`
+    )
+  )
+
+/** Statements of an effect that reach the database. */
+const statementsOf = async <A, E, R>(
+  run: (effect: Effect.Effect<A, E, R>) => Promise<A>,
+  effect: Effect.Effect<A, E, R>
+) => {
+  let statements = 0
+  const tracer = Tracer.make({
+    span: (options) => {
+      if (options.kind === "client") statements++
+      return new Tracer.NativeSpan(options)
+    }
+  })
+  await run(Effect.provideService(effect, Tracer.Tracer, tracer))
+  return statements
+}
+
+const measure = async (database: Databases.Database, bodies: ReadonlyArray<Buffer>, runs: number) => {
+  const ids = await Recording.recordAll(database.storage, bodies)
+  const path = `/api/v1/events/${ids.at(-1)}`
+
+  const first = await Servers.start(database)
+  const text = await first.get(path)
+  await first.stop()
+  await putRow(database, text)
+
+  const server = await Servers.start(database, { pieces: true, row: true })
+  const [event = [], row = []] = await alternate(runs, [() => server.get(path), () => server.get("/row")])
+  const same = text.equals(await server.get("/row")) && text.equals(await server.get(path))
+  if (!same) throw new Error("The row is not the same text")
+  await server.stop()
+
+  const recorder = ManagedRuntime.make(Recorder.layer.pipe(Layer.provide(database.storage)))
+  const client = ManagedRuntime.make(database.client)
+  const read = Effect.flatMap(Recorder, (_) => _.getEvent(EventId.make(ids.at(-1)!))).pipe(
+    Effect.provideService(CurrentProject, defaultProject)
+  )
+  const select = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT text FROM one_row WHERE id = 1`)
+  const [eventBelow = [], rowBelow = []] = await alternate(runs, [
+    () => recorder.runPromise(read),
+    () => client.runPromise(select)
+  ])
+  const statements = await statementsOf((effect) => recorder.runPromise(effect), read)
+  await recorder.dispose()
+  await client.dispose()
+  return { database, bytes: text.length, event, row, eventBelow, rowBelow, statements }
+}
+
+export const reading = async (options: Options): Promise<void> => {
+  const { bodies, name } = longest(options)
+  const databases = [Databases.sqlite(), ...(options.postgres ? [Databases.postgres(options.postgres.url)] : [])]
+  const measured: Array<Awaited<ReturnType<typeof measure>>> = []
+  for (const database of databases) {
+    progress(`reading: the last event of ${name} in ${database.kind}`)
+    measured.push(await measure(database, bodies, options.runs).finally(database.remove))
+  }
+  print({
+    title: `Reading the last event of ${name}, ms`,
+    columns: ["how", "in", "event", "one row", "event ÷ row"],
+    rows: measured.flatMap(({ database: { kind }, event, eventBelow, row, rowBelow }) => [
+      ["GET over HTTP", kind, spread(event, 2), spread(row, 2), times(median(event) / median(row))],
+      ["below HTTP", kind, spread(eventBelow, 2), spread(rowBelow, 2), times(median(eventBelow) / median(rowBelow))]
+    ]),
+    notes: [
+      `An answer of ${integer(measured[0]!.bytes)} bytes. Medians of ${options.runs} times ${reads} reads, turn by turn, one after ` +
+        "the other; over HTTP from a server in another process, the row without looking at any key. " +
+        measured
+          .map(({ database: { kind }, statements }) => `${kind}: ${decimal(statements, 0)} statements`)
+          .join(", ") +
+        " to read the event."
+    ]
+  })
+}

@@ -1,0 +1,152 @@
+/** How long it takes to split events, against parsing them and against parsing and compressing them. One process, no I/O. */
+import { EventJson, Marks } from "@tachograph/core"
+import { Knowledge } from "@tachograph/core/payload/Knowledge"
+import * as Split from "@tachograph/core/payload/Split"
+import { constants, zstdCompressSync } from "node:zlib"
+import { longest, type Options } from "./Options.ts"
+import { decimal, median, print, progress, spread, times } from "./Table.ts"
+
+interface Times {
+  readonly open: number
+  readonly parse: number
+  readonly split: number
+  readonly learn: number
+}
+
+/** Milliseconds that something took, and what it answered. */
+const timed = <A>(body: () => A): readonly [number, A] => {
+  const started = performance.now()
+  const value = body()
+  return [performance.now() - started, value]
+}
+
+const sessionOf = (body: Buffer): string => (JSON.parse(body.toString()) as { readonly session: string }).session
+
+class Sessions {
+  readonly #known = new Map<string, Knowledge>()
+
+  of(session: string): Knowledge {
+    let known = this.#known.get(session)
+    if (known === undefined) this.#known.set(session, (known = new Knowledge()))
+    return known
+  }
+
+  /** What `EventJson.open` asks. */
+  readonly beginningsOf = (session: string): Marks.Beginnings => ({
+    session: 1,
+    generation: 0,
+    list: this.of(session).beginnings
+  })
+}
+
+const opened = (body: Buffer, beginningsOf: (session: string) => Marks.Beginnings): EventJson.OpenEvent => {
+  const event = EventJson.open(body, beginningsOf)
+  if (event === undefined) throw new Error("A body is not that of an event")
+  return event
+}
+
+/** Compressing what is shared is part of it: it would have to be stored. */
+const splitWhole = (event: EventJson.OpenEvent, knowledge: Knowledge): Split.Draft => {
+  const draft = Split.split(event.payload, knowledge)
+  for (const piece of draft.shared) piece.bytes()
+  return draft
+}
+
+/** Each event against what was known just before it; what that is comes about anew every time. */
+const known = (before: ReadonlyArray<Buffer>, bodies: ReadonlyArray<Buffer>): Times => {
+  const sessions = new Sessions()
+  for (const body of before) {
+    const knowledge = sessions.of(sessionOf(body))
+    knowledge.learn(Split.split(opened(body, sessions.beginningsOf).payload, knowledge).learned)
+  }
+  const named = bodies.map((body) => [body, sessions.of(sessionOf(body))] as const)
+  const total = { open: 0, parse: 0, split: 0, learn: 0 }
+  for (const [body, knowledge] of named) {
+    const [open, event] = timed(() => opened(body, sessions.beginningsOf))
+    const [parse] = timed(() => JSON.parse(event.reduced) as unknown)
+    const [split, draft] = timed(() => splitWhole(event, knowledge))
+    const [learn] = timed(() => knowledge.learn(draft.learned))
+    total.open += open
+    total.parse += parse
+    total.split += split
+    total.learn += learn
+  }
+  return total
+}
+
+const unknown = (bodies: ReadonlyArray<Buffer>): Times => {
+  const total = { open: 0, parse: 0, split: 0, learn: 0 }
+  for (const body of bodies) {
+    const [open, event] = timed(() => opened(body, () => Marks.noBeginnings))
+    const [split] = timed(() => splitWhole(event, new Knowledge()))
+    total.open += open
+    total.split += split
+  }
+  return total
+}
+
+const level3 = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
+
+/** Events that are timed. */
+const timedEvents = 200
+
+export const splitting = async (options: Options): Promise<void> => {
+  const { bodies: all, name } = longest(options)
+  const bodies = all.slice(-timedEvents)
+  const before = all.slice(0, -timedEvents)
+  const strings = bodies.map((body) => body.toString())
+  const parseStrings = () => timed(() => strings.forEach((text) => void JSON.parse(text)))[0]
+  const parseBytes = () => timed(() => bodies.forEach((body) => void JSON.parse(body.toString())))[0]
+  const compress = () => timed(() => bodies.forEach((body) => void zstdCompressSync(body, level3)))[0]
+
+  const measured = {
+    known: [] as Array<Times>,
+    unknown: [] as Array<Times>,
+    strings: [] as Array<number>,
+    bytes: [] as Array<number>,
+    zstd: [] as Array<number>
+  }
+  // The first round warms up, and is not counted.
+  for (let run = 0; run <= options.runs; run++) {
+    progress(
+      `splitting: the last ${bodies.length} of ${name}, ${run === 0 ? "to warm up" : `${run} of ${options.runs}`}`
+    )
+    const round = [known(before, bodies), unknown(bodies), parseStrings(), parseBytes(), compress()] as const
+    if (run === 0) continue
+    measured.known.push(round[0])
+    measured.unknown.push(round[1])
+    measured.strings.push(round[2])
+    measured.bytes.push(round[3])
+    measured.zstd.push(round[4])
+  }
+
+  const knownSplit = measured.known.map(({ learn, open, split }) => open + split + learn)
+  const knownParsed = measured.known.map(({ learn, open, parse, split }) => open + split + learn + parse)
+  const unknownSplit = measured.unknown.map(({ open, split }) => open + split)
+  const parsedAndPacked = measured.strings.map((time, run) => time + measured.zstd[run]!)
+  const row = (what: string, values: ReadonlyArray<number>, against?: ReadonlyArray<number>) => [
+    what,
+    spread(values),
+    against === undefined ? "" : times(median(values) / median(against))
+  ]
+  const part = (of: keyof Times, among = measured.known) => decimal(median(among.map((each) => each[of])), 1)
+  print({
+    title: `Splitting the last ${bodies.length} events of ${name}`,
+    columns: ["what", `ms: median of ${options.runs} (range)`, "ratio"],
+    rows: [
+      row("JSON.parse of the bodies, already strings", measured.strings),
+      row("JSON.parse of the bodies, from bytes", measured.bytes),
+      row("known: open, split and learn ÷ JSON.parse of strings", knownSplit, measured.strings),
+      row("known: the same ÷ JSON.parse from bytes", knownSplit, measured.bytes),
+      row("known: the same and JSON.parse of the rest ÷ JSON.parse of strings", knownParsed, measured.strings),
+      row("JSON.parse of strings and zstd, level 3", parsedAndPacked),
+      row("unknown: open and split ÷ JSON.parse of strings and zstd", unknownSplit, parsedAndPacked)
+    ],
+    notes: [
+      `Known, in ms: open ${part("open")}, split ${part("split")}, learn ${part("learn")}, JSON.parse of the rest ${part("parse")}. ` +
+        "Each event is split against what was known just before it, and the state is built anew for each repetition. " +
+        `Unknown: open ${part("open", measured.unknown)}, split ${part("split", measured.unknown)}; every event against ` +
+        "nothing at all, its large texts compressed too."
+    ]
+  })
+}
