@@ -33,7 +33,7 @@ const restPerWork = 9
 const leastRest = Duration.millis(5)
 
 /** After each step, nine times as long is left to others. */
-export const unhurried: Pace = (step) =>
+const unhurried: Pace = (step) =>
   Effect.flatMap(Effect.timed(step), ([took, value]) =>
     Effect.as(Effect.sleep(Duration.max(Duration.times(took, restPerWork), leastRest)), value)
   )

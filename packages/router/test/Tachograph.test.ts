@@ -1,4 +1,4 @@
-import { EventId, MemoryStorage, SessionId, Storage } from "@tachograph/core"
+import { EventId, MemoryStorage, Retention, SessionId, SessionMemoryBytes, Storage } from "@tachograph/core"
 import { sqlite } from "@tachograph/storage-sqlite"
 import { HttpClient } from "@tachograph/testkit"
 import { Effect, Layer, Logger } from "effect"
@@ -85,6 +85,38 @@ describe("createTachograph", () => {
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(30).fill(200))
     expect((await client.get("/health")).status).toBe(503)
     server.close()
+  })
+
+  it("erases old events where retention is added to the storage, and ends it with the storage", async () => {
+    const retention = Retention.layer({ keep: "90 days" })
+    const tachograph = await createTachograph({
+      storage: retention.pipe(Layer.provideMerge(sqlite(":memory:"))),
+      apiKeys: [key]
+    })
+    await tachograph.record(event(await tachograph.fingerprint(fingerprint)))
+    await tachograph.close()
+  })
+
+  it("takes a bound for the memory of sessions with the storage", async () => {
+    const readSessions = async (bytes: number) => {
+      let times = 0
+      const counting = Layer.effect(
+        Storage,
+        Effect.map(Storage, (storage) =>
+          Storage.of({
+            ...storage,
+            getSession: (...args) => Effect.tap(storage.getSession(...args), () => Effect.sync(() => times++))
+          })
+        )
+      ).pipe(Layer.provide(MemoryStorage.layer))
+      const storage = Layer.merge(counting, Layer.succeed(SessionMemoryBytes, bytes))
+      const tachograph = await createTachograph({ storage, apiKeys: [key] })
+      const id = await tachograph.fingerprint(fingerprint)
+      for (let n = 0; n < 5; n++) await tachograph.record(event(id))
+      await tachograph.close()
+      return times
+    }
+    expect([await readSessions(0), await readSessions(1024 ** 2)]).toEqual([5, 1])
   })
 
   it("answers 500, not 422, where an answer of its own does not fit", async () => {

@@ -20,11 +20,15 @@ const storage = () => {
   return url.href
 }
 
+/** The statements of a kind that the documentation prints. */
+const documented = (file: string, kind: string) =>
+  readFileSync(new URL(`../../../../docs/${file}`, import.meta.url), "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith(`${kind} `))
+    .map((line) => line.replace(/;$/, ""))
+
 /** The grants that the documentation asks for. */
-const grants = readFileSync(new URL("../../../../docs/postgres.md", import.meta.url), "utf8")
-  .split("\n")
-  .filter((line) => line.startsWith("GRANT "))
-  .map((line) => line.replace(/;$/, ""))
+const grants = documented("postgres.md", "GRANT")
 
 describe("Four servers over one Postgres", () => {
   const env = { TACHOGRAPH_API_KEY: apiKey, TACHOGRAPH_STORAGE: storage() }
@@ -95,7 +99,7 @@ describe("tachograph over Postgres", () => {
     const sql = (text: string) =>
       Effect.runPromise(
         Effect.flatMap(SqlClient.SqlClient, (client) => client.unsafe(text)).pipe(
-          Effect.provide(PostgresStorage.client({ url: admin.href }))
+          Effect.provide(PostgresStorage.client({ url: admin.href, schema }))
         )
       )
     await sql(`CREATE ROLE "${served.username}" LOGIN PASSWORD 'secret'`)
@@ -113,13 +117,23 @@ describe("tachograph over Postgres", () => {
         grant.replace("SCHEMA tachograph", `SCHEMA "${schema}"`).replace("TO tachograph", `TO "${served.username}"`)
       )
 
-    const server = await serve(serveArgs.slice(1), { env: { TACHOGRAPH_API_KEY: apiKey } })
+    const server = await serve([...serveArgs.slice(1), "--retain", "90d"], { env: { TACHOGRAPH_API_KEY: apiKey } })
     const client = HttpClient.make(HttpClient.at(server.url), apiKey)
     const { body } = await client.put("/api/v1/fingerprints", fingerprint)
     const sent = await Replay.send(client, Replay.sampleRun(body.fingerprint_id))
     expect(await Replay.differences(client, sent)).toEqual([])
     expect((await client.put("/api/v1/people/driver-1", { properties: { a: 1 } })).status).toBe(200)
-    await server.stop()
+    expect((await client.get("/api/v1/storage")).body.events).toBe(sent.length)
+    const looked = await run(["storage", "--json"], { env: { TACHOGRAPH_STORAGE: served.href } })
+    expect(JSON.parse(looked.stdout)).toMatchObject([{ project: "default", events: sent.length }])
+    const erased = await client.call("DELETE", "/api/v1/people/driver-1")
+    expect(erased.body).toMatchObject({ events: sent.length, sessions: 1 })
+    // Retention begins ten seconds after the start; what it is not allowed to do, it would say.
+    await new Promise((done) => setTimeout(done, 11_000))
+    expect((await server.stop()).stderr).toBe("")
+    const vacuums = documented("storage.md", "VACUUM")
+    expect(vacuums).toHaveLength(2)
+    for (const vacuum of vacuums) await sql(vacuum)
     await expect(sql(`SET ROLE "${served.username}"; DROP TABLE "${schema}".events`)).rejects.toThrow()
     await sql(`DROP SCHEMA "${schema}" CASCADE`)
     await sql(`DROP ROLE "${served.username}"`)
