@@ -66,24 +66,26 @@ const make = (storage: Storage["Service"]) => {
   /** Sweeps a session, however large, a few packs at a time. */
   const sweepSession = Effect.fnUntraced(function* (project: ProjectId, session: number, pace: Pace) {
     let sweep = new Sweep()
+    let began: number | undefined
     let receipt = nothing
     for (;;) {
       const request = { ...sweep.next, limit: packsAtOnce }
       const step = yield* pace(
-        storage.sweepPacks(project, session, request, ({ added, isLast, packs }) => {
+        storage.sweepPacks(project, session, request, ({ added, isLast, packs, unswept }) => {
           const next = new Sweep(sweep)
           next.look(added)
           const { bytes, changes, pieces } = next.step(packs)
           return {
             packs: changes,
-            done: isLast ? { owned: next.owned } : undefined,
-            value: { next, isLast, pieces, bytes }
+            done: isLast ? { owned: next.owned, unswept: began ?? unswept } : undefined,
+            value: { next, isLast, pieces, bytes, unswept }
           }
         })
       )
       if (step === undefined) return receipt
       const { erased, value } = step
       sweep = value.next
+      began ??= value.unswept
       receipt = plus(receipt, {
         events: 0,
         sessions: erased.session ? 1 : 0,

@@ -5,8 +5,8 @@
  * A payload becomes a pack here, against what this process knows of the session. Where the storage says that a session has
  * moved on, what is missing is read, and the pack is written anew. A session is in one batch at a time.
  */
-import { Context, Deferred, Effect, Exit, FiberSet, Layer } from "effect"
-import type { StorageUnavailable } from "./domain/Errors.ts"
+import { Cause, Context, Deferred, Effect, Exit, FiberSet, Layer } from "effect"
+import { Overloaded, type StorageUnavailable } from "./domain/Errors.ts"
 import type { EventSummary } from "./domain/Event.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
@@ -32,11 +32,17 @@ interface Job {
 const maxBatchEvents = 256
 const maxBatchBytes = 8 * 1024 * 1024
 
+/** What may wait or be under way at once: events, and bytes of their texts. One event alone is always taken. */
+export const WriterLimits = Context.Reference<{ readonly events: number; readonly bytes: number }>(
+  "tachograph/core/WriterLimits",
+  { defaultValue: () => ({ events: 4096, bytes: 64 * 1024 * 1024 }) }
+)
+
 export class EventWriter extends Context.Service<
   EventWriter,
   {
     /** Succeeds when the event is committed. Whoever waits for it may be interrupted; the event is written all the same. */
-    readonly append: (event: PendingEvent) => Effect.Effect<void, StorageUnavailable>
+    readonly append: (event: PendingEvent) => Effect.Effect<void, StorageUnavailable | Overloaded>
     /** How the conversations of a session are known to begin. */
     readonly beginningsOf: (project: ProjectId, session: SessionId | string) => Marks.Beginnings
   }
@@ -55,6 +61,8 @@ const make = Effect.gen(function* () {
   const run = yield* FiberSet.runtime(fibers)()
   // Runs before the fibers are interrupted.
   yield* Effect.addFinalizer(() => FiberSet.awaitEmpty(fibers))
+  const limits = yield* WriterLimits
+  let held = { events: 0, bytes: 0 }
   const waiting: Array<Job> = []
   const busy = new Set<string>()
   let lanes = 0
@@ -88,26 +96,48 @@ const make = Effect.gen(function* () {
       for (const key of keys) busy.add(key)
       lanes++
       run(
-        Effect.exit(commit(storage, memory, batch)).pipe(
-          Effect.flatMap((exit) => {
-            lanes--
-            for (const key of keys) busy.delete(key)
-            if (Exit.isFailure(exit)) for (const key of keys) memory.delete(key)
-            pump()
-            return Effect.forEach(batch, ({ done }) => Deferred.done(done, exit), { discard: true })
-          })
-        )
+        Effect.onExit(settle(batch), () => {
+          lanes--
+          for (const key of keys) busy.delete(key)
+          pump()
+          return Effect.void
+        })
       )
     }
   }
 
+  /** Writes a batch and tells everybody. One that the storage refuses is halved, until the event that it refuses stands alone. */
+  const settle = (batch: ReadonlyArray<Job>): Effect.Effect<void> =>
+    Effect.flatMap(Effect.exit(commit(storage, memory, batch)), (exit) => {
+      if (Exit.isFailure(exit)) {
+        for (const { key } of batch) memory.delete(key)
+        if (batch.length > 1 && Cause.hasDies(exit.cause)) {
+          const middle = batch.length >>> 1
+          return Effect.andThen(settle(batch.slice(0, middle)), settle(batch.slice(middle)))
+        }
+      }
+      for (const { event } of batch) {
+        held = { events: held.events - 1, bytes: held.bytes - event.payload.text.length }
+      }
+      return Effect.forEach(batch, ({ done }) => Deferred.done(done, exit), { discard: true })
+    })
+
+  /** Takes its place in the queue, until it is written. */
+  const enqueue = (event: PendingEvent): Job | undefined => {
+    const bytes = held.bytes + event.payload.text.length
+    if (held.events > 0 && (held.events >= limits.events || bytes > limits.bytes)) return undefined
+    held = { events: held.events + 1, bytes }
+    const job: Job = { key: keyOf(event.project, event.summary.session), event, done: Deferred.makeUnsafe() }
+    waiting.push(job)
+    pump()
+    return job
+  }
+
   return EventWriter.of({
     append: (event) =>
-      Effect.suspend(() => {
-        const done = Deferred.makeUnsafe<void, StorageUnavailable>()
-        waiting.push({ key: keyOf(event.project, event.summary.session), event, done })
-        pump()
-        return Deferred.await(done)
+      Effect.suspend((): Effect.Effect<void, StorageUnavailable | Overloaded> => {
+        const job = enqueue(event)
+        return job === undefined ? Effect.fail(new Overloaded()) : Deferred.await(job.done)
       }),
     beginningsOf: (project, session) => memory.beginningsOf(keyOf(project, session))
   })

@@ -121,7 +121,7 @@ export class MemoryProject {
     for (const { pack, session, summary } of erased) {
       this.eventsById.delete(summary.id)
       session.packs.get(pack)!.isKept = false
-      session.isUnswept = true
+      session.unswept++
     }
     const left = this.events.filter(({ summary }) => this.eventsById.has(summary.id))
     this.events.splice(0, this.events.length, ...left)
@@ -129,8 +129,9 @@ export class MemoryProject {
   }
 
   /** The end of a sweep: lets go of what the session does not own any more, and of the session if it has no events. */
-  finishSweep(session: MemorySession, owned: ReadonlyArray<Uint8Array>): ErasedAtLast {
-    session.isUnswept = false
+  finishSweep(session: MemorySession, owned: ReadonlyArray<Uint8Array>, unswept: number): ErasedAtLast {
+    const isSwept = session.unswept === unswept
+    if (isSwept) session.unswept = 0
     session.owned.clear()
     for (const name of owned) session.owned.add(hexOf(name))
     let pieces = 0
@@ -141,7 +142,7 @@ export class MemoryProject {
       pieces++
       bytes += shared.bytes.length
     }
-    const isEmpty = Array.from(session.packs.values()).every(({ isKept }) => !isKept)
+    const isEmpty = isSwept && Array.from(session.packs.values()).every(({ isKept }) => !isKept)
     if (isEmpty) this.#drop(session)
     return { pieces, bytes, session: isEmpty }
   }

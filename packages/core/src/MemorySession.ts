@@ -15,7 +15,7 @@ interface Pack extends StoredPack {
 export class MemorySession {
   readonly id: SessionId
   state: SessionState
-  isUnswept = false
+  unswept = 0
   readonly packs = new Map<number, Pack>()
   readonly owned = new Set<string>()
 
@@ -45,7 +45,7 @@ export class MemorySession {
     const all: ReadonlyArray<SweepPack> = Array.from(this.packs.values())
     const below = all.filter(({ number }) => number <= to)
     return {
-      state: this.state,
+      unswept: this.unswept,
       packs: below.slice(-limit),
       isLast: below.length <= limit,
       added: all.filter(({ number }) => number > above)

@@ -67,7 +67,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     listUnswept: (project, limit) =>
       Effect.sync(() =>
         Array.from(lookInto(project).sessions.values())
-          .filter(({ isUnswept }) => isUnswept)
+          .filter(({ unswept }) => unswept > 0)
           .slice(0, limit)
           .map(({ state }) => state.number)
       ),
@@ -77,7 +77,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         if (found === undefined) return undefined
         const { done, packs, value } = rewrite(found.toSweep(request))
         found.change(packs)
-        const erased = done && projectOf(project).finishSweep(found, done.owned)
+        const erased = done && projectOf(project).finishSweep(found, done.owned, done.unswept)
         return { value, erased: erased ?? { pieces: 0, bytes: 0, session: false } }
       }),
     deletePerson: (project, id) =>

@@ -8,6 +8,7 @@ import {
   type AgentVersionNotFound,
   type EventNotFound,
   FingerprintNotFound,
+  type Overloaded,
   type PersonNotFound,
   SessionIdEmpty,
   type SessionNotFound,
@@ -43,7 +44,7 @@ export class Recorder extends Context.Service<
   Recorder,
   {
     /** Succeeds when the event is committed and readable, and not before. */
-    readonly createEvent: (event: NewEvent) => Result<EventReceipt, SessionIdEmpty | FingerprintNotFound>
+    readonly createEvent: (event: NewEvent) => Result<EventReceipt, SessionIdEmpty | FingerprintNotFound | Overloaded>
     /** How the conversations of a session are known to begin: for `EventJson.open`. */
     readonly beginningsOf: (project: ProjectId, session: string) => Beginnings
     readonly getEvent: (id: EventId) => Result<Event, EventNotFound>

@@ -203,7 +203,8 @@ export interface SweepRequest {
 }
 
 export interface SweepPacks {
-  readonly state: SessionState
+  /** How often events were taken out since the session was last swept. */
+  readonly unswept: number
   /** From the highest number that was asked for downwards; ascending. */
   readonly packs: ReadonlyArray<SweepPack>
   /** There are none below them. */
@@ -214,8 +215,11 @@ export interface SweepPacks {
 
 export interface SweepChanges<A> {
   readonly packs: ReadonlyArray<Change>
-  /** The session is swept: it owns the shared pieces of these names and no others. If it has no events, it goes. */
-  readonly done: { readonly owned: ReadonlyArray<Uint8Array> } | undefined
+  /**
+   * The session is swept of what was taken out when `unswept` was this: it owns the shared pieces of these names and no
+   * others, and goes if it has no events. Where more was taken out since, it stays unswept.
+   */
+  readonly done: { readonly owned: ReadonlyArray<Uint8Array>; readonly unswept: number } | undefined
   readonly value: A
 }
 

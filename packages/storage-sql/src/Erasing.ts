@@ -14,7 +14,7 @@ import type { SqlClient } from "effect/sql"
 import * as Ids from "./Ids.ts"
 import * as Locks from "./Locks.ts"
 import type * as Projects from "./Projects.ts"
-import { maxPack, type SessionRow, toSessionState } from "./Sessions.ts"
+import { maxPack } from "./Sessions.ts"
 import * as SharedPieces from "./SharedPieces.ts"
 import * as Usage from "./Usage.ts"
 
@@ -58,7 +58,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
     const isOfThese = sql.and([sql`project_id = ${project_id}`, sql.in("session_number", sessions)])
     yield* sql`SELECT session_number FROM sessions WHERE ${isOfThese} ORDER BY session_number ${Locks.update(sql)}`
-    yield* sql`UPDATE sessions SET unswept = 1 WHERE ${isOfThese}`
+    yield* sql`UPDATE sessions SET unswept = unswept + 1 WHERE ${isOfThese}`
 
     const erased = yield* sql<{
       session_number: Integer
@@ -100,7 +100,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return []
     const rows = yield* sql<{ session_number: Integer }>`SELECT session_number FROM sessions
-      WHERE project_id = ${number} AND unswept = 1 ORDER BY session_number LIMIT ${limit}`
+      WHERE project_id = ${number} AND unswept > 0 ORDER BY session_number LIMIT ${limit}`
     return rows.map(({ session_number }) => Number(session_number))
   })
 
@@ -130,7 +130,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const finish = Effect.fnUntraced(function* (
     project_id: number,
     session: number,
-    owned: ReadonlyArray<Uint8Array>,
+    { owned, unswept }: { readonly owned: ReadonlyArray<Uint8Array>; readonly unswept: number },
     tally: Usage.Tally
   ) {
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
@@ -142,9 +142,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     })
     const left = yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`
     yield* usage.add(project_id, tally)
-    if (left.length > 0) yield* sql`UPDATE sessions SET unswept = 0 WHERE ${isOfSession}`
-    else for (const table of ["storage_usage", "sessions"]) yield* sql`DELETE FROM ${sql(table)} WHERE ${isOfSession}`
-    return { pieces: gone.pieces, bytes: gone.bytes, session: left.length === 0 }
+    const swept = yield* sql`UPDATE sessions SET unswept = 0
+      WHERE ${isOfSession} AND unswept = ${unswept} RETURNING session_number`
+    const isGone = swept.length > 0 && left.length === 0
+    if (isGone) {
+      for (const table of ["storage_usage", "sessions"]) yield* sql`DELETE FROM ${sql(table)} WHERE ${isOfSession}`
+    }
+    return { pieces: gone.pieces, bytes: gone.bytes, session: isGone }
   })
 
   const sweepIn = Effect.fnUntraced(function* <A>(
@@ -154,14 +158,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     rewrite: (packs: SweepPacks) => SweepChanges<A>
   ) {
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
-    const [row] = yield* sql<SessionRow>`SELECT session_number, generation, packs, history, parts FROM sessions
+    const [row] = yield* sql<{ unswept: Integer }>`SELECT unswept FROM sessions
       WHERE ${isOfSession} ${Locks.update(sql)}`
     if (row === undefined) return undefined
     const { from, isLast } = yield* stepDown(project_id, session, request)
     const rows = yield* readBetween(project_id, session, from, request.to)
     const added = yield* readBetween(project_id, session, request.above + 1, maxPack)
     const { done, packs, value } = rewrite({
-      state: toSessionState(row),
+      unswept: Number(row.unswept),
       packs: rows.map(toSweepPack),
       isLast,
       added: added.map(toSweepPack)
@@ -182,7 +186,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     if (packs.length > 0) yield* sql`UPDATE sessions SET generation = generation + 1 WHERE ${isOfSession}`
     let erased: ErasedAtLast = { pieces: 0, bytes: 0, session: false }
     if (done === undefined) yield* usage.add(project_id, tally)
-    else erased = yield* finish(project_id, session, done.owned, tally)
+    else erased = yield* finish(project_id, session, done, tally)
     return { value, erased }
   })
 

@@ -9,7 +9,7 @@ import * as Violation from "@tachograph/core/domain/Violation"
 import { Effect, Option, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
-import { EventNotFound, FingerprintNotFound, SessionIdEmpty, bodyErrors } from "../Errors.ts"
+import { EventNotFound, FingerprintNotFound, Overloaded, SessionIdEmpty, bodyErrors } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
 import { JsonObject, optional } from "../Json.ts"
 import { Limit } from "../Limit.ts"
@@ -117,7 +117,7 @@ export class Events extends HttpApiGroup.make("events").add(
   HttpApiEndpoint.post("createEvent", "/events", {
     payload: CreateEvent,
     success: EventCreated,
-    error: [FingerprintNotFound, SessionIdEmpty, ...bodyErrors]
+    error: [FingerprintNotFound, SessionIdEmpty, Overloaded, ...bodyErrors]
   })
     .annotate(AllowedScopes, writing)
     .annotate(OpenApi.Summary, "Record a model call"),

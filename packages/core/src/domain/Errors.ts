@@ -35,6 +35,9 @@ export class SessionNotFound extends Schema.TaggedError<SessionNotFound>()(
 
 export class EventNotFound extends Schema.TaggedError<EventNotFound>()("event-not-found", {}, { httpApiStatus: 404 }) {}
 
+/** More is waiting to be written than may wait. Nothing of the request was kept; worth another try, later. */
+export class Overloaded extends Schema.TaggedError<Overloaded>()("overloaded", {}, { httpApiStatus: 503 }) {}
+
 /** The storage did not answer, and nothing of the request was kept. Worth another try. */
 export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()(
   "storage-unavailable",

@@ -30,10 +30,9 @@ export const piecesOf = (packs: ReadonlyArray<OpenPack>): Pieces => {
 
 /** Thrown where a template names a piece that is not there: the packs given are too few, or something was erased meanwhile. */
 export class PieceMissing extends Error {
-  readonly piece: PieceNumber
-  constructor(piece: PieceNumber) {
-    super(`Piece ${piece} is missing`)
-    this.piece = piece
+  /** A number, or the SHA-256 of a shared piece. */
+  constructor(piece: PieceNumber | Buffer) {
+    super(Buffer.isBuffer(piece) ? `Shared piece ${piece.toString("hex")} is missing` : `Piece ${piece} is missing`)
   }
 }
 
@@ -109,7 +108,7 @@ export const join = (place: PackContent.Place, pieces: Pieces, shared: SharedTex
     (source, start, end) => out.bytes(source, start, end),
     (sha256) => {
       const text = shared.get(keyOf(sha256))
-      if (text === undefined) throw new Error(`Shared piece ${sha256.toString("hex")} is missing`)
+      if (text === undefined) throw new PieceMissing(sha256)
       out.bytes(text)
     }
   )

@@ -97,7 +97,7 @@ export default Effect.gen(function* () {
     packs INTEGER NOT NULL DEFAULT 0,
     history ${bigint} NOT NULL DEFAULT 0,
     parts ${bigint} NOT NULL DEFAULT 0,
-    unswept SMALLINT NOT NULL DEFAULT 0,
+    unswept INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, session_number)
   ) ${clustered}`
   yield* sql`CREATE UNIQUE INDEX sessions_by_id ON sessions (project_id, session_id)`
