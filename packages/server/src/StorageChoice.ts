@@ -123,7 +123,7 @@ const isUnavailable = (error: unknown): error is Errors.StorageUnavailable =>
   (error as { readonly _tag?: unknown } | null)?._tag === "storage-unavailable"
 
 /** One line for whatever kept a storage from opening: in our words where we have some, else the first cause's own. */
-export const openingError = (label: string, error: unknown): CommandError => {
+const openingError = (label: string, error: unknown): CommandError => {
   const chain = causes(error)
   const known = chain.map(explain).find(Option.isSome)
   const outOfDate = chain.find((cause) => cause instanceof Migrator.MigrationError && cause.kind === "BadState")
