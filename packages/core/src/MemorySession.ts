@@ -45,6 +45,7 @@ export class MemorySession {
     const all: ReadonlyArray<SweepPack> = Array.from(this.packs.values())
     const below = all.filter(({ number }) => number <= to)
     return {
+      state: this.state,
       unswept: this.unswept,
       packs: below.slice(-limit),
       isLast: below.length <= limit,

@@ -203,6 +203,7 @@ export interface SweepRequest {
 }
 
 export interface SweepPacks {
+  readonly state: SessionState
   /** How often events were taken out since the session was last swept. */
   readonly unswept: number
   /** From the highest number that was asked for downwards; ascending. */

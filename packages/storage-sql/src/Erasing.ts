@@ -14,7 +14,7 @@ import type { SqlClient } from "effect/sql"
 import * as Ids from "./Ids.ts"
 import * as Locks from "./Locks.ts"
 import type * as Projects from "./Projects.ts"
-import { maxPack } from "./Sessions.ts"
+import { maxPack, type SessionRow, toSessionState } from "./Sessions.ts"
 import * as SharedPieces from "./SharedPieces.ts"
 import * as Usage from "./Usage.ts"
 
@@ -158,13 +158,15 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     rewrite: (packs: SweepPacks) => SweepChanges<A>
   ) {
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
-    const [row] = yield* sql<{ unswept: Integer }>`SELECT unswept FROM sessions
+    const [row] = yield* sql<SessionRow & { unswept: Integer }>`
+      SELECT session_number, generation, packs, history, parts, unswept FROM sessions
       WHERE ${isOfSession} ${Locks.update(sql)}`
     if (row === undefined) return undefined
     const { from, isLast } = yield* stepDown(project_id, session, request)
     const rows = yield* readBetween(project_id, session, from, request.to)
     const added = yield* readBetween(project_id, session, request.above + 1, maxPack)
     const { done, packs, value } = rewrite({
+      state: toSessionState(row),
       unswept: Number(row.unswept),
       packs: rows.map(toSweepPack),
       isLast,

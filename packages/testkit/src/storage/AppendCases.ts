@@ -84,9 +84,9 @@ export const define = (test: Test) => {
       )
       const old = yield* next(storage, 3, s1)
       yield* storage.eraseEvents(project, { session: s1 }, 2)
-      yield* storage.sweepPacks(project, old.pack.session!.number, { to: 9, limit: 9, above: 9 }, ({ packs }) => ({
+      yield* storage.sweepPacks(project, old.pack.session!.number, { to: 9, limit: 9, above: 9 }, ({ packs, unswept }) => ({
         packs: packs.map(({ number }) => ({ number, bytes: undefined, formerNewBytes: 5, newBytes: 0 })),
-        done: { owned: [] },
+        done: { owned: [], unswept },
         value: undefined
       }))
       yield* expectMoved(storage, [old], [["default", "s1"]])
@@ -104,9 +104,9 @@ export const define = (test: Test) => {
       )
       const old = yield* next(storage, 3, s1)
       yield* storage.eraseEvents(project, { before: eventId(2) }, 1)
-      yield* storage.sweepPacks(project, old.pack.session!.number, { to: 9, limit: 9, above: 9 }, () => ({
+      yield* storage.sweepPacks(project, old.pack.session!.number, { to: 9, limit: 9, above: 9 }, ({ unswept }) => ({
         packs: [{ number: 1, bytes: undefined, formerNewBytes: 5, newBytes: 0 }],
-        done: { owned: [] },
+        done: { owned: [], unswept },
         value: undefined
       }))
       yield* expectMoved(storage, [old], [["default", "s1"]])

@@ -147,7 +147,7 @@ export const record = Effect.fnUntraced(function* (recorder: Recorder["Service"]
     api: "aisdk",
     fingerprintId,
     session: SessionId.make(session),
-    agent: AgentName.make(`agent of ${person}`),
+    agent: AgentName.make(`agent ${person.length}`),
     person: PersonId.make(person),
     payload: event!.payload,
     facts: { model: null, inputTokens: null, outputTokens: null, stopReason: null }

@@ -32,16 +32,21 @@ const numberOf = (storage: Service, session: string) =>
   Effect.map(storage.getSession(project, SessionId.make(session)), (state) => state!.number)
 
 /** Sees what a step is given, and answers what is to be done. */
+interface Changes {
+  readonly packs?: SweepChanges<unknown>["packs"]
+  /** Of all that was taken out so far, unless it is said of how much. */
+  readonly done?: { readonly owned: ReadonlyArray<Uint8Array>; readonly unswept?: number }
+}
+
 const sweep = (
   storage: Service,
   session: number,
   request: Partial<SweepRequest>,
-  changes: Partial<SweepChanges<unknown>> = {}
+  { done, packs = [] }: Changes = {}
 ) =>
   storage.sweepPacks(project, session, { to: maxPack, limit: 100, above: maxPack - 1, ...request }, (value) => ({
-    packs: [],
-    done: undefined,
-    ...changes,
+    packs,
+    done: done && { unswept: value.unswept, ...done },
     value
   }))
 

@@ -1,0 +1,206 @@
+/** Arbitrary sessions: calls whose histories grow, shrink, change, repeat and interleave, in any style of JSON. */
+import { RandomJson } from "@tachograph/testkit"
+import fc from "fast-check"
+import type { Texts } from "./RecordedSession.ts"
+
+/** Text that does not compress, the same for the same seed. */
+export const noise = (seed: number, length: number): string => {
+  let state = (seed * 2_654_435_761 + 1) >>> 0
+  let text = ""
+  while (text.length < length) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    text += state.toString(36)
+  }
+  return text.slice(0, length)
+}
+
+const string = (lengths: ReadonlyArray<number>) =>
+  fc
+    .tuple(fc.nat(20), fc.constantFrom(...lengths), fc.constantFrom("", "\\n", '\\"', "é", "😀", "\\ud800", "{[,:"))
+    .map(([seed, length, odd]) => `"${noise(seed, length)}${odd}"`)
+
+/** JSON texts of every size that is treated in a way of its own. */
+const value = (lengths: ReadonlyArray<number>): fc.Arbitrary<string> => {
+  const some = string(lengths)
+  return fc.oneof(
+    { arbitrary: fc.constantFrom("1.0", "1e400", "-0", "null", "{}", "[]", '"hi"', "0"), weight: 2 },
+    { arbitrary: string([4, 12, 14, 30]), weight: 3 },
+    { arbitrary: some, weight: 3 },
+    { arbitrary: some.map((text) => `{"role":"user","content":${text}}`), weight: 5 },
+    { arbitrary: some.map((text) => `{ "role": "system","content":${text}}`), weight: 1 },
+    { arbitrary: some.map((text) => `{"role":"developer","content":[${text},{"text":${text}}]}`), weight: 1 },
+    {
+      arbitrary: fc
+        .array(some, { minLength: 1, maxLength: 3 })
+        .map(
+          (texts) => `{"role": "a", "content": [${texts.map((text) => `{"type":"text", "text":${text}}`).join(" ,")}]}`
+        ),
+      weight: 4
+    },
+    {
+      arbitrary: fc.tuple(some, fc.nat(80)).map(([text, depth]) => "[".repeat(depth) + text + "]".repeat(depth)),
+      weight: 1
+    },
+    { arbitrary: RandomJson.jsonText.map((text) => text.trim()), weight: 4 },
+    { arbitrary: RandomJson.jsonObjectText, weight: 2 }
+  )
+}
+
+interface Style {
+  readonly open: string
+  readonly comma: string
+  readonly colon: string
+  readonly close: string
+}
+
+const styles: ReadonlyArray<Style> = [
+  { open: "", comma: ",", colon: ":", close: "" },
+  { open: "", comma: ", ", colon: ": ", close: "" },
+  { open: "\n  ", comma: ",\n  ", colon: ": ", close: "\n" },
+  { open: "\t", comma: " \r\n,\t", colon: " :\n", close: "  " },
+  { open: "", comma: `${" ".repeat(70)},`, colon: ":", close: "" }
+]
+
+const array = (elements: ReadonlyArray<string>, { close, comma, open }: Style) =>
+  `[${open}${elements.join(comma)}${close}]`
+
+const object = (members: ReadonlyArray<readonly [string, string]>, { close, colon, comma, open }: Style) =>
+  `{${open}${members.map(([key, of]) => `"${key}"${colon}${of}`).join(comma)}${close}}`
+
+/** What is done to a conversation before it is sent again. Numbers choose from a pool of values, or where. */
+type Edit =
+  | { readonly kind: "append"; readonly values: ReadonlyArray<number> }
+  | { readonly kind: "answer" | "same" }
+  | { readonly kind: "drop" | "forget"; readonly count: number }
+  | { readonly kind: "change" | "insert"; readonly at: number; readonly value: number }
+
+const edit: fc.Arbitrary<Edit> = fc.oneof(
+  { arbitrary: fc.record({ kind: fc.constant("append"), values: fc.array(fc.nat(11), { maxLength: 9 }) }), weight: 6 },
+  { arbitrary: fc.record({ kind: fc.constantFrom("answer", "same") }), weight: 3 },
+  {
+    arbitrary: fc.record({ kind: fc.constantFrom("drop", "forget"), count: fc.integer({ min: 1, max: 3 }) }),
+    weight: 2
+  },
+  { arbitrary: fc.record({ kind: fc.constantFrom("change", "insert"), at: fc.nat(20), value: fc.nat(11) }), weight: 2 }
+)
+
+const edited = (
+  messages: ReadonlyArray<string>,
+  by: Edit,
+  pool: ReadonlyArray<string>,
+  answer: ReadonlyArray<string>
+) => {
+  const pick = (index: number) => pool[index % pool.length]!
+  switch (by.kind) {
+    case "append":
+      return [...messages, ...by.values.map(pick)]
+    case "answer":
+      return [...messages, ...answer, pick(0)]
+    case "same":
+      return messages
+    case "drop":
+      return messages.slice(0, -by.count)
+    case "forget":
+      return messages.slice(by.count)
+    case "change":
+      return messages.length === 0 ? messages : messages.with(by.at % messages.length, pick(by.value))
+    case "insert":
+      return messages.toSpliced(by.at % (messages.length + 1), 0, pick(by.value))
+  }
+}
+
+const call = fc.record({
+  who: fc.nat(2),
+  edit,
+  setting: fc.nat(11),
+  inputsShape: fc.nat(5),
+  output: fc.array(fc.nat(11), { minLength: 1, maxLength: 3 }),
+  outputShape: fc.nat(2)
+})
+
+/** The calls of a session, of which each conversation has a style of its own, mostly. */
+const calls = (lengths: ReadonlyArray<number>, maxCalls: number): fc.Arbitrary<ReadonlyArray<Texts>> =>
+  fc
+    .record({
+      pool: fc.array(value(lengths), { minLength: 6, maxLength: 12 }),
+      style: fc.array(fc.constantFrom(...styles), { minLength: 3, maxLength: 3 }),
+      calls: fc.array(call, { minLength: 1, maxLength: maxCalls })
+    })
+    .map(({ calls, pool, style }) => {
+      const pick = (index: number) => pool[index % pool.length]!
+      const conversations: Array<ReadonlyArray<string>> = [[], [], []]
+      let answer: ReadonlyArray<string> = []
+      return calls.map(({ edit, inputsShape, output, outputShape, setting, who }) => {
+        const messages = (conversations[who] = edited(conversations[who]!, edit, pool, answer))
+        const by = style[who]!
+        const other = array(conversations[(who + 1) % 3]!, by)
+        const history = array(messages, by)
+        const inputs = [
+          history,
+          object(
+            [
+              ["model", '"m"'],
+              ["system", pick(setting)],
+              ["messages", history],
+              ["tools", other]
+            ],
+            by
+          ),
+          object(
+            [
+              ["contents", history],
+              ["temperature", "1.0"]
+            ],
+            by
+          ),
+          object(
+            [
+              ["a", object([["b", history]], by)],
+              ["a", pick(setting)],
+              ["c", other],
+              ["a", history]
+            ],
+            by
+          ),
+          object(
+            [
+              ["messages", history],
+              ["system", pick(setting)]
+            ],
+            by
+          ),
+          pick(setting)
+        ][inputsShape]!
+        answer = output.map(pick)
+        const outputText = [
+          array(answer, by),
+          object(
+            [
+              ["id", '"x"'],
+              ["content", array(answer, by)]
+            ],
+            by
+          ),
+          answer[0]!
+        ][outputShape]!
+        return { inputs, output: outputText }
+      })
+    })
+
+/** Up to a few KiB a value. */
+export const anyCalls = calls([20, 40, 130, 300, 600, 1030, 4100], 12)
+
+/** Values that make chains end, packs stand alone, and first calls that are hashed later. */
+export const largeCalls = calls([600, 3000, 4090, 6000, 9000, 17_000, 40_000], 14)
+
+/** A run as of an agent: `messages` grow by two with every call. Each message is `bytes` long. */
+export const growing = (count: number, bytes: number, comma = ","): ReadonlyArray<Texts> => {
+  const messages = Array.from(
+    { length: 2 * count },
+    (_, number) => `{"role":"user","content":"${number} ${noise(number, bytes)}"}`
+  )
+  return Array.from({ length: count }, (_, index) => ({
+    inputs: `{"model":"m","messages":[${messages.slice(0, 2 * index + 1).join(comma)}]}`,
+    output: `{"choices":[{"message":${messages[2 * index + 1]}}]}`
+  }))
+}
