@@ -1,0 +1,116 @@
+/** What is left of an erased person in the files. */
+import { CurrentProject, defaultProject, JsonText, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
+import { StorageSuite } from "@tachograph/testkit"
+import { DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { readFileSync } from "node:fs"
+import { describe, expect, it } from "vitest"
+import { sqlite, SqliteClient } from "../src/index.ts"
+import { temporaryFile } from "./TemporaryFile.ts"
+
+const { Calls, StoreCheck, TableCheck } = StorageSuite
+
+/** Whether any of the strings stands in the database file or its log. */
+const foundIn = (file: string, strings: ReadonlyArray<string>) =>
+  [file, `${file}-wal`].flatMap((each) => {
+    const bytes = readFileSync(each)
+    return strings.flatMap((text) => (bytes.includes(text) ? [`${each}: ${text}`] : []))
+  })
+
+const run = <A, E>(body: (file: string) => Effect.Effect<A, E, Storage | Recorder | SqlClient.SqlClient>) => {
+  const file = temporaryFile()
+  const storage = sqlite(file)
+  const layers = Layer.mergeAll(
+    Recorder.layer.pipe(Layer.provideMerge(storage)),
+    SqliteClient.layer({ filename: file })
+  )
+  return Effect.runPromise(Effect.provide(body(file), layers))
+}
+
+const recordAll = Effect.fnUntraced(function* (calls: ReadonlyArray<StorageSuite.Calls.Call>) {
+  yield* Calls.putFingerprint(yield* Storage, yield* CurrentProject)
+  const recorder = yield* Recorder
+  return yield* Effect.forEach(calls, (call) => Calls.record(recorder, call), { concurrency: 32 })
+})
+
+describe("SQLite, after an erasure", () => {
+  it("has nothing of the person in the file, nor in its log, nor in any pack", () =>
+    run(
+      Effect.fnUntraced(function* (file) {
+        const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+        const calls = [
+          ...Calls.take(Calls.calls("shared", ["planted-alice", "bob"], 1), 120),
+          ...Calls.take(Calls.calls("planted session", ["planted-alice"], 2), 20)
+        ]
+        const ids = yield* recordAll(calls)
+        // Read uncompressed, too: what a search of the files finds before must be gone after.
+        const names = ["planted-alice", "planted session"]
+        expect(new Set(foundIn(file, names).map((found) => found.split(": ")[1]))).toEqual(new Set(names))
+        const totals = Effect.map(
+          sql<{ events: number; sessions: number; bytes: number }>`SELECT
+            (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM sessions) AS sessions,
+            (SELECT sum(length(pack)) FROM packs) + (SELECT coalesce(sum(length(piece)), 0) FROM shared_pieces) AS bytes`,
+          ([row]) => row!
+        )
+        const before = yield* totals
+        const { pieces } = yield* StoreCheck.look(storage, defaultProject)
+
+        const receipt = yield* (yield* Recorder).erasePerson(PersonId.make("planted-alice"))
+        const log = readFileSync(`${file}-wal`)
+        expect(log.length).toBe(0)
+        expect(foundIn(file, names)).toEqual([])
+        expect(yield* sql`SELECT * FROM people WHERE person_id = 'planted-alice'`).toEqual([])
+        const after = yield* totals
+        const found = yield* StoreCheck.look(storage, defaultProject, [Calls.markOf("planted-alice")])
+        expect([...found.problems, ...(yield* TableCheck.look(sql))]).toEqual([])
+        expect(receipt).toEqual({
+          events: before.events - after.events,
+          sessions: before.sessions - after.sessions,
+          pieces: pieces - found.pieces,
+          bytes: before.bytes - after.bytes
+        })
+        const recorder = yield* Recorder
+        for (const [index, call] of calls.entries()) {
+          if (call.person === "bob") expect(yield* Calls.isAsSent(recorder, ids[index]!, call)).toBe(true)
+        }
+        expect((yield* sql`PRAGMA integrity_check`)[0]).toMatchObject({ integrity_check: "ok" })
+      })
+    ))
+
+  // Where SQLite moves rows from page to page, it leaves copies of them behind.
+  it("has nothing of erased people in the file, wherever their rows had been moved", () =>
+    run(
+      Effect.fnUntraced(function* (file) {
+        const storage = yield* Storage
+        const createdAt = yield* DateTime.now
+        const people = Array.from({ length: 90 }, (_, n) => `planted-${n}-${Calls.noise(n, 20)}`)
+        for (const person of people) {
+          const properties = JsonText.unsafe(
+            `{"name":"${person}","more":"${Calls.noise(1, 100 + (person.length % 7) * 50)}"}`
+          )
+          yield* storage.putPerson(defaultProject, { id: PersonId.make(person), properties, createdAt })
+        }
+        for (const step of [2, 3, 5, 1]) {
+          for (const [index, person] of people.entries()) {
+            if (index % step === 0 && index > 0)
+              yield* Effect.ignore(storage.deletePerson(defaultProject, PersonId.make(person)))
+          }
+        }
+        yield* storage.scrub
+        expect(foundIn(file, people.slice(1)).slice(0, 5)).toEqual([])
+      })
+    ))
+
+  it("overwrites what is deleted, and gives its pages back", () =>
+    run(
+      Effect.fnUntraced(function* (file) {
+        const sql = yield* SqlClient.SqlClient
+        expect((yield* sql`PRAGMA secure_delete`)[0]).toMatchObject({ secure_delete: 1 })
+        yield* recordAll(Calls.take(Calls.calls("s", ["alice"], 3), 30))
+        yield* (yield* Recorder).eraseSession(SessionId.make("s"))
+        expect(readFileSync(`${file}-wal`).length).toBe(0)
+        // A file of this size is written anew, so that no page of it is free.
+        expect((yield* sql`PRAGMA freelist_count`)[0]).toMatchObject({ freelist_count: 0 })
+      })
+    ))
+})
