@@ -2,7 +2,7 @@
 import * as Violation from "@tachograph/core/domain/Violation"
 import { Effect, Schema, SchemaTransformation } from "effect"
 
-export const maxLimit = 1_000
+const maxLimit = 1_000
 
 export const Limit = Schema.String.pipe(
   Schema.decodeTo(

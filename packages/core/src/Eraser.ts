@@ -3,7 +3,7 @@
  * transaction: first the events go, then their sessions are swept. Where it is interrupted, sessions stay marked, and the
  * next erasure in the project sweeps them too.
  */
-import { Context, Effect, Layer } from "effect"
+import { Cause, Context, Effect, Exit, Layer } from "effect"
 import { type PersonNotFound, SessionNotFound, type StorageUnavailable } from "./domain/Errors.ts"
 import type { EventId } from "./domain/Event.ts"
 import type { PersonId } from "./domain/Person.ts"
@@ -96,13 +96,23 @@ const make = (storage: Storage["Service"]) => {
     }
   })
 
+  /** One session that cannot be swept, its packs being damaged, does not keep the others from it; then it is said. */
   const sweepAll = Effect.fnUntraced(function* (project: ProjectId, pace: Pace) {
     let receipt = nothing
+    const failed = new Map<number, Cause.Cause<never>>()
     for (;;) {
-      const sessions = yield* pace(storage.listUnswept(project, sessionsAtOnce))
-      for (const session of sessions) receipt = plus(receipt, yield* sweepSession(project, session, pace))
-      if (sessions.length < sessionsAtOnce) return receipt
+      const limit = sessionsAtOnce + failed.size
+      const sessions = yield* pace(storage.listUnswept(project, limit))
+      for (const session of sessions.filter((number) => !failed.has(number))) {
+        const exit = yield* Effect.exit(sweepSession(project, session, pace))
+        if (Exit.isSuccess(exit)) receipt = plus(receipt, exit.value)
+        else if (Cause.hasDies(exit.cause)) failed.set(session, exit.cause as Cause.Cause<never>)
+        else return yield* exit
+      }
+      if (sessions.length < limit) break
     }
+    for (const cause of failed.values()) return yield* Effect.failCause(cause)
+    return receipt
   })
 
   const eraseSession = Effect.fn("Eraser.eraseSession")(function* (project: ProjectId, session: SessionId) {

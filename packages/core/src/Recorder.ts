@@ -14,7 +14,7 @@ import {
   type SessionNotFound,
   type StorageUnavailable
 } from "./domain/Errors.ts"
-import { type Event, type EventId, EventReceipt, EventSummary, type NewEvent } from "./domain/Event.ts"
+import { type Event, type EventId, EventReceipt, EventSummary } from "./domain/Event.ts"
 import type { Fingerprint, FingerprintId } from "./domain/Fingerprint.ts"
 import * as JsonText from "./domain/JsonText.ts"
 import { Person, type PersonId } from "./domain/Person.ts"
@@ -25,6 +25,7 @@ import { Eraser } from "./Eraser.ts"
 import { EventIds } from "./EventIds.ts"
 import * as EventReader from "./EventReader.ts"
 import { EventWriter } from "./EventWriter.ts"
+import type { NewEvent } from "./NewEvent.ts"
 import type { Beginnings } from "./payload/Marks.ts"
 import { type EventQuery, Storage } from "./Storage.ts"
 

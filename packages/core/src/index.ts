@@ -3,16 +3,7 @@ export { Agent, AgentName } from "./domain/Agent.ts"
 export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 export { ApiKey, Scope } from "./domain/ApiKey.ts"
 export * as Errors from "./domain/Errors.ts"
-export {
-  Api,
-  type Event,
-  EventId,
-  EventReceipt,
-  EventSummary,
-  type ModelFacts,
-  type NewEvent,
-  type Payload
-} from "./domain/Event.ts"
+export { Api, type Event, EventId, EventReceipt, EventSummary, type ModelFacts, type Payload } from "./domain/Event.ts"
 export { Fingerprint, FingerprintId } from "./domain/Fingerprint.ts"
 export * as JsonText from "./domain/JsonText.ts"
 export { Name } from "./domain/Name.ts"
@@ -22,6 +13,7 @@ export { SessionId } from "./domain/Session.ts"
 export { Receipt, StorageUsage } from "./domain/StorageUsage.ts"
 export * as Uuid from "./domain/Uuid.ts"
 export * as EventJson from "./EventJson.ts"
+export { WriterLimits } from "./EventWriter.ts"
 export * as MemoryStorage from "./MemoryStorage.ts"
 export * as ModelFactsReader from "./payload/ModelFacts.ts"
 export * as Marks from "./payload/Marks.ts"
@@ -29,6 +21,7 @@ export type { StoredPack } from "./payload/Pack.ts"
 export * as PackRanges from "./payload/PackRanges.ts"
 export * as Scan from "./payload/Scan.ts"
 export type { SharedPiece } from "./payload/SharedPiece.ts"
+export type { NewEvent } from "./NewEvent.ts"
 export { type EventPage, Recorder } from "./Recorder.ts"
 export * as Retention from "./Retention.ts"
 export { SessionMemoryBytes } from "./SessionMemory.ts"

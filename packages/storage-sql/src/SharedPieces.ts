@@ -9,7 +9,7 @@ const atOnce = 200
 
 const hexOf = (name: Uint8Array): string => Array.from(name, (byte) => byte.toString(16).padStart(2, "0")).join("")
 
-export interface Gone {
+interface Gone {
   readonly pieces: number
   readonly size: number
   readonly bytes: number

@@ -1,5 +1,4 @@
 import { Schema } from "effect"
-import type { MarkedPayload } from "../payload/Marks.ts"
 import { AgentName } from "./Agent.ts"
 import { AgentVersionName } from "./AgentVersion.ts"
 import { FingerprintId } from "./Fingerprint.ts"
@@ -54,20 +53,6 @@ export interface Payload {
 
 export interface Event extends EventSummary {
   readonly payload: Payload
-}
-
-/** One model call as a client hands it in. What is absent gets the defaults of the interface. */
-export interface NewEvent {
-  readonly api: Api
-  readonly fingerprintId: FingerprintId
-  readonly session: SessionId
-  readonly agent?: AgentName | null | undefined
-  readonly agentVersion?: AgentVersionName | null | undefined
-  readonly person?: PersonId | null | undefined
-  readonly occurredAt?: EventSummary["occurredAt"] | undefined
-  readonly durationMs?: number | null | undefined
-  readonly payload: MarkedPayload
-  readonly facts: ModelFacts
 }
 
 /** What Create Event answers: from here on the event is kept. */

@@ -249,6 +249,9 @@ class Splitter {
   }
 }
 
+const isLargeOrSetting = ({ end, kind, start }: Mark): boolean =>
+  kind === "setting" || end - start >= Policy.sharedBytes
+
 /** What stands between the elements, if there are several and it is the same everywhere. */
 const separatorOf = (
   text: Buffer,
