@@ -175,10 +175,8 @@ class Splitter {
 
   #put(mark: Mark, sha256: Buffer | undefined): PieceNumber {
     const { end, kind, start } = mark
-    // Nothing is known that small parts could be told from.
-    const inner = this.#hashLater
-      ? mark.inner.filter((each) => each.end - each.start >= Policy.sharedBytes)
-      : mark.inner
+    // Nothing is known that small parts could be told from; but what is shared may be known elsewhere.
+    const inner = this.#hashLater ? mark.inner.filter(mayHoldShared) : mark.inner
     const out = kind === "history" ? this.#historyTemplates : this.#partTemplates
     if ((this.#text[start] === quote || kind === "setting") && Policy.isShared(end - start, kind === "setting")) {
       const value = this.#valueAt(mark)
@@ -249,8 +247,8 @@ class Splitter {
   }
 }
 
-const isLargeOrSetting = ({ end, kind, start }: Mark): boolean =>
-  kind === "setting" || end - start >= Policy.sharedBytes
+const mayHoldShared = ({ end, inner, kind, start }: Mark): boolean =>
+  kind === "setting" || end - start >= Policy.sharedBytes || inner.some(mayHoldShared)
 
 /** What stands between the elements, if there are several and it is the same everywhere. */
 const separatorOf = (
