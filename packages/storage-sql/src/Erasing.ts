@@ -50,11 +50,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
             SELECT session_number FROM sessions WHERE project_id = ${project_id} AND session_id = ${which.session})`
         : sql`event_id < ${toStored(which.before)}`
 
-  const eraseIn = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
+  const eraseSome = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
     const candidates = yield* sql<{ event_id: Ids.StoredId; session_number: Integer }>`
       SELECT event_id, session_number FROM events WHERE project_id = ${project_id} AND ${isErased(project_id, which)}
       ORDER BY event_id LIMIT ${limit}`
-    if (candidates.length === 0) return { events: 0 }
+    if (candidates.length === 0) return { found: 0, events: 0 }
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
     const isOfThese = sql.and([sql`project_id = ${project_id}`, sql.in("session_number", sessions)])
     yield* sql`SELECT session_number FROM sessions WHERE ${isOfThese} ORDER BY session_number ${Locks.update(sql)}`
@@ -84,7 +84,17 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         WHERE project_id = ${project_id} AND session_number = ${session} AND ${sql.in("pack_number", numbers)}`
     }
     yield* usage.add(project_id, tally)
-    return { events: erased.length }
+    return { found: candidates.length, events: erased.length }
+  })
+
+  const eraseIn = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
+    let events = 0
+    for (;;) {
+      const erased = yield* eraseSome(project_id, which, limit - events)
+      events += erased.events
+      // What somebody else has erased meanwhile is gone, and there may be more behind it.
+      if (erased.events === erased.found || events === limit) return { events }
+    }
   })
 
   const eraseEvents = Effect.fn("SqlStorage.eraseEvents")(function* (

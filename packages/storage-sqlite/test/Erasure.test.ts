@@ -101,6 +101,43 @@ describe("SQLite, after an erasure", () => {
       })
     ))
 
+  // Fails: see the report. A count that begins anew does not tell two erasures apart.
+  it.fails("has nothing of three people, of whom one is erased whole between two steps of erasing another", () =>
+    run(
+      Effect.fnUntraced(function* () {
+        const storage = yield* Storage
+        const people = ["alice", "bob", "carol", "dave"]
+        yield* recordAll(
+          Array.from({ length: 320 }, (_, n) => {
+            const person = people[n % people.length]!
+            return { session: "long", person, inputs: `{"prompt":"${Calls.markOf(person)} ${n}"}`, output: "{}" }
+          })
+        )
+        const erase = (person: string, over: Storage["Service"]) =>
+          Effect.provide(
+            Effect.flatMap(Recorder, (recorder) => recorder.erasePerson(PersonId.make(person))),
+            Calls.recorderOver(over)
+          )
+        // Two others are at it, too: one of them is done, the other has taken the events away and not yet looked further.
+        let isFirst = true
+        const others = Effect.suspend(() => {
+          if (!isFirst) return Effect.void
+          isFirst = false
+          return Effect.andThen(
+            Effect.orDie(erase("bob", storage)),
+            storage.eraseEvents(defaultProject, { person: PersonId.make("carol") }, 1_000)
+          )
+        })
+        yield* erase("alice", {
+          ...storage,
+          sweepPacks: (...args) => Effect.tap(storage.sweepPacks(...args), () => others)
+        })
+        yield* erase("carol", storage)
+        const { problems } = yield* StoreCheck.look(storage, defaultProject, people.slice(0, 3).map(Calls.markOf))
+        expect(problems.slice(0, 3)).toEqual([])
+      })
+    ))
+
   it("overwrites what is deleted, and gives its pages back", () =>
     run(
       Effect.fnUntraced(function* (file) {

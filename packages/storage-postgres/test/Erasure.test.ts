@@ -1,0 +1,108 @@
+/** What is left of an erased person in the tables, and erasures that overlap. */
+import { defaultProject, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
+import { Samples, StorageSuite } from "@tachograph/testkit"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { describe, expect, it } from "vitest"
+import { PostgresStorage } from "../src/index.ts"
+import { freshSchema } from "./FreshSchema.ts"
+
+const { Calls, StoreCheck, TableCheck } = StorageSuite
+
+const run = <A, E>(body: (schema: string) => Effect.Effect<A, E, Storage | Recorder | SqlClient.SqlClient>) => {
+  const config = freshSchema()
+  const layers = Layer.mergeAll(
+    Recorder.layer.pipe(Layer.provideMerge(PostgresStorage.layer(config))),
+    // Its tables must be there first.
+    Layer.unwrap(Effect.as(PostgresStorage.migrate(config), PostgresStorage.client(config)))
+  )
+  return Effect.runPromise(Effect.provide(body(config.schema!), layers))
+}
+
+/** Columns of tables in which a string stands, in any row, as text or as bytes. */
+const foundIn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, schema: string, text: string) {
+  const columns = yield* sql<{ table_name: string; column_name: string; data_type: string }>`
+    SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = ${schema}`
+  expect(columns.length).toBeGreaterThan(50)
+  const found: Array<string> = []
+  for (const { column_name, data_type, table_name } of columns) {
+    const column = sql(column_name)
+    const isIn =
+      data_type === "bytea"
+        ? sql`position(convert_to(${text}, 'UTF8') in ${column}) > 0`
+        : sql`position(${text} in CAST(${column} AS text)) > 0`
+    const rows = yield* sql`SELECT 1 FROM ${sql(table_name)} WHERE ${isIn} LIMIT 1`
+    if (rows.length > 0) found.push(`${table_name}.${column_name}`)
+  }
+  return found.sort()
+})
+
+describe("Postgres, after an erasure", () => {
+  it("has nothing of the person in any column of any table, nor in any pack", () =>
+    run(
+      Effect.fnUntraced(function* (schema) {
+        const [storage, sql, recorder] = [yield* Storage, yield* SqlClient.SqlClient, yield* Recorder]
+        yield* Calls.putFingerprint(storage, defaultProject)
+        const calls = [
+          ...Calls.take(Calls.calls("shared", ["planted-alice", "bob"], 1), 60),
+          ...Calls.take(Calls.calls("planted-session", ["planted-alice"], 2), 10)
+        ]
+        const ids = yield* Effect.forEach(calls, (call) => Calls.record(recorder, call), { concurrency: 16 })
+        expect(yield* foundIn(sql, schema, "planted")).toEqual(["people.person_id", "sessions.session_id"])
+        const totals = Effect.map(
+          sql<Record<string, string>>`SELECT
+            (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM sessions) AS sessions,
+            (SELECT sum(length(pack)) FROM packs) + (SELECT coalesce(sum(length(piece)), 0) FROM shared_pieces) AS bytes`,
+          ([row]) => ({
+            events: Number(row!["events"]),
+            sessions: Number(row!["sessions"]),
+            bytes: Number(row!["bytes"])
+          })
+        )
+        const before = yield* totals
+        const { pieces } = yield* StoreCheck.look(storage, defaultProject)
+
+        const receipt = yield* recorder.erasePerson(PersonId.make("planted-alice"))
+        expect(yield* foundIn(sql, schema, "planted")).toEqual([])
+        const after = yield* totals
+        const found = yield* StoreCheck.look(storage, defaultProject, ["planted-alice"])
+        expect([...found.problems, ...(yield* TableCheck.look(sql))]).toEqual([])
+        expect(receipt).toEqual({
+          events: before.events - after.events,
+          sessions: before.sessions - after.sessions,
+          pieces: pieces - found.pieces,
+          bytes: before.bytes - after.bytes
+        })
+        for (const [index, call] of calls.entries()) {
+          if (call.person === "bob") expect(yield* Calls.isAsSent(recorder, ids[index]!, call)).toBe(true)
+        }
+      })
+    ))
+
+  it("has nothing of a session when its erasure returns, whoever else erases the same events meanwhile", () =>
+    run(
+      Effect.fnUntraced(function* () {
+        const storage = yield* Storage
+        for (let round = 0; round < 5; round++) {
+          const session = SessionId.make(`session ${round}`)
+          const person = PersonId.make(`person ${round}`)
+          yield* Samples.append(
+            storage,
+            Array.from({ length: 300 }, (_, n) =>
+              Samples.appendEvent(Samples.eventId(n, round + 1), { session, person })
+            )
+          )
+          const erased = yield* Effect.all(
+            [
+              storage.eraseEvents(defaultProject, { session }, 100),
+              storage.eraseEvents(defaultProject, { person }, 100),
+              storage.eraseEvents(defaultProject, { before: Samples.eventId(0, 9_999) }, 100)
+            ],
+            { concurrency: "unbounded" }
+          )
+          // There was enough for all: fewer would say that none are left.
+          expect(erased).toEqual([{ events: 100 }, { events: 100 }, { events: 100 }])
+        }
+      })
+    ))
+})

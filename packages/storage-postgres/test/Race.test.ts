@@ -1,0 +1,53 @@
+/**
+ * Two processes record into the same sessions while a third erases, over one database.
+ *
+ *   RACE_SECONDS=600 RACE_SEED=1 npm test -- packages/storage-postgres/test/Race
+ */
+import { Storage } from "@tachograph/core"
+import { StorageSuite } from "@tachograph/testkit"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+import { PostgresStorage } from "../src/index.ts"
+import { freshSchema } from "./FreshSchema.ts"
+
+const script = fileURLToPath(new URL("fixtures/race.ts", import.meta.url))
+const seconds = Number(process.env["RACE_SECONDS"] ?? 2)
+const seed = Number(process.env["RACE_SEED"] ?? Date.now() % 1_000_000)
+
+/** Runs the script in a process of its own; resolves with what it printed. */
+const run = (...args: ReadonlyArray<string>) =>
+  new Promise<string>((resolve, reject) => {
+    const child = spawn(process.execPath, [script, ...args])
+    let stdout = ""
+    let stderr = ""
+    child.stdout.on("data", (chunk) => (stdout += chunk))
+    child.stderr.on("data", (chunk) => (stderr += chunk))
+    child.on("close", (code) => (code === 0 ? resolve(stdout) : reject(new Error(`exit ${code}: ${stderr}`))))
+  })
+
+describe(`Postgres, recording and erasing for ${seconds} s, seed ${seed}`, () => {
+  it(
+    "keeps all that was acknowledged and not erased, and nothing else",
+    { timeout: 60_000 + 4_000 * seconds },
+    async () => {
+      const config = freshSchema()
+      const start = (role: StorageSuite.Race.Role, seed: number) =>
+        run(String(config.url), config.schema!, role, String(seed), String(1000 * seconds))
+      const printed = await Promise.all([start("record", seed), start("record", seed + 1), start("erase", seed)])
+      const both = Layer.merge(PostgresStorage.layer(config), PostgresStorage.client(config))
+      const { stray, ...verdict } = await Effect.runPromise(
+        Effect.gen(function* () {
+          const verdict = yield* StorageSuite.Race.judge(yield* Storage, printed.join(""))
+          return { ...verdict, stray: yield* StorageSuite.TableCheck.look(yield* SqlClient.SqlClient) }
+        }).pipe(Effect.provide(both))
+      )
+      expect([...verdict.wrong, ...stray]).toEqual([])
+      expect(verdict.recorded).toBeGreaterThan(20)
+      expect(verdict.erasures).toBeGreaterThan(0)
+      if (seconds > 10) console.log(verdict)
+    }
+  )
+})
