@@ -66,6 +66,7 @@ const make = Effect.gen(function* () {
   const waiting: Array<Job> = []
   const busy = new Set<string>()
   let lanes = 0
+  let isWoken = false
 
   /** The next jobs, in order, of sessions that are in no batch. */
   const take = (): ReadonlyArray<Job> => {
@@ -88,6 +89,24 @@ const make = Effect.gen(function* () {
     return batch
   }
 
+  /**
+   * Lets everybody who is at the same point hand in theirs first: what has come in by now is read before the next batch is
+   * made. That takes one turn of the event loop, and no timer.
+   */
+  const wake = (): void => {
+    if (isWoken) return
+    isWoken = true
+    run(
+      Effect.andThen(
+        Effect.yieldNow,
+        Effect.sync(() => {
+          isWoken = false
+          pump()
+        })
+      )
+    )
+  }
+
   const pump = (): void => {
     while (lanes < storage.lanes && waiting.length > 0) {
       const batch = take()
@@ -99,7 +118,7 @@ const make = Effect.gen(function* () {
         Effect.onExit(settle(batch), () => {
           lanes--
           for (const key of keys) busy.delete(key)
-          pump()
+          wake()
           return Effect.void
         })
       )
@@ -129,7 +148,7 @@ const make = Effect.gen(function* () {
     held = { events: held.events + 1, bytes }
     const job: Job = { key: keyOf(event.project, event.summary.session), event, done: Deferred.makeUnsafe() }
     waiting.push(job)
-    pump()
+    wake()
     return job
   }
 

@@ -104,7 +104,7 @@ describe("EventWriter", () => {
   it.effect("says of every event of a batch that it failed, and goes on", () =>
     Effect.gen(function* () {
       const memory = yield* Storage
-      let left = 3
+      let left = 1
       const storage: Service = {
         ...memory,
         appendEvents: (events) =>
