@@ -58,7 +58,7 @@ export const start = async ({ place }: Database, options: ServerOptions = { piec
   })
   failed.catch(() => {})
   const [{ url }] = (await Promise.race([once(child, "message"), failed])) as [{ readonly url: string }]
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const call = (method: string, path: string, body?: Buffer | string) =>
     new Promise<Buffer>((resolve, reject) => {
       const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) }

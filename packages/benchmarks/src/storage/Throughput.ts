@@ -13,13 +13,22 @@ interface Run {
   readonly file: number
 }
 
-const record = async (bodies: ReadonlyArray<Buffer>, bytes: number, pieces: boolean): Promise<Run> => {
+const record = async (
+  bodies: ReadonlyArray<Buffer>,
+  bytes: number,
+  pieces: boolean,
+  connections: number
+): Promise<Run> => {
   const database = Databases.sqlite()
   try {
     const server = await Servers.start(database, { pieces })
     const before = server.used()
     const started = performance.now()
-    for (const body of bodies) await server.post("/api/v1/events", body)
+    const waiting = bodies.values()
+    const send = async () => {
+      for (const body of waiting) await server.post("/api/v1/events", body)
+    }
+    await Promise.all(Array.from({ length: connections }, send))
     const seconds = (performance.now() - started) / 1_000
     const after = server.used()
     await server.stop()
@@ -38,14 +47,21 @@ const record = async (bodies: ReadonlyArray<Buffer>, bytes: number, pieces: bool
 /** A run of this many bytes is written by either server before anything is timed. */
 const warmUpEvents = 50
 
+/** One client that waits for each answer, and as many as an application with a few workers has. */
+const connectionCounts = [1, 16]
+
 export const throughput = async (options: Options): Promise<void> => {
+  for (const connections of connectionCounts) await throughputOver(options, connections)
+}
+
+const throughputOver = async (options: Options, connections: number): Promise<void> => {
   const { bodies, bytes, name } = longest(options)
   const on: Array<Run> = []
   const off: Array<Run> = []
   for (let run = 0; run <= options.runs; run++) {
     progress(`throughput: ${name} over HTTP into SQLite, ${run === 0 ? "to warm up" : `${run} of ${options.runs}`}`)
     const some = run === 0 ? bodies.slice(0, warmUpEvents) : bodies
-    const pair = [await record(some, bytes, true), await record(some, bytes, false)] as const
+    const pair = [await record(some, bytes, true, connections), await record(some, bytes, false, connections)] as const
     if (run === 0) continue
     on.push(pair[0])
     off.push(pair[1])
@@ -61,7 +77,7 @@ export const throughput = async (options: Options): Promise<void> => {
   ]
   const ratio = (key: keyof Run) => median(of(on, key)) / median(of(off, key))
   print({
-    title: `Recording ${name} over HTTP on SQLite`,
+    title: `Recording ${name} over HTTP on SQLite, connections: ${connections}`,
     columns: [
       "server",
       "MB sent a second",
