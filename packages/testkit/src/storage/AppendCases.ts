@@ -84,11 +84,16 @@ export const define = (test: Test) => {
       )
       const old = yield* next(storage, 3, s1)
       yield* storage.eraseEvents(project, { session: s1 }, 2)
-      yield* storage.sweepPacks(project, old.pack.session!.number, { to: 9, limit: 9, above: 9 }, ({ packs, unswept }) => ({
-        packs: packs.map(({ number }) => ({ number, bytes: undefined, formerNewBytes: 5, newBytes: 0 })),
-        done: { owned: [], unswept },
-        value: undefined
-      }))
+      yield* storage.sweepPacks(
+        project,
+        old.pack.session!.number,
+        { to: 9, limit: 9, above: 9 },
+        ({ packs, unswept }) => ({
+          packs: packs.map(({ number }) => ({ number, bytes: undefined, formerNewBytes: 5, newBytes: 0 })),
+          done: { owned: [], unswept },
+          value: undefined
+        })
+      )
       yield* expectMoved(storage, [old], [["default", "s1"]])
       yield* expectMoved(storage, [{ ...old, pack: { ...old.pack, number: 1 } }], [["default", "s1"]])
       yield* expectMoved(storage, [yield* next(storage, 3, s1, { number: 2 })], [["default", "s1"]])

@@ -117,7 +117,7 @@ export const define = (test: Test) => {
 
   test("a session of many chains is swept in several steps", (storage) =>
     Effect.gen(function* () {
-      const recorded = yield* recordAll(storage, Calls.take(Calls.calls("long", [alice, bob], 9), 320))
+      const recorded = yield* recordAll(storage, Calls.take(Calls.calls("long", [alice, bob], 9), 290))
       const before = yield* StoreCheck.look(storage, project)
       expect(before.problems).toEqual([])
       const receipt = yield* within(
@@ -139,7 +139,7 @@ export const define = (test: Test) => {
     Effect.gen(function* () {
       const erase = Effect.flatMap(Recorder, (recorder) => recorder.erasePerson(PersonId.make(alice)))
       const failAt = Effect.fnUntraced(function* (step: number, isDone: boolean) {
-        const recorded = yield* recordAll(storage, sessions(5, 100 + step))
+        const recorded = yield* recordAll(storage, sessions(3, 100 + step))
         const here = yield* CurrentProject
         const exit = yield* Effect.exit(within(erase, failingAt(storage, step, isDone)))
         expect((yield* StoreCheck.look(storage, here)).problems).toEqual([])
@@ -162,8 +162,8 @@ export const define = (test: Test) => {
   test("an erasure that was interrupted can be run again to its end", (storage) =>
     Effect.gen(function* () {
       const next = Calls.random(7)
-      const people = Array.from({ length: 6 }, (_, n) => `person ${n}`)
-      const recorded = yield* recordAll(storage, Calls.take(Calls.calls("one", people, 11), 90))
+      const people = Array.from({ length: 4 }, (_, n) => `person ${n}`)
+      const recorded = yield* recordAll(storage, Calls.take(Calls.calls("one", people, 11), 48))
       for (const [index, person] of people.entries()) {
         const erase = within(
           Effect.flatMap(Recorder, (recorder) => recorder.erasePerson(PersonId.make(person))),

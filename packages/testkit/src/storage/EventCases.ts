@@ -28,7 +28,7 @@ export const define = (test: Test) => {
         durationMs: 12.5,
         model: "a model",
         inputTokens: 3,
-        outputTokens: Number.MAX_SAFE_INTEGER,
+        outputTokens: 2 ** 31 - 1,
         stopReason: "stop",
         api: "provider2-beta-messages"
       })

@@ -56,6 +56,9 @@ const people = ["alice", "bob", "carol", "dave"]
 /** Fibers that record in one process; each keeps a conversation in every session. */
 const recorders = 3
 
+/** Fibers that erase in one process. */
+const erasers = 2
+
 const now = () => Number(process.hrtime.bigint() / 1000n)
 
 const say = (line: Line) => Effect.sync(() => void process.stdout.write(`${JSON.stringify(line)}\n`))
@@ -86,10 +89,11 @@ const recordUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], 
 
 const eraseUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], seed: number, end: number) {
   const next = Calls.random(seed)
-  for (;;) {
-    yield* Effect.sleep(next(300))
+  for (let pause = next(200); ; pause = next(12) === 0 ? next(6_000) : next(300)) {
+    // Now and then so long that sessions come to be swept in several steps.
+    yield* Effect.sleep(Math.min(pause, Math.max(0, end - now()) / 1000))
     if (now() >= end) return
-    const session = next(4) === 0 ? sessions[next(sessions.length)]! : undefined
+    const session = next(8) === 0 ? sessions[next(sessions.length)]! : undefined
     const person = session === undefined ? people[next(people.length)]! : undefined
     const from = now()
     const erase: Effect.Effect<unknown, { readonly _tag: string }> =
@@ -114,7 +118,7 @@ export const work = ({ duration, role, seed }: Options) =>
     const end = now() + 1000 * duration
     const recorder = yield* Recorder
     const each = role === "record" ? recordUntil : eraseUntil
-    const fibers = role === "record" ? recorders : Number(process.env["RACE_ERASERS"] ?? 1)
+    const fibers = role === "record" ? recorders : erasers
     yield* Effect.forEach(
       Array.from({ length: fibers }, (_, n) => 100 * seed + n),
       (seed) => Effect.catchCause(each(recorder, seed, end), failed(role)),

@@ -38,12 +38,7 @@ interface Changes {
   readonly done?: { readonly owned: ReadonlyArray<Uint8Array>; readonly unswept?: number }
 }
 
-const sweep = (
-  storage: Service,
-  session: number,
-  request: Partial<SweepRequest>,
-  { done, packs = [] }: Changes = {}
-) =>
+const sweep = (storage: Service, session: number, request: Partial<SweepRequest>, { done, packs = [] }: Changes = {}) =>
   storage.sweepPacks(project, session, { to: maxPack, limit: 100, above: maxPack - 1, ...request }, (value) => ({
     packs,
     done: done && { unswept: value.unswept, ...done },
