@@ -6,7 +6,7 @@ import type { StoredPack } from "@tachograph/core"
 import { constants, inflateRawSync, zstdDecompressSync } from "node:zlib"
 import { vocabulary } from "./Vocabulary.ts"
 
-export type Step =
+type Step =
   | { readonly kind: "text"; readonly text: Buffer }
   | { readonly kind: "part"; readonly number: number }
   | { readonly kind: "history"; readonly first: number; readonly count: number; readonly separator: Buffer }
