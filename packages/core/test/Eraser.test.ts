@@ -81,6 +81,32 @@ describe("Eraser", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
+  it.effect("keeps what an event names that is recorded between two steps, however old that is", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const old = `{"role":"user","content":"${Calls.noise(1, 300)}"}`
+      const call = (person: string, messages: string) => ({
+        session: "long",
+        person,
+        inputs: `{"messages":[${messages}]}`,
+        output: "{}"
+      })
+      yield* record(storage, [
+        call("alice", old),
+        ...Array.from({ length: 300 }, (_, n) => call("bob", `"a message of bob's, number ${n}"`))
+      ])
+      const last = call("bob", `"before it",${old}`)
+      const ids: Array<EventId> = []
+      const later = Effect.map(record(storage, [last]), (found) => ids.push(...found))
+      yield* (yield* eraserOver(afterFirstStep(storage, later))).erasePerson(defaultProject, alice)
+      assert.deepStrictEqual(yield* looked(storage), [])
+      const recorder = yield* Effect.provide(Recorder, Calls.recorderOver(storage))
+      assert.isTrue(yield* Calls.isAsSent(recorder, ids[0]!, last))
+      // It was not stored again.
+      assert.isBelow((yield* storage.usage(defaultProject, 1)).sessions[0]!.storedBytes, 10_000)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
   it.effect("erases those again of whom somebody records meanwhile, until the person is gone", () =>
     Effect.gen(function* () {
       const storage = yield* Storage

@@ -79,6 +79,23 @@ describe("EventReader", () => {
     }, Effect.provide(MemoryStorage.layer))
   )
 
+  it.effect("finds no event of which only what others need is left", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const messages = [1, 2, 3].map((n) => `{"role":"user","content":"${Calls.noise(n, 200)}"}`)
+      const calls = ["bob", "alice", "bob"].map((person, n) => ({
+        session: "s",
+        person,
+        inputs: `{"messages":[${messages.slice(0, n + 1).join()}]}`,
+        output: "{}"
+      }))
+      const ids = yield* recording(storage, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+      const erase = recording(storage, (recorder) => recorder.erasePerson(PersonId.make("alice")))
+      const read = EventReader.read(between(storage, "getEvent", 1, erase), defaultProject, ids[1]!)
+      assert.strictEqual((yield* Effect.flip(read))._tag, "event-not-found")
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
   it.effect("says that something is wrong where a piece is gone for good", () =>
     Effect.gen(function* () {
       const storage = yield* Storage

@@ -36,6 +36,7 @@ export interface Learned {
 /** Memory of one entry of each sort, in bytes; measured, and generous. */
 const numberCost = 160
 const packCost = 200
+const rangeCost = 40
 const beginningCost = 600
 const baseCost = 800
 
@@ -48,6 +49,8 @@ export class Knowledge {
   readonly #base: Knowledge | undefined
   readonly #numbers = new Map<string, Join.PieceNumber>()
   readonly #packs: Array<PackFacts> = []
+  /** Ranges in all of them together. */
+  #ranges = 0
   /** Numbers that were put off. */
   #later: Array<NonNullable<Learned["later"]>> = []
 
@@ -76,6 +79,7 @@ export class Knowledge {
       baseCost +
       numberCost * this.#numbers.size +
       packCost * this.#packs.length +
+      rangeCost * this.#ranges +
       beginningCost * this.beginnings.length +
       (this.chain?.ending.length ?? 0) +
       this.#later.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -98,7 +102,7 @@ export class Knowledge {
       const next = this.#packs[index + 1]
       return next === undefined || next.before.history >= history || next.before.parts >= parts
     })
-    this.#packs.splice(0, first)
+    for (const { rests } of this.#packs.splice(0, first)) this.#ranges -= rests?.length ?? 0
     this.beginnings = []
     return this.#numbers.size + this.#packs.length < size
   }
@@ -131,6 +135,11 @@ export class Knowledge {
     return this.#packs[low]
   }
 
+  #addPack(facts: PackFacts): void {
+    this.#packs.push(facts)
+    this.#ranges += facts.rests?.length ?? 0
+  }
+
   #addNumbers(numbers: ReadonlyMap<string, Join.PieceNumber>): void {
     for (const [key, number] of numbers) this.#addNumber(key, number)
   }
@@ -146,7 +155,7 @@ export class Knowledge {
     this.packs = learned.facts.number
     this.counts = learned.after
     this.chain = learned.chain
-    this.#packs.push(learned.facts)
+    this.#addPack(learned.facts)
     this.#addNumbers(learned.numbers)
     if (learned.later !== undefined) this.#later.push(learned.later)
     this.beginnings = [
@@ -180,7 +189,7 @@ export class Knowledge {
       const contents = PackContent.read(content)
       const { added, before } = contents
       const rests = this.#restsOfPack(contents)
-      this.#packs.push({ number, before, chainStart, rests })
+      this.#addPack({ number, before, chainStart, rests })
       if (rests === undefined) continue
       for (let index = 1; index <= added.history; index++) this.#hash(before.history + index, pieces, shared)
       for (let index = 1; index <= added.parts; index++) this.#hash(-(before.parts + index), pieces, shared)
