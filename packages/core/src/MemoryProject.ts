@@ -121,7 +121,7 @@ export class MemoryProject {
     for (const { pack, session, summary } of erased) {
       this.eventsById.delete(summary.id)
       session.packs.get(pack)!.isKept = false
-      session.unswept++
+      session.unswept = Math.abs(session.unswept) + 1
     }
     const left = this.events.filter(({ summary }) => this.eventsById.has(summary.id))
     this.events.splice(0, this.events.length, ...left)
@@ -131,7 +131,8 @@ export class MemoryProject {
   /** The end of a sweep: lets go of what the session does not own any more, and of the session if it has no events. */
   finishSweep(session: MemorySession, owned: ReadonlyArray<Uint8Array>, unswept: number): ErasedAtLast {
     const isSwept = session.unswept === unswept
-    if (isSwept) session.unswept = 0
+    // The count goes on from there, so that a sweep that began before does not take a later erasure for its own.
+    if (isSwept) session.unswept = -Math.abs(unswept)
     session.owned.clear()
     for (const name of owned) session.owned.add(hexOf(name))
     let pieces = 0

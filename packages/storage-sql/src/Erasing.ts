@@ -58,7 +58,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
     const isOfThese = sql.and([sql`project_id = ${project_id}`, sql.in("session_number", sessions)])
     yield* sql`SELECT session_number FROM sessions WHERE ${isOfThese} ORDER BY session_number ${Locks.update(sql)}`
-    yield* sql`UPDATE sessions SET unswept = unswept + 1 WHERE ${isOfThese}`
+    yield* sql`UPDATE sessions SET unswept = abs(unswept) + 1 WHERE ${isOfThese}`
 
     const erased = yield* sql<{
       session_number: Integer
@@ -152,7 +152,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     })
     const left = yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`
     yield* usage.add(project_id, tally)
-    const swept = yield* sql`UPDATE sessions SET unswept = 0
+    // The count goes on from there, so that a sweep that began before this one does not take a later erasure for its own.
+    const swept = yield* sql`UPDATE sessions SET unswept = -abs(unswept)
       WHERE ${isOfSession} AND unswept = ${unswept} RETURNING session_number`
     const isGone = swept.length > 0 && left.length === 0
     if (isGone) {

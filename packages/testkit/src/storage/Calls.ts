@@ -129,7 +129,7 @@ export const fingerprintId = "22222222-2222-4222-8222-222222222222" as Fingerpri
 
 /** A recorder over a storage, with a memory of its own, as another process would have. In the project given. */
 export const recorderOver = (storage: Storage["Service"]) =>
-  Recorder.layer.pipe(Layer.provide(Layer.succeed(Storage, storage)))
+  Layer.fresh(Recorder.layer.pipe(Layer.provide(Layer.succeed(Storage, storage))))
 
 /** Has to be known before anything is recorded in a project. */
 export const putFingerprint = (storage: Storage["Service"], project: ProjectId) =>

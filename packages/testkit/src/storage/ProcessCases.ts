@@ -61,7 +61,7 @@ export const define = (test: Test) => {
   test("two processes that append to the same sessions store hardly more than one", (storage) =>
     Effect.gen(function* () {
       const all = calls(100)
-      const process = () => Layer.fresh(Calls.recorderOver(storage))
+      const process = () => Calls.recorderOver(storage)
       const alone = yield* storedBy(storage, "alone", [process()], 1, all)
       // Turn by turn: every second call of each session is the other's.
       const turns = all.toSorted((a, b) => (a.session < b.session ? -1 : a.session > b.session ? 1 : 0))

@@ -65,12 +65,24 @@ const say = (line: Line) => Effect.sync(() => void process.stdout.write(`${JSON.
 
 const failed = (what: string) => (error: unknown) => say({ kind: "failed", what: `${what}: ${String(error)}` })
 
+/** A call with one of some documents, which are kept once, and of which nobody needs any for long. */
+const withDocument = (session: string, next: (below: number) => number): Calls.Call => {
+  const document = Calls.noise(1_000 + next(40), 4_500)
+  return {
+    session,
+    person: people[next(people.length)]!,
+    inputs: `{"messages":[{"role":"user","content":"${document}"},{"role":"user","content":"${next(1_000)}"}]}`,
+    output: "{}"
+  }
+}
+
 const recordUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], seed: number, end: number) {
   const next = Calls.random(seed)
   const conversations = sessions.map((session, index) => Calls.calls(session, people, seed * 10 + index))
   const recorded: Array<{ readonly id: EventId; readonly call: Calls.Call }> = []
   while (now() < end) {
-    const call = conversations[next(sessions.length)]!.next().value
+    const at = next(sessions.length)
+    const call = next(3) === 0 ? withDocument(sessions[at]!, next) : conversations[at]!.next().value
     const { inputs, output, person, session } = call
     const digest = StoreCheck.digestOf(Buffer.from(inputs), Buffer.from(output))
     const from = now()

@@ -210,6 +210,31 @@ export const define = (test: Test) => {
       expect((yield* storage.getSession(project, s1))?.packs).toBe(3)
     }))
 
+  test("a session stays unswept where events were taken out since the sweep began, whoever swept it meanwhile", (storage) =>
+    Effect.gen(function* () {
+      yield* append(
+        storage,
+        [1, 2, 3, 4].map((n) => eventIn(n, "s1"))
+      )
+      const session = yield* numberOf(storage, "s1")
+      const erase = (n: number) => storage.eraseEvents(project, { before: eventId(n + 1) }, 1)
+      yield* erase(1)
+      const { unswept } = (yield* sweep(storage, session, {}))!.value
+      yield* erase(2)
+      yield* sweep(storage, session, {}, { done: { owned: [], unswept } })
+      expect(yield* storage.listUnswept(project, 9)).toEqual([session])
+      yield* sweep(storage, session, {}, { packs: [removed(1), removed(2)], done: { owned: [] } })
+      expect(yield* storage.listUnswept(project, 9)).toEqual([])
+      for (const n of [3, 4]) {
+        yield* erase(n)
+        const late = yield* sweep(storage, session, {}, { done: { owned: [], unswept } })
+        expect(late?.erased.session).toBe(false)
+        expect(yield* storage.listUnswept(project, 9)).toEqual([session])
+      }
+      const last = yield* sweep(storage, session, {}, { packs: [removed(3), removed(4)], done: { owned: [] } })
+      expect(last?.erased.session).toBe(true)
+    }))
+
   test("a sweep that fails in its middle has changed nothing", (storage) =>
     Effect.gen(function* () {
       yield* append(storage, [eventIn(1, "s1", ["a"]), eventIn(2, "s1")])
@@ -257,6 +282,25 @@ export const define = (test: Test) => {
       // Numbers are never used twice.
       yield* append(storage, [eventIn(4, "s1")])
       expect(yield* numberOf(storage, "s1")).toBeGreaterThan(two)
+    }))
+
+  test("a shared piece is there that one session takes up while another lets go of it", (storage) =>
+    Effect.gen(function* () {
+      for (let round = 1; round <= 25; round++) {
+        const [name, from, to] = [`piece ${round}`, `from ${round}`, `to ${round}`]
+        yield* append(storage, [eventIn(2 * round, from, [name])])
+        const session = yield* numberOf(storage, from)
+        yield* storage.eraseEvents(project, { session: SessionId.make(from) }, 1)
+        yield* Effect.all(
+          [
+            Effect.delay(sweep(storage, session, {}, { packs: [removed(1)], done: { owned: [] } }), round % 10),
+            append(storage, [eventIn(2 * round + 1, to, [name])])
+          ],
+          { concurrency: "unbounded" }
+        )
+        expect(yield* storage.readShared(project, names(name))).toHaveLength(1)
+        expect((yield* storage.usage(project, 0)).shared.pieces).toBe(round)
+      }
     }))
 
   test("counts nothing of an agent that is left with nothing", (storage) =>
