@@ -59,9 +59,12 @@ export const read = (content: Buffer): Contents => {
   }
 }
 
-/** A content of templates that are written already, the new pieces' one after the other. */
-export const write = ({ added, before }: ContentHead, templates: ReadonlyArray<Buffer>): Buffer => {
-  const out = new ByteWriter(32 + templates.reduce((sum, { length }) => sum + length, 0))
+/** A content of templates that are written already, the new pieces' one after the other. A view of `out`, where it is given. */
+export const write = (
+  { added, before }: ContentHead,
+  templates: ReadonlyArray<Buffer>,
+  out = new ByteWriter(32 + templates.reduce((sum, { length }) => sum + length, 0))
+): Buffer => {
   out.integer(before.history)
   out.integer(before.parts)
   out.integer(added.history)

@@ -11,7 +11,7 @@ const deflated = 1
 const zstd = 2
 
 /** From here on zstd is the faster one, and as small. In bytes. */
-const zstdFrom = 32 * 1024
+const zstdFrom = 8 * 1024
 
 export interface SharedPiece {
   readonly sha256: Buffer

@@ -36,7 +36,31 @@ export interface Draft {
 /** Of a session that is not known, the values of a text this long are hashed when somebody asks for them. In bytes. */
 const hashLaterFrom = 64 * 1024
 
-export const split = (payload: MarkedPayload, knowledge: Knowledge): Draft => new Splitter(payload, knowledge).split()
+/** Memory that one split after the other writes into: to take and free so much for each would cost more than the writing. */
+class Scratch {
+  readonly texts = new ByteWriter()
+  readonly history = new ByteWriter()
+  readonly parts = new ByteWriter()
+  readonly content = new ByteWriter()
+  /** Templates that are being written, by depth. */
+  readonly templates: Array<ByteWriter> = []
+
+  clear(): this {
+    for (const writer of [this.texts, this.history, this.parts, this.content]) writer.clear()
+    return this
+  }
+}
+
+/** What was needed once for a larger one is not kept, in bytes. */
+const maxScratch = 2 * 1024 * 1024
+
+let scratch = new Scratch()
+
+export const split = (payload: MarkedPayload, knowledge: Knowledge): Draft => {
+  const draft = new Splitter(payload, knowledge, scratch.clear()).split()
+  if (payload.text.length > maxScratch) scratch = new Scratch()
+  return draft
+}
 
 class Splitter {
   readonly #text: Buffer
@@ -45,8 +69,7 @@ class Splitter {
   readonly #knowledge: Knowledge
   readonly #hashLater: boolean
   readonly #before: PackContent.Counts
-  readonly #historyTemplates: ByteWriter
-  readonly #partTemplates = new ByteWriter()
+  readonly #scratch: Scratch
   #history = 0
   #parts = 0
   readonly #shared = new Map<string, SharedPiece.SharedPiece>()
@@ -57,32 +80,27 @@ class Splitter {
   /** The packs that the texts take to read, and those that the new pieces take. */
   #needs = PackRanges.none
   #rests = PackRanges.none
-  /** New pieces around the place that is being written, and where their templates grow, by depth. */
+  /** New pieces around the place that is being written. */
   #depth = 0
-  readonly #templates: Array<ByteWriter> = []
 
-  constructor({ inputs, output, text }: MarkedPayload, knowledge: Knowledge) {
+  constructor({ inputs, output, text }: MarkedPayload, knowledge: Knowledge, scratch: Scratch) {
+    this.#scratch = scratch
     this.#text = text
     this.#inputs = inputs
     this.#output = output
     this.#knowledge = knowledge
     this.#hashLater = knowledge.isEmpty && inputs.end - inputs.start + output.end - output.start >= hashLaterFrom
     this.#before = knowledge.counts
-    // Where nothing is known, about all of it will be written.
-    this.#historyTemplates = new ByteWriter(this.#hashLater ? inputs.end - inputs.start : undefined)
   }
 
   split(): Draft {
-    const texts = new ByteWriter(256)
+    const { content: out, history: historyTemplates, parts: partTemplates, texts } = this.#scratch
     this.#writeTemplate(this.#inputs, texts)
     this.#writeTemplate(this.#output, texts)
     const { history, parts } = this.#before
     const added = { history: this.#history, parts: this.#parts }
-    const content = PackContent.write({ before: this.#before, added }, [
-      texts.view(),
-      this.#historyTemplates.view(),
-      this.#partTemplates.view()
-    ])
+    const templates = [texts, historyTemplates, partTemplates].map((each) => each.view())
+    const content = PackContent.write({ before: this.#before, added }, templates, out)
 
     const number = this.#knowledge.packs + 1
     const { chain } = this.#knowledge
@@ -167,7 +185,7 @@ class Splitter {
   /** Gives a part a number in the history too, so that runs go on over it. */
   #putAgain(piece: PieceNumber, packs: PackRanges.PackRanges): PieceNumber {
     this.#rests = PackRanges.union(this.#rests, packs)
-    const writer = new TemplateWriter(this.#historyTemplates)
+    const writer = new TemplateWriter(this.#scratch.history)
     writer.part(-piece)
     writer.end()
     return this.#next("history")
@@ -177,7 +195,7 @@ class Splitter {
     const { end, kind, start } = mark
     // Nothing is known that small parts could be told from; but what is shared may be known elsewhere.
     const inner = this.#hashLater ? mark.inner.filter(mayHoldShared) : mark.inner
-    const out = kind === "history" ? this.#historyTemplates : this.#partTemplates
+    const out = kind === "history" ? this.#scratch.history : this.#scratch.parts
     if ((this.#text[start] === quote || kind === "setting") && Policy.isShared(end - start, kind === "setting")) {
       const value = this.#valueAt(mark)
       const name = sha256 ?? hash("sha256", value, "buffer")
@@ -191,7 +209,7 @@ class Splitter {
       writeLiteral(out, this.#text, start, end)
     } else {
       // Pieces in it come to stand before it.
-      const template = (this.#templates[this.#depth] ??= new ByteWriter())
+      const template = (this.#scratch.templates[this.#depth] ??= new ByteWriter())
       template.clear()
       this.#depth++
       this.#writeTemplate({ start, end, marks: inner }, template)
