@@ -29,8 +29,10 @@ export class Eraser extends Context.Service<
       project: ProjectId,
       session: SessionId
     ) => Effect.Effect<Receipt, SessionNotFound | StorageUnavailable>
-    /** Erases the events whose ids are older. `pace` is given every transaction to run. */
+    /** Erases the events whose ids are older; `scrub` is left to the caller. `pace` is given every transaction to run. */
     readonly eraseOlder: (project: ProjectId, before: EventId, pace: Pace) => Effect.Effect<Receipt, StorageUnavailable>
+    /** Overwrites in the files what earlier erasures have freed, as far as the storage can. */
+    readonly scrub: Effect.Effect<void>
   }
 >()("tachograph/core/Eraser") {
   static readonly layer: Layer.Layer<Eraser, never, Storage> = Layer.effect(
@@ -115,16 +117,25 @@ const make = (storage: Storage["Service"]) => {
     return receipt
   })
 
+  /** What is erased is erased: where its files cannot be scrubbed now, the next erasure tries again. */
+  const scrub = Effect.catchTag(storage.scrub, "storage-unavailable", (error) =>
+    Effect.logWarning("Copies of what was erased may lie in the database's files until the next erasure", error)
+  )
+
   const eraseSession = Effect.fn("Eraser.eraseSession")(function* (project: ProjectId, session: SessionId) {
-    if ((yield* storage.getSession(project, session)) === undefined) return yield* new SessionNotFound()
+    if ((yield* storage.getSession(project, session)) === undefined) {
+      // An erasure may have been interrupted at its very end.
+      yield* scrub
+      return yield* new SessionNotFound()
+    }
     const events = yield* takeEvents(project, { session }, atOnce)
     const swept = yield* sweepAll(project, atOnce)
-    yield* storage.scrub
+    yield* scrub
     return plus({ ...nothing, events }, swept)
   })
 
   const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId) {
-    yield* storage.getPerson(project, id)
+    yield* Effect.tapError(storage.getPerson(project, id), () => scrub)
     let receipt = nothing
     for (let isGone = false; !isGone;) {
       const events = yield* takeEvents(project, { person: id }, atOnce)
@@ -132,17 +143,15 @@ const make = (storage: Storage["Service"]) => {
       // Somebody may have recorded for the person meanwhile.
       isGone = yield* Effect.catchTag(storage.deletePerson(project, id), "person-not-found", () => Effect.succeed(true))
     }
-    yield* storage.scrub
+    yield* scrub
     return receipt
   })
 
   const eraseOlder = Effect.fn("Eraser.eraseOlder")(function* (project: ProjectId, before: EventId, pace: Pace) {
     const events = yield* takeEvents(project, { before }, pace)
     const swept = yield* sweepAll(project, pace)
-    const receipt = plus({ ...nothing, events }, swept)
-    if (receipt.events + receipt.sessions + receipt.pieces > 0) yield* pace(storage.scrub)
-    return receipt
+    return plus({ ...nothing, events }, swept)
   })
 
-  return Eraser.of({ erasePerson, eraseSession, eraseOlder })
+  return Eraser.of({ erasePerson, eraseSession, eraseOlder, scrub })
 }

@@ -58,10 +58,13 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     getSession: (project, session) => Effect.sync(() => projects.get(project)?.sessions.get(session)?.state),
     readPacks: (project, session, ranges, newestBytes) =>
       Effect.sync(() => projects.get(project)?.sessionsByNumber.get(session)?.read(ranges, newestBytes) ?? []),
-    readShared: (project, names) =>
-      Effect.sync(() =>
-        names.flatMap((name) => projects.get(project)?.shared.get(Buffer.from(name).toString("hex")) ?? [])
-      ),
+    readShared: (project, names, mostBytes = Number.POSITIVE_INFINITY) =>
+      Effect.sync(() => {
+        let left = mostBytes
+        return names
+          .flatMap((name) => projects.get(project)?.shared.get(Buffer.from(name).toString("hex")) ?? [])
+          .filter(({ size }) => (left -= size) >= 0)
+      }),
     eraseEvents: (project, which, limit) =>
       Effect.sync(() => ({ events: projects.get(project)?.erase(which, limit) ?? 0 })),
     listUnswept: (project, limit) =>

@@ -78,6 +78,9 @@ const run = Effect.fnUntraced(function* (keep: Duration.Duration) {
         }),
       { discard: true }
     ).pipe(
+      Effect.andThen(
+        Effect.suspend(() => (receipt.events + receipt.pieces === 0 ? Effect.void : unhurried(eraser.scrub)))
+      ),
       Effect.ensuring(
         Effect.suspend(() =>
           receipt.events + receipt.sessions + receipt.pieces === 0

@@ -50,7 +50,11 @@ export class SessionMemory {
     const { knowledge } = session
     this.delete(key)
     // One session with very many values must not push out all others, nor itself.
-    if (this.#maxBytes > 0) while (knowledge.cost > this.#maxBytes / 4 && knowledge.forgetHalf());
+    const most = this.#maxBytes / 4
+    if (most > 0 && knowledge.cost > most) {
+      knowledge.settle()
+      while (knowledge.cost > most && knowledge.forgetHalf());
+    }
     const cost = knowledge.cost + 2 * key.length
     if (cost > this.#maxBytes) return
     this.#sessions.set(key, { ...session, cost })

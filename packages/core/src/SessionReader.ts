@@ -16,14 +16,24 @@ import type { SessionState, Storage } from "./Storage.ts"
 
 type Service = Storage["Service"]
 
-/** Of a longer session only the newest packs are read, so many bytes of them: older values are stored again. */
+/**
+ * Of a longer session only the newest packs are read: so many bytes of them, compressed and not, and so many of the shared
+ * texts that they name. Values that are not known for it are stored again.
+ */
 const maxReadBytes = 8 * 1024 * 1024
+const maxContentBytes = 32 * 1024 * 1024
+const maxSharedBytes = 16 * 1024 * 1024
 
-export const readShared = (storage: Service, project: ProjectId, names: ReadonlyArray<Uint8Array>) =>
+export const readShared = (
+  storage: Service,
+  project: ProjectId,
+  names: ReadonlyArray<Uint8Array>,
+  mostBytes?: number
+) =>
   names.length === 0
     ? Effect.succeed<Join.SharedTexts>(new Map())
     : Effect.map(
-        storage.readShared(project, names),
+        storage.readShared(project, names, mostBytes),
         (found): Join.SharedTexts =>
           new Map(found.map(({ bytes, sha256 }) => [Join.keyOf(sha256), SharedPiece.textOf(bytes)] as const))
       )
@@ -60,14 +70,18 @@ const read = Effect.fnUntraced(function* (
     .flatMap(({ from: start, to }) => (start < from ? [{ from: start, to: Math.min(to, from - 1) }] : []))
   const rests = older.length === 0 ? [] : yield* readOpen(storage, project, state.number, older)
   const all = [...rests, ...packs]
-  const texts = yield* readShared(storage, project, sharedIn(all))
+  const texts = yield* readShared(storage, project, sharedIn(all).toReversed(), maxSharedBytes)
   knowledge.read(all, texts, state)
 })
 
 const readOpen = (storage: Service, project: ProjectId, session: number, ranges: PackRanges, newestBytes?: number) =>
-  Effect.map(storage.readPacks(project, session, ranges, newestBytes), Pack.open)
+  Effect.map(storage.readPacks(project, session, ranges, newestBytes), (packs) => {
+    let left = maxContentBytes
+    const newest = packs.findLastIndex((pack) => (left -= Pack.readHead(pack.number, pack.bytes).contentLength) < 0)
+    return Pack.open(packs.slice(newest + 1))
+  })
 
-/** The names of all shared pieces that stand in packs. */
+/** The names of shared pieces that stand in larger pieces: their texts are needed to know those. */
 const sharedIn = (packs: ReadonlyArray<Pack.OpenPack>): ReadonlyArray<Buffer> => {
   const names = new Map<string, Buffer>()
   const visitor: Template.TemplateVisitor = {

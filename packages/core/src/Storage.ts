@@ -59,10 +59,14 @@ export class Storage extends Context.Service<
       ranges: PackRanges,
       newestBytes?: number
     ) => Result<ReadonlyArray<StoredPack>>
-    /** Those shared pieces that there are, by their SHA-256. */
+    /**
+     * Those shared pieces that there are, by their SHA-256. Where `mostBytes` is given, no more of them, in the order of the
+     * names, than have so many bytes of text together.
+     */
     readonly readShared: (
       project: ProjectId,
-      names: ReadonlyArray<Uint8Array>
+      names: ReadonlyArray<Uint8Array>,
+      mostBytes?: number
     ) => Result<ReadonlyArray<{ readonly sha256: Uint8Array; readonly bytes: Uint8Array }>>
 
     /**

@@ -69,4 +69,16 @@ describe("SessionMemory", () => {
     expect(memory.beginningsOf("a")).toEqual({ session: 7, generation: 0, list: session.knowledge.beginnings })
     expect(session.knowledge.beginnings).toHaveLength(1)
   })
+
+  it("knows a large first call by its values, where its text is more than it may keep", () => {
+    const list = Array.from({ length: 100 }, (_, n) => `{"role":"user","content":"${`${n} `.repeat(1000)}"}`)
+    const payload = Marks.ofTexts(`{"messages":[${list.join()}]}`, "{}")
+    const knowledge = new Knowledge()
+    knowledge.learn(Split.split(payload, knowledge).learned)
+    const memory = new SessionMemory(payload.text.length)
+    memory.set("a", { ...unknownSession(), knowledge })
+    const { knowledge: kept } = memory.get("a")!
+    expect(kept.cost).toBeLessThanOrEqual(payload.text.length / 4)
+    expect(Split.split(payload, kept).added).toEqual({ history: 0, parts: 0 })
+  })
 })

@@ -10,7 +10,7 @@ import {
   type SweepRequest
 } from "@tachograph/core"
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import * as Ids from "./Ids.ts"
 import * as Locks from "./Locks.ts"
 import type * as Projects from "./Projects.ts"
@@ -36,7 +36,11 @@ const toSweepPack = ({ kept, pack, pack_number }: PackRow) => ({
   isKept: Number(kept) === 1
 })
 
-export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+export const make = (
+  sql: SqlClient.SqlClient,
+  projects: Projects.Projects,
+  scrubIsDue: Effect.Effect<void, SqlError.SqlError>
+) => {
   const toStored = Ids.encoder(sql)
   const shared = SharedPieces.make(sql)
   const usage = Usage.make(sql, projects)
@@ -103,7 +107,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     limit: number
   ) {
     const number = yield* projects.find(project)
-    return number === undefined ? { events: 0 } : yield* sql.withTransaction(eraseIn(number, which, limit))
+    return number === undefined
+      ? { events: 0 }
+      : yield* sql.withTransaction(Effect.tap(eraseIn(number, which, limit), () => scrubIsDue))
   })
 
   const listUnswept = Effect.fn("SqlStorage.listUnswept")(function* (project: ProjectId, limit: number) {
@@ -210,7 +216,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     rewrite: (packs: SweepPacks) => SweepChanges<A>
   ) {
     const number = yield* projects.find(project)
-    return number === undefined ? undefined : yield* sql.withTransaction(sweepIn(number, session, request, rewrite))
+    return number === undefined
+      ? undefined
+      : yield* sql.withTransaction(Effect.tap(sweepIn(number, session, request, rewrite), () => scrubIsDue))
   })
 
   const deleteIn = Effect.fnUntraced(function* (project_id: number, id: PersonId) {
@@ -229,7 +237,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const deletePerson = Effect.fn("SqlStorage.deletePerson")(function* (project: ProjectId, id: PersonId) {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.PersonNotFound()
-    return yield* sql.withTransaction(deleteIn(number, id))
+    return yield* sql.withTransaction(Effect.tap(deleteIn(number, id), () => scrubIsDue))
   })
 
   return { eraseEvents, listUnswept, sweepPacks, deletePerson }

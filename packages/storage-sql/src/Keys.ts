@@ -2,10 +2,9 @@
 import type { ApiKey } from "@tachograph/core"
 import { type DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { hexOf } from "./Hex.ts"
 import type * as Projects from "./Projects.ts"
 import { type ApiKeyRow, toApiKey } from "./Rows.ts"
-
-const hexOf = (hash: Uint8Array): string => Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const select = sql.literal(`SELECT k.key_id, p.project_name, k.key_name, k.scopes, k.created_at, k.expires_at,

@@ -2,6 +2,7 @@
 import type { PackRanges, ProjectId, SessionId, SessionState, StoredPack } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import { hexOf } from "./Hex.ts"
 import type * as Projects from "./Projects.ts"
 
 export interface SessionRow {
@@ -84,16 +85,30 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return rows.map((row): StoredPack => ({ number: Number(row.pack_number), bytes: row.pack }))
   })
 
+  /** Of the names in their order, those whose texts have no more bytes together. */
+  const fitting = Effect.fnUntraced(function* (project_id: number, names: ReadonlyArray<Uint8Array>, bytes: number) {
+    const sizes = new Map<string, number>()
+    for (let at = 0; at < names.length; at += namesAtOnce) {
+      const rows = yield* sql<{ sha256: Uint8Array; size: number | string }>`SELECT sha256, size FROM shared_pieces
+        WHERE project_id = ${project_id} AND ${sql.in("sha256", names.slice(at, at + namesAtOnce))}`
+      for (const { sha256, size } of rows) sizes.set(hexOf(sha256), Number(size))
+    }
+    let left = bytes
+    return names.filter((name) => (left -= sizes.get(hexOf(name)) ?? 0) >= 0)
+  })
+
   const readShared = Effect.fn("SqlStorage.readShared")(function* (
     project: ProjectId,
-    names: ReadonlyArray<Uint8Array>
+    names: ReadonlyArray<Uint8Array>,
+    mostBytes?: number
   ) {
     const number = yield* projects.find(project)
     if (number === undefined) return []
+    const wanted = mostBytes === undefined ? names : yield* fitting(number, names, mostBytes)
     const found: Array<{ readonly sha256: Uint8Array; readonly bytes: Uint8Array }> = []
-    for (let at = 0; at < names.length; at += namesAtOnce) {
+    for (let at = 0; at < wanted.length; at += namesAtOnce) {
       const rows = yield* sql<{ sha256: Uint8Array; piece: Uint8Array }>`SELECT sha256, piece FROM shared_pieces
-        WHERE project_id = ${number} AND ${sql.in("sha256", names.slice(at, at + namesAtOnce))}`
+        WHERE project_id = ${number} AND ${sql.in("sha256", wanted.slice(at, at + namesAtOnce))}`
       for (const { piece, sha256 } of rows) found.push({ sha256, bytes: piece })
     }
     return found

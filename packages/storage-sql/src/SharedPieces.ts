@@ -2,12 +2,11 @@
 import type { SharedPiece } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { hexOf } from "./Hex.ts"
 import * as Locks from "./Locks.ts"
 
 /** Names in one statement. */
 const atOnce = 200
-
-const hexOf = (name: Uint8Array): string => Array.from(name, (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 interface Gone {
   readonly pieces: number

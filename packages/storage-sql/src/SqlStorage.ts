@@ -13,16 +13,25 @@ import * as Sessions from "./Sessions.ts"
 import { translate } from "./SqlFailure.ts"
 import * as Usage from "./Usage.ts"
 
+export interface Scrub {
+  /** Said in every transaction that erases, so that it is known to be due, whatever becomes of the process. */
+  readonly due: (sql: SqlClient.SqlClient) => Effect.Effect<void, SqlError.SqlError>
+  /** Does it, if it is due. */
+  readonly run: (sql: SqlClient.SqlClient) => Effect.Effect<void, SqlError.SqlError>
+}
+
+const noScrub: Scrub = { due: () => Effect.void, run: () => Effect.void }
+
 export interface SqlStorageOptions {
   /** How long any one operation may take, in milliseconds; then it fails as `storage-unavailable`. No limit unless given. */
   readonly deadline?: number | undefined
   /** Batches of events that the database commits at the same time. 1 unless given. */
   readonly lanes?: number | undefined
-  /** What it takes that erased text is gone from the files, after an erasure. */
-  readonly scrub?: ((sql: SqlClient.SqlClient) => Effect.Effect<void, SqlError.SqlError>) | undefined
+  /** What it takes that erased text is gone from the files; nothing unless given. */
+  readonly scrub?: Scrub | undefined
 }
 
-const make = Effect.fnUntraced(function* ({ deadline, lanes = 1, scrub = () => Effect.void }: SqlStorageOptions) {
+const make = Effect.fnUntraced(function* ({ deadline, lanes = 1, scrub = noScrub }: SqlStorageOptions) {
   const sql = yield* SqlClient.SqlClient
   const verb = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) => translate(effect, deadline)
   const projects = Projects.make(sql)
@@ -30,7 +39,7 @@ const make = Effect.fnUntraced(function* ({ deadline, lanes = 1, scrub = () => E
   const resources = Resources.make(sql, projects)
   const keys = Keys.make(sql, projects)
   const sessions = Sessions.make(sql, projects)
-  const erasing = Erasing.make(sql, projects)
+  const erasing = Erasing.make(sql, projects, scrub.due(sql))
   const usage = Usage.make(sql, projects)
   const leases = Leases.make(sql)
 
@@ -46,7 +55,7 @@ const make = Effect.fnUntraced(function* ({ deadline, lanes = 1, scrub = () => E
     listUnswept: (...args) => verb(erasing.listUnswept(...args)),
     sweepPacks: (...args) => verb(erasing.sweepPacks(...args)),
     deletePerson: (...args) => verb(erasing.deletePerson(...args)),
-    scrub: verb(scrub(sql)),
+    scrub: verb(scrub.run(sql)),
     takeLease: (...args) => verb(leases.takeLease(...args)),
     listProjects: verb(projects.list),
     usage: (...args) => verb(usage.usage(...args)),

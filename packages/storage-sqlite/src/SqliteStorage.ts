@@ -15,14 +15,29 @@ const vacuumUpTo = 64 * 1024 * 1024
  * Then the write-ahead log is emptied, in which pages lie as they were before. While somebody reads an older state it cannot
  * be; it is tried again for a while, and failing that happens with a later erasure, or when the file is closed.
  */
-const scrub = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  const [size] = yield* sql<{ readonly bytes: number }>`SELECT page_count * page_size AS bytes
-    FROM pragma_page_count, pragma_page_size`
-  if (size!.bytes <= vacuumUpTo) yield* sql`VACUUM`
-  yield* sql<{ readonly busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`.pipe(
-    Effect.repeat({ until: ([row]) => row?.busy !== 1, schedule: Schedule.spaced("50 millis"), times: 40 })
-  )
+const runScrub = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const [state] = yield* sql<{ readonly due: number; readonly bytes: number }>`
+    SELECT user_version AS due, page_count * page_size AS bytes
+    FROM pragma_user_version, pragma_page_count, pragma_page_size`
+  if (state!.due === 0) return
+  if (state!.bytes <= vacuumUpTo) yield* sql`VACUUM`
+  const emptied = yield* emptyLog(sql)
+  if (!emptied) return
+  yield* sql`PRAGMA user_version = 0`
+  yield* emptyLog(sql)
 })
+
+const emptyLog = (sql: SqlClient.SqlClient) =>
+  sql<{ readonly busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`.pipe(
+    Effect.repeat({ until: ([row]) => row?.busy !== 1, schedule: Schedule.spaced("50 millis"), times: 40 }),
+    Effect.map(([row]) => row?.busy !== 1)
+  )
+
+/** The file's own version number, which nobody else uses, is 1 while it is due. */
+const scrub: SqlStorage.Scrub = {
+  due: (sql) => Effect.asVoid(sql`PRAGMA user_version = 1`),
+  run: runScrub
+}
 
 /** Opens or creates the file, and brings its tables up to date. */
 export const layer = (

@@ -149,4 +149,25 @@ describe("SQLite, after an erasure", () => {
         expect((yield* sql`PRAGMA freelist_count`)[0]).toMatchObject({ freelist_count: 0 })
       })
     ))
+
+  it("makes up for an erasure whose end was interrupted, when somebody asks again", () =>
+    run(
+      Effect.fnUntraced(function* (file) {
+        const [storage, recorder] = [yield* Storage, yield* Recorder]
+        yield* recordAll(Calls.take(Calls.calls("planted session", ["planted-alice"], 3), 30))
+        // All of an erasure but its end.
+        yield* storage.eraseEvents(defaultProject, { person: PersonId.make("planted-alice") }, 100)
+        const other = Effect.ignore(recorder.eraseSession(SessionId.make("no such session")))
+        yield* recorder.eraseSession(SessionId.make("planted session"))
+        yield* storage.putPerson(defaultProject, {
+          id: PersonId.make("planted-bob"),
+          properties: JsonText.unsafe("{}"),
+          createdAt: yield* DateTime.now
+        })
+        yield* storage.deletePerson(defaultProject, PersonId.make("planted-bob"))
+        expect(foundIn(file, ["planted-bob"])).not.toEqual([])
+        yield* other
+        expect(foundIn(file, ["planted-bob"])).toEqual([])
+      })
+    ))
 })

@@ -52,7 +52,7 @@ export class Knowledge {
   /** Ranges in all of them together. */
   #ranges = 0
   /** Numbers that were put off. */
-  #later: Array<NonNullable<Learned["later"]>> = []
+  readonly #later: Array<NonNullable<Learned["later"]>> = []
 
   constructor(base?: Knowledge) {
     this.#base = base
@@ -86,10 +86,15 @@ export class Knowledge {
     )
   }
 
+  /** Does what was put off, and lets go of the texts that it took. */
+  settle(): void {
+    for (const { numbers } of this.#later.splice(0)) this.#addNumbers(numbers())
+  }
+
   /** Forgets the older half of the values, and the packs that only they stood in. Answers whether there were any. */
   forgetHalf(): boolean {
+    this.settle()
     const size = this.#numbers.size + this.#packs.length
-    this.#later = []
     let left = Math.ceil(this.#numbers.size / 2)
     let history = Number.POSITIVE_INFINITY
     let parts = Number.POSITIVE_INFINITY
@@ -109,7 +114,7 @@ export class Knowledge {
 
   /** The number of the value with this SHA-256. */
   numberOf(key: string): Join.PieceNumber | undefined {
-    for (const { numbers } of this.#later.splice(0)) this.#addNumbers(numbers())
+    this.settle()
     return this.#numbers.get(key) ?? this.#base?.numberOf(key)
   }
 
@@ -213,6 +218,8 @@ export class Knowledge {
   #hash(piece: Join.PieceNumber, pieces: Join.Pieces, shared: Join.SharedTexts): void {
     const place = pieces.get(piece)
     if (place === undefined || PackContent.isEmpty(place)) return
+    const name = Template.sharedAlone(place.content, place.start, place.end)
+    if (name !== undefined) return this.#addNumber(Join.keyOf(name), piece)
     try {
       const text = Join.join(place, pieces, shared)
       this.#addNumber(Join.keyOf(hash("sha256", text, "buffer")), piece)

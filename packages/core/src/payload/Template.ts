@@ -190,3 +190,9 @@ export const skip = (from: ByteReader): void => {
     }
   }
 }
+
+/** The name of the shared piece that is all there is in a template. */
+export const sharedAlone = (content: Buffer, start: number, stop: number): Buffer | undefined =>
+  stop - start === sha256Bytes + 2 && content[start] === shared && content[stop - 1] === end
+    ? content.subarray(start + 1, stop - 1)
+    : undefined

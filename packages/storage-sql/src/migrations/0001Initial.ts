@@ -101,6 +101,7 @@ export default Effect.gen(function* () {
     PRIMARY KEY (project_id, session_number)
   ) ${clustered}`
   yield* sql`CREATE UNIQUE INDEX sessions_by_id ON sessions (project_id, session_id)`
+  yield* sql`CREATE INDEX sessions_unswept ON sessions (project_id, session_number) WHERE unswept > 0`
 
   // Wide columns first, so that Postgres has nothing to fill up between them.
   yield* sql`CREATE TABLE events (
