@@ -208,7 +208,7 @@ export interface SweepRequest {
 
 export interface SweepPacks {
   readonly state: SessionState
-  /** How often events were taken out since the session was last swept. */
+  /** Changes whenever events are taken out, and is never the same twice; above 0 while the session is unswept. */
   readonly unswept: number
   /** From the highest number that was asked for downwards; ascending. */
   readonly packs: ReadonlyArray<SweepPack>
@@ -221,7 +221,7 @@ export interface SweepPacks {
 export interface SweepChanges<A> {
   readonly packs: ReadonlyArray<Change>
   /**
-   * The session is swept of what was taken out when `unswept` was this: it owns the shared pieces of these names and no
+   * The session is swept of all that was taken out until `unswept` was this: it owns the shared pieces of these names and no
    * others, and goes if it has no events. Where more was taken out since, it stays unswept.
    */
   readonly done: { readonly owned: ReadonlyArray<Uint8Array>; readonly unswept: number } | undefined
