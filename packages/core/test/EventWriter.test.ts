@@ -4,6 +4,7 @@ import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { StorageUnavailable } from "../src/domain/Errors.ts"
 import { PersonId } from "../src/domain/Person.ts"
 import { defaultProject } from "../src/domain/Project.ts"
+import { WriterLimits } from "../src/EventWriter.ts"
 import * as MemoryStorage from "../src/MemoryStorage.ts"
 import { Recorder } from "../src/Recorder.ts"
 import { type AppendEvent, Storage } from "../src/Storage.ts"
@@ -177,6 +178,73 @@ describe("EventWriter", () => {
       assert.deepStrictEqual(problems, [])
       const kept = calls.slice(0, 20).filter(({ person }) => person === "bob")
       assert.strictEqual(events.size, kept.length + 10)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("refuses what is more than may wait, keeps nothing of it, and takes more when there is room", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const { open, storage } = yield* gated(memory)
+      const calls = callsOf("a", 6)
+      yield* Calls.putFingerprint(storage, defaultProject)
+      const limited = Calls.recorderOver(storage).pipe(
+        Layer.provide(Layer.succeed(WriterLimits, { events: 3, bytes: Number.POSITIVE_INFINITY }))
+      )
+      yield* Effect.provide(
+        Effect.gen(function* () {
+          const recorder = yield* Recorder
+          const waiting: Array<Fiber.Fiber<unknown, unknown>> = []
+          for (const call of calls.slice(0, 3)) {
+            waiting.push(yield* Effect.forkChild(Calls.record(recorder, call)))
+            yield* settle
+          }
+          const refused = yield* Effect.flip(Calls.record(recorder, calls[3]!))
+          assert.strictEqual((refused as { readonly _tag: string })._tag, "overloaded")
+          yield* open
+          yield* Effect.forEach(waiting, Fiber.join)
+          yield* Calls.record(recorder, calls[4]!)
+        }),
+        limited
+      )
+      assert.lengthOf(yield* StoreCheck.listAll(memory, defaultProject), 4)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("takes one event alone, however large, where bytes are bounded", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      yield* Calls.putFingerprint(storage, defaultProject)
+      const limited = Calls.recorderOver(storage).pipe(
+        Layer.provide(Layer.succeed(WriterLimits, { events: 10, bytes: 1 }))
+      )
+      yield* Effect.provide(
+        Effect.flatMap(Recorder, (recorder) => Effect.forEach(callsOf("a", 3), (call) => Calls.record(recorder, call))),
+        limited
+      )
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("lets no event fail for another one that the storage refuses", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      let refused: string | undefined
+      const storage: Service = {
+        ...memory,
+        appendEvents: (events) =>
+          Effect.suspend(() => {
+            refused ??= events[Math.floor(events.length / 2)]!.summary.id
+            return events.some(({ summary }) => summary.id === refused)
+              ? Effect.die(new Error("as the test wants it"))
+              : memory.appendEvents(events)
+          })
+      }
+      const calls = ["a", "b", "c", "d"].flatMap((session) => callsOf(session, 25))
+      const exits = yield* recording(storage, (recorder) =>
+        Effect.forEach(calls, (call) => Effect.exit(Calls.record(recorder, call)), { concurrency: "unbounded" })
+      )
+      assert.lengthOf(exits.filter(Exit.isFailure), 1)
+      const { events, problems } = yield* StoreCheck.look(memory, defaultProject)
+      assert.deepStrictEqual([events.size, problems], [99, []])
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 })
