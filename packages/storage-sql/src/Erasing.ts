@@ -109,7 +109,9 @@ export const make = (
     const number = yield* projects.find(project)
     return number === undefined
       ? { events: 0 }
-      : yield* sql.withTransaction(Effect.tap(eraseIn(number, which, limit), () => scrubIsDue))
+      : yield* sql.withTransaction(
+          Effect.tap(eraseIn(number, which, limit), ({ events }) => (events > 0 ? scrubIsDue : Effect.void))
+        )
   })
 
   const listUnswept = Effect.fn("SqlStorage.listUnswept")(function* (project: ProjectId, limit: number) {
@@ -237,7 +239,7 @@ export const make = (
   const deletePerson = Effect.fn("SqlStorage.deletePerson")(function* (project: ProjectId, id: PersonId) {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.PersonNotFound()
-    return yield* sql.withTransaction(Effect.tap(deleteIn(number, id), () => scrubIsDue))
+    return yield* sql.withTransaction(Effect.tap(deleteIn(number, id), (isGone) => (isGone ? scrubIsDue : Effect.void)))
   })
 
   return { eraseEvents, listUnswept, sweepPacks, deletePerson }
