@@ -12,6 +12,7 @@ import * as ErasureCases from "./storage/ErasureCases.ts"
 import * as EventCases from "./storage/EventCases.ts"
 import * as PackCases from "./storage/PackCases.ts"
 import * as ProcessCases from "./storage/ProcessCases.ts"
+import * as ReleaseCases from "./storage/ReleaseCases.ts"
 import * as ResourceCases from "./storage/ResourceCases.ts"
 import * as SweepCases from "./storage/SweepCases.ts"
 
@@ -31,6 +32,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     AppendCases.define(test)
     PackCases.define(test)
     SweepCases.define(test)
+    ReleaseCases.define(test)
     AccountCases.define(test)
     ErasureCases.define(test)
     ProcessCases.define(test)

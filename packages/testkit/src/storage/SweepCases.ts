@@ -1,57 +1,11 @@
 /** Taking events away, and sweeping their sessions. */
-import {
-  type Erasable,
-  PersonId,
-  ProjectId,
-  SessionId,
-  type Storage,
-  type SweepChanges,
-  type SweepPacks,
-  type SweepRequest
-} from "@tachograph/core"
-import { DateTime, Effect } from "effect"
+import { type Erasable, PersonId, ProjectId, SessionId, type SweepPacks, type SweepRequest } from "@tachograph/core"
+import { Effect } from "effect"
 import { expect } from "vitest"
-import { append, appendEvent, eventId, sharedPiece } from "../Samples.ts"
-import { maxPack, now, other, project, tagOf, type Test } from "./Cases.ts"
+import { append, appendEvent, eventId } from "../Samples.ts"
+import { other, project, tagOf, type Test } from "./Cases.ts"
 import * as StoreCheck from "./StoreCheck.ts"
-
-type Service = Storage["Service"]
-
-const s1 = SessionId.make("s1")
-const p1 = PersonId.make("p1")
-const p2 = PersonId.make("p2")
-
-const names = (...texts: ReadonlyArray<string>) => texts.map((text) => sharedPiece(text).sha256)
-
-const eventIn = (n: number, session: string, shared: ReadonlyArray<string> = [], person: PersonId | null = null) => {
-  const event = appendEvent(eventId(n), { session: SessionId.make(session), person })
-  return { ...event, pack: { ...event.pack, shared: shared.map(sharedPiece) } }
-}
-
-const numberOf = (storage: Service, session: string) =>
-  Effect.map(storage.getSession(project, SessionId.make(session)), (state) => state!.number)
-
-/** Sees what a step is given, and answers what is to be done. */
-interface Changes {
-  readonly packs?: SweepChanges<unknown>["packs"]
-  /** Of all that was taken out so far, unless it is said of how much. */
-  readonly done?: { readonly owned: ReadonlyArray<Uint8Array>; readonly unswept?: number }
-}
-
-const sweep = (storage: Service, session: number, request: Partial<SweepRequest>, { done, packs = [] }: Changes = {}) =>
-  storage.sweepPacks(project, session, { to: maxPack, limit: 100, above: maxPack - 1, ...request }, (value) => ({
-    packs,
-    done: done && { unswept: value.unswept, ...done },
-    value
-  }))
-
-const shown = ({ added, isLast, packs }: SweepPacks) => ({
-  packs: packs.map(({ isKept, number }) => (isKept ? number : -number)),
-  added: added.map(({ isKept, number }) => (isKept ? number : -number)),
-  isLast
-})
-
-const removed = (number: number) => ({ number, bytes: undefined, formerNewBytes: 5, newBytes: 0 })
+import { eventIn, numberOf, p1, p2, removed, s1, shown, sweep } from "./SweepSteps.ts"
 
 export const define = (test: Test) => {
   test("erases events by person, session or age, the oldest first and so many at most", (storage) =>
@@ -248,92 +202,5 @@ export const define = (test: Test) => {
       expect([yield* storage.getSession(project, s1), yield* storage.usage(project, 9)]).toEqual(before)
       expect(yield* storage.listUnswept(project, 9)).toEqual([session])
       yield* append(storage, [eventIn(3, "s1")])
-    }))
-
-  test("shared pieces go when no session owns them any more", (storage) =>
-    Effect.gen(function* () {
-      yield* append(storage, [eventIn(1, "s1", ["a", "b", "c"]), eventIn(2, "s2", ["b", "c", "d"]), eventIn(3, "s1")])
-      const there = Effect.map(storage.readShared(project, names("a", "b", "c", "d")), (found) => found.length)
-      const of = (text: string) => sharedPiece(text).bytes().length
-      yield* storage.eraseEvents(project, { before: eventId(3) }, 10)
-      const [one, two] = [yield* numberOf(storage, "s1"), yield* numberOf(storage, "s2")]
-      expect(yield* there).toBe(4)
-      // Session 1 lets go of a and b, which session 2 owns too.
-      const first = yield* sweep(storage, one, {}, { packs: [removed(1)], done: { owned: names("c") } })
-      expect(first?.erased).toEqual({ pieces: 1, bytes: of("a"), session: false })
-      expect(yield* there).toBe(3)
-      const second = yield* sweep(storage, two, {}, { packs: [removed(1)], done: { owned: [] } })
-      expect(second?.erased).toEqual({ pieces: 2, bytes: of("b") + of("d"), session: true })
-      expect((yield* storage.readShared(project, names("c"))).length).toBe(1)
-      expect((yield* storage.usage(project, 9)).shared).toEqual({ pieces: 1, newBytes: 1, storedBytes: of("c") })
-      // A name that is said to be owned, and never was, is nothing.
-      yield* storage.eraseEvents(project, { before: eventId(9) }, 10)
-      const last = yield* sweep(storage, one, {}, { packs: [removed(2)], done: { owned: [] } })
-      expect(last?.erased).toEqual({ pieces: 1, bytes: of("c"), session: true })
-      expect(yield* storage.usage(project, 9)).toEqual({
-        events: 0,
-        sentBytes: 0,
-        newBytes: 0,
-        storedBytes: 0,
-        shared: { pieces: 0, newBytes: 0, storedBytes: 0 },
-        agents: [],
-        sessions: []
-      })
-      // Numbers are never used twice.
-      yield* append(storage, [eventIn(4, "s1")])
-      expect(yield* numberOf(storage, "s1")).toBeGreaterThan(two)
-    }))
-
-  test("a shared piece is there that one session takes up while another lets go of it", (storage) =>
-    Effect.gen(function* () {
-      for (let round = 1; round <= 25; round++) {
-        const [name, from, to] = [`piece ${round}`, `from ${round}`, `to ${round}`]
-        yield* append(storage, [eventIn(2 * round, from, [name])])
-        const session = yield* numberOf(storage, from)
-        yield* storage.eraseEvents(project, { session: SessionId.make(from) }, 1)
-        yield* Effect.all(
-          [
-            Effect.delay(sweep(storage, session, {}, { packs: [removed(1)], done: { owned: [] } }), round % 10),
-            append(storage, [eventIn(2 * round + 1, to, [name])])
-          ],
-          { concurrency: "unbounded" }
-        )
-        expect(yield* storage.readShared(project, names(name))).toHaveLength(1)
-        expect((yield* storage.usage(project, 0)).shared.pieces).toBe(round)
-      }
-    }))
-
-  test("counts nothing of an agent that is left with nothing", (storage) =>
-    Effect.gen(function* () {
-      const second = eventIn(2, "s1", [], p1)
-      yield* append(storage, [
-        eventIn(1, "s1"),
-        { ...second, summary: { ...second.summary, agent: "second" as typeof second.summary.agent } }
-      ])
-      yield* storage.eraseEvents(project, { person: p1 }, 10)
-      yield* sweep(storage, yield* numberOf(storage, "s1"), {}, { packs: [removed(2)], done: { owned: [] } })
-      expect((yield* storage.usage(project, 9)).agents.map(({ agent }) => agent)).toEqual(["bot"])
-    }))
-
-  test("takes a person away of whom no event is left, and nobody else", (storage) =>
-    Effect.gen(function* () {
-      expect(yield* tagOf(storage.deletePerson(project, p1))).toBe("person-not-found")
-      expect(yield* tagOf(storage.deletePerson(ProjectId.make("none"), p1))).toBe("person-not-found")
-      yield* append(storage, [eventIn(1, "s1", [], p1), eventIn(2, "s1", [], p1), eventIn(3, "s1", [], p2)])
-      expect(yield* storage.deletePerson(project, p1)).toBe(false)
-      yield* storage.eraseEvents(project, { person: p1 }, 1)
-      expect(yield* storage.deletePerson(project, p1)).toBe(false)
-      expect((yield* storage.getPerson(project, p1)).id).toBe(p1)
-      yield* storage.eraseEvents(project, { person: p1 }, 1)
-      expect(yield* tagOf(storage.deletePerson(other, p1))).toBe("person-not-found")
-      expect(yield* storage.deletePerson(project, p1)).toBe(true)
-      expect(yield* tagOf(storage.getPerson(project, p1))).toBe("person-not-found")
-      expect(yield* tagOf(storage.deletePerson(project, p1))).toBe("person-not-found")
-      expect((yield* storage.getPerson(project, p2)).id).toBe(p2)
-      // Whoever comes back is new.
-      const again = { id: p1, properties: "{}" as never, createdAt: DateTime.add(now, { days: 1 }) }
-      expect(yield* storage.putPerson(project, again)).toMatchObject({ createdAt: again.createdAt })
-      yield* append(storage, [eventIn(4, "s1", [], p1)])
-      expect((yield* StoreCheck.listAll(storage, project)).map(({ person }) => person)).toEqual([p2, p1])
     }))
 }
