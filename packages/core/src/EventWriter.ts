@@ -28,15 +28,27 @@ interface Job {
   readonly done: Deferred.Deferred<void, StorageUnavailable>
 }
 
-/** Events of one batch, and bytes of their texts. */
-const maxBatchEvents = 256
-const maxBatchBytes = 8 * 1024 * 1024
+/** Events, and bytes of their texts. One event alone is always taken, whatever its size. */
+export interface WriterLimit {
+  readonly events: number
+  readonly bytes: number
+}
 
-/** What may wait or be under way at once: events, and bytes of their texts. One event alone is always taken. */
-export const WriterLimits = Context.Reference<{ readonly events: number; readonly bytes: number }>(
-  "tachograph/core/WriterLimits",
-  { defaultValue: () => ({ events: 4096, bytes: 64 * 1024 * 1024 }) }
-)
+export interface WriterLimitsValue {
+  /** What may wait or be under way at once. */
+  readonly queue: WriterLimit
+  /** What one transaction commits. */
+  readonly batch: WriterLimit
+}
+
+export const defaultWriterLimits: WriterLimitsValue = {
+  queue: { events: 4096, bytes: 64 * 1024 * 1024 },
+  batch: { events: 256, bytes: 8 * 1024 * 1024 }
+}
+
+export const WriterLimits = Context.Reference<WriterLimitsValue>("tachograph/core/WriterLimits", {
+  defaultValue: () => defaultWriterLimits
+})
 
 export class EventWriter extends Context.Service<
   EventWriter,
@@ -76,7 +88,7 @@ const make = Effect.gen(function* () {
     let bytes = 0
     for (const job of waiting) {
       const size = job.event.payload.text.length
-      const fits = batch.length === 0 || (batch.length < maxBatchEvents && bytes + size <= maxBatchBytes)
+      const fits = batch.length === 0 || (batch.length < limits.batch.events && bytes + size <= limits.batch.bytes)
       if (fits && !busy.has(job.key) && !passed.has(job.key)) {
         batch.push(job)
         bytes += size
@@ -144,7 +156,7 @@ const make = Effect.gen(function* () {
   /** Takes its place in the queue, until it is written. */
   const enqueue = (event: PendingEvent): Job | undefined => {
     const bytes = held.bytes + event.payload.text.length
-    if (held.events > 0 && (held.events >= limits.events || bytes > limits.bytes)) return undefined
+    if (held.events > 0 && (held.events >= limits.queue.events || bytes > limits.queue.bytes)) return undefined
     held = { events: held.events + 1, bytes }
     const job: Job = { key: keyOf(event.project, event.summary.session), event, done: Deferred.makeUnsafe() }
     waiting.push(job)

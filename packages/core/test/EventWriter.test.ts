@@ -4,7 +4,7 @@ import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { StorageUnavailable } from "../src/domain/Errors.ts"
 import { PersonId } from "../src/domain/Person.ts"
 import { defaultProject } from "../src/domain/Project.ts"
-import { WriterLimits } from "../src/EventWriter.ts"
+import { defaultWriterLimits, WriterLimits } from "../src/EventWriter.ts"
 import * as MemoryStorage from "../src/MemoryStorage.ts"
 import { Recorder } from "../src/Recorder.ts"
 import { type AppendEvent, Storage } from "../src/Storage.ts"
@@ -188,7 +188,9 @@ describe("EventWriter", () => {
       const calls = callsOf("a", 6)
       yield* Calls.putFingerprint(storage, defaultProject)
       const limited = Calls.recorderOver(storage).pipe(
-        Layer.provide(Layer.succeed(WriterLimits, { events: 3, bytes: Number.POSITIVE_INFINITY }))
+        Layer.provide(
+          Layer.succeed(WriterLimits, { ...defaultWriterLimits, queue: { events: 3, bytes: Number.POSITIVE_INFINITY } })
+        )
       )
       yield* Effect.provide(
         Effect.gen(function* () {
@@ -215,7 +217,7 @@ describe("EventWriter", () => {
       const storage = yield* Storage
       yield* Calls.putFingerprint(storage, defaultProject)
       const limited = Calls.recorderOver(storage).pipe(
-        Layer.provide(Layer.succeed(WriterLimits, { events: 10, bytes: 1 }))
+        Layer.provide(Layer.succeed(WriterLimits, { ...defaultWriterLimits, queue: { events: 10, bytes: 1 } }))
       )
       yield* Effect.provide(
         Effect.flatMap(Recorder, (recorder) => Effect.forEach(callsOf("a", 3), (call) => Calls.record(recorder, call))),
