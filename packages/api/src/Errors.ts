@@ -12,6 +12,7 @@ export const AgentNotFound = Errors.AgentNotFound.pipe(Schema.encodeKeys(onTheWi
 export const AgentVersionNotFound = Errors.AgentVersionNotFound.pipe(Schema.encodeKeys(onTheWire))
 export const EventNotFound = Errors.EventNotFound.pipe(Schema.encodeKeys(onTheWire))
 export const FingerprintNotFound = Errors.FingerprintNotFound.pipe(Schema.encodeKeys(onTheWire))
+export const IdempotencyKeyReused = Errors.IdempotencyKeyReused.pipe(Schema.encodeKeys(onTheWire))
 export const Overloaded = Errors.Overloaded.pipe(Schema.encodeKeys(onTheWire))
 export const PersonNotFound = Errors.PersonNotFound.pipe(Schema.encodeKeys(onTheWire))
 export const SessionNotFound = Errors.SessionNotFound.pipe(Schema.encodeKeys(onTheWire))

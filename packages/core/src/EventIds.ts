@@ -22,6 +22,17 @@ export class EventIds extends Context.Service<
   })
 }
 
+/** The least id of a millisecond. */
+export const firstIdOf = (epochMillis: number): EventId => {
+  const bytes = new Uint8Array(16)
+  const view = new DataView(bytes.buffer)
+  view.setUint16(0, Math.floor(epochMillis / 2 ** 32))
+  view.setUint32(2, epochMillis % 2 ** 32)
+  view.setUint16(6, 0x7000)
+  view.setUint8(8, 0x80)
+  return Uuid.fromBytes(bytes) as EventId
+}
+
 const maxCounter = 0xfff
 
 /** A generator: each id is greater than all that it gave before, whatever time it is told. */

@@ -4,10 +4,14 @@
  *
  * A payload becomes a pack here, against what this process knows of the session. Where the storage says that a session has
  * moved on, what is missing is read, and the pack is written anew. A session is in one batch at a time.
+ *
+ * Of events with the same idempotency key, one is written. Those that come while it is under way wait for it here; what other
+ * processes have written, the storage knows.
  */
-import { Cause, Context, Deferred, Effect, Exit, FiberSet, Layer } from "effect"
-import { Overloaded, type StorageUnavailable } from "./domain/Errors.ts"
-import type { EventSummary } from "./domain/Event.ts"
+import { Cause, Context, type DateTime, Deferred, Effect, Exit, FiberSet, Layer } from "effect"
+import { IdempotencyKeyReused, Overloaded, type StorageUnavailable } from "./domain/Errors.ts"
+import type { EventId, EventSummary } from "./domain/Event.ts"
+import type { Idempotency } from "./domain/IdempotencyKey.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
 import * as Marks from "./payload/Marks.ts"
@@ -20,12 +24,23 @@ export interface PendingEvent {
   readonly project: ProjectId
   readonly summary: EventSummary
   readonly payload: Marks.MarkedPayload
+  readonly idempotency?: Idempotency | undefined
 }
+
+/** The event that is there now: this one, or the one that was sent under its key before. */
+export interface WrittenEvent {
+  readonly id: EventId
+  readonly receivedAt: DateTime.Utc
+  /** It was there already. */
+  readonly isReplay: boolean
+}
+
+type Outcome = WrittenEvent & Pick<PendingEvent, "idempotency">
 
 interface Job {
   readonly key: string
   readonly event: PendingEvent
-  readonly done: Deferred.Deferred<void, StorageUnavailable>
+  readonly done: Deferred.Deferred<Outcome, StorageUnavailable>
 }
 
 /** Events, and bytes of their texts. One event alone is always taken, whatever its size. */
@@ -54,7 +69,9 @@ export class EventWriter extends Context.Service<
   EventWriter,
   {
     /** Succeeds when the event is committed. Whoever waits for it may be interrupted; the event is written all the same. */
-    readonly append: (event: PendingEvent) => Effect.Effect<void, StorageUnavailable | Overloaded>
+    readonly append: (
+      event: PendingEvent
+    ) => Effect.Effect<WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused>
     /** How the conversations of a session are known to begin. */
     readonly beginningsOf: (project: ProjectId, session: SessionId | string) => Marks.Beginnings
   }
@@ -77,6 +94,8 @@ const make = Effect.gen(function* () {
   let held = { events: 0, bytes: 0 }
   const waiting: Array<Job> = []
   const busy = new Set<string>()
+  /** Events that are under way, by project and idempotency key. */
+  const claims = new Map<string, Job>()
   let lanes = 0
   let isWoken = false
 
@@ -150,7 +169,17 @@ const make = Effect.gen(function* () {
       for (const { event } of batch) {
         held = { events: held.events - 1, bytes: held.bytes - event.payload.text.length }
       }
-      return Effect.forEach(batch, ({ done }) => Deferred.done(done, exit), { discard: true })
+      return Effect.forEach(
+        batch,
+        ({ done, event }, index) => {
+          if (event.idempotency !== undefined) claims.delete(keyOf(event.project, event.idempotency.key))
+          return Deferred.done(
+            done,
+            Exit.map(exit, (outcomes) => outcomes[index]!)
+          )
+        },
+        { discard: true }
+      )
     })
 
   /** Takes its place in the queue, until it is written. */
@@ -166,20 +195,45 @@ const make = Effect.gen(function* () {
 
   return EventWriter.of({
     append: (event) =>
-      Effect.suspend((): Effect.Effect<void, StorageUnavailable | Overloaded> => {
-        const job = enqueue(event)
-        return job === undefined ? Effect.fail(new Overloaded()) : Deferred.await(job.done)
+      Effect.suspend((): Effect.Effect<WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused> => {
+        const { idempotency } = event
+        const claim = idempotency && keyOf(event.project, idempotency.key)
+        const first = claim === undefined ? undefined : claims.get(claim)
+        const job = first ?? enqueue(event)
+        if (job === undefined) return Effect.fail(new Overloaded())
+        if (claim === undefined) return Deferred.await(job.done)
+        claims.set(claim, job)
+        return Effect.flatMap(Deferred.await(job.done), (written) =>
+          isSameBody(written.idempotency, idempotency)
+            ? Effect.succeed({ ...written, isReplay: written.isReplay || first !== undefined })
+            : Effect.fail(new IdempotencyKeyReused())
+        )
       }),
     beginningsOf: (project, session) => memory.beginningsOf(keyOf(project, session))
   })
 })
 
-/** Appends all events of a batch, or fails with none of them appended. */
+const isSameBody = (a: Idempotency | undefined, b: Idempotency | undefined): boolean =>
+  a !== undefined && b !== undefined && Buffer.compare(a.bodyHash, b.bodyHash) === 0
+
+const outcomeOf = ({ idempotency, summary }: PendingEvent): Outcome => ({
+  id: summary.id,
+  receivedAt: summary.receivedAt,
+  isReplay: false,
+  idempotency
+})
+
+/** Appends all events of a batch but those that are there already, or fails with none of them appended. */
 const commit = Effect.fn("EventWriter.commit")(function* (
   storage: Storage["Service"],
   memory: SessionMemory,
-  batch: ReadonlyArray<Job>
-): Effect.fn.Return<void, StorageUnavailable> {
+  all: ReadonlyArray<Job>
+): Effect.fn.Return<ReadonlyArray<Outcome>, StorageUnavailable> {
+  const replays = new Map<string, Outcome>()
+  const replayOf = ({ event: { idempotency, project } }: Job): Outcome | undefined =>
+    idempotency && replays.get(keyOf(project, idempotency.key))
+  let batch = all
+
   const sessions = new Map<string, KnownSession>()
   const outdated = new Map<string, PendingEvent>()
   for (const { event, key } of batch) {
@@ -199,7 +253,10 @@ const commit = Effect.fn("EventWriter.commit")(function* (
     const drafts = write(batch, sessions)
     const appended = yield* storage.appendEvents(drafts.map(({ append }) => append)).pipe(
       Effect.map((numbers) => ({ numbers })),
-      Effect.catchTag("session-moved", ({ sessions: moved }) => Effect.succeed({ moved }))
+      Effect.catchTags({
+        "session-moved": ({ sessions: moved }) => Effect.succeed({ moved }),
+        "keys-taken": ({ taken }) => Effect.succeed({ taken })
+      })
     )
     if ("numbers" in appended) {
       for (const [index, { draft, key }] of drafts.entries()) {
@@ -207,7 +264,15 @@ const commit = Effect.fn("EventWriter.commit")(function* (
         session.knowledge.learn(draft.learned)
         memory.set(key, { ...session, state: session.state ?? { number: appended.numbers[index]!, generation: 0 } })
       }
-      return
+      break
+    }
+    if ("taken" in appended) {
+      for (const { project, idempotency, id, receivedAt } of appended.taken) {
+        replays.set(keyOf(project, idempotency.key), { id, receivedAt, isReplay: true, idempotency })
+      }
+      batch = all.filter((job) => replayOf(job) === undefined)
+      if (batch.length === 0) break
+      continue
     }
     const moved = new Set(appended.moved.map(({ project, session }) => keyOf(project as ProjectId, session)))
     for (const { event, key } of batch) {
@@ -216,6 +281,7 @@ const commit = Effect.fn("EventWriter.commit")(function* (
       sessions.set(key, { ...sessions.get(key)!, isContended: true })
     }
   }
+  return all.map((job) => replayOf(job) ?? outcomeOf(job.event))
 })
 
 interface Drafted {
@@ -227,7 +293,7 @@ interface Drafted {
 /** The packs of a batch, each on top of those before it; nothing is learned of them yet. */
 const write = (batch: ReadonlyArray<Job>, sessions: ReadonlyMap<string, KnownSession>): ReadonlyArray<Drafted> => {
   const forks = new Map<string, KnownSession["knowledge"]>()
-  return batch.map(({ event: { payload, project, summary }, key }) => {
+  return batch.map(({ event: { idempotency, payload, project, summary }, key }) => {
     const { knowledge, state } = sessions.get(key)!
     const fork = forks.get(key) ?? knowledge.fork()
     forks.set(key, fork)
@@ -244,6 +310,6 @@ const write = (batch: ReadonlyArray<Job>, sessions: ReadonlyMap<string, KnownSes
       newBytes: draft.newBytes,
       shared: draft.shared
     }
-    return { key, draft, append: { project, summary, pack } }
+    return { key, draft, append: { project, summary, pack, idempotency } }
   })
 }

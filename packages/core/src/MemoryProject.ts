@@ -1,13 +1,15 @@
 /** What a project holds in the memory of the process. Everything here happens at once: nothing waits in its middle. */
+import { DateTime } from "effect"
 import { Agent, type AgentName } from "./domain/Agent.ts"
 import { AgentVersion, type AgentVersionName } from "./domain/AgentVersion.ts"
 import type { EventId, EventSummary } from "./domain/Event.ts"
+import { type Idempotency, type IdempotencyKey, keysKeptFor } from "./domain/IdempotencyKey.ts"
 import * as JsonText from "./domain/JsonText.ts"
 import { Person, type PersonId } from "./domain/Person.ts"
 import type { SessionId } from "./domain/Session.ts"
 import type { StorageUsage } from "./domain/StorageUsage.ts"
 import { MemorySession } from "./MemorySession.ts"
-import type { AppendEvent, Erasable, ErasedAtLast, EventQuery } from "./Storage.ts"
+import type { AppendEvent, Erasable, ErasedAtLast, EventQuery, TakenKey } from "./Storage.ts"
 
 interface AgentEntry {
   readonly agent: Agent
@@ -19,6 +21,9 @@ interface EventEntry {
   readonly session: MemorySession
   readonly pack: number
 }
+
+const isKept = ({ receivedAt }: TakenKey, now: DateTime.Utc): boolean =>
+  DateTime.isLessThan(now, DateTime.addDuration(receivedAt, keysKeptFor))
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
 
@@ -35,6 +40,8 @@ export class MemoryProject {
     string,
     { readonly sha256: Uint8Array; readonly bytes: Uint8Array; readonly size: number }
   >()
+  /** In the order in which they came, which is nearly that of their times. */
+  readonly #keys = new Map<IdempotencyKey, TakenKey>()
   #lastSession = 0
 
   putAgent(fields: Omit<Agent, "number">): AgentEntry {
@@ -63,12 +70,29 @@ export class MemoryProject {
     return session
   }
 
+  /** What is there under the event's key, and not too old. */
+  keyTaken({ idempotency, summary }: AppendEvent): TakenKey | undefined {
+    const taken = idempotency && this.#keys.get(idempotency.key)
+    return taken && isKept(taken, summary.receivedAt) ? taken : undefined
+  }
+
+  #takeKey({ project, summary }: AppendEvent, idempotency: Idempotency): void {
+    for (const [key, taken] of this.#keys) {
+      if (isKept(taken, summary.receivedAt)) break
+      this.#keys.delete(key)
+    }
+    this.#keys.delete(idempotency.key)
+    this.#keys.set(idempotency.key, { project, idempotency, id: summary.id, receivedAt: summary.receivedAt })
+  }
+
   /** Answers the session's number. */
-  append({ pack, summary }: AppendEvent): number {
+  append(event: AppendEvent): number {
+    const { idempotency, pack, summary } = event
+    if (idempotency !== undefined) this.#takeKey(event, idempotency)
     const { agent, agentVersion, id, person, receivedAt } = summary
     const session = this.#sessionOf(summary.session)
-    const entry = this.putAgent({ name: agent, description: "", createdAt: receivedAt })
-    putVersion(entry, { name: agentVersion, description: null, createdAt: receivedAt })
+    const named = this.putAgent({ name: agent, description: "", createdAt: receivedAt })
+    putVersion(named, { name: agentVersion, description: null, createdAt: receivedAt })
     if (person !== null) this.putPerson({ id: person, properties: JsonText.unsafe("{}"), createdAt: receivedAt })
     for (const { bytes, sha256, size } of pack.shared) {
       const name = hexOf(sha256)
@@ -76,9 +100,9 @@ export class MemoryProject {
       session.owned.add(name)
     }
     session.append(pack, agent)
-    const event = { summary, session, pack: pack.number }
-    this.eventsById.set(id, event)
-    this.events.splice(this.placeBehind(id), 0, event)
+    const entry = { summary, session, pack: pack.number }
+    this.eventsById.set(id, entry)
+    this.events.splice(this.placeBehind(id), 0, entry)
     return session.state.number
   }
 
@@ -123,6 +147,7 @@ export class MemoryProject {
       session.packs.get(pack)!.isKept = false
       session.unswept = Math.abs(session.unswept) + 1
     }
+    for (const [key, { id }] of this.#keys) if (!this.eventsById.has(id)) this.#keys.delete(key)
     const left = this.events.filter(({ summary }) => this.eventsById.has(summary.id))
     this.events.splice(0, this.events.length, ...left)
     return erased.length

@@ -7,7 +7,7 @@ import { Person, type PersonId } from "./domain/Person.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import { MemoryProject, putVersion } from "./MemoryProject.ts"
 import { keyOf } from "./SessionMemory.ts"
-import { type AppendEvent, SessionMoved, Storage } from "./Storage.ts"
+import { type AppendEvent, KeysTaken, SessionMoved, Storage } from "./Storage.ts"
 
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   const projects = new Map<ProjectId, MemoryProject>()
@@ -35,10 +35,12 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   return Storage.of({
     lanes: 1,
     appendEvents: (events) =>
-      Effect.suspend(() => {
+      Effect.suspend((): Effect.Effect<ReadonlyArray<number>, SessionMoved | KeysTaken> => {
         for (const { project, summary } of events) {
           if (projects.get(project)?.eventsById.has(summary.id)) throw new Error(`There is an event ${summary.id}`)
         }
+        const taken = events.flatMap((event) => lookInto(event.project).keyTaken(event) ?? [])
+        if (taken.length > 0) return Effect.fail(new KeysTaken({ taken }))
         const moved = movedSessions(lookInto, events)
         if (moved.length > 0) return Effect.fail(new SessionMoved({ sessions: moved }))
         return Effect.succeed(events.map((event) => projectOf(event.project).append(event)))

@@ -2,6 +2,7 @@ import type { AgentName } from "./domain/Agent.ts"
 import type { AgentVersionName } from "./domain/AgentVersion.ts"
 import type { Api, EventSummary, ModelFacts } from "./domain/Event.ts"
 import type { FingerprintId } from "./domain/Fingerprint.ts"
+import type { Idempotency } from "./domain/IdempotencyKey.ts"
 import type { PersonId } from "./domain/Person.ts"
 import type { SessionId } from "./domain/Session.ts"
 import type { MarkedPayload } from "./payload/Marks.ts"
@@ -18,4 +19,5 @@ export interface NewEvent {
   readonly durationMs?: number | null | undefined
   readonly payload: MarkedPayload
   readonly facts: ModelFacts
+  readonly idempotency?: Idempotency | undefined
 }

@@ -8,13 +8,14 @@ import {
   type AgentVersionNotFound,
   type EventNotFound,
   FingerprintNotFound,
+  type IdempotencyKeyReused,
   type Overloaded,
   type PersonNotFound,
   SessionIdEmpty,
   type SessionNotFound,
   type StorageUnavailable
 } from "./domain/Errors.ts"
-import { type Event, type EventId, EventReceipt, EventSummary } from "./domain/Event.ts"
+import { type Event, type EventId, EventSummary } from "./domain/Event.ts"
 import type { Fingerprint, FingerprintId } from "./domain/Fingerprint.ts"
 import * as JsonText from "./domain/JsonText.ts"
 import { Person, type PersonId } from "./domain/Person.ts"
@@ -24,7 +25,7 @@ import type { Receipt, StorageUsage } from "./domain/StorageUsage.ts"
 import { Eraser } from "./Eraser.ts"
 import { EventIds } from "./EventIds.ts"
 import * as EventReader from "./EventReader.ts"
-import { EventWriter } from "./EventWriter.ts"
+import { EventWriter, type WrittenEvent } from "./EventWriter.ts"
 import type { NewEvent } from "./NewEvent.ts"
 import type { Beginnings } from "./payload/Marks.ts"
 import { type EventQuery, Storage } from "./Storage.ts"
@@ -45,7 +46,9 @@ export class Recorder extends Context.Service<
   Recorder,
   {
     /** Succeeds when the event is committed and readable, and not before. */
-    readonly createEvent: (event: NewEvent) => Result<EventReceipt, SessionIdEmpty | FingerprintNotFound | Overloaded>
+    readonly createEvent: (
+      event: NewEvent
+    ) => Result<WrittenEvent, SessionIdEmpty | FingerprintNotFound | Overloaded | IdempotencyKeyReused>
     /** How the conversations of a session are known to begin: for `EventJson.open`. */
     readonly beginningsOf: (project: ProjectId, session: string) => Beginnings
     readonly getEvent: (id: EventId) => Result<Event, EventNotFound>
@@ -129,8 +132,7 @@ const make = Effect.gen(function* () {
       // Each field is of its type already.
       { disableChecks: true }
     )
-    yield* writer.append({ project, summary, payload: event.payload })
-    return new EventReceipt({ id, receivedAt }, { disableChecks: true })
+    return yield* writer.append({ project, summary, payload: event.payload, idempotency: event.idempotency })
   })
 
   const getEvent = Effect.fn("Recorder.getEvent")(function* (id: EventId) {

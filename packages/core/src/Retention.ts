@@ -4,9 +4,8 @@
  */
 import { Clock, DateTime, Duration, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import type { EventId } from "./domain/Event.ts"
-import * as Uuid from "./domain/Uuid.ts"
 import { Eraser, nothing, type Pace, plus } from "./Eraser.ts"
+import { firstIdOf } from "./EventIds.ts"
 import { Storage } from "./Storage.ts"
 
 export interface RetentionOptions {
@@ -37,17 +36,6 @@ const unhurried: Pace = (step) =>
   Effect.flatMap(Effect.timed(step), ([took, value]) =>
     Effect.as(Effect.sleep(Duration.max(Duration.times(took, restPerWork), leastRest)), value)
   )
-
-/** The least id of a millisecond. */
-const firstIdOf = (epochMillis: number): EventId => {
-  const bytes = new Uint8Array(16)
-  const view = new DataView(bytes.buffer)
-  view.setUint16(0, Math.floor(epochMillis / 2 ** 32))
-  view.setUint32(2, epochMillis % 2 ** 32)
-  view.setUint16(6, 0x7000)
-  view.setUint8(8, 0x80)
-  return Uuid.fromBytes(bytes) as EventId
-}
 
 /** Runs until it is interrupted. */
 const run = Effect.fnUntraced(function* (keep: Duration.Duration) {

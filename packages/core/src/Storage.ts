@@ -5,7 +5,7 @@
  * Nothing is visible across projects. Text may be any well-formed Unicode without U+0000 where the domain says `Name`;
  * descriptions may hold anything that JSON can.
  */
-import { Context, type DateTime, type Effect, Schema } from "effect"
+import { Context, Data, type DateTime, type Effect, Schema } from "effect"
 import type { Agent, AgentName } from "./domain/Agent.ts"
 import type { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 import type { ApiKey } from "./domain/ApiKey.ts"
@@ -18,6 +18,7 @@ import type {
 } from "./domain/Errors.ts"
 import type { EventId, EventSummary } from "./domain/Event.ts"
 import type { FingerprintId } from "./domain/Fingerprint.ts"
+import type { Idempotency } from "./domain/IdempotencyKey.ts"
 import type { JsonText } from "./domain/JsonText.ts"
 import type { Person, PersonId } from "./domain/Person.ts"
 import type { ProjectId } from "./domain/Project.ts"
@@ -41,9 +42,14 @@ export class Storage extends Context.Service<
      * Fails with `SessionMoved` where a session is not as the packs were written for: somebody else has appended to it, or
      * erased something. Then nothing is appended, and the packs must be written anew.
      *
+     * Fails with `KeysTaken` where events were appended under the same idempotency keys, by a transaction that is waited for
+     * if it has not ended yet. Then nothing is appended either. No two events of one call have the same key.
+     *
      * Answers the number of each event's session. A new session is of generation 0.
      */
-    readonly appendEvents: (events: ReadonlyArray<AppendEvent>) => Result<ReadonlyArray<number>, SessionMoved>
+    readonly appendEvents: (
+      events: ReadonlyArray<AppendEvent>
+    ) => Result<ReadonlyArray<number>, SessionMoved | KeysTaken>
     readonly getEvent: (project: ProjectId, id: EventId) => Result<StoredEvent, EventNotFound>
     /** In the order of ids, and so of time. */
     readonly listEvents: (project: ProjectId, query: EventQuery) => Result<ReadonlyArray<EventSummary>>
@@ -157,6 +163,7 @@ export interface AppendEvent {
   readonly project: ProjectId
   readonly summary: EventSummary
   readonly pack: NewPack
+  readonly idempotency?: Idempotency | undefined
 }
 
 /** A pack, and what the session must be for it to be right. */
@@ -179,6 +186,17 @@ export interface NewPack {
 export class SessionMoved extends Schema.TaggedError<SessionMoved>()("session-moved", {
   sessions: Schema.Array(Schema.Struct({ project: Schema.String, session: Schema.String }))
 }) {}
+
+/** A key under which there is an event, and what that was sent with. */
+export interface TakenKey {
+  readonly project: ProjectId
+  readonly idempotency: Idempotency
+  readonly id: EventId
+  readonly receivedAt: DateTime.Utc
+}
+
+/** Some of the events are there already, or others under their keys: nothing was appended. */
+export class KeysTaken extends Data.TaggedError("keys-taken")<{ readonly taken: ReadonlyArray<TakenKey> }> {}
 
 export interface StoredEvent {
   readonly summary: EventSummary

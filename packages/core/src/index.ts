@@ -5,6 +5,7 @@ export { ApiKey, Scope } from "./domain/ApiKey.ts"
 export * as Errors from "./domain/Errors.ts"
 export { Api, type Event, EventId, EventReceipt, EventSummary, type ModelFacts, type Payload } from "./domain/Event.ts"
 export { Fingerprint, FingerprintId } from "./domain/Fingerprint.ts"
+export { type Idempotency, IdempotencyKey, keysKeptFor } from "./domain/IdempotencyKey.ts"
 export * as JsonText from "./domain/JsonText.ts"
 export { Name } from "./domain/Name.ts"
 export { Person, PersonId } from "./domain/Person.ts"
@@ -12,8 +13,9 @@ export { CurrentProject, defaultProject, ProjectId } from "./domain/Project.ts"
 export { SessionId } from "./domain/Session.ts"
 export { Receipt, StorageUsage } from "./domain/StorageUsage.ts"
 export * as Uuid from "./domain/Uuid.ts"
+export { firstIdOf } from "./EventIds.ts"
 export * as EventJson from "./EventJson.ts"
-export { defaultWriterLimits, WriterLimits } from "./EventWriter.ts"
+export { defaultWriterLimits, WriterLimits, type WrittenEvent } from "./EventWriter.ts"
 export * as MemoryStorage from "./MemoryStorage.ts"
 export * as ModelFactsReader from "./payload/ModelFacts.ts"
 export * as Marks from "./payload/Marks.ts"
@@ -30,6 +32,7 @@ export {
   type Erasable,
   type ErasedAtLast,
   type EventQuery,
+  KeysTaken,
   type NewPack,
   SessionMoved,
   type SessionState,
@@ -37,5 +40,6 @@ export {
   type StoredEvent,
   type SweepChanges,
   type SweepPacks,
-  type SweepRequest
+  type SweepRequest,
+  type TakenKey
 } from "./Storage.ts"

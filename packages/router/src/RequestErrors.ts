@@ -1,4 +1,4 @@
-/** What does not fit an endpoint's schemas outside its handler: path and query, with the body's errors behind them. */
+/** What does not fit an endpoint's schemas outside its handler: path, query and headers, with the body's errors behind them. */
 import { type ErrorDetail, RequestErrors, ValidationFailure } from "@tachograph/api"
 import { Effect, Layer, type Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -10,7 +10,7 @@ import * as ValidationDetail from "./ValidationDetail.ts"
 
 type Parameters = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
-const detailsOf = (schema: Schema.Top | undefined, place: "path" | "query", values: Parameters) =>
+const detailsOf = (schema: Schema.Top | undefined, place: ValidationDetail.Place, values: Parameters) =>
   schema === undefined
     ? Effect.succeed<ReadonlyArray<ErrorDetail>>([])
     : ValidationDetail.decoder(schema as Schema.Decoder<unknown>)(values).pipe(
@@ -41,11 +41,13 @@ const schemaErrors = HttpApiMiddleware.layerSchemaErrorTransform(
       if (!incoming.has(error.kind)) return yield* Effect.die(error)
       const { params } = yield* HttpRouter.RouteContext
       const query = yield* HttpServerRequest.ParsedSearchParams
+      const { headers } = yield* HttpServerRequest.HttpServerRequest
       const body = yield* bodyDetails(endpoint)
       return yield* new ValidationFailure({
         detail: [
           ...(yield* detailsOf(endpoint.params, "path", params)),
           ...(yield* detailsOf(endpoint.query, "query", query)),
+          ...(yield* detailsOf(endpoint.headers, "header", headers)),
           ...body
         ]
       })

@@ -7,6 +7,8 @@ import type { ErrorDetail } from "@tachograph/api"
 import { annotationKey, type Violation } from "@tachograph/core/domain/Violation"
 import { Schema, type SchemaAST, type SchemaIssue } from "effect"
 
+export type Place = "path" | "query" | "header" | "body"
+
 /** What stood at a path below the place that was decoded, fit to be echoed. */
 export type Echo = (path: ReadonlyArray<PropertyKey>) => unknown
 
@@ -18,7 +20,7 @@ export const missingBody: ErrorDetail = { ...missing, loc: ["body"], input: null
 const maxDetails = 1_000
 
 /** All that is wrong, in the order of the schema's fields. */
-export const details = (issue: SchemaIssue.Issue, place: "path" | "query" | "body", echo: Echo) => {
+export const details = (issue: SchemaIssue.Issue, place: Place, echo: Echo) => {
   const found: Array<ErrorDetail> = []
   const add = (
     { ctx, msg, type }: Violation,

@@ -11,6 +11,7 @@ import {
 } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as IdempotencyKeys from "./IdempotencyKeys.ts"
 import * as Ids from "./Ids.ts"
 import * as Locks from "./Locks.ts"
 import type * as Projects from "./Projects.ts"
@@ -44,6 +45,7 @@ export const make = (
   const toStored = Ids.encoder(sql)
   const shared = SharedPieces.make(sql)
   const usage = Usage.make(sql, projects)
+  const keys = IdempotencyKeys.make(sql)
 
   const isErased = (project_id: number, which: Erasable) =>
     "person" in which
@@ -59,6 +61,8 @@ export const make = (
       SELECT event_id, session_number FROM events WHERE project_id = ${project_id} AND ${isErased(project_id, which)}
       ORDER BY event_id LIMIT ${limit}`
     if (candidates.length === 0) return { found: 0, events: 0 }
+    const events = candidates.map(({ event_id }) => event_id)
+    yield* keys.forget(project_id, events)
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
     const isOfThese = sql.and([sql`project_id = ${project_id}`, sql.in("session_number", sessions)])
     yield* sql`SELECT session_number FROM sessions WHERE ${isOfThese} ORDER BY session_number ${Locks.update(sql)}`
@@ -70,10 +74,7 @@ export const make = (
       pack_number: Integer
       sent_bytes: Integer
     }>`DELETE FROM events
-      WHERE project_id = ${project_id} AND ${sql.in(
-        "event_id",
-        candidates.map(({ event_id }) => event_id)
-      )}
+      WHERE project_id = ${project_id} AND ${sql.in("event_id", events)}
       RETURNING session_number, agent_number, pack_number, inputs_bytes + output_bytes AS sent_bytes`
     const tally = new Usage.Tally()
     for (const row of erased) {

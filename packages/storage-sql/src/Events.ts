@@ -1,7 +1,17 @@
 /** Appending events and reading them back. */
-import { type AppendEvent, Errors, type EventId, type EventQuery, type ProjectId, SessionMoved } from "@tachograph/core"
+import {
+  type AppendEvent,
+  Errors,
+  type EventId,
+  type EventQuery,
+  KeysTaken,
+  type ProjectId,
+  SessionMoved,
+  type TakenKey
+} from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as IdempotencyKeys from "./IdempotencyKeys.ts"
 import * as Ids from "./Ids.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 import type * as Projects from "./Projects.ts"
@@ -22,6 +32,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = Ids.encoder(sql)
   const pieces = SharedPieces.make(sql)
   const usage = Usage.make(sql, projects)
+  const keys = IdempotencyKeys.make(sql)
 
   /** At least one row. */
   const insert = (rows: ReadonlyArray<Record<string, unknown>>) => sql.insert(rows as [Record<string, unknown>])
@@ -160,6 +171,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const inOrder = Array.from(byProject).sort(([a], [b]) => a - b)
     const numbers = yield* sql.withTransaction(
       Effect.gen(function* () {
+        const taken: Array<TakenKey> = []
+        for (const [project_id, own] of inOrder) taken.push(...(yield* keys.take(project_id, own)))
+        if (taken.length > 0) return yield* new KeysTaken({ taken })
+
         const numbers = new Map<AppendEvent, number>()
         const moved: Array<{ readonly project: ProjectId; readonly session: string }> = []
         for (const [project_id, own] of inOrder) {

@@ -11,3 +11,6 @@ export const keyShare = lock("FOR KEY SHARE")
 
 /** Nobody else holds the rows, or will until the transaction ends. */
 export const update = lock("FOR UPDATE")
+
+/** The same, of those rows that nobody holds. */
+export const updateFree = lock("FOR UPDATE SKIP LOCKED")

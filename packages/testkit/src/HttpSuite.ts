@@ -14,6 +14,7 @@ import * as BodyCases from "./http/BodyCases.ts"
 import * as ErasureCases from "./http/ErasureCases.ts"
 import * as EventCases from "./http/EventCases.ts"
 import * as FingerprintCases from "./http/FingerprintCases.ts"
+import * as IdempotencyCases from "./http/IdempotencyCases.ts"
 import * as KeyCases from "./http/KeyCases.ts"
 import * as PathCases from "./http/PathCases.ts"
 import * as PeopleCases from "./http/PeopleCases.ts"
@@ -79,6 +80,7 @@ export const run = (name: string, { serve, storage }: HttpSuiteOptions) => {
 
     const get = () => subject
     EventCases.define(get)
+    IdempotencyCases.define(get)
     VerbatimCases.define(get)
     ReadingCases.define(get)
     FingerprintCases.define(get)

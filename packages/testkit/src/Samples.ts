@@ -67,7 +67,11 @@ export const append = (
   storage: Storage["Service"],
   events: ReadonlyArray<AppendEvent>
 ): Effect.Effect<ReadonlyArray<number>, Errors.StorageUnavailable> =>
-  Effect.catchTag(appendOnce(storage, events), "session-moved", () => Effect.suspend(() => append(storage, events)))
+  Effect.catchTags(appendOnce(storage, events), {
+    "session-moved": () => Effect.suspend(() => append(storage, events)),
+    // Whoever appends events with keys says what should come of it.
+    "keys-taken": (error) => Effect.die(error)
+  })
 
 const appendOnce = Effect.fnUntraced(function* (storage: Storage["Service"], events: ReadonlyArray<AppendEvent>) {
   const next = new Map<string, AppendEvent["pack"]>()

@@ -10,6 +10,7 @@ import * as AppendCases from "./storage/AppendCases.ts"
 import type { Test } from "./storage/Cases.ts"
 import * as ErasureCases from "./storage/ErasureCases.ts"
 import * as EventCases from "./storage/EventCases.ts"
+import * as KeyCases from "./storage/KeyCases.ts"
 import * as PackCases from "./storage/PackCases.ts"
 import * as ProcessCases from "./storage/ProcessCases.ts"
 import * as ReleaseCases from "./storage/ReleaseCases.ts"
@@ -30,6 +31,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     ResourceCases.define(test)
     EventCases.define(test)
     AppendCases.define(test)
+    KeyCases.define(test)
     PackCases.define(test)
     SweepCases.define(test)
     ReleaseCases.define(test)

@@ -2,6 +2,7 @@ import { AgentName } from "@tachograph/core/domain/Agent"
 import { AgentVersionName } from "@tachograph/core/domain/AgentVersion"
 import { Api, EventId, EventReceipt, EventSummary } from "@tachograph/core/domain/Event"
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
+import { IdempotencyKey } from "@tachograph/core/domain/IdempotencyKey"
 import { PersonId } from "@tachograph/core/domain/Person"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { SessionId } from "@tachograph/core/domain/Session"
@@ -9,7 +10,14 @@ import * as Violation from "@tachograph/core/domain/Violation"
 import { Effect, Option, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
-import { EventNotFound, FingerprintNotFound, Overloaded, SessionIdEmpty, bodyErrors } from "../Errors.ts"
+import {
+  EventNotFound,
+  FingerprintNotFound,
+  IdempotencyKeyReused,
+  Overloaded,
+  SessionIdEmpty,
+  bodyErrors
+} from "../Errors.ts"
 import { Instant } from "../Instant.ts"
 import { JsonObject, optional } from "../Json.ts"
 import { Limit } from "../Limit.ts"
@@ -57,6 +65,9 @@ export const CreateEvent = Schema.Struct({
   occurred_at: optional(Instant),
   duration_ms: optional(DurationMs)
 })
+
+/** In lower case, as headers are named here. */
+export const idempotencyKeyHeader = "idempotency-key"
 
 export const EventCreated = EventReceipt.pipe(Schema.encodeKeys({ id: "event_id", receivedAt: "received_at" }))
 
@@ -115,9 +126,10 @@ const decodeCursor = (text: string): Option.Option<string> =>
 
 export class Events extends HttpApiGroup.make("events").add(
   HttpApiEndpoint.post("createEvent", "/events", {
+    headers: { [idempotencyKeyHeader]: Schema.optionalKey(IdempotencyKey) },
     payload: CreateEvent,
     success: EventCreated,
-    error: [FingerprintNotFound, SessionIdEmpty, Overloaded, ...bodyErrors]
+    error: [FingerprintNotFound, SessionIdEmpty, IdempotencyKeyReused, Overloaded, ...bodyErrors]
   })
     .annotate(AllowedScopes, writing)
     .annotate(OpenApi.Summary, "Record a model call"),

@@ -33,6 +33,13 @@ export class SessionNotFound extends Schema.TaggedError<SessionNotFound>()(
   { httpApiStatus: 404 }
 ) {}
 
+/** The key came with another body before. */
+export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReused>()(
+  "idempotency-key-reused",
+  {},
+  { httpApiStatus: 422 }
+) {}
+
 export class EventNotFound extends Schema.TaggedError<EventNotFound>()("event-not-found", {}, { httpApiStatus: 404 }) {}
 
 /** More is waiting to be written than may wait. Nothing of the request was kept; worth another try, later. */

@@ -1,7 +1,9 @@
 import { Events, TachographApi } from "@tachograph/api"
-import { CurrentProject, type Event, JsonText, Recorder } from "@tachograph/core"
+import { CurrentProject, type Event, JsonText, Recorder, type WrittenEvent } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { hash } from "node:crypto"
 import * as EventBody from "../EventBody.ts"
 import * as JsonResponse from "../JsonResponse.ts"
 import * as RequestBody from "../RequestBody.ts"
@@ -26,6 +28,12 @@ const toResponse = (event: Event) => {
   return JsonResponse.ofBytes([Buffer.from(before), inputs, Buffer.from(between), output, Buffer.from(after)])
 }
 
+const toReceipt = ({ id, isReplay, receivedAt }: WrittenEvent) => {
+  const receipt = { event_id: JsonText.of(id), received_at: JsonText.of(DateTime.formatIso(receivedAt)) }
+  const response = JsonResponse.make(JsonText.object(receipt))
+  return isReplay ? HttpServerResponse.setHeader(response, "idempotent-replayed", "true") : response
+}
+
 /** Stands for a half of the payload in the text around it. No JSON text has it in any other place: it would be escaped. */
 const hole = JsonText.unsafe("\u0000")
 
@@ -37,11 +45,12 @@ export const layer = HttpApiBuilder.group(
     return handlers
       .handleRaw(
         "createEvent",
-        Effect.fn("createEvent")(function* ({ request }) {
+        Effect.fn("createEvent")(function* ({ headers, request }) {
           const body = yield* RequestBody.read(request)
-          return yield* recorder.createEvent(
-            yield* EventBody.decode(body, yield* CurrentProject, recorder.beginningsOf)
-          )
+          const event = yield* EventBody.decode(body, yield* CurrentProject, recorder.beginningsOf)
+          const key = headers[Events.idempotencyKeyHeader]
+          const idempotency = key === undefined ? undefined : { key, bodyHash: hash("sha256", body.bytes, "buffer") }
+          return toReceipt(yield* recorder.createEvent({ ...event, idempotency }))
         })
       )
       .handle(

@@ -7,7 +7,6 @@ import {
   CurrentProject,
   type EventId,
   EventJson,
-  type EventReceipt,
   type FingerprintId,
   JsonText,
   PersonId,
@@ -143,7 +142,7 @@ export const record = Effect.fnUntraced(function* (recorder: Recorder["Service"]
   const { inputs, output, person, session } = call
   const body = `{"session":${JSON.stringify(session)},"properties":{"inputs":${inputs},"output":${output}}}`
   const event = EventJson.open(Buffer.from(body), (named) => recorder.beginningsOf(project, named))
-  const receipt: EventReceipt = yield* recorder.createEvent({
+  const { id } = yield* recorder.createEvent({
     api: "aisdk",
     fingerprintId,
     session: SessionId.make(session),
@@ -152,7 +151,7 @@ export const record = Effect.fnUntraced(function* (recorder: Recorder["Service"]
     payload: event!.payload,
     facts: { model: null, inputTokens: null, outputTokens: null, stopReason: null }
   })
-  return receipt.id
+  return id
 })
 
 /** An event reads back as it was sent. */

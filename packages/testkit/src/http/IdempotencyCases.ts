@@ -1,0 +1,86 @@
+/** `Idempotency-Key`: sending a request again does no more than the first time. */
+import { describe, expect, it } from "vitest"
+import { event, expectError, expectInvalid } from "./Requests.ts"
+import type { Subject } from "./Subject.ts"
+
+const path = "/api/v1/events"
+const replayed = "idempotent-replayed"
+
+export const define = (subject: () => Subject) => {
+  const send = (key: string, fields: Record<string, unknown>, headers: Record<string, string> = {}) => {
+    const { client, fingerprintId } = subject()
+    return client.call("POST", path, event(fingerprintId, fields), { "idempotency-key": key, ...headers })
+  }
+  const countOf = async (session: string) =>
+    (await subject().client.get(`${path}?session=${session}`)).body.events.length
+
+  describe("Idempotency-Key", () => {
+    it("answers the same body with the first answer, and says so", async () => {
+      const first = await send("k", { session: "idempotent" })
+      expect([first.status, first.headers.get(replayed)]).toEqual([200, null])
+      for (let n = 0; n < 3; n++) {
+        const again = await send("k", { session: "idempotent" })
+        expect([again.status, again.text, again.headers.get(replayed)]).toEqual([200, first.text, "true"])
+      }
+      expect(await countOf("idempotent")).toBe(1)
+    })
+
+    it("refuses another body, and keeps nothing of it", async () => {
+      await send("k2", { session: "first" })
+      expectError(await send("k2", { session: "second" }), 422, "idempotency-key-reused")
+      expect([await countOf("first"), await countOf("second")]).toEqual([1, 0])
+    })
+
+    it("is about the bytes of the body as they are when decompressed", async () => {
+      const { client, fingerprintId } = subject()
+      const text = JSON.stringify(event(fingerprintId, { session: "bytes" }))
+      const headers = { "idempotency-key": "k3", "content-type": "application/json" }
+      const first = await client.call("POST", path, text, headers)
+      const gzip = new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("gzip")))
+      const compressed = new Uint8Array(await gzip.arrayBuffer())
+      const again = await client.call("POST", path, compressed, { ...headers, "content-encoding": "gzip" })
+      expect([again.text, again.headers.get(replayed)]).toEqual([first.text, "true"])
+      expectError(await client.call("POST", path, `${text} `, headers), 422, "idempotency-key-reused")
+    })
+
+    it("counts for one project", async () => {
+      const { as, issue } = subject()
+      const client = as((await issue({ project: "another with keys", scopes: ["admin"] })).key)
+      const fingerprint = { language: "js", language_version: "1", system: "s" }
+      const { fingerprint_id } = (await client.put("/api/v1/fingerprints", fingerprint)).body
+      const first = await send("shared", { session: "here" })
+      const there = await client.call("POST", path, event(fingerprint_id), { "idempotency-key": "shared" })
+      expect([first.status, there.status, there.headers.get(replayed)]).toEqual([200, 200, null])
+      expect(there.body.event_id).not.toBe(first.body.event_id)
+    })
+
+    it("keeps nothing of a request that was refused", async () => {
+      expect((await send("after refusal", { session: 7 })).status).toBe(422)
+      expectError(await send("after refusal", { session: "" }), 422, "session-id-empty")
+      const sent = await send("after refusal", { session: "after refusal" })
+      expect([sent.status, sent.headers.get(replayed)]).toEqual([200, null])
+    })
+
+    it("leaves one event of many requests at once, and answers all of them alike", async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => send("at once", { session: "at once" })))
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+      expect(answers.filter(({ headers }) => headers.get(replayed) === null)).toHaveLength(1)
+      expect(await countOf("at once")).toBe(1)
+    })
+
+    it("is free again when its event is erased", async () => {
+      const first = await send("erased", { session: "erased with key" })
+      await subject().client.call("DELETE", "/api/v1/sessions/erased%20with%20key")
+      const again = await send("erased", { session: "erased with key" })
+      expect([again.status, again.headers.get(replayed)]).toEqual([200, null])
+      expect(again.body.event_id).not.toBe(first.body.event_id)
+    })
+
+    it("takes a key of 255 characters, and none of more or without any", async () => {
+      expect((await send("x".repeat(255), { session: "long" })).status).toBe(200)
+      expectInvalid(await send("x".repeat(256), {}), "string_too_long", "header", "idempotency-key")
+      expectInvalid(await send("", {}), "string_too_short", "header", "idempotency-key")
+    })
+  })
+}

@@ -1,0 +1,156 @@
+/** Events that come with an idempotency key: once, for as long as the key is kept. */
+import {
+  type AppendEvent,
+  EventSummary,
+  firstIdOf,
+  IdempotencyKey,
+  PersonId,
+  SessionId,
+  type Storage
+} from "@tachograph/core"
+import { DateTime, Effect, Exit } from "effect"
+import { createHash } from "node:crypto"
+import { expect } from "vitest"
+import { appendEvent } from "../Samples.ts"
+import { now, other, project, type Test } from "./Cases.ts"
+import * as StoreCheck from "./StoreCheck.ts"
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest()
+
+interface Fields {
+  readonly key: string
+  readonly body?: string
+  readonly session?: string
+  readonly person?: string
+  /** Since the first. In milliseconds. */
+  readonly after?: number
+  readonly inProject?: typeof project
+}
+
+const days = 24 * 60 * 60 * 1000
+
+/** The first event of a session of its own, unless something else is said; so none of them moves another's session. */
+let sessions = 0
+const keyed = ({ after = 0, body = "{}", inProject = project, key, person, session }: Fields): AppendEvent => {
+  const receivedAt = DateTime.add(now, { milliseconds: after })
+  const event = appendEvent(
+    // Every id is another, and of the time at which the event was received.
+    firstIdOf(receivedAt.epochMilliseconds + ++sessions),
+    {
+      receivedAt,
+      session: SessionId.make(session ?? `of its own ${sessions}`),
+      person: person === undefined ? null : PersonId.make(person)
+    },
+    inProject
+  )
+  return { ...event, idempotency: { key: IdempotencyKey.make(key), bodyHash: sha256(body) } }
+}
+
+const takenBy = (storage: Storage["Service"], ...events: ReadonlyArray<AppendEvent>) =>
+  Effect.map(Effect.flip(storage.appendEvents(events)), (error) =>
+    error._tag === "keys-taken"
+      ? error.taken.map(({ id, idempotency, project, receivedAt }) => ({
+          project,
+          key: idempotency.key,
+          hash: Buffer.from(idempotency.bodyHash).toString("hex"),
+          id,
+          receivedAt: receivedAt.epochMilliseconds
+        }))
+      : error
+  )
+
+const asTaken = ({ idempotency, project, summary }: AppendEvent) => ({
+  project,
+  key: idempotency!.key,
+  hash: Buffer.from(idempotency!.bodyHash).toString("hex"),
+  id: summary.id,
+  receivedAt: summary.receivedAt.epochMilliseconds
+})
+
+const count = (storage: Storage["Service"], inProject = project) =>
+  Effect.map(StoreCheck.listAll(storage, inProject), ({ length }) => length)
+
+export const define = (test: Test) => {
+  test("appends nothing under a key that is taken, and says what is there", (storage) =>
+    Effect.gen(function* () {
+      const first = keyed({ key: "a", body: "one" })
+      yield* storage.appendEvents([first])
+      const again = keyed({ key: "a", body: "another" })
+      expect(yield* takenBy(storage, again)).toEqual([asTaken(first)])
+      // Nor anything else of the same call.
+      const { idempotency: _, ...plain } = keyed({ key: "none" })
+      expect(yield* takenBy(storage, keyed({ key: "b" }), again, plain)).toEqual([asTaken(first)])
+      expect(yield* count(storage)).toBe(1)
+      yield* storage.appendEvents([keyed({ key: "b" })])
+      expect(yield* count(storage)).toBe(2)
+    }))
+
+  test("keeps the keys of projects apart, and says of each which of them are taken", (storage) =>
+    Effect.gen(function* () {
+      const [here, there] = [keyed({ key: "same" }), keyed({ key: "same", inProject: other })]
+      yield* storage.appendEvents([here])
+      yield* storage.appendEvents([there])
+      const third = keyed({ key: "Same" })
+      yield* storage.appendEvents([third])
+      const taken = yield* takenBy(
+        storage,
+        ...[keyed({ key: "same" }), keyed({ key: "Same" }), keyed({ key: "same", inProject: other })]
+      )
+      expect(new Set(taken as ReadonlyArray<unknown>)).toEqual(new Set([here, third, there].map(asTaken)))
+      expect([yield* count(storage), yield* count(storage, other)]).toEqual([2, 1])
+    }))
+
+  test("takes any name for a key", (storage) =>
+    Effect.gen(function* () {
+      for (const key of ["x".repeat(255), "é", "e\u0301", "😀", "' OR 1=1 --", " "]) {
+        const event = keyed({ key })
+        yield* storage.appendEvents([event])
+        expect(yield* takenBy(storage, keyed({ key }))).toEqual([asTaken(event)])
+      }
+    }))
+
+  test("keeps no key of an event that it refuses", (storage) =>
+    Effect.gen(function* () {
+      const event = keyed({ key: "moved", session: "s" })
+      const moved = { ...event, pack: { ...event.pack, number: 2 } }
+      expect((yield* Effect.flip(storage.appendEvents([moved])))._tag).toBe("session-moved")
+      yield* storage.appendEvents([keyed({ key: "moved" })])
+    }))
+
+  test("frees a key after seven days, and not before", (storage) =>
+    Effect.gen(function* () {
+      const first = keyed({ key: "a" })
+      yield* storage.appendEvents([first])
+      yield* storage.appendEvents([keyed({ key: "b" })])
+      expect(yield* takenBy(storage, keyed({ key: "a", after: 7 * days - 10_000 }))).toEqual([asTaken(first)])
+      const second = keyed({ key: "a", body: "later", after: 7 * days + 10_000 })
+      yield* storage.appendEvents([second])
+      expect(yield* takenBy(storage, keyed({ key: "a", after: 7 * days + 20_000 }))).toEqual([asTaken(second)])
+      expect(yield* count(storage)).toBe(3)
+    }))
+
+  test("frees the keys of what is erased", (storage) =>
+    Effect.gen(function* () {
+      const kept = keyed({ key: "kept", person: "bob" })
+      yield* storage.appendEvents([keyed({ key: "erased", person: "alice" }), kept])
+      yield* storage.eraseEvents(project, { person: PersonId.make("alice") }, 10)
+      yield* storage.appendEvents([keyed({ key: "erased" })])
+      expect(yield* takenBy(storage, keyed({ key: "kept" }))).toEqual([asTaken(kept)])
+    }))
+
+  test("appends one of many under one key, however many come at once", (storage) =>
+    Effect.gen(function* () {
+      const events = Array.from({ length: 20 }, (_, n) => keyed({ key: `k${n % 2}`, body: String(n % 2) }))
+      const exits = yield* Effect.forEach(events, (event) => Effect.exit(storage.appendEvents([event])), {
+        concurrency: "unbounded"
+      })
+      expect(exits.filter(Exit.isSuccess)).toHaveLength(2)
+      expect(yield* count(storage)).toBe(2)
+      const ids = new Set((yield* StoreCheck.listAll(storage, project)).map((each: EventSummary) => each.id))
+      for (const key of ["k0", "k1"]) {
+        const [taken] = (yield* takenBy(storage, keyed({ key }))) as ReadonlyArray<ReturnType<typeof asTaken>>
+        expect(taken!.key).toBe(key)
+        expect(ids).toContain(taken!.id)
+      }
+    }))
+}
