@@ -2,12 +2,12 @@
 import { SessionMemoryBytes } from "@tachograph/core"
 import { Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
-import * as Databases from "./Databases.ts"
-import type { Options } from "./Options.ts"
-import * as Recording from "./Recording.ts"
+import * as Databases from "../harness/Databases.ts"
+import type { Options } from "../harness/Options.ts"
+import * as Recording from "../harness/Recording.ts"
 import * as Stored from "./Stored.ts"
-import { decimal, integer, print, progress, times } from "./Table.ts"
-import type { Workload } from "./Workload.ts"
+import { decimal, integer, print, progress, times } from "../harness/Table.ts"
+import type { Workload } from "../harness/Workload.ts"
 
 /** A hash over all that is stored of payloads, in order. */
 const hashOf = (database: Databases.Database) =>

@@ -1,9 +1,9 @@
 /** Whether what a call writes grows with the history that it carries. */
 import { Effect } from "effect"
-import * as Databases from "./Databases.ts"
-import { longest, type Options } from "./Options.ts"
-import * as Recording from "./Recording.ts"
-import { decimal, integer, print, progress, times } from "./Table.ts"
+import * as Databases from "../harness/Databases.ts"
+import { longest, type Options } from "../harness/Options.ts"
+import * as Recording from "../harness/Recording.ts"
+import { decimal, integer, print, progress, times } from "../harness/Table.ts"
 
 interface Call {
   /** Bytes by which the body is longer than the one before. */

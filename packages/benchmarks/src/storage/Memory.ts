@@ -2,8 +2,8 @@
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-import type { Options } from "./Options.ts"
-import { decimal, integer, print, progress } from "./Table.ts"
+import type { Options } from "../harness/Options.ts"
+import { decimal, integer, print, progress } from "../harness/Table.ts"
 
 /** What `MemoryProcess.ts` says along the way. */
 export interface Sample {

@@ -1,9 +1,9 @@
 /** `MemoryProcess.ts BOUND SESSIONS` records a short event into each of so many sessions, and says what it takes. */
 import { SessionMemoryBytes } from "@tachograph/core"
 import { Layer } from "effect"
-import * as Databases from "./Databases.ts"
+import * as Databases from "../harness/Databases.ts"
 import type { Sample } from "./Memory.ts"
-import * as Recording from "./Recording.ts"
+import * as Recording from "../harness/Recording.ts"
 
 const [bound = 0, sessions = 0] = process.argv.slice(2).map(Number)
 // Without its parent it is in nobody's interest.

@@ -2,34 +2,15 @@
 import { CurrentProject, defaultProject, EventId, Recorder } from "@tachograph/core"
 import { Effect, Layer, ManagedRuntime, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Databases from "./Databases.ts"
-import { longest, type Options } from "./Options.ts"
-import * as Recording from "./Recording.ts"
-import * as Servers from "./Servers.ts"
-import { decimal, integer, median, print, progress, spread, times } from "./Table.ts"
+import * as Databases from "../harness/Databases.ts"
+import { longest, type Options } from "../harness/Options.ts"
+import * as Recording from "../harness/Recording.ts"
+import * as Servers from "../harness/Servers.ts"
+import { alternate } from "../harness/Turns.ts"
+import { decimal, integer, median, print, progress, spread, times } from "../harness/Table.ts"
 
 /** Reads of one repetition. */
 const reads = 50
-
-/** Milliseconds of one read, on the average of `reads`. */
-const average = async (read: () => Promise<unknown>): Promise<number> => {
-  const started = performance.now()
-  for (let n = 0; n < reads; n++) await read()
-  return (performance.now() - started) / reads
-}
-
-/** Turn by turn, so that what else the machine does falls on both. */
-const alternate = async (runs: number, bodies: ReadonlyArray<() => Promise<unknown>>) => {
-  const taken = bodies.map(() => [] as Array<number>)
-  for (let run = 0; run <= runs; run++) {
-    for (const [index, body] of bodies.entries()) {
-      const time = await average(body)
-      // The first round warms up.
-      if (run > 0) taken[index]!.push(time)
-    }
-  }
-  return taken
-}
 
 const putRow = (database: Databases.Database, text: Uint8Array) =>
   database.query((sql) =>
@@ -64,8 +45,8 @@ const measure = async (database: Databases.Database, bodies: ReadonlyArray<Buffe
   await first.stop()
   await putRow(database, text)
 
-  const server = await Servers.start(database, { pieces: true, row: true })
-  const [event = [], row = []] = await alternate(runs, [() => server.get(path), () => server.get("/row")])
+  const server = await Servers.start(database, { row: true })
+  const [event = [], row = []] = await alternate(runs, reads, [() => server.get(path), () => server.get("/row")])
   const same = text.equals(await server.get("/row")) && text.equals(await server.get(path))
   if (!same) throw new Error("The row is not the same text")
   await server.stop()
@@ -76,7 +57,7 @@ const measure = async (database: Databases.Database, bodies: ReadonlyArray<Buffe
     Effect.provideService(CurrentProject, defaultProject)
   )
   const select = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT text FROM one_row WHERE id = 1`)
-  const [eventBelow = [], rowBelow = []] = await alternate(runs, [
+  const [eventBelow = [], rowBelow = []] = await alternate(runs, reads, [
     () => recorder.runPromise(read),
     () => client.runPromise(select)
   ])

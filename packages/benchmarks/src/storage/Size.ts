@@ -1,10 +1,10 @@
 /** What a whole file of events takes, with all tables and indexes, and what the bytes are. */
-import * as Databases from "./Databases.ts"
-import type { Options } from "./Options.ts"
-import * as Recording from "./Recording.ts"
+import * as Databases from "../harness/Databases.ts"
+import type { Options } from "../harness/Options.ts"
+import * as Recording from "../harness/Recording.ts"
 import * as Stored from "./Stored.ts"
-import { decimal, integer, megabytes, print, progress } from "./Table.ts"
-import type { Workload } from "./Workload.ts"
+import { decimal, integer, megabytes, print, progress } from "../harness/Table.ts"
+import type { Workload } from "../harness/Workload.ts"
 
 const record = async (database: Databases.Database, { bodies, name }: Workload): Promise<Stored.Stored> => {
   progress(`${name}: ${bodies.length} events into ${database.kind}`)

@@ -3,8 +3,8 @@ import { EventJson, Marks } from "@tachograph/core"
 import { Knowledge } from "@tachograph/core/payload/Knowledge"
 import * as Split from "@tachograph/core/payload/Split"
 import { constants, zstdCompressSync } from "node:zlib"
-import { longest, type Options } from "./Options.ts"
-import { decimal, median, print, progress, spread, times } from "./Table.ts"
+import { longest, type Options } from "../harness/Options.ts"
+import { decimal, median, print, progress, spread, times } from "../harness/Table.ts"
 
 interface Times {
   readonly open: number

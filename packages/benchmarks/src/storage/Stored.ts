@@ -1,7 +1,7 @@
 /** What is in a database, and what it takes. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import * as Databases from "./Databases.ts"
+import * as Databases from "../harness/Databases.ts"
 
 export interface Part {
   readonly name: string

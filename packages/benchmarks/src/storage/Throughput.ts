@@ -1,8 +1,8 @@
 /** Recording a run over HTTP, against the same server with pieces switched off. */
-import * as Databases from "./Databases.ts"
-import { longest, type Options } from "./Options.ts"
-import * as Servers from "./Servers.ts"
-import { decimal, integer, median, megabytes, print, progress, spread, times } from "./Table.ts"
+import * as Databases from "../harness/Databases.ts"
+import { longest, type Options } from "../harness/Options.ts"
+import * as Servers from "../harness/Servers.ts"
+import { decimal, integer, median, megabytes, print, progress, spread, times } from "../harness/Table.ts"
 
 interface Run {
   /** Megabytes of bodies in a second. */
@@ -22,17 +22,10 @@ const record = async (
   const database = Databases.sqlite()
   try {
     const server = await Servers.start(database, { pieces })
-    const sendAll = async (all: ReadonlyArray<Buffer>) => {
-      const waiting = all.values()
-      const send = async () => {
-        for (const body of waiting) await server.post("/api/v1/events", body)
-      }
-      await Promise.all(Array.from({ length: connections }, send))
-    }
-    await sendAll(warmUp(bodies))
+    await Servers.sendAll(server, Servers.warmUp(bodies), connections)
     const before = server.used()
     const started = performance.now()
-    await sendAll(bodies)
+    await Servers.sendAll(server, bodies, connections)
     const seconds = (performance.now() - started) / 1_000
     const after = server.used()
     await server.stop()
@@ -47,10 +40,6 @@ const record = async (
     await database.remove()
   }
 }
-
-/** A server that has been running for a while: it has recorded the run once, as a session of another name. */
-const warmUp = (bodies: ReadonlyArray<Buffer>): ReadonlyArray<Buffer> =>
-  bodies.map((body) => Buffer.from(body.toString().replace('"session":"', '"session":"warm-up ')))
 
 /** One client that waits for each answer, and as many as an application with a few workers has. */
 const connectionCounts = [1, 16, 64]

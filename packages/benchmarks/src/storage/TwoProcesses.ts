@@ -1,9 +1,9 @@
 /** What it costs that two processes append to one session turn by turn. */
-import * as Databases from "./Databases.ts"
-import { longest, type Options } from "./Options.ts"
-import * as Servers from "./Servers.ts"
+import * as Databases from "../harness/Databases.ts"
+import { longest, type Options } from "../harness/Options.ts"
+import * as Servers from "../harness/Servers.ts"
 import * as Stored from "./Stored.ts"
-import { decimal, integer, print, progress, times } from "./Table.ts"
+import { decimal, integer, print, progress, times } from "../harness/Table.ts"
 
 const record = async (url: string, bodies: ReadonlyArray<Buffer>, processes: number) => {
   const database = Databases.postgres(url)

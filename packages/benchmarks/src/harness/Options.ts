@@ -11,5 +11,5 @@ export interface Options {
 }
 
 /** The one with the longest histories to its bytes: what is said of a run is said of this one. */
-export const longest = ({ workloads }: Options): Workload =>
+export const longest = ({ workloads }: Pick<Options, "workloads">): Workload =>
   workloads.reduce((best, each) => (each.bytes > best.bytes ? each : best))

@@ -85,6 +85,14 @@ export const open = (place: string): Omit<Database, "remove"> => {
 }
 
 export const fileOf = ({ place }: Database): string => place.slice("sqlite:".length)
+export const schemaOf = ({ place }: Database): string => place.slice(0, place.indexOf("@"))
+/** As `tachograph serve` takes it. */
+export const urlOf = (database: Database): string => {
+  if (database.kind === "SQLite") return database.place
+  const url = new URL(database.place.slice(database.place.indexOf("@") + 1))
+  url.searchParams.set("schema", schemaOf(database))
+  return url.href
+}
 export const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
 export interface OwnPostgres {

@@ -12,7 +12,8 @@ export interface Workload {
   readonly bytes: number
 }
 
-const expander = fileURLToPath(new URL("../../../../../shared/workloads/expand.mjs", import.meta.url))
+const beside = (name: string) => fileURLToPath(new URL(`../../../../../shared/workloads/${name}`, import.meta.url))
+const expander = beside("expand.mjs")
 
 const make = (name: string, bodies: ReadonlyArray<Buffer>): Workload => ({
   name,
@@ -62,4 +63,10 @@ export const sample = async (fingerprintId: string): Promise<Workload> => {
     "a sample run, made up",
     Array.from(Replay.sampleRun(fingerprintId, sampleCalls), (body) => Buffer.from(body))
   )
+}
+
+/** The run of a coding agent that lies beside the project, or else the project's own. */
+export const codingRun = async (fingerprintId: string): Promise<Workload> => {
+  const file = beside("coding-run.json")
+  return existsSync(file) ? read(file, fingerprintId) : sample(fingerprintId)
 }

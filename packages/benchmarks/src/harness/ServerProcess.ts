@@ -3,7 +3,7 @@
  * and ends with it.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { ApiKeys, Marks, Recorder, type Storage } from "@tachograph/core"
+import { ApiKeys, Recorder, type Storage, WriterLimits } from "@tachograph/core"
 import { Routes } from "@tachograph/router"
 import { ByteSize, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -12,27 +12,10 @@ import { createServer } from "node:http"
 import * as Databases from "./Databases.ts"
 import * as Recording from "./Recording.ts"
 import type { ServerOptions } from "./Servers.ts"
+import * as Without from "./Without.ts"
 
-const [place = "", options = "{}"] = process.argv.slice(2)
-const { pieces, row: hasRow = false } = JSON.parse(options) as ServerOptions
-const database = Databases.open(place)
-
-/** Nothing is marked, and so nothing is a piece: every payload is compressed whole. */
-const whole = (value: Marks.MarkedValue): Marks.MarkedValue => ({ ...value, marks: [], conversations: [] })
-
-/** The same recorder, but for pieces. */
-const withoutPieces = Layer.effect(
-  Recorder,
-  Effect.map(Recorder, (recorder) => ({
-    ...recorder,
-    beginningsOf: () => Marks.noBeginnings,
-    createEvent: (event) => {
-      const { inputs, output, text } = event.payload
-      const payload = { text, inputs: whole(inputs), output: whole(output), beginnings: Marks.noBeginnings }
-      return recorder.createEvent({ ...event, payload })
-    }
-  }))
-).pipe(Layer.provide(Recorder.layer))
+const [place = "", json = "{}"] = process.argv.slice(2)
+const options = JSON.parse(json) as ServerOptions
 
 /** `GET /row`: the text of the one row that `Reading.ts` wrote, through the same stack. */
 const row = HttpRouter.use(
@@ -44,15 +27,35 @@ const row = HttpRouter.use(
     )
     yield* router.add("GET", "/row", answer)
   })
-).pipe(Layer.provide(database.client))
+)
 
-const storage: Layer.Layer<Storage, unknown> = database.storage
+interface Parts {
+  readonly storage: Layer.Layer<Storage, unknown>
+  readonly recorder: Layer.Layer<Recorder, never, Storage>
+  readonly routes: typeof Routes.layer
+}
+
+const partsOver = (database: ReturnType<typeof Databases.open>): Parts => ({
+  storage: options.groupCommit === false ? Without.oneAtATime(database) : database.storage,
+  recorder: options.pieces === false ? Without.pieces : Recorder.layer,
+  routes: options.row
+    ? Layer.mergeAll(Routes.layer, row.pipe(Layer.provide(Layer.orDie(database.client))))
+    : Routes.layer
+})
+
+const parts: Parts =
+  place === "without recorder"
+    ? { storage: Without.storage, recorder: Without.recorder, routes: Routes.layer }
+    : place === "without storage"
+      ? { storage: Without.storage, recorder: Recorder.layer, routes: Routes.layer }
+      : partsOver(Databases.open(place))
+
 const announce = Effect.map(HttpServer.HttpServer, ({ address }) => {
   process.send?.({ url: HttpServer.formatAddress(address) })
 })
 const app = Layer.effectDiscard(announce).pipe(
   Layer.provide(
-    HttpRouter.serve(hasRow ? Layer.mergeAll(Routes.layer, row) : Routes.layer, {
+    HttpRouter.serve(parts.routes, {
       routerConfig: Routes.routerConfig,
       disableLogger: true,
       disableListenLog: true
@@ -60,11 +63,9 @@ const app = Layer.effectDiscard(announce).pipe(
   ),
   Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(Recording.maxBody))),
   Layer.provide(NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 })),
-  Layer.provide([
-    pieces ? Recorder.layer : withoutPieces,
-    ApiKeys.layer({ staticKeys: Recording.apiKeys.map((key) => Redacted.make(key)) })
-  ]),
-  Layer.provide(storage)
+  Layer.provide([parts.recorder, ApiKeys.layer({ staticKeys: Recording.apiKeys.map((key) => Redacted.make(key)) })]),
+  Layer.provide(options.groupCommit === false ? Layer.succeed(WriterLimits, Without.batchesOfOne) : Layer.empty),
+  Layer.provide(parts.storage)
 )
 
 const fiber = Effect.runFork(Layer.launch(app))
