@@ -1,8 +1,11 @@
 /** From the body of Create Event to what the recorder takes. */
-import { Events, type ValidationFailure } from "@tachograph/api"
-import { EventJson, Marks, ModelFactsReader, type NewEvent, type ProjectId } from "@tachograph/core"
+import { Events, ValidationFailure } from "@tachograph/api"
+import { EventJson, IdempotencyKey, Marks, ModelFactsReader, type NewEvent, type ProjectId } from "@tachograph/core"
 import { Effect, Option } from "effect"
+import { hash } from "node:crypto"
+import * as EchoText from "./EchoText.ts"
 import * as RequestBody from "./RequestBody.ts"
+import * as ValidationDetail from "./ValidationDetail.ts"
 
 type BeginningsOf = (project: ProjectId, session: string) => Marks.Beginnings
 
@@ -24,6 +27,24 @@ const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: Marks.Marked
     facts: ModelFactsReader.read(api, inputs, output)
   }
 }
+
+/** So that sending the body again under the same key does no more. */
+export const withKey = (event: NewEvent, key: IdempotencyKey | undefined, body: Uint8Array): NewEvent =>
+  key === undefined ? event : { ...event, idempotency: { key, bodyHash: hash("sha256", body, "buffer") } }
+
+const keyDecoder = ValidationDetail.decoder(IdempotencyKey)
+
+export const decodeKey = (key: string): Effect.Effect<IdempotencyKey, ValidationFailure> =>
+  Effect.mapError(
+    keyDecoder(key),
+    ({ issue }) =>
+      new ValidationFailure({
+        detail: ValidationDetail.details(issue, "header", () => EchoText.ofString(key)).map((detail) => ({
+          ...detail,
+          loc: ["header", Events.idempotencyKeyHeader]
+        }))
+      })
+  )
 
 /** Parses only what is not known of the session already. None where the body is not plainly an event. */
 const decodeKnown = Effect.fnUntraced(function* (bytes: Buffer, project: ProjectId, beginningsOf: BeginningsOf) {

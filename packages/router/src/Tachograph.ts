@@ -24,6 +24,11 @@ export interface TachographOptions<E> {
   readonly maxBody?: number | undefined
 }
 
+export interface RecordOptions {
+  /** 1 to 255 characters. The same body under the same key is recorded once, for 7 days. */
+  readonly idempotencyKey?: string | undefined
+}
+
 export interface Tachograph {
   /** For Hono, Next.js, Bun, Deno: answers every request, with a 404 where the path is none of ours. */
   readonly fetch: (request: Request) => Promise<Response>
@@ -35,7 +40,10 @@ export interface Tachograph {
    * Records in process, without HTTP: takes the body of Create Event. Resolves when the event is kept. Rejects with an
    * error whose `_tag` is the interface's `type`, or `validation-error` with its `detail`.
    */
-  readonly record: (body: object) => Promise<{ readonly event_id: string; readonly received_at: string }>
+  readonly record: (
+    body: object,
+    options?: RecordOptions
+  ) => Promise<{ readonly event_id: string; readonly received_at: string }>
   /** Waits for what is under way, 10 s at most, then closes the storage. What comes later is answered 503. */
   readonly close: () => Promise<void>
 }
@@ -74,7 +82,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
       return opened.node(request, response)
     },
     fingerprint: (body) => run(fingerprint(body)),
-    record: (body) => run(record(body)),
+    record: (body, options) => run(record(body, options)),
     close: () => (closed ??= close())
   }
 }
@@ -96,11 +104,12 @@ const gone = () => new Response(goneBody, { status: 503, headers: goneHeaders })
 
 const fingerprintBody = RequestBody.decodeText(Fingerprints.CreateFingerprint)
 
-const record = Effect.fnUntraced(function* (body: object) {
+const record = Effect.fnUntraced(function* (body: object, { idempotencyKey }: RecordOptions = {}) {
   const recorder = yield* Recorder
   const bytes = Buffer.from(JSON.stringify(body))
+  const key = idempotencyKey === undefined ? undefined : yield* EventBody.decodeKey(idempotencyKey)
   const event = yield* EventBody.decode({ bytes, json: true }, yield* CurrentProject, recorder.beginningsOf)
-  const { id, receivedAt } = yield* recorder.createEvent(event)
+  const { id, receivedAt } = yield* recorder.createEvent(EventBody.withKey(event, key, bytes))
   return { event_id: id, received_at: DateTime.formatIso(receivedAt) }
 })
 

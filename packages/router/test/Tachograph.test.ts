@@ -43,6 +43,32 @@ describe("createTachograph", () => {
     await tachograph.close()
   })
 
+  it("records once in process under an idempotency key", async () => {
+    const tachograph = await open()
+    const id = await tachograph.fingerprint(fingerprint)
+    const options = { idempotencyKey: "k" }
+    const first = await tachograph.record(event(id), options)
+    expect(await tachograph.record(event(id), options)).toEqual(first)
+    const another = tachograph.record(event(id, { session: "another" }), options)
+    await expect(another).rejects.toMatchObject({ _tag: "idempotency-key-reused" })
+    await expect(tachograph.record(event(id), { idempotencyKey: "" })).rejects.toMatchObject({
+      _tag: "validation-error",
+      detail: [{ type: "string_too_short", loc: ["header", "idempotency-key"] }]
+    })
+    // Over HTTP it is the same body, and the same key.
+    const headers = {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "idempotency-key": "k"
+    }
+    const body = JSON.stringify(event(id))
+    const answer = await tachograph.fetch(
+      new Request("http://localhost/api/v1/events", { method: "POST", headers, body })
+    )
+    expect([await answer.json(), answer.headers.get("idempotent-replayed")]).toEqual([first, "true"])
+    await tachograph.close()
+  })
+
   it("rejects in process what it would refuse over HTTP, and keeps nothing of it", async () => {
     const tachograph = await open()
     const id = await tachograph.fingerprint(fingerprint)

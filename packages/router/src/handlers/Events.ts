@@ -3,7 +3,6 @@ import { CurrentProject, type Event, JsonText, Recorder, type WrittenEvent } fro
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { hash } from "node:crypto"
 import * as EventBody from "../EventBody.ts"
 import * as JsonResponse from "../JsonResponse.ts"
 import * as RequestBody from "../RequestBody.ts"
@@ -49,8 +48,7 @@ export const layer = HttpApiBuilder.group(
           const body = yield* RequestBody.read(request)
           const event = yield* EventBody.decode(body, yield* CurrentProject, recorder.beginningsOf)
           const key = headers[Events.idempotencyKeyHeader]
-          const idempotency = key === undefined ? undefined : { key, bodyHash: hash("sha256", body.bytes, "buffer") }
-          return toReceipt(yield* recorder.createEvent({ ...event, idempotency }))
+          return toReceipt(yield* recorder.createEvent(EventBody.withKey(event, key, body.bytes)))
         })
       )
       .handle(

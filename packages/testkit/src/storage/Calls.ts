@@ -7,6 +7,7 @@ import {
   CurrentProject,
   type EventId,
   EventJson,
+  IdempotencyKey,
   type FingerprintId,
   JsonText,
   PersonId,
@@ -23,6 +24,8 @@ export interface Call {
   readonly person: string
   readonly inputs: string
   readonly output: string
+  /** The idempotency key that it is sent with. */
+  readonly key?: string | undefined
 }
 
 /** Stands in all that is a person's own, and nowhere else. */
@@ -139,10 +142,12 @@ export const putFingerprint = (storage: Storage["Service"], project: ProjectId) 
 /** As a server does it: what the recorder knows of the session is skipped when the text is read. */
 export const record = Effect.fnUntraced(function* (recorder: Recorder["Service"], call: Call) {
   const project = yield* CurrentProject
-  const { inputs, output, person, session } = call
+  const { inputs, key, output, person, session } = call
   const body = `{"session":${JSON.stringify(session)},"properties":{"inputs":${inputs},"output":${output}}}`
   const event = EventJson.open(Buffer.from(body), (named) => recorder.beginningsOf(project, named))
+  const bodyHash = createHash("sha256").update(body).digest()
   const { id } = yield* recorder.createEvent({
+    idempotency: key === undefined ? undefined : { key: IdempotencyKey.make(key), bodyHash },
     api: "aisdk",
     fingerprintId,
     session: SessionId.make(session),

@@ -1,13 +1,6 @@
 /** Events that come with an idempotency key: once, for as long as the key is kept. */
-import {
-  type AppendEvent,
-  EventSummary,
-  firstIdOf,
-  IdempotencyKey,
-  PersonId,
-  SessionId,
-  type Storage
-} from "@tachograph/core"
+import type { EventSummary } from "@tachograph/core"
+import { type AppendEvent, firstIdOf, IdempotencyKey, PersonId, SessionId, type Storage } from "@tachograph/core"
 import { DateTime, Effect, Exit } from "effect"
 import { createHash } from "node:crypto"
 import { expect } from "vitest"

@@ -13,6 +13,7 @@ import {
   Storage
 } from "@tachograph/core"
 import { Effect, Layer } from "effect"
+import { randomUUID } from "node:crypto"
 import * as Calls from "./Calls.ts"
 import * as StoreCheck from "./StoreCheck.ts"
 
@@ -82,7 +83,9 @@ const recordUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], 
   const recorded: Array<{ readonly id: EventId; readonly call: Calls.Call }> = []
   while (now() < end) {
     const at = next(sessions.length)
-    const call = next(3) === 0 ? withDocument(sessions[at]!, next) : conversations[at]!.next().value
+    const written = next(3) === 0 ? withDocument(sessions[at]!, next) : conversations[at]!.next().value
+    // The keys of what is erased go with it.
+    const call = next(3) === 0 ? { ...written, key: randomUUID() } : written
     const { inputs, output, person, session } = call
     const digest = StoreCheck.digestOf(Buffer.from(inputs), Buffer.from(output))
     const from = now()

@@ -1,0 +1,91 @@
+/** What the writer makes of idempotency keys; what a storage makes of them stands in `StorageSuite`. */
+import { assert, describe, it } from "@effect/vitest"
+import { StorageSuite } from "@tachograph/testkit"
+import { Deferred, Effect, Fiber } from "effect"
+import { StorageUnavailable } from "../src/domain/Errors.ts"
+import { defaultProject } from "../src/domain/Project.ts"
+import * as MemoryStorage from "../src/MemoryStorage.ts"
+import { Recorder } from "../src/Recorder.ts"
+import { Storage } from "../src/Storage.ts"
+
+const { Calls, StoreCheck } = StorageSuite
+
+type Service = Storage["Service"]
+type Call = StorageSuite.Calls.Call
+
+const callsOf = (session: string, count: number) => Calls.take(Calls.calls(session, ["alice", "bob"], 1), count)
+
+const recording = <A, E>(storage: Service, body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>) =>
+  Effect.andThen(
+    Calls.putFingerprint(storage, defaultProject),
+    Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
+  )
+
+const atOnce = <A>(recorder: Recorder["Service"], calls: ReadonlyArray<Call>, then: (id: string) => A) =>
+  Effect.forEach(calls, (call) => Effect.map(Calls.record(recorder, call), then), { concurrency: "unbounded" })
+
+describe("An idempotency key", () => {
+  it.effect("takes its event out of a batch, and leaves the others in it as they are", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const calls = callsOf("a", 60).map((call, n) => ({ ...call, key: n % 3 === 0 ? `k${n}` : undefined }))
+      const keyed = calls.filter(({ key }) => key !== undefined)
+      // Another process has recorded every third of them.
+      const before = yield* recording(storage, (recorder) => atOnce(recorder, keyed, String))
+      const ids = yield* recording(storage, (recorder) => atOnce(recorder, calls, String))
+      assert.deepStrictEqual(
+        ids.filter((_, n) => n % 3 === 0),
+        before
+      )
+      const { events, problems } = yield* StoreCheck.look(storage, defaultProject)
+      assert.deepStrictEqual(problems, [])
+      assert.strictEqual(events.size, calls.length)
+      yield* recording(storage, (recorder) =>
+        Effect.forEach(calls, (call, n) =>
+          Effect.map(Calls.isAsSent(recorder, ids[n] as Parameters<typeof Calls.isAsSent>[1], call), (isAsSent) =>
+            assert.isTrue(isAsSent)
+          )
+        )
+      )
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("lets whoever repeats a request wait for the first, and fails with it", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const gate = yield* Deferred.make<void>()
+      let appends = 0
+      const storage: Service = {
+        ...memory,
+        appendEvents: (events) =>
+          Effect.andThen(
+            Deferred.await(gate),
+            appends++ === 0 ? Effect.fail(new StorageUnavailable({ cause: undefined })) : memory.appendEvents(events)
+          )
+      }
+      const [call] = callsOf("a", 1) as [Call]
+      const again = { ...call, key: "k" }
+      yield* recording(storage, (recorder) =>
+        Effect.gen(function* () {
+          const waiting = yield* Effect.forEach(
+            Array.from({ length: 10 }, () => again),
+            (each) => Effect.forkChild(Effect.flip(Calls.record(recorder, each)))
+          )
+          for (let n = 0; n < 50; n++) yield* Effect.yieldNow
+          yield* Deferred.succeed(gate, undefined)
+          for (const fiber of waiting) {
+            const failure = (yield* Fiber.join(fiber)) as { readonly _tag: string }
+            assert.strictEqual(failure._tag, "storage-unavailable")
+          }
+          assert.strictEqual(appends, 1)
+          // The key is free: nothing was kept.
+          yield* Calls.record(recorder, again)
+          const another = { ...again, inputs: "{}" }
+          const refused = (yield* Effect.flip(Calls.record(recorder, another))) as { readonly _tag: string }
+          assert.strictEqual(refused._tag, "idempotency-key-reused")
+        })
+      )
+      assert.lengthOf(yield* StoreCheck.listAll(memory, defaultProject), 1)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+})
