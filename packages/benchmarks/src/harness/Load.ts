@@ -1,18 +1,22 @@
-/** Load on a server, by autocannon in another process. */
+/** Load on a server, from another process: events of 4 KB, no two the same. */
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import * as Recording from "./Recording.ts"
 
-export interface Load {
+export type Load = {
   readonly url: string
-  readonly connections: number
   readonly seconds: number
-  /** What is read; unless given, events of 4 KB are sent, no two the same. */
-  readonly path?: string | undefined
-  /** Requests a second, over all connections. As many as are answered, unless given. */
-  readonly rate?: number | undefined
-}
+} & (
+  | {
+      /** Each of them sends one request after the other, by autocannon. */
+      readonly connections: number
+    }
+  | {
+      /** Requests a second, whatever is answered. */
+      readonly rate: number
+    }
+)
 
 export interface Loaded {
   /** Requests that were answered 200. */
@@ -23,7 +27,6 @@ export interface Loaded {
   readonly failed: number
   /** Milliseconds of what was answered 200. */
   readonly median: number
-  readonly mean: number
   readonly percentile99: number
   /** Bodies that were sent more than once, for want of others. */
   readonly repeated: number

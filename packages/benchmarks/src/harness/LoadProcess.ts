@@ -1,7 +1,8 @@
-/** Loads servers with autocannon, in a process of its own: `LoadProcess.ts FINGERPRINT_ID`. One load at a time. */
+/** Loads servers, in a process of its own: `LoadProcess.ts FINGERPRINT_ID`. One load at a time. */
 import autocannon from "autocannon"
 import { Bodies } from "./Bodies.ts"
 import type { Load, Loaded } from "./Load.ts"
+import * as OpenLoop from "./OpenLoop.ts"
 import * as Recording from "./Recording.ts"
 import { median } from "./Table.ts"
 
@@ -11,31 +12,34 @@ const bodies = new Bodies(fingerprintId)
 /** Bodies that are made for every second of a load; a server that takes more of them gets some again. */
 const bodiesPerSecond = 12_000
 
-const run = async ({ connections, path, rate, seconds, url }: Load): Promise<Loaded> => {
-  const made = path === undefined ? bodies.next(bodiesPerSecond * seconds) : []
+/** No server answers more than so many a second over one connection. */
+const bodiesPerConnection = 2_000
+
+/** Before a load counts that is not asked for by those who get answers, in seconds: its connections have to be opened. */
+const leadIn = 3
+
+/** As many requests as so many connections get answered, one after the other. */
+const closedLoop = async (url: string, connections: number, seconds: number, made: ReadonlyArray<Buffer>) => {
+  const statuses = new Map<number, number>()
   const latencies: Array<number> = []
   let clients = 0
-  let responses = 0
   let started = performance.now()
-  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+  const { errors } = await new Promise<autocannon.Result>((resolve, reject) => {
     const instance = autocannon(
       {
-        url: new URL(path ?? "/api/v1/events", url).href,
-        method: path === undefined ? "POST" : "GET",
+        url,
+        method: "POST",
         headers: Recording.headers,
         connections,
         duration: seconds,
         sampleInt: 100,
-        ...(rate === undefined ? {} : { overallRate: rate, ignoreCoordinatedOmission: true }),
         // Every connection has its share of the bodies, and no two send the same.
-        ...(path === undefined && {
-          setupClient: (client) => {
-            const offset = clients++
-            client.setRequests(
-              made.filter((_, index) => index % connections === offset).map((body) => ({ body, method: "POST" }))
-            )
-          }
-        })
+        setupClient: (client) => {
+          const offset = clients++
+          client.setRequests(
+            made.filter((_, index) => index % connections === offset).map((body) => ({ body, method: "POST" }))
+          )
+        }
       },
       (error, result) => (error ? reject(error as Error) : resolve(result))
     )
@@ -43,20 +47,35 @@ const run = async ({ connections, path, rate, seconds, url }: Load): Promise<Loa
       started = performance.now()
     })
     instance.on("response", (_client, status, _bytes, milliseconds) => {
-      responses++
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
       if (status === 200) latencies.push(milliseconds)
     })
   })
-  const elapsed = (performance.now() - started) / 1_000
-  const sorted = latencies.sort((a, b) => a - b)
+  return { statuses, latencies, failed: errors, elapsed: (performance.now() - started) / 1_000 }
+}
+
+const run = async (load: Load): Promise<Loaded> => {
+  const { seconds } = load
+  const url = new URL("/api/v1/events", load.url).href
+  const made = bodies.next(
+    "rate" in load
+      ? load.rate * (leadIn + seconds)
+      : seconds * Math.min(bodiesPerSecond, bodiesPerConnection * load.connections)
+  )
+  const { elapsed, failed, latencies, statuses }: OpenLoop.Answers =
+    "rate" in load
+      ? await OpenLoop.run({ url, headers: Recording.headers, bodies: made, rate: load.rate, leadIn, seconds })
+      : await closedLoop(url, load.connections, seconds, made)
+  const sorted = latencies.toSorted((a, b) => a - b)
+  const answered = Array.from(statuses.values()).reduce((sum, count) => sum + count, 0)
+  const refused = statuses.get(503) ?? 0
   return {
-    perSecond: latencies.length / elapsed,
-    refusedPerSecond: (result.statusCodeStats?.["503"]?.count ?? 0) / elapsed,
-    failed: responses - latencies.length - (result.statusCodeStats?.["503"]?.count ?? 0) + result.errors,
+    perSecond: sorted.length / elapsed,
+    refusedPerSecond: refused / elapsed,
+    failed: answered - sorted.length - refused + failed,
     median: sorted.length === 0 ? NaN : median(sorted),
-    mean: sorted.reduce((sum, each) => sum + each, 0) / sorted.length,
     percentile99: sorted[Math.floor(0.99 * sorted.length)] ?? NaN,
-    repeated: path === undefined ? Math.max(0, responses - made.length) : 0
+    repeated: Math.max(0, answered - made.length)
   }
 }
 

@@ -5,7 +5,7 @@ import type { Options } from "./Options.ts"
 import type { Contender } from "./Servers.ts"
 
 /** Seconds of load before what is measured, at most. */
-const warmUpSeconds = 2
+const warmUpSeconds = 3
 
 type Key = "perSecond" | "median"
 
