@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config"
 
-const postgres = ["packages/storage-postgres/test/**/*.test.ts", "packages/server/test/postgres/**/*.test.ts"]
+const postgres = ["packages/storage-postgres/test/**/*.test.ts", "packages/{server,fire}/test/postgres/**/*.test.ts"]
 
 export default defineConfig({
   test: {

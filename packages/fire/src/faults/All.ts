@@ -1,0 +1,22 @@
+import type { Fault } from "../harness/Trial.ts"
+import { clock } from "./Clock.ts"
+import { cutAfterCommit } from "./CutAfterCommit.ts"
+import { diskFull } from "./DiskFull.ts"
+import { eio } from "./Eio.ts"
+import { frozen } from "./Frozen.ts"
+import { kill9 } from "./Kill9.ts"
+import { poison } from "./Poison.ts"
+import { postgresKill9 } from "./PostgresKill9.ts"
+import { sigterm } from "./Sigterm.ts"
+
+export const faults: ReadonlyArray<Fault> = [
+  kill9,
+  postgresKill9,
+  eio,
+  diskFull,
+  cutAfterCommit,
+  frozen,
+  sigterm,
+  poison,
+  clock
+]

@@ -1,0 +1,35 @@
+import { setTimeout as wait } from "node:timers/promises"
+import * as Ledger from "../harness/Ledger.ts"
+import * as Proxy from "../harness/Proxy.ts"
+import type { Fault } from "../harness/Trial.ts"
+
+export const cutAfterCommit: Fault = {
+  name: "cut-after-commit",
+  promise: "PostgreSQL commits and its answer is cut off; the retry with the same Idempotency-Key leaves one event",
+  storages: ["postgres"],
+  rounds: 20,
+  run: async (trial) => {
+    const { store } = trial
+    const proxy = await Proxy.start(store.url)
+    trial.after(proxy.close)
+    const server = await trial.serve({ storage: proxy.urlOf(store.url) })
+    let replays = 0
+    await trial.eachRound(async (round) => {
+      const random = trial.random(round)
+      const load = await trial.load(server, { name: `round ${round}`, clients: 8, repeats: true })
+      await load.acknowledged(random(1, 50))
+      const before = proxy.cuts()
+      proxy.cut(random(1, 4))
+      await load.acknowledged(50)
+      await wait(random(0, 100))
+      const entries = await load.stop()
+      const acknowledged = Ledger.acknowledged(entries)
+      replays += acknowledged.filter(({ isReplay }) => isReplay).length
+      trial.expect(proxy.cuts() > before, `round ${round}: nothing was cut`)
+      trial.expect(acknowledged.length === entries.length, `round ${round}: some were never acknowledged`)
+      await trial.check(server, entries)
+    })
+    trial.note(`${proxy.cuts()} connections were cut, ${replays} events were acknowledged as replays`)
+    trial.expect(replays > 0, "no event was acknowledged as a replay, so that nothing was shown")
+  }
+}

@@ -1,0 +1,53 @@
+import { execFileSync } from "node:child_process"
+import { NotStarted } from "../harness/Server.ts"
+import { type Fault, LeftOut } from "../harness/Trial.ts"
+
+const strace = (inject: string) =>
+  `strace -D -f -o /dev/null -e trace=fsync,fdatasync -e inject=fsync,fdatasync:${inject}`
+
+const requireStrace = () => {
+  try {
+    execFileSync("/bin/sh", ["-c", `${strace("error=EIO:when=1")} true`], { stdio: "pipe" })
+  } catch (error) {
+    throw new LeftOut(`it needs strace, and permission to trace: ${String(error).split("\n")[0]}`)
+  }
+}
+
+export const eio: Fault = {
+  name: "eio",
+  promise: "the Nth fsync fails with EIO, N being the round; no 200 for what is not there, and it goes on",
+  storages: ["sqlite"],
+  rounds: 50,
+  run: async (trial) => {
+    requireStrace()
+    let notStarted = 0
+    let failed = 0
+    await trial.eachRound(async (round) => {
+      let server
+      try {
+        server = await trial.serve({ wrapper: strace(`error=EIO:when=${round}`) })
+      } catch (error) {
+        // The failure came while the file was being opened: it says so, and whoever started it starts it again.
+        if (!(error instanceof NotStarted)) throw error
+        trial.expect(/Cannot open the storage/.test(error.message), `round ${round}: ${error.message}`)
+        notStarted++
+        return
+      }
+      const load = await trial.load(server, { name: `round ${round}`, clients: 4 })
+      // Beyond the failure, and then some: it has to go on by itself.
+      await load.acknowledged(round + 50)
+      // What it acknowledged it can read, and so can a process that finds nothing but the files.
+      const entries = await load.stop()
+      if (entries.some(({ outcome }) => outcome.is === "refused")) failed++
+      for (const { outcome } of entries) {
+        trial.expect(
+          outcome.is !== "refused" || outcome.why === "503 storage-unavailable",
+          `round ${round}: ${JSON.stringify(outcome)}`
+        )
+      }
+      await trial.check(server, entries)
+      await server.kill()
+    })
+    trial.note(`${failed} rounds refused events, ${notStarted} did not start`)
+  }
+}

@@ -1,0 +1,22 @@
+import { setTimeout as wait } from "node:timers/promises"
+import type { Fault } from "../harness/Trial.ts"
+
+export const kill9: Fault = {
+  name: "kill9",
+  promise: "the server is killed under load; every acknowledged event is there, once and whole",
+  storages: ["sqlite", "postgres"],
+  rounds: 50,
+  run: async (trial) => {
+    let server = await trial.serve()
+    await trial.eachRound(async (round) => {
+      const random = trial.random(round)
+      const load = await trial.load(server, { name: `round ${round}`, clients: 32 })
+      await load.acknowledged(random(1, 200))
+      await wait(random(0, 30))
+      await server.kill()
+      const entries = await load.stop()
+      server = await trial.serve()
+      await trial.check(server, entries)
+    })
+  }
+}

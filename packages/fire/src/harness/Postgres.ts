@@ -1,0 +1,65 @@
+/** A PostgreSQL of the program's own, to be killed and frozen. */
+import { PostgresStorage } from "@tachograph/storage-postgres"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import * as Processes from "./Processes.ts"
+
+export interface Postgres {
+  readonly url: string
+  readonly run: (statement: string, schema?: string) => Promise<ReadonlyArray<Record<string, unknown>>>
+  /** SIGKILL, to all of its processes. */
+  readonly kill: () => Promise<void>
+  /** Ready for connections when it returns. */
+  readonly start: () => Promise<void>
+  /** SIGSTOP, to all of its processes. */
+  readonly freeze: () => void
+  readonly thaw: () => void
+  readonly remove: () => Promise<void>
+}
+
+interface Started {
+  readonly url: string
+  readonly start: () => Promise<void>
+  readonly remove: () => Promise<void>
+}
+
+export const start = async (): Promise<Postgres> => {
+  const starter = new URL("test/StartPostgres.ts", import.meta.resolve("@tachograph/storage-postgres/package.json"))
+  const { startPostgres } = (await import(starter.href)) as { readonly startPostgres: () => Promise<Started> }
+  const server = await startPostgres()
+
+  const run: Postgres["run"] = (statement, schema) =>
+    Effect.runPromise(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Record<string, unknown>>(statement)).pipe(
+        Effect.provide(PostgresStorage.client({ url: server.url, schema, maxConnections: 1, operationTimeout: 0 }))
+      )
+    )
+  const folder = String((await run("SHOW data_directory"))[0]!["data_directory"])
+  const processes = () => Processes.treeOf(Number.parseInt(readFileSync(join(folder, "postmaster.pid"), "utf8")))
+  let frozen: ReadonlyArray<number> = []
+  const thaw = () => {
+    Processes.signal(frozen, "SIGCONT")
+    frozen = []
+  }
+  // Whatever is frozen would outlive the program.
+  process.prependListener("exit", thaw)
+
+  return {
+    url: server.url,
+    run,
+    kill: async () => {
+      const all = processes()
+      Processes.signal(all, "SIGKILL")
+      await Processes.gone(all)
+    },
+    start: server.start,
+    freeze: () => {
+      frozen = processes()
+      Processes.signal(frozen, "SIGSTOP")
+    },
+    thaw,
+    remove: server.remove
+  }
+}

@@ -1,0 +1,43 @@
+/** Faults over storages, one after the other. */
+import * as Postgres from "./Postgres.ts"
+import * as Store from "./Store.ts"
+import * as Trial from "./Trial.ts"
+
+export interface Options {
+  readonly faults: ReadonlyArray<Trial.Fault>
+  readonly kinds: ReadonlyArray<Store.Kind>
+  readonly command: string
+  readonly seed: number
+  /** Each fault's own number unless given. */
+  readonly rounds?: number | undefined
+  /** How long a frozen database stays frozen. */
+  readonly seconds: number
+  readonly progress?: (text: string) => void
+}
+
+export interface Result {
+  readonly fault: Trial.Fault
+  readonly kind: Store.Kind
+  readonly report: Trial.Report
+  readonly seconds: number
+}
+
+export const all = async (options: Options): Promise<ReadonlyArray<Result>> => {
+  const results: Array<Result> = []
+  let postgres: Postgres.Postgres | undefined
+  try {
+    for (const fault of options.faults) {
+      for (const kind of options.kinds.filter((kind) => fault.storages.includes(kind))) {
+        const store = kind === "sqlite" ? Store.sqlite() : Store.postgres((postgres ??= await Postgres.start()))
+        const settings = { ...options, rounds: options.rounds ?? fault.rounds }
+        const began = performance.now()
+        const report = await Trial.run(fault, store, settings, options.progress ?? (() => {}))
+        await store.remove()
+        results.push({ fault, kind, report, seconds: (performance.now() - began) / 1_000 })
+      }
+    }
+  } finally {
+    await postgres?.remove()
+  }
+  return results
+}
