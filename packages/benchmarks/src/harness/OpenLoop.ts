@@ -2,6 +2,7 @@
  * Requests at a rate of their own, whatever becomes of those before them. Autocannon's connections wait each for its answer,
  * so that a server that is too slow would be asked for less.
  */
+import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 
 export interface OpenLoop {
@@ -27,8 +28,11 @@ export interface Answers {
   readonly elapsed: number
 }
 
-/** Connections at once, each with one request. */
-const maxConnections = 8_000
+/** Connections, each with one request at a time: more than a server lets wait, so that it has to refuse. */
+const maxConnections = 6_000
+
+/** Connections that are opened together, before anything is sent. A crowd at the door would wait for the system, for seconds. */
+const openedAtOnce = 100
 
 /** Milliseconds between which requests are due together. */
 const tick = 5
@@ -45,7 +49,7 @@ export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenL
   const sentAt = new Map<Socket, number>()
   const statuses = new Map<number, number>()
   const latencies: Array<number> = []
-  const started = performance.now()
+  let started = Infinity
   const counts = () => performance.now() - started >= 1_000 * leadIn
   let sent = 0
   let failed = 0
@@ -90,6 +94,12 @@ export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenL
     socket.write(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\ncontent-length: ${body.length}\r\n\r\n`), body]))
   }
 
+  while (all.size < maxConnections) {
+    const opened = Array.from({ length: openedAtOnce }, open)
+    await Promise.all(opened.map((socket) => once(socket, "connect")))
+    idle.push(...opened)
+  }
+  started = performance.now()
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const elapsed = (performance.now() - started) / 1_000
