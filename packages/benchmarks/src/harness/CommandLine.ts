@@ -110,7 +110,13 @@ export const run = async <Name extends string>(program: Program<Name>): Promise<
   try {
     for (const name of names) {
       progress(name)
-      await program.figures[name]!({ workloads, postgres, ...numbers })
+      try {
+        await program.figures[name]!({ workloads, postgres, ...numbers })
+      } catch (error) {
+        // The others took long enough.
+        console.error(`${name} failed:`, error)
+        process.exitCode = 1
+      }
     }
   } finally {
     await program.close?.()
