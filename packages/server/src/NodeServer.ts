@@ -2,7 +2,8 @@
  * The `node:http` server behind `tachograph serve`, with its limits. What is wrong with a request before it is one (its
  * framing, its size, its pace) is answered here, in the form of every other error, and its connection is closed.
  */
-import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import { type IncomingMessage, Server, type ServerResponse, STATUS_CODES } from "node:http"
+import { Server as NetServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
 export interface Limits {
@@ -47,17 +48,69 @@ const refuse = (
   return respond(socket, ...(complaints[error.code ?? ""] ?? ([400, "bad-request"] as const)))
 }
 
-export const make = ({ maxConnections, maxHeader, requestTimeout }: Limits): Server => {
-  const server = createServer({
-    requestTimeout,
-    headersTimeout: requestTimeout,
-    connectionsCheckingInterval: checkEvery,
-    keepAliveTimeout: keepAlive,
-    maxHeaderSize: maxHeader,
-    // The router looks for it, and answers in its own form.
-    requireHostHeader: false
-  })
-  server.maxConnections = maxConnections
+type Connection = Socket & { readonly _httpMessage?: ServerResponse | null }
+
+class GracefulServer extends Server {
+  readonly #connections = new Set<Connection>()
+
+  constructor({ maxConnections, maxHeader, requestTimeout }: Limits) {
+    super({
+      requestTimeout,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: checkEvery,
+      keepAliveTimeout: keepAlive,
+      maxHeaderSize: maxHeader,
+      // The router looks for it, and answers in its own form.
+      requireHostHeader: false
+    })
+    this.maxConnections = maxConnections
+    this.on("connection", (socket: Connection) => {
+      this.#connections.add(socket)
+      socket.once("close", () => this.#connections.delete(socket))
+    })
+    this.on("request", (_request, response) => {
+      if (!this.listening) response.shouldKeepAlive = false
+    })
+    this.#holdEarly()
+  }
+
+  /** Workers are connected to before they have their routes: what comes so early waits for them. */
+  #holdEarly() {
+    const early: Array<[IncomingMessage, ServerResponse]> = []
+    const hold = (...exchange: [IncomingMessage, ServerResponse]) => void early.push(exchange)
+    const release = (event: string) => {
+      if (event !== "request") return
+      this.off("newListener", release)
+      this.off("request", hold)
+      process.nextTick(() => early.forEach((exchange) => this.emit("request", ...exchange)))
+    }
+    this.on("request", hold)
+    this.on("newListener", release)
+  }
+
+  /** From here on an answer is its connection's last: clients that are never idle would hold theirs open. */
+  #answerLast() {
+    for (const { _httpMessage: response } of this.#connections) {
+      if (response && !response.headersSent) response.shouldKeepAlive = false
+    }
+  }
+
+  override close(callback?: (error?: Error) => void): this {
+    this.#answerLast()
+    return super.close(callback)
+  }
+
+  /** As `close`, but leaves idle connections be, over which a request may be on its way; each may bring one more. */
+  retire(callback: () => void): void {
+    this.#answerLast()
+    NetServer.prototype.close.call(this, callback)
+  }
+}
+
+export type { GracefulServer }
+
+export const make = (limits: Limits): GracefulServer => {
+  const server = new GracefulServer(limits)
   server.on("clientError", refuse)
   // No proxy: a tunnel is a method like others that are not taken.
   server.on("connect", (_request, socket: Duplex) => respond(socket, 405, "method-not-allowed"))

@@ -80,6 +80,26 @@ describe("tachograph serve", () => {
     await Promise.all(clients)
   })
 
+  it("ends soon though its clients are never idle", async () => {
+    const server = await serve(["--port", "0", "--storage", "memory:"])
+    let ended = false
+    const clients = Array.from({ length: 8 }, async () => {
+      while (!ended) {
+        await fetch(`${server.url}/health`).then(
+          (answer) => answer.text(),
+          () => new Promise((done) => setTimeout(done, 20))
+        )
+      }
+    })
+    await new Promise((done) => setTimeout(done, 300))
+    const before = performance.now()
+    expect((await server.stop()).code).toBe(0)
+    // Far less than it would wait for requests under way.
+    expect(performance.now() - before).toBeLessThan(7_000)
+    ended = true
+    await Promise.all(clients)
+  })
+
   it.each([
     [["--port", "abc"], {}, `--port is "abc": expected a port, 0 to 65535`],
     [["--port", "65536"], {}, `--port is "65536": expected a port, 0 to 65535`],
