@@ -7,6 +7,7 @@ import { migrate } from "./commands/Migrate.ts"
 import { serve } from "./commands/Serve.ts"
 import { storage } from "./commands/Storage.ts"
 import { CommandError, UsageError } from "./Failure.ts"
+import * as Worker from "./Worker.ts"
 
 const tachograph = Command.make("tachograph").pipe(
   Command.withDescription("Records what AI agents do: every call to a model provider, verbatim"),
@@ -24,14 +25,16 @@ const usage = (error: CliError.ShowHelp): UsageError => {
   return new UsageError({ message: `${message} (see ${error.commandPath.join(" ")} --help)` })
 }
 
+/** A worker's primary says it, in its own name. */
+const report = (message: string) =>
+  Worker.assignment === undefined ? Console.error(`tachograph: ${message}`) : Worker.tell({ failure: message })
+
 /** Runs a command line; fails with what was printed to standard error, if anything was. */
 export const run = (args: ReadonlyArray<string>) =>
   Command.runWith(tachograph, { version: packageJson.version })(args).pipe(
     Effect.catchTag("ShowHelp", (error) => (error.errors.length === 0 ? Effect.void : Effect.fail(usage(error)))),
     Effect.tapError((error) =>
-      error instanceof UsageError || error instanceof CommandError
-        ? Console.error(`tachograph: ${error.message}`)
-        : Effect.void
+      error instanceof UsageError || error instanceof CommandError ? report(error.message) : Effect.void
     ),
     Effect.provide(
       Layer.mergeAll(

@@ -21,9 +21,11 @@ export const setting = Setting.make({
 
 const logger = process.stderr.isTTY ? Logger.consolePretty() : Logger.withConsoleError(Logger.formatJson)
 
-export const layer = (level: LogLevel.LogLevel): Layer.Layer<never> =>
+/** `worker` is the number of the process, where there are several. */
+export const layer = (level: LogLevel.LogLevel, worker?: number): Layer.Layer<never> =>
   Layer.mergeAll(
     Logger.layer([logger]),
     Layer.succeed(Logger.LogToStderr, true),
-    Layer.succeed(References.MinimumLogLevel, level)
+    Layer.succeed(References.MinimumLogLevel, level),
+    worker === undefined ? Layer.empty : Layer.succeed(References.CurrentLogAnnotations, { worker })
   )

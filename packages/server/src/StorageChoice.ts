@@ -15,6 +15,8 @@ export interface StorageChoice {
   readonly label: string
   /** Whether what is stored outlives the process. */
   readonly lasting: boolean
+  /** Why only one process may serve it; undefined where several may. */
+  readonly alone: string | undefined
   /** Whether there is something to open; opening creates what is not there. */
   readonly exists: () => boolean
   /** Opens the storage, and brings its tables up to date. */
@@ -35,6 +37,7 @@ const opening = (label: string, layer: Layer.Layer<Storage, unknown>): Layer.Lay
 const memory: StorageChoice = {
   label: "memory (gone when the server ends)",
   lasting: false,
+  alone: "what is in the memory of one is not known to another",
   exists: () => true,
   layer: MemoryStorage.layer,
   layerNoMigrations: MemoryStorage.layer,
@@ -46,6 +49,7 @@ const sqlite = (filename: string): StorageChoice => {
   return {
     label,
     lasting: true,
+    alone: "SQLite has one writer, for which they would only wait",
     exists: () => existsSync(filename),
     layer: opening(label, SqliteStorage.layer({ filename })),
     layerNoMigrations: opening(label, SqliteStorage.layerNoMigrations({ filename })),
@@ -63,6 +67,7 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
   return {
     label,
     lasting: true,
+    alone: undefined,
     exists: () => true,
     layer: opening(label, PostgresStorage.layer(config)),
     layerNoMigrations: opening(label, PostgresStorage.layerNoMigrations(config)),

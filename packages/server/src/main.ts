@@ -3,13 +3,20 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Runtime } from "effect"
 import { run } from "./Cli.ts"
+import * as Worker from "./Worker.ts"
 
-// The first signal ends cleanly; a second one means now.
-let signals = 0
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    if (++signals > 1) process.exit(1)
-  })
+if (Worker.assignment === undefined) {
+  // The first signal ends cleanly; a second one means now.
+  let signals = 0
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (++signals > 1) process.exit(1)
+    })
+  }
+} else {
+  // A terminal's signals come to the primary and to its workers: it is for the primary to say what they mean. Without a
+  // primary, a worker ends at once.
+  process.on("SIGHUP", () => {})
 }
 
 run(process.argv.slice(2)).pipe(

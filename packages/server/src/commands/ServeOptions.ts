@@ -1,0 +1,161 @@
+/** The options of `tachograph serve`. */
+import { Duration, Effect, Option } from "effect"
+import * as Logging from "../Logging.ts"
+import * as Setting from "../Setting.ts"
+import * as StorageChoice from "../StorageChoice.ts"
+import * as Workers from "../Workers.ts"
+
+const host = Setting.make({
+  name: "host",
+  metavar: "HOST",
+  description: "The address to listen on",
+  default: "127.0.0.1",
+  expected: "an address or a host name",
+  parse: Option.liftPredicate((text) => /^[\w.:%-]+$/.test(text))
+})
+
+const port = Setting.make({
+  name: "port",
+  metavar: "PORT",
+  description: "The port to listen on; 0 lets the system choose",
+  default: "4400",
+  expected: "a port, 0 to 65535",
+  parse: (text) => Option.filter(Option.some(/^\d{1,5}$/.test(text) ? Number(text) : -1), (n) => n >= 0 && n <= 65_535)
+})
+
+const parseBytes = (min: number, max: number) => (text: string) => {
+  const [, number, unit] = /^(\d+)\s*(|B|KiB|MiB|GiB)$/i.exec(text) ?? []
+  const factor = { b: 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 }[unit?.toLowerCase() || "b"] ?? 1
+  return Option.filter(Option.some(Number(number) * factor), (bytes) => bytes >= min && bytes <= max)
+}
+
+const maxBody = Setting.make({
+  name: "max-body",
+  metavar: "BYTES",
+  description: "The largest body taken, as sent and decompressed",
+  default: "32MiB",
+  // V8 holds no text longer than half a gibibyte.
+  expected: "a number of bytes up to 511MiB, such as 1048576, 512KiB or 32MiB",
+  parse: parseBytes(1, 511 * 1024 ** 2)
+})
+
+const maxHeader = Setting.make({
+  name: "max-header",
+  metavar: "BYTES",
+  description: "The largest request line and headers taken",
+  default: "16KiB",
+  expected: "a number of bytes up to 1MiB, such as 16384 or 16KiB",
+  parse: parseBytes(1, 1024 ** 2)
+})
+
+const requestTimeout = Setting.make({
+  name: "request-timeout",
+  metavar: "TIME",
+  description: "How long a client may take to send a request",
+  default: "14s",
+  expected: "a time from 1s to 1h, such as 14s or 2m",
+  parse: (text) => {
+    const [, number, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? []
+    const seconds = Number(number) * ({ s: 1, m: 60, h: 3600 }[unit ?? ""] ?? 0)
+    return Option.filter(Option.some(seconds * 1_000), (ms) => ms >= 1_000 && ms <= 3_600_000)
+  }
+})
+
+const maxConnections = Setting.make({
+  name: "max-connections",
+  metavar: "COUNT",
+  description: "Connections at once; further ones are closed as they come",
+  default: "4096",
+  expected: "a number from 1 to 1000000",
+  parse: (text) => Option.filter(Option.some(/^\d+$/.test(text) ? Number(text) : 0), (n) => n >= 1 && n <= 1_000_000)
+})
+
+const sessionMemory = Setting.make({
+  name: "session-memory",
+  metavar: "BYTES",
+  description: "Memory for what is known of sessions; what is forgotten is read again",
+  default: "64MiB",
+  expected: "a number of bytes from 0 to 64GiB, such as 0, 16MiB or 1GiB",
+  parse: parseBytes(0, 64 * 1024 ** 3)
+})
+
+const hours: Readonly<Record<string, number>> = { h: 1, d: 24 }
+const maxRetainedDays = 36_500
+
+const retain = Setting.make({
+  name: "retain",
+  metavar: "TIME",
+  description: "How long events are kept; older ones are erased in the background, in all projects",
+  default: "none",
+  expected: `a time from 1h to ${maxRetainedDays}d, such as 12h or 90d, or none`,
+  parse: (text): Option.Option<Duration.Duration | undefined> => {
+    if (text === "none") return Option.some(undefined)
+    const [, count, unit] = /^(\d+)([hd])$/.exec(text) ?? []
+    const kept = Number(count) * (hours[unit ?? ""] ?? 0)
+    return Option.map(
+      Option.filter(Option.some(kept), (kept) => kept >= 1 && kept <= 24 * maxRetainedDays),
+      Duration.hours
+    )
+  }
+})
+
+const migrate = Setting.make({
+  name: "migrate",
+  metavar: "YES|NO",
+  description: "Whether to bring the tables up to date at the start, or to expect them to be",
+  default: "yes",
+  expected: "yes or no",
+  parse: (text) => (text === "yes" || text === "no" ? Option.some(text === "yes") : Option.none())
+})
+
+const cors = Setting.make({
+  name: "cors",
+  metavar: "ORIGIN",
+  description: "An origin whose pages may call the server from a browser",
+  default: "none",
+  expected: "an origin such as https://app.example.com, or none",
+  parse: (text): Option.Option<string | undefined> =>
+    text === "none"
+      ? Option.some(undefined)
+      : Option.filter(Option.some(text), () => URL.canParse(text) && new URL(text).origin === text)
+})
+
+export const flags = {
+  storage: StorageChoice.setting.flag,
+  host: host.flag,
+  port: port.flag,
+  workers: Workers.setting.flag,
+  maxBody: maxBody.flag,
+  maxHeader: maxHeader.flag,
+  maxConnections: maxConnections.flag,
+  requestTimeout: requestTimeout.flag,
+  sessionMemory: sessionMemory.flag,
+  retain: retain.flag,
+  cors: cors.flag,
+  migrate: migrate.flag,
+  logLevel: Logging.setting.flag
+}
+
+/** What the command line, the environment and the defaults say. */
+export const resolve = Effect.fnUntraced(function* (given: {
+  readonly [name in keyof typeof flags]: Option.Option<string>
+}) {
+  const choice = yield* StorageChoice.setting.resolve(given.storage)
+  return {
+    choice,
+    host: yield* host.resolve(given.host),
+    port: yield* port.resolve(given.port),
+    workers: yield* Effect.tap(Workers.setting.resolve(given.workers), (count) => Workers.check(count, choice)),
+    limits: {
+      maxHeader: yield* maxHeader.resolve(given.maxHeader),
+      maxConnections: yield* maxConnections.resolve(given.maxConnections),
+      requestTimeout: yield* requestTimeout.resolve(given.requestTimeout)
+    },
+    maxBody: yield* maxBody.resolve(given.maxBody),
+    sessionMemory: yield* sessionMemory.resolve(given.sessionMemory),
+    retain: yield* retain.resolve(given.retain),
+    cors: yield* cors.resolve(given.cors),
+    migrate: yield* migrate.resolve(given.migrate),
+    logLevel: yield* Logging.setting.resolve(given.logLevel)
+  }
+})

@@ -1,0 +1,259 @@
+/** Several worker processes on one port, over Postgres. */
+import { HttpClient } from "@tachograph/testkit"
+import { randomBytes } from "node:crypto"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, inject, it } from "vitest"
+import { exchange } from "../RawSocket.ts"
+import { type Options, run, type Running, serve, temporaryFolder } from "../TachographProcess.ts"
+
+const apiKey = "a key for several workers"
+
+/** A schema of its own. */
+const storage = () => {
+  const url = new URL(inject("postgresUrl"))
+  url.searchParams.set("schema", `test_${randomBytes(8).toString("hex")}`)
+  url.searchParams.set("pool_size", "4")
+  return url.href
+}
+
+const args = ["--port", "0", "--workers", "2"]
+
+const start = async (options: Options = {}) => {
+  const env = { TACHOGRAPH_API_KEY: apiKey, TACHOGRAPH_STORAGE: storage(), ...options.env }
+  const server = await serve(args, { ...options, env })
+  return { env, server, client: HttpClient.make(HttpClient.at(server.url), apiKey) }
+}
+
+interface Line {
+  readonly message: string
+  readonly annotations: Readonly<Record<string, unknown>>
+}
+
+const logged = (server: Running, message?: string): ReadonlyArray<Line> =>
+  server
+    .output()
+    .stderr.split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line)
+    .filter((line) => message === undefined || line.message === message)
+
+const ready = "A worker is ready"
+const replaced = "A worker ended and is replaced"
+
+/** Of each process that a worker ever had. */
+const pids = (server: Running, worker: number) =>
+  logged(server, ready)
+    .filter(({ annotations }) => annotations["worker"] === worker)
+    .map(({ annotations }) => annotations["pid"] as number)
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Clients that record without a pause, each with a new connection now and then, until they are told to stop. */
+const load = async (client: HttpClient.Client) => {
+  const { body } = await client.put("/api/v1/fingerprints", { language: "c", language_version: "1", system: "linux" })
+  const acknowledged: Array<string> = []
+  const failures: Array<unknown> = []
+  let stopped = false
+  const clients = Array.from({ length: 8 }, async (_, session) => {
+    for (let n = 0; !stopped; n++) {
+      const properties = { api: "aisdk", inputs: { messages: [{ n, session }] }, output: { n } }
+      const event = { event_name: "llm", fingerprint_id: body.fingerprint_id, session: `s${session}`, properties }
+      const headers: Record<string, string> = n % 10 === 0 ? { connection: "close" } : {}
+      const answer = await client
+        .call("POST", "/api/v1/events", event, headers)
+        .catch((error: unknown) => error as Error)
+      if (!(answer instanceof Error) && answer.status === 200) acknowledged.push(answer.body.event_id)
+      else {
+        failures.push(answer)
+        await new Promise((done) => setTimeout(done, 20))
+      }
+    }
+  })
+  const enough = () => expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(30)
+  return {
+    acknowledged,
+    enough,
+    failures,
+    stop: async () => {
+      stopped = true
+      await Promise.all(clients)
+    }
+  }
+}
+
+/** Statuses other than 200 of the events' reading. */
+const lost = async (client: HttpClient.Client, ids: ReadonlyArray<string>) => {
+  expect(new Set(ids).size).toBe(ids.length)
+  const missing: Array<string> = []
+  const left = [...ids]
+  const reading = Array.from({ length: 16 }, async () => {
+    for (let id = left.pop(); id !== undefined; id = left.pop()) {
+      if ((await client.get(`/api/v1/events/${id}`)).status !== 200) missing.push(id)
+    }
+  })
+  await Promise.all(reading)
+  return missing
+}
+
+const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds))
+
+describe("Two workers over Postgres", () => {
+  it("share a port that the system chose, print what one process prints, and both answer", async () => {
+    const { client, server } = await start({ env: { TACHOGRAPH_API_KEY: "", TACHOGRAPH_LOG_LEVEL: "debug" } })
+    await expect.poll(() => server.output().stdout).toContain("API key")
+    expect(
+      server
+        .output()
+        .stdout.split("\n")
+        .map((line) => line.slice(0, 7).trim())
+    ).toEqual(["Tachogr", "Storage", "Docs", "API key", ""])
+    const [key] = /tg_[0-9A-Za-z]{33}/.exec(server.output().stdout)!
+    const { port } = new URL(server.url)
+    expect(Number(port)).toBeGreaterThan(0)
+    const own = HttpClient.make(HttpClient.at(server.url), key)
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, () =>
+        own.call("GET", "/api/v1/events", undefined, { connection: "close" }).then(({ status }) => status)
+      )
+    )
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect((await client.get("/api/v1/events")).status).toBe(401)
+    const { code } = await server.stop()
+    expect(code).toBe(0)
+    const answering = logged(server)
+      .filter(({ annotations }) => annotations["status"] === 200)
+      .map(({ annotations }) => annotations["worker"])
+    expect(new Set(answering)).toEqual(new Set([1, 2]))
+  })
+
+  it("lose nothing acknowledged when one is killed, which is replaced", async () => {
+    const { client, server } = await start()
+    const clients = await load(client)
+    await clients.enough()
+    const [killed] = pids(server, 1)
+    process.kill(killed!, "SIGKILL")
+    await expect.poll(() => pids(server, 1), { timeout: 20_000 }).toHaveLength(2)
+    await pause(300)
+    await clients.stop()
+    expect(logged(server, replaced)).toMatchObject([{ annotations: { worker: 1, reason: "killed by SIGKILL" } }])
+    expect(pids(server, 2)).toHaveLength(1)
+    expect(await lost(client, clients.acknowledged)).toEqual([])
+    expect((await server.stop()).code).toBe(0)
+  })
+
+  it("lose nothing acknowledged at SIGTERM, and end soon with exit 0", async () => {
+    const { client, env, server } = await start()
+    const clients = await load(client)
+    await clients.enough()
+    const before = performance.now()
+    expect(await server.stop()).toMatchObject({ code: 0, signal: null })
+    expect(performance.now() - before).toBeLessThan(20_000)
+    await clients.stop()
+    for (const worker of [1, 2]) expect(pids(server, worker).filter(isAlive)).toEqual([])
+    const again = await serve(["--port", "0"], { env })
+    const reader = HttpClient.make(HttpClient.at(again.url), apiKey)
+    expect(await lost(reader, clients.acknowledged)).toEqual([])
+    await again.stop()
+  })
+
+  it("end cleanly where a terminal or a supervisor signals all of them", async () => {
+    const { server } = await start()
+    for (const worker of [1, 2]) process.kill(pids(server, worker)[0]!, "SIGINT")
+    expect(await server.stop("SIGINT")).toMatchObject({ code: 0, signal: null })
+  })
+
+  it("end at once at the second signal, though a client stalls", async () => {
+    const { server } = await start()
+    const head = `PUT /api/v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nAuthorization: Bearer ${apiKey}`
+    const client = exchange(server.url, `${head}\r\n\r\n{`, { patience: 20_000 })
+    await pause(500)
+    void server.stop()
+    await pause(500)
+    expect((await server.stop()).code).toBe(1)
+    const all = [...pids(server, 1), ...pids(server, 2)]
+    await expect.poll(() => all.filter(isAlive), { timeout: 5_000 }).toEqual([])
+    await client
+  })
+
+  it("are renewed one by one at SIGHUP, and no request fails", async () => {
+    const { client, server } = await start()
+    const clients = await load(client)
+    await clients.enough()
+    process.kill(server.pid, "SIGHUP")
+    await expect.poll(() => pids(server, 2), { timeout: 25_000 }).toHaveLength(2)
+    await pause(300)
+    await clients.stop()
+    expect(pids(server, 1)).toHaveLength(2)
+    expect(clients.failures).toEqual([])
+    expect(logged(server).filter(({ message }) => message !== ready)).toEqual([])
+    expect(await lost(client, clients.acknowledged)).toEqual([])
+    expect((await server.stop()).code).toBe(0)
+  })
+
+  it("end when the primary is killed", async () => {
+    const { server } = await start()
+    const all = [...pids(server, 1), ...pids(server, 2)]
+    expect(all.filter(isAlive)).toHaveLength(2)
+    await server.stop("SIGKILL")
+    await expect.poll(() => all.filter(isAlive), { timeout: 5_000 }).toEqual([])
+  })
+
+  it("are not replaced over and over where one fails at its start", async () => {
+    const marker = join(temporaryFolder(), "fail")
+    const fail = `import { existsSync } from "node:fs"; if (/:2,/.test(process.env.TACHOGRAPH_WORKER) && existsSync(${JSON.stringify(marker)})) process.exit(7)`
+    const preload = `--import=data:text/javascript,${encodeURIComponent(fail)}`
+    const { client, server } = await start({ env: { NODE_OPTIONS: preload } })
+    writeFileSync(marker, "")
+    process.kill(pids(server, 2)[0]!, "SIGKILL")
+    await expect.poll(() => logged(server, replaced).length, { timeout: 30_000 }).toBeGreaterThan(3)
+    expect(logged(server, replaced).slice(0, 4)).toMatchObject([
+      { annotations: { worker: 2, reason: "killed by SIGKILL", wait: "0 ms" } },
+      { annotations: { worker: 2, reason: "exit code 7", wait: "100 ms" } },
+      { annotations: { worker: 2, reason: "exit code 7", wait: "200 ms" } },
+      { annotations: { worker: 2, reason: "exit code 7", wait: "400 ms" } }
+    ])
+    expect((await client.get("/api/v1/events")).status).toBe(200)
+    rmSync(marker)
+    await expect.poll(() => pids(server, 2), { timeout: 20_000 }).toHaveLength(2)
+    expect((await server.stop()).code).toBe(0)
+  })
+})
+
+describe("Two workers that cannot start", () => {
+  const expectOneLine = async (options: Options, given: ReadonlyArray<string>, line: string) => {
+    const env = { TACHOGRAPH_API_KEY: apiKey, TACHOGRAPH_STORAGE: storage(), ...options.env }
+    const { code, stderr, stdout } = await run(["serve", ...given], { ...options, env })
+    expect(stderr.split("\n").filter((text) => !text.startsWith("{"))).toEqual([line, ""])
+    expect([code, stdout]).toEqual([1, ""])
+  }
+
+  it("say once why the storage does not open", async () => {
+    const TACHOGRAPH_STORAGE = "postgres://me:secret@127.0.0.1:1/nowhere"
+    const line = "tachograph: Cannot open the storage (Postgres, 127.0.0.1:1/nowhere): connect ECONNREFUSED 127.0.0.1:1"
+    await expectOneLine({ env: { TACHOGRAPH_STORAGE } }, args, line)
+  })
+
+  it("say once that the port is taken", async () => {
+    const other = createServer()
+    await new Promise<void>((done) => other.listen(0, "127.0.0.1", done))
+    const { port } = other.address() as AddressInfo
+    const line = `tachograph: Cannot listen on 127.0.0.1:${port}: the port is taken; choose another with --port, or 0 for any`
+    await expectOneLine({}, ["--port", String(port), "--workers", "2"], line)
+    other.close()
+  })
+
+  it.each([1, 2])("say that worker %i ended at its start", async (number) => {
+    const fail = `if (/:${number},/.test(process.env.TACHOGRAPH_WORKER)) process.exit(7)`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(fail)}`
+    await expectOneLine({ env: { NODE_OPTIONS } }, args, `tachograph: Worker ${number} ended at its start: exit code 7`)
+  })
+})
