@@ -91,14 +91,17 @@ const fill = async (database: Databases.Database, events: number): Promise<void>
     const n = written++
     return {
       ...append,
-      summary: new EventSummary({
-        ...append.summary,
-        id: idAt(start + n),
-        receivedAt: DateTime.makeUnsafe(start + n),
-        session: session as SessionId,
-        agent: `agent ${n % agents}` as AgentName,
-        person: `person ${n % people}` as PersonId
-      }),
+      summary: new EventSummary(
+        {
+          ...append.summary,
+          id: idAt(start + n),
+          receivedAt: DateTime.makeUnsafe(start + n),
+          session: session as SessionId,
+          agent: `agent ${n % agents}` as AgentName,
+          person: `person ${n % people}` as PersonId
+        },
+        { disableChecks: true }
+      ),
       pack: { ...pack, session: number === undefined ? undefined : { number, generation: 0 } }
     }
   }
