@@ -38,7 +38,11 @@ let child: ChildProcess | undefined
 const loading = async (): Promise<ChildProcess> => {
   if (child === undefined) {
     const script = fileURLToPath(new URL("LoadProcess.ts", import.meta.url))
-    child = fork(script, [await Recording.fingerprintId()], { stdio: ["ignore", "inherit", "inherit", "ipc"] })
+    child = fork(script, [await Recording.fingerprintId()], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+      // In JSON there is no NaN, which is the latency of nothing.
+      serialization: "advanced"
+    })
     child.unref()
     child.channel?.unref()
   }
