@@ -1,6 +1,6 @@
 /** Issues, verifies and revokes API keys. A key opens one project, with the scopes it was issued with. */
 import { Cache, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Redacted } from "effect"
-import { createHash, timingSafeEqual } from "node:crypto"
+import { hash, timingSafeEqual } from "node:crypto"
 import * as ApiKeyText from "./ApiKeyText.ts"
 import { ApiKey, type Scope } from "./domain/ApiKey.ts"
 import type { StorageUnavailable } from "./domain/Errors.ts"
@@ -90,10 +90,10 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
   const verify = Effect.fnUntraced(function* (presented: Redacted.Redacted) {
     const text = Redacted.value(presented)
     // A header's characters are bytes; a key that is not ASCII was sent as UTF-8.
-    const hash = sha256(text, "latin1")
-    for (const known of staticHashes) if (timingSafeEqual(known, hash)) return everything
+    const presentedHash = sha256(text, "latin1")
+    for (const known of staticHashes) if (timingSafeEqual(known, presentedHash)) return everything
     if (!ApiKeyText.isWellFormed(text)) return undefined
-    const key = yield* Cache.get(remembered, hash.toString("hex"))
+    const key = yield* Cache.get(remembered, presentedHash.toString("hex"))
     if (key === undefined || key.revokedAt !== null) return undefined
     if (key.expiresAt !== null && key.expiresAt.epochMilliseconds <= (yield* Clock.currentTimeMillis)) return undefined
     return key
@@ -110,4 +110,4 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
 
 const everything: Principal = { project: defaultProject, scopes: ["admin"] }
 
-const sha256 = (text: string, encoding: "utf8" | "latin1") => createHash("sha256").update(text, encoding).digest()
+const sha256 = (text: string, encoding: "utf8" | "latin1") => hash("sha256", Buffer.from(text, encoding), "buffer")

@@ -4,7 +4,8 @@ import { ApiKeys, CurrentProject, type Scope } from "@tachograph/core"
 import { Context, Effect, Layer } from "effect"
 import * as StorageFailures from "./StorageFailures.ts"
 
-const opens = (held: ReadonlyArray<Scope>, allowed: ReadonlyArray<Scope>): boolean =>
+/** Whether a key with these scopes opens what one of those opens. */
+export const opens = (held: ReadonlyArray<Scope>, allowed: ReadonlyArray<Scope>): boolean =>
   held.includes("admin") || allowed.some((scope) => held.includes(scope))
 
 export const layer: Layer.Layer<Authorization, never, ApiKeys> = Layer.effect(

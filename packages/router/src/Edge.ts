@@ -3,19 +3,13 @@
  * methods that are none, the headers of every answer, and the one place where what nobody expected becomes a 500 that
  * says nothing but where to look in the log.
  */
-import { Cause, Clock, Effect, Metric, Random, type Types } from "effect"
+import { Cause, Effect, LogLevel, Random, type Types } from "effect"
 import { HttpRouter, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
+import * as EventLane from "./EventLane.ts"
 import * as Framing from "./Framing.ts"
 import * as Paths from "./Paths.ts"
-
-const requests = Metric.counter("tachograph_http_requests_total", {
-  description: "HTTP requests answered, by method and status",
-  incremental: true
-})
-
-/** Methods that are counted by their name; a client could make up any number of others. */
-const counted: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+import * as RequestMetrics from "./RequestMetrics.ts"
 
 const error = (status: number, type: string, more?: object) =>
   HttpServerResponse.jsonUnsafe({ type, ...more }, { status })
@@ -69,35 +63,63 @@ const dress = Effect.fnUntraced(function* (
   })
 })
 
+/** An error's `type`, which stands first in it. */
+const refusalIn = ({ body, status }: HttpServerResponse.HttpServerResponse): string | undefined => {
+  if (status < 400) return undefined
+  const start = body._tag === "Uint8Array" ? Buffer.from(body.body.subarray(0, 64)).toString("latin1") : ""
+  return /^\{"type":"([a-z-]+)"/.exec(start)?.[1] ?? (start.startsWith('{"detail"') ? "validation-error" : "other")
+}
+
+const toTheLetter = (request: HttpServerRequest.HttpServerRequest) => {
+  const url = Paths.toTheLetter(request.url)
+  return url === request.url ? request : request.modify({ url })
+}
+
+/** Nobody pays for a line that nobody reads. */
+const logAnswered = (request: HttpServerRequest.HttpServerRequest, id: string, status: number, seconds: number) =>
+  Effect.flatMap(LogLevel.isEnabled("Debug"), (isEnabled) =>
+    isEnabled
+      ? Effect.annotateLogs(Effect.logDebug("Answered"), {
+          request_id: id,
+          method: RequestMetrics.nameOf(request.method),
+          status,
+          ms: Math.round(seconds * 1000)
+        })
+      : Effect.void
+  )
+
+type Handled = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  Types.unhandled,
+  HttpServerRequest.HttpServerRequest
+>
+
 export const layer = HttpRouter.middleware(
-  // Nothing fails behind it; the type says otherwise, because a router's middleware is not expected to catch everything.
-  (
-    httpEffect
-  ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
-    Effect.gen(function* () {
-      const incoming = yield* HttpServerRequest.HttpServerRequest
-      const request = incoming.modify({ url: Paths.toTheLetter(incoming.url) })
-      const id = randomUUID()
-      const started = yield* Clock.currentTimeMillis
+  Effect.map(EventLane.make, (eventLane) => {
+    const answer = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest, id: string) => {
       const verdict = Framing.judge(request)
-      const answer =
-        verdict === "clear"
-          ? yield* httpEffect.pipe(
-              Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-              recover(request, id),
-              Effect.annotateLogs("request_id", id)
-            )
-          : verdict === "two-keys"
-            ? unauthorized
-            : badRequest
-      const response = yield* dress(request, id, answer)
-      const { status } = response
-      const method = counted.has(request.method) ? request.method : "other"
-      yield* Metric.update(Metric.withAttributes(requests, { method, status: String(status) }), 1)
-      yield* Effect.logDebug("Answered").pipe(
-        Effect.annotateLogs({ request_id: id, method, status, ms: (yield* Clock.currentTimeMillis) - started })
-      )
-      return response
-    }),
+      if (verdict === "two-keys") return Effect.succeed(unauthorized)
+      if (verdict === "ambiguous") return Effect.succeed(badRequest)
+      return Effect.flatMap(eventLane(request), (response) =>
+        response === undefined
+          ? Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+          : Effect.succeed(response)
+      ).pipe(recover(request, id), Effect.annotateLogs("request_id", id))
+    }
+    // Nothing fails behind it; the type says otherwise, because a router's middleware is not expected to catch everything.
+    return (httpEffect: Handled): Handled =>
+      Effect.gen(function* () {
+        const request = toTheLetter(yield* HttpServerRequest.HttpServerRequest)
+        const id = randomUUID()
+        const started = performance.now()
+        const response = yield* dress(request, id, yield* answer(httpEffect, request, id))
+        const seconds = (performance.now() - started) / 1000
+        const { method } = request
+        const { status } = response
+        yield* RequestMetrics.update({ method, status, refusal: refusalIn(response), seconds })
+        yield* logAnswered(request, id, status, seconds)
+        return response
+      })
+  }),
   { global: true }
 )

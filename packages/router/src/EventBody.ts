@@ -1,7 +1,7 @@
 /** From the body of Create Event to what the recorder takes. */
 import { Events, ValidationFailure } from "@tachograph/api"
 import { EventJson, IdempotencyKey, Marks, ModelFactsReader, type NewEvent, type ProjectId } from "@tachograph/core"
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { hash } from "node:crypto"
 import * as EchoText from "./EchoText.ts"
 import * as RequestBody from "./RequestBody.ts"
@@ -9,7 +9,7 @@ import * as ValidationDetail from "./ValidationDetail.ts"
 
 type BeginningsOf = (project: ProjectId, session: string) => Marks.Beginnings
 
-const decodeText = RequestBody.decodeText(Events.CreateEvent)
+const decodeValue = Schema.decodeUnknownOption(Events.CreateEvent)
 const decodeBody = RequestBody.decodeBody(Events.CreateEvent)
 
 const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: Marks.MarkedPayload): NewEvent => {
@@ -46,21 +46,29 @@ export const decodeKey = (key: string): Effect.Effect<IdempotencyKey, Validation
       })
   )
 
-/** Parses only what is not known of the session already. None where the body is not plainly an event. */
-const decodeKnown = Effect.fnUntraced(function* (bytes: Buffer, project: ProjectId, beginningsOf: BeginningsOf) {
+/** Parses only what is not known of the session already. Undefined where the body is not plainly an event. */
+export const decodePlain = (bytes: Buffer, project: ProjectId, beginningsOf: BeginningsOf): NewEvent | undefined => {
   const opened = EventJson.open(bytes, (session) => beginningsOf(project, session))
-  if (opened === undefined) return Option.none<NewEvent>()
-  const decoded = yield* Effect.option(decodeText(opened.reduced))
-  return Option.map(decoded, ({ value }) => toNewEvent(value, opened.payload))
-})
+  if (opened === undefined) return undefined
+  const value = Option.getOrUndefined(decodeValue(parsed(opened.reduced)))
+  return value && toNewEvent(value, opened.payload)
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 export const decode = Effect.fnUntraced(function* (
   body: RequestBody.Body,
   project: ProjectId,
   beginningsOf: BeginningsOf
 ): Effect.fn.Return<NewEvent, ValidationFailure> {
-  const known = body.json ? yield* decodeKnown(body.bytes, project, beginningsOf) : Option.none<NewEvent>()
-  if (Option.isSome(known)) return known.value
+  const plain = body.json ? decodePlain(body.bytes, project, beginningsOf) : undefined
+  if (plain !== undefined) return plain
   // Says what is wrong with it, all of it being looked at.
   const { text, value } = yield* decodeBody(body)
   const opened = EventJson.open(Buffer.from(text), () => Marks.noBeginnings)

@@ -27,7 +27,7 @@ const toResponse = (event: Event) => {
   return JsonResponse.ofBytes([Buffer.from(before), inputs, Buffer.from(between), output, Buffer.from(after)])
 }
 
-const toReceipt = ({ id, isReplay, receivedAt }: WrittenEvent) => {
+export const toReceipt = ({ id, isReplay, receivedAt }: WrittenEvent) => {
   const receipt = { event_id: JsonText.of(id), received_at: JsonText.of(DateTime.formatIso(receivedAt)) }
   const response = JsonResponse.make(JsonText.object(receipt))
   return isReplay ? HttpServerResponse.setHeader(response, "idempotent-replayed", "true") : response

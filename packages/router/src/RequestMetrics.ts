@@ -1,0 +1,60 @@
+/** What `/metrics` says of requests. */
+import { Effect, Metric } from "effect"
+
+const requests = Metric.counter("tachograph_http_requests_total", {
+  description: "HTTP requests answered, by method and status",
+  incremental: true
+})
+
+const refusals = Metric.counter("tachograph_http_refusals_total", {
+  description: "HTTP requests answered with an error, by its type",
+  incremental: true
+})
+
+/** Seconds. From what an answer out of memory takes to what no client waits for. */
+const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+const durations = Metric.histogram("tachograph_http_request_seconds", {
+  description: "Seconds from a request's headers to its answer, by method",
+  boundaries
+})
+
+/** Methods that are counted by their name; a client could make up any number of others. */
+const counted: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+
+export const nameOf = (method: string): string => (counted.has(method) ? method : "other")
+
+/** Metrics with attributes are made once: there are few, and every request updates some. */
+const cached = <A extends Metric.Metric<number, any>>(metric: A, ...names: ReadonlyArray<string>) => {
+  const known = new Map<string, Metric.Metric<number, unknown>>()
+  return (...values: ReadonlyArray<string>): Metric.Metric<number, unknown> => {
+    const key = values.join(" ")
+    let found = known.get(key)
+    if (found === undefined) {
+      found = Metric.withAttributes(metric, Object.fromEntries(names.map((name, at) => [name, values[at]!])))
+      known.set(key, found)
+    }
+    return found
+  }
+}
+
+const requestsOf = cached(requests, "method", "status")
+const refusalsOf = cached(refusals, "type")
+const durationsOf = cached(durations, "method")
+
+export interface Answered {
+  readonly method: string
+  readonly status: number
+  /** The error's `type`, where it is one. */
+  readonly refusal: string | undefined
+  readonly seconds: number
+}
+
+export const update = ({ method, refusal, seconds, status }: Answered): Effect.Effect<void> => {
+  const name = nameOf(method)
+  const updated = Effect.andThen(
+    Metric.update(requestsOf(name, String(status)), 1),
+    Metric.update(durationsOf(name), seconds)
+  )
+  return refusal === undefined ? updated : Effect.andThen(updated, Metric.update(refusalsOf(refusal), 1))
+}
