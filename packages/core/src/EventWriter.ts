@@ -19,6 +19,7 @@ import * as Split from "./payload/Split.ts"
 import { keyOf, type KnownSession, SessionMemory, SessionMemoryBytes, unknownSession } from "./SessionMemory.ts"
 import * as SessionReader from "./SessionReader.ts"
 import { type AppendEvent, Storage } from "./Storage.ts"
+import * as WriterMetrics from "./WriterMetrics.ts"
 
 export interface PendingEvent {
   readonly project: ProjectId
@@ -36,6 +37,13 @@ export interface WrittenEvent {
 }
 
 type Outcome = WrittenEvent & Pick<PendingEvent, "idempotency">
+
+interface Committed {
+  /** What the storage has taken. */
+  readonly written: ReadonlyArray<AppendEvent>
+  /** Of all jobs, in their order. */
+  readonly outcomes: ReadonlyArray<Outcome>
+}
 
 interface Job {
   readonly key: string
@@ -92,6 +100,7 @@ const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => FiberSet.awaitEmpty(fibers))
   const limits = yield* WriterLimits
   let held = { events: 0, bytes: 0 }
+  yield* WriterMetrics.showQueue(() => held)
   const waiting: Array<Job> = []
   const busy = new Set<string>()
   /** Events that are under way, by project and idempotency key. */
@@ -158,29 +167,35 @@ const make = Effect.gen(function* () {
 
   /** Writes a batch and tells everybody. One that the storage refuses is halved, until the event that it refuses stands alone. */
   const settle = (batch: ReadonlyArray<Job>): Effect.Effect<void> =>
-    Effect.flatMap(Effect.exit(commit(storage, memory, batch)), (exit) => {
-      if (Exit.isFailure(exit)) {
-        for (const { key } of batch) memory.delete(key)
-        if (batch.length > 1 && Cause.hasDies(exit.cause)) {
-          const middle = batch.length >>> 1
-          return Effect.andThen(settle(batch.slice(0, middle)), settle(batch.slice(middle)))
+    Effect.suspend(() => {
+      const started = performance.now()
+      return Effect.flatMap(Effect.exit(commit(storage, memory, batch)), (exit) => {
+        if (Exit.isFailure(exit)) {
+          for (const { key } of batch) memory.delete(key)
+          if (batch.length > 1 && Cause.hasDies(exit.cause)) {
+            const middle = batch.length >>> 1
+            return Effect.andThen(settle(batch.slice(0, middle)), settle(batch.slice(middle)))
+          }
         }
-      }
-      for (const { event } of batch) {
-        held = { events: held.events - 1, bytes: held.bytes - event.payload.text.length }
-      }
-      return Effect.forEach(
-        batch,
-        ({ done, event }, index) => {
-          if (event.idempotency !== undefined) claims.delete(keyOf(event.project, event.idempotency.key))
-          return Deferred.done(
-            done,
-            Exit.map(exit, (outcomes) => outcomes[index]!)
-          )
-        },
-        { discard: true }
-      )
+        finish(batch, exit)
+        return Exit.isSuccess(exit)
+          ? WriterMetrics.committed(exit.value, (performance.now() - started) / 1000)
+          : WriterMetrics.failed
+      })
     })
+
+  /** Gives up their places, and tells whoever waits. */
+  const finish = (batch: ReadonlyArray<Job>, exit: Exit.Exit<Committed, StorageUnavailable>): void => {
+    for (const [index, { done, event }] of batch.entries()) {
+      const { idempotency, payload, project } = event
+      held = { events: held.events - 1, bytes: held.bytes - payload.text.length }
+      if (idempotency !== undefined) claims.delete(keyOf(project, idempotency.key))
+      Deferred.doneUnsafe(
+        done,
+        Exit.map(exit, ({ outcomes }) => outcomes[index]!)
+      )
+    }
+  }
 
   /** Takes its place in the queue, until it is written. */
   const enqueue = (event: PendingEvent): Job | undefined => {
@@ -228,11 +243,12 @@ const commit = Effect.fn("EventWriter.commit")(function* (
   storage: Storage["Service"],
   memory: SessionMemory,
   all: ReadonlyArray<Job>
-): Effect.fn.Return<ReadonlyArray<Outcome>, StorageUnavailable> {
+): Effect.fn.Return<Committed, StorageUnavailable> {
   const replays = new Map<string, Outcome>()
   const replayOf = ({ event: { idempotency, project } }: Job): Outcome | undefined =>
     idempotency && replays.get(keyOf(project, idempotency.key))
   let batch = all
+  let written: ReadonlyArray<AppendEvent> = []
 
   const sessions = new Map<string, KnownSession>()
   const outdated = new Map<string, PendingEvent>()
@@ -264,6 +280,7 @@ const commit = Effect.fn("EventWriter.commit")(function* (
         session.knowledge.learn(draft.learned)
         memory.set(key, { ...session, state: session.state ?? { number: appended.numbers[index]!, generation: 0 } })
       }
+      written = drafts.map(({ append }) => append)
       break
     }
     if ("taken" in appended) {
@@ -281,7 +298,7 @@ const commit = Effect.fn("EventWriter.commit")(function* (
       sessions.set(key, { ...sessions.get(key)!, isContended: true })
     }
   }
-  return all.map((job) => replayOf(job) ?? outcomeOf(job.event))
+  return { written, outcomes: all.map((job) => replayOf(job) ?? outcomeOf(job.event)) }
 })
 
 interface Drafted {

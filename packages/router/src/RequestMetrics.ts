@@ -25,9 +25,9 @@ const counted: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PAT
 export const nameOf = (method: string): string => (counted.has(method) ? method : "other")
 
 /** Metrics with attributes are made once: there are few, and every request updates some. */
-const cached = <A extends Metric.Metric<number, any>>(metric: A, ...names: ReadonlyArray<string>) => {
-  const known = new Map<string, Metric.Metric<number, unknown>>()
-  return (...values: ReadonlyArray<string>): Metric.Metric<number, unknown> => {
+const cached = <State>(metric: Metric.Metric<number, State>, ...names: ReadonlyArray<string>) => {
+  const known = new Map<string, Metric.Metric<number, State>>()
+  return (...values: ReadonlyArray<string>): Metric.Metric<number, State> => {
     const key = values.join(" ")
     let found = known.get(key)
     if (found === undefined) {
