@@ -11,8 +11,10 @@ import {
 } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as AgentVersions from "./AgentVersions.ts"
 import * as IdempotencyKeys from "./IdempotencyKeys.ts"
 import * as Ids from "./Ids.ts"
+import * as Locks from "./Locks.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 import type * as Projects from "./Projects.ts"
 import { apiNumber, type EventRow, toEventSummary } from "./Rows.ts"
@@ -33,6 +35,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const pieces = SharedPieces.make(sql)
   const usage = Usage.make(sql, projects)
   const keys = IdempotencyKeys.make(sql)
+  const agentVersions = AgentVersions.make(sql)
 
   /** At least one row. */
   const insert = (rows: ReadonlyArray<Record<string, unknown>>) => sql.insert(rows as [Record<string, unknown>])
@@ -42,14 +45,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const summaries = events.map(({ summary }) => summary)
     const project = { project_id }
 
-    const agents = yield* NumberedNames.ensure(
-      sql,
-      NumberedNames.agents,
-      project,
-      new Map(
-        summaries.map((_) => [_.agent, { description: `""`, created_at: _.receivedAt.epochMilliseconds }] as const)
-      )
-    )
+    const begun = yield* agentVersions.begin(project_id, summaries)
     const people = yield* NumberedNames.ensure(
       sql,
       NumberedNames.people,
@@ -66,16 +62,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       project,
       new Map(summaries.map(({ session }) => [session, {}] as const))
     )
-
-    const versions = new Map<number, ReadonlyMap<string, number>>()
-    for (const [agent, agent_number] of Array.from(agents).sort(([, a], [, b]) => a - b)) {
-      const named = summaries.filter((summary) => summary.agent === agent)
-      const wanted = new Map(
-        named.map((_) => [_.agentVersion, { created_at: _.receivedAt.epochMilliseconds }] as const)
-      )
-      const key = { project_id, agent_number }
-      versions.set(agent_number, yield* NumberedNames.ensure(sql, NumberedNames.agentVersions, key, wanted))
-    }
+    const versions = yield* agentVersions.numbers(begun)
 
     const moved = yield* moveSessions(project_id, sessions, events)
     if (moved.length > 0) return { moved, appended: [] }
@@ -85,7 +72,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const tally = new Usage.Tally()
     const appended = events.map(({ pack, summary }): number => {
       const session_number = sessions.get(summary.session)!
-      const agent_number = agents.get(summary.agent)!
+      const { agent_number, agent_version_number } = versions(summary)
       packRows.push({ project_id, session_number, pack_number: pack.number, agent_number, pack: pack.bytes })
       tally.add(session_number, agent_number, {
         entries: 1,
@@ -99,7 +86,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         received_at: summary.receivedAt.epochMilliseconds,
         session_number,
         agent_number,
-        agent_version_number: versions.get(agent_number)!.get(summary.agentVersion)!,
+        agent_version_number,
         person_number: summary.person === null ? null : people.get(summary.person)!,
         fingerprint_id: toStored(summary.fingerprintId),
         api: apiNumber(summary.api),
@@ -143,22 +130,47 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     events: ReadonlyArray<AppendEvent>
   ) {
     const moved: Array<string> = []
+    const moves: Array<ReadonlyArray<number>> = []
     const bySession = Map.groupBy(events, ({ summary }) => summary.session as string)
-    for (const [session, session_number] of Array.from(sessions).sort(([, a], [, b]) => a - b)) {
+    for (const [session, session_number] of sessions) {
       const packs = bySession.get(session)!.map(({ pack }) => pack)
       const { number, session: expected = { number: session_number, generation: 0 } } = packs[0]!
       const sum = (of: "history" | "parts") => packs.reduce((total, pack) => total + pack[of], 0)
-      const rows =
-        expected.number === session_number
-          ? yield* sql`UPDATE sessions
-              SET packs = packs + ${packs.length}, history = history + ${sum("history")}, parts = parts + ${sum("parts")}
-              WHERE project_id = ${project_id} AND session_number = ${session_number}
-                AND generation = ${expected.generation} AND packs = ${number - 1} RETURNING packs`
-          : []
-      if (rows.length === 0) moved.push(session)
+      if (expected.number !== session_number) moved.push(session)
+      else moves.push([session_number, expected.generation, number - 1, packs.length, sum("history"), sum("parts")])
+    }
+    if (moves.length === 0) return moved
+
+    const numbers = moves.map(([session_number]) => session_number!)
+    // One statement takes its rows in an order of its own.
+    if (moves.length > 1 && Locks.areNeeded(sql)) {
+      yield* sql`SELECT session_number FROM sessions
+        WHERE project_id = ${project_id} AND ${sql.in("session_number", numbers)}
+        ORDER BY session_number ${Locks.update(sql)}`
+    }
+    const rows = yield* sql<{ session_number: number | string }>`
+      WITH move (session_number, generation, packs, added, history, parts) AS (VALUES ${bigintRows(moves)})
+      UPDATE sessions SET packs = sessions.packs + move.added, history = sessions.history + move.history,
+        parts = sessions.parts + move.parts
+      FROM move WHERE sessions.project_id = ${project_id} AND sessions.session_number = move.session_number
+        AND sessions.generation = move.generation AND sessions.packs = move.packs
+      RETURNING sessions.session_number`
+    const found = new Set(rows.map(({ session_number }) => Number(session_number)))
+    for (const [session, session_number] of sessions) {
+      if (numbers.includes(session_number) && !found.has(session_number)) moved.push(session)
     }
     return moved
   })
+
+  /** Parameters in VALUES have no type of their own; those of the first row give it to the others. */
+  const bigintRows = (rows: ReadonlyArray<ReadonlyArray<number>>) =>
+    sql.csv(
+      rows.map((row, at) =>
+        at === 0
+          ? sql`(${sql.csv(row.map((value) => sql`CAST(${value} AS bigint)`))})`
+          : sql`(${sql.csv(row.map((value) => sql`${value}`))})`
+      )
+    )
 
   const appendEvents = Effect.fn("SqlStorage.appendEvents")(function* (events: ReadonlyArray<AppendEvent>) {
     const byProject = new Map<number, Array<AppendEvent>>()

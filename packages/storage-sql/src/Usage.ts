@@ -46,6 +46,9 @@ export class Tally {
 /** The counters of a project's shared pieces stand under this number of a session and of an agent. */
 export const ofProject = 0
 
+/** Rows in one statement, which takes them in their order. */
+const rowsAtOnce = 500
+
 type Row = { readonly [Column in keyof Amounts]: number | string }
 
 const toCounters = (row: Row) => ({
@@ -58,8 +61,9 @@ const toCounters = (row: Row) => ({
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   /** In a transaction that holds the sessions, at its end. */
   const add = Effect.fnUntraced(function* (project_id: number, tally: Tally) {
-    for (const row of tally.rows) {
-      yield* sql`INSERT INTO storage_usage ${sql.insert({ project_id, ...row })}
+    const rows: ReadonlyArray<Record<string, unknown>> = tally.rows.map((row) => ({ project_id, ...row }))
+    for (let at = 0; at < rows.length; at += rowsAtOnce) {
+      yield* sql`INSERT INTO storage_usage ${sql.insert(rows.slice(at, at + rowsAtOnce) as [Record<string, unknown>])}
         ON CONFLICT (project_id, session_number, agent_number) DO UPDATE SET
           entries = storage_usage.entries + excluded.entries,
           sent_bytes = storage_usage.sent_bytes + excluded.sent_bytes,

@@ -26,6 +26,9 @@ const format = 1
 const kinds = ["starts", "continues", "alone"] as const
 type Kind = (typeof kinds)[number]
 
+/** Of deflate: the usual 6 saves another twenty-fifth of a pack, and takes nearly twice as long. */
+const level = 4
+
 /** Deflate looks no further back, in bytes. */
 const window = 32 * 1024
 
@@ -83,7 +86,7 @@ const kindOf = (number: number, content: Buffer, chain: Chain | undefined): Kind
 const compress = (content: Buffer, kind: Kind, chain: Chain | undefined): Buffer => {
   if (kind === "alone") return zstdCompressSync(content)
   const dictionary = kind === "continues" ? dictionaryOf(chain!) : vocabulary
-  const deflated = deflateRawSync(content, { dictionary, finishFlush: constants.Z_SYNC_FLUSH })
+  const deflated = deflateRawSync(content, { dictionary, level, finishFlush: constants.Z_SYNC_FLUSH })
   return deflated.subarray(0, deflated.length - flushed.length)
 }
 
