@@ -22,7 +22,7 @@ const readerOf = (texts: ReadonlyMap<string, string>): Ledger.Reader => ({
   read: async (id) => texts.get(id)
 })
 
-const check = (texts: ReadonlyMap<string, string>, entries = places.map(acknowledged)) =>
+const check = (texts: ReadonlyMap<string, string>, entries: ReadonlyArray<Ledger.Entry> = places.map(acknowledged)) =>
   Ledger.check(readerOf(texts), entries)
 
 const [first, second, third] = places as [Events.Place, Events.Place, Events.Place]

@@ -5,6 +5,9 @@ import { type Fault, LeftOut } from "../harness/Trial.ts"
 const strace = (inject: string) =>
   `strace -D -f -o /dev/null -e trace=fsync,fdatasync -e inject=fsync,fdatasync:${inject}`
 
+/** Fifty rounds have each N once, and a few rounds have some of the start and some of the load. */
+const [stride, last] = [7, 50]
+
 const requireStrace = () => {
   try {
     execFileSync("/bin/sh", ["-c", `${strace("error=EIO:when=1")} true`], { stdio: "pipe" })
@@ -15,7 +18,7 @@ const requireStrace = () => {
 
 export const eio: Fault = {
   name: "eio",
-  promise: "the Nth fsync fails with EIO, N being the round; no 200 for what is not there, and it goes on",
+  promise: "the Nth fsync fails with EIO, N from 1 to 50; no 200 for what is not there, and it goes on",
   storages: ["sqlite"],
   rounds: 50,
   run: async (trial) => {
@@ -23,9 +26,10 @@ export const eio: Fault = {
     let notStarted = 0
     let failed = 0
     await trial.eachRound(async (round) => {
+      const n = 1 + ((round * stride) % last)
       let server
       try {
-        server = await trial.serve({ wrapper: strace(`error=EIO:when=${round}`) })
+        server = await trial.serve({ wrapper: strace(`error=EIO:when=${n}`) })
       } catch (error) {
         // The failure came while the file was being opened: it says so, and whoever started it starts it again.
         if (!(error instanceof NotStarted)) throw error
@@ -35,7 +39,7 @@ export const eio: Fault = {
       }
       const load = await trial.load(server, { name: `round ${round}`, clients: 4 })
       // Beyond the failure, and then some: it has to go on by itself.
-      await load.acknowledged(round + 50)
+      await load.acknowledged(n + 50)
       // What it acknowledged it can read, and so can a process that finds nothing but the files.
       const entries = await load.stop()
       if (entries.some(({ outcome }) => outcome.is === "refused")) failed++
@@ -45,7 +49,7 @@ export const eio: Fault = {
           `round ${round}: ${JSON.stringify(outcome)}`
         )
       }
-      await trial.check(server, entries)
+      trial.sent(entries)
       await server.kill()
     })
     trial.note(`${failed} rounds refused events, ${notStarted} did not start`)

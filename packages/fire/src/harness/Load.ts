@@ -11,8 +11,8 @@ export interface Options {
   readonly name: string
   /** Letters of each message; 500 unless given. */
   readonly size?: number
-  /** Whether each waits as long as `Retry-After` says; otherwise a moment. */
-  readonly isPatient?: boolean
+  /** Between a refusal and the next event, in milliseconds; 20 unless given. */
+  readonly pause?: number
   /** Whether each event is sent again under its `Idempotency-Key`, until it is acknowledged. */
   readonly repeats?: boolean
 }
@@ -30,7 +30,7 @@ export interface Load {
 /** Calls of one session. */
 const calls = 12
 
-/** After a refusal, and where nobody listens, in milliseconds. */
+/** Where nobody listens, and after a refusal, in milliseconds. */
 const moment = 20
 
 const patience = 30_000
@@ -46,7 +46,7 @@ export const fingerprint = async (http: Http.Http): Promise<string> => {
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
 
 export const start = async (server: Server, options: Options): Promise<Load> => {
-  const { clients, isPatient = false, name, repeats = false, size = 500 } = options
+  const { clients, name, pause = moment, repeats = false, size = 500 } = options
   const http = Http.open(server.url, server.key)
   const fingerprintId = await fingerprint(http)
   const entries: Array<Entry> = []
@@ -66,7 +66,6 @@ export const start = async (server: Server, options: Options): Promise<Load> => 
         const isReplay = answer.headers["idempotent-replayed"] === "true"
         return { outcome: { is: "acknowledged", id: body.event_id, receivedAt: body.received_at, isReplay }, pause: 0 }
       }
-      const pause = isPatient ? Number(answer.headers["retry-after"] ?? 0) * 1_000 : moment
       return { outcome: { is: "refused", why: `${answer.status} ${body.type}` }, pause }
     } catch (error) {
       if (codeOf(error) === "ECONNREFUSED") return undefined

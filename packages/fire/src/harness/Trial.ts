@@ -46,8 +46,8 @@ interface Trial extends Settings {
   readonly load: (server: Server.Server, options: Load.Options) => Promise<Load.Load>
   /** Runs the rounds, one after the other. What is thrown ends the fault, as a broken promise. */
   readonly eachRound: (round: (number: number) => Promise<void>) => Promise<void>
-  /** Holds what was sent against what the server reads. In the end all that was checked is checked again. */
-  readonly check: (server: Server.Server, entries: ReadonlyArray<Ledger.Entry>) => Promise<void>
+  /** To be held against what is there, when the rounds are over. */
+  readonly sent: (entries: ReadonlyArray<Ledger.Entry>) => void
   readonly expect: (holds: boolean, otherwise: string) => void
   readonly note: (text: string) => void
   /** To be done when the fault is over, or the program. */
@@ -67,8 +67,7 @@ export const run = async (
   progress: (text: string) => void
 ): Promise<Report> => {
   const notes: Array<string> = []
-  // A promise that a round breaks is seen again in the end.
-  const broken = new Set<string>()
+  const broken: Array<string> = []
   const servers = new Set<Server.Server>()
   const cleanups: Array<() => void> = []
   const all: Array<Ledger.Entry> = []
@@ -81,11 +80,10 @@ export const run = async (
     servers.add(server)
     return server
   }
-  const check = async (server: Server.Server, entries: ReadonlyArray<Ledger.Entry>) => {
+  const check = async () => {
+    const server = await serve()
     const reader = Ledger.readerOf(server)
-    const verdict = await Ledger.check(reader, entries).finally(reader.close)
-    for (const line of verdict.broken) broken.add(line)
-    return verdict
+    return Ledger.check(reader, all).finally(reader.close)
   }
   const trial: Trial = {
     ...settings,
@@ -100,12 +98,11 @@ export const run = async (
         rounds++
       }
     },
-    check: async (server, entries) => {
+    sent: (entries) => {
       all.push(...entries)
-      await check(server, entries)
     },
     expect: (holds, otherwise) => {
-      if (!holds) broken.add(otherwise)
+      if (!holds) broken.push(otherwise)
     },
     note: (text) => notes.push(text),
     after: (cleanup) => {
@@ -117,19 +114,23 @@ export const run = async (
   try {
     await fault.run(trial)
     for (const server of servers) await server.kill()
-    // Once more, all of it, by a process that remembers nothing.
-    final = await check(await serve(), all)
-    for (const problem of await store.problems()) broken.add(`integrity_check: ${problem}`)
+    // By a process that remembers nothing.
+    final = await check()
+    broken.push(...final.broken)
+    for (const problem of await store.problems()) broken.push(`integrity_check: ${problem}`)
   } catch (error) {
     if (error instanceof LeftOut) leftOut = error.message
     else
-      broken.add(`in round ${rounds + 1}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+      broken.push(`in round ${rounds + 1}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   } finally {
     for (const server of servers) await server.kill()
     for (const cleanup of cleanups) {
       process.off("exit", cleanup)
       cleanup()
     }
+  }
+  for (const [why, entries] of Map.groupBy(all, ({ outcome }) => (outcome.is === "acknowledged" ? "" : outcome.why))) {
+    if (why !== "") notes.push(`${entries.length} × ${why}`)
   }
   return {
     rounds,
@@ -139,7 +140,7 @@ export const run = async (
     found: final?.found ?? 0,
     foundThoughRefused: final?.foundThoughRefused ?? 0,
     notes,
-    broken: [...broken],
+    broken,
     leftOut
   }
 }

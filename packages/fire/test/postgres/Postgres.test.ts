@@ -1,0 +1,3 @@
+import * as ShortRun from "../ShortRun.ts"
+
+ShortRun.define("postgres")
