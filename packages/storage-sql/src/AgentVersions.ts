@@ -15,6 +15,7 @@ const keyOf = ({ agent, agentVersion }: Pick<Named, "agent" | "agentVersion">): 
   JSON.stringify([agent, agentVersion])
 
 export const make = (sql: SqlClient.SqlClient) => {
+  /** Also finds names that stand together with others than wanted: by both names, each of them in an index. */
   const look = (project_id: number, named: ReadonlyArray<Named>) =>
     sql<{
       agent: Named["agent"]
@@ -23,9 +24,8 @@ export const make = (sql: SqlClient.SqlClient) => {
       agent_version_number: number
     }>`SELECT a.agent_name AS agent, v.agent_version_name AS version, a.agent_number, v.agent_version_number
       FROM agents a JOIN agent_versions v ON v.project_id = a.project_id AND v.agent_number = a.agent_number
-      WHERE a.project_id = ${project_id} AND (a.agent_name, v.agent_version_name) IN (VALUES ${sql.csv(
-        named.map(({ agent, agentVersion }) => sql`(${agent}, ${agentVersion})`)
-      )})`
+      WHERE a.project_id = ${project_id} AND ${sql.in("a.agent_name", distinct(named, "agent"))}
+        AND ${sql.in("v.agent_version_name", distinct(named, "agentVersion"))}`
 
   /**
    * Looks all of them up at once, in a transaction and before any other name. What is missing is created in two steps, its
@@ -76,5 +76,8 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   return { begin, numbers }
 }
+
+const distinct = <Key extends "agent" | "agentVersion">(named: ReadonlyArray<Named>, key: Key) =>
+  Array.from(new Set(named.map((each) => each[key])))
 
 const times = ({ receivedAt }: Named) => ({ created_at: receivedAt.epochMilliseconds })

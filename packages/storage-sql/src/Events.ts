@@ -204,12 +204,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const select = sql.literal(`e.event_id, e.received_at, s.session_id, a.agent_name, v.agent_version_name, p.person_id,
     e.fingerprint_id, e.api, e.model, e.input_tokens, e.output_tokens, e.stop_reason, e.inputs_bytes, e.output_bytes,
     e.occurred_at, e.duration_ms`)
-  const from = sql.literal(`events e
-    JOIN sessions s ON s.project_id = e.project_id AND s.session_number = e.session_number
+  const joins = sql.literal(`JOIN sessions s ON s.project_id = e.project_id AND s.session_number = e.session_number
     JOIN agents a ON a.project_id = e.project_id AND a.agent_number = e.agent_number
     JOIN agent_versions v ON v.project_id = e.project_id AND v.agent_number = e.agent_number
       AND v.agent_version_number = e.agent_version_number
     LEFT JOIN people p ON p.project_id = e.project_id AND p.person_number = e.person_number`)
+  const from = sql`events e ${joins}`
 
   const getEvent = Effect.fn("SqlStorage.getEvent")(function* (project: ProjectId, id: EventId) {
     const number = yield* projects.find(project)
@@ -222,6 +222,24 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const pack = { number: Number(row.pack_number), bytes: row.pack }
     return { summary: toEventSummary(row), session: Number(row.session_number), pack }
   })
+
+  /**
+   * SQLite has no statistics, and would rather walk the whole project in the order that is asked for. Of several filters the
+   * first is likely to leave the fewest events.
+   */
+  const indexFor = ({ agent, person, session }: EventQuery) => {
+    const name =
+      session !== undefined
+        ? "events_by_session"
+        : person !== undefined
+          ? "events_by_person"
+          : agent !== undefined
+            ? "events_by_agent"
+            : undefined
+    return sql.literal(
+      name === undefined ? "" : sql.onDialectOrElse({ sqlite: () => `INDEXED BY ${name}`, orElse: () => "" })
+    )
+  }
 
   const listEvents = Effect.fn("SqlStorage.listEvents")(function* (project: ProjectId, query: EventQuery) {
     const number = yield* projects.find(project)
@@ -244,9 +262,16 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       conditions.push(sql`e.person_number = (
         SELECT person_number FROM people WHERE project_id = ${number} AND person_id = ${person})`)
     }
-    if (agentVersion !== undefined) conditions.push(sql`v.agent_version_name = ${agentVersion}`)
-    const rows = yield* sql<EventRow>`SELECT ${select} FROM ${from} WHERE ${sql.and(conditions)}
-      ORDER BY e.event_id ${sql.literal(ascending ? "ASC" : "DESC")} LIMIT ${limit}`
+    if (agentVersion !== undefined) {
+      conditions.push(sql`EXISTS (SELECT 1 FROM agent_versions f WHERE f.project_id = e.project_id
+        AND f.agent_number = e.agent_number AND f.agent_version_number = e.agent_version_number
+        AND f.agent_version_name = ${agentVersion})`)
+    }
+    const inOrder = sql.literal(`ORDER BY e.event_id ${ascending ? "ASC" : "DESC"}`)
+    // The page is found before anything is joined to it.
+    const rows = yield* sql<EventRow>`SELECT ${select} FROM (
+        SELECT * FROM events e ${indexFor(query)} WHERE ${sql.and(conditions)} ${inOrder} LIMIT ${limit}
+      ) e ${joins} ${inOrder}`
     return rows.map(toEventSummary)
   })
 
