@@ -8,6 +8,8 @@ const strace = (inject: string) =>
 /** Fifty rounds have each N once, and a few rounds have some of the start and some of the load. */
 const [stride, last] = [7, 50]
 
+const clients = 4
+
 const requireStrace = () => {
   try {
     execFileSync("/bin/sh", ["-c", `${strace("error=EIO:when=1")} true`], { stdio: "pipe" })
@@ -23,8 +25,8 @@ export const eio: Fault = {
   rounds: 50,
   run: async (trial) => {
     requireStrace()
-    let notStarted = 0
-    let failed = 0
+    const notStarted: Array<number> = []
+    const unnoticed: Array<number> = []
     await trial.eachRound(async (round) => {
       const n = 1 + ((round * stride) % last)
       let server
@@ -34,15 +36,14 @@ export const eio: Fault = {
         // The failure came while the file was being opened: it says so, and whoever started it starts it again.
         if (!(error instanceof NotStarted)) throw error
         trial.expect(/Cannot open the storage/.test(error.message), `round ${round}: ${error.message}`)
-        notStarted++
+        notStarted.push(n)
         return
       }
-      const load = await trial.load(server, { name: `round ${round}`, clients: 4 })
-      // Beyond the failure, and then some: it has to go on by itself.
-      await load.acknowledged(n + 50)
-      // What it acknowledged it can read, and so can a process that finds nothing but the files.
+      const load = await trial.load(server, { name: `round ${round}`, clients })
+      // Each may share its transaction with all others. Beyond the failure it has to go on by itself.
+      await load.acknowledged(clients * n + 50)
       const entries = await load.stop()
-      if (entries.some(({ outcome }) => outcome.is === "refused")) failed++
+      if (entries.every(({ outcome }) => outcome.is === "acknowledged")) unnoticed.push(n)
       for (const { outcome } of entries) {
         trial.expect(
           outcome.is !== "refused" || outcome.why === "503 storage-unavailable",
@@ -52,6 +53,7 @@ export const eio: Fault = {
       trial.sent(entries)
       await server.kill()
     })
-    trial.note(`${failed} rounds refused events, ${notStarted} did not start`)
+    trial.note(`it did not start where N was: ${notStarted.join(", ") || "none"}`)
+    trial.note(`no event was refused where N was: ${unnoticed.join(", ") || "none"}`)
   }
 }
