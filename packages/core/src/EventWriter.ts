@@ -65,7 +65,7 @@ export interface WriterLimitsValue {
 }
 
 export const defaultWriterLimits: WriterLimitsValue = {
-  queue: { events: 4096, bytes: 64 * 1024 * 1024 },
+  queue: { events: 2048, bytes: 64 * 1024 * 1024 },
   batch: { events: 256, bytes: 8 * 1024 * 1024 }
 }
 
