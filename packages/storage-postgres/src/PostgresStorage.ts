@@ -91,9 +91,11 @@ export const migrate = (config: PostgresConfig) =>
 export const layerNoMigrations = (
   config: PostgresConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
-  SqlStorage.layerNoMigrations({ deadline: config.operationTimeout ?? defaults.operationTimeout, lanes }).pipe(
-    Layer.provide(client(config))
-  )
+  SqlStorage.layerNoMigrations({
+    connections: config.maxConnections ?? defaults.maxConnections,
+    deadline: config.operationTimeout ?? defaults.operationTimeout,
+    lanes
+  }).pipe(Layer.provide(client(config)))
 
 /** Connects, and brings the tables up to date. */
 export const layer = (config: PostgresConfig): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>

@@ -11,6 +11,7 @@ import * as Projects from "./Projects.ts"
 import * as Resources from "./Resources.ts"
 import * as Sessions from "./Sessions.ts"
 import { translate } from "./SqlFailure.ts"
+import * as StorageMetrics from "./StorageMetrics.ts"
 import * as Usage from "./Usage.ts"
 
 export interface Scrub {
@@ -27,13 +28,29 @@ export interface SqlStorageOptions {
   readonly deadline?: number | undefined
   /** Batches of events that the database commits at the same time. 1 unless given. */
   readonly lanes?: number | undefined
+  /** Connections that the client may have at once, for the metrics to say. 1 unless given. */
+  readonly connections?: number | undefined
   /** What it takes that erased text is gone from the files; nothing unless given. */
   readonly scrub?: Scrub | undefined
 }
 
-const make = Effect.fnUntraced(function* ({ deadline, lanes = 1, scrub = noScrub }: SqlStorageOptions) {
+const make = Effect.fnUntraced(function* ({
+  connections = 1,
+  deadline,
+  lanes = 1,
+  scrub = noScrub
+}: SqlStorageOptions) {
   const sql = yield* SqlClient.SqlClient
-  const verb = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) => translate(effect, deadline)
+  const { held, timed } = yield* StorageMetrics.make(connections)
+  const bounded = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) => translate(held(effect), deadline)
+  const verb = <Args extends ReadonlyArray<unknown>, A, E>(
+    name: string,
+    run: (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
+  ) => {
+    const call = timed(name)
+    return (...args: Args) => call(bounded(run(...args)))
+  }
+  const verbOf = <A, E>(name: string, effect: Effect.Effect<A, E | SqlError.SqlError>) => timed(name)(bounded(effect))
   const projects = Projects.make(sql)
   const events = Events.make(sql, projects)
   const resources = Resources.make(sql, projects)
@@ -45,34 +62,34 @@ const make = Effect.fnUntraced(function* ({ deadline, lanes = 1, scrub = noScrub
 
   return Storage.of({
     lanes,
-    appendEvents: (...args) => verb(events.appendEvents(...args)),
-    getEvent: (...args) => verb(events.getEvent(...args)),
-    listEvents: (...args) => verb(events.listEvents(...args)),
-    getSession: (...args) => verb(sessions.getSession(...args)),
-    readPacks: (...args) => verb(sessions.readPacks(...args)),
-    readShared: (...args) => verb(sessions.readShared(...args)),
-    eraseEvents: (...args) => verb(erasing.eraseEvents(...args)),
-    listUnswept: (...args) => verb(erasing.listUnswept(...args)),
-    sweepPacks: (...args) => verb(erasing.sweepPacks(...args)),
-    deletePerson: (...args) => verb(erasing.deletePerson(...args)),
-    scrub: verb(scrub.run(sql)),
-    takeLease: (...args) => verb(leases.takeLease(...args)),
-    listProjects: verb(projects.list),
-    usage: (...args) => verb(usage.usage(...args)),
-    putFingerprint: (...args) => verb(resources.putFingerprint(...args)),
-    hasFingerprint: (...args) => verb(resources.hasFingerprint(...args)),
-    putAgent: (...args) => verb(resources.putAgent(...args)),
-    getAgent: (...args) => verb(resources.getAgent(...args)),
-    putAgentVersion: (...args) => verb(resources.putAgentVersion(...args)),
-    getAgentVersion: (...args) => verb(resources.getAgentVersion(...args)),
-    putPerson: (...args) => verb(resources.putPerson(...args)),
-    getPerson: (...args) => verb(resources.getPerson(...args)),
-    updatePerson: (...args) => verb(resources.updatePerson(...args)),
-    putApiKey: (...args) => verb(keys.putApiKey(...args)),
-    findApiKey: (...args) => verb(keys.findApiKey(...args)),
-    listApiKeys: verb(keys.listApiKeys),
-    revokeApiKey: (...args) => verb(keys.revokeApiKey(...args)),
-    ping: verb(Effect.asVoid(sql`SELECT 1`))
+    appendEvents: verb("appendEvents", events.appendEvents),
+    getEvent: verb("getEvent", events.getEvent),
+    listEvents: verb("listEvents", events.listEvents),
+    getSession: verb("getSession", sessions.getSession),
+    readPacks: verb("readPacks", sessions.readPacks),
+    readShared: verb("readShared", sessions.readShared),
+    eraseEvents: verb("eraseEvents", erasing.eraseEvents),
+    listUnswept: verb("listUnswept", erasing.listUnswept),
+    sweepPacks: verb("sweepPacks", erasing.sweepPacks),
+    deletePerson: verb("deletePerson", erasing.deletePerson),
+    scrub: verbOf("scrub", scrub.run(sql)),
+    takeLease: verb("takeLease", leases.takeLease),
+    listProjects: verbOf("listProjects", projects.list),
+    usage: verb("usage", usage.usage),
+    putFingerprint: verb("putFingerprint", resources.putFingerprint),
+    hasFingerprint: verb("hasFingerprint", resources.hasFingerprint),
+    putAgent: verb("putAgent", resources.putAgent),
+    getAgent: verb("getAgent", resources.getAgent),
+    putAgentVersion: verb("putAgentVersion", resources.putAgentVersion),
+    getAgentVersion: verb("getAgentVersion", resources.getAgentVersion),
+    putPerson: verb("putPerson", resources.putPerson),
+    getPerson: verb("getPerson", resources.getPerson),
+    updatePerson: verb("updatePerson", resources.updatePerson),
+    putApiKey: verb("putApiKey", keys.putApiKey),
+    findApiKey: verb("findApiKey", keys.findApiKey),
+    listApiKeys: verbOf("listApiKeys", keys.listApiKeys),
+    revokeApiKey: verb("revokeApiKey", keys.revokeApiKey),
+    ping: verbOf("ping", Effect.asVoid(sql`SELECT 1`))
   })
 })
 
