@@ -45,23 +45,23 @@ const recover = (request: HttpServerRequest.HttpServerRequest, id: string) =>
 /** Seconds to wait before another try, spread so that not all come back at once. */
 const retryAfter = Effect.map(Random.nextIntBetween(1, 4), String)
 
-const dress = Effect.fnUntraced(function* (
+const dress = (
   request: HttpServerRequest.HttpServerRequest,
   id: string,
   response: HttpServerResponse.HttpServerResponse
-) {
+) => {
+  const headers: Record<string, string> = { "x-request-id": id, "x-content-type-options": "nosniff" }
   const contentType = response.headers["content-type"]
-  return HttpServerResponse.setHeaders(response, {
-    "x-request-id": id,
-    "x-content-type-options": "nosniff",
-    ...(contentType !== undefined && /^text\/[^;]*$/.test(contentType)
-      ? { "content-type": `${contentType}; charset=utf-8` }
-      : {}),
-    ...(request.url.startsWith("/api/") ? { "cache-control": "no-store" } : {}),
-    ...(response.status === 401 ? { "www-authenticate": "Bearer" } : {}),
-    ...(response.status === 503 ? { "retry-after": yield* retryAfter } : {})
-  })
-})
+  if (contentType !== undefined && /^text\/[^;]*$/.test(contentType)) {
+    headers["content-type"] = `${contentType}; charset=utf-8`
+  }
+  if (request.url.startsWith("/api/")) headers["cache-control"] = "no-store"
+  if (response.status === 401) headers["www-authenticate"] = "Bearer"
+  const dressed = HttpServerResponse.setHeaders(response, headers)
+  return response.status === 503
+    ? Effect.map(retryAfter, (seconds) => HttpServerResponse.setHeader(dressed, "retry-after", seconds))
+    : Effect.succeed(dressed)
+}
 
 /** An error's `type`, which stands first in it. */
 const refusalIn = ({ body, status }: HttpServerResponse.HttpServerResponse): string | undefined => {
@@ -96,29 +96,38 @@ type Handled = Effect.Effect<
 
 export const layer = HttpRouter.middleware(
   Effect.map(EventLane.make, (eventLane) => {
-    const answer = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest, id: string) => {
+    const route = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest) =>
+      Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+
+    const answer = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest): Handled => {
       const verdict = Framing.judge(request)
       if (verdict === "two-keys") return Effect.succeed(unauthorized)
       if (verdict === "ambiguous") return Effect.succeed(badRequest)
-      return Effect.flatMap(eventLane(request), (response) =>
-        response === undefined
-          ? Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
-          : Effect.succeed(response)
-      ).pipe(recover(request, id), Effect.annotateLogs("request_id", id))
+      const plain = eventLane(request)
+      return plain === undefined
+        ? route(httpEffect, request)
+        : Effect.flatMap(plain, (response) =>
+            response === undefined ? route(httpEffect, request) : Effect.succeed(response)
+          )
     }
+
     // Nothing fails behind it; the type says otherwise, because a router's middleware is not expected to catch everything.
     return (httpEffect: Handled): Handled =>
-      Effect.gen(function* () {
-        const request = toTheLetter(yield* HttpServerRequest.HttpServerRequest)
-        const id = randomUUID()
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (incoming) => {
         const started = performance.now()
-        const response = yield* dress(request, id, yield* answer(httpEffect, request, id))
-        const seconds = (performance.now() - started) / 1000
-        const { method } = request
-        const { status } = response
-        yield* RequestMetrics.update({ method, status, refusal: refusalIn(response), seconds })
-        yield* logAnswered(request, id, status, seconds)
-        return response
+        const request = toTheLetter(incoming)
+        const id = randomUUID()
+        return answer(httpEffect, request).pipe(
+          recover(request, id),
+          Effect.annotateLogs("request_id", id),
+          Effect.flatMap((response) => dress(request, id, response)),
+          Effect.tap((response) => {
+            const seconds = (performance.now() - started) / 1000
+            const { status } = response
+            const answered = { method: request.method, status, refusal: refusalIn(response), seconds }
+            return Effect.andThen(RequestMetrics.update(answered), logAnswered(request, id, status, seconds))
+          })
+        )
       })
   }),
   { global: true }

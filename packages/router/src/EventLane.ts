@@ -75,11 +75,13 @@ export const make = Effect.gen(function* () {
     Effect.catch(again)
   )
 
-  return (request: HttpServerRequest.HttpServerRequest): Answer => {
-    if (request.method !== createEvent.method || request.url !== createEvent.path) return none
+  return (request: HttpServerRequest.HttpServerRequest): Answer | undefined => {
+    if (request.method !== createEvent.method || request.url !== createEvent.path) return undefined
     const { headers } = request
     const credential = credentialIn(headers["authorization"])
     // What is compressed is read as it comes, and cannot be read again.
-    return credential === undefined || headers["content-encoding"] !== undefined ? none : answer(request, credential)
+    return credential === undefined || headers["content-encoding"] !== undefined
+      ? undefined
+      : answer(request, credential)
   }
 })

@@ -2,7 +2,7 @@
  * The `node:http` server behind `tachograph serve`, with its limits. What is wrong with a request before it is one (its
  * framing, its size, its pace) is answered here, in the form of every other error, and its connection is closed.
  */
-import { type IncomingMessage, Server, type ServerResponse, STATUS_CODES } from "node:http"
+import { type IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
 import { Server as NetServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
@@ -50,6 +50,13 @@ const refuse = (
 
 type Connection = Socket & { readonly _httpMessage?: ServerResponse | null }
 
+/**
+ * Node holds an answer against the length that it announces by a second, empty write, which costs as much as the first.
+ * Ours come whole, with the length that they have.
+ */
+class Answer<Request extends IncomingMessage> extends ServerResponse<Request> {}
+Object.defineProperty(Answer.prototype, "strictContentLength", { get: () => false, set: () => {} })
+
 class GracefulServer extends Server {
   readonly #connections = new Set<Connection>()
 
@@ -60,6 +67,7 @@ class GracefulServer extends Server {
       connectionsCheckingInterval: checkEvery,
       keepAliveTimeout: keepAlive,
       maxHeaderSize: maxHeader,
+      ServerResponse: Answer,
       // The router looks for it, and answers in its own form.
       requireHostHeader: false
     })

@@ -1,1 +1,2 @@
 export { run } from "./Cli.ts"
+export * as NodeServer from "./NodeServer.ts"

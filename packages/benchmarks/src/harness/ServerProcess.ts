@@ -5,10 +5,10 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ApiKeys, Recorder, type Storage, WriterLimits } from "@tachograph/core"
 import { Routes } from "@tachograph/router"
+import { NodeServer } from "@tachograph/server"
 import { ByteSize, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { createServer } from "node:http"
 import * as Databases from "./Databases.ts"
 import * as Recording from "./Recording.ts"
 import type { ServerOptions } from "./Servers.ts"
@@ -28,6 +28,9 @@ const row = HttpRouter.use(
     yield* router.add("GET", "/row", answer)
   })
 )
+
+/** Wide enough for whatever a benchmark sends. */
+const limits: NodeServer.Limits = { requestTimeout: 60_000, maxHeader: 16 * 1024, maxConnections: 10_000 }
 
 interface Parts {
   readonly storage: Layer.Layer<Storage, unknown>
@@ -62,7 +65,7 @@ const app = Layer.effectDiscard(announce).pipe(
     })
   ),
   Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(Recording.maxBody))),
-  Layer.provide(NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 })),
+  Layer.provide(NodeHttpServer.layer(() => NodeServer.make(limits), { host: "127.0.0.1", port: 0 })),
   Layer.provide([parts.recorder, ApiKeys.layer({ staticKeys: Recording.apiKeys.map((key) => Redacted.make(key)) })]),
   Layer.provide(options.groupCommit === false ? Layer.succeed(WriterLimits, Without.batchesOfOne) : Layer.empty),
   Layer.provide(parts.storage)

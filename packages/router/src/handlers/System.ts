@@ -2,7 +2,7 @@ import { TachographApi } from "@tachograph/api"
 import { Storage } from "@tachograph/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { PrometheusMetrics } from "effect/observability"
+import { MetricsText } from "../MetricsText.ts"
 import * as StorageFailures from "../StorageFailures.ts"
 
 const ok = { status: "ok" } as const
@@ -12,9 +12,10 @@ export const layer = HttpApiBuilder.group(
   "system",
   Effect.fn(function* (handlers) {
     const storage = yield* Storage
+    const metricsText = yield* MetricsText
     return handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () => StorageFailures.log(Effect.as(storage.ping, ok)))
-      .handle("metrics", () => PrometheusMetrics.format())
+      .handle("metrics", () => metricsText)
   })
 )
