@@ -1,5 +1,7 @@
 /** This process as one of several that share a port: what its primary told it, and what it tells its primary. */
-import { Effect } from "effect"
+import { MetricsText } from "@tachograph/router"
+import { Effect, Layer } from "effect"
+import { PrometheusMetrics } from "effect/observability"
 import cluster from "node:cluster"
 import * as NodeServer from "./NodeServer.ts"
 
@@ -9,11 +11,21 @@ export interface Assignment {
   readonly port: number
 }
 
-/** What a worker tells: once that it answers requests, or why it cannot. */
-export type Told = { readonly ready: true } | { readonly failure: string }
+/**
+ * What a worker tells: once that it answers requests, or why it cannot; that it was asked for the metrics of all, and what
+ * its own are, when it is asked for them and at its end.
+ */
+export type Told =
+  | { readonly ready: true }
+  | { readonly failure: string }
+  | { readonly wanted: number }
+  | { readonly metrics: string; readonly scrape?: number }
 
 /** What a worker is told: to end without a request being lost. A signal is quicker. */
 export const retire = "retire"
+
+/** What a worker is told besides: to tell its metrics, or those of all, which it wanted. */
+export type Said = { readonly scrape: number } | { readonly wanted: number; readonly metrics: string }
 
 const variable = "TACHOGRAPH_WORKER"
 
@@ -44,3 +56,33 @@ export const retirable = (server: NodeServer.GracefulServer): NodeServer.Gracefu
   })
   return server
 }
+
+/** In a worker, `/metrics` answers for all of them: its primary adds up what each tells. */
+export const metrics: Layer.Layer<never> =
+  assignment === undefined
+    ? Layer.empty
+    : Layer.effect(
+        MetricsText,
+        Effect.gen(function* () {
+          const own = PrometheusMetrics.format()
+          const run = Effect.runForkWith(yield* Effect.context<never>())
+          const waiting = new Map<number, (metrics: string) => void>()
+          let asked = 0
+          process.on("message", (said: Said | typeof retire) => {
+            if (said === retire) return
+            if ("scrape" in said) {
+              run(Effect.flatMap(own, (metrics) => tell({ metrics, scrape: said.scrape })))
+            } else {
+              waiting.get(said.wanted)?.(said.metrics)
+              waiting.delete(said.wanted)
+            }
+          })
+          yield* Effect.addFinalizer(() => Effect.flatMap(own, (metrics) => tell({ metrics })))
+          return Effect.callback<string>((resume) => {
+            const wanted = ++asked
+            waiting.set(wanted, (metrics) => resume(Effect.succeed(metrics)))
+            process.send!({ wanted } satisfies Told)
+            return Effect.sync(() => waiting.delete(wanted))
+          })
+        })
+      )

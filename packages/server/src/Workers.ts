@@ -6,6 +6,7 @@ import { CommandError, UsageError } from "./Failure.ts"
 import * as Setting from "./Setting.ts"
 import type { StorageChoice } from "./StorageChoice.ts"
 import * as Worker from "./Worker.ts"
+import * as WorkerMetrics from "./WorkerMetrics.ts"
 
 /** Each has memory and connections of its own; nobody's machine gains by more. */
 const maxWorkers = 64
@@ -52,16 +53,17 @@ interface Started {
   readonly ended: Deferred.Deferred<Ending>
 }
 
-const start = (assignment: Worker.Assignment): Effect.Effect<Started> =>
+const start = (assignment: Worker.Assignment, metrics: WorkerMetrics.WorkerMetrics): Effect.Effect<Started> =>
   Effect.sync(() => {
     const child = cluster.fork(Worker.environment(assignment))
+    metrics.add(child)
     const ready = Deferred.makeUnsafe<void>()
     const ended = Deferred.makeUnsafe<Ending>()
     let failure: string | undefined
     const end = (how: string) => Deferred.doneUnsafe(ended, Effect.succeed({ how, failure }))
     child.on("message", (told: Worker.Told) => {
       if ("failure" in told) failure = told.failure
-      else Deferred.doneUnsafe(ready, Effect.void)
+      if ("ready" in told) Deferred.doneUnsafe(ready, Effect.void)
     })
     child.once("exit", (code, signal) => end(signal ? `killed by ${signal}` : `exit code ${code}`))
     // Where there is no process at all; what could not be told to one that ends is no matter.
@@ -91,7 +93,7 @@ const end = (slot: Slot, { child, ended }: Started): Effect.Effect<void> =>
   })
 
 /** Keeps a worker there; fails where its first process never came to answer. */
-const keep = (slot: Slot, port: number): Effect.Effect<never, CommandError> =>
+const keep = (slot: Slot, port: number, metrics: WorkerMetrics.WorkerMetrics): Effect.Effect<never, CommandError> =>
   Effect.gen(function* () {
     let answered = false
     let failures = 0
@@ -111,7 +113,7 @@ const keep = (slot: Slot, port: number): Effect.Effect<never, CommandError> =>
         })
         return yield* Effect.raceFirst(Deferred.await(ended), Effect.as(serving, undefined))
       })
-      const ending = yield* Effect.acquireUseRelease(start({ number: slot.number, port }), use, (started) =>
+      const ending = yield* Effect.acquireUseRelease(start({ number: slot.number, port }, metrics), use, (started) =>
         end(slot, started)
       )
       if (ending === undefined) continue
@@ -156,12 +158,13 @@ export const run = <E>({ count, port, started }: WorkersOptions<E>): Effect.Effe
     // They take connections themselves. Handed over, one on its way to a worker that is killed would never be answered.
     cluster.schedulingPolicy = cluster.SCHED_NONE
     const hangup = yield* hangups
+    const metrics = yield* WorkerMetrics.make(count)
     const fibers = yield* FiberSet.make<never, CommandError>()
     const slots = Array.from({ length: count }, (_, n): Slot => {
       return { number: n + 1, ready: Latch.makeUnsafe(), retired: Latch.makeUnsafe() }
     })
     const first = Effect.fnUntraced(function* (slot: Slot) {
-      yield* FiberSet.run(fibers, keep(slot, port))
+      yield* FiberSet.run(fibers, keep(slot, port, metrics))
       yield* Effect.raceFirst(slot.ready.await, FiberSet.join(fibers))
     })
     // One before the others: what keeps it from answering would keep them all.

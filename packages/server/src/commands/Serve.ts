@@ -16,6 +16,7 @@ import { HttpRouter, HttpServer, type HttpServerError, HttpServerRequest } from 
 import { CommandError, UsageError } from "../Failure.ts"
 import * as Logging from "../Logging.ts"
 import * as NodeServer from "../NodeServer.ts"
+import * as ProcessMetrics from "../ProcessMetrics.ts"
 import type * as StorageChoice from "../StorageChoice.ts"
 import * as Worker from "../Worker.ts"
 import * as Workers from "../Workers.ts"
@@ -102,7 +103,8 @@ const oneProcess = (
     Layer.provide(Layer.succeed(SessionMemoryBytes, options.sessionMemory)),
     Layer.provide(retain === undefined ? Layer.empty : Retention.layer({ keep: retain })),
     // What brings the tables up to date for workers is their primary.
-    Layer.provide(options.migrate && worker === undefined ? choice.layer : choice.layerNoMigrations)
+    Layer.provide(options.migrate && worker === undefined ? choice.layer : choice.layerNoMigrations),
+    Layer.provide([ProcessMetrics.layer, Worker.metrics])
   )
 }
 

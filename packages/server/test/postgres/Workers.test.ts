@@ -104,6 +104,14 @@ const lost = async (client: HttpClient.Client, ids: ReadonlyArray<string>) => {
   return missing
 }
 
+/** Of one scrape, by name and labels; over a connection of its own, so that it may come to any worker. */
+const scrape = async (client: HttpClient.Client) => {
+  const { status, text } = await client.call("GET", "/metrics", undefined, { connection: "close" })
+  expect(status).toBe(200)
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]))
+}
+
 const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds))
 
 describe("Two workers over Postgres", () => {
@@ -133,6 +141,57 @@ describe("Two workers over Postgres", () => {
       .filter(({ annotations }) => annotations["status"] === 200)
       .map(({ annotations }) => annotations["worker"])
     expect(new Set(answering)).toEqual(new Set([1, 2]))
+  })
+
+  it("answer for each other at /metrics, whatever becomes of one of them", async () => {
+    const { client, server } = await start()
+    // No connection is kept: it might be that of a worker that is stopped.
+    const close = { connection: "close" }
+    const fingerprint = { language: "c", language_version: "1", system: "linux" }
+    const { body } = await client.call("PUT", "/api/v1/fingerprints", fingerprint, close)
+    let sent = 0
+    const record = async (count: number) => {
+      const answers = Array.from({ length: count }, (_, n) => {
+        const properties = { api: "aisdk", inputs: { n: sent + n }, output: {} }
+        const event = { event_name: "llm", fingerprint_id: body.fingerprint_id, session: `s${n}`, properties }
+        return client.call("POST", "/api/v1/events", event, close)
+      })
+      for (const { status } of await Promise.all(answers)) expect(status).toBe(200)
+      sent += count
+    }
+    await record(40)
+    const scrapes = await Promise.all(Array.from({ length: 12 }, () => scrape(client)))
+    for (const series of scrapes) {
+      expect(series.get("tachograph_events_total")).toBe(40)
+      expect(series.get("tachograph_workers")).toBe(2)
+      expect(series.get("tachograph_workers_missing")).toBe(0)
+      expect(series.get("tachograph_storage_pool_size")).toBe(8)
+      expect(series.get('tachograph_http_request_seconds_count{method="POST"}')).toBe(40)
+      expect(series.get('tachograph_build_info{version="0.0.0"}')).toBe(1)
+    }
+
+    // One that does not answer: what it has counted holds, what it has at the moment is not known.
+    const [stopped] = pids(server, 1)
+    process.kill(stopped!, "SIGSTOP")
+    const without = await scrape(client)
+    expect(without.get("tachograph_events_total")).toBe(40)
+    expect(without.get("tachograph_workers")).toBe(1)
+    expect(without.get("tachograph_workers_missing")).toBe(1)
+    expect(without.get("tachograph_storage_pool_size")).toBe(4)
+
+    process.kill(stopped!, "SIGKILL")
+    await expect.poll(() => pids(server, 1), { timeout: 20_000 }).toHaveLength(2)
+    await record(10)
+    expect((await scrape(client)).get("tachograph_events_total")).toBe(50)
+
+    // What a worker has counted since the last scrape, it tells before it goes.
+    await record(10)
+    process.kill(server.pid, "SIGHUP")
+    await expect.poll(() => pids(server, 2), { timeout: 25_000 }).toHaveLength(2)
+    const renewed = await scrape(client)
+    expect(renewed.get("tachograph_events_total")).toBe(60)
+    expect(renewed.get("tachograph_workers")).toBe(2)
+    expect((await server.stop()).code).toBe(0)
   })
 
   it("lose nothing acknowledged when one is killed, which is replaced", async () => {
