@@ -33,8 +33,11 @@ const defaults = { maxConnections: 10, operationTimeout: 10_000 }
 /** Bytes of one message from the server: a row holds a whole event, which may be as large as a body. */
 const maxMessageSize = 1024 ** 3
 
-/** Batches of events in flight: enough to keep the database busy while one waits for its disk, and connections are left. */
-const lanes = 4
+/**
+ * Batches of events in flight: while one waits for the database's disk, the other is on its way. More of them would be
+ * smaller, and cost more than they gain.
+ */
+const lanes = 2
 
 /** `schema` becomes the search path, in which an identifier is quoted. */
 const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`

@@ -28,13 +28,17 @@ export const make = (sql: SqlClient.SqlClient) => {
         AND ${sql.in("v.agent_version_name", distinct(named, "agentVersion"))}`
 
   /**
-   * Looks all of them up at once, in a transaction and before any other name. What is missing is created in two steps, its
-   * agents here and their versions with `numbers`, which comes after all that takes a lock on the project's row.
+   * Takes what `look` has found, in a transaction. What is missing is created in two steps: its agents here and their
+   * versions with `numbers`, which comes after all that takes a lock on the project's row.
    */
-  const begin = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<Named>) {
+  const begin = Effect.fnUntraced(function* (
+    project_id: number,
+    events: ReadonlyArray<Named>,
+    rows: Effect.Success<ReturnType<typeof look>>
+  ) {
     const missing = new Map(events.map((each) => [keyOf(each), each]))
     const found = new Map<string, Numbers>()
-    for (const row of yield* look(project_id, Array.from(missing.values()))) {
+    for (const row of rows) {
       const key = keyOf({ agent: row.agent, agentVersion: row.version })
       found.set(key, { agent_number: row.agent_number, agent_version_number: row.agent_version_number })
       missing.delete(key)
@@ -74,7 +78,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     return (named: Named): Numbers => found.get(keyOf(named))!
   })
 
-  return { begin, numbers }
+  return { look, begin, numbers }
 }
 
 const distinct = <Key extends "agent" | "agentVersion">(named: ReadonlyArray<Named>, key: Key) =>

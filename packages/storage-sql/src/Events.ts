@@ -27,6 +27,9 @@ interface StoredPackRow {
   readonly pack: Uint8Array
 }
 
+/** Statements of one transaction that do not wait for each other's answers: to Postgres they go in one write. */
+const together = { concurrency: "unbounded" } as const
+
 /** Rows in one statement. Postgres takes 65,535 parameters. */
 const rowsAtOnce = 1000
 
@@ -44,34 +47,34 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const appendIn = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
     const summaries = events.map(({ summary }) => summary)
     const project = { project_id }
-
-    const begun = yield* agentVersions.begin(project_id, summaries)
-    const people = yield* NumberedNames.ensure(
-      sql,
-      NumberedNames.people,
-      project,
-      new Map(
-        summaries.flatMap(({ person, receivedAt }) =>
-          person === null ? [] : [[person, { properties: "{}", created_at: receivedAt.epochMilliseconds }] as const]
-        )
+    const people = new Map(
+      summaries.flatMap(({ person, receivedAt }) =>
+        person === null ? [] : [[person, { properties: "{}", created_at: receivedAt.epochMilliseconds }] as const]
       )
     )
-    const sessions = yield* NumberedNames.ensure(
-      sql,
-      NumberedNames.sessions,
-      project,
-      new Map(summaries.map(({ session }) => [session, {}] as const))
+    const sessions = new Map(summaries.map(({ session }) => [session, {}] as const))
+    // Nearly always all of it is there, and is found in one round trip.
+    const [foundVersions, foundPeople, foundSessions] = yield* Effect.all(
+      [
+        agentVersions.look(project_id, summaries),
+        NumberedNames.look(sql, NumberedNames.people, project, Array.from(people.keys())),
+        NumberedNames.look(sql, NumberedNames.sessions, project, Array.from(sessions.keys()))
+      ],
+      together
     )
+    const begun = yield* agentVersions.begin(project_id, summaries, foundVersions)
+    const personNumbers = yield* NumberedNames.ensure(sql, NumberedNames.people, project, people, foundPeople)
+    const sessionNumbers = yield* NumberedNames.ensure(sql, NumberedNames.sessions, project, sessions, foundSessions)
     const versions = yield* agentVersions.numbers(begun)
 
-    const moved = yield* moveSessions(project_id, sessions, events)
+    const moved = yield* moveSessions(project_id, sessionNumbers, events)
     if (moved.length > 0) return { moved, appended: [] }
 
     const packRows: Array<Record<string, unknown>> = []
     const eventRows: Array<Record<string, unknown>> = []
     const tally = new Usage.Tally()
     const appended = events.map(({ pack, summary }): number => {
-      const session_number = sessions.get(summary.session)!
+      const session_number = sessionNumbers.get(summary.session)!
       const { agent_number, agent_version_number } = versions(summary)
       packRows.push({ project_id, session_number, pack_number: pack.number, agent_number, pack: pack.bytes })
       tally.add(session_number, agent_number, {
@@ -87,7 +90,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         session_number,
         agent_number,
         agent_version_number,
-        person_number: summary.person === null ? null : people.get(summary.person)!,
+        person_number: summary.person === null ? null : personNumbers.get(summary.person)!,
         fingerprint_id: toStored(summary.fingerprintId),
         api: apiNumber(summary.api),
         model: summary.model,
@@ -102,25 +105,39 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       })
       return session_number
     })
-    for (let at = 0; at < events.length; at += rowsAtOnce) {
-      yield* sql`INSERT INTO packs ${insert(packRows.slice(at, at + rowsAtOnce))}`
-      yield* sql`INSERT INTO events ${insert(eventRows.slice(at, at + rowsAtOnce))}`
-    }
     const owners = events.map(({ pack, summary }) => ({
-      session_number: sessions.get(summary.session)!,
+      session_number: sessionNumbers.get(summary.session)!,
       shared: pack.shared
     }))
-    if (owners.some(({ shared }) => shared.length > 0)) {
-      for (const piece of yield* pieces.own(project_id, owners)) {
-        tally.add(Usage.ofProject, Usage.ofProject, {
-          entries: 1,
-          new_bytes: piece.size,
-          stored_bytes: piece.bytes().length
-        })
-      }
-    }
-    yield* usage.add(project_id, tally)
+    const chunks = Array.from({ length: Math.ceil(events.length / rowsAtOnce) }, (_, n) => n * rowsAtOnce)
+    yield* Effect.all(
+      [
+        ...chunks.map((at) => sql`INSERT INTO packs ${insert(packRows.slice(at, at + rowsAtOnce))}`),
+        ...chunks.map((at) => sql`INSERT INTO events ${insert(eventRows.slice(at, at + rowsAtOnce))}`),
+        Effect.andThen(
+          own(project_id, owners, tally),
+          Effect.suspend(() => usage.add(project_id, tally))
+        )
+      ],
+      together
+    )
     return { moved, appended }
+  })
+
+  /** Keeps the shared pieces, and counts those that are new. */
+  const own = Effect.fnUntraced(function* (
+    project_id: number,
+    owners: Parameters<typeof pieces.own>[1],
+    tally: Usage.Tally
+  ) {
+    if (owners.every(({ shared }) => shared.length === 0)) return
+    for (const piece of yield* pieces.own(project_id, owners)) {
+      tally.add(Usage.ofProject, Usage.ofProject, {
+        entries: 1,
+        new_bytes: piece.size,
+        stored_bytes: piece.bytes().length
+      })
+    }
   })
 
   /** Counts the packs in their sessions' rows, which holds these until the end. Answers sessions that are not as expected. */
@@ -143,18 +160,25 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
     const numbers = moves.map(([session_number]) => session_number!)
     // One statement takes its rows in an order of its own.
-    if (moves.length > 1 && Locks.areNeeded(sql)) {
-      yield* sql`SELECT session_number FROM sessions
-        WHERE project_id = ${project_id} AND ${sql.in("session_number", numbers)}
-        ORDER BY session_number ${Locks.update(sql)}`
-    }
-    const rows = yield* sql<{ session_number: number | string }>`
-      WITH move (session_number, generation, packs, added, history, parts) AS (VALUES ${bigintRows(moves)})
-      UPDATE sessions SET packs = sessions.packs + move.added, history = sessions.history + move.history,
-        parts = sessions.parts + move.parts
-      FROM move WHERE sessions.project_id = ${project_id} AND sessions.session_number = move.session_number
-        AND sessions.generation = move.generation AND sessions.packs = move.packs
-      RETURNING sessions.session_number`
+    const lock =
+      moves.length > 1 && Locks.areNeeded(sql)
+        ? sql`SELECT session_number FROM sessions
+            WHERE project_id = ${project_id} AND ${sql.in("session_number", numbers)}
+            ORDER BY session_number ${Locks.update(sql)}`
+        : Effect.void
+    const [, rows] = yield* Effect.all(
+      [
+        lock,
+        sql<{ session_number: number | string }>`
+          WITH move (session_number, generation, packs, added, history, parts) AS (VALUES ${bigintRows(moves)})
+          UPDATE sessions SET packs = sessions.packs + move.added, history = sessions.history + move.history,
+            parts = sessions.parts + move.parts
+          FROM move WHERE sessions.project_id = ${project_id} AND sessions.session_number = move.session_number
+            AND sessions.generation = move.generation AND sessions.packs = move.packs
+          RETURNING sessions.session_number`
+      ],
+      together
+    )
     const found = new Set(rows.map(({ session_number }) => Number(session_number)))
     for (const [session, session_number] of sessions) {
       if (numbers.includes(session_number) && !found.has(session_number)) moved.push(session)

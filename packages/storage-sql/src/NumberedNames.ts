@@ -53,35 +53,44 @@ export type ParentKey = { readonly project_id: number; readonly agent_number?: n
 /** The columns of a row that is created beside its key, name and number. */
 type Columns = Readonly<Record<string, unknown>>
 
+/** The numbers of those names that there are. */
+export const look = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  kind: Kind,
+  key: ParentKey,
+  names: ReadonlyArray<string>
+) {
+  if (names.length === 0) return new Map<string, number>()
+  const rows = yield* sql<{ name: string; number: number }>`
+    SELECT ${sql(kind.name)} AS name, ${sql(kind.number)} AS number FROM ${sql(kind.table)}
+    WHERE ${isOfParent(sql, key)} AND ${sql.in(kind.name, names)} ${kind.isHeld ? Locks.keyShare(sql) : sql.literal("")}`
+  return new Map(rows.map(({ name, number }) => [name, Number(number)] as const))
+})
+
+const isOfParent = (sql: SqlClient.SqlClient, key: ParentKey) =>
+  sql.and(Object.entries(key).map(([column, value]) => sql`${sql(column)} = ${value}`))
+
 /**
- * The numbers of names, the missing ones created. To be called in a transaction; of several calls in one, those on the
- * project's row come first and those on agents' rows in the order of their numbers, so that no two transactions deadlock.
+ * The numbers of names, those that are not found created. To be called in a transaction; of several calls in one, those on
+ * the project's row come first and those on agents' rows in the order of their numbers, so that no two transactions deadlock.
  */
 export const ensure = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: Kind,
   key: ParentKey,
-  wanted: ReadonlyMap<string, Columns>
+  wanted: ReadonlyMap<string, Columns>,
+  found?: ReadonlyMap<string, number>
 ) {
-  const isOfParent = sql.and(Object.entries(key).map(([column, value]) => sql`${sql(column)} = ${value}`))
-  const numbers = new Map<string, number>()
+  const numbers = new Map(found ?? (yield* look(sql, kind, key, Array.from(wanted.keys()))))
   const missing = () => Array.from(wanted.keys()).filter((name) => !numbers.has(name))
-
-  const look = Effect.gen(function* () {
-    const rows = yield* sql<{ name: string; number: number }>`
-      SELECT ${sql(kind.name)} AS name, ${sql(kind.number)} AS number FROM ${sql(kind.table)}
-      WHERE ${isOfParent} AND ${sql.in(kind.name, missing())} ${kind.isHeld ? Locks.keyShare(sql) : sql.literal("")}`
-    for (const { name, number } of rows) numbers.set(name, Number(number))
-  })
-
-  yield* look
   if (missing().length === 0) return numbers
 
   // Takes the lock; what others have committed until then is seen by the look after it.
+  const isParent = isOfParent(sql, key)
   const [parent] = yield* sql<{ counter: number }>`
-    UPDATE ${sql(kind.parent)} SET ${sql(kind.counter)} = ${sql(kind.counter)} WHERE ${isOfParent}
+    UPDATE ${sql(kind.parent)} SET ${sql(kind.counter)} = ${sql(kind.counter)} WHERE ${isParent}
     RETURNING ${sql(kind.counter)} AS counter`
-  yield* look
+  for (const [name, number] of yield* look(sql, kind, key, missing())) numbers.set(name, number)
   const created = missing().sort()
   if (created.length === 0) return numbers
 
@@ -94,6 +103,6 @@ export const ensure = Effect.fnUntraced(function* (
     ...wanted.get(name)
   })
   yield* sql`INSERT INTO ${sql(kind.table)} ${sql.insert([row(created[0]!), ...created.slice(1).map(row)])}`
-  yield* sql`UPDATE ${sql(kind.parent)} SET ${sql(kind.counter)} = ${counter} WHERE ${isOfParent}`
+  yield* sql`UPDATE ${sql(kind.parent)} SET ${sql(kind.counter)} = ${counter} WHERE ${isParent}`
   return numbers
 })

@@ -5,7 +5,7 @@ import type { Options } from "./Options.ts"
 import type { Contender } from "./Servers.ts"
 
 /** Seconds of load before what is measured, at most. */
-const warmUpSeconds = 3
+const warmUpSeconds = 10
 
 type Key = "perSecond" | "median"
 
@@ -13,7 +13,7 @@ type Key = "perSecond" | "median"
 const measure = async ({ open }: Contender, connections: number, seconds: number): Promise<Load.Loaded> => {
   const { close, server } = await open()
   try {
-    await Load.run({ url: server.url, connections, seconds: Math.min(warmUpSeconds, seconds) })
+    await Load.run({ url: server.url, connections, seconds: Math.min(warmUpSeconds, 2 * seconds) })
     const loaded = await Load.run({ url: server.url, connections, seconds })
     const wrong = loaded.failed + loaded.refusedPerSecond
     if (wrong > 0) throw new Error(`Not every request was answered 200: ${JSON.stringify(loaded)}`)
