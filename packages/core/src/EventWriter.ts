@@ -48,8 +48,13 @@ interface Committed {
 interface Job {
   readonly key: string
   readonly event: PendingEvent
-  readonly done: Deferred.Deferred<Outcome, StorageUnavailable>
+  readonly done: Deferred.Deferred<Outcome, StorageUnavailable | Overloaded>
+  /** When it came, in the writer's ticks. */
+  readonly tick: number
 }
+
+/** How finely waiting is measured: so many parts of what it may take. */
+const ticksOfWait = 8
 
 /** Events, and bytes of their texts. One event alone is always taken, whatever its size. */
 export interface WriterLimit {
@@ -58,14 +63,17 @@ export interface WriterLimit {
 }
 
 export interface WriterLimitsValue {
-  /** What may wait or be under way at once. */
-  readonly queue: WriterLimit
+  /**
+   * What may wait or be under way at once. Whoever has waited for `wait` milliseconds and is in no batch yet is refused: a
+   * database that takes no more is no reason to leave a client without an answer.
+   */
+  readonly queue: WriterLimit & { readonly wait: number }
   /** What one transaction commits. */
   readonly batch: WriterLimit
 }
 
 export const defaultWriterLimits: WriterLimitsValue = {
-  queue: { events: 2048, bytes: 64 * 1024 * 1024 },
+  queue: { events: 2048, bytes: 32 * 1024 * 1024, wait: 800 },
   batch: { events: 256, bytes: 8 * 1024 * 1024 }
 }
 
@@ -107,6 +115,9 @@ const make = Effect.gen(function* () {
   const claims = new Map<string, Job>()
   let lanes = 0
   let isWoken = false
+  const watch = yield* FiberSet.makeRuntime()
+  let tick = 0
+  let isWatched = false
 
   /** The next jobs, in order, of sessions that are in no batch. */
   const take = (): ReadonlyArray<Job> => {
@@ -147,6 +158,18 @@ const make = Effect.gen(function* () {
     )
   }
 
+  /** Ticks while somebody waits, and refuses whoever has waited too long. */
+  const refuseLate = Effect.gen(function* () {
+    while (waiting.length > 0) {
+      yield* Effect.sleep(limits.queue.wait / ticksOfWait)
+      tick++
+      const late = waiting.filter((job) => tick - job.tick > ticksOfWait)
+      waiting.splice(0, waiting.length, ...waiting.filter((job) => tick - job.tick <= ticksOfWait))
+      finish(late, Exit.fail(new Overloaded()))
+    }
+    isWatched = false
+  })
+
   const pump = (): void => {
     while (lanes < storage.lanes && waiting.length > 0) {
       const batch = take()
@@ -185,7 +208,7 @@ const make = Effect.gen(function* () {
     })
 
   /** Gives up their places, and tells whoever waits. */
-  const finish = (batch: ReadonlyArray<Job>, exit: Exit.Exit<Committed, StorageUnavailable>): void => {
+  const finish = (batch: ReadonlyArray<Job>, exit: Exit.Exit<Committed, StorageUnavailable | Overloaded>): void => {
     for (const [index, { done, event }] of batch.entries()) {
       const { idempotency, payload, project } = event
       held = { events: held.events - 1, bytes: held.bytes - payload.text.length }
@@ -202,9 +225,13 @@ const make = Effect.gen(function* () {
     const bytes = held.bytes + event.payload.text.length
     if (held.events > 0 && (held.events >= limits.queue.events || bytes > limits.queue.bytes)) return undefined
     held = { events: held.events + 1, bytes }
-    const job: Job = { key: keyOf(event.project, event.summary.session), event, done: Deferred.makeUnsafe() }
+    const job: Job = { key: keyOf(event.project, event.summary.session), event, done: Deferred.makeUnsafe(), tick }
     waiting.push(job)
     wake()
+    if (!isWatched) {
+      isWatched = true
+      watch(refuseLate)
+    }
     return job
   }
 

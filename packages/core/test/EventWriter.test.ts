@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StorageSuite } from "@tachograph/testkit"
-import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { TestClock } from "effect/testing"
 import { StorageUnavailable } from "../src/domain/Errors.ts"
 import { PersonId } from "../src/domain/Person.ts"
 import { defaultProject } from "../src/domain/Project.ts"
@@ -10,6 +11,8 @@ import { Recorder } from "../src/Recorder.ts"
 import { type AppendEvent, Storage } from "../src/Storage.ts"
 
 const { Calls, StoreCheck } = StorageSuite
+
+const { queue } = defaultWriterLimits
 
 type Service = Storage["Service"]
 type Call = StorageSuite.Calls.Call
@@ -189,7 +192,10 @@ describe("EventWriter", () => {
       yield* Calls.putFingerprint(storage, defaultProject)
       const limited = Calls.recorderOver(storage).pipe(
         Layer.provide(
-          Layer.succeed(WriterLimits, { ...defaultWriterLimits, queue: { events: 3, bytes: Number.POSITIVE_INFINITY } })
+          Layer.succeed(WriterLimits, {
+            ...defaultWriterLimits,
+            queue: { ...queue, events: 3, bytes: Number.POSITIVE_INFINITY }
+          })
         )
       )
       yield* Effect.provide(
@@ -212,12 +218,42 @@ describe("EventWriter", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
+  it.effect("refuses who has waited too long behind others, and not who is being written", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const { batches, open, storage } = yield* gated(memory)
+      yield* recording(storage, (recorder) =>
+        Effect.gen(function* () {
+          const start = Effect.fnUntraced(function* (call: Call) {
+            const fiber = yield* Effect.forkChild(Effect.exit(Calls.record(recorder, call)))
+            yield* settle
+            return fiber
+          })
+          const [a, b] = [callsOf("a", 2), callsOf("b", 2)] as const
+          const written = [yield* start(a[0]!), yield* start(b[0]!)]
+          const late = yield* start(a[1]!)
+          yield* TestClock.adjust(queue.wait / 2)
+          const later = yield* start(b[1]!)
+          yield* TestClock.adjust(queue.wait / 2 + 100)
+          const refused = yield* Fiber.join(late)
+          assert.strictEqual(Exit.isFailure(refused) && (Cause.squash(refused.cause) as Error).name, "overloaded")
+          assert.lengthOf(batches, 2)
+          yield* open
+          for (const fiber of [...written, later]) assert.isTrue(Exit.isSuccess(yield* Fiber.join(fiber)))
+        })
+      )
+      assert.lengthOf(yield* StoreCheck.listAll(memory, defaultProject), 3)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
   it.effect("takes one event alone, however large, where bytes are bounded", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       yield* Calls.putFingerprint(storage, defaultProject)
       const limited = Calls.recorderOver(storage).pipe(
-        Layer.provide(Layer.succeed(WriterLimits, { ...defaultWriterLimits, queue: { events: 10, bytes: 1 } }))
+        Layer.provide(
+          Layer.succeed(WriterLimits, { ...defaultWriterLimits, queue: { ...queue, events: 10, bytes: 1 } })
+        )
       )
       yield* Effect.provide(
         Effect.flatMap(Recorder, (recorder) => Effect.forEach(callsOf("a", 3), (call) => Calls.record(recorder, call))),
