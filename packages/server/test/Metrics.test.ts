@@ -1,0 +1,111 @@
+/** What the documentation says of `/metrics`, and the dashboard that reads it, are what a server exposes. */
+import { HttpClient } from "@tachograph/testkit"
+import { readFileSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { join } from "node:path"
+import { beforeAll, describe, expect, it } from "vitest"
+import { serve, temporaryFolder } from "./TachographProcess.ts"
+
+const docs = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8")
+
+const apiKey = "a key to fill the metrics"
+
+interface Family {
+  readonly type: string
+  readonly labels: ReadonlyArray<string>
+}
+
+/** By name, with all labels that a series of it has. */
+const families = (text: string): ReadonlyMap<string, Family> => {
+  const found = new Map<string, Family>()
+  for (const [, name, type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    const parts = type === "histogram" ? "_(?:bucket|sum|count)" : ""
+    const labels = Array.from(text.matchAll(new RegExp(`^${name}${parts}\\{(.*)\\} `, "gm")), ([, inner]) =>
+      Array.from(inner!.matchAll(/(\w+)="/g), ([, label]) => label!)
+    )
+    found.set(name!, { type: type!, labels: Array.from(new Set(labels.flat())).filter((label) => label !== "le") })
+  }
+  return found
+}
+
+/** The names of metrics in an expression or a text, a histogram's parts as the histogram. */
+const named = (text: string): ReadonlySet<string> =>
+  new Set(
+    Array.from(text.matchAll(/\b(?:tachograph|process|nodejs)_[a-z_]+/g), ([name]) =>
+      name.replace(/_(bucket|sum|count)$/, "")
+    )
+  )
+
+/** Of several workers only; `postgres/Workers.test.ts` looks for them. */
+const ofWorkers = ["tachograph_workers", "tachograph_workers_missing"]
+
+/** A row of the tables in `docs/metrics.md`. */
+const row = /^\| `([a-z_]+)` \| (\w+) \| (.*?) ?\|/gm
+
+const documented = new Map(
+  Array.from(docs("metrics.md").matchAll(row), ([, name, type, labels]): [string, Family] => [
+    name!,
+    { type: type!, labels: Array.from(labels!.matchAll(/`(\w+)`/g), ([, label]) => label!) }
+  ])
+)
+
+const expressions = (
+  JSON.parse(docs("grafana.json")) as {
+    readonly panels: ReadonlyArray<{ readonly targets: ReadonlyArray<{ readonly expr: string }> }>
+  }
+).panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
+
+describe("/metrics after a few requests", () => {
+  let exposed: ReadonlyMap<string, Family>
+  let text: string
+
+  beforeAll(async () => {
+    const file = join(temporaryFolder(), "tachograph.db")
+    const env = { TACHOGRAPH_API_KEY: apiKey, TACHOGRAPH_STORAGE: `sqlite:${file}`, TACHOGRAPH_LOG_LEVEL: "none" }
+    const server = await serve(["--port", "0"], { env })
+    const client = HttpClient.make(HttpClient.at(server.url), apiKey)
+    const { body } = await client.put("/api/v1/fingerprints", { language: "c", language_version: "1", system: "linux" })
+    const properties = { api: "aisdk", inputs: { n: 1 }, output: {} }
+    const event = { event_name: "llm", fingerprint_id: body.fingerprint_id, session: "s", properties }
+    expect((await client.post("/api/v1/events", event)).status).toBe(200)
+    expect((await client.get("/nowhere")).status).toBe(404)
+    // One that cannot be committed.
+    const database = new DatabaseSync(file)
+    database.exec("ALTER TABLE events RENAME TO elsewhere")
+    expect((await client.post("/api/v1/events", { ...event, session: "t" })).status).toBe(500)
+    database.exec("ALTER TABLE elsewhere RENAME TO events")
+    database.close()
+    text = (await client.get("/metrics")).text
+    exposed = families(text)
+    expect((await server.stop()).code).toBe(0)
+  })
+
+  it("holds what is documented, of its type and with its labels, and nothing else", () => {
+    const here = Array.from(documented).filter(([name]) => !ofWorkers.includes(name))
+    expect(Object.fromEntries(exposed)).toEqual(Object.fromEntries(here))
+    expect(documented.size - here.length).toBe(ofWorkers.length)
+  })
+
+  it("holds what happened", () => {
+    const lines = text.split("\n")
+    expect(lines).toContain("tachograph_events_total 1")
+    expect(lines).toContain("tachograph_commit_failures_total 1")
+    expect(lines).toContain('tachograph_storage_failures_total{operation="appendEvents"} 1')
+    expect(lines).toContain('tachograph_storage_operation_seconds_count{operation="appendEvents"} 2')
+    expect(lines).toContain('tachograph_http_refusals_total{type="internal"} 1')
+    expect(lines).toContain("tachograph_queue_events 0")
+    expect(lines).toContain("tachograph_storage_operations 0")
+  })
+
+  it("has a panel for nothing that is not there", () => {
+    expect(expressions.length).toBeGreaterThan(8)
+    for (const expression of expressions) {
+      expect(named(expression).size, expression).toBeGreaterThan(0)
+      for (const name of named(expression)) expect(Array.from(exposed.keys()), expression).toContain(name)
+    }
+  })
+
+  it("has an alert for nothing that is not documented", () => {
+    for (const name of named(docs("metrics.md"))) expect(Array.from(documented.keys())).toContain(name)
+  })
+})
