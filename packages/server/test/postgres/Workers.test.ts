@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net"
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, inject, it } from "vitest"
+import packageJson from "../../package.json" with { type: "json" }
 import { exchange } from "../RawSocket.ts"
 import { type Options, run, type Running, serve, temporaryFolder } from "../TachographProcess.ts"
 
@@ -167,7 +168,7 @@ describe("Two workers over Postgres", () => {
       expect(series.get("tachograph_workers_missing")).toBe(0)
       expect(series.get("tachograph_storage_pool_size")).toBe(8)
       expect(series.get('tachograph_http_request_seconds_count{method="POST"}')).toBe(40)
-      expect(series.get('tachograph_build_info{version="0.0.0"}')).toBe(1)
+      expect(series.get(`tachograph_build_info{version="${packageJson.version}"}`)).toBe(1)
     }
 
     // One that does not answer: what it has counted holds, what it has at the moment is not known.
