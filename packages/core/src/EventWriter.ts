@@ -73,7 +73,7 @@ export interface WriterLimitsValue {
 }
 
 export const defaultWriterLimits: WriterLimitsValue = {
-  queue: { events: 2048, bytes: 32 * 1024 * 1024, wait: 800 },
+  queue: { events: 2048, bytes: 32 * 1024 * 1024, wait: 500 },
   batch: { events: 256, bytes: 8 * 1024 * 1024 }
 }
 
