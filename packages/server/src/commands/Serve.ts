@@ -81,6 +81,8 @@ const oneProcess = (
   const server = NodeHttpServer.layer(() => Worker.retirable(NodeServer.make(limits)), {
     host,
     port,
+    // Clients that come all at once would else be left to try again, each time after twice as long.
+    backlog: limits.maxConnections,
     gracefulShutdownTimeout: NodeServer.grace
   }).pipe(Layer.catch((error) => Layer.effectContext(Effect.fail(listeningError(host, port, error)))))
   const routes = HttpRouter.serve(Layer.mergeAll(Routes.layer, crossOrigin(options.cors)), {
