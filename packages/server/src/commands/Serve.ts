@@ -17,6 +17,7 @@ import { CommandError, UsageError } from "../Failure.ts"
 import * as Logging from "../Logging.ts"
 import * as NodeServer from "../NodeServer.ts"
 import * as ProcessMetrics from "../ProcessMetrics.ts"
+import * as StartupMemory from "../StartupMemory.ts"
 import type * as StorageChoice from "../StorageChoice.ts"
 import * as Worker from "../Worker.ts"
 import * as Workers from "../Workers.ts"
@@ -91,6 +92,7 @@ const oneProcess = (
     disableListenLog: true
   })
   const started = Effect.gen(function* () {
+    yield* Effect.sync(StartupMemory.release)
     if (worker !== undefined) return yield* Worker.tell({ ready: true })
     const { address } = yield* HttpServer.HttpServer
     yield* announce(choice, address)
