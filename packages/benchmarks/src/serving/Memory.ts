@@ -15,7 +15,10 @@ const connections = 16
 /** How long a server that has started is left alone, in milliseconds. */
 const idleFor = 2_000
 
-const main = fileURLToPath(new URL("src/main.ts", import.meta.resolve("@tachograph/server/package.json")))
+/** Out of the sources, whose types Node takes away in memory of its own; or as it was installed, if that is where it is. */
+const main =
+  process.env["TACHOGRAPH_BENCHMARK_MAIN"] ??
+  fileURLToPath(new URL("src/main.ts", import.meta.resolve("@tachograph/server/package.json")))
 
 /** As an operator starts it; `place` as a person would write it. */
 const serve = async (storage: string) => {
