@@ -57,7 +57,7 @@ interface Job {
 const ticksOfWait = 8
 
 /** Events, and bytes of their texts. One event alone is always taken, whatever its size. */
-export interface WriterLimit {
+interface WriterLimit {
   readonly events: number
   readonly bytes: number
 }
@@ -104,6 +104,7 @@ const make = Effect.gen(function* () {
   const memory = new SessionMemory(yield* SessionMemoryBytes)
   const fibers = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(fibers)()
+  const watch = yield* FiberSet.makeRuntime()
   // Runs before the fibers are interrupted.
   yield* Effect.addFinalizer(() => FiberSet.awaitEmpty(fibers))
   const limits = yield* WriterLimits
@@ -115,7 +116,6 @@ const make = Effect.gen(function* () {
   const claims = new Map<string, Job>()
   let lanes = 0
   let isWoken = false
-  const watch = yield* FiberSet.makeRuntime()
   let tick = 0
   let isWatched = false
 
@@ -202,7 +202,7 @@ const make = Effect.gen(function* () {
         }
         finish(batch, exit)
         return Exit.isSuccess(exit)
-          ? WriterMetrics.committed(exit.value, (performance.now() - started) / 1000)
+          ? WriterMetrics.committed(exit.value.written, (performance.now() - started) / 1000)
           : WriterMetrics.failed
       })
     })
@@ -246,9 +246,11 @@ const make = Effect.gen(function* () {
         if (claim === undefined) return Deferred.await(job.done)
         claims.set(claim, job)
         return Effect.flatMap(Deferred.await(job.done), (written) =>
-          isSameBody(written.idempotency, idempotency)
-            ? Effect.succeed({ ...written, isReplay: written.isReplay || first !== undefined })
-            : Effect.fail(new IdempotencyKeyReused())
+          !isSameBody(written.idempotency, idempotency)
+            ? Effect.fail(new IdempotencyKeyReused())
+            : written.isReplay || first !== undefined
+              ? Effect.as(WriterMetrics.replayed, { ...written, isReplay: true })
+              : Effect.succeed(written)
         )
       }),
     beginningsOf: (project, session) => memory.beginningsOf(keyOf(project, session))

@@ -45,11 +45,10 @@ const queueBytes = Metric.gauge("tachograph_queue_bytes", {
   description: "Bytes of their bodies"
 })
 
-/** A batch, and the seconds that it took. */
-export const committed = (
-  { outcomes, written }: { readonly written: ReadonlyArray<AppendEvent>; readonly outcomes: ReadonlyArray<unknown> },
-  seconds: number
-): Effect.Effect<void> => {
+/** What a batch has written, and the seconds that it took. */
+export const committed = (written: ReadonlyArray<AppendEvent>, seconds: number): Effect.Effect<void> => {
+  // All of it was there already.
+  if (written.length === 0) return Effect.void
   let sent = 0
   let stored = 0
   for (const { pack, summary } of written) {
@@ -59,7 +58,6 @@ export const committed = (
   return Effect.all(
     [
       Metric.update(events, written.length),
-      Metric.update(replays, outcomes.length - written.length),
       Metric.update(sentBytes, sent),
       Metric.update(storedBytes, stored),
       Metric.update(batchEvents, written.length),
@@ -68,6 +66,8 @@ export const committed = (
     { discard: true }
   )
 }
+
+export const replayed: Effect.Effect<void> = Metric.update(replays, 1)
 
 export const failed: Effect.Effect<void> = Metric.update(failures, 1)
 

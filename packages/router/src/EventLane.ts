@@ -31,22 +31,34 @@ const none: Answer = Effect.undefined
 
 const overloaded = HttpServerResponse.jsonUnsafe({ type: "overloaded" }, { status: 503 })
 
-/** To ask again at once would only add to what is too much already. */
-const again = (error: { readonly _tag: string }): Answer =>
-  error._tag === "overloaded"
-    ? Effect.succeed(overloaded)
-    : error._tag === "storage-unavailable"
-      ? Effect.succeed(HttpServerResponse.jsonUnsafe({ type: error._tag }, { status: 503 }))
-      : none
+const statuses: Readonly<Record<string, number>> = {
+  "fingerprint-not-found": 404,
+  "session-id-empty": 422,
+  "idempotency-key-reused": 422,
+  "storage-unavailable": 503
+}
+
+/** What the recorder has refused is not asked for again. */
+const refuse = ({ _tag: type }: { readonly _tag: string }): Answer => {
+  if (type === "overloaded") return Effect.succeed(overloaded)
+  const status = statuses[type]
+  return status === undefined ? none : Effect.succeed(HttpServerResponse.jsonUnsafe({ type }, { status }))
+}
 
 export const make = Effect.gen(function* () {
   const keys = yield* ApiKeys
   const recorder = yield* Recorder
   const { queue } = yield* WriterLimits
+  /** From when a body is there until it is answered: who sends slowly takes nobody's place. */
   const underWay = { events: 0, bytes: 0 }
+  const isFull = (bytes: number) =>
+    underWay.events > 0 && (underWay.events >= queue.events || underWay.bytes + bytes > queue.bytes)
 
-  const record = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, project: ProjectId) {
-    const body = yield* RequestBody.read(request)
+  const record = Effect.fnUntraced(function* (
+    request: HttpServerRequest.HttpServerRequest,
+    body: RequestBody.Body,
+    project: ProjectId
+  ) {
     const event = body.json ? EventBody.decodePlain(body.bytes, project, recorder.beginningsOf) : undefined
     if (event === undefined) return undefined
     const key = request.headers[Events.idempotencyKeyHeader]
@@ -58,13 +70,17 @@ export const make = Effect.gen(function* () {
     function* (request: HttpServerRequest.HttpServerRequest, credential: string) {
       const principal = yield* keys.verify(Redacted.make(credential))
       if (principal === undefined || !Authorization.opens(principal.scopes, writing)) return undefined
-      const bytes = Number(request.headers["content-length"] ?? 0)
-      const isFull = underWay.events >= queue.events || underWay.bytes + bytes > queue.bytes
-      if (isFull && underWay.events > 0) return overloaded
+      const announced = Number(request.headers["content-length"] ?? 0)
+      if (announced > (yield* RequestBody.maxBytes)) return undefined
+      if (isFull(announced)) return overloaded
+      const body = yield* RequestBody.read(request)
+      const bytes = body.bytes.length
+      // Many may have come in meanwhile.
+      if (isFull(bytes)) return overloaded
       underWay.events++
       underWay.bytes += bytes
       return yield* Effect.ensuring(
-        record(request, principal.project),
+        record(request, body, principal.project),
         Effect.sync(() => {
           underWay.events--
           underWay.bytes -= bytes
@@ -72,7 +88,7 @@ export const make = Effect.gen(function* () {
       )
     },
     StorageFailures.log,
-    Effect.catch(again)
+    Effect.catch(refuse)
   )
 
   return (request: HttpServerRequest.HttpServerRequest): Answer | undefined => {

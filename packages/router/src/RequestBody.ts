@@ -133,9 +133,11 @@ export interface Body {
   readonly json: boolean
 }
 
+/** The largest body, as sent and decompressed. */
+export const maxBytes = Effect.map(HttpServerRequest.MaxBodySize, (size) => Number(size ?? defaultMaxBody))
+
 export const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-  const maxBytes = Number((yield* HttpServerRequest.MaxBodySize) ?? defaultMaxBody)
-  const bytes = yield* readBytes(request, maxBytes)
+  const bytes = yield* readBytes(request, yield* maxBytes)
   return {
     bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
     json: isJson(request.headers["content-type"])

@@ -1,4 +1,4 @@
 export { MetricsText } from "./MetricsText.ts"
 export * as Routes from "./Routes.ts"
-export { createTachograph, type Tachograph, type TachographOptions } from "./Tachograph.ts"
+export { createTachograph, type RecordOptions, type Tachograph, type TachographOptions } from "./Tachograph.ts"
 export { defaultMaxBody } from "./RequestBody.ts"

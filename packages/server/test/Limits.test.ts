@@ -34,6 +34,29 @@ const chunks = (bytes: number) =>
     }
   })
 
+describe("A body that is on its way", () => {
+  it("keeps nobody else from recording, however much it announces", async () => {
+    const server = await serve(["--port", "0", "--storage", "memory:"], { env })
+    const post = async (method: string, path: string, body: unknown) => {
+      const response = await fetch(`${server.url}/api/v1/${path}`, { method, headers, body: JSON.stringify(body) })
+      return { status: response.status, body: (await response.json()) as Record<string, string> }
+    }
+    const fingerprint = { language: "javascript", language_version: "24", system: "linux" }
+    const { fingerprint_id } = (await post("PUT", "fingerprints", fingerprint)).body
+    const slow = exchange(
+      server.url,
+      `POST /api/v1/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${limit}\r\n\r\n{`
+    )
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const properties = { api: "aisdk", inputs: {}, output: {} }
+    const answer = await post("POST", "events", { event_name: "llm", properties, fingerprint_id, session: "s" })
+    expect(answer.status).toBe(200)
+    await slow
+    await server.stop()
+  })
+})
+
 describe("Size", () => {
   let server: Running
   beforeAll(async () => {

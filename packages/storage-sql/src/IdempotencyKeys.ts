@@ -67,8 +67,10 @@ export const make = (sql: SqlClient.SqlClient) => {
     while (left.length > 0) {
       const names = left.map(({ idempotency }) => idempotency.key)
       for (const name of names) {
-        yield* sql`DELETE FROM idempotency_keys
-          WHERE project_id = ${project_id} AND idempotency_key = ${name} AND event_id < ${before}`
+        // One without an event would stand in the way for ever; somebody has restored a part of the tables.
+        yield* sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id} AND idempotency_key = ${name}
+          AND (event_id < ${before} OR NOT EXISTS (SELECT 1 FROM events e
+            WHERE e.project_id = idempotency_keys.project_id AND e.event_id = idempotency_keys.event_id))`
       }
       const rows = yield* sql<TakenRow>`SELECT k.idempotency_key, k.body_hash, k.event_id, e.received_at
         FROM idempotency_keys k JOIN events e ON e.project_id = k.project_id AND e.event_id = k.event_id

@@ -1,6 +1,13 @@
 /** Events that come with an idempotency key: once, for as long as the key is kept. */
-import type { EventSummary } from "@tachograph/core"
-import { type AppendEvent, firstIdOf, IdempotencyKey, PersonId, SessionId, type Storage } from "@tachograph/core"
+import {
+  type AppendEvent,
+  type EventSummary,
+  firstIdOf,
+  IdempotencyKey,
+  PersonId,
+  SessionId,
+  type Storage
+} from "@tachograph/core"
 import { DateTime, Effect, Exit } from "effect"
 import { createHash } from "node:crypto"
 import { expect } from "vitest"
