@@ -57,6 +57,9 @@ export const committed = (written: ReadonlyArray<AppendEvent>, seconds: number):
   }
   return Effect.all(
     [
+      // Shown from the first batch on, so that the first of them is seen as a change.
+      Metric.update(replays, 0),
+      Metric.update(failures, 0),
       Metric.update(events, written.length),
       Metric.update(sentBytes, sent),
       Metric.update(storedBytes, stored),
