@@ -10,12 +10,13 @@ import {
 } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { bytesOf, hexOf } from "./Hex.ts"
 import * as Ids from "./Ids.ts"
 import * as Locks from "./Locks.ts"
 
 interface TakenRow {
   readonly idempotency_key: string
-  readonly body_hash: Uint8Array
+  readonly body_hash: string
   readonly event_id: Ids.StoredId
   readonly received_at: number | string
 }
@@ -34,7 +35,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const rows: ReadonlyArray<Record<string, unknown>> = events.map(({ idempotency, summary }) => ({
       project_id,
       idempotency_key: idempotency.key,
-      body_hash: idempotency.bodyHash,
+      body_hash: hexOf(idempotency.bodyHash),
       event_id: toStored(summary.id)
     }))
     const added = yield* sql<{
@@ -98,7 +99,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
 const toTaken = (project: ProjectId, row: TakenRow): TakenKey => ({
   project,
-  idempotency: { key: IdempotencyKey.make(row.idempotency_key), bodyHash: row.body_hash },
+  idempotency: { key: IdempotencyKey.make(row.idempotency_key), bodyHash: bytesOf(row.body_hash) },
   id: Ids.decode(row.event_id) as TakenKey["id"],
   receivedAt: DateTime.makeUnsafe(Number(row.received_at))
 })

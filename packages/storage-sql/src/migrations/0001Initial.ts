@@ -179,11 +179,12 @@ export default Effect.gen(function* () {
     PRIMARY KEY (project_id, session_number, agent_number)
   ) ${clustered}`
 
+  // The hash as text of a bounded length: for bytes, Postgres would make a TOAST table.
   yield* sql`CREATE TABLE idempotency_keys (
     project_id INTEGER NOT NULL,
     event_id ${uuid} NOT NULL,
     idempotency_key ${name} NOT NULL,
-    body_hash ${bytes} NOT NULL,
+    body_hash ${short} NOT NULL,
     PRIMARY KEY (project_id, idempotency_key)
   ) ${clustered}`
   yield* sql`CREATE INDEX idempotency_keys_by_event ON idempotency_keys (project_id, event_id)`
