@@ -11,6 +11,7 @@ import {
 } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as EventIndex from "./EventIndex.ts"
 import * as IdempotencyKeys from "./IdempotencyKeys.ts"
 import * as Ids from "./Ids.ts"
 import * as Locks from "./Locks.ts"
@@ -30,6 +31,9 @@ interface PackRow {
 
 /** Bytes of packs that are read in one step. */
 const stepBytes = 8 * 1024 * 1024
+
+const indexFor = (which: Erasable): EventIndex.EventIndex | undefined =>
+  "person" in which ? "events_by_person" : "session" in which ? "events_by_session" : undefined
 
 const toSweepPack = ({ kept, pack, pack_number }: PackRow) => ({
   number: Number(pack_number),
@@ -58,7 +62,8 @@ export const make = (
 
   const eraseSome = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
     const candidates = yield* sql<{ event_id: Ids.StoredId; session_number: Integer }>`
-      SELECT event_id, session_number FROM events WHERE project_id = ${project_id} AND ${isErased(project_id, which)}
+      SELECT event_id, session_number FROM events ${EventIndex.of(sql, indexFor(which))}
+      WHERE project_id = ${project_id} AND ${isErased(project_id, which)}
       ORDER BY event_id LIMIT ${limit}`
     if (candidates.length === 0) return { found: 0, events: 0 }
     const events = candidates.map(({ event_id }) => event_id)

@@ -12,6 +12,7 @@ import {
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as AgentVersions from "./AgentVersions.ts"
+import * as EventIndex from "./EventIndex.ts"
 import * as IdempotencyKeys from "./IdempotencyKeys.ts"
 import * as Ids from "./Ids.ts"
 import * as Locks from "./Locks.ts"
@@ -247,23 +248,15 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return { summary: toEventSummary(row), session: Number(row.session_number), pack }
   })
 
-  /**
-   * SQLite has no statistics, and would rather walk the whole project in the order that is asked for. Of several filters the
-   * first is likely to leave the fewest events.
-   */
-  const indexFor = ({ agent, person, session }: EventQuery) => {
-    const name =
-      session !== undefined
-        ? "events_by_session"
-        : person !== undefined
-          ? "events_by_person"
-          : agent !== undefined
-            ? "events_by_agent"
-            : undefined
-    return sql.literal(
-      name === undefined ? "" : sql.onDialectOrElse({ sqlite: () => `INDEXED BY ${name}`, orElse: () => "" })
-    )
-  }
+  /** Of several filters the first is likely to leave the fewest events. */
+  const indexFor = ({ agent, person, session }: EventQuery): EventIndex.EventIndex | undefined =>
+    session !== undefined
+      ? "events_by_session"
+      : person !== undefined
+        ? "events_by_person"
+        : agent !== undefined
+          ? "events_by_agent"
+          : undefined
 
   const listEvents = Effect.fn("SqlStorage.listEvents")(function* (project: ProjectId, query: EventQuery) {
     const number = yield* projects.find(project)
@@ -294,7 +287,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const inOrder = sql.literal(`ORDER BY e.event_id ${ascending ? "ASC" : "DESC"}`)
     // The page is found before anything is joined to it.
     const rows = yield* sql<EventRow>`SELECT ${select} FROM (
-        SELECT * FROM events e ${indexFor(query)} WHERE ${sql.and(conditions)} ${inOrder} LIMIT ${limit}
+        SELECT * FROM events e ${EventIndex.of(sql, indexFor(query))} WHERE ${sql.and(conditions)} ${inOrder} LIMIT ${limit}
       ) e ${joins} ${inOrder}`
     return rows.map(toEventSummary)
   })
