@@ -2,53 +2,24 @@
  * Appends events to the storage, many at a time: while one batch is being committed, the next one gathers. One event alone
  * waits for nobody.
  *
- * A payload becomes a pack here, against what this process knows of the session. Where the storage says that a session has
- * moved on, what is missing is read, and the pack is written anew. A session is in one batch at a time.
+ * A session is in one batch at a time. What becomes of a batch stands in `EventBatch`.
  *
  * Of events with the same idempotency key, one is written. Those that come while it is under way wait for it here; what other
  * processes have written, the storage knows.
  */
-import { Cause, Context, type DateTime, Deferred, Effect, Exit, FiberSet, Layer } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, FiberSet, Layer } from "effect"
 import { IdempotencyKeyReused, Overloaded, type StorageUnavailable } from "./domain/Errors.ts"
-import type { EventId, EventSummary } from "./domain/Event.ts"
 import type { Idempotency } from "./domain/IdempotencyKey.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
-import * as Marks from "./payload/Marks.ts"
-import * as Split from "./payload/Split.ts"
-import { keyOf, type KnownSession, SessionMemory, SessionMemoryBytes, unknownSession } from "./SessionMemory.ts"
-import * as SessionReader from "./SessionReader.ts"
-import { type AppendEvent, Storage } from "./Storage.ts"
+import * as EventBatch from "./EventBatch.ts"
+import type * as Marks from "./payload/Marks.ts"
+import { keyOf, SessionMemory, SessionMemoryBytes } from "./SessionMemory.ts"
+import { Storage } from "./Storage.ts"
 import * as WriterMetrics from "./WriterMetrics.ts"
 
-export interface PendingEvent {
-  readonly project: ProjectId
-  readonly summary: EventSummary
-  readonly payload: Marks.MarkedPayload
-  readonly idempotency?: Idempotency | undefined
-}
-
-/** The event that is there now: this one, or the one that was sent under its key before. */
-export interface WrittenEvent {
-  readonly id: EventId
-  readonly receivedAt: DateTime.Utc
-  /** It was there already. */
-  readonly isReplay: boolean
-}
-
-type Outcome = WrittenEvent & Pick<PendingEvent, "idempotency">
-
-interface Committed {
-  /** What the storage has taken. */
-  readonly written: ReadonlyArray<AppendEvent>
-  /** Of all jobs, in their order. */
-  readonly outcomes: ReadonlyArray<Outcome>
-}
-
-interface Job {
-  readonly key: string
-  readonly event: PendingEvent
-  readonly done: Deferred.Deferred<Outcome, StorageUnavailable | Overloaded>
+interface Job extends EventBatch.Member {
+  readonly done: Deferred.Deferred<EventBatch.Outcome, StorageUnavailable | Overloaded>
   /** When it came, in the writer's ticks. */
   readonly tick: number
 }
@@ -86,8 +57,8 @@ export class EventWriter extends Context.Service<
   {
     /** Succeeds when the event is committed. Whoever waits for it may be interrupted; the event is written all the same. */
     readonly append: (
-      event: PendingEvent
-    ) => Effect.Effect<WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused>
+      event: EventBatch.PendingEvent
+    ) => Effect.Effect<EventBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused>
     /** How the conversations of a session are known to begin. */
     readonly beginningsOf: (project: ProjectId, session: SessionId | string) => Marks.Beginnings
   }
@@ -192,7 +163,7 @@ const make = Effect.gen(function* () {
   const settle = (batch: ReadonlyArray<Job>): Effect.Effect<void> =>
     Effect.suspend(() => {
       const started = performance.now()
-      return Effect.flatMap(Effect.exit(commit(storage, memory, batch)), (exit) => {
+      return Effect.flatMap(Effect.exit(EventBatch.commit(storage, memory, batch)), (exit) => {
         if (Exit.isFailure(exit)) {
           for (const { key } of batch) memory.delete(key)
           if (batch.length > 1 && Cause.hasDies(exit.cause)) {
@@ -208,7 +179,10 @@ const make = Effect.gen(function* () {
     })
 
   /** Gives up their places, and tells whoever waits. */
-  const finish = (batch: ReadonlyArray<Job>, exit: Exit.Exit<Committed, StorageUnavailable | Overloaded>): void => {
+  const finish = (
+    batch: ReadonlyArray<Job>,
+    exit: Exit.Exit<EventBatch.Committed, StorageUnavailable | Overloaded>
+  ): void => {
     for (const [index, { done, event }] of batch.entries()) {
       const { idempotency, payload, project } = event
       held = { events: held.events - 1, bytes: held.bytes - payload.text.length }
@@ -221,7 +195,7 @@ const make = Effect.gen(function* () {
   }
 
   /** Takes its place in the queue, until it is written. */
-  const enqueue = (event: PendingEvent): Job | undefined => {
+  const enqueue = (event: EventBatch.PendingEvent): Job | undefined => {
     const bytes = held.bytes + event.payload.text.length
     if (held.events > 0 && (held.events >= limits.queue.events || bytes > limits.queue.bytes)) return undefined
     held = { events: held.events + 1, bytes }
@@ -237,125 +211,27 @@ const make = Effect.gen(function* () {
 
   return EventWriter.of({
     append: (event) =>
-      Effect.suspend((): Effect.Effect<WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused> => {
-        const { idempotency } = event
-        const claim = idempotency && keyOf(event.project, idempotency.key)
-        const first = claim === undefined ? undefined : claims.get(claim)
-        const job = first ?? enqueue(event)
-        if (job === undefined) return Effect.fail(new Overloaded())
-        if (claim === undefined) return Deferred.await(job.done)
-        claims.set(claim, job)
-        return Effect.flatMap(Deferred.await(job.done), (written) =>
-          !isSameBody(written.idempotency, idempotency)
-            ? Effect.fail(new IdempotencyKeyReused())
-            : written.isReplay || first !== undefined
-              ? Effect.as(WriterMetrics.replayed, { ...written, isReplay: true })
-              : Effect.succeed(written)
-        )
-      }),
+      Effect.suspend(
+        (): Effect.Effect<EventBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused> => {
+          const { idempotency } = event
+          const claim = idempotency && keyOf(event.project, idempotency.key)
+          const first = claim === undefined ? undefined : claims.get(claim)
+          const job = first ?? enqueue(event)
+          if (job === undefined) return Effect.fail(new Overloaded())
+          if (claim === undefined) return Deferred.await(job.done)
+          claims.set(claim, job)
+          return Effect.flatMap(Deferred.await(job.done), (written) =>
+            !isSameBody(written.idempotency, idempotency)
+              ? Effect.fail(new IdempotencyKeyReused())
+              : written.isReplay || first !== undefined
+                ? Effect.as(WriterMetrics.replayed, { ...written, isReplay: true })
+                : Effect.succeed(written)
+          )
+        }
+      ),
     beginningsOf: (project, session) => memory.beginningsOf(keyOf(project, session))
   })
 })
 
 const isSameBody = (a: Idempotency | undefined, b: Idempotency | undefined): boolean =>
   a !== undefined && b !== undefined && Buffer.compare(a.bodyHash, b.bodyHash) === 0
-
-const outcomeOf = ({ idempotency, summary }: PendingEvent): Outcome => ({
-  id: summary.id,
-  receivedAt: summary.receivedAt,
-  isReplay: false,
-  idempotency
-})
-
-/** Appends all events of a batch but those that are there already, or fails with none of them appended. */
-const commit = Effect.fn("EventWriter.commit")(function* (
-  storage: Storage["Service"],
-  memory: SessionMemory,
-  all: ReadonlyArray<Job>
-): Effect.fn.Return<Committed, StorageUnavailable> {
-  const replays = new Map<string, Outcome>()
-  const replayOf = ({ event: { idempotency, project } }: Job): Outcome | undefined =>
-    idempotency && replays.get(keyOf(project, idempotency.key))
-  let batch = all
-  let written: ReadonlyArray<AppendEvent> = []
-
-  const sessions = new Map<string, KnownSession>()
-  const outdated = new Map<string, PendingEvent>()
-  for (const { event, key } of batch) {
-    const known = memory.get(key)
-    if (known !== undefined) sessions.set(key, known)
-    if (known === undefined || known.isContended) outdated.set(key, event)
-  }
-  for (;;) {
-    for (const [key, { project, summary }] of outdated) {
-      sessions.set(
-        key,
-        yield* SessionReader.refresh(storage, project, summary.session, sessions.get(key) ?? unknownSession())
-      )
-    }
-    outdated.clear()
-
-    const drafts = write(batch, sessions)
-    const appended = yield* storage.appendEvents(drafts.map(({ append }) => append)).pipe(
-      Effect.map((numbers) => ({ numbers })),
-      Effect.catchTags({
-        "session-moved": ({ sessions: moved }) => Effect.succeed({ moved }),
-        "keys-taken": ({ taken }) => Effect.succeed({ taken })
-      })
-    )
-    if ("numbers" in appended) {
-      for (const [index, { draft, key }] of drafts.entries()) {
-        const session = sessions.get(key)!
-        session.knowledge.learn(draft.learned)
-        memory.set(key, { ...session, state: session.state ?? { number: appended.numbers[index]!, generation: 0 } })
-      }
-      written = drafts.map(({ append }) => append)
-      break
-    }
-    if ("taken" in appended) {
-      for (const { project, idempotency, id, receivedAt } of appended.taken) {
-        replays.set(keyOf(project, idempotency.key), { id, receivedAt, isReplay: true, idempotency })
-      }
-      batch = all.filter((job) => replayOf(job) === undefined)
-      if (batch.length === 0) break
-      continue
-    }
-    const moved = new Set(appended.moved.map(({ project, session }) => keyOf(project as ProjectId, session)))
-    for (const { event, key } of batch) {
-      if (!moved.has(key)) continue
-      outdated.set(key, event)
-      sessions.set(key, { ...sessions.get(key)!, isContended: true })
-    }
-  }
-  return { written, outcomes: all.map((job) => replayOf(job) ?? outcomeOf(job.event)) }
-})
-
-interface Drafted {
-  readonly key: string
-  readonly draft: Split.Draft
-  readonly append: AppendEvent
-}
-
-/** The packs of a batch, each on top of those before it; nothing is learned of them yet. */
-const write = (batch: ReadonlyArray<Job>, sessions: ReadonlyMap<string, KnownSession>): ReadonlyArray<Drafted> => {
-  const forks = new Map<string, KnownSession["knowledge"]>()
-  return batch.map(({ event: { idempotency, payload, project, summary }, key }) => {
-    const { knowledge, state } = sessions.get(key)!
-    const fork = forks.get(key) ?? knowledge.fork()
-    forks.set(key, fork)
-    const { beginnings } = payload
-    const isOfNow = beginnings.session === state?.number && beginnings.generation === state.generation
-    const draft = Split.split(isOfNow || beginnings.list.length === 0 ? payload : Marks.again(payload), fork)
-    fork.learn(draft.learned)
-    const pack = {
-      session: state,
-      number: draft.number,
-      bytes: draft.bytes,
-      history: draft.added.history,
-      parts: draft.added.parts,
-      newBytes: draft.newBytes,
-      shared: draft.shared
-    }
-    return { key, draft, append: { project, summary, pack, idempotency } }
-  })
-}

@@ -1,0 +1,145 @@
+/**
+ * Commits a batch of events. A payload becomes a pack here, against what this process knows of the session. Where the storage
+ * says that a session has moved on, what is missing is read, and the packs are written anew; what is there already under its
+ * idempotency key is left out.
+ */
+import { type DateTime, Effect } from "effect"
+import type { StorageUnavailable } from "./domain/Errors.ts"
+import type { EventId, EventSummary } from "./domain/Event.ts"
+import type { Idempotency } from "./domain/IdempotencyKey.ts"
+import type { ProjectId } from "./domain/Project.ts"
+import * as Marks from "./payload/Marks.ts"
+import * as Split from "./payload/Split.ts"
+import { keyOf, type KnownSession, type SessionMemory, unknownSession } from "./SessionMemory.ts"
+import * as SessionReader from "./SessionReader.ts"
+import type { AppendEvent, Storage } from "./Storage.ts"
+
+export interface PendingEvent {
+  readonly project: ProjectId
+  readonly summary: EventSummary
+  readonly payload: Marks.MarkedPayload
+  readonly idempotency?: Idempotency | undefined
+}
+
+/** The event that is there now: this one, or the one that was sent under its key before. */
+export interface WrittenEvent {
+  readonly id: EventId
+  readonly receivedAt: DateTime.Utc
+  /** It was there already. */
+  readonly isReplay: boolean
+}
+
+export type Outcome = WrittenEvent & Pick<PendingEvent, "idempotency">
+
+export interface Committed {
+  /** What the storage has taken. */
+  readonly written: ReadonlyArray<AppendEvent>
+  /** Of all jobs, in their order. */
+  readonly outcomes: ReadonlyArray<Outcome>
+}
+
+/** An event of a batch, and the key of its session. */
+export interface Member {
+  readonly key: string
+  readonly event: PendingEvent
+}
+
+const outcomeOf = ({ idempotency, summary }: PendingEvent): Outcome => ({
+  id: summary.id,
+  receivedAt: summary.receivedAt,
+  isReplay: false,
+  idempotency
+})
+
+/** Appends all events of a batch but those that are there already, or fails with none of them appended. */
+export const commit = Effect.fn("EventBatch.commit")(function* (
+  storage: Storage["Service"],
+  memory: SessionMemory,
+  all: ReadonlyArray<Member>
+): Effect.fn.Return<Committed, StorageUnavailable> {
+  const replays = new Map<string, Outcome>()
+  const replayOf = ({ event: { idempotency, project } }: Member): Outcome | undefined =>
+    idempotency && replays.get(keyOf(project, idempotency.key))
+  let batch = all
+  let written: ReadonlyArray<AppendEvent> = []
+
+  const sessions = new Map<string, KnownSession>()
+  const outdated = new Map<string, PendingEvent>()
+  for (const { event, key } of batch) {
+    const known = memory.get(key)
+    if (known !== undefined) sessions.set(key, known)
+    if (known === undefined || known.isContended) outdated.set(key, event)
+  }
+  for (;;) {
+    for (const [key, { project, summary }] of outdated) {
+      sessions.set(
+        key,
+        yield* SessionReader.refresh(storage, project, summary.session, sessions.get(key) ?? unknownSession())
+      )
+    }
+    outdated.clear()
+
+    const drafts = write(batch, sessions)
+    const appended = yield* storage.appendEvents(drafts.map(({ append }) => append)).pipe(
+      Effect.map((numbers) => ({ numbers })),
+      Effect.catchTags({
+        "session-moved": ({ sessions: moved }) => Effect.succeed({ moved }),
+        "keys-taken": ({ taken }) => Effect.succeed({ taken })
+      })
+    )
+    if ("numbers" in appended) {
+      for (const [index, { draft, key }] of drafts.entries()) {
+        const session = sessions.get(key)!
+        session.knowledge.learn(draft.learned)
+        memory.set(key, { ...session, state: session.state ?? { number: appended.numbers[index]!, generation: 0 } })
+      }
+      written = drafts.map(({ append }) => append)
+      break
+    }
+    if ("taken" in appended) {
+      for (const { project, idempotency, id, receivedAt } of appended.taken) {
+        replays.set(keyOf(project, idempotency.key), { id, receivedAt, isReplay: true, idempotency })
+      }
+      batch = all.filter((job) => replayOf(job) === undefined)
+      if (batch.length === 0) break
+      continue
+    }
+    const moved = new Set(appended.moved.map(({ project, session }) => keyOf(project as ProjectId, session)))
+    for (const { event, key } of batch) {
+      if (!moved.has(key)) continue
+      outdated.set(key, event)
+      sessions.set(key, { ...sessions.get(key)!, isContended: true })
+    }
+  }
+  return { written, outcomes: all.map((job) => replayOf(job) ?? outcomeOf(job.event)) }
+})
+
+interface Drafted {
+  readonly key: string
+  readonly draft: Split.Draft
+  readonly append: AppendEvent
+}
+
+/** The packs of a batch, each on top of those before it; nothing is learned of them yet. */
+const write = (batch: ReadonlyArray<Member>, sessions: ReadonlyMap<string, KnownSession>): ReadonlyArray<Drafted> => {
+  const forks = new Map<string, KnownSession["knowledge"]>()
+  return batch.map(({ event: { idempotency, payload, project, summary }, key }) => {
+    const { knowledge, state } = sessions.get(key)!
+    const fork = forks.get(key) ?? knowledge.fork()
+    forks.set(key, fork)
+    const { beginnings } = payload
+    const isOfNow = beginnings.session === state?.number && beginnings.generation === state.generation
+    const draft = Split.split(isOfNow || beginnings.list.length === 0 ? payload : Marks.again(payload), fork)
+    fork.learn(draft.learned)
+    const pack = {
+      session: state,
+      number: draft.number,
+      bytes: draft.bytes,
+      history: draft.added.history,
+      parts: draft.added.parts,
+      newBytes: draft.newBytes,
+      shared: draft.shared
+    }
+    return { key, draft, append: { project, summary, pack, idempotency } }
+  })
+}
