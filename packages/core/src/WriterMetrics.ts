@@ -1,5 +1,6 @@
 /** What is counted of the events that are written, once per batch. */
-import { type Context, Effect, Metric, type Scope } from "effect"
+import { Effect, Metric, type Scope } from "effect"
+import * as ShownMetrics from "./ShownMetrics.ts"
 import type { AppendEvent } from "./Storage.ts"
 
 const events = Metric.counter("tachograph_events_total", {
@@ -79,11 +80,9 @@ interface Held {
   readonly bytes: number
 }
 
-/** Shows the queue as it is whenever somebody asks, for as long as the scope is open. */
+/** Shows the queue as it is, for as long as the scope is open. */
 export const showQueue = (held: () => Held): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.contextWith((context: Context.Context<Scope.Scope>) => {
-    const show = (gauge: Metric.Gauge<number>, of: keyof Held) =>
-      Metric.registerUnsafe(gauge, context, { get: () => ({ value: held()[of] }), update: () => {}, modify: () => {} })
-    const shown = [show(queueEvents, "events"), show(queueBytes, "bytes")]
-    return Effect.addFinalizer(() => Effect.sync(() => shown.forEach(({ remove }) => remove())))
-  })
+  ShownMetrics.show(
+    ShownMetrics.of(queueEvents, () => ({ value: held().events })),
+    ShownMetrics.of(queueBytes, () => ({ value: held().bytes }))
+  )

@@ -28,6 +28,7 @@ export type { NewEvent } from "./NewEvent.ts"
 export { type EventPage, Recorder } from "./Recorder.ts"
 export * as Retention from "./Retention.ts"
 export { SessionMemoryBytes } from "./SessionMemory.ts"
+export * as ShownMetrics from "./ShownMetrics.ts"
 export {
   type AppendEvent,
   type Erasable,

@@ -9,22 +9,11 @@ import { defaultWriterLimits, WriterLimits } from "../src/EventWriter.ts"
 import * as MemoryStorage from "../src/MemoryStorage.ts"
 import { Recorder } from "../src/Recorder.ts"
 import { type AppendEvent, Storage } from "../src/Storage.ts"
+import { type Call, callsOf, recording, type Service } from "./Recording.ts"
 
 const { Calls, StoreCheck } = StorageSuite
 
 const { queue } = defaultWriterLimits
-
-type Service = Storage["Service"]
-type Call = StorageSuite.Calls.Call
-
-const callsOf = (session: string, count: number) => Calls.take(Calls.calls(session, ["alice", "bob"], 1), count)
-
-/** Runs with a recorder over a storage, and closes it. */
-const recording = <A, E>(storage: Service, body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>) =>
-  Effect.andThen(
-    Calls.putFingerprint(storage, defaultProject),
-    Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
-  )
 
 const recordAll = (storage: Service, calls: ReadonlyArray<Call>) =>
   recording(storage, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))

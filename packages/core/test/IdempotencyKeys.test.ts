@@ -5,21 +5,11 @@ import { Deferred, Effect, Fiber } from "effect"
 import { StorageUnavailable } from "../src/domain/Errors.ts"
 import { defaultProject } from "../src/domain/Project.ts"
 import * as MemoryStorage from "../src/MemoryStorage.ts"
-import { Recorder } from "../src/Recorder.ts"
+import type { Recorder } from "../src/Recorder.ts"
 import { Storage } from "../src/Storage.ts"
+import { type Call, callsOf, recording, type Service } from "./Recording.ts"
 
 const { Calls, StoreCheck } = StorageSuite
-
-type Service = Storage["Service"]
-type Call = StorageSuite.Calls.Call
-
-const callsOf = (session: string, count: number) => Calls.take(Calls.calls(session, ["alice", "bob"], 1), count)
-
-const recording = <A, E>(storage: Service, body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>) =>
-  Effect.andThen(
-    Calls.putFingerprint(storage, defaultProject),
-    Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
-  )
 
 const atOnce = <A>(recorder: Recorder["Service"], calls: ReadonlyArray<Call>, then: (id: string) => A) =>
   Effect.forEach(calls, (call) => Effect.map(Calls.record(recorder, call), then), { concurrency: "unbounded" })

@@ -2,9 +2,9 @@
  * The plain case of Create Event, which nearly every request is: a key that opens, a JSON body, an event that is kept. It
  * is answered here, by the same key check, decoding and recorder, without what the contract's machinery costs.
  *
- * Whatever is not plain is left to the route, and answered there: this decides nothing that would be decided otherwise
- * there. It refuses only what is too much: before the body is read, because what ends as a refusal must cost next to
- * nothing, or at three times the load that can be served nothing would be served.
+ * Whatever is not plain is left to the route, and answered there; what the recorder refuses is refused here in the same
+ * words. So nothing is decided otherwise than there, but that too much is refused before its body is read: what ends as a
+ * refusal must cost next to nothing, or at three times the load that can be served nothing would be served.
  */
 import { Events, TachographApi, writing } from "@tachograph/api"
 import { ApiKeys, CurrentProject, type ProjectId, Recorder, WriterLimits } from "@tachograph/core"
@@ -31,6 +31,7 @@ const none: Answer = Effect.undefined
 
 const overloaded = HttpServerResponse.jsonUnsafe({ type: "overloaded" }, { status: 503 })
 
+/** Of what the recorder may refuse; `Overloaded` aside, of which there is one answer. */
 const statuses: Readonly<Record<string, number>> = {
   "fingerprint-not-found": 404,
   "session-id-empty": 422,

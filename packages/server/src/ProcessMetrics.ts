@@ -1,4 +1,5 @@
 /** What `/metrics` says of the process itself, by the names that Prometheus' own clients use. */
+import { ShownMetrics } from "@tachograph/core"
 import { Effect, Layer, Metric } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import packageJson from "../package.json" with { type: "json" }
@@ -25,28 +26,20 @@ const resolution = 20
 /** They are read when somebody asks; only the event loop is watched, by a timer that runs no JavaScript. */
 export const layer: Layer.Layer<never> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const context = yield* Effect.context<never>()
-    const show = <State>(metric: Metric.Metric<number, State>, get: () => State) =>
-      Metric.registerUnsafe(metric, context, { get, update: () => {}, modify: () => {} })
     const delay = monitorEventLoopDelay({ resolution })
     delay.enable()
-    const shown = [
-      show(buildInfo, () => ({ value: 1 })),
-      show(memory, () => ({ value: process.memoryUsage.rss() })),
-      show(cpu, () => {
+    yield* Effect.addFinalizer(() => Effect.sync(() => delay.disable()))
+    yield* ShownMetrics.show(
+      ShownMetrics.of(buildInfo, () => ({ value: 1 })),
+      ShownMetrics.of(memory, () => ({ value: process.memoryUsage.rss() })),
+      ShownMetrics.of(cpu, () => {
         const { system, user } = process.cpuUsage()
         return { count: (system + user) / 1e6, incremental: true }
       }),
-      show(lag, () => {
+      ShownMetrics.of(lag, () => {
         const value = Math.max(0, delay.max / 1e6 - resolution) / 1e3
         delay.reset()
         return { value }
-      })
-    ]
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        delay.disable()
-        shown.forEach(({ remove }) => remove())
       })
     )
   })

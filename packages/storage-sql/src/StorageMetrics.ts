@@ -1,4 +1,5 @@
 /** What is counted of a storage's operations. */
+import { ShownMetrics } from "@tachograph/core"
 import { Cause, Effect, Exit, Metric, type Scope } from "effect"
 
 /** Seconds. From what SQLite takes to read a row to what no operation's deadline allows. */
@@ -34,10 +35,10 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<StorageMetrics, never, Scope.Scope> {
   const context = yield* Effect.context<never>()
   let operations = 0
-  const show = (gauge: Metric.Gauge<number>, value: () => number) =>
-    Metric.registerUnsafe(gauge, context, { get: () => ({ value: value() }), update: () => {}, modify: () => {} })
-  const shown = [show(underWay, () => operations), show(poolSize, () => connections)]
-  yield* Effect.addFinalizer(() => Effect.sync(() => shown.forEach(({ remove }) => remove())))
+  yield* ShownMetrics.show(
+    ShownMetrics.of(underWay, () => ({ value: operations })),
+    ShownMetrics.of(poolSize, () => ({ value: connections }))
+  )
 
   const release = () => {
     operations--
