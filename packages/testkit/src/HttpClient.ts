@@ -38,10 +38,10 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** `key` undefined sends no `Authorization`. */
-export const make = (fetch: Fetch, key: string | undefined): Client => {
+/** `key` undefined sends no `Authorization`. `basePath` goes before every path. */
+export const make = (fetch: Fetch, key: string | undefined, basePath = ""): Client => {
   const call: Client["call"] = async (method, path, body, headers = {}) => {
-    const request = new Request(`http://localhost${path}`, {
+    const request = new Request(`http://localhost${basePath}${path}`, {
       method,
       headers: {
         ...(body === undefined ? {} : { "content-type": "application/json" }),

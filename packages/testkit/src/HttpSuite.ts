@@ -7,10 +7,11 @@
  */
 import { ApiKeys, ProjectId, Storage } from "@tachograph/core"
 import { DateTime, Effect, Layer, ManagedRuntime, Redacted } from "effect"
-import { afterAll, beforeAll, describe } from "vitest"
+import { afterAll, beforeAll, describe, expect } from "vitest"
 import * as HttpClient from "./HttpClient.ts"
 import * as AgentCases from "./http/AgentCases.ts"
 import * as BodyCases from "./http/BodyCases.ts"
+import * as Cases from "./http/Cases.ts"
 import * as ErasureCases from "./http/ErasureCases.ts"
 import * as EventCases from "./http/EventCases.ts"
 import * as FingerprintCases from "./http/FingerprintCases.ts"
@@ -19,6 +20,7 @@ import * as KeyCases from "./http/KeyCases.ts"
 import * as PathCases from "./http/PathCases.ts"
 import * as PeopleCases from "./http/PeopleCases.ts"
 import * as ReadingCases from "./http/ReadingCases.ts"
+import { expectError } from "./http/Requests.ts"
 import * as StorageCases from "./http/StorageCases.ts"
 import type { Subject } from "./http/Subject.ts"
 import * as VerbatimCases from "./http/VerbatimCases.ts"
@@ -30,9 +32,41 @@ export interface HttpSuiteOptions {
   readonly serve: (
     storage: Layer.Layer<Storage>
   ) => Promise<{ readonly fetch: HttpClient.Fetch; readonly close: () => Promise<void> }>
+  /** Where `serve` mounts the router, such as `/tachograph`: every path of the cases goes below it. */
+  readonly basePath?: string
+  /** Expects the host's answer to what the router leaves to it. The router's own 404 unless given. */
+  readonly expectNotOurs?: (answer: HttpClient.Answer) => void
+  /** What happens instead of a case that cannot hold over this transport, with the reason, by the case's title. */
+  readonly exceptions?: Cases.Exceptions
 }
 
-export const run = (name: string, { serve, storage }: HttpSuiteOptions) => {
+const all = [
+  EventCases,
+  IdempotencyCases,
+  VerbatimCases,
+  ReadingCases,
+  FingerprintCases,
+  AgentCases,
+  BodyCases,
+  PeopleCases,
+  KeyCases,
+  PathCases,
+  ErasureCases,
+  StorageCases
+]
+
+/** A transport that has another number of cases leaves some out. */
+const count = 199
+
+const expectNotFound = (answer: HttpClient.Answer) => {
+  expectError(answer, 404, "not-found")
+  expect(answer.headers.get("x-request-id")).not.toBeNull()
+}
+
+export const run = (
+  name: string,
+  { basePath = "", exceptions = {}, expectNotOurs = expectNotFound, serve, storage }: HttpSuiteOptions
+) => {
   describe(`HttpSuite: ${name}`, () => {
     let subject: Subject
     let close: () => Promise<void>
@@ -60,7 +94,7 @@ export const run = (name: string, { serve, storage }: HttpSuiteOptions) => {
             return { key: Redacted.value(secret), id }
           })
         )
-      const as: Subject["as"] = (key) => HttpClient.make(served.fetch, key)
+      const as: Subject["as"] = (key) => HttpClient.make(served.fetch, key, basePath)
       const client = as((await issue({ scopes: ["admin"] })).key)
       const fingerprint = await client.put("/api/v1/fingerprints", {
         language: "typescript",
@@ -68,6 +102,8 @@ export const run = (name: string, { serve, storage }: HttpSuiteOptions) => {
         system: "linux"
       })
       subject = {
+        basePath,
+        expectNotOurs,
         client,
         as,
         issue,
@@ -78,18 +114,9 @@ export const run = (name: string, { serve, storage }: HttpSuiteOptions) => {
 
     afterAll(() => close())
 
-    const get = () => subject
-    EventCases.define(get)
-    IdempotencyCases.define(get)
-    VerbatimCases.define(get)
-    ReadingCases.define(get)
-    FingerprintCases.define(get)
-    AgentCases.define(get)
-    BodyCases.define(get)
-    PeopleCases.define(get)
-    KeyCases.define(get)
-    PathCases.define(get)
-    ErasureCases.define(get)
-    StorageCases.define(get)
+    const defineAll = (cases: Cases.Cases) => {
+      for (const { define } of all) define(cases)
+    }
+    Cases.register(defineAll, { count, exceptions, subject: () => subject })
   })
 }

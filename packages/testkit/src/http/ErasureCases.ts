@@ -1,8 +1,8 @@
 /** Erasing people and sessions. */
-import { describe, expect, it } from "vitest"
+import { describe, expect } from "vitest"
 import type { Client } from "../HttpClient.ts"
+import type { Cases } from "./Cases.ts"
 import { badNames, event, expectError, expectInvalid, goodNames } from "./Requests.ts"
-import type { Subject } from "./Subject.ts"
 
 const events = "/api/v1/events"
 const person = (id: string) => `/api/v1/people/${encodeURIComponent(id)}`
@@ -11,7 +11,7 @@ const session = (id: string) => `/api/v1/sessions/${encodeURIComponent(id)}`
 /** Long enough to be kept once for all sessions. */
 const system = (about: string) => `You answer questions about ${about}. `.repeat(300)
 
-export const define = (subject: () => Subject) => {
+export const define = ({ it, subject }: Cases) => {
   const erase = (path: string, client = subject().client) => client.call("DELETE", path)
 
   /** Records a call of a conversation, and answers the event's id and its text as it is read. */

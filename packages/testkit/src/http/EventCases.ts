@@ -1,12 +1,12 @@
 /** Create Event: fields, defaults, side effects and errors. */
-import { describe, expect, it } from "vitest"
+import { describe, expect } from "vitest"
+import type { Cases } from "./Cases.ts"
 import { badNames, event, expectError, expectInvalid, goodNames, iso8601, uuid7 } from "./Requests.ts"
-import type { Subject } from "./Subject.ts"
 
 const path = "/api/v1/events"
 const unknownFingerprint = "11111111-1111-4111-8111-111111111111"
 
-export const define = (subject: () => Subject) => {
+export const define = ({ it, subject }: Cases) => {
   const send = (fields: Record<string, unknown>) => {
     const { client, fingerprintId } = subject()
     return client.post(path, event(fingerprintId, fields))

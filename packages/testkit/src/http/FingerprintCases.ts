@@ -1,7 +1,7 @@
 /** Create Fingerprint: fields, and the same id for the same fields. */
-import { describe, expect, it } from "vitest"
+import { describe, expect } from "vitest"
+import type { Cases } from "./Cases.ts"
 import { expectInvalid } from "./Requests.ts"
-import type { Subject } from "./Subject.ts"
 
 const path = "/api/v1/fingerprints"
 const required = { language: "python", language_version: "3.12", system: "linux" }
@@ -16,7 +16,7 @@ const optional = [
   "git_commit_date"
 ]
 
-export const define = (subject: () => Subject) => {
+export const define = ({ it, subject }: Cases) => {
   const put = (fields: Record<string, unknown>) => subject().client.put(path, { ...required, ...fields })
   const idOf = async (fields: Record<string, unknown>) => (await put(fields)).body.fingerprint_id
 

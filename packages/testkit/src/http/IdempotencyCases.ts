@@ -1,12 +1,12 @@
 /** `Idempotency-Key`: sending a request again does no more than the first time. */
-import { describe, expect, it } from "vitest"
+import { describe, expect } from "vitest"
+import type { Cases } from "./Cases.ts"
 import { event, expectError, expectInvalid } from "./Requests.ts"
-import type { Subject } from "./Subject.ts"
 
 const path = "/api/v1/events"
 const replayed = "idempotent-replayed"
 
-export const define = (subject: () => Subject) => {
+export const define = ({ it, subject }: Cases) => {
   const send = (key: string, fields: Record<string, unknown>, headers: Record<string, string> = {}) => {
     const { client, fingerprintId } = subject()
     return client.call("POST", path, event(fingerprintId, fields), { "idempotency-key": key, ...headers })

@@ -1,11 +1,11 @@
 /** People. */
-import { describe, expect, it } from "vitest"
+import { describe, expect } from "vitest"
+import type { Cases } from "./Cases.ts"
 import { badNames, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
-import type { Subject } from "./Subject.ts"
 
 const people = "/api/v1/people"
 
-export const define = (subject: () => Subject) => {
+export const define = ({ it, subject }: Cases) => {
   const put = (path: string, body: unknown) => subject().client.put(path, body)
   const get = (path: string) => subject().client.get(path)
 

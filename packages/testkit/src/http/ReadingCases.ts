@@ -1,9 +1,9 @@
 /** Reading events back: one whole, or lists of summaries. */
-import { describe, expect, it } from "vitest"
+import { describe, expect } from "vitest"
+import type { Cases } from "./Cases.ts"
 import { event, expectError, expectInvalid, iso8601, uuid7 } from "./Requests.ts"
-import type { Subject } from "./Subject.ts"
 
-export const define = (subject: () => Subject) => {
+export const define = ({ it, subject }: Cases) => {
   const send = async (fields: Record<string, unknown>): Promise<string> => {
     const { client, fingerprintId } = subject()
     return (await client.post("/api/v1/events", event(fingerprintId, fields))).body.event_id

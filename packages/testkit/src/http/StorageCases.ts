@@ -1,8 +1,8 @@
 /** What payloads take, as the interface tells it. */
-import { describe, expect, it } from "vitest"
+import { describe, expect } from "vitest"
 import type { Client } from "../HttpClient.ts"
+import type { Cases } from "./Cases.ts"
 import { event, expectError, expectInvalid } from "./Requests.ts"
-import type { Subject } from "./Subject.ts"
 
 const path = "/api/v1/storage"
 
@@ -16,7 +16,7 @@ const empty = {
 /** Long enough to be kept once for all sessions, and of no pattern that would be compressed away. */
 const system = Array.from({ length: 600 }, (_, n) => `rule ${(n * 7919) % 9973}`).join(", ")
 
-export const define = (subject: () => Subject) => {
+export const define = ({ it, subject }: Cases) => {
   /** A project that nobody else uses. */
   const open = async (project: string) => {
     const { as, issue } = subject()

@@ -1,5 +1,5 @@
 import type { Scope } from "@tachograph/core"
-import type { Client } from "../HttpClient.ts"
+import type { Answer, Client } from "../HttpClient.ts"
 
 /** What the cases work with. Cases name what they create so that they do not meet. */
 export interface Subject {
@@ -14,6 +14,10 @@ export interface Subject {
     readonly expiresIn?: number
   }) => Promise<{ readonly key: string; readonly id: string }>
   readonly revoke: (id: string) => Promise<void>
+  /** Where the router is mounted; the clients put it before every path. */
+  readonly basePath: string
+  /** Expects the answer to a path that is none of the router's. */
+  readonly expectNotOurs: (answer: Answer) => void
   /** A fingerprint of the project `default`. */
   readonly fingerprintId: string
 }

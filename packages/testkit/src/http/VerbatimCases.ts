@@ -1,12 +1,12 @@
 /** Payloads come back to the byte. */
 import fc from "fast-check"
-import { describe, expect, it } from "vitest"
+import { describe, expect } from "vitest"
 import * as Payloads from "../Payloads.ts"
 import * as RandomJson from "../RandomJson.ts"
+import type { Cases } from "./Cases.ts"
 import { eventText } from "./Requests.ts"
-import type { Subject } from "./Subject.ts"
 
-export const define = (subject: () => Subject) => {
+export const define = ({ it, subject }: Cases) => {
   /** Sends, reads back, and expects both halves in the answer's text as they were sent. */
   const roundTrip = async (inputs: string, output: string, body?: string) => {
     const { client, fingerprintId } = subject()
