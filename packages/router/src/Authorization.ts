@@ -1,20 +1,23 @@
-/** Opens a request's project by its key, before anything else of the request is read. */
+/** Opens a request's project to whoever may, before anything else of the request is read. */
 import { AllowedScopes, Authorization, ForbiddenError, UnauthorizedError } from "@tachograph/api"
-import { ApiKeys, CurrentProject, type Scope } from "@tachograph/core"
+import { CurrentProject, type Scope } from "@tachograph/core"
 import { Context, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { Authorizer, KnownPrincipal } from "./Authorizer.ts"
 import * as StorageFailures from "./StorageFailures.ts"
 
-/** Whether a key with these scopes opens what one of those opens. */
+/** Whether whoever holds these scopes may do what one of those opens. */
 export const opens = (held: ReadonlyArray<Scope>, allowed: ReadonlyArray<Scope>): boolean =>
   held.includes("admin") || allowed.some((scope) => held.includes(scope))
 
-export const layer: Layer.Layer<Authorization, never, ApiKeys> = Layer.effect(
+export const layer: Layer.Layer<Authorization, never, Authorizer> = Layer.effect(
   Authorization,
   Effect.gen(function* () {
-    const keys = yield* ApiKeys
+    const authorizer = yield* Authorizer
     return Authorization.of({
       bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
-        const principal = yield* keys.verify(credential)
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const principal = (yield* KnownPrincipal) ?? (yield* authorizer.authorize(request, credential))
         if (principal === undefined) return yield* new UnauthorizedError()
         if (!opens(principal.scopes, Context.get(endpoint.annotations, AllowedScopes))) {
           return yield* new ForbiddenError()

@@ -6,6 +6,7 @@
 import { Cause, Effect, LogLevel, Random, type Types } from "effect"
 import { HttpRouter, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
+import * as BasePath from "./BasePath.ts"
 import * as EventLane from "./EventLane.ts"
 import * as Framing from "./Framing.ts"
 import * as Paths from "./Paths.ts"
@@ -20,7 +21,7 @@ const unauthorized = HttpServerResponse.setHeader(error(401, "unauthorized"), "c
 
 const badRequest = HttpServerResponse.setHeader(error(400, "bad-request"), "connection", "close")
 
-/** What is said where no route was found. */
+/** What is said where one of our paths does not take the method. */
 const withoutRoute = (request: HttpServerRequest.HttpServerRequest) => {
   const methods = Paths.methodsOf(request.url)
   if (methods === undefined || (methods.includes(request.method) && request.method !== "OPTIONS")) return notFound
@@ -28,17 +29,17 @@ const withoutRoute = (request: HttpServerRequest.HttpServerRequest) => {
   return HttpServerResponse.setHeader(answer, "allow", methods.join(", "))
 }
 
-const isRouteNotFound = (failure: unknown): boolean =>
-  (failure as Partial<HttpServerError.HttpServerError>)?._tag === "HttpServerError" &&
-  (failure as HttpServerError.HttpServerError).reason._tag === "RouteNotFound"
+const isRouteNotFound = ({ reasons }: Cause.Cause<unknown>): boolean =>
+  reasons.some((reason) => {
+    const failure = reason._tag === "Fail" ? (reason.error as Partial<HttpServerError.HttpServerError>) : undefined
+    return failure?._tag === "HttpServerError" && failure.reason?._tag === "RouteNotFound"
+  })
 
 /** An answer to every failure; to an interruption there is nobody to answer. */
 const recover = (request: HttpServerRequest.HttpServerRequest, id: string) =>
   Effect.catchCause((cause: Cause.Cause<unknown>) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
-    if (cause.reasons.some((reason) => reason._tag === "Fail" && isRouteNotFound(reason.error))) {
-      return Effect.succeed(withoutRoute(request))
-    }
+    if (isRouteNotFound(cause)) return Effect.succeed(withoutRoute(request))
     return Effect.as(Effect.logError("A request failed unexpectedly", cause), error(500, "internal", { id }))
   })
 
@@ -70,8 +71,11 @@ const refusalIn = ({ body, status }: HttpServerResponse.HttpServerResponse): str
   return /^\{"type":"([a-z-]+)"/.exec(start)?.[1] ?? (start.startsWith('{"detail"') ? "validation-error" : "other")
 }
 
-const toTheLetter = (request: HttpServerRequest.HttpServerRequest) => {
-  const url = Paths.toTheLetter(request.url)
+/** The request as our routes know it, below the base path; undefined where its path is none of ours. */
+const asOurs = (base: string, request: HttpServerRequest.HttpServerRequest) => {
+  const path = BasePath.below(base, request.url)
+  if (path === undefined || Paths.methodsOf(path) === undefined) return undefined
+  const url = Paths.toTheLetter(path)
   return url === request.url ? request : request.modify({ url })
 }
 
@@ -88,6 +92,12 @@ const logAnswered = (request: HttpServerRequest.HttpServerRequest, id: string, s
       : Effect.void
   )
 
+/** The answer to what two readers could read in two ways. */
+const refusalOf = (request: HttpServerRequest.HttpServerRequest) => {
+  const verdict = Framing.judge(request)
+  return verdict === "clear" ? undefined : Effect.succeed(verdict === "two-keys" ? unauthorized : badRequest)
+}
+
 type Handled = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   Types.unhandled,
@@ -95,14 +105,18 @@ type Handled = Effect.Effect<
 >
 
 export const layer = HttpRouter.middleware(
-  Effect.map(EventLane.make, (eventLane) => {
+  Effect.gen(function* () {
+    const base = yield* BasePath.BasePath
+    const eventLane = yield* EventLane.make
+
     const route = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest) =>
-      Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+      Effect.provideService(
+        httpEffect,
+        HttpServerRequest.HttpServerRequest,
+        base === "" ? request : request.modify({ url: base + request.url })
+      )
 
     const answer = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest): Handled => {
-      const verdict = Framing.judge(request)
-      if (verdict === "two-keys") return Effect.succeed(unauthorized)
-      if (verdict === "ambiguous") return Effect.succeed(badRequest)
       const plain = eventLane(request)
       return plain === undefined
         ? route(httpEffect, request)
@@ -111,13 +125,12 @@ export const layer = HttpRouter.middleware(
           )
     }
 
-    // Nothing fails behind it; the type says otherwise, because a router's middleware is not expected to catch everything.
-    return (httpEffect: Handled): Handled =>
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, (incoming) => {
+    /** Every answer of ours, whatever comes to it. */
+    const respond = (httpEffect: (request: HttpServerRequest.HttpServerRequest) => Handled) => {
+      return (request: HttpServerRequest.HttpServerRequest): Handled => {
         const started = performance.now()
-        const request = toTheLetter(incoming)
         const id = randomUUID()
-        return answer(httpEffect, request).pipe(
+        return (refusalOf(request) ?? httpEffect(request)).pipe(
           recover(request, id),
           Effect.annotateLogs("request_id", id),
           Effect.flatMap((response) => dress(request, id, response)),
@@ -128,6 +141,18 @@ export const layer = HttpRouter.middleware(
             return Effect.andThen(RequestMetrics.update(answered), logAnswered(request, id, status, seconds))
           })
         )
+      }
+    }
+
+    const respondNotFound = respond(() => Effect.succeed(notFound))
+
+    // Nothing of ours fails; the type says otherwise, because a router's middleware is not expected to catch everything.
+    return (httpEffect: Handled): Handled =>
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (incoming) => {
+        const request = asOurs(base, incoming)
+        if (request !== undefined) return respond((request) => answer(httpEffect, request))(request)
+        // Other routes of the same router are left as they are.
+        return Effect.catchCauseIf(httpEffect, isRouteNotFound, () => respondNotFound(incoming))
       })
   }),
   { global: true }

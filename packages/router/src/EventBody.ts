@@ -1,9 +1,8 @@
 /** From the body of Create Event to what the recorder takes. */
-import { Events, ValidationFailure } from "@tachograph/api"
+import { Events, type ValidationFailure } from "@tachograph/api"
 import { EventJson, IdempotencyKey, Marks, ModelFactsReader, type NewEvent, type ProjectId } from "@tachograph/core"
 import { Effect, Option, Schema } from "effect"
 import { hash } from "node:crypto"
-import * as EchoText from "./EchoText.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as ValidationDetail from "./ValidationDetail.ts"
 
@@ -32,19 +31,7 @@ const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: Marks.Marked
 export const withKey = (event: NewEvent, key: IdempotencyKey | undefined, body: Uint8Array): NewEvent =>
   key === undefined ? event : { ...event, idempotency: { key, bodyHash: hash("sha256", body, "buffer") } }
 
-const keyDecoder = ValidationDetail.decoder(IdempotencyKey)
-
-export const decodeKey = (key: string): Effect.Effect<IdempotencyKey, ValidationFailure> =>
-  Effect.mapError(
-    keyDecoder(key),
-    ({ issue }) =>
-      new ValidationFailure({
-        detail: ValidationDetail.details(issue, "header", () => EchoText.ofString(key)).map((detail) => ({
-          ...detail,
-          loc: ["header", Events.idempotencyKeyHeader]
-        }))
-      })
-  )
+export const decodeKey = ValidationDetail.decodeOption(IdempotencyKey, "header", Events.idempotencyKeyHeader)
 
 /** Parses only what is not known of the session already. Undefined where the body is not plainly an event. */
 export const decodePlain = (bytes: Buffer, project: ProjectId, beginningsOf: BeginningsOf): NewEvent | undefined => {

@@ -7,10 +7,11 @@
  * refusal must cost next to nothing, or at three times the load that can be served nothing would be served.
  */
 import { Events, TachographApi, writing } from "@tachograph/api"
-import { ApiKeys, CurrentProject, type ProjectId, Recorder, WriterLimits } from "@tachograph/core"
+import { CurrentProject, type ProjectId, Recorder, WriterLimits } from "@tachograph/core"
 import { Effect, Redacted } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Authorization from "./Authorization.ts"
+import { Authorizer } from "./Authorizer.ts"
 import * as EventBody from "./EventBody.ts"
 import { toReceipt } from "./handlers/Events.ts"
 import * as RequestBody from "./RequestBody.ts"
@@ -20,9 +21,9 @@ const { createEvent } = TachographApi.groups.events.endpoints
 
 const scheme = "Bearer "
 
-/** The credential of a header as nearly everybody writes it. */
-const credentialIn = (header: string | undefined): string | undefined =>
-  header?.startsWith(scheme) && header[scheme.length] !== " " ? header.slice(scheme.length) : undefined
+/** The credential of a header as nearly everybody writes it; empty where there is none. */
+const credentialIn = (header = ""): Redacted.Redacted =>
+  Redacted.make(header.startsWith(scheme) && header[scheme.length] !== " " ? header.slice(scheme.length) : "")
 
 /** Undefined: the request is for the route to answer. */
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse | undefined>
@@ -47,7 +48,7 @@ const refuse = ({ _tag: type }: { readonly _tag: string }): Answer => {
 }
 
 export const make = Effect.gen(function* () {
-  const keys = yield* ApiKeys
+  const authorizer = yield* Authorizer
   const recorder = yield* Recorder
   const { queue } = yield* WriterLimits
   /** From when a body is there until it is answered: who sends slowly takes nobody's place. */
@@ -68,8 +69,8 @@ export const make = Effect.gen(function* () {
   })
 
   const answer = Effect.fnUntraced(
-    function* (request: HttpServerRequest.HttpServerRequest, credential: string) {
-      const principal = yield* keys.verify(Redacted.make(credential))
+    function* (request: HttpServerRequest.HttpServerRequest) {
+      const principal = yield* authorizer.authorize(request, credentialIn(request.headers["authorization"]))
       if (principal === undefined || !Authorization.opens(principal.scopes, writing)) return undefined
       const announced = Number(request.headers["content-length"] ?? 0)
       if (announced > (yield* RequestBody.maxBytes)) return undefined
@@ -94,11 +95,7 @@ export const make = Effect.gen(function* () {
 
   return (request: HttpServerRequest.HttpServerRequest): Answer | undefined => {
     if (request.method !== createEvent.method || request.url !== createEvent.path) return undefined
-    const { headers } = request
-    const credential = credentialIn(headers["authorization"])
     // What is compressed is read as it comes, and cannot be read again.
-    return credential === undefined || headers["content-encoding"] !== undefined
-      ? undefined
-      : answer(request, credential)
+    return request.headers["content-encoding"] === undefined ? answer(request) : undefined
   }
 })

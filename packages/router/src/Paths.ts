@@ -2,13 +2,10 @@
 import { TachographApi } from "@tachograph/api"
 import { HttpApi } from "effect/http-api"
 
-interface KnownPath {
-  readonly pattern: RegExp
-  /** In the order of the alphabet, as `Allow` lists them. */
-  readonly methods: ReadonlyArray<string>
-}
+/** In the order of the alphabet, as `Allow` lists them. */
+type Methods = ReadonlyArray<string>
 
-const known: ReadonlyArray<KnownPath> = (() => {
+const known = (() => {
   const methodsByPath = new Map<string, Set<string>>([
     ["/docs", new Set(["GET"])],
     ["/openapi.json", new Set(["GET"])]
@@ -20,18 +17,26 @@ const known: ReadonlyArray<KnownPath> = (() => {
       methodsByPath.set(endpoint.path, methods.add(endpoint.method))
     }
   })
-  return Array.from(methodsByPath, ([path, own]) => ({
-    pattern: new RegExp(`^${path.replace(/:\w+/g, "[^/]*")}$`),
-    methods: [...own, "OPTIONS", ...(own.has("GET") ? ["HEAD"] : [])].sort()
-  }))
+  const literal = new Map<string, Methods>()
+  const patterns: Array<readonly [pattern: RegExp, methods: Methods]> = []
+  for (const [path, own] of methodsByPath) {
+    const methods = [...own, "OPTIONS", ...(own.has("GET") ? ["HEAD"] : [])].sort()
+    const pattern = path.replace(/:\w+/g, "[^/]*")
+    if (pattern === path) literal.set(path, methods)
+    else patterns.push([new RegExp(`^${pattern}$`), methods])
+  }
+  return { literal, patterns }
 })()
 
-const pathOf = (url: string): string => url.split("?", 1)[0]!
+const pathOf = (url: string): string => {
+  const end = url.indexOf("?")
+  return end === -1 ? url : url.slice(0, end)
+}
 
 /** The methods that the path of a URL takes; undefined where there is no such path. */
-export const methodsOf = (url: string): ReadonlyArray<string> | undefined => {
+export const methodsOf = (url: string): Methods | undefined => {
   const path = pathOf(url)
-  return known.find(({ pattern }) => pattern.test(path))?.methods
+  return known.literal.get(path) ?? known.patterns.find(([pattern]) => pattern.test(path))?.[1]
 }
 
 /** The router would cut a path at `;` and `#`; in a name they are characters like others. */

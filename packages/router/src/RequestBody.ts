@@ -6,10 +6,11 @@ import {
   ValidationFailure
 } from "@tachograph/api"
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import { Effect, type Schema, Stream } from "effect"
+import { Effect, type Exit, type Schema, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib"
 import * as EchoText from "./EchoText.ts"
+import * as HostBody from "./HostBody.ts"
 import * as ValidationDetail from "./ValidationDetail.ts"
 
 /** Bytes of a body, as sent and decompressed, unless the server is told otherwise. */
@@ -42,9 +43,15 @@ const encodingsOf = (request: HttpServerRequest.HttpServerRequest): ReadonlyArra
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== "" && name !== "identity")
 
-const readBytes = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, maxBytes: number) {
+const readOnce = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, maxBytes: number) {
   // What says that it is too large need not be read to be believed.
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new PayloadTooLargeError()
+  const left = HostBody.find(request)
+  if (left !== undefined) {
+    if (left.bytes.length > maxBytes) return yield* new PayloadTooLargeError()
+    if (!left.exact) yield* HostBody.warn
+    return left.bytes
+  }
   const encodings = encodingsOf(request)
   if (encodings.length > 0) return yield* readDecompressed(request, encodings, maxBytes)
   return yield* request.arrayBuffer.pipe(
@@ -56,6 +63,18 @@ const readBytes = Effect.fnUntraced(function* (request: HttpServerRequest.HttpSe
     )
   )
 })
+
+type Read = Exit.Exit<Uint8Array, PayloadTooLargeError | UnsupportedContentEncodingError | ValidationFailure>
+
+/** What came of reading, by what carried the request: a body can be read once, and is asked for again to tell its errors. */
+const reads = new WeakMap<object, Read>()
+
+const readBytes = (request: HttpServerRequest.HttpServerRequest, maxBytes: number) =>
+  Effect.suspend(
+    () =>
+      reads.get(request.source) ??
+      Effect.onExit(readOnce(request, maxBytes), (exit) => Effect.sync(() => void reads.set(request.source, exit)))
+  )
 
 /** Decompresses as the bytes come, so that neither form of a body that is too large is ever held whole. */
 const readDecompressed = Effect.fnUntraced(function* (

@@ -1,9 +1,11 @@
 /** The routes, for whoever composes an Effect `HttpRouter` of their own. */
 import { TachographApi } from "@tachograph/api"
-import { Layer } from "effect"
-import { HttpServer } from "effect/http"
-import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApiBuilder, HttpApiScalar, OpenApi } from "effect/http-api"
 import * as Authorization from "./Authorization.ts"
+import { Authorizer } from "./Authorizer.ts"
+import { BasePath } from "./BasePath.ts"
 import * as Edge from "./Edge.ts"
 import * as Agents from "./handlers/Agents.ts"
 import * as AgentVersions from "./handlers/AgentVersions.ts"
@@ -26,18 +28,43 @@ const handlers = Layer.mergeAll(
   System.layer
 )
 
-const docs = HttpApiScalar.layer(TachographApi, { path: "/docs", scalar: { withDefaultFonts: false } })
+/** The page weighs megabytes: it is loaded when somebody asks for it. */
+const docs = (api: typeof TachographApi) => {
+  const scalar = HttpApiScalar.layer(api, { path: "/docs", scalar: { withDefaultFonts: false } })
+  return HttpRouter.use((router) =>
+    Effect.flatMap(Effect.cached(Effect.scoped(HttpRouter.toHttpEffect(scalar))), (page) =>
+      router.add("GET", "/docs", Effect.flatten(page))
+    )
+  )
+}
 
-/** Adds every route of the contract, `/openapi.json` and `/docs` to the `HttpRouter`. */
-export const layer = Layer.mergeAll(
-  HttpApiBuilder.layer(TachographApi, { openapiPath: "/openapi.json" }),
-  docs,
-  Edge.layer
-).pipe(
+const prefixed = (base: string) =>
+  Layer.effect(
+    HttpRouter.HttpRouter,
+    Effect.map(HttpRouter.HttpRouter, (router) => router.prefixed(base))
+  )
+
+/** The contract, which says where it is mounted. */
+const contract = Layer.unwrap(
+  Effect.map(BasePath, (base) => {
+    const api = base === "" ? TachographApi : TachographApi.annotate(OpenApi.Servers, [{ url: base }])
+    const routes = Layer.merge(HttpApiBuilder.layer(api, { openapiPath: "/openapi.json" }), docs(api))
+    return base === "" ? routes : Layer.provide(routes, prefixed(base))
+  })
+)
+
+/** As `layer`, for whoever decides by an `Authorizer` of their own. */
+export const layerNoDeps = Layer.merge(contract, Edge.layer).pipe(
   Layer.provide(handlers),
   Layer.provide([Authorization.layer, RequestErrors.layer]),
   Layer.provide(HttpServer.layerServices)
 )
+
+/**
+ * Adds every route of the contract, `/openapi.json` and `/docs` to the `HttpRouter`, below the `BasePath`. API keys open
+ * them. Routes of your own in the same router are left as they are.
+ */
+export const layer = layerNoDeps.pipe(Layer.provide(Authorizer.layer))
 
 /** How the router must match for names to arrive intact: nothing folded, nothing trimmed, nothing too long. */
 export const routerConfig = {

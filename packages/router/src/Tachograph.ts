@@ -1,63 +1,72 @@
 /** The router for everybody: one function in, promises out. A few lines over the layers that Effect users compose. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Fingerprints } from "@tachograph/api"
-import { ApiKeys, CurrentProject, Recorder, type Storage } from "@tachograph/core"
-import { ByteSize, DateTime, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
+import { ApiKeys, Recorder, type Storage } from "@tachograph/core"
+import { ByteSize, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as EventBody from "./EventBody.ts"
-import { toFingerprint } from "./handlers/Fingerprints.ts"
+import { type Authorize, Authorizer } from "./Authorizer.ts"
+import * as BasePath from "./BasePath.ts"
+import * as InProcess from "./InProcess.ts"
 import * as Paths from "./Paths.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as Routes from "./Routes.ts"
+import * as TachographError from "./TachographError.ts"
 import { UnderWay } from "./UnderWay.ts"
 
-export interface TachographOptions<E> {
+interface CommonOptions<E> {
   /** `sqlite("tachograph.db")`, `MemoryStorage.layer`, or any other layer of a `Storage`. */
   readonly storage: Layer.Layer<Storage, E>
+  /**
+   * Where everything is mounted: with `/tachograph`, `/tachograph/health` and `/tachograph/api/v1/events`. The root unless
+   * given. Not needed where a framework takes the path off, as `app.use("/tachograph", tachograph.node)` of Express does.
+   */
+  readonly basePath?: string | undefined
+  /** Bytes of a body, as sent and decompressed. 32 MiB unless given. */
+  readonly maxBody?: number | undefined
+}
+
+interface ByKeys {
   /**
    * Keys of your own making, 20 characters or longer: they open the project `default` with every scope. One that does not
    * fit rejects the promise.
    */
   readonly apiKeys?: ReadonlyArray<string> | undefined
-  /** Bytes of a body, as sent and decompressed. 32 MiB unless given. */
-  readonly maxBody?: number | undefined
+  readonly authorize?: undefined
 }
 
-export interface RecordOptions {
-  /** 1 to 255 characters. The same body under the same key is recorded once, for 7 days. */
-  readonly idempotencyKey?: string | undefined
+interface ByRule {
+  /** Your own rule, by session, header or whatever a request has; no API key opens anything then. */
+  readonly authorize: Authorize
+  readonly apiKeys?: undefined
 }
+
+export type TachographOptions<E> = CommonOptions<E> & (ByKeys | ByRule)
 
 export interface Tachograph {
   /** For Hono, Next.js, Bun, Deno: answers every request, with a 404 where the path is none of ours. */
   readonly fetch: (request: Request) => Promise<Response>
   /** For Express, Connect and plain `node:http`: calls `next` for what is not ours, and answers 404 where there is none. */
   readonly node: (request: IncomingMessage, response: ServerResponse, next?: () => void) => void
-  /** Registers what this process runs on, in process: takes the body of Create Fingerprint, and answers its id. */
-  readonly fingerprint: (body: object) => Promise<string>
   /**
-   * Records in process, without HTTP: takes the body of Create Event. Resolves when the event is kept. Rejects with an
-   * error whose `_tag` is the interface's `type`, or `validation-error` with its `detail`.
+   * Registers what this process runs on, in process: takes the body of Create Fingerprint, and answers its id. Rejects with
+   * a `TachographError`.
    */
-  readonly record: (
-    body: object,
-    options?: RecordOptions
-  ) => Promise<{ readonly event_id: string; readonly received_at: string }>
+  readonly fingerprint: (body: object, options?: InProcess.InProject) => Promise<string>
+  /**
+   * Records in process, without HTTP: takes the body of Create Event. Resolves when the event is kept. Rejects with a
+   * `TachographError`, whose `type` is the interface's, or `validation-error`.
+   */
+  readonly record: (body: object, options?: InProcess.RecordOptions) => Promise<InProcess.EventReceipt>
+  /** Reads in process, without HTTP. */
+  readonly recorder: InProcess.Reads
   /** Waits for what is under way, 10 s at most, then closes the storage. What comes later is answered 503. */
   readonly close: () => Promise<void>
 }
 
 /** Opens the storage; rejects if it cannot be opened. */
 export const createTachograph = async <E>(options: TachographOptions<E>): Promise<Tachograph> => {
-  const staticKeys = (options.apiKeys ?? []).map((key) => Redacted.make(key))
-  const services = Layer.mergeAll(Recorder.layer, ApiKeys.layer({ staticKeys })).pipe(
-    Layer.provideMerge(options.storage),
-    Layer.provideMerge(
-      Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(options.maxBody ?? RequestBody.defaultMaxBody))
-    )
-  )
-  const runtime = ManagedRuntime.make(services)
+  const base = BasePath.parse(options.basePath ?? "")
+  const runtime = ManagedRuntime.make(services(options, base))
   const scope = Scope.makeUnsafe()
   const opened = await runtime.runPromise(Scope.provide(handlers, scope)).catch(async (error) => {
     await runtime.dispose()
@@ -65,7 +74,12 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
   })
 
   const underWay = new UnderWay()
-  const run = <A, F>(effect: Effect.Effect<A, F, Recorder>) => underWay.add(() => runtime.runPromise(effect))
+  const run = async <A>(effect: Effect.Effect<A, TachographError.Failure, Recorder>): Promise<A> => {
+    if (closed !== undefined) throw new TachographError.TachographError("storage-unavailable")
+    const exit = await underWay.add(() => runtime.runPromiseExit(effect))
+    if (Exit.isSuccess(exit)) return exit.value
+    throw TachographError.fromCause(exit.cause)
+  }
   const close = async () => {
     await underWay.end()
     await runtime.runPromise(Scope.close(scope, Exit.void))
@@ -76,23 +90,41 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
   return {
     fetch: (request) => (closed === undefined ? underWay.add(() => opened.fetch(request)) : Promise.resolve(gone())),
     node: (request, response, next) => {
-      if (next !== undefined && Paths.methodsOf(request.url ?? "/") === undefined) return next()
+      if (next !== undefined && !isOurs(base, request.url ?? "/")) return next()
       if (closed !== undefined) return response.writeHead(503, goneHeaders).end(goneBody)
       void underWay.add(() => new Promise((resolve) => response.once("close", resolve)))
       return opened.node(request, response)
     },
-    fingerprint: (body) => run(fingerprint(body)),
-    record: (body, options) => run(record(body, options)),
+    fingerprint: (body, options) => run(InProcess.fingerprint(body, options)),
+    record: (body, options) => run(InProcess.record(body, options)),
+    recorder: InProcess.reads(opened.handler, base, run),
     close: () => (closed ??= close())
   }
 }
 
+const services = <E>({ apiKeys = [], authorize, maxBody, storage }: TachographOptions<E>, base: string) => {
+  const byKeys = ApiKeys.layer({ staticKeys: apiKeys.map((key) => Redacted.make(key)) })
+  const authorizer =
+    authorize === undefined ? Authorizer.layer.pipe(Layer.provide(byKeys)) : Authorizer.layerRule(authorize)
+  return Layer.mergeAll(
+    Layer.merge(Recorder.layer, authorizer).pipe(Layer.provideMerge(storage)),
+    Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(maxBody ?? RequestBody.defaultMaxBody)),
+    Layer.succeed(BasePath.BasePath, base)
+  )
+}
+
+const isOurs = (base: string, url: string): boolean => {
+  const path = BasePath.below(base, url)
+  return path !== undefined && Paths.methodsOf(path) !== undefined
+}
+
 const handlers = Effect.gen(function* () {
-  const httpEffect = yield* HttpRouter.toHttpEffect(Routes.layer).pipe(
+  const httpEffect = yield* HttpRouter.toHttpEffect(Routes.layerNoDeps).pipe(
     Effect.provideService(HttpRouter.RouterConfig, Routes.routerConfig)
   )
   const context = yield* Effect.context<never>()
   return {
+    handler: httpEffect,
     fetch: HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(httpEffect),
     node: yield* NodeHttpServer.makeHandler(httpEffect, { scope: yield* Effect.scope })
   }
@@ -101,20 +133,3 @@ const handlers = Effect.gen(function* () {
 const goneBody = JSON.stringify({ type: "storage-unavailable" })
 const goneHeaders = { "content-type": "application/json", "retry-after": "1" }
 const gone = () => new Response(goneBody, { status: 503, headers: goneHeaders })
-
-const fingerprintBody = RequestBody.decodeText(Fingerprints.CreateFingerprint)
-
-const record = Effect.fnUntraced(function* (body: object, { idempotencyKey }: RecordOptions = {}) {
-  const recorder = yield* Recorder
-  const bytes = Buffer.from(JSON.stringify(body))
-  const key = idempotencyKey === undefined ? undefined : yield* EventBody.decodeKey(idempotencyKey)
-  const event = yield* EventBody.decode({ bytes, json: true }, yield* CurrentProject, recorder.beginningsOf)
-  const { id, receivedAt } = yield* recorder.createEvent(EventBody.withKey(event, key, bytes))
-  return { event_id: id, received_at: DateTime.formatIso(receivedAt) }
-})
-
-const fingerprint = Effect.fnUntraced(function* (body: object) {
-  const recorder = yield* Recorder
-  const { value } = yield* fingerprintBody(JSON.stringify(body))
-  return yield* recorder.createFingerprint(toFingerprint(value))
-})

@@ -3,9 +3,10 @@
  * that refuses in its own way carries its violation as an annotation (core, `domain/Violation`), and everything else
  * follows from the kind of schema that the value did not fit.
  */
-import type { ErrorDetail } from "@tachograph/api"
+import { type ErrorDetail, ValidationFailure } from "@tachograph/api"
 import { annotationKey, type Violation } from "@tachograph/core/domain/Violation"
-import { Schema, type SchemaAST, type SchemaIssue } from "effect"
+import { Effect, Schema, type SchemaAST, type SchemaIssue } from "effect"
+import * as EchoText from "./EchoText.ts"
 
 export type Place = "path" | "query" | "header" | "body"
 
@@ -111,3 +112,13 @@ const oneOf = (type: string, literals: ReadonlyArray<SchemaAST.LiteralValue>): V
 /** Decodes with every error reported. */
 export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
   Schema.decodeUnknownEffect(schema, { errors: "all" })
+
+/** Decodes a value that is given by a name of its own, as a header or an option is. */
+export const decodeOption = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, ...loc: ReadonlyArray<string>) => {
+  const decodeValue = decoder(schema)
+  return (value: unknown) =>
+    Effect.mapError(decodeValue(value), ({ issue }) => {
+      const echo = () => EchoText.ofString(String(value))
+      return new ValidationFailure({ detail: details(issue, "header", echo).map((detail) => ({ ...detail, loc })) })
+    })
+}

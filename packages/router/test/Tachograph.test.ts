@@ -50,9 +50,9 @@ describe("createTachograph", () => {
     const first = await tachograph.record(event(id), options)
     expect(await tachograph.record(event(id), options)).toEqual(first)
     const another = tachograph.record(event(id, { session: "another" }), options)
-    await expect(another).rejects.toMatchObject({ _tag: "idempotency-key-reused" })
+    await expect(another).rejects.toMatchObject({ type: "idempotency-key-reused" })
     await expect(tachograph.record(event(id), { idempotencyKey: "" })).rejects.toMatchObject({
-      _tag: "validation-error",
+      type: "validation-error",
       detail: [{ type: "string_too_short", loc: ["header", "idempotency-key"] }]
     })
     // Over HTTP it is the same body, and the same key.
@@ -74,10 +74,10 @@ describe("createTachograph", () => {
     const id = await tachograph.fingerprint(fingerprint)
     const refuse = (fields: object, error: object) =>
       expect(tachograph.record(event(id, fields))).rejects.toMatchObject(error)
-    await refuse({ session: "" }, { _tag: "session-id-empty" })
-    await refuse({ fingerprint_id: "11111111-1111-4111-8111-111111111111" }, { _tag: "fingerprint-not-found" })
-    await refuse({ session: "a\u0000" }, { _tag: "validation-error", detail: [{ loc: ["body", "session"] }] })
-    await refuse({ duration_ms: -1 }, { _tag: "validation-error", detail: [{ loc: ["body", "duration_ms"] }] })
+    await refuse({ session: "" }, { type: "session-id-empty" })
+    await refuse({ fingerprint_id: "11111111-1111-4111-8111-111111111111" }, { type: "fingerprint-not-found" })
+    await refuse({ session: "a\u0000" }, { type: "validation-error", detail: [{ loc: ["body", "session"] }] })
+    await refuse({ duration_ms: -1 }, { type: "validation-error", detail: [{ loc: ["body", "duration_ms"] }] })
     await refuse({ properties: { api: "aisdk", inputs: "text", output: {} } }, { detail: [{ type: "dict_type" }] })
     const { body } = await HttpClient.make(tachograph.fetch, key).get("/api/v1/events?session=a")
     expect(body.events).toEqual([])

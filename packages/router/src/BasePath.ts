@@ -1,0 +1,19 @@
+/** The path under which everything is mounted: `/tachograph` makes `/health` to `/tachograph/health`. */
+import { Context } from "effect"
+
+/** Without a slash at its end; empty where the routes are mounted at the root. */
+export const BasePath = Context.Reference<string>("tachograph/router/BasePath", { defaultValue: () => "" })
+
+/** What a request can name without percent-encoding, so that there is one way to write it. */
+const form = /^(?:\/[\w.~-]+)*$/
+
+/** `/a/b/` is `/a/b`, `/` is the root. Throws a `TypeError` where it is no path. */
+export const parse = (path: string): string => {
+  const base = path.replace(/\/$/, "")
+  if (form.test(base)) return base
+  throw new TypeError("basePath: expected a path such as /tachograph, of letters, digits and . _ ~ -")
+}
+
+/** The URL below the base; undefined where it is not below it. */
+export const below = (base: string, url: string): string | undefined =>
+  base === "" ? url : url.startsWith(`${base}/`) ? url.slice(base.length) : undefined

@@ -1,0 +1,85 @@
+import { MemoryStorage } from "@tachograph/core"
+import { HttpClient } from "@tachograph/testkit"
+import { describe, expect, it } from "vitest"
+import { createTachograph, TachographError } from "../src/index.ts"
+import { apiKey, event, fingerprint, opened } from "./Samples.ts"
+
+describe("recorder", () => {
+  it("reads in process what HTTP would answer", async () => {
+    const tachograph = await opened({ basePath: "/in/here" })
+    const { recorder } = tachograph
+    const client = HttpClient.make(tachograph.fetch, apiKey)
+    const get = async (path: string) => (await client.get(`/in/here/api/v1${path}`)).body
+    const id = await tachograph.fingerprint(fingerprint)
+    for (const n of [1, 2, 3]) await tachograph.record(event(id, { agent: "..", person: "a/b", duration_ms: n }))
+    await client.put("/in/here/api/v1/people", { person_id: "a/b", properties: { x: 1 } })
+
+    const page = await recorder.listEvents({ agent: "..", limit: 2, order: "desc" })
+    expect(page).toEqual(await get("/events?agent=..&limit=2&order=desc"))
+    expect(page.events.map(({ duration_ms }) => duration_ms)).toEqual([3, 2])
+    const rest = await recorder.listEvents({ agent: "..", limit: 2, order: "desc", cursor: page.next_cursor! })
+    expect([rest.events.length, rest.next_cursor]).toEqual([1, null])
+
+    const eventId = page.events[0]!.event_id
+    expect(await recorder.getEvent(eventId)).toEqual(await get(`/events/${eventId}`))
+    expect(await recorder.getPerson("a/b")).toEqual(await get("/people/a%2Fb"))
+    expect((await recorder.getAgent("..")).agent_name).toBe("..")
+    expect((await recorder.getAgentVersion("..", "default")).agent_version_number).toBe(1)
+  })
+
+  it("answers the text of an event as it was sent", async () => {
+    const tachograph = await opened()
+    const id = await tachograph.fingerprint(fingerprint)
+    const inputs = '{ "n": 12345678901234567890, "n": 1.0 }'
+    const body = JSON.stringify(event(id)).replace('{"n":1}', inputs)
+    const { body: created } = await HttpClient.make(tachograph.fetch, apiKey).post("/api/v1/events", body)
+    expect(await tachograph.recorder.getEventText(created.event_id)).toContain(`"inputs":${inputs},`)
+  })
+
+  it("works in the project that is named, and reads nothing across", async () => {
+    const tachograph = await opened()
+    const project = "acme"
+    const id = await tachograph.fingerprint(fingerprint, { project })
+    const { event_id } = await tachograph.record(event(id), { project })
+    expect((await tachograph.recorder.listEvents({}, { project })).events).toHaveLength(1)
+    expect((await tachograph.recorder.listEvents()).events).toEqual([])
+    await expect(tachograph.recorder.getEvent(event_id)).rejects.toMatchObject({ type: "event-not-found" })
+    const nameless = { type: "validation-error", detail: [{ type: "string_too_short", loc: ["project"] }] }
+    await expect(tachograph.record(event(id), { project: "" })).rejects.toMatchObject(nameless)
+    await expect(tachograph.recorder.listEvents({}, { project: "" })).rejects.toMatchObject(nameless)
+  })
+
+  it("rejects with errors that are told apart by their type", async () => {
+    const { recorder } = await opened()
+    const unknown = "11111111-1111-4111-8111-111111111111"
+    await expect(recorder.getEvent(unknown)).rejects.toMatchObject({ type: "event-not-found", detail: [] })
+    await expect(recorder.getAgent("x")).rejects.toMatchObject({ type: "agent-not-found" })
+    await expect(recorder.getAgentVersion("x", "y")).rejects.toMatchObject({ type: "agent-not-found" })
+    await expect(recorder.getPerson("x")).rejects.toMatchObject({ type: "person-not-found" })
+    const error = await recorder.listEvents({ limit: 0, cursor: "x" }).catch((error: unknown) => error)
+    expect(error).toBeInstanceOf(TachographError)
+    expect(error).toMatchObject({
+      type: "validation-error",
+      detail: [{ loc: ["query", "limit"] }, { type: "value_error" }]
+    })
+    expect(String(error)).toMatch(/^TachographError: validation-error\nquery\.limit: Input should be greater/)
+  })
+
+  it("refuses a body that cannot be written as JSON", async () => {
+    const tachograph = await opened()
+    const cycle: { self?: unknown } = {}
+    cycle.self = cycle
+    for (const body of [cycle, { n: 1n }]) {
+      await expect(tachograph.record(body)).rejects.toMatchObject({ type: "validation-error" })
+      await expect(tachograph.fingerprint(body)).rejects.toMatchObject({ type: "validation-error" })
+    }
+  })
+
+  it("rejects once it is closed", async () => {
+    const tachograph = await createTachograph({ storage: MemoryStorage.layer })
+    await tachograph.close()
+    const closed = { type: "storage-unavailable" }
+    await expect(tachograph.record({})).rejects.toMatchObject(closed)
+    await expect(tachograph.recorder.listEvents()).rejects.toMatchObject(closed)
+  })
+})
