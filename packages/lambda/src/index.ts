@@ -1,1 +1,3 @@
-export {}
+export { createHandler, type LambdaHandler } from "./Handler.ts"
+export { UnknownEventError } from "./LambdaEvent.ts"
+export type { LambdaResult } from "./LambdaResult.ts"

@@ -1,0 +1,57 @@
+/** Tachograph behind API Gateway, a function URL or a load balancer. */
+import { createTachograph, type Tachograph, type TachographOptions } from "@tachograph/router"
+import * as LambdaEvent from "./LambdaEvent.ts"
+import { toRequest } from "./LambdaRequest.ts"
+import { fromResponse, type LambdaResult } from "./LambdaResult.ts"
+
+export interface LambdaHandler {
+  /**
+   * Answers an event of API Gateway (REST; HTTP, payload 1.0 and 2.0), a function URL or a load balancer (headers with one
+   * value or with several). Rejects with an `UnknownEventError` where the event is anything else, so that the invocation
+   * fails. Where the storage cannot be opened the answer is 503 `storage-unavailable`, and the next call tries again.
+   */
+  (event: unknown): Promise<LambdaResult>
+  /** Waits for what is under way, then closes the storage. SIGTERM does so by itself, and ends the process. */
+  readonly close: () => Promise<void>
+}
+
+const error = (status: number, type: string, headers: Record<string, string> = {}) =>
+  Response.json({ type }, { status, headers })
+
+const answer = async (call: LambdaEvent.HttpCall, tachograph: Tachograph | undefined): Promise<Response> => {
+  if (tachograph === undefined) return error(503, "storage-unavailable", { "retry-after": "1" })
+  let request: Request
+  try {
+    request = toRequest(call)
+  } catch {
+    return error(400, "bad-request")
+  }
+  return tachograph.fetch(request)
+}
+
+/**
+ * Makes a function's handler, with the options of `createTachograph`. The storage begins to open at once, while the
+ * function starts, and stays open from call to call.
+ */
+export const createHandler = <E>(options: TachographOptions<E>): LambdaHandler => {
+  let opening: Promise<Tachograph | undefined> | undefined
+  const open = () =>
+    (opening ??= createTachograph(options).catch((error) => {
+      console.error("Tachograph could not be opened:", error)
+      opening = undefined
+      return undefined
+    }))
+  const close = async () => {
+    process.off("SIGTERM", terminate)
+    await (await opening)?.close()
+  }
+  const terminate = () => void close().finally(() => process.exit())
+  process.once("SIGTERM", terminate)
+  void open()
+
+  const handle = async (event: unknown) => {
+    const call = LambdaEvent.read(event)
+    return fromResponse(await answer(call, await open()), call.answer)
+  }
+  return Object.assign(handle, { close })
+}

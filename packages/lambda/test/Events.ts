@@ -1,0 +1,173 @@
+/**
+ * Requests as the events that AWS makes of them, and results as the answers that it makes of those: the encoding rules of
+ * each front door, without its limits. Written after AWS's documentation and events that others captured.
+ */
+import { Buffer, isUtf8 } from "node:buffer"
+import type { LambdaResult } from "../src/index.ts"
+
+export const kinds = ["rest", "http", "http-1", "url", "alb", "alb-multi"] as const
+export type Kind = (typeof kinds)[number]
+
+interface Parts {
+  readonly method: string
+  /** As it was sent. */
+  readonly path: string
+  /** As it was sent, without its question mark. */
+  readonly query: string
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+  readonly body: { readonly body: string; readonly isBase64Encoded: boolean }
+}
+
+type Pairs = Parts["headers"]
+
+const lists = (pairs: Pairs) => {
+  const map: Record<string, Array<string>> = {}
+  for (const [name, value] of pairs) (map[name] ??= []).push(value)
+  return map
+}
+
+const last = (pairs: Pairs) => Object.fromEntries(pairs)
+
+const joined = (pairs: Pairs) =>
+  Object.fromEntries(Object.entries(lists(pairs)).map(([name, values]) => [name, values.join(",")]))
+
+const orNull = <A extends object>(map: A): A | null => (Object.keys(map).length === 0 ? null : map)
+
+/** Name and value of what stands between ampersands, as they were sent. */
+const rawPairs = (query: string): Pairs =>
+  query === ""
+    ? []
+    : query.split("&").map((part) => {
+        const at = part.indexOf("=")
+        return at < 0 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)]
+      })
+
+const decodedPairs = (query: string): Pairs => [...new URLSearchParams(query)]
+
+/** What HTTP APIs hand over: decoded once, and cut at a question mark that was encoded. */
+const decodedPath = (path: string) => decodeURIComponent(path).split("?", 1)[0]!
+
+const ownDomain = "a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com"
+
+const version1 = ({ body, headers, method, query }: Parts, path: string, context: object) => ({
+  resource: "/{proxy+}",
+  path,
+  httpMethod: method,
+  headers: last(headers),
+  multiValueHeaders: lists(headers),
+  queryStringParameters: orNull(last(decodedPairs(query))),
+  multiValueQueryStringParameters: orNull(lists(decodedPairs(query))),
+  pathParameters: { proxy: path.slice(1) },
+  stageVariables: null,
+  requestContext: { apiId: "a1b2c3d4e5", domainName: ownDomain, httpMethod: method, protocol: "HTTP/1.1", ...context },
+  // An absent body is null here.
+  body: body.body === "" ? null : body.body,
+  isBase64Encoded: body.isBase64Encoded
+})
+
+const version2 = ({ body, headers, method, query }: Parts, path: string, context: object) => {
+  const cookies = headers.filter(([name]) => name === "cookie").flatMap(([, value]) => value.split("; "))
+  return {
+    version: "2.0",
+    routeKey: "$default",
+    rawPath: path,
+    rawQueryString: query,
+    ...(cookies.length === 0 ? {} : { cookies }),
+    headers: joined(headers.filter(([name]) => name !== "cookie")),
+    ...(query === "" ? {} : { queryStringParameters: joined(decodedPairs(query)) }),
+    requestContext: {
+      domainName: ownDomain,
+      routeKey: "$default",
+      stage: "$default",
+      http: { method, path, protocol: "HTTP/1.1", sourceIp: "192.0.2.1", userAgent: "test" },
+      ...context
+    },
+    // An absent body is absent here.
+    ...(body.body === "" ? {} : { body: body.body }),
+    isBase64Encoded: body.isBase64Encoded
+  }
+}
+
+const loadBalancer = (
+  { body, method, path }: Parts,
+  values: { readonly [name in "headers" | "multiValueHeaders"]?: object } & object
+) => ({
+  requestContext: { elb: { targetGroupArn: "arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/t/0123" } },
+  httpMethod: method,
+  path,
+  ...values,
+  ...body
+})
+
+const events: Record<Kind, (parts: Parts) => object> = {
+  rest: (parts) => version1(parts, parts.path, { stage: "prod", path: `/prod${parts.path}` }),
+  http: (parts) => version2(parts, decodedPath(parts.path), {}),
+  "http-1": (parts) => {
+    const path = decodedPath(parts.path)
+    return { version: "1.0", ...version1(parts, path, { stage: "$default", path }) }
+  },
+  url: (parts) => version2(parts, parts.path, { domainName: "a1b2c3.lambda-url.eu-west-1.on.aws" }),
+  alb: (parts) =>
+    loadBalancer(parts, { headers: last(parts.headers), queryStringParameters: last(rawPairs(parts.query)) }),
+  "alb-multi": (parts) =>
+    loadBalancer(parts, {
+      multiValueHeaders: lists(parts.headers),
+      multiValueQueryStringParameters: lists(rawPairs(parts.query))
+    })
+}
+
+const textual = /^(?:text\/|application\/(?:json|javascript|xml)(?:;|$))/
+
+/** Text where it says that it is, nothing says that it is compressed, and it can be put into an event at all. */
+const bodyOf = (bytes: Buffer, headers: Headers): Parts["body"] => {
+  const isText = textual.test(headers.get("content-type") ?? "") && !headers.has("content-encoding") && isUtf8(bytes)
+  return { body: bytes.toString(isText ? "utf8" : "base64"), isBase64Encoded: bytes.length > 0 && !isText }
+}
+
+/** The event of a request. `target` stands for the path and query of a URL that no `Request` can hold. */
+export const eventOf = async (kind: Kind, request: Request, target?: string): Promise<unknown> => {
+  const { pathname, search } = new URL(request.url)
+  const [path = "", query = ""] = (target ?? pathname + search).split(/\?(.*)/s)
+  const bytes = Buffer.from(await request.arrayBuffer())
+  const headers = new Headers(request.headers)
+  headers.set("host", "tachograph.example")
+  headers.set("content-length", String(bytes.length))
+  const parts = {
+    method: request.method,
+    path,
+    query,
+    headers: [...headers].map(([name, value]) => [name, Buffer.from(value, "latin1").toString("utf8")] as const),
+    body: bodyOf(bytes, request.headers)
+  }
+  return JSON.parse(JSON.stringify(events[kind](parts)))
+}
+
+/** What AWS answers with; it ignores what is not meant for this kind. */
+export const responseOf = (kind: Kind, result: LambdaResult): Response => {
+  const {
+    body,
+    cookies = [],
+    headers = {},
+    isBase64Encoded,
+    multiValueHeaders = {},
+    statusCode
+  } = JSON.parse(JSON.stringify(result)) as LambdaResult
+  const pairs: Array<readonly [string, string]> = []
+  if (kind !== "alb-multi") pairs.push(...Object.entries(headers))
+  if (kind === "http" || kind === "url") pairs.push(...cookies.map((cookie) => ["set-cookie", cookie] as const))
+  if (kind === "rest" || kind === "http-1" || kind === "alb-multi") {
+    pairs.push(
+      ...Object.entries(multiValueHeaders).flatMap(([name, values]) => values.map((value) => [name, value] as const))
+    )
+  }
+  const bytes = Buffer.from(body, isBase64Encoded ? "base64" : "utf8")
+  const answer = new Headers()
+  for (const [name, value] of pairs) answer.append(name, value)
+  return new Response(bytes.length === 0 ? null : bytes, { status: statusCode, headers: answer })
+}
+
+/** Takes requests through a handler, as if through AWS. */
+export const overLambda =
+  (kind: Kind, handler: (event: unknown) => Promise<LambdaResult>) =>
+  async (request: Request): Promise<Response> =>
+    responseOf(kind, await handler(await eventOf(kind, request)))
