@@ -1,7 +1,7 @@
 /** Who is asking, and what may they do: told by API keys, or by a rule of the host's own. */
 import { ApiKeys, type Errors, type Principal, ProjectId, Scope } from "@tachograph/core"
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
-import { HttpServerRequest } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 import type { IncomingMessage } from "node:http"
 
 /** What a host's rule is shown of a request. */
@@ -54,7 +54,9 @@ export class Authorizer extends Context.Service<
     Layer.succeed(Authorizer, {
       authorize: ({ headers, method, source, url }) =>
         Effect.promise(async () => rule({ method, url, headers, source: source as AuthorizeRequest["source"] })).pipe(
-          Effect.flatMap((grant) => (grant == null ? Effect.undefined : Effect.orDie(decodeGrant(grant))))
+          Effect.flatMap((grant) =>
+            grant === null || grant === undefined ? Effect.undefined : Effect.orDie(decodeGrant(grant))
+          )
         )
     })
 }

@@ -1,6 +1,8 @@
 /** What a validation error repeats of a body: the value as it was written, its numbers to the digit. */
 import { Scan } from "@tachograph/core"
-import type { Echo } from "./ValidationDetail.ts"
+
+/** What stood at a path below the place that was decoded, fit to be echoed. */
+export type Echo = (path: ReadonlyArray<PropertyKey>) => unknown
 
 /** Bytes of JSON without white space. What is longer is replaced by a text that says its size. */
 const maxEchoBytes = 1024

@@ -10,9 +10,6 @@ import * as EchoText from "./EchoText.ts"
 
 export type Place = "path" | "query" | "header" | "body"
 
-/** What stood at a path below the place that was decoded, fit to be echoed. */
-export type Echo = (path: ReadonlyArray<PropertyKey>) => unknown
-
 const missing: Violation = { type: "missing", msg: "Field required" }
 
 export const missingBody: ErrorDetail = { ...missing, loc: ["body"], input: null }
@@ -21,7 +18,7 @@ export const missingBody: ErrorDetail = { ...missing, loc: ["body"], input: null
 const maxDetails = 1_000
 
 /** All that is wrong, in the order of the schema's fields. */
-export const details = (issue: SchemaIssue.Issue, place: Place, echo: Echo) => {
+export const details = (issue: SchemaIssue.Issue, place: Place, echo: EchoText.Echo) => {
   const found: Array<ErrorDetail> = []
   const add = (
     { ctx, msg, type }: Violation,
