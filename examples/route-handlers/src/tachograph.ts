@@ -1,0 +1,8 @@
+import { createTachograph, type Tachograph } from "@tachograph/router"
+import { sqlite } from "@tachograph/storage-sqlite"
+
+let opened: Promise<Tachograph> | undefined
+
+/** Opened by the first request: whoever builds the application loads these files too. */
+export const open = () =>
+  (opened ??= createTachograph({ storage: sqlite("tachograph.db"), apiKeys: [process.env.TACHOGRAPH_API_KEY!] }))
