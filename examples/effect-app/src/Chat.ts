@@ -1,0 +1,31 @@
+/** The application's own routes. `POST /chat` asks a model, and records what it was asked and what it answered. */
+import { SessionId } from "@tachograph/core"
+import { Config, Effect, Layer, Redacted, Schema } from "effect"
+import { HttpBody, HttpClient, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { record } from "./Recording.ts"
+
+const Question = Schema.Struct({ session: SessionId, question: Schema.String })
+
+const chat = Effect.gen(function* () {
+  const url = yield* Config.String("OPENAI_BASE_URL").pipe(Config.withDefault("https://api.openai.com/v1"))
+  const key = yield* Config.Redacted("OPENAI_API_KEY")
+  return Effect.gen(function* () {
+    const { question, session } = yield* HttpServerRequest.schemaBodyJson(Question)
+    const request = JSON.stringify({ model: "gpt-5-mini", input: question })
+    const response = yield* HttpClient.post(`${url}/responses`, {
+      headers: { authorization: `Bearer ${Redacted.value(key)}` },
+      body: HttpBody.text(request, "application/json")
+    })
+    const answer = yield* response.text
+    // Whoever asked is not to suffer from what was not recorded.
+    yield* record({ session, request, answer }).pipe(
+      Effect.ignoreCause({ log: "Error", message: "A call was not recorded" })
+    )
+    return HttpServerResponse.text(answer, { status: response.status, contentType: "application/json" })
+  })
+})
+
+export const layer = Layer.merge(
+  HttpRouter.add("GET", "/", HttpServerResponse.text("Hello from Effect\n")),
+  HttpRouter.use((router) => Effect.flatMap(chat, (handler) => router.add("POST", "/chat", handler)))
+)

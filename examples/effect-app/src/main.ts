@@ -1,0 +1,35 @@
+/** An Effect application that composes Tachograph's layers with its own. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { ApiKeys, Recorder } from "@tachograph/core"
+import { BasePath, Routes } from "@tachograph/router"
+import { SqliteStorage } from "@tachograph/storage-sqlite"
+import { Cause, Config, Effect, Exit, Layer, Runtime } from "effect"
+import { FetchHttpClient, HttpRouter } from "effect/http"
+import { createServer } from "node:http"
+import * as Chat from "./Chat.ts"
+
+const keys = Layer.unwrap(
+  Effect.map(Config.Redacted("TACHOGRAPH_API_KEY"), (key) => ApiKeys.layer({ staticKeys: [key] }))
+)
+
+const tachograph = Layer.merge(Recorder.layer, keys).pipe(
+  Layer.provideMerge(SqliteStorage.layer({ filename: "tachograph.db" }))
+)
+
+const server = Layer.unwrap(
+  Effect.map(Config.Int("PORT").pipe(Config.withDefault(3000)), (port) =>
+    NodeHttpServer.layer(createServer, { host: "127.0.0.1", port })
+  )
+)
+
+HttpRouter.serve(Layer.mergeAll(Chat.layer, Routes.layer), { routerConfig: Routes.routerConfig }).pipe(
+  Layer.provide(Layer.succeed(BasePath, "/tachograph")),
+  Layer.provide([tachograph, server, FetchHttpClient.layer]),
+  Layer.launch,
+  NodeRuntime.runMain({
+    // A signal is how it ends, not how it fails.
+    teardown: (exit, onExit) =>
+      Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
+  })
+)
