@@ -18,6 +18,8 @@ export interface HttpCall {
   readonly target: string
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: Uint8Array<ArrayBuffer> | undefined
+  /** What it was read from. */
+  readonly event: unknown
   /** How the door wants its answer. */
   readonly answer: AnswerForm
 }
@@ -63,7 +65,7 @@ const join = (pairs: ReadonlyArray<readonly [name: string, value: string]>): str
 
 const withoutStage = (path: string, { stage }: Fields): string => {
   const prefix = `/${textOf(stage)}`
-  return prefix !== "/" && `${path}/`.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
+  return prefix !== "/" && `${path}/`.startsWith(`${prefix}/`) ? path.slice(prefix.length) || "/" : path
 }
 
 const isOwnDomain = ({ domainName }: Fields): boolean => textOf(domainName).includes(".execute-api.")
@@ -72,7 +74,7 @@ const isFunctionUrl = ({ domainName }: Fields): boolean => textOf(domainName).in
 
 type Target = Pick<HttpCall, "method" | "target" | "headers" | "answer">
 
-const targetOf = (path: string, query: string): string => (path || "/") + (query === "" ? "" : `?${query}`)
+const targetOf = (path: string, query: string): string => path + (query === "" ? "" : `?${query}`)
 
 /** HTTP APIs and function URLs. */
 const readVersion2 = (event: Fields, context: Fields): Target => {
@@ -134,5 +136,5 @@ export const read = (invocation: unknown): HttpCall => {
         ? readVersion2(event, context)
         : readVersion1(event, context)
   if (target.method === "" || !target.target.startsWith("/")) throw new UnknownEventError()
-  return { ...target, body: bodyOf(event) }
+  return { ...target, body: bodyOf(event), event: invocation }
 }

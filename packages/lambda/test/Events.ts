@@ -88,10 +88,7 @@ const version2 = ({ body, headers, method, query }: Parts, path: string, context
   }
 }
 
-const loadBalancer = (
-  { body, method, path }: Parts,
-  values: { readonly [name in "headers" | "multiValueHeaders"]?: object } & object
-) => ({
+const loadBalancer = ({ body, method, path }: Parts, values: object) => ({
   requestContext: { elb: { targetGroupArn: "arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/t/0123" } },
   httpMethod: method,
   path,

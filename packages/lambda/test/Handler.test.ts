@@ -1,0 +1,165 @@
+import { MemoryStorage } from "@tachograph/core"
+import { HttpClient } from "@tachograph/testkit"
+import type { ALBHandler, APIGatewayProxyHandler, APIGatewayProxyHandlerV2, LambdaFunctionURLHandler } from "aws-lambda"
+import { Effect, Layer } from "effect"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { createHandler, eventOf, type LambdaHandler, UnknownEventError } from "../src/index.ts"
+import * as Events from "./Events.ts"
+
+const key = "a key of the test's own making"
+const storage = MemoryStorage.layer
+
+const closed = (handler: LambdaHandler) => {
+  onTestFinished(() => handler.close())
+  return handler
+}
+
+const health = () => Events.eventOf("url", new Request("http://localhost/health"))
+
+const type = ({ body, statusCode }: { statusCode: number; body: string }) => [statusCode, JSON.parse(body).type]
+
+describe("createHandler", () => {
+  it("is a handler of AWS's own types", () => {
+    const handler = closed(createHandler({ storage }))
+    const typed: [APIGatewayProxyHandler, APIGatewayProxyHandlerV2, LambdaFunctionURLHandler, ALBHandler] = [
+      handler,
+      handler,
+      handler,
+      handler
+    ]
+    // Of a function with a third parameter, newer Node runtimes say that callbacks are gone.
+    expect(typed.map(({ length }) => length)).toEqual([1, 1, 1, 1])
+  })
+
+  it.each(Events.kinds)("reads a name that no URL can hold, over %s", async (kind) => {
+    const handler = closed(createHandler({ storage, apiKeys: [key] }))
+    const client = HttpClient.make(Events.overLambda(kind, handler), key)
+    await client.put("/api/v1/agents", { agent_name: ".." })
+    const request = new Request("http://localhost/", { headers: { authorization: `Bearer ${key}` } })
+    const result = await handler(await Events.eventOf(kind, request, "/api/v1/agents/%2E%2E?x=1"))
+    expect(JSON.parse(result.body)).toMatchObject({ agent_name: ".." })
+  })
+
+  it.each(Events.kinds)("is mounted below a path, over %s", async (kind) => {
+    const handler = closed(createHandler({ storage, apiKeys: [key], basePath: "/tachograph" }))
+    const { get } = HttpClient.make(Events.overLambda(kind, handler), key)
+    expect((await get("/tachograph/health")).body).toEqual({ status: "ok" })
+    expect((await get("/tachograph/api/v1/events?limit=1")).body).toEqual({ events: [], next_cursor: null })
+    expect((await get("/health")).status).toBe(404)
+  })
+
+  it("shows a rule of one's own what the gateway found out", async () => {
+    const handler = closed(
+      createHandler({
+        storage,
+        authorize: ({ source, url }) => {
+          const { requestContext } = eventOf(source) as {
+            requestContext: { authorizer?: { lambda: { tenant: string } } }
+          }
+          expect(url).toBe("/api/v1/events?limit=1")
+          const tenant = requestContext.authorizer?.lambda.tenant
+          return tenant === undefined ? null : { project: tenant, scopes: ["read"] }
+        }
+      })
+    )
+    const event = (authorizer?: object) => ({
+      version: "2.0",
+      rawPath: "/api/v1/events",
+      rawQueryString: "limit=1",
+      headers: {},
+      requestContext: { stage: "$default", http: { method: "GET" }, authorizer }
+    })
+    expect(type(await handler(event()))).toEqual([401, "unauthorized"])
+    expect((await handler(event({ lambda: { tenant: "acme" } }))).statusCode).toBe(200)
+    expect(eventOf(new Request("http://localhost/"))).toBeUndefined()
+  })
+
+  it("answers the health check of a load balancer", async () => {
+    const handler = closed(createHandler({ storage }))
+    const event = {
+      requestContext: { elb: { targetGroupArn: "arn:aws:elasticloadbalancing:eu-west-1:1:targetgroup/t/0" } },
+      httpMethod: "GET",
+      path: "/health",
+      queryStringParameters: {},
+      headers: { "user-agent": "ELB-HealthChecker/2.0" },
+      body: "",
+      isBase64Encoded: false
+    }
+    expect(await handler(event)).toMatchObject({
+      statusCode: 200,
+      statusDescription: "200 OK",
+      headers: { "content-type": "application/json" },
+      body: `{"status":"ok"}`
+    })
+  })
+
+  it("answers methods and bodies that a Request would refuse", async () => {
+    const handler = closed(createHandler({ storage }))
+    const event = (method: string) => ({
+      httpMethod: method,
+      path: "/health",
+      headers: null,
+      body: "{}",
+      requestContext: {}
+    })
+    expect((await handler(event("GET"))).statusCode).toBe(200)
+    expect(type(await handler(event("TRACE")))).toEqual([405, "method-not-allowed"])
+    expect(type(await handler(event("CONNECT")))).toEqual([405, "method-not-allowed"])
+  })
+
+  it("answers 400 to a header that cannot be one", async () => {
+    const handler = closed(createHandler({ storage }))
+    for (const headers of [{ "a b": "x" }, { a: "x\ny" }, { "": "x" }]) {
+      expect(type(await handler({ httpMethod: "GET", path: "/health", headers, requestContext: {} }))).toEqual([
+        400,
+        "bad-request"
+      ])
+    }
+  })
+
+  it("fails an invocation that is no HTTP request", async () => {
+    const handler = closed(createHandler({ storage }))
+    const failed = handler({ source: "aws.events" })
+    await expect(failed).rejects.toBeInstanceOf(UnknownEventError)
+    await expect(failed).rejects.toMatchObject({ name: "UnknownEventError", type: "unknown-event" })
+  })
+
+  it("opens the storage while the function starts, once for all calls", async () => {
+    let opened = 0
+    const counted = Layer.unwrap(Effect.sync(() => (opened++, storage)))
+    const handler = closed(createHandler({ storage: counted }))
+    await vi.waitFor(() => expect(opened).toBe(1))
+    await Promise.all([handler(await health()), handler(await health())])
+    expect(opened).toBe(1)
+  })
+
+  it("answers 503 while the storage cannot be opened, and tries again with each call", async () => {
+    const log = vi.spyOn(console, "error").mockImplementation(() => {})
+    onTestFinished(() => log.mockRestore())
+    let tries = 0
+    const flaky = Layer.unwrap(
+      Effect.suspend(() => (++tries < 3 ? Effect.fail(new Error("away")) : Effect.succeed(storage)))
+    )
+    const handler = closed(createHandler({ storage: flaky }))
+    // What failed before anybody called is nobody's answer.
+    await vi.waitFor(() => expect(log).toHaveBeenCalledTimes(1))
+    const refused = await handler(await health())
+    expect(type(refused)).toEqual([503, "storage-unavailable"])
+    expect(refused.headers).toEqual({ "content-type": "application/json", "retry-after": "1" })
+    expect(log).toHaveBeenLastCalledWith(
+      "Tachograph could not be opened:",
+      expect.objectContaining({ message: "away" })
+    )
+    expect((await handler(await health())).statusCode).toBe(200)
+    expect(tries).toBe(3)
+  })
+
+  it("answers 503 once it is closed, and leaves no listener behind", async () => {
+    const before = process.listenerCount("SIGTERM")
+    const handler = createHandler({ storage })
+    expect(process.listenerCount("SIGTERM")).toBe(before + 1)
+    await handler.close()
+    expect(type(await handler(await health()))).toEqual([503, "storage-unavailable"])
+    expect(process.listenerCount("SIGTERM")).toBe(before)
+  })
+})
