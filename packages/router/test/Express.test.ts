@@ -3,13 +3,22 @@ import { HttpSuite } from "@tachograph/testkit"
 import { overExpress } from "./OverExpress.ts"
 import { expectHostsOwn } from "./OverServer.ts"
 
-const storage = () => sqlite(":memory:")
+const options = { storage: () => sqlite(":memory:"), expectNotOurs: expectHostsOwn }
+const basePath = "/tachograph"
 
-HttpSuite.run("Express", { storage, serve: overExpress(), expectNotOurs: expectHostsOwn })
+HttpSuite.run("Express", {
+  ...options,
+  serve: overExpress((app, tachograph) => app.use(tachograph.node))
+})
 
-HttpSuite.run("Express, app.use with a path", {
-  storage,
-  serve: overExpress("/tachograph"),
-  basePath: "/tachograph",
-  expectNotOurs: expectHostsOwn
+HttpSuite.run("Express, with a path of its own", {
+  ...options,
+  basePath,
+  serve: overExpress((app, tachograph) => app.use(basePath, tachograph.node))
+})
+
+HttpSuite.run("Express, below a base path", {
+  ...options,
+  basePath,
+  serve: overExpress((app, tachograph) => app.use(tachograph.node), { basePath })
 })

@@ -6,11 +6,18 @@ import { Hono } from "hono"
 import { createTachograph } from "../src/index.ts"
 import { overServer } from "./OverServer.ts"
 
-const serve = async (storage: Layer.Layer<Storage>) => {
-  const tachograph = await createTachograph({ storage })
-  const app = new Hono()
-  app.all("*", (context) => tachograph.fetch(context.req.raw))
-  return overServer(tachograph, getRequestListener(app.fetch))
-}
+const overHono =
+  (basePath = "") =>
+  async (storage: Layer.Layer<Storage>) => {
+    const tachograph = await createTachograph({ storage, basePath })
+    const app = new Hono()
+    app.all(`${basePath}/*`, (context) => tachograph.fetch(context.req.raw))
+    return overServer(tachograph, getRequestListener(app.fetch))
+  }
 
-HttpSuite.run("Hono", { storage: () => MemoryStorage.layer, serve })
+const storage = () => MemoryStorage.layer
+const basePath = "/tachograph"
+
+HttpSuite.run("Hono", { storage, serve: overHono() })
+
+HttpSuite.run("Hono, below a base path", { storage, basePath, serve: overHono(basePath) })

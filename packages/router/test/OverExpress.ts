@@ -1,17 +1,16 @@
 import type { Storage } from "@tachograph/core"
 import type { Layer } from "effect"
-import express, { type RequestHandler } from "express"
-import { createTachograph } from "../src/index.ts"
+import express, { type Express } from "express"
+import { createTachograph, type Tachograph } from "../src/index.ts"
 import { hostsOwn, overServer } from "./OverServer.ts"
 
-/** Mounts the router in Express, at `path`, behind what else there is. */
+/** Puts Express in front of the router, which `mount` puts into it. */
 export const overExpress =
-  (path = "/", ...before: ReadonlyArray<RequestHandler>) =>
+  (mount: (app: Express, tachograph: Tachograph) => void, options: { readonly basePath?: string } = {}) =>
   async (storage: Layer.Layer<Storage>) => {
-    const tachograph = await createTachograph({ storage })
+    const tachograph = await createTachograph({ storage, ...options })
     const app = express()
-    for (const handler of before) app.use(handler)
-    app.use(path, tachograph.node)
+    mount(app, tachograph)
     app.use((_request, response) => void response.status(404).send(hostsOwn))
     return overServer(tachograph, app)
   }

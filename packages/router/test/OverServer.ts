@@ -10,6 +10,8 @@ export const overServer = async (
   listener: RequestListener
 ): ReturnType<HttpSuite.HttpSuiteOptions["serve"]> => {
   const server = createServer(listener)
+  // The suite's own work can keep both ends from seeing in time that the other has closed a connection.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   const { port } = server.address() as AddressInfo
   return {

@@ -25,6 +25,9 @@ import * as StorageCases from "./http/StorageCases.ts"
 import type { Subject } from "./http/Subject.ts"
 import * as VerbatimCases from "./http/VerbatimCases.ts"
 
+export type { Exceptions } from "./http/Cases.ts"
+export type { Subject } from "./http/Subject.ts"
+
 export interface HttpSuiteOptions {
   /** An empty storage of its own for each call. */
   readonly storage: () => Layer.Layer<Storage, unknown>
@@ -56,7 +59,7 @@ const all = [
 ]
 
 /** A transport that has another number of cases leaves some out. */
-const count = 199
+const count = 203
 
 const expectNotFound = (answer: HttpClient.Answer) => {
   expectError(answer, 404, "not-found")
