@@ -1,0 +1,17 @@
+import express from "express"
+import OpenAI from "openai"
+import { authenticate } from "./authenticate.ts"
+
+const openai = new OpenAI()
+const app = express()
+app.use(authenticate)
+app.use(express.json())
+
+app.post("/chat", async (request, response) => {
+  const { question } = request.body
+  const answer = await openai.responses.create({ model: "gpt-5-mini", input: question })
+  response.json({ answer: answer.output_text })
+})
+
+const server = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1")
+process.once("SIGTERM", () => server.close())

@@ -1,0 +1,22 @@
+import { createTachograph } from "@tachograph/router"
+import { sqlite } from "@tachograph/storage-sqlite"
+import express from "express"
+
+const tachograph = await createTachograph({
+  storage: sqlite("tachograph.db"),
+  basePath: "/tachograph",
+  apiKeys: [process.env.TACHOGRAPH_API_KEY!]
+})
+const app = express()
+app.use(
+  express.json({
+    // Express refuses larger bodies, 100 kB unless told otherwise, before Tachograph sees them.
+    limit: "32mb",
+    // Else they would be recorded as they were parsed, not as they were sent.
+    verify: (request, _response, bytes) => Object.assign(request, { rawBody: bytes })
+  })
+)
+app.use(tachograph.node)
+
+const server = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1")
+process.once("SIGTERM", () => server.close(() => tachograph.close()))

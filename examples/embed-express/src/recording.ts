@@ -1,0 +1,32 @@
+import type { Tachograph } from "@tachograph/router"
+
+interface About {
+  readonly fingerprint_id: string
+  readonly session: string
+  readonly person?: string
+}
+
+/**
+ * A `fetch` for OpenAI's SDK, which records what was sent and answered. Nobody waits for that; where it fails, it is logged
+ * and the call goes on. An answer that is no JSON, as a stream is none, is not recorded.
+ */
+export const recording =
+  (tachograph: Tachograph, about: About): typeof fetch =>
+  async (url, init) => {
+    const occurred_at = new Date()
+    const response = await fetch(url, init)
+    const record = async (inputs: string, answer: Response) => {
+      const output = await answer.text()
+      await tachograph.record({
+        ...about,
+        event_name: "llm",
+        occurred_at,
+        duration_ms: Date.now() - occurred_at.getTime(),
+        properties: { api: "openai-responses", inputs: JSON.parse(inputs), output: JSON.parse(output) }
+      })
+    }
+    if (typeof init?.body === "string" && response.headers.get("content-type")?.includes("json")) {
+      record(init.body, response.clone()).catch((error) => console.error("A call was not recorded:", error))
+    }
+    return response
+  }

@@ -1,0 +1,106 @@
+/** The example's programs as processes of their own, against a provider that is here. */
+import { createTachograph } from "@tachograph/router"
+import { sqlite } from "@tachograph/storage-sqlite"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { expect, it, onTestFinished, vi } from "vitest"
+import { run } from "./Program.ts"
+
+const ada = "token-of-ada"
+const bob = "token-of-bob"
+
+/** Answers calls of the model, each when it is let. */
+const provider = async (mayAnswer: () => Promise<void> = async () => {}) => {
+  const asked: Array<string> = []
+  const server = createServer(async (request, response) => {
+    asked.push(Buffer.concat(await request.toArray()).toString())
+    await mayAnswer()
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer))
+  })
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  return { asked, env: { OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_API_KEY: "none" } }
+}
+
+const answer = {
+  id: "resp_1",
+  object: "response",
+  model: "gpt-5-mini",
+  status: "completed",
+  output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "42" }] }]
+}
+
+const question = (session?: string) => JSON.stringify({ question: "What is it?", session })
+
+it("is an application before Tachograph is in it", async () => {
+  const { url } = await run("provider", {})
+  const app = await run("before", { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "none" })
+  expect(await app.call("/chat", "nobody's", question("s"))).toMatchObject({ status: 401 })
+  expect(await app.call("/chat", bob, question("s"))).toEqual({ status: 200, text: `{"answer":"42"}` })
+  expect(await app.end()).toBe(0)
+})
+
+it("leaves the application's routes and its own authentication as they were", async () => {
+  const { env } = await provider()
+  const app = await run("main", env)
+  const refused = { status: 401, text: `{"error":"Who are you?"}` }
+  expect(await app.call("/chat", "nobody's", question("s"))).toEqual(refused)
+  expect(await app.call("/tachograph/api/v1/events", "nobody's")).toEqual(refused)
+  expect(await app.call("/tachograph/api/v1/events", bob)).toEqual({ status: 401, text: `{"type":"unauthorized"}` })
+  expect(await app.call("/tachograph/api/v1/events", ada)).toMatchObject({ status: 200 })
+  expect(await app.call("/none", ada)).toMatchObject({ status: 404, text: expect.stringContaining("Cannot GET /none") })
+})
+
+it("records what the SDK sent and what it was answered", async () => {
+  const { asked, env } = await provider()
+  const app = await run("main", env)
+  expect(await app.call("/chat", bob, question("s"))).toEqual({ status: 200, text: `{"answer":"42"}` })
+  const event = await vi.waitFor(async () => {
+    const { events } = JSON.parse((await app.call("/tachograph/api/v1/events?session=s", ada)).text)
+    expect(events).toMatchObject([{ model: "gpt-5-mini", person: "bob", stop_reason: "completed" }])
+    return events[0]
+  })
+  const { text } = await app.call(`/tachograph/api/v1/events/${event.event_id}`, ada)
+  expect(text).toContain(`"inputs":${asked[0]},"output":${JSON.stringify(answer)}}`)
+})
+
+it("answers though a call could not be recorded, and says so in the log", async () => {
+  const { env } = await provider()
+  const app = await run("main", env)
+  expect(await app.call("/chat", bob, question(undefined))).toEqual({ status: 200, text: `{"answer":"42"}` })
+  await vi.waitFor(() => expect(app.output()).toContain("A call was not recorded: TachographError: validation-error"))
+})
+
+it("answers and records what is under way when it is told to end", async () => {
+  let answerIt = () => {}
+  const { asked, env } = await provider(() => new Promise((resolve) => (answerIt = resolve)))
+  const app = await run("main", env)
+  const chat = app.call("/chat", bob, question("s"))
+  await vi.waitFor(() => expect(asked).toHaveLength(1))
+  const ended = app.end()
+  await vi.waitFor(() => expect(app.call("/none", ada)).rejects.toThrow())
+  answerIt()
+  expect(await chat).toEqual({ status: 200, text: `{"answer":"42"}` })
+  expect(await ended).toBe(0)
+  const tachograph = await createTachograph({ storage: sqlite(join(app.cwd, "tachograph.db")) })
+  expect((await tachograph.recorder.listEvents()).events).toMatchObject([{ session: "s", person: "bob" }])
+  await tachograph.close()
+})
+
+it("records to the byte what comes from behind a parser, and more than the parser's 100 kB", async () => {
+  const key = "a key of the example's own"
+  const app = await run("behind-a-parser", { TACHOGRAPH_API_KEY: key })
+  const runtime = `{"language": "typescript", "language_version": "7", "system": "linux"}`
+  const { fingerprint_id } = JSON.parse((await app.call("/tachograph/api/v1/fingerprints", key, runtime)).text)
+  const payload = `{"model":"m",  "temperature": 1.0, "input": "${"x".repeat(200_000)}"}`
+  const event = `{
+    "event_name": "llm", "fingerprint_id": "${fingerprint_id}", "session": "s",
+    "properties": {"api": "openai-responses", "inputs": ${payload}, "output": {}}
+  }`
+  const { event_id } = JSON.parse((await app.call("/tachograph/api/v1/events", key, event)).text)
+  expect((await app.call(`/tachograph/api/v1/events/${event_id}`, key)).text).toContain(`"inputs":${payload},`)
+  expect(app.output()).toBe("")
+  expect(await app.end()).toBe(0)
+})
