@@ -8,8 +8,8 @@ app.use(authenticate)
 app.use(express.json())
 
 app.post("/chat", async (request, response) => {
-  const { question } = request.body
-  const answer = await openai.responses.create({ model: "gpt-5-mini", input: question })
+  const { question, session } = request.body
+  const answer = await openai.responses.create({ model: "gpt-5-mini", input: question, metadata: { session } })
   response.json({ answer: answer.output_text })
 })
 

@@ -1,7 +1,21 @@
-import type { Tachograph } from "@tachograph/router"
+import { createTachograph } from "@tachograph/router"
+import { sqlite } from "@tachograph/storage-sqlite"
+import type { Request } from "express"
+
+export const tachograph = await createTachograph({
+  storage: sqlite("tachograph.db"),
+  basePath: "/tachograph",
+  authorize: ({ source }) => ((source as Request).user?.isAdmin ? { project: "default", scopes: ["admin"] } : null)
+})
+
+// Once, when the application starts: what it runs on.
+const fingerprint_id = await tachograph.fingerprint({
+  language: "typescript",
+  language_version: process.versions.node,
+  system: process.platform
+})
 
 interface About {
-  readonly fingerprint_id: string
   readonly session: string
   readonly person?: string
 }
@@ -11,7 +25,7 @@ interface About {
  * and the call goes on. An answer that is no JSON, as a stream is none, is not recorded.
  */
 export const recording =
-  (tachograph: Tachograph, about: About): typeof fetch =>
+  (about: About): typeof fetch =>
   async (url, init) => {
     const occurred_at = new Date()
     const response = await fetch(url, init)
@@ -20,6 +34,7 @@ export const recording =
       await tachograph.record({
         ...about,
         event_name: "llm",
+        fingerprint_id,
         occurred_at,
         duration_ms: Date.now() - occurred_at.getTime(),
         properties: { api: "openai-responses", inputs: JSON.parse(inputs), output: JSON.parse(output) }
