@@ -1,85 +1,75 @@
-/** Builds and packs every package that is published, and has publint and attw judge the tarballs. One line a package. */
-import { execFile, execFileSync } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+/**
+ * Builds and packs every package that is published, has publint and attw judge the tarballs, installs them with npm in a
+ * folder of their own, and does there what their users do, on each Node. Ends at the first failure.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { install, oneEffect } from "./packages/install.mjs"
+import { judge } from "./packages/judge.mjs"
+import { pack } from "./packages/pack.mjs"
+import { nextVersion } from "./packages/release.mjs"
+import { run } from "./packages/run.mjs"
+import { checkTypes } from "./packages/types.mjs"
+import { command, embed, lambda } from "./packages/use.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const bin = join(root, "node_modules/.bin")
-const env = { ...process.env, PATH: bin + delimiter + process.env.PATH, NO_COLOR: "1", FORCE_COLOR: "0" }
+process.env.PATH = join(root, "node_modules/.bin") + delimiter + process.env.PATH
 
-const packages = readdirSync(join(root, "packages"))
-  .map((folder) => join(root, "packages", folder))
-  .flatMap((folder) => {
-    try {
-      return [{ folder, manifest: JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) }]
-    } catch (error) {
-      if (error.code === "ENOENT" || error.code === "ENOTDIR") return []
-      throw error
-    }
-  })
-  .filter(({ manifest }) => !manifest.private)
+/** The oldest Node that the packages promise to run on, and the oldest TypeScript whose users are thought of. */
+const tools = ["node@22", "typescript@5.9"]
 
-/** What a command says, and whether it is content. */
-const run = (command, args) =>
-  new Promise((done) =>
-    execFile(command, args, { cwd: root, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
-      done({ ok: error === null, said: `${stdout}${stderr}`.trim() || (error?.message ?? "") })
-    )
-  )
+const folder = mkdtempSync(join(tmpdir(), "packages-"))
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1))
 
-const read = (tarball, file) => execFileSync("tar", ["-xzOf", tarball, `package/${file}`], { encoding: "utf8" })
+const began = performance.now()
+const seconds = (from) => `${((performance.now() - from) / 1000).toFixed(1)} s`
 
-/** What publint and attw do not look at: the licence, the sources behind the maps, and a command that can be started. */
-const complaints = (tarball) => {
-  const files = new Set(execFileSync("tar", ["-tzf", tarball], { encoding: "utf8" }).split("\n"))
-  const manifest = JSON.parse(read(tarball, "package.json"))
-  const found = ["LICENSE", "README.md", "src/index.ts"].filter((file) => !files.has(`package/${file}`))
-  return [
-    ...found.map((file) => `${file} is missing.`),
-    ...Object.entries(manifest.bin ?? {}).flatMap(([name, file]) => {
-      if (!/^(\.\/)?dist\/.+\.js$/.test(file)) return [`The command ${name} is ${file}, which is not built.`]
-      return read(tarball, file.replace(/^\.\//, "")).startsWith("#!/usr/bin/env node\n")
-        ? []
-        : [`${file} does not begin with #!/usr/bin/env node.`]
-    })
-  ]
-}
-
-const check = async (tarball) => {
-  const [publint, attw] = await Promise.all([
-    run("publint", ["run", tarball, "--strict"]),
-    run("attw", [tarball, "--profile", "esm-only", "--format", "ascii"])
-  ])
-  return [...complaints(tarball), ...[publint, attw].filter(({ ok }) => !ok).map(({ said }) => said)]
-}
-
-/** Does what has to work before there is anything to judge. */
-const prepare = async (command, args) => {
-  const { ok, said } = await run(command, args)
-  if (ok) return
-  console.error(said)
-  process.exit(1)
-}
-
-// What an earlier build left of files that are gone would be packed too.
-for (const { folder } of packages) {
-  for (const left of ["dist", "tsconfig.tsbuildinfo"]) rmSync(join(folder, left), { recursive: true, force: true })
-}
-await prepare("tsc", ["-b", ...packages.map(({ folder }) => folder)])
-
-const tarballs = mkdtempSync(join(tmpdir(), "packages-"))
-process.on("exit", () => rmSync(tarballs, { recursive: true, force: true }))
-const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`)
-await prepare("npx", ["--yes", "pnpm@12.21.0", "-r", ...filters, "pack", "--pack-destination", tarballs])
-
-for (const { manifest } of packages) {
-  const { name, version } = manifest
-  const found = await check(join(tarballs, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`))
-  console.log(`${found.length === 0 ? "ok  " : "FAIL"} ${name} ${version}`)
-  if (found.length > 0) {
-    console.log(found.join("\n").replace(/^/gm, "     "))
-    process.exitCode = 1
+const step = async (name, work) => {
+  const from = performance.now()
+  try {
+    const result = await work()
+    const told = typeof result === "string" ? result : ""
+    console.log(`ok    ${name.padEnd(34)} ${seconds(from).padStart(7)}  ${told}`.trimEnd())
+    return result
+  } catch (error) {
+    console.error(`FAIL  ${name}\n${error.message.replace(/^/gm, "      ")}`)
+    process.exit(1)
   }
 }
+
+const packages = await step("Build and pack", () => pack(root, folder))
+
+await step("Contents, publint and attw", async () => {
+  const found = []
+  for (const one of packages) found.push(...(await judge(one)).map((complaint) => `${one.name}: ${complaint}`))
+  if (found.length > 0) throw new Error(found.join("\n"))
+})
+
+const [home, kit] = await step("Install with npm", () =>
+  Promise.all([
+    install(join(folder, "home"), [...packages.map(({ tarball }) => tarball)]),
+    install(join(folder, "tools"), tools)
+  ])
+)
+await step("One copy of effect", () => oneEffect(home))
+
+const compilers = { newest: join(root, "node_modules/.bin/tsc"), oldest: join(kit, "node_modules/.bin/tsc") }
+await step("Types of printed programs", async () => `${await checkTypes(root, packages, home, compilers)} programs`)
+
+for (const node of [join(kit, "node_modules/node/bin/node"), process.execPath]) {
+  const version = (await run(node, ["--version"])).trim()
+  await step(`${version}: embed`, () => embed(root, home, node))
+  await step(`${version}: lambda`, () => lambda(home, node))
+  await step(`${version}: command`, () => command(home, node, packages[0].version))
+}
+
+await step("Next release", () => nextVersion(root, join(folder, "release")))
+
+console.log("")
+for (const { bytes, name, version } of packages) {
+  console.log(`${name.padEnd(30)} ${version}  ${`${Math.ceil(bytes / 1024)} KiB`.padStart(8)}`)
+}
+console.log(`\nThe packages install and work, in ${seconds(began)}.`)
