@@ -23,13 +23,15 @@ const server = Layer.unwrap(
   )
 )
 
-HttpRouter.serve(Layer.mergeAll(Chat.layer, Routes.layer), { routerConfig: Routes.routerConfig }).pipe(
+const application = HttpRouter.serve(Layer.merge(Chat.layer, Routes.layer), {
+  routerConfig: Routes.routerConfig
+}).pipe(
   Layer.provide(Layer.succeed(BasePath, "/tachograph")),
-  Layer.provide([tachograph, server, FetchHttpClient.layer]),
-  Layer.launch,
-  NodeRuntime.runMain({
-    // A signal is how it ends, not how it fails.
-    teardown: (exit, onExit) =>
-      Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
-  })
+  Layer.provide([tachograph, server, FetchHttpClient.layer])
 )
+
+NodeRuntime.runMain(Layer.launch(application), {
+  // A signal is how it ends, not how it fails.
+  teardown: (exit, onExit) =>
+    Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
+})

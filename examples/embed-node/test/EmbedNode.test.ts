@@ -1,13 +1,14 @@
-/** The example as a process of its own: its own routes answer, and Tachograph's beside them. */
-import { type ChildProcess, spawn } from "node:child_process"
+/** The example's programs as processes of their own. */
+import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, it, vi } from "vitest"
 
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+const program = (name: string) => fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url))
 const key = "a key of the example's own"
 const cwd = mkdtempSync(join(tmpdir(), "tachograph-"))
 let child: ChildProcess
@@ -26,7 +27,7 @@ beforeAll(async () => {
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
   const env = { ...process.env, TACHOGRAPH_API_KEY: key, PORT: String(port) }
-  child = spawn(process.execPath, [main], { cwd, env, stdio: "inherit" })
+  child = spawn(process.execPath, [program("main")], { cwd, env, stdio: "inherit" })
   await vi.waitFor(() => fetch(url), { timeout: 10_000 })
 })
 
@@ -41,4 +42,11 @@ it("answers its own routes, and Tachograph's beside them", async () => {
   expect(await text("/api/v1/anything-else")).toBe("Hello from my own server\n")
   expect(await text("/api/v1/events")).toBe(`{"type":"unauthorized"}`)
   expect(await text("/api/v1/events", { authorization: `Bearer ${key}` })).toBe(`{"events":[],"next_cursor":null}`)
+})
+
+it("records in process, and says what cannot be recorded", async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [program("record")], { cwd })
+  const [event, ...complaints] = stdout.trimEnd().split("\n")
+  expect(event).toContain(`"inputs":{"model":"m","messages":[{"role":"user","content":"Hello"}]},"output":{`)
+  expect(complaints).toEqual(["properties", "fingerprint_id", "session"].map((name) => `body.${name}: Field required`))
 })
