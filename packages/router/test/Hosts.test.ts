@@ -1,0 +1,94 @@
+/** What a host's own routes and tests see of a router that is mounted beside them. */
+import { HttpClient } from "@tachograph/testkit"
+import express from "express"
+import fastify, { type FastifyInstance } from "fastify"
+import { Hono } from "hono"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { apiKey, event, fingerprint, opened } from "./Samples.ts"
+import { served } from "./Served.ts"
+
+const basePath = "/tachograph"
+const authorization = `Bearer ${apiKey}`
+
+const overFastify = async (): Promise<FastifyInstance> => {
+  const tachograph = await opened({ basePath })
+  const app = fastify()
+  app.addHook("onRequest", (request, reply, done) => tachograph.node(request.raw, reply.raw, done))
+  app.post("/orders", (request) => ({ ordered: request.body }))
+  onTestFinished(() => app.close())
+  return app
+}
+
+describe("A host", () => {
+  const hosts: ReadonlyArray<readonly [string, () => Promise<HttpClient.Fetch>]> = [
+    [
+      "Express",
+      async () => {
+        const tachograph = await opened({ basePath })
+        const app = express().use(tachograph.node, express.json())
+        return served(app.post("/orders", (request, response) => void response.json({ ordered: request.body })))
+      }
+    ],
+    ["Fastify", async () => HttpClient.at(await (await overFastify()).listen({ host: "127.0.0.1", port: 0 }))],
+    [
+      "Hono",
+      async () => {
+        const tachograph = await opened({ basePath })
+        const app = new Hono().all(`${basePath}/*`, (context) => tachograph.fetch(context.req.raw))
+        app.post("/orders", async (context) => context.json({ ordered: await context.req.json() }))
+        return async (request) => app.fetch(request)
+      }
+    ]
+  ]
+
+  it.each(hosts)("reads the bodies of its own requests as ever, and leaves ours alone: %s", async (_, open) => {
+    const client = HttpClient.make(await open(), apiKey)
+    const order = { item: "x".repeat(100_000) }
+    expect((await client.post("/orders", order)).body).toEqual({ ordered: order })
+    const { body } = await client.put(`${basePath}/api/v1/fingerprints`, fingerprint)
+    const path = `${basePath}/api/v1/events`
+    expect((await client.post(path, event(body.fingerprint_id))).status).toBe(200)
+    expect((await client.get(path)).body.events).toHaveLength(1)
+  })
+
+  it("can try its routes and ours without a port, by Fastify's inject", async () => {
+    const app = await overFastify()
+    const headers = { authorization }
+    const put = await app.inject({
+      method: "PUT",
+      url: `${basePath}/api/v1/agents`,
+      headers,
+      payload: { agent_name: "injected" }
+    })
+    expect([put.statusCode, put.json().agent_name]).toEqual([200, "injected"])
+    const own = await app.inject({ method: "POST", url: "/orders", payload: { item: 1 } })
+    expect(own.json()).toEqual({ ordered: { item: 1 } })
+  })
+
+  it("has our answers to what takes no body, whatever its parser made of one", async () => {
+    const tachograph = await opened()
+    const client = HttpClient.make(await served(express().use(express.json(), tachograph.node)), apiKey)
+    const answers = [
+      ["OPTIONS", "/api/v1/events", 204],
+      ["PUT", "/api/v1/events", 405],
+      ["DELETE", "/api/v1/people/nobody", 404]
+    ] as const
+    for (const [method, path, status] of answers) {
+      expect([method, (await client.call(method, path, { some: "body" })).status]).toEqual([method, status])
+    }
+    const head = await client.call("HEAD", "/api/v1/events")
+    expect([head.status, head.text]).toEqual([200, ""])
+  })
+
+  it.each([
+    ["read", async (request: Request) => void (await request.text())],
+    ["being read", async (request: Request) => void request.body!.getReader()]
+  ])("is told so where the body of a web request is %s by it", async (_, take) => {
+    const tachograph = await opened()
+    const body = JSON.stringify({ agent_name: "taken" })
+    const request = new Request("http://localhost/api/v1/agents", { method: "PUT", headers: { authorization }, body })
+    await take(request)
+    const answer = await tachograph.fetch(request)
+    expect([answer.status, await answer.json()]).toMatchObject([422, { detail: [{ type: "json_invalid" }] }])
+  })
+})
