@@ -2,6 +2,7 @@
 import type { EventSummary } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as ManyRows from "./ManyRows.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 
 type Named = Pick<EventSummary, "agent" | "agentVersion" | "receivedAt">
@@ -24,8 +25,8 @@ export const make = (sql: SqlClient.SqlClient) => {
       agent_version_number: number
     }>`SELECT a.agent_name AS agent, v.agent_version_name AS version, a.agent_number, v.agent_version_number
       FROM agents a JOIN agent_versions v ON v.project_id = a.project_id AND v.agent_number = a.agent_number
-      WHERE a.project_id = ${project_id} AND ${sql.in("a.agent_name", distinct(named, "agent"))}
-        AND ${sql.in("v.agent_version_name", distinct(named, "agentVersion"))}`
+      WHERE a.project_id = ${project_id} AND ${ManyRows.isAmong(sql, "a.agent_name", "varchar", distinct(named, "agent"))}
+        AND ${ManyRows.isAmong(sql, "v.agent_version_name", "varchar", distinct(named, "agentVersion"))}`
 
   /**
    * Takes what `look` has found, in a transaction. What is missing is created in two steps: its agents here and their

@@ -15,10 +15,11 @@ import * as AgentVersions from "./AgentVersions.ts"
 import * as EventIndex from "./EventIndex.ts"
 import * as IdempotencyKeys from "./IdempotencyKeys.ts"
 import * as Ids from "./Ids.ts"
-import * as Locks from "./Locks.ts"
+import * as ManyRows from "./ManyRows.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 import type * as Projects from "./Projects.ts"
-import { apiNumber, type EventRow, toEventSummary } from "./Rows.ts"
+import { apiNumber, type EventRow, eventTypes, packTypes, toEventSummary } from "./Rows.ts"
+import * as SessionCounters from "./SessionCounters.ts"
 import * as SharedPieces from "./SharedPieces.ts"
 import * as Usage from "./Usage.ts"
 
@@ -31,9 +32,6 @@ interface StoredPackRow {
 /** Statements of one transaction that do not wait for each other's answers: to Postgres they go in one write. */
 const together = { concurrency: "unbounded" } as const
 
-/** Rows in one statement. Postgres takes 65,535 parameters. */
-const rowsAtOnce = 1000
-
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = Ids.encoder(sql)
   const pieces = SharedPieces.make(sql)
@@ -41,8 +39,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const keys = IdempotencyKeys.make(sql)
   const agentVersions = AgentVersions.make(sql)
 
-  /** At least one row. */
-  const insert = (rows: ReadonlyArray<Record<string, unknown>>) => sql.insert(rows as [Record<string, unknown>])
+  const packColumns = ManyRows.make(sql, packTypes)
+  const eventColumns = ManyRows.make(sql, eventTypes)
+  const counters = SessionCounters.make(sql)
 
   /** Rows of one project, in a transaction. */
   const appendIn = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
@@ -68,11 +67,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const sessionNumbers = yield* NumberedNames.ensure(sql, NumberedNames.sessions, project, sessions, foundSessions)
     const versions = yield* agentVersions.numbers(begun)
 
-    const moved = yield* moveSessions(project_id, sessionNumbers, events)
+    const moved = yield* counters.add(project_id, sessionNumbers, events)
     if (moved.length > 0) return { moved, appended: [] }
 
-    const packRows: Array<Record<string, unknown>> = []
-    const eventRows: Array<Record<string, unknown>> = []
+    const packRows: Array<ManyRows.Row<keyof typeof packTypes>> = []
+    const eventRows: Array<ManyRows.Row<keyof typeof eventTypes>> = []
     const tally = new Usage.Tally()
     const appended = events.map(({ pack, summary }): number => {
       const session_number = sessionNumbers.get(summary.session)!
@@ -110,11 +109,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       session_number: sessionNumbers.get(summary.session)!,
       shared: pack.shared
     }))
-    const chunks = Array.from({ length: Math.ceil(events.length / rowsAtOnce) }, (_, n) => n * rowsAtOnce)
     yield* Effect.all(
       [
-        ...chunks.map((at) => sql`INSERT INTO packs ${insert(packRows.slice(at, at + rowsAtOnce))}`),
-        ...chunks.map((at) => sql`INSERT INTO events ${insert(eventRows.slice(at, at + rowsAtOnce))}`),
+        ...ManyRows.chunks(packRows).map((rows) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(rows)}`),
+        ...ManyRows.chunks(eventRows).map(
+          (rows) => sql`INSERT INTO events ${eventColumns.names} ${eventColumns.of(rows)}`
+        ),
         Effect.andThen(
           own(project_id, owners, tally),
           Effect.suspend(() => usage.add(project_id, tally))
@@ -140,62 +140,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       })
     }
   })
-
-  /** Counts the packs in their sessions' rows, which holds these until the end. Answers sessions that are not as expected. */
-  const moveSessions = Effect.fnUntraced(function* (
-    project_id: number,
-    sessions: ReadonlyMap<string, number>,
-    events: ReadonlyArray<AppendEvent>
-  ) {
-    const moved: Array<string> = []
-    const moves: Array<ReadonlyArray<number>> = []
-    const bySession = Map.groupBy(events, ({ summary }) => summary.session as string)
-    for (const [session, session_number] of sessions) {
-      const packs = bySession.get(session)!.map(({ pack }) => pack)
-      const { number, session: expected = { number: session_number, generation: 0 } } = packs[0]!
-      const sum = (of: "history" | "parts") => packs.reduce((total, pack) => total + pack[of], 0)
-      if (expected.number !== session_number) moved.push(session)
-      else moves.push([session_number, expected.generation, number - 1, packs.length, sum("history"), sum("parts")])
-    }
-    if (moves.length === 0) return moved
-
-    const numbers = moves.map(([session_number]) => session_number!)
-    // One statement takes its rows in an order of its own.
-    const lock =
-      moves.length > 1 && Locks.areNeeded(sql)
-        ? sql`SELECT session_number FROM sessions
-            WHERE project_id = ${project_id} AND ${sql.in("session_number", numbers)}
-            ORDER BY session_number ${Locks.update(sql)}`
-        : Effect.void
-    const [, rows] = yield* Effect.all(
-      [
-        lock,
-        sql<{ session_number: number | string }>`
-          WITH move (session_number, generation, packs, added, history, parts) AS (VALUES ${bigintRows(moves)})
-          UPDATE sessions SET packs = sessions.packs + move.added, history = sessions.history + move.history,
-            parts = sessions.parts + move.parts
-          FROM move WHERE sessions.project_id = ${project_id} AND sessions.session_number = move.session_number
-            AND sessions.generation = move.generation AND sessions.packs = move.packs
-          RETURNING sessions.session_number`
-      ],
-      together
-    )
-    const found = new Set(rows.map(({ session_number }) => Number(session_number)))
-    for (const [session, session_number] of sessions) {
-      if (numbers.includes(session_number) && !found.has(session_number)) moved.push(session)
-    }
-    return moved
-  })
-
-  /** Parameters in VALUES have no type of their own; those of the first row give it to the others. */
-  const bigintRows = (rows: ReadonlyArray<ReadonlyArray<number>>) =>
-    sql.csv(
-      rows.map((row, at) =>
-        at === 0
-          ? sql`(${sql.csv(row.map((value) => sql`CAST(${value} AS bigint)`))})`
-          : sql`(${sql.csv(row.map((value) => sql`${value}`))})`
-      )
-    )
 
   const appendEvents = Effect.fn("SqlStorage.appendEvents")(function* (events: ReadonlyArray<AppendEvent>) {
     const byProject = new Map<number, Array<AppendEvent>>()

@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Locks from "./Locks.ts"
+import * as ManyRows from "./ManyRows.ts"
 
 interface Kind {
   readonly table: string
@@ -63,7 +64,7 @@ export const look = Effect.fnUntraced(function* (
   if (names.length === 0) return new Map<string, number>()
   const rows = yield* sql<{ name: string; number: number }>`
     SELECT ${sql(kind.name)} AS name, ${sql(kind.number)} AS number FROM ${sql(kind.table)}
-    WHERE ${isOfParent(sql, key)} AND ${sql.in(kind.name, names)} ${kind.isHeld ? Locks.keyShare(sql) : sql.literal("")}`
+    WHERE ${isOfParent(sql, key)} AND ${ManyRows.isAmong(sql, kind.name, "varchar", names)} ${kind.isHeld ? Locks.keyShare(sql) : sql.literal("")}`
   return new Map(rows.map(({ name, number }) => [name, Number(number)] as const))
 })
 

@@ -2,6 +2,7 @@
 import type { AgentName, ProjectId, SessionId, StorageUsage } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as ManyRows from "./ManyRows.ts"
 import type * as Projects from "./Projects.ts"
 
 /** What is to be added to the counters of an agent in a session; may be less than nothing. */
@@ -46,9 +47,6 @@ export class Tally {
 /** The counters of a project's shared pieces stand under this number of a session and of an agent. */
 export const ofProject = 0
 
-/** Rows in one statement, which takes them in their order. */
-const rowsAtOnce = 500
-
 type Row = { readonly [Column in keyof Amounts]: number | string }
 
 const toCounters = (row: Row) => ({
@@ -59,11 +57,22 @@ const toCounters = (row: Row) => ({
 })
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const columns = ManyRows.make(sql, {
+    project_id: "integer",
+    session_number: "integer",
+    agent_number: "integer",
+    entries: "bigint",
+    sent_bytes: "bigint",
+    new_bytes: "bigint",
+    stored_bytes: "bigint"
+  })
+
   /** In a transaction that holds the sessions, at its end. */
   const add = Effect.fnUntraced(function* (project_id: number, tally: Tally) {
-    const rows: ReadonlyArray<Record<string, unknown>> = tally.rows.map((row) => ({ project_id, ...row }))
-    for (let at = 0; at < rows.length; at += rowsAtOnce) {
-      yield* sql`INSERT INTO storage_usage ${sql.insert(rows.slice(at, at + rowsAtOnce) as [Record<string, unknown>])}
+    const all = tally.rows.map((row) => ({ project_id, ...row }))
+    // A statement takes its rows in their order.
+    for (const rows of ManyRows.chunks(all)) {
+      yield* sql`INSERT INTO storage_usage ${columns.names} ${columns.of(rows)}
         ON CONFLICT (project_id, session_number, agent_number) DO UPDATE SET
           entries = storage_usage.entries + excluded.entries,
           sent_bytes = storage_usage.sent_bytes + excluded.sent_bytes,

@@ -1,0 +1,55 @@
+/** Values that mean something in the text of an array, among others that do not, and with and without nulls between them. */
+import { AgentName, AgentVersionName, PersonId, ProjectId, SessionId, Storage } from "@tachograph/core"
+import { Samples } from "@tachograph/testkit"
+import { DateTime, Effect } from "effect"
+import { expect, it } from "vitest"
+import { PostgresStorage } from "../src/index.ts"
+import { freshSchema } from "./FreshSchema.ts"
+
+const texts = [
+  "NULL",
+  "null",
+  "{}",
+  `{"a","b"}`,
+  `"`,
+  `\\`,
+  `\\"`,
+  `a\\b"c`,
+  ",",
+  " ",
+  " a ",
+  "a\nb",
+  "é 漢 🌍",
+  "'; --",
+  "plain"
+]
+const project = ProjectId.make("default")
+
+it("keeps names, labels and numbers of many events in one batch as they are", async () => {
+  const events = texts.map((text, n) =>
+    Samples.appendEvent(Samples.eventId(n), {
+      agent: AgentName.make(`${text} agent`),
+      agentVersion: AgentVersionName.make(text),
+      person: n % 3 === 0 ? null : PersonId.make(text),
+      session: SessionId.make(text),
+      model: n % 2 === 0 ? text : null,
+      stopReason: n % 5 === 0 ? null : text,
+      inputTokens: n % 4 === 0 ? null : 2 ** 31 - 1 - n,
+      durationMs: [null, 0.1, 1e21, 5, -0.5][n % 5]!,
+      occurredAt: n % 2 === 0 ? null : DateTime.makeUnsafe(-n)
+    })
+  )
+  const found = await Effect.runPromise(
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      yield* Samples.append(storage, events)
+      const listed = yield* storage.listEvents(project, { order: "asc", limit: 100 })
+      const sessions = yield* Effect.forEach(texts, (text) =>
+        storage.listEvents(project, { order: "asc", limit: 100, session: SessionId.make(text) })
+      )
+      return { listed, sessions }
+    }).pipe(Effect.provide(PostgresStorage.layer(freshSchema())))
+  )
+  expect(found.listed).toEqual(events.map(({ summary }) => summary))
+  expect(found.sessions).toEqual(events.map(({ summary }) => [summary]))
+})
