@@ -1,7 +1,6 @@
 /** Who is asking, and what may they do: told by API keys, or by a rule of the host's own. */
 import { ApiKeys, type Errors, type Principal, ProjectId, Scope } from "@tachograph/core"
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import type { IncomingMessage } from "node:http"
 
 /** What a host's rule is shown of a request. */
@@ -38,7 +37,7 @@ export class Authorizer extends Context.Service<
   {
     /** Undefined for whoever may do nothing. `credential` is what the request bears; empty where it bears none. */
     readonly authorize: (
-      request: HttpServerRequest.HttpServerRequest,
+      request: Omit<AuthorizeRequest, "source"> & { readonly source: object },
       credential: Redacted.Redacted
     ) => Effect.Effect<Principal | undefined, Errors.StorageUnavailable>
   }

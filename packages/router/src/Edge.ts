@@ -3,14 +3,16 @@
  * methods that are none, the headers of every answer, and the one place where what nobody expected becomes a 500 that
  * says nothing but where to look in the log.
  */
-import { Cause, Effect, LogLevel, Random, type Types } from "effect"
+import { Cause, Effect, type Types } from "effect"
 import { HttpRouter, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
+import * as Answered from "./Answered.ts"
 import * as BasePath from "./BasePath.ts"
 import * as EventLane from "./EventLane.ts"
 import * as Framing from "./Framing.ts"
+import { replayed } from "./handlers/Events.ts"
 import * as Paths from "./Paths.ts"
-import * as RequestMetrics from "./RequestMetrics.ts"
+import * as RequestBody from "./RequestBody.ts"
 
 const error = (status: number, type: string, more?: object) =>
   HttpServerResponse.jsonUnsafe({ type, ...more }, { status })
@@ -43,25 +45,20 @@ const recover = (request: HttpServerRequest.HttpServerRequest, id: string) =>
     return Effect.as(Effect.logError("A request failed unexpectedly", cause), error(500, "internal", { id }))
   })
 
-/** Seconds to wait before another try, spread so that not all come back at once. */
-const retryAfter = Effect.map(Random.nextIntBetween(1, 4), String)
-
 const dress = (
   request: HttpServerRequest.HttpServerRequest,
   id: string,
   response: HttpServerResponse.HttpServerResponse
 ) => {
-  const headers: Record<string, string> = { "x-request-id": id, "x-content-type-options": "nosniff" }
+  const headers: Record<string, string> = { ...Answered.headers(id) }
   const contentType = response.headers["content-type"]
   if (contentType !== undefined && /^text\/[^;]*$/.test(contentType)) {
     headers["content-type"] = `${contentType}; charset=utf-8`
   }
-  if (request.url.startsWith("/api/")) headers["cache-control"] = "no-store"
+  if (request.url.startsWith("/api/")) Object.assign(headers, Answered.unkept)
   if (response.status === 401) headers["www-authenticate"] = "Bearer"
-  const dressed = HttpServerResponse.setHeaders(response, headers)
-  return response.status === 503
-    ? Effect.map(retryAfter, (seconds) => HttpServerResponse.setHeader(dressed, "retry-after", seconds))
-    : Effect.succeed(dressed)
+  if (response.status === 503) headers["retry-after"] = Answered.retryAfter()
+  return HttpServerResponse.setHeaders(response, headers)
 }
 
 /** An error's `type`, which stands first in it. */
@@ -79,23 +76,15 @@ const asOurs = (base: string, request: HttpServerRequest.HttpServerRequest) => {
   return url === request.url ? request : request.modify({ url })
 }
 
-/** Nobody pays for a line that nobody reads. */
-const logAnswered = (request: HttpServerRequest.HttpServerRequest, id: string, status: number, seconds: number) =>
-  Effect.flatMap(LogLevel.isEnabled("Debug"), (isEnabled) =>
-    isEnabled
-      ? Effect.annotateLogs(Effect.logDebug("Answered"), {
-          request_id: id,
-          method: RequestMetrics.nameOf(request.method),
-          status,
-          ms: Math.round(seconds * 1000)
-        })
-      : Effect.void
-  )
-
 /** The answer to what two readers could read in two ways. */
 const refusalOf = (request: HttpServerRequest.HttpServerRequest) => {
   const verdict = Framing.judge(request)
   return verdict === "clear" ? undefined : Effect.succeed(verdict === "two-keys" ? unauthorized : badRequest)
+}
+
+const toResponse = ({ isReplay, status, text }: EventLane.Answer) => {
+  const response = HttpServerResponse.text(text, { status, contentType: "application/json" })
+  return isReplay ? HttpServerResponse.setHeader(response, ...replayed) : response
 }
 
 type Handled = Effect.Effect<
@@ -108,6 +97,7 @@ export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const base = yield* BasePath.BasePath
     const eventLane = yield* EventLane.make
+    const tell = yield* Answered.teller
 
     const route = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest) =>
       Effect.provideService(
@@ -117,12 +107,12 @@ export const layer = HttpRouter.middleware(
       )
 
     const answer = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest): Handled => {
-      const plain = eventLane(request)
-      return plain === undefined
-        ? route(httpEffect, request)
-        : Effect.flatMap(plain, (response) =>
-            response === undefined ? route(httpEffect, request) : Effect.succeed(response)
-          )
+      const { headers, method, source, url } = request
+      if (!EventLane.isPlain(method, url, headers)) return route(httpEffect, request)
+      const body = RequestBody.readBytes(request)
+      return Effect.flatMap(eventLane({ headers, method, source, url, body }), (plain) =>
+        plain === undefined ? route(httpEffect, request) : Effect.succeed(toResponse(plain))
+      )
     }
 
     /** Every answer of ours, whatever comes to it. */
@@ -133,12 +123,11 @@ export const layer = HttpRouter.middleware(
         return (refusalOf(request) ?? httpEffect(request)).pipe(
           recover(request, id),
           Effect.annotateLogs("request_id", id),
-          Effect.flatMap((response) => dress(request, id, response)),
-          Effect.tap((response) => {
+          Effect.map((response) => {
+            const dressed = dress(request, id, response)
             const seconds = (performance.now() - started) / 1000
-            const { status } = response
-            const answered = { method: request.method, status, refusal: refusalIn(response), seconds }
-            return Effect.andThen(RequestMetrics.update(answered), logAnswered(request, id, status, seconds))
+            tell(id, { method: request.method, status: response.status, refusal: refusalIn(response), seconds })
+            return dressed
           })
         )
       }

@@ -9,15 +9,35 @@
 import { Events, TachographApi, writing } from "@tachograph/api"
 import { CurrentProject, type ProjectId, Recorder, WriterLimits } from "@tachograph/core"
 import { Effect, Redacted } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Authorization from "./Authorization.ts"
 import { Authorizer } from "./Authorizer.ts"
 import * as EventBody from "./EventBody.ts"
-import { toReceipt } from "./handlers/Events.ts"
+import { receiptOf } from "./handlers/Events.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as StorageFailures from "./StorageFailures.ts"
 
 const { createEvent } = TachographApi.groups.events.endpoints
+
+/** What carries a request, as far as the plain case looks at it. */
+export interface Carrier {
+  readonly method: string
+  /** Below the base path. */
+  readonly url: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly source: object
+  /** Read once at the most, and not before it is known that there is room. */
+  readonly body: Effect.Effect<Uint8Array, RequestBody.Unread>
+}
+
+/** In JSON. */
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  /** The error's `type`, where it is one. */
+  readonly refusal?: string
+  readonly isReplay?: boolean
+}
 
 const scheme = "Bearer "
 
@@ -25,77 +45,75 @@ const scheme = "Bearer "
 const credentialIn = (header = ""): Redacted.Redacted =>
   Redacted.make(header.startsWith(scheme) && header[scheme.length] !== " " ? header.slice(scheme.length) : "")
 
-/** Undefined: the request is for the route to answer. */
-type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse | undefined>
-
-const none: Answer = Effect.undefined
-
-const overloaded = HttpServerResponse.jsonUnsafe({ type: "overloaded" }, { status: 503 })
-
-/** Of what the recorder may refuse; `Overloaded` aside, of which there is one answer. */
+/** Of what the recorder may refuse. */
 const statuses: Readonly<Record<string, number>> = {
   "fingerprint-not-found": 404,
   "session-id-empty": 422,
   "idempotency-key-reused": 422,
+  overloaded: 503,
   "storage-unavailable": 503
 }
 
+export const refusal = (status: number, type: string, more?: object): Answer => ({
+  status,
+  text: JSON.stringify({ type, ...more }),
+  refusal: type
+})
+
+const overloaded = refusal(503, "overloaded")
+
 /** What the recorder has refused is not asked for again. */
-const refuse = ({ _tag: type }: { readonly _tag: string }): Answer => {
-  if (type === "overloaded") return Effect.succeed(overloaded)
+const refuse = ({ _tag: type }: { readonly _tag: string }): Effect.Effect<Answer | undefined> => {
   const status = statuses[type]
-  return status === undefined ? none : Effect.succeed(HttpServerResponse.jsonUnsafe({ type }, { status }))
+  return Effect.succeed(status === undefined ? undefined : refusal(status, type))
 }
 
+/** Whether it can be the plain case at all. What is compressed is for the route, which reads it as it comes. */
+export const isPlain = (method: string | undefined, url: string, headers: Carrier["headers"]): boolean =>
+  method === createEvent.method && url === createEvent.path && headers["content-encoding"] === undefined
+
+/** Answers what `isPlain`; undefined where it turns out to be for the route. */
 export const make = Effect.gen(function* () {
   const authorizer = yield* Authorizer
   const recorder = yield* Recorder
   const { queue } = yield* WriterLimits
+  const maxBytes = yield* RequestBody.maxBytes
   /** From when a body is there until it is answered: who sends slowly takes nobody's place. */
   const underWay = { events: 0, bytes: 0 }
   const isFull = (bytes: number) =>
     underWay.events > 0 && (underWay.events >= queue.events || underWay.bytes + bytes > queue.bytes)
 
-  const record = Effect.fnUntraced(function* (
-    request: HttpServerRequest.HttpServerRequest,
-    body: RequestBody.Body,
-    project: ProjectId
-  ) {
-    const event = body.json ? EventBody.decodePlain(body.bytes, project, recorder.beginningsOf) : undefined
+  const record = Effect.fnUntraced(function* ({ headers }: Carrier, bytes: Uint8Array, project: ProjectId) {
+    if (!RequestBody.isJson(headers["content-type"])) return undefined
+    const event = EventBody.decodePlain(RequestBody.asBuffer(bytes), project, recorder.beginningsOf)
     if (event === undefined) return undefined
-    const key = request.headers[Events.idempotencyKeyHeader]
-    const keyed = key === undefined ? event : EventBody.withKey(event, yield* EventBody.decodeKey(key), body.bytes)
-    return toReceipt(yield* Effect.provideService(recorder.createEvent(keyed), CurrentProject, project))
+    const key = headers[Events.idempotencyKeyHeader]
+    const keyed = key === undefined ? event : EventBody.withKey(event, yield* EventBody.decodeKey(key), bytes)
+    const written = yield* Effect.provideService(recorder.createEvent(keyed), CurrentProject, project)
+    return { status: 200, text: receiptOf(written), isReplay: written.isReplay } satisfies Answer
   })
 
-  const answer = Effect.fnUntraced(
-    function* (request: HttpServerRequest.HttpServerRequest) {
+  return Effect.fnUntraced(
+    function* (request: Carrier): Effect.fn.Return<Answer | undefined, { readonly _tag: string }> {
       const principal = yield* authorizer.authorize(request, credentialIn(request.headers["authorization"]))
       if (principal === undefined || !Authorization.opens(principal.scopes, writing)) return undefined
       const announced = Number(request.headers["content-length"] ?? 0)
-      if (announced > (yield* RequestBody.maxBytes)) return undefined
+      if (announced > maxBytes) return undefined
       if (isFull(announced)) return overloaded
-      const body = yield* RequestBody.read(request)
-      const bytes = body.bytes.length
+      const bytes = yield* request.body
       // Many may have come in meanwhile.
-      if (isFull(bytes)) return overloaded
+      if (isFull(bytes.length)) return overloaded
       underWay.events++
-      underWay.bytes += bytes
+      underWay.bytes += bytes.length
       return yield* Effect.ensuring(
-        record(request, body, principal.project),
+        record(request, bytes, principal.project),
         Effect.sync(() => {
           underWay.events--
-          underWay.bytes -= bytes
+          underWay.bytes -= bytes.length
         })
       )
     },
     StorageFailures.log,
     Effect.catch(refuse)
   )
-
-  return (request: HttpServerRequest.HttpServerRequest): Answer | undefined => {
-    if (request.method !== createEvent.method || request.url !== createEvent.path) return undefined
-    // What is compressed is read as it comes, and cannot be read again.
-    return request.headers["content-encoding"] === undefined ? answer(request) : undefined
-  }
 })

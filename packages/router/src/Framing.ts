@@ -64,11 +64,14 @@ const doubts = [isForeign, isForeignVersion, lacksHost, hasBadHost, isCoded]
 
 export type Verdict = "clear" | "ambiguous" | "two-keys"
 
-export const judge = (request: HttpServerRequest.HttpServerRequest): Verdict => {
-  const message = nodeRequest(request)
-  if (message === undefined) return "clear"
+export const judgeMessage = (message: IncomingMessage): Verdict => {
   const found = repeated(message)
   // Which key is meant cannot be told: to the sender that is no key.
   if (found.delete("authorization") && found.size === 0) return "two-keys"
   return found.size > 0 || doubts.some((isDoubtful) => isDoubtful(message)) ? "ambiguous" : "clear"
+}
+
+export const judge = (request: HttpServerRequest.HttpServerRequest): Verdict => {
+  const message = nodeRequest(request)
+  return message === undefined ? "clear" : judgeMessage(message)
 }

@@ -6,7 +6,7 @@ import {
   ValidationFailure
 } from "@tachograph/api"
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import { Effect, type Exit, type Schema, Stream } from "effect"
+import { Effect, Exit, type Schema, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib"
 import * as EchoText from "./EchoText.ts"
@@ -64,14 +64,22 @@ const readOnce = Effect.fnUntraced(function* (request: HttpServerRequest.HttpSer
   )
 })
 
-type Read = Exit.Exit<Uint8Array, PayloadTooLargeError | UnsupportedContentEncodingError | ValidationFailure>
+/** Why a body could not be read. */
+export type Unread = PayloadTooLargeError | UnsupportedContentEncodingError | ValidationFailure
+
+type Read = Exit.Exit<Uint8Array, Unread>
 
 /** What came of reading, by what carried the request: a body can be read once, and is asked for again to tell its errors. */
 const reads = new WeakMap<object, Read>()
 
-const readBytes = (request: HttpServerRequest.HttpServerRequest, maxBytes: number) =>
-  Effect.suspend(
-    () =>
+/** For whoever has read it from what carried it, and leaves the request to the routes. */
+export const leave = (source: object, bytes: Uint8Array): void => void reads.set(source, Exit.succeed(bytes))
+
+/** As it was before it was compressed. */
+export const readBytes = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, Unread> =>
+  Effect.flatMap(
+    maxBytes,
+    (maxBytes) =>
       reads.get(request.source) ??
       Effect.onExit(readOnce(request, maxBytes), (exit) => Effect.sync(() => void reads.set(request.source, exit)))
   )
@@ -105,7 +113,8 @@ const readDecompressed = Effect.fnUntraced(function* (
 // Fatal: bytes that are not UTF-8 are refused, not replaced. A byte order mark is dropped.
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-const isJson = (contentType: string | undefined): boolean => {
+/** Whether a request says that its body is JSON. */
+export const isJson = (contentType: string | undefined): boolean => {
   if (contentType === undefined) return true
   const type = contentType.split(";", 1)[0]!.trim().toLowerCase()
   return type === "application/json" || /^application\/[^/]*\+json$/.test(type)
@@ -152,13 +161,14 @@ export interface Body {
   readonly json: boolean
 }
 
+export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
 /** The largest body, as sent and decompressed. */
 export const maxBytes = Effect.map(HttpServerRequest.MaxBodySize, (size) => Number(size ?? defaultMaxBody))
 
 export const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-  const bytes = yield* readBytes(request, yield* maxBytes)
   return {
-    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    bytes: asBuffer(yield* readBytes(request)),
     json: isJson(request.headers["content-type"])
   } satisfies Body
 })

@@ -1,5 +1,5 @@
 /** What `/metrics` says of requests. */
-import { Effect, Metric } from "effect"
+import { type Context, Metric } from "effect"
 
 const requests = Metric.counter("tachograph_http_requests_total", {
   description: "HTTP requests answered, by method and status",
@@ -50,11 +50,9 @@ export interface Answered {
   readonly seconds: number
 }
 
-export const update = ({ method, refusal, seconds, status }: Answered): Effect.Effect<void> => {
+export const update = (context: Context.Context<never>, { method, refusal, seconds, status }: Answered): void => {
   const name = nameOf(method)
-  const updated = Effect.andThen(
-    Metric.update(requestsOf(name, String(status)), 1),
-    Metric.update(durationsOf(name), seconds)
-  )
-  return refusal === undefined ? updated : Effect.andThen(updated, Metric.update(refusalsOf(refusal), 1))
+  requestsOf(name, String(status)).updateUnsafe(1, context)
+  durationsOf(name).updateUnsafe(seconds, context)
+  if (refusal !== undefined) refusalsOf(refusal).updateUnsafe(1, context)
 }

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Authorize, Authorizer } from "./Authorizer.ts"
 import * as BasePath from "./BasePath.ts"
 import * as InProcess from "./InProcess.ts"
+import * as NodeLane from "./NodeLane.ts"
 import * as Paths from "./Paths.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as Routes from "./Routes.ts"
@@ -93,7 +94,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
       if (next !== undefined && !isOurs(base, request.url ?? "/")) return next()
       if (closed !== undefined) return response.writeHead(503, goneHeaders).end(goneBody)
       void underWay.add(() => new Promise((resolve) => response.once("close", resolve)))
-      return opened.node(request, response)
+      return opened.nodeLane(request, response, () => opened.node(request, response))
     },
     fingerprint: (body, options) => run(InProcess.fingerprint(body, options)),
     record: (body, options) => run(InProcess.record(body, options)),
@@ -126,7 +127,8 @@ const handlers = Effect.gen(function* () {
   return {
     handler: httpEffect,
     fetch: HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(httpEffect),
-    node: yield* NodeHttpServer.makeHandler(httpEffect, { scope: yield* Effect.scope })
+    node: yield* NodeHttpServer.makeHandler(httpEffect, { scope: yield* Effect.scope }),
+    nodeLane: yield* NodeLane.make
   }
 })
 

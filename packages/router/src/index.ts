@@ -2,6 +2,7 @@ export { type Authorize, Authorizer, type AuthorizeRequest, type Grant } from ".
 export { BasePath } from "./BasePath.ts"
 export type * from "./InProcess.ts"
 export { MetricsText } from "./MetricsText.ts"
+export * as NodeLane from "./NodeLane.ts"
 export * as Routes from "./Routes.ts"
 export { createTachograph, type Tachograph, type TachographOptions } from "./Tachograph.ts"
 export { TachographError, type TachographErrorType } from "./TachographError.ts"

@@ -57,8 +57,12 @@ type Connection = Socket & { readonly _httpMessage?: ServerResponse | null }
 class Answer<Request extends IncomingMessage> extends ServerResponse<Request> {}
 Object.defineProperty(Answer.prototype, "strictContentLength", { get: () => false, set: () => {} })
 
+/** Answers a request before whatever listens for it, or calls `next`. */
+export type Front = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
+
 class GracefulServer extends Server {
   readonly #connections = new Set<Connection>()
+  front: Front = (_request, _response, next) => next()
 
   constructor({ maxConnections, maxHeader, requestTimeout }: Limits) {
     super({
@@ -76,10 +80,15 @@ class GracefulServer extends Server {
       this.#connections.add(socket)
       socket.once("close", () => this.#connections.delete(socket))
     })
-    this.on("request", (_request, response) => {
-      if (!this.listening) response.shouldKeepAlive = false
-    })
     this.#holdEarly()
+  }
+
+  override emit(event: string, ...args: Array<unknown>): boolean {
+    if (event !== "request") return super.emit(event, ...args)
+    const [request, response] = args as [IncomingMessage, ServerResponse]
+    if (!this.listening) response.shouldKeepAlive = false
+    this.front(request, response, () => super.emit(event, ...args))
+    return true
   }
 
   /** Workers are connected to before they have their routes: what comes so early waits for them. */

@@ -4,7 +4,7 @@
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ApiKeys, Recorder, type Storage, WriterLimits } from "@tachograph/core"
-import { Routes } from "@tachograph/router"
+import { Authorizer, NodeLane, Routes } from "@tachograph/router"
 import { NodeServer } from "@tachograph/server"
 import { ByteSize, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -56,6 +56,10 @@ const parts: Parts =
 const announce = Effect.map(HttpServer.HttpServer, ({ address }) => {
   process.send?.({ url: HttpServer.formatAddress(address) })
 })
+const server = NodeServer.make(limits)
+const lane = Effect.map(NodeLane.make, (lane) => {
+  server.front = lane
+})
 const app = Layer.effectDiscard(announce).pipe(
   Layer.provide(
     HttpRouter.serve(parts.routes, {
@@ -64,8 +68,9 @@ const app = Layer.effectDiscard(announce).pipe(
       disableListenLog: true
     })
   ),
+  Layer.provide(NodeHttpServer.layer(() => server, { host: "127.0.0.1", port: 0 })),
+  Layer.provide(Layer.effectDiscard(lane).pipe(Layer.provide(Authorizer.layer))),
   Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(Recording.maxBody))),
-  Layer.provide(NodeHttpServer.layer(() => NodeServer.make(limits), { host: "127.0.0.1", port: 0 })),
   Layer.provide([parts.recorder, ApiKeys.layer({ staticKeys: Recording.apiKeys.map((key) => Redacted.make(key)) })]),
   Layer.provide(options.groupCommit === false ? Layer.succeed(WriterLimits, Without.batchesOfOne) : Layer.empty),
   Layer.provide(parts.storage)

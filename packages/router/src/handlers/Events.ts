@@ -7,6 +7,9 @@ import * as EventBody from "../EventBody.ts"
 import * as JsonResponse from "../JsonResponse.ts"
 import * as RequestBody from "../RequestBody.ts"
 
+/** Says that the answer is that of an earlier request. */
+export const replayed = ["idempotent-replayed", "true"] as const
+
 /** The payload's bytes are spliced in as they are. */
 const toResponse = (event: Event) => {
   const around = JsonText.object({
@@ -27,10 +30,12 @@ const toResponse = (event: Event) => {
   return JsonResponse.ofBytes([Buffer.from(before), inputs, Buffer.from(between), output, Buffer.from(after)])
 }
 
-export const toReceipt = ({ id, isReplay, receivedAt }: WrittenEvent) => {
-  const receipt = { event_id: JsonText.of(id), received_at: JsonText.of(DateTime.formatIso(receivedAt)) }
-  const response = JsonResponse.make(JsonText.object(receipt))
-  return isReplay ? HttpServerResponse.setHeader(response, "idempotent-replayed", "true") : response
+export const receiptOf = ({ id, receivedAt }: WrittenEvent): JsonText.JsonText =>
+  JsonText.object({ event_id: JsonText.of(id), received_at: JsonText.of(DateTime.formatIso(receivedAt)) })
+
+const toReceipt = (written: WrittenEvent) => {
+  const response = JsonResponse.make(receiptOf(written))
+  return written.isReplay ? HttpServerResponse.setHeader(response, ...replayed) : response
 }
 
 /** Stands for a half of the payload in the text around it. No JSON text has it in any other place: it would be escaped. */

@@ -9,7 +9,7 @@ import {
   SessionMemoryBytes,
   staticKeyRule
 } from "@tachograph/core"
-import { Routes } from "@tachograph/router"
+import { Authorizer, NodeLane, Routes } from "@tachograph/router"
 import { ByteSize, Console, Effect, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { HttpRouter, HttpServer, type HttpServerError, HttpServerRequest } from "effect/http"
@@ -79,13 +79,17 @@ const oneProcess = (
 ) => {
   const { choice, host, limits, retain } = options
   const port = worker?.port ?? options.port
-  const server = NodeHttpServer.layer(() => Worker.retirable(NodeServer.make(limits)), {
+  const nodeServer = Worker.retirable(NodeServer.make(limits))
+  const server = NodeHttpServer.layer(() => nodeServer, {
     host,
     port,
     // Clients that come all at once would else be left to try again, each time after twice as long.
     backlog: limits.maxConnections,
     gracefulShutdownTimeout: NodeServer.grace
   }).pipe(Layer.catch((error) => Layer.effectContext(Effect.fail(listeningError(host, port, error)))))
+  const lane = Effect.map(NodeLane.make, (lane) => {
+    nodeServer.front = lane
+  })
   const routes = HttpRouter.serve(Layer.mergeAll(Routes.layer, crossOrigin(options.cors)), {
     routerConfig: Routes.routerConfig,
     disableLogger: true,
@@ -101,8 +105,10 @@ const oneProcess = (
   return Layer.effectDiscard(started).pipe(
     // Nothing is announced before it answers.
     Layer.provide(routes),
-    Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(options.maxBody))),
     Layer.provide(server),
+    // Open before the server and closed after it: what it is at work on ends in order.
+    Layer.provide(Layer.effectDiscard(lane).pipe(Layer.provide(Authorizer.layer))),
+    Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(options.maxBody))),
     Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),
     Layer.provide(Layer.succeed(SessionMemoryBytes, options.sessionMemory)),
     Layer.provide(retain === undefined ? Layer.empty : Retention.layer({ keep: retain })),

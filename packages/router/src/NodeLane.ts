@@ -1,0 +1,95 @@
+/**
+ * The plain case of Create Event over `node:http`, straight from its request to its answer: what an HTTP server of Effect
+ * and its middleware cost for every request is more than all that has to be done for this one.
+ */
+import { Recorder } from "@tachograph/core"
+import { Cause, Effect, Exit, Fiber, type Scope } from "effect"
+import { randomUUID } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import * as Answered from "./Answered.ts"
+import { Authorizer } from "./Authorizer.ts"
+import * as BasePath from "./BasePath.ts"
+import * as EventLane from "./EventLane.ts"
+import * as Framing from "./Framing.ts"
+import { replayed } from "./handlers/Events.ts"
+import * as RequestBody from "./RequestBody.ts"
+
+/** Answers a request, or calls `next` for one that is not the plain case. */
+export type NodeLane = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
+
+/** To a client that goes before it has sent all there is nobody to answer. */
+const collect = (message: IncomingMessage): Effect.Effect<Buffer> =>
+  Effect.callback((resume) => {
+    const chunks: Array<Buffer> = []
+    message.on("data", (chunk: Buffer) => chunks.push(chunk))
+    message.once("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
+    message.once("close", () => resume(Effect.interrupt))
+  })
+
+/** Of those headers that come as lists, none counts here. */
+const headersOf = ({ headers }: IncomingMessage) => headers as EventLane.Carrier["headers"]
+
+/**
+ * What can be left to it. An announced length bounds what is read; a body that somebody has begun to read is theirs; and
+ * to another site's page the routes know what to say.
+ */
+const isPlain = (base: string, message: IncomingMessage): boolean =>
+  EventLane.isPlain(message.method, BasePath.below(base, message.url!) ?? "", headersOf(message)) &&
+  message.headers["content-length"] !== undefined &&
+  message.headers.origin === undefined &&
+  !message.readableDidRead &&
+  !message.readableEnded &&
+  Framing.judgeMessage(message) === "clear"
+
+const write = (response: ServerResponse, id: string, { isReplay, status, text }: EventLane.Answer) => {
+  const headers: Record<string, string | number> = {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text),
+    ...Answered.headers(id),
+    ...Answered.unkept
+  }
+  if (isReplay) headers[replayed[0]] = replayed[1]
+  if (status === 503) headers["retry-after"] = Answered.retryAfter()
+  response.writeHead(status, headers).end(text)
+}
+
+/** Works until the scope is closed. */
+export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.Scope> = Effect.gen(function* () {
+  const base = yield* BasePath.BasePath
+  const eventLane = yield* EventLane.make
+  const tell = yield* Answered.teller
+  const scope = yield* Effect.scope
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+
+  return (message, response, next) => {
+    if (!isPlain(base, message)) return next()
+    const started = performance.now()
+    const id = randomUUID()
+    const method = message.method!
+    let read: Buffer | undefined
+    const answer = eventLane({
+      method,
+      url: BasePath.below(base, message.url!)!,
+      headers: headersOf(message),
+      source: message,
+      body: Effect.map(collect(message), (bytes) => (read = bytes))
+    })
+    const respond = (answer: EventLane.Answer) => {
+      write(response, id, answer)
+      const { refusal, status } = answer
+      tell(id, { method, status, refusal, seconds: (performance.now() - started) / 1000 })
+    }
+    const fiber = Fiber.runIn(run(Effect.annotateLogs(answer, "request_id", id)), scope)
+    fiber.addObserver((exit) => {
+      if (Exit.isSuccess(exit)) {
+        if (exit.value !== undefined) return respond(exit.value)
+        if (read !== undefined) RequestBody.leave(message, read)
+        return next()
+      }
+      // The client has gone, or the server ends.
+      if (Cause.hasInterruptsOnly(exit.cause)) return void response.destroy()
+      run(Effect.annotateLogs(Effect.logError("A request failed unexpectedly", exit.cause), "request_id", id))
+      respond(EventLane.refusal(500, "internal", { id }))
+    })
+  }
+})
