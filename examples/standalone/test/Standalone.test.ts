@@ -1,5 +1,6 @@
 /** The example as its README has it: the command in one process, the program in another. */
 import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { once } from "node:events"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -27,7 +28,7 @@ beforeAll(async () => {
   })
 })
 
-afterAll(() => new Promise((done) => server.once("exit", done).kill()))
+afterAll(() => void server.kill("SIGKILL"))
 
 it("records a call and reads it back", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [`${folder}/src/record.ts`], {
@@ -40,4 +41,10 @@ it("records a call and reads it back", async () => {
     session: "session-1",
     properties: { api: "provider1-chat-completions", inputs: { messages: [{ content: "Hello" }] } }
   })
+})
+
+it("ends with 0 when it is told to", async () => {
+  const ended = once(server, "exit")
+  server.kill()
+  expect(await ended).toEqual([0, null])
 })
