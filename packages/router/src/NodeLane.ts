@@ -2,12 +2,12 @@
  * The plain case of Create Event over `node:http`, straight from its request to its answer: what an HTTP server of Effect
  * and its middleware cost for every request is more than all that has to be done for this one.
  */
-import { Recorder } from "@tachograph/core"
+import type { Recorder } from "@tachograph/core"
 import { Cause, Effect, Exit, Fiber, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Answered from "./Answered.ts"
-import { Authorizer } from "./Authorizer.ts"
+import type { Authorizer } from "./Authorizer.ts"
 import * as BasePath from "./BasePath.ts"
 import * as EventLane from "./EventLane.ts"
 import * as Framing from "./Framing.ts"
