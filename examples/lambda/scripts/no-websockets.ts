@@ -1,0 +1,3 @@
+/** Stands in for the package `ws` in the bundle. */
+export const WebSocket = undefined
+export const WebSocketServer = undefined
