@@ -36,7 +36,7 @@ beforeAll(async () => {
     })
     child.once("exit", (code) => reject(new Error(`The example ended with ${code}`)))
   })
-})
+}, 30_000)
 
 afterAll(() => {
   child.kill("SIGKILL")

@@ -7,6 +7,8 @@ import { join } from "node:path"
 import { expect, it, onTestFinished, vi } from "vitest"
 import { run } from "./Program.ts"
 
+const soon = { timeout: 10_000 }
+
 const ada = "token-of-ada"
 const bob = "token-of-bob"
 
@@ -61,7 +63,7 @@ it("records what the SDK sent and what it was answered", async () => {
     const { events } = JSON.parse((await app.call("/tachograph/api/v1/events?session=s", ada)).text)
     expect(events).toMatchObject([{ model: "gpt-5-mini", person: "bob", stop_reason: "completed" }])
     return events[0]
-  })
+  }, soon)
   const { text } = await app.call(`/tachograph/api/v1/events/${event.event_id}`, ada)
   expect(text).toContain(`"inputs":${asked[0]},"output":${JSON.stringify(answer)}}`)
 })
@@ -70,7 +72,10 @@ it("answers though a call could not be recorded, and says so in the log", async 
   const { env } = await provider()
   const app = await run("main", env)
   expect(await app.call("/chat", bob, question(undefined))).toEqual({ status: 200, text: `{"answer":"42"}` })
-  await vi.waitFor(() => expect(app.output()).toContain("A call was not recorded: TachographError: validation-error"))
+  await vi.waitFor(
+    () => expect(app.output()).toContain("A call was not recorded: TachographError: validation-error"),
+    soon
+  )
 })
 
 it("answers and records what is under way when it is told to end", async () => {
@@ -78,9 +83,9 @@ it("answers and records what is under way when it is told to end", async () => {
   const { asked, env } = await provider(() => new Promise((resolve) => (answerIt = resolve)))
   const app = await run("main", env)
   const chat = app.call("/chat", bob, question("s"))
-  await vi.waitFor(() => expect(asked).toHaveLength(1))
+  await vi.waitFor(() => expect(asked).toHaveLength(1), soon)
   const ended = app.end()
-  await vi.waitFor(() => expect(app.call("/none", ada)).rejects.toThrow())
+  await vi.waitFor(() => expect(app.call("/none", ada)).rejects.toThrow(), soon)
   answerIt()
   expect(await chat).toEqual({ status: 200, text: `{"answer":"42"}` })
   expect(await ended).toBe(0)

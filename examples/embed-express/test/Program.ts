@@ -34,7 +34,7 @@ export const run = async (name: string, env: Record<string, string>) => {
     await ended
     rmSync(cwd, { recursive: true })
   })
-  await vi.waitFor(() => fetch(url, { headers: { connection: "close" } }), { timeout: 10_000 })
+  await vi.waitFor(() => fetch(url, { headers: { connection: "close" } }), { timeout: 20_000 })
 
   return {
     cwd,

@@ -24,7 +24,7 @@ beforeAll(async () => {
     })
     child.once("exit", (code) => reject(new Error(`The example ended with ${code}`)))
   })
-})
+}, 30_000)
 
 afterAll(() => {
   child.kill("SIGKILL")
@@ -67,7 +67,7 @@ it("logs Tachograph's requests as its own", async () => {
       .split("\n")
       .filter((line) => line.includes("request completed"))
       .map((line) => JSON.parse(line).res.statusCode)
-  await vi.waitFor(() => expect(answered()).toEqual([200, 404, 401, 200, 200, 200]))
+  await vi.waitFor(() => expect(answered()).toEqual([200, 404, 401, 200, 200, 200]), { timeout: 10_000 })
 })
 
 it("closes the storage and ends with 0 when it is told to", async () => {
