@@ -7,7 +7,7 @@ import { full, list } from "./serving/Full.ts"
 import { groupCommit, latency } from "./serving/GroupCommit.ts"
 import { memory } from "./serving/Memory.ts"
 import { overload } from "./serving/Overload.ts"
-import { postgres, route, sqlite } from "./serving/Throughput.ts"
+import { embed, postgres, route, sqlite } from "./serving/Throughput.ts"
 
 await CommandLine.run({
   command: "npm run bench --",
@@ -22,7 +22,8 @@ await CommandLine.run({
     overload,
     full,
     list,
-    memory
+    memory,
+    embed
   },
   numbers: {
     seconds: { default: 5, max: 60, description: "How long each load lasts" },

@@ -7,6 +7,8 @@ import * as Recording from "./Recording.ts"
 export type Load = {
   readonly url: string
   readonly seconds: number
+  /** A path that is asked for, where no events are sent. */
+  readonly get?: string
 } & (
   | {
       /** Each of them sends one request after the other, by autocannon. */

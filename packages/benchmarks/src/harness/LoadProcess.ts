@@ -18,7 +18,7 @@ const bodiesPerConnection = 2_000
 /** Before a load counts that is not asked for by those who get answers, in seconds: its connections have to be opened. */
 const leadIn = 3
 
-/** As many requests as so many connections get answered, one after the other. */
+/** As many requests as so many connections get answered, one after the other: the bodies that were made, or none. */
 const closedLoop = async (url: string, connections: number, seconds: number, made: ReadonlyArray<Buffer>) => {
   const statuses = new Map<number, number>()
   const latencies: Array<number> = []
@@ -28,13 +28,14 @@ const closedLoop = async (url: string, connections: number, seconds: number, mad
     const instance = autocannon(
       {
         url,
-        method: "POST",
+        method: made.length === 0 ? "GET" : "POST",
         headers: Recording.headers,
         connections,
         duration: seconds,
         sampleInt: 100,
         // Every connection has its share of the bodies, and no two send the same.
         setupClient: (client) => {
+          if (made.length === 0) return
           const offset = clients++
           client.setRequests(
             made.filter((_, index) => index % connections === offset).map((body) => ({ body, method: "POST" }))
@@ -54,14 +55,15 @@ const closedLoop = async (url: string, connections: number, seconds: number, mad
   return { statuses, latencies, failed: errors, elapsed: (performance.now() - started) / 1_000 }
 }
 
+const wanted = (load: Load): number =>
+  "rate" in load
+    ? load.rate * (leadIn + load.seconds)
+    : load.seconds * Math.min(bodiesPerSecond, bodiesPerConnection * load.connections)
+
 const run = async (load: Load): Promise<Loaded> => {
   const { seconds } = load
-  const url = new URL("/api/v1/events", load.url).href
-  const made = bodies.next(
-    "rate" in load
-      ? load.rate * (leadIn + seconds)
-      : seconds * Math.min(bodiesPerSecond, bodiesPerConnection * load.connections)
-  )
+  const url = new URL(load.get ?? "/api/v1/events", load.url).href
+  const made = load.get === undefined ? bodies.next(wanted(load)) : []
   const { elapsed, failed, latencies, statuses }: OpenLoop.Answers =
     "rate" in load
       ? await OpenLoop.run({ url, headers: Recording.headers, bodies: made, rate: load.rate, leadIn, seconds })
@@ -75,7 +77,7 @@ const run = async (load: Load): Promise<Loaded> => {
     failed: answered - sorted.length - refused + failed,
     median: sorted.length === 0 ? NaN : median(sorted),
     percentile99: sorted[Math.floor(0.99 * sorted.length)] ?? NaN,
-    repeated: Math.max(0, answered - made.length)
+    repeated: made.length === 0 ? 0 : Math.max(0, answered - made.length)
   }
 }
 

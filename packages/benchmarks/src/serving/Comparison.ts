@@ -9,12 +9,17 @@ const warmUpSeconds = 10
 
 type Key = "perSecond" | "median"
 
-/** Of so many connections, for the seconds that the options say. */
-const measure = async ({ open }: Contender, connections: number, seconds: number): Promise<Load.Loaded> => {
+/** For so many seconds. */
+const measure = async (
+  { open }: Contender,
+  { connections, get }: Comparison,
+  seconds: number
+): Promise<Load.Loaded> => {
+  const load = { connections, ...(get === undefined ? {} : { get }) }
   const { close, server } = await open()
   try {
-    await Load.run({ url: server.url, connections, seconds: Math.min(warmUpSeconds, 2 * seconds) })
-    const loaded = await Load.run({ url: server.url, connections, seconds })
+    await Load.run({ url: server.url, ...load, seconds: Math.min(warmUpSeconds, 2 * seconds) })
+    const loaded = await Load.run({ url: server.url, ...load, seconds })
     const wrong = loaded.failed + loaded.refusedPerSecond
     if (wrong > 0) throw new Error(`Not every request was answered 200: ${JSON.stringify(loaded)}`)
     return loaded
@@ -32,6 +37,8 @@ export const ratioOf = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): str
 export interface Comparison {
   readonly title: string
   readonly connections: number
+  /** A path that is asked for, where no events are sent. */
+  readonly get?: string
   /** The last one is what the others are compared with. */
   readonly contenders: ReadonlyArray<Contender>
   /** What is compared, and what is asked of it. */
@@ -46,7 +53,7 @@ export const compare = async (options: Options, comparison: Comparison): Promise
   for (let run = 1; run <= options.runs; run++) {
     for (const [index, contender] of contenders.entries()) {
       progress(`${title}: ${contender.name}, ${run} of ${options.runs}`)
-      taken[index]!.push(await measure(contender, connections, options.seconds))
+      taken[index]!.push(await measure(contender, comparison, options.seconds))
     }
   }
   const of = (index: number, what: keyof Load.Loaded) => taken.at(index)!.map((loaded) => loaded[what])
@@ -66,7 +73,7 @@ export const compare = async (options: Options, comparison: Comparison): Promise
       ]
     }),
     notes: [
-      `Bodies of 4 KB, connections: ${connections}. Medians of ${options.runs} (range), turn by turn, ${options.seconds} s each, a new ` +
+      `${comparison.get === undefined ? "Bodies of 4 KB" : `GET ${comparison.get}`}, connections: ${connections}. Medians of ${options.runs} (range), turn by turn, ${options.seconds} s each, a new ` +
         "process each time. What is divided is " +
         (key === "perSecond" ? "requests a second." : "the median latency."),
       ...notes,

@@ -66,3 +66,9 @@ export const fastifyPg = (url: string): Contender => ({
     return opened(database, Harness.startRival("FastifyPg", url, Databases.schemaOf(database)))
   }
 })
+
+/** Somebody's application, with Tachograph in front of its routes or without. */
+export const express = (name: string, mounted: "mounted" | "alone"): Contender => ({
+  name,
+  open: () => opened(undefined, Harness.startRival("ExpressApp", mounted))
+})

@@ -43,3 +43,14 @@ export const postgres = async (options: Options): Promise<void> => {
     asked: "≥ 2×"
   })
 }
+
+/** What it costs the routes of an application that Tachograph stands in front of. */
+export const embed = (options: Options): Promise<void> =>
+  compare(options, {
+    title: "An Express application's own route",
+    connections: 32,
+    get: "/own",
+    contenders: [Servers.express("Express, Tachograph in front", "mounted"), Servers.express("Express alone", "alone")],
+    key: "perSecond",
+    asked: "≥ 0.95×"
+  })
