@@ -1,4 +1,4 @@
-/** Recording and reading in process, without HTTP: what the interface takes and answers, as promises. */
+/** Recording and reading in process, without HTTP: what the interface takes and answers. */
 import { type AgentVersions, type Agents, type Events, Fingerprints, type People, prefix } from "@tachograph/api"
 import { CurrentProject, ProjectId, Recorder } from "@tachograph/core"
 import { DateTime, Effect, type Scope } from "effect"
@@ -69,8 +69,11 @@ const inProject = Effect.fnUntraced(function* <A, E, R>(
 
 const fingerprintBody = RequestBody.decodeText(Fingerprints.CreateFingerprint)
 
-/** Answers the id. */
-export const fingerprint = (body: object, options: InProject = {}) =>
+/** The body of a request: a value that is written as JSON, or a JSON text that is taken as it is, byte for byte. */
+export type Body = object | string
+
+/** Takes the body of Create Fingerprint, and answers the fingerprint's id. */
+export const fingerprint = (body: Body, options: InProject = {}) =>
   inProject(options, () =>
     Effect.gen(function* () {
       const recorder = yield* Recorder
@@ -79,7 +82,8 @@ export const fingerprint = (body: object, options: InProject = {}) =>
     })
   )
 
-export const record = (body: object, { idempotencyKey, ...options }: RecordOptions = {}) =>
+/** Takes the body of Create Event. Succeeds when the event is committed and readable, and not before. */
+export const record = (body: Body, { idempotencyKey, ...options }: RecordOptions = {}) =>
   inProject(options, (project) =>
     Effect.gen(function* () {
       const recorder = yield* Recorder
@@ -92,10 +96,10 @@ export const record = (body: object, { idempotencyKey, ...options }: RecordOptio
   )
 
 /** What cannot be written as JSON, such as a cycle or a BigInt, is refused as a body that is no JSON. */
-const textOf = (body: object) => {
+const textOf = (body: Body) => {
   const written = (): string => {
     try {
-      return JSON.stringify(body) ?? ""
+      return typeof body === "string" ? body : (JSON.stringify(body) ?? "")
     } catch {
       return ""
     }

@@ -52,12 +52,13 @@ export interface Tachograph {
    * Registers what this process runs on, in process: takes the body of Create Fingerprint, and answers its id. Rejects with
    * a `TachographError`.
    */
-  readonly fingerprint: (body: object, options?: InProcess.InProject) => Promise<string>
+  readonly fingerprint: (body: InProcess.Body, options?: InProcess.InProject) => Promise<string>
   /**
-   * Records in process, without HTTP: takes the body of Create Event. Resolves when the event is kept. Rejects with a
-   * `TachographError`, whose `type` is the interface's, or `validation-error`.
+   * Records in process, without HTTP: takes the body of Create Event, as a value or as a JSON text that is kept byte for
+   * byte. Resolves when the event is kept. Rejects with a `TachographError`, whose `type` is the interface's, or
+   * `validation-error`.
    */
-  readonly record: (body: object, options?: InProcess.RecordOptions) => Promise<InProcess.EventReceipt>
+  readonly record: (body: InProcess.Body, options?: InProcess.RecordOptions) => Promise<InProcess.EventReceipt>
   /** Reads in process, without HTTP. */
   readonly recorder: InProcess.Reads
   /** Waits for what is under way, 10 s at most, then closes the storage. What comes later is answered 503. */

@@ -1,6 +1,6 @@
 export { type Authorize, Authorizer, type AuthorizeRequest, type Grant } from "./Authorizer.ts"
 export { BasePath } from "./BasePath.ts"
-export type * from "./InProcess.ts"
+export * as InProcess from "./InProcess.ts"
 export { MetricsText } from "./MetricsText.ts"
 export * as NodeLane from "./NodeLane.ts"
 export * as Routes from "./Routes.ts"

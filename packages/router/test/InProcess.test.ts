@@ -36,6 +36,17 @@ describe("recorder", () => {
     expect(await tachograph.recorder.getEventText(created.event_id)).toContain(`"inputs":${inputs},`)
   })
 
+  it("records a text as it is", async () => {
+    const tachograph = await opened()
+    const id = await tachograph.fingerprint(JSON.stringify(fingerprint))
+    const inputs = '{ "n": 12345678901234567890, "n": 1.0 }'
+    const { event_id } = await tachograph.record(JSON.stringify(event(id)).replace('{"n":1}', inputs))
+    expect(await tachograph.recorder.getEventText(event_id)).toContain(`"inputs":${inputs},`)
+    for (const text of ["", "{", "null", '{"session": 1}']) {
+      await expect(tachograph.record(text)).rejects.toMatchObject({ type: "validation-error" })
+    }
+  })
+
   it("works in the project that is named, and reads nothing across", async () => {
     const tachograph = await opened()
     const project = "acme"
