@@ -11,3 +11,4 @@ const server = createServer((request, response) =>
   tachograph.node(request, response, () => response.end("Hello from my own server\n"))
 )
 server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1")
+process.once("SIGTERM", () => server.close(() => tachograph.close()))

@@ -1,6 +1,7 @@
 /** The example's programs as processes of their own. */
 import { type ChildProcess, execFile, spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { once } from "node:events"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -31,8 +32,8 @@ beforeAll(async () => {
   await vi.waitFor(() => fetch(url), { timeout: 10_000 })
 })
 
-afterAll(async () => {
-  await new Promise((done) => child.once("exit", done).kill())
+afterAll(() => {
+  child.kill("SIGKILL")
   rmSync(cwd, { recursive: true })
 })
 
@@ -49,4 +50,14 @@ it("records in process, and says what cannot be recorded", async () => {
   const [event, ...complaints] = stdout.trimEnd().split("\n")
   expect(event).toContain(`"inputs":{"model":"m","messages":[{"role":"user","content":"Hello"}]},"output":{`)
   expect(complaints).toEqual(["properties", "fingerprint_id", "session"].map((name) => `body.${name}: Field required`))
+})
+
+it("closes the storage and ends with 0 when it is told to", async () => {
+  const log = join(cwd, "tachograph.db-wal")
+  expect(existsSync(log)).toBe(true)
+  const ended = once(child, "exit")
+  child.kill()
+  expect(await ended).toEqual([0, null])
+  // SQLite takes it away when the file is closed in order.
+  expect(existsSync(log)).toBe(false)
 })
