@@ -21,7 +21,7 @@ const options: BuildOptions = {
   // Another such page, which nothing here serves.
   external: ["*/httpApiSwagger.js"],
   // A function has no WebSockets, and loading them takes a seventh of its start.
-  alias: { ws: "./scripts/no-websockets.ts" },
+  alias: { ws: fileURLToPath(import.meta.resolve("./no-websockets.ts")) },
   // What is CommonJS asks for Node's modules in its own way.
   banner: {
     js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);'

@@ -35,6 +35,7 @@ const answer = async (call: LambdaEvent.HttpCall, tachograph: Tachograph | undef
  */
 export const createHandler = <E>(options: TachographOptions<E>): LambdaHandler => {
   let opening: Promise<Tachograph | undefined> | undefined
+  let isClosed = false
   const open = () =>
     (opening ??= createTachograph(options).catch((error) => {
       console.error("Tachograph could not be opened:", error)
@@ -42,6 +43,7 @@ export const createHandler = <E>(options: TachographOptions<E>): LambdaHandler =
       return undefined
     }))
   const close = async () => {
+    isClosed = true
     process.off("SIGTERM", terminate)
     await (await opening)?.close()
   }
@@ -51,7 +53,7 @@ export const createHandler = <E>(options: TachographOptions<E>): LambdaHandler =
 
   const handle = async (event: unknown) => {
     const call = LambdaEvent.read(event)
-    return fromResponse(await answer(call, await open()), call.answer)
+    return fromResponse(await answer(call, isClosed ? undefined : await open()), call.answer)
   }
   return Object.assign(handle, { close })
 }

@@ -140,7 +140,7 @@ export const eventOf = async (kind: Kind, request: Request, target?: string): Pr
 }
 
 /** What AWS answers with; it ignores what is not meant for this kind. */
-export const responseOf = (kind: Kind, result: LambdaResult): Response => {
+const responseOf = (kind: Kind, result: LambdaResult): Response => {
   const {
     body,
     cookies = [],

@@ -154,12 +154,22 @@ describe("createHandler", () => {
     expect(tries).toBe(3)
   })
 
-  it("answers 503 once it is closed, and leaves no listener behind", async () => {
+  it("answers 503 once it is closed, opens nothing any more, and leaves no listener behind", async () => {
+    const log = vi.spyOn(console, "error").mockImplementation(() => {})
+    onTestFinished(() => log.mockRestore())
     const before = process.listenerCount("SIGTERM")
-    const handler = createHandler({ storage })
-    expect(process.listenerCount("SIGTERM")).toBe(before + 1)
-    await handler.close()
-    expect(type(await handler(await health()))).toEqual([503, "storage-unavailable"])
-    expect(process.listenerCount("SIGTERM")).toBe(before)
+    let tries = 0
+    const away: typeof storage = Layer.unwrap(
+      Effect.suspend((): Effect.Effect<typeof storage> => (tries++, Effect.die(new Error("away"))))
+    )
+    for (const make of [() => createHandler({ storage }), () => createHandler({ storage: away })]) {
+      const handler = make()
+      expect(process.listenerCount("SIGTERM")).toBe(before + 1)
+      await handler.close()
+      await handler.close()
+      expect(type(await handler(await health()))).toEqual([503, "storage-unavailable"])
+      expect(process.listenerCount("SIGTERM")).toBe(before)
+    }
+    expect(tries).toBe(1)
   })
 })
