@@ -37,7 +37,7 @@ export const recording =
         fingerprint_id,
         occurred_at,
         duration_ms: Date.now() - occurred_at.getTime(),
-        properties: { api: "openai-responses", inputs: JSON.parse(inputs), output: JSON.parse(output) }
+        properties: { api: "openai-responses", inputs, output }
       })
     }
     if (typeof init?.body === "string" && response.headers.get("content-type")?.includes("json")) {

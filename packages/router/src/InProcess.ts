@@ -5,6 +5,7 @@ import { DateTime, Effect, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { KnownPrincipal } from "./Authorizer.ts"
 import * as EventBody from "./EventBody.ts"
+import * as EventText from "./EventText.ts"
 import { toFingerprint } from "./handlers/Fingerprints.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as TachographError from "./TachographError.ts"
@@ -77,17 +78,20 @@ export const fingerprint = (body: Body, options: InProject = {}) =>
   inProject(options, () =>
     Effect.gen(function* () {
       const recorder = yield* Recorder
-      const { value } = yield* fingerprintBody(yield* textOf(body))
+      const { value } = yield* fingerprintBody(yield* textOf(body, JSON.stringify))
       return yield* recorder.createFingerprint(toFingerprint(value))
     })
   )
 
-/** Takes the body of Create Event. Succeeds when the event is committed and readable, and not before. */
+/**
+ * Takes the body of Create Event. `inputs` and `output` may be JSON texts themselves, which are kept byte for byte. Succeeds
+ * when the event is committed and readable, and not before.
+ */
 export const record = (body: Body, { idempotencyKey, ...options }: RecordOptions = {}) =>
   inProject(options, (project) =>
     Effect.gen(function* () {
       const recorder = yield* Recorder
-      const bytes = Buffer.from(yield* textOf(body))
+      const bytes = Buffer.from(yield* textOf(body, EventText.of))
       const key = idempotencyKey === undefined ? undefined : yield* EventBody.decodeKey(idempotencyKey)
       const event = yield* EventBody.decode({ bytes, json: true }, project, recorder.beginningsOf)
       const { id, receivedAt } = yield* recorder.createEvent(EventBody.withKey(event, key, bytes))
@@ -96,10 +100,10 @@ export const record = (body: Body, { idempotencyKey, ...options }: RecordOptions
   )
 
 /** What cannot be written as JSON, such as a cycle or a BigInt, is refused as a body that is no JSON. */
-const textOf = (body: Body) => {
+const textOf = (body: Body, write: (body: object) => string | undefined) => {
   const written = (): string => {
     try {
-      return typeof body === "string" ? body : (JSON.stringify(body) ?? "")
+      return typeof body === "string" ? body : (write(body) ?? "")
     } catch {
       return ""
     }

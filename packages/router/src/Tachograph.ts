@@ -54,9 +54,9 @@ export interface Tachograph {
    */
   readonly fingerprint: (body: InProcess.Body, options?: InProcess.InProject) => Promise<string>
   /**
-   * Records in process, without HTTP: takes the body of Create Event, as a value or as a JSON text that is kept byte for
-   * byte. Resolves when the event is kept. Rejects with a `TachographError`, whose `type` is the interface's, or
-   * `validation-error`.
+   * Records in process, without HTTP: takes the body of Create Event. It may be a JSON text, and so may its `inputs` and
+   * `output` alone: texts are kept byte for byte. Resolves when the event is kept. Rejects with a `TachographError`, whose
+   * `type` is the interface's, or `validation-error`.
    */
   readonly record: (body: InProcess.Body, options?: InProcess.RecordOptions) => Promise<InProcess.EventReceipt>
   /** Reads in process, without HTTP. */

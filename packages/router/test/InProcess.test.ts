@@ -47,6 +47,27 @@ describe("recorder", () => {
     }
   })
 
+  it("records inputs and output that are texts as they are", async () => {
+    const tachograph = await opened()
+    const id = await tachograph.fingerprint(fingerprint)
+    const inputs = '{ "n": 12345678901234567890, "n": 1.0 }'
+    const output = '{"é" : [ ]}'
+    const record = (properties: object) =>
+      tachograph.record(
+        event(id, { properties: { api: "aisdk", ...properties }, agent: undefined, occurred_at: new Date() })
+      )
+    const text = async (properties: object) => tachograph.recorder.getEventText((await record(properties)).event_id)
+    expect(await text({ inputs, output })).toContain(`{"api":"aisdk","inputs":${inputs},"output":${output}}`)
+    expect(await text({ inputs: { n: 1 }, output })).toContain(`{"api":"aisdk","inputs":{"n":1},"output":${output}}`)
+    for (const wrong of ["", "text", "[]", "1", "{}, {}", '{}, "session": 1']) {
+      const refused = record({ inputs: wrong, output })
+      await expect(refused).rejects.toMatchObject({
+        detail: [{ type: "dict_type", loc: ["body", "properties", "inputs"] }]
+      })
+    }
+    await expect(record({ inputs })).rejects.toMatchObject({ detail: [{ type: "missing" }] })
+  })
+
   it("works in the project that is named, and reads nothing across", async () => {
     const tachograph = await opened()
     const project = "acme"
