@@ -53,7 +53,9 @@ export const createHandler = <E>(options: TachographOptions<E>): LambdaHandler =
 
   const handle = async (event: unknown) => {
     const call = LambdaEvent.read(event)
-    return fromResponse(await answer(call, isClosed ? undefined : await open()), call.answer)
+    // What began before this call may have been frozen half way, and is not the call's to answer for.
+    const opened = isClosed ? undefined : ((await opening) ?? (await open()))
+    return fromResponse(await answer(call, opened), call.answer)
   }
   return Object.assign(handle, { close })
 }

@@ -154,6 +154,20 @@ describe("createHandler", () => {
     expect(tries).toBe(3)
   })
 
+  it("tries for the call itself where what began before it fails", async () => {
+    const log = vi.spyOn(console, "error").mockImplementation(() => {})
+    onTestFinished(() => log.mockRestore())
+    const began = Promise.withResolvers<void>()
+    let tries = 0
+    const halfway = Effect.promise(() => began.promise).pipe(Effect.andThen(Effect.fail(new Error("frozen"))))
+    const flaky = Layer.unwrap(Effect.suspend(() => (++tries === 1 ? halfway : Effect.succeed(storage))))
+    const handler = closed(createHandler({ storage: flaky }))
+    const answers = [handler(await health()), handler(await health())]
+    began.resolve()
+    expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200])
+    expect(tries).toBe(2)
+  })
+
   it("answers 503 once it is closed, opens nothing any more, and leaves no listener behind", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
