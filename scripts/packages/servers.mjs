@@ -27,7 +27,7 @@ export const during = async (command, args, options, use) => {
   const late = new AbortController()
   try {
     await Promise.race([
-      use({ child, said: () => said }),
+      use({ child, said: () => said, signal: late.signal }),
       ended.then(({ code, signal }) => Promise.reject(new Error(`It ended with ${code ?? signal}.`))),
       wait(patience, undefined, { signal: late.signal }).then(() => Promise.reject(new Error("It took too long.")))
     ])
@@ -44,12 +44,12 @@ export const during = async (command, args, options, use) => {
   }
 }
 
-/** Waits until `look` answers something. */
-export const until = async (look) => {
+/** Waits until `look` answers something, or nobody waits for it any more. */
+export const until = async (look, signal) => {
   for (;;) {
     const found = await look()
     if (found !== undefined) return found
-    await wait(20)
+    await wait(20, undefined, { signal })
   }
 }
 

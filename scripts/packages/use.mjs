@@ -21,23 +21,28 @@ const environment = (node) => ({
   npm_config_yes: "false"
 })
 
+const expectCleanEnd = (what, { code, signal }) => {
+  if (code !== 0) throw new Error(`${what} ended with ${code ?? signal} after SIGTERM.`)
+}
+
 /** The program that README.md prints below "Embed it", as it is printed. */
 export const embed = async (root, folder, node) => {
   writeFileSync(join(folder, "embed.ts"), snippet(join(root, "README.md"), "Embed it"))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const options = { cwd: folder, env: { ...environment(node), PORT: String(port) } }
-  await during(node, ["embed.ts"], options, async () => {
-    await until(() =>
-      fetch(url).then(
-        (response) => response.ok || undefined,
-        () => undefined
-      )
+  const answers = () =>
+    fetch(url).then(
+      () => true,
+      () => undefined
     )
+  const ended = await during(node, ["embed.ts"], options, async ({ signal }) => {
+    await until(answers, signal)
     await roundTrip(over(url, key))
     const mine = await (await fetch(`${url}/mine`)).text()
     if (!mine.includes("Hello")) throw new Error(`The host's own page became ${mine}`)
   })
+  expectCleanEnd("embed.ts", ended)
 }
 
 /** An event as API Gateway sends it, payload 2.0. */
@@ -67,7 +72,7 @@ const gatewayEvent = (method, path, body) => ({
 export const lambda = async (folder, node) => {
   writeFileSync(join(folder, "lambda.ts"), snippet(programs, "Lambda"))
   const options = { cwd: folder, env: environment(node), stdio: ["ignore", "pipe", "pipe", "ipc"] }
-  const { code, signal } = await during(node, ["lambda.ts"], options, ({ child }) =>
+  const ended = await during(node, ["lambda.ts"], options, ({ child }) =>
     roundTrip(async (method, path, body) => {
       child.send(gatewayEvent(method, path, body))
       const [result] = await once(child, "message")
@@ -77,7 +82,7 @@ export const lambda = async (folder, node) => {
       }
     })
   )
-  if (code !== 0) throw new Error(`The function ended with ${code ?? signal} after SIGTERM.`)
+  expectCleanEnd("The function", ended)
 }
 
 /** The command: what it says of itself, and the server that it starts. */
@@ -93,11 +98,11 @@ export const command = async (folder, node, version) => {
   // npx keeps a signal to itself and leaves the server behind; so this is the command that it would run.
   const file = join(folder, "node_modules/.bin/tachograph")
   const args = ["serve", "--port", "0", "--storage", "sqlite:command.db"]
-  const { code, signal } = await during(file, args, options, async ({ said }) => {
-    const url = await until(() => /^Tachograph +(http:\S+)$/m.exec(said())?.[1])
+  const ended = await during(file, args, options, async ({ said, signal }) => {
+    const url = await until(() => /^Tachograph +(http:\S+)$/m.exec(said())?.[1], signal)
     const health = await fetch(`${url}/health`)
     if (health.status !== 200) throw new Error(`/health answers ${health.status}`)
     await roundTrip(over(url, key))
   })
-  if (code !== 0) throw new Error(`tachograph ${args.join(" ")} ended with ${code ?? signal} after SIGTERM.`)
+  expectCleanEnd(`tachograph ${args.join(" ")}`, ended)
 }
