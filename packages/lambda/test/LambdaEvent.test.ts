@@ -160,6 +160,29 @@ describe("Paths", () => {
   })
 })
 
+it("takes what is no Unicode for what stands in for it", () => {
+  const http = { method: "GET" }
+  expect(read({ rawPath: "/a\ud800", requestContext: { http } }).target).toBe("/a%EF%BF%BD")
+  const parameters = { a: ["\ud800"] }
+  const event = { httpMethod: "GET", path: "/", multiValueQueryStringParameters: parameters }
+  expect(read(event).target).toBe("/?a=%EF%BF%BD")
+})
+
+it("takes nothing off where there is no stage", () => {
+  expect(read({ rawPath: "//health", requestContext: { http: { method: "GET" } } }).target).toBe("//health")
+})
+
+it.each<[Kind, object]>([
+  ["rest", { headers: "multi", describesStatus: false }],
+  ["http", { headers: "cookies", describesStatus: false }],
+  ["http-1", { headers: "multi", describesStatus: false }],
+  ["url", { headers: "cookies", describesStatus: false }],
+  ["alb", { headers: "single", describesStatus: true }],
+  ["alb-multi", { headers: "multi", describesStatus: true }]
+])("knows how %s wants its answer", async (kind, form) => {
+  expect(read(await eventOf(kind, new Request("http://localhost/"))).answer).toEqual(form)
+})
+
 describe("Queries", () => {
   const query = "a=1&b=x%26y%3Dz&plus=%2B&space=a+b&%C3%A9=%F0%9F%98%80&none=&a=2"
 
