@@ -51,7 +51,7 @@ await step("Contents, publint and attw", async () => {
 const [home, kit] = await step("Install with npm", () =>
   Promise.all([
     install(join(folder, "home"), [...packages.map(({ tarball }) => tarball)]),
-    install(join(folder, "tools"), tools)
+    install(join(folder, "tools"), tools, ["node"])
   ])
 )
 await step("One copy of effect", () => oneEffect(home))

@@ -10,10 +10,11 @@ export const outside = Object.fromEntries(
   )
 )
 
-/** Installs what `specs` say with npm, into a new folder. */
-export const install = async (folder, specs) => {
+/** Installs what `specs` say with npm, into a new folder; of them, those in `scripted` may run scripts of their own. */
+export const install = async (folder, specs, scripted = []) => {
   mkdirSync(folder)
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify({ private: true, type: "module" })}\n`)
+  const allowScripts = Object.fromEntries(scripted.map((name) => [name, true]))
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify({ private: true, type: "module", allowScripts })}\n`)
   await run("npm", ["install", "--no-audit", "--no-fund", "--prefix", folder, ...specs], { cwd: folder, env: outside })
   return folder
 }
