@@ -32,13 +32,17 @@ export const startPostgres = async (): Promise<{ readonly url: string; readonly 
     onLog: () => {},
     onError: () => {}
   })
+  const clean = () => rmSync(databaseDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  // A run that is interrupted stops the server by itself, and leaves its files to us.
+  process.once("exit", clean)
   await server.initialise()
   await server.start()
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     stop: async () => {
       await server.stop()
-      rmSync(databaseDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+      clean()
+      process.off("exit", clean)
     }
   }
 }
