@@ -105,7 +105,6 @@ export const run = (
         system: "linux"
       })
       subject = {
-        basePath,
         expectNotOurs,
         client,
         as,

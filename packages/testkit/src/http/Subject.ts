@@ -14,8 +14,6 @@ export interface Subject {
     readonly expiresIn?: number
   }) => Promise<{ readonly key: string; readonly id: string }>
   readonly revoke: (id: string) => Promise<void>
-  /** Where the router is mounted; the clients put it before every path. */
-  readonly basePath: string
   /** Expects the answer to a path that is none of the router's. */
   readonly expectNotOurs: (answer: Answer) => void
   /** A fingerprint of the project `default`. */
