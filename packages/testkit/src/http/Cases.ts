@@ -5,7 +5,7 @@ import type { Subject } from "./Subject.ts"
 
 type Run = () => Promise<void>
 
-export interface It {
+interface It {
   (title: string, run: Run, timeout?: number): void
   /** A case per row; its values stand for `%s` and `%j` in the title. */
   readonly each: {
@@ -22,7 +22,7 @@ export interface Cases {
 }
 
 /** Stands in for a case that cannot hold over a transport. */
-export interface Exception {
+interface Exception {
   /** Why it cannot hold; stands in the test's name. */
   readonly why: string
   /** What happens over this transport instead. */
