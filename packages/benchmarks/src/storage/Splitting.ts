@@ -49,6 +49,7 @@ const opened = (body: Buffer, beginningsOf: (session: string) => Marks.Beginning
 /** Compressing what is shared is part of it: it would have to be stored. */
 const splitWhole = (event: EventJson.OpenEvent, knowledge: Knowledge): Split.Draft => {
   const draft = Split.split(event.payload, knowledge)
+  draft.pack.bytes()
   for (const piece of draft.shared) piece.bytes()
   return draft
 }

@@ -38,6 +38,7 @@ const numberCost = 160
 const packCost = 200
 const rangeCost = 40
 const beginningCost = 600
+const contentCost = 250
 const baseCost = 800
 
 export class Knowledge {
@@ -81,7 +82,7 @@ export class Knowledge {
       packCost * this.#packs.length +
       rangeCost * this.#ranges +
       beginningCost * this.beginnings.length +
-      (this.chain?.ending.length ?? 0) +
+      (this.chain?.ending.reduce((sum, { length }) => sum + contentCost + length, 0) ?? 0) +
       this.#later.reduce((sum, { bytes }) => sum + bytes, 0)
     )
   }

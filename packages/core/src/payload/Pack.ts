@@ -16,7 +16,16 @@
  * piece would end are left out (as in RFC 7692, section 7.2.1). A chain is bounded in bytes and packs, so that no
  * single event takes long to read. Large packs stand alone, as a frame of zstd.
  */
-import { constants, deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import {
+  constants,
+  deflateRaw,
+  deflateRawSync,
+  inflateRawSync,
+  type ZlibOptions,
+  zstdCompress,
+  zstdCompressSync,
+  zstdDecompressSync
+} from "node:zlib"
 import { ByteReader, ByteWriter, toBuffer } from "./Bytes.ts"
 import * as PackRanges from "./PackRanges.ts"
 import { vocabulary } from "./Vocabulary.ts"
@@ -57,29 +66,44 @@ export interface Chain {
   readonly start: number
   /** Bytes of content in it. */
   readonly length: number
-  /** The last of them, 32 KiB at most. */
-  readonly ending: Buffer
+  /** The contents at its end, as many as deflate looks back into. */
+  readonly ending: ReadonlyArray<Buffer>
 }
 
 export interface Written {
-  readonly bytes: Buffer
   readonly kind: Kind
   /** The chain as it is with this pack; none, if the next must start one. */
   readonly chain: Chain | undefined
+  /** What is stored, compressed now. */
+  readonly bytes: () => Buffer
+  /** The same, compressed by another thread where that is worth the way there. */
+  readonly bytesSoon: () => Promise<Buffer>
 }
 
 const extend = (chain: Chain | undefined, number: number, content: Buffer): Chain => {
-  const kept = Math.min(window - Math.min(window, content.length), chain?.ending.length ?? 0)
   // Of its own, not a view into something larger: it stays in memory for as long as the session does.
-  const ending = Buffer.allocUnsafeSlow(kept + Math.min(window, content.length))
-  if (chain !== undefined) chain.ending.copy(ending, 0, chain.ending.length - kept)
-  content.copy(ending, kept, Math.max(0, content.length - window))
-  return { start: chain?.start ?? number, length: (chain?.length ?? 0) + content.length, ending }
+  const last = Buffer.allocUnsafeSlow(content.length)
+  content.copy(last)
+  const ending = [...(chain?.ending ?? []), last]
+  let left = window
+  const first = ending.findLastIndex(({ length }) => (left -= length) <= 0)
+  return {
+    start: chain?.start ?? number,
+    length: (chain?.length ?? 0) + content.length,
+    ending: first > 0 ? ending.slice(first) : ending
+  }
 }
 
-/** What deflate has seen, or is told that it has, when the next pack of a chain comes. */
-const dictionaryOf = ({ ending }: Chain): Buffer =>
-  ending.length >= window ? ending : Buffer.concat([vocabulary, ending]).subarray(-window)
+/** Deflate makes a copy of its own before it starts. */
+const dictionary = Buffer.alloc(vocabulary.length + 2 * window)
+vocabulary.copy(dictionary)
+
+/** What deflate has seen, or is told that it has, when the next pack of a chain comes. Good until it is called again. */
+const dictionaryOf = ({ ending }: Chain): Buffer => {
+  let end = vocabulary.length
+  for (const content of ending) end += content.copy(dictionary, end)
+  return dictionary.subarray(Math.max(0, end - window), end)
+}
 
 const kindOf = (number: number, content: Buffer, chain: Chain | undefined): Kind =>
   content.length >= aloneFrom
@@ -88,20 +112,36 @@ const kindOf = (number: number, content: Buffer, chain: Chain | undefined): Kind
       ? "continues"
       : "starts"
 
-const compress = (content: Buffer, kind: Kind, chain: Chain | undefined): Buffer => {
-  if (kind === "alone") return zstdCompressSync(content)
-  const dictionary = kind === "continues" ? dictionaryOf(chain!) : vocabulary
-  const deflated = deflateRawSync(content, {
-    dictionary,
-    level: content.length < longFrom ? shortLevel : longLevel,
-    finishFlush: constants.Z_SYNC_FLUSH,
-    // Room for all of it; what comes unless asked for is four times as much for each of many short ones.
-    chunkSize: Math.max(64, content.length)
-  })
-  return deflated.subarray(0, deflated.length - flushed.length)
+const deflateOptions = (content: Buffer, kind: Kind, chain: Chain | undefined): ZlibOptions => ({
+  dictionary: kind === "continues" ? dictionaryOf(chain!) : vocabulary,
+  level: content.length < longFrom ? shortLevel : longLevel,
+  finishFlush: constants.Z_SYNC_FLUSH,
+  // Room for all of it; what comes unless asked for is four times as much for each of many short ones.
+  chunkSize: Math.max(64, content.length)
+})
+
+/** By a thread of the pool that the process has for such things. */
+const pooled = (start: (done: (error: Error | null, result: Buffer) => void) => void): Promise<Buffer> =>
+  new Promise((resolve, reject) => start((error, result) => (error === null ? resolve(result) : reject(error))))
+
+/** Content that is compressed by another thread, in bytes: less is done before it would be handed over. */
+const soonFrom = 2 * 1024
+
+/** Packs that are compressed at the same time: each takes 256 KiB, which many together would not find in a cache. */
+const atOnce = 4
+
+/** The bytes of packs, in their order, compressed by other threads while this one does something else. */
+export const bytesOf = async (packs: ReadonlyArray<Written>): Promise<ReadonlyArray<Buffer>> => {
+  const all: Array<Buffer> = []
+  const left = packs.entries()
+  const next = async () => {
+    for (const [index, pack] of left) all[index] = await pack.bytesSoon()
+  }
+  await Promise.all(Array.from({ length: atOnce }, next))
+  return all
 }
 
-/** Writes the pack of this number. `needs` are the packs beside it that its event takes to read. */
+/** The pack of this number, of a content that may be overwritten then. `needs` are the packs beside it that its event takes to read. */
 export const write = (
   number: number,
   content: Buffer,
@@ -124,11 +164,29 @@ export const write = (
     out.integer(to - from + 1)
     last = from
   }
-  const bytes = Buffer.concat([out.view(), compress(content, kind, chain)])
+  const head = out.view()
+  if (kind === "alone") {
+    const own = Buffer.from(content)
+    return {
+      kind,
+      chain: undefined,
+      bytes: () => Buffer.concat([head, zstdCompressSync(own)]),
+      bytesSoon: async () =>
+        Buffer.concat([head, await pooled((done) => zstdCompress(own, { pledgedSrcSize: own.length }, done))])
+    }
+  }
+  const extended = extend(kind === "continues" ? chain : undefined, number, content)
+  const own = extended.ending.at(-1)!
+  const join = (deflated: Buffer) => Buffer.concat([head, deflated.subarray(0, deflated.length - flushed.length)])
+  const bytes = () => join(deflateRawSync(own, deflateOptions(own, kind, chain)))
   return {
-    bytes,
     kind,
-    chain: kind === "alone" ? undefined : extend(kind === "continues" ? chain : undefined, number, content)
+    chain: extended,
+    bytes,
+    bytesSoon: async () =>
+      own.length < soonFrom
+        ? bytes()
+        : join(await pooled((done) => deflateRaw(own, deflateOptions(own, kind, chain), done)))
   }
 }
 

@@ -25,7 +25,7 @@ import { type Run, TemplateWriter, writeLiteral } from "./Template.ts"
 /** The next pack of a session, as it will be if the session is still what it was known to be. */
 export interface Draft {
   readonly number: number
-  readonly bytes: Buffer
+  readonly pack: Pack.Written
   readonly added: PackContent.Counts
   readonly shared: ReadonlyArray<SharedPiece.SharedPiece>
   /** Bytes of its content, uncompressed. */
@@ -104,19 +104,19 @@ class Splitter {
 
     const number = this.#knowledge.packs + 1
     const { chain } = this.#knowledge
-    const written = Pack.write(number, content, PackRanges.union(this.#needs, this.#rests), chain)
-    const chainStart = written.kind === "continues" ? chain!.start : number
+    const pack = Pack.write(number, content, PackRanges.union(this.#needs, this.#rests), chain)
+    const chainStart = pack.kind === "continues" ? chain!.start : number
     const own = PackRanges.add(this.#rests, { from: chainStart, to: number })
     return {
       number,
-      bytes: written.bytes,
+      pack,
       added,
       shared: Array.from(this.#shared.values()),
       newBytes: content.length,
       learned: {
         facts: { number, before: this.#before, chainStart, rests: this.#rests },
         after: { history: history + added.history, parts: parts + added.parts },
-        chain: written.chain,
+        chain: pack.chain,
         numbers: this.#numbers,
         beginnings: this.#inputs.conversations.flatMap((each) => this.#beginning(each, own) ?? []),
         later: this.#hashLater ? { bytes: this.#text.length, numbers: () => this.#hashAll() } : undefined

@@ -196,6 +196,6 @@ const rewrite = (chain: ReadonlyArray<Opened>, contents: ReadonlyArray<Buffer | 
     const needs = pack.isKept ? Pack.readHead(number, pack.bytes).needs : PackRanges.none
     const written = Pack.write(number, content, needs, growing)
     growing = written.chain
-    return { number, bytes: written.bytes, formerNewBytes, newBytes: content.length }
+    return { number, bytes: written.bytes(), formerNewBytes, newBytes: content.length }
   })
 }

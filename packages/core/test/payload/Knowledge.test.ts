@@ -22,7 +22,7 @@ describe("Knowledge", () => {
         const knowledge = new Knowledge()
         for (const texts of calls) {
           const [own, reread] = [knowledge, session.reread()].map((each) => draft(texts, each, []))
-          expect(own!.bytes.equals(reread!.bytes)).toBe(true)
+          expect(own!.pack.bytes().equals(reread!.pack.bytes())).toBe(true)
           session.record(texts, knowledge)
         }
         const again = session.reread()
@@ -39,8 +39,8 @@ describe("Knowledge", () => {
       const session = new RecordedSession()
       const knowledge = new Knowledge()
       for (const texts of growing(30, 200, comma)) {
-        const { bytes } = draft(texts, session.reread())
-        expect(session.record(texts, knowledge).bytes.equals(bytes)).toBe(true)
+        const bytes = draft(texts, session.reread()).pack.bytes()
+        expect(session.record(texts, knowledge).pack.bytes().equals(bytes)).toBe(true)
       }
     }
   })
@@ -144,7 +144,7 @@ describe("Knowledge", () => {
       Buffer.of(0),
       bytesOf(history[1]!)
     ])
-    session.packs[0] = { number: 1, bytes: Pack.write(1, content, [], undefined).bytes }
+    session.packs[0] = { number: 1, bytes: Pack.write(1, content, [], undefined).bytes() }
 
     const knowledge = session.reread()
     expect(knowledge.numberOf(keyOfText(""))).toBeUndefined()
@@ -171,7 +171,7 @@ describe("Knowledge", () => {
         for (const { learned } of drafts) knowledge.learn(learned)
         session.checkAll()
         for (const texts of calls) {
-          expect(draft(texts, fork).bytes.equals(draft(texts, knowledge).bytes)).toBe(true)
+          expect(draft(texts, fork).pack.bytes().equals(draft(texts, knowledge).pack.bytes())).toBe(true)
           expect(draft(texts, fork).added).toEqual({ history: 0, parts: 0 })
         }
       }),

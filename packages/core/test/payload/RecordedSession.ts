@@ -46,7 +46,7 @@ export class RecordedSession {
 
   append(texts: Texts, draft: Split.Draft): void {
     if (draft.number !== this.packs.length + 1) throw new Error("The session has moved on")
-    this.packs.push({ number: draft.number, bytes: draft.bytes })
+    this.packs.push({ number: draft.number, bytes: draft.pack.bytes() })
     this.history += draft.added.history
     this.parts += draft.added.parts
     for (const { bytes, sha256 } of draft.shared) this.shared.set(Join.keyOf(sha256), SharedPiece.textOf(bytes()))

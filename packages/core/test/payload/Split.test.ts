@@ -153,7 +153,7 @@ describe("Split", () => {
     for (const texts of calls) {
       const { payload } = opened(texts, knowledge.beginnings)
       const drafts = [1, 2].map(() => Split.split(payload, knowledge))
-      expect(drafts[0]!.bytes.equals(drafts[1]!.bytes)).toBe(true)
+      expect(drafts[0]!.pack.bytes().equals(drafts[1]!.pack.bytes())).toBe(true)
       knowledge.learn(drafts[1]!.learned)
       session.append(texts, drafts[1]!)
     }
@@ -255,8 +255,8 @@ describe("Split", () => {
       const knowledge = new Knowledge()
       const calls = growing(80, 300, comma)
       for (const texts of calls) session.record(texts, knowledge)
-      expect(session.record(calls.at(-1)!, knowledge).bytes.length).toBeLessThan(60)
-      expect(session.record(calls.at(-1)!, session.reread()).bytes.length).toBeLessThan(60)
+      expect(session.record(calls.at(-1)!, knowledge).pack.bytes().length).toBeLessThan(60)
+      expect(session.record(calls.at(-1)!, session.reread()).pack.bytes().length).toBeLessThan(60)
     }
   })
 
