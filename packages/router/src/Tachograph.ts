@@ -1,8 +1,7 @@
 /** The router for everybody: one function in, promises out. A few lines over the layers that Effect users compose. */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ApiKeys, Recorder, type Storage } from "@tachograph/core"
 import { ByteSize, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
-import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
+import { HttpEffect, HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Authorize, Authorizer } from "./Authorizer.ts"
 import * as BasePath from "./BasePath.ts"
@@ -128,9 +127,35 @@ const handlers = Effect.gen(function* () {
   return {
     handler: httpEffect,
     fetch: HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(httpEffect),
-    node: yield* NodeHttpServer.makeHandler(httpEffect, { scope: yield* Effect.scope }),
+    node: yield* nodeHandler(httpEffect),
     nodeLane: yield* NodeLane.make
   }
+})
+
+type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Loaded by the first request that needs it: whoever only uses `fetch`, as a function does, starts sooner without. */
+const nodeHandler = Effect.fnUntraced(function* (
+  httpEffect: Effect.Effect<
+    HttpServerResponse.HttpServerResponse,
+    unknown,
+    HttpServerRequest.HttpServerRequest | Scope.Scope
+  >
+) {
+  const scope = yield* Effect.scope
+  const run = Effect.runPromiseWith(yield* Effect.context<never>())
+  const load = Effect.gen(function* () {
+    const { makeHandler } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpServer"))
+    return yield* makeHandler(httpEffect, { scope })
+  })
+  let loading: Promise<NodeHandler> | undefined
+  let loaded: NodeHandler | undefined
+  const answer: NodeHandler = (request, response) => {
+    if (loaded !== undefined) return loaded(request, response)
+    loading ??= run(load).then((handler) => (loaded = handler))
+    void loading.then((handler) => handler(request, response))
+  }
+  return answer
 })
 
 const goneBody = JSON.stringify({ type: "storage-unavailable" })
