@@ -20,8 +20,6 @@ const options: BuildOptions = {
   chunkNames: "chunks/[name]-[hash]",
   // Another such page, which nothing here serves.
   external: ["*/httpApiSwagger.js"],
-  // A function has no WebSockets, and loading them takes a seventh of its start.
-  alias: { ws: fileURLToPath(import.meta.resolve("./no-websockets.ts")) },
   // What is CommonJS asks for Node's modules in its own way.
   banner: {
     js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);'
