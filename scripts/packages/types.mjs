@@ -32,7 +32,7 @@ const printed = (root, packages) => [
   ...named("README", snippets(join(root, "README.md"))),
   ...packages.flatMap(({ contents, name }) => named(parse(name).base, snippets(join(contents, "README.md")))),
   ...globSync("docs/*.md", { cwd: root }).flatMap((file) =>
-    named(parse(file).name, snippets(join(root, file)).filter(ofOurs))
+    named(`docs-${parse(file).name}`, snippets(join(root, file)).filter(ofOurs))
   )
 ]
 
