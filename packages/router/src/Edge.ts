@@ -3,8 +3,8 @@
  * methods that are none, the headers of every answer, and the one place where what nobody expected becomes a 500 that
  * says nothing but where to look in the log.
  */
-import { Cause, Effect, type Types } from "effect"
-import { HttpRouter, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Cause, Context, Effect, type Types } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import * as Answered from "./Answered.ts"
 import * as BasePath from "./BasePath.ts"
@@ -87,11 +87,27 @@ const toResponse = ({ isReplay, status, text }: EventLane.Answer) => {
   return isReplay ? HttpServerResponse.setHeader(response, ...replayed) : response
 }
 
+/** Whether the request has come this way. */
+const IsOurs = Context.Reference<boolean>("tachograph/router/Edge/IsOurs", { defaultValue: () => false })
+
+/** Fails as the router does where it finds none. */
+const routeNotFound = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+  Effect.fail(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
+) as Effect.Effect<never, unknown, HttpServerRequest.HttpServerRequest> as Handled
+
 type Handled = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   Types.unhandled,
   HttpServerRequest.HttpServerRequest
 >
+
+/**
+ * Keeps our routes to those that have. A router takes several ways to write a path for the same, and what is not to the
+ * letter would come past all that is done here.
+ */
+export const guard = HttpRouter.middleware((httpEffect: Handled): Handled =>
+  Effect.flatMap(IsOurs, (isOurs) => (isOurs ? httpEffect : routeNotFound))
+).layer
 
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
@@ -100,10 +116,12 @@ export const layer = HttpRouter.middleware(
     const tell = yield* Answered.teller
 
     const route = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest) =>
-      Effect.provideService(
-        httpEffect,
-        HttpServerRequest.HttpServerRequest,
-        base === "" ? request : request.modify({ url: base + request.url })
+      httpEffect.pipe(
+        Effect.provideService(
+          HttpServerRequest.HttpServerRequest,
+          base === "" ? request : request.modify({ url: base + request.url })
+        ),
+        Effect.provideService(IsOurs, true)
       )
 
     const answer = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest): Handled => {

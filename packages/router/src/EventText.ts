@@ -20,8 +20,8 @@ const texts = (fields: object, ofField: (value: unknown) => JsonText.JsonText = 
   )
 
 /** Throws where the body cannot be written as JSON: for a cycle, or a BigInt. */
-export const of = (body: object): string => {
-  const { properties, ...rest } = body as { readonly properties?: { readonly [key: string]: unknown } | null }
+export const of = (body: object): string | undefined => {
+  const { properties, ...rest } = (body ?? {}) as { readonly properties?: { readonly [key: string]: unknown } | null }
   const { inputs, output, ...others } = properties ?? {}
   if (typeof inputs !== "string" && typeof output !== "string") return JSON.stringify(body)
   const payload = JsonText.object({ ...texts(others), ...texts({ inputs, output }, half) })

@@ -99,13 +99,14 @@ export const record = (body: Body, { idempotencyKey, ...options }: RecordOptions
     })
   )
 
-/** What cannot be written as JSON, such as a cycle or a BigInt, is refused as a body that is no JSON. */
+/** What cannot be written as JSON, such as a cycle or a BigInt, is refused as a body that is missing. */
 const textOf = (body: Body, write: (body: object) => string | undefined) => {
+  const missing = "null"
   const written = (): string => {
     try {
-      return typeof body === "string" ? body : (write(body) ?? "")
+      return typeof body === "string" ? body : (write(body) ?? missing)
     } catch {
-      return ""
+      return missing
     }
   }
   return Effect.sync(written)
@@ -132,7 +133,8 @@ const ask = (handler: Handler, base: string, path: string, options: InProject = 
     )
   })
 
-const segment = encodeURIComponent
+/** What cannot be written in UTF-8 is no name, as the zero is none. */
+const segment = (name: string) => encodeURIComponent(name.isWellFormed() ? name : "\0")
 
 const queryOf = (query: EventListQuery): string => {
   const parameters = new URLSearchParams()

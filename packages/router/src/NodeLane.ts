@@ -12,19 +12,11 @@ import * as BasePath from "./BasePath.ts"
 import * as EventLane from "./EventLane.ts"
 import * as Framing from "./Framing.ts"
 import { replayed } from "./handlers/Events.ts"
+import * as NodeBody from "./NodeBody.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 /** Answers a request, or calls `next` for one that is not the plain case. */
 export type NodeLane = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
-
-/** To a client that goes before it has sent all there is nobody to answer. */
-const collect = (message: IncomingMessage): Effect.Effect<Buffer> =>
-  Effect.callback((resume) => {
-    const chunks: Array<Buffer> = []
-    message.on("data", (chunk: Buffer) => chunks.push(chunk))
-    message.once("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
-    message.once("close", () => resume(Effect.interrupt))
-  })
 
 /** Of those headers that come as lists, none counts here. */
 const headersOf = ({ headers }: IncomingMessage) => headers as EventLane.Carrier["headers"]
@@ -57,6 +49,7 @@ const write = (response: ServerResponse, id: string, { isReplay, status, text }:
 export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.Scope> = Effect.gen(function* () {
   const base = yield* BasePath.BasePath
   const eventLane = yield* EventLane.make
+  const maxBytes = yield* RequestBody.maxBytes
   const tell = yield* Answered.teller
   const scope = yield* Effect.scope
   const run = Effect.runForkWith(yield* Effect.context<never>())
@@ -72,7 +65,7 @@ export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.
       url: BasePath.below(base, message.url!)!,
       headers: headersOf(message),
       source: message,
-      body: Effect.map(collect(message), (bytes) => (read = bytes))
+      body: Effect.map(NodeBody.collect(message, maxBytes), (bytes) => (read = bytes))
     })
     const respond = (answer: EventLane.Answer) => {
       write(response, id, answer)

@@ -11,6 +11,7 @@ import { HttpServerRequest } from "effect/http"
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib"
 import * as EchoText from "./EchoText.ts"
 import * as HostBody from "./HostBody.ts"
+import * as NodeBody from "./NodeBody.ts"
 import * as ValidationDetail from "./ValidationDetail.ts"
 
 /** Bytes of a body, as sent and decompressed, unless the server is told otherwise. */
@@ -53,7 +54,9 @@ const readOnce = Effect.fnUntraced(function* (request: HttpServerRequest.HttpSer
     return left.bytes
   }
   const encodings = encodingsOf(request)
+  const { source } = request
   if (encodings.length > 0) return yield* readDecompressed(request, encodings, maxBytes)
+  if (NodeBody.isTouched(source)) return yield* NodeBody.collect(source, maxBytes)
   return yield* request.arrayBuffer.pipe(
     Effect.map((buffer) => new Uint8Array(buffer)),
     Effect.mapError(({ reason }) =>
@@ -95,7 +98,9 @@ const readDecompressed = Effect.fnUntraced(function* (
   }
   const broken = () =>
     new ValidationFailure({ detail: [invalidJson(0, `The body is not valid ${encodings.join(", ")}`)] })
-  let bytes: Stream.Stream<Uint8Array, ValidationFailure> = Stream.mapError(request.stream, broken)
+  const { source } = request
+  const sent = NodeBody.isTouched(source) ? Stream.make(yield* NodeBody.collect(source, maxBytes)) : request.stream
+  let bytes: Stream.Stream<Uint8Array, ValidationFailure> = Stream.mapError(sent, broken)
   for (const name of encodings.toReversed() as ReadonlyArray<keyof typeof decompressors>) {
     bytes = NodeStream.pipeThroughDuplex(bytes, { evaluate: decompressors[name], onError: broken })
   }

@@ -54,7 +54,7 @@ const contract = Layer.unwrap(
 )
 
 /** As `layer`, for whoever decides by an `Authorizer` of their own. */
-export const layerNoDeps = Layer.merge(contract, Edge.layer).pipe(
+export const layerNoDeps = Layer.merge(Layer.provide(contract, Edge.guard), Edge.layer).pipe(
   Layer.provide(handlers),
   Layer.provide([Authorization.layer, RequestErrors.layer]),
   Layer.provide(HttpServer.layerServices)

@@ -66,6 +66,7 @@ export interface Tachograph {
 
 /** Opens the storage; rejects if it cannot be opened. */
 export const createTachograph = async <E>(options: TachographOptions<E>): Promise<Tachograph> => {
+  check({ ...options })
   const base = BasePath.parse(options.basePath ?? "")
   const runtime = ManagedRuntime.make(services(options, base))
   const scope = Scope.makeUnsafe()
@@ -96,11 +97,19 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
       void underWay.add(() => new Promise((resolve) => response.once("close", resolve)))
       return opened.nodeLane(request, response, () => opened.node(request, response))
     },
-    fingerprint: (body, options) => run(InProcess.fingerprint(body, options)),
-    record: (body, options) => run(InProcess.record(body, options)),
+    fingerprint: (body, options) => run(InProcess.fingerprint(body, options ?? {})),
+    record: (body, options) => run(InProcess.record(body, options ?? {})),
     recorder: InProcess.reads(opened.handler, base, run),
     close: () => (closed ??= close())
   }
+}
+
+/** What JavaScript lets through. */
+const check = ({ apiKeys, authorize, storage }: { readonly [option: string]: unknown }) => {
+  if (!Layer.isLayer(storage)) throw new TypeError("storage: expected a storage, such as sqlite(path) or postgres(url)")
+  if (authorize === undefined) return
+  if (typeof authorize !== "function") throw new TypeError("authorize: expected a function")
+  if (apiKeys !== undefined) throw new TypeError("apiKeys, authorize: expected one of them, not both")
 }
 
 const services = <E>({ apiKeys = [], authorize, maxBody, storage }: TachographOptions<E>, base: string) => {
@@ -115,7 +124,7 @@ const services = <E>({ apiKeys = [], authorize, maxBody, storage }: TachographOp
 }
 
 const isOurs = (base: string, url: string): boolean => {
-  const path = BasePath.below(base, url)
+  const path = BasePath.below(base, BasePath.pathIn(url))
   return path !== undefined && Paths.methodsOf(path) !== undefined
 }
 

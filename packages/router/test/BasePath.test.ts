@@ -1,15 +1,25 @@
 import { HttpClient } from "@tachograph/testkit"
 import { describe, expect, it } from "vitest"
 import { apiKey, opened } from "./Samples.ts"
-import { served } from "./Served.ts"
+import { exchange, served } from "./Served.ts"
 
 describe("basePath", () => {
-  it.each(["tachograph", "/a b", "/a%2Fb", "/a?b", "/a#b", "//", "/a//b", "http://localhost/a", "/ä"])(
-    "refuses %j, which is no path of plain characters",
-    async (basePath) => {
-      await expect(opened({ basePath })).rejects.toThrow("basePath: expected a path such as /tachograph")
-    }
-  )
+  it.each([
+    "tachograph",
+    "/a b",
+    "/a%2Fb",
+    "/a?b",
+    "/a#b",
+    "//",
+    "/a//b",
+    "http://localhost/a",
+    "/ä",
+    "/..",
+    "/.",
+    "/a/../b"
+  ])("refuses %j, which is no path of plain characters", async (basePath) => {
+    await expect(opened({ basePath })).rejects.toThrow("basePath: expected a path such as /tachograph")
+  })
 
   it.each(["", "/"])("mounts at the root where it is %j", async (basePath) => {
     const { fetch } = await opened({ basePath })
@@ -33,6 +43,16 @@ describe("basePath", () => {
     const client = HttpClient.make((await opened({ basePath: "/in/here" })).fetch, undefined)
     expect((await client.get("/in/here/openapi.json")).body.servers).toEqual([{ url: "/in/here" }])
     expect((await client.get("/in/here/docs")).text).toContain('"servers":[{"url":"/in/here"}]')
+  })
+
+  it.each(["", "/in/here"])("takes a target in a proxy's form for what it is, below %j", async (basePath) => {
+    const tachograph = await opened({ basePath })
+    const fetch = await served((request, response) => tachograph.node(request, response, () => response.end()))
+    const answer = await exchange(
+      fetch.port,
+      `GET http://localhost${basePath}/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*\{"status":"ok"\}$/)
   })
 
   it("leaves to the host what is not below it, its body unread", async () => {

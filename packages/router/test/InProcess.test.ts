@@ -83,6 +83,8 @@ describe("recorder", () => {
 
   it("rejects with errors that are told apart by their type", async () => {
     const { recorder } = await opened()
+    const noName = { type: "validation-error", detail: [{ type: "value_error", loc: ["path", "agent_name"] }] }
+    await expect(recorder.getAgent("\ud800")).rejects.toMatchObject(noName)
     const unknown = "11111111-1111-4111-8111-111111111111"
     await expect(recorder.getEvent(unknown)).rejects.toMatchObject({ type: "event-not-found", detail: [] })
     await expect(recorder.getAgent("x")).rejects.toMatchObject({ type: "agent-not-found" })
@@ -101,9 +103,10 @@ describe("recorder", () => {
     const tachograph = await opened()
     const cycle: { self?: unknown } = {}
     cycle.self = cycle
-    for (const body of [cycle, { n: 1n }]) {
-      await expect(tachograph.record(body)).rejects.toMatchObject({ type: "validation-error" })
-      await expect(tachograph.fingerprint(body)).rejects.toMatchObject({ type: "validation-error" })
+    const missing = { type: "validation-error", detail: [{ type: "missing", loc: ["body"] }] }
+    for (const body of [cycle, { n: 1n }, null, undefined] as Array<object>) {
+      await expect(tachograph.record(body)).rejects.toMatchObject(missing)
+      await expect(tachograph.fingerprint(body)).rejects.toMatchObject(missing)
     }
   })
 

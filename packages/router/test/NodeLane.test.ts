@@ -6,7 +6,7 @@ import { connect } from "node:net"
 import { describe, expect, it } from "vitest"
 import { createTachograph } from "../src/index.ts"
 import { apiKey, event, fingerprint, opened } from "./Samples.ts"
-import { served } from "./Served.ts"
+import { exchange, served } from "./Served.ts"
 
 const path = "/api/v1/events"
 
@@ -17,20 +17,6 @@ const start = async () => {
   const count = async () => (await tachograph.recorder.listEvents()).events.length
   return { tachograph, fetch, client: HttpClient.make(fetch, apiKey), body, count }
 }
-
-/** Sends bytes as they are and resolves with all that comes back until the connection ends. */
-const exchange = (port: number, ...parts: ReadonlyArray<string>) =>
-  new Promise<string>((resolve, reject) => {
-    let text = ""
-    const socket = connect(port, "127.0.0.1", async () => {
-      for (const part of parts) {
-        socket.write(part)
-        await new Promise((done) => setTimeout(done, 20))
-      }
-    })
-    socket.on("data", (chunk) => (text += String(chunk)))
-    socket.on("end", () => resolve(text)).on("error", reject)
-  })
 
 const head = (...lines: ReadonlyArray<string>) =>
   [

@@ -1,7 +1,7 @@
 /** A `node:http` server around a handler, for the length of a test. */
 import { HttpClient } from "@tachograph/testkit"
 import { createServer, request, type RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, connect } from "node:net"
 import { onTestFinished } from "vitest"
 
 export interface Served {
@@ -34,4 +34,18 @@ export const announced = ({ port }: Served, path: string, headers: Record<string
       })
     })
     sent.on("error", reject).flushHeaders()
+  })
+
+/** Sends bytes as they are and resolves with all that comes back until the connection ends. */
+export const exchange = (port: number, ...parts: ReadonlyArray<string>) =>
+  new Promise<string>((resolve, reject) => {
+    let text = ""
+    const socket = connect(port, "127.0.0.1", async () => {
+      for (const part of parts) {
+        socket.write(part)
+        await new Promise((done) => setTimeout(done, 20))
+      }
+    })
+    socket.on("data", (chunk) => (text += String(chunk)))
+    socket.on("end", () => resolve(text)).on("error", reject)
   })

@@ -27,6 +27,14 @@ describe("createTachograph", () => {
     }
   )
 
+  it.each([
+    ["storage: expected a storage", { storage: "tachograph.db" }],
+    ["authorize: expected a function", { storage: MemoryStorage.layer, authorize: "me" }],
+    ["expected one of them", { storage: MemoryStorage.layer, authorize: () => null, apiKeys: [key] }]
+  ])("says what is wrong with its options: %s", async (message, options) => {
+    await expect(createTachograph(options as never)).rejects.toThrow(message)
+  })
+
   it("rejects with what kept the storage from opening", async () => {
     await expect(createTachograph({ storage: sqlite("/nowhere/at/all.db") })).rejects.toThrow()
   })
