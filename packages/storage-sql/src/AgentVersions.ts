@@ -15,9 +15,14 @@ interface Numbers {
 const keyOf = ({ agent, agentVersion }: Pick<Named, "agent" | "agentVersion">): string =>
   JSON.stringify([agent, agentVersion])
 
+/** Versions whose numbers are remembered. They never change, and no version is ever taken away. */
+const remembered = 10_000
+
 export const make = (sql: SqlClient.SqlClient) => {
-  /** Also finds names that stand together with others than wanted: by both names, each of them in an index. */
-  const look = (project_id: number, named: ReadonlyArray<Named>) =>
+  const known = new Map<string, Numbers>()
+
+  /** By both names, each of them in an index; so it also finds names that stand together with others than wanted. */
+  const select = (project_id: number, named: ReadonlyArray<Named>) =>
     sql<{
       agent: Named["agent"]
       version: Named["agentVersion"]
@@ -28,6 +33,26 @@ export const make = (sql: SqlClient.SqlClient) => {
       WHERE a.project_id = ${project_id} AND ${ManyRows.isAmong(sql, "a.agent_name", "varchar", distinct(named, "agent"))}
         AND ${ManyRows.isAmong(sql, "v.agent_version_name", "varchar", distinct(named, "agentVersion"))}`
 
+  /** The numbers of those that there are. At the start of a transaction, so that none of them can be taken back. */
+  const look = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<Named>) {
+    const found = new Map<string, Numbers>()
+    const unknown: Array<Named> = []
+    for (const each of events) {
+      const numbers = known.get(`${project_id} ${keyOf(each)}`)
+      if (numbers === undefined) unknown.push(each)
+      else found.set(keyOf(each), numbers)
+    }
+    if (unknown.length === 0) return found
+    for (const { agent, agent_number, agent_version_number, version } of yield* select(project_id, unknown)) {
+      const key = keyOf({ agent, agentVersion: version })
+      const numbers = { agent_number, agent_version_number }
+      found.set(key, numbers)
+      if (known.size >= remembered) known.clear()
+      known.set(`${project_id} ${key}`, numbers)
+    }
+    return found
+  })
+
   /**
    * Takes what `look` has found, in a transaction. What is missing is created in two steps: its agents here and their
    * versions with `numbers`, which comes after all that takes a lock on the project's row.
@@ -35,15 +60,10 @@ export const make = (sql: SqlClient.SqlClient) => {
   const begin = Effect.fnUntraced(function* (
     project_id: number,
     events: ReadonlyArray<Named>,
-    rows: Effect.Success<ReturnType<typeof look>>
+    found: Map<string, Numbers>
   ) {
     const missing = new Map(events.map((each) => [keyOf(each), each]))
-    const found = new Map<string, Numbers>()
-    for (const row of rows) {
-      const key = keyOf({ agent: row.agent, agentVersion: row.version })
-      found.set(key, { agent_number: row.agent_number, agent_version_number: row.agent_version_number })
-      missing.delete(key)
-    }
+    for (const key of found.keys()) missing.delete(key)
     const agents =
       missing.size === 0
         ? new Map<string, number>()

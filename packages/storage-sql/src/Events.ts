@@ -29,9 +29,6 @@ interface StoredPackRow {
   readonly pack: Uint8Array
 }
 
-/** Statements of one transaction that do not wait for each other's answers: to Postgres they go in one write. */
-const together = { concurrency: "unbounded" } as const
-
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = Ids.encoder(sql)
   const pieces = SharedPieces.make(sql)
@@ -52,19 +49,18 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         person === null ? [] : [[person, { properties: "{}", created_at: receivedAt.epochMilliseconds }] as const]
       )
     )
-    const sessions = new Map(summaries.map(({ session }) => [session, {}] as const))
-    // Nearly always all of it is there, and is found in one round trip.
-    const [foundVersions, foundPeople, foundSessions] = yield* Effect.all(
-      [
-        agentVersions.look(project_id, summaries),
-        NumberedNames.look(sql, NumberedNames.people, project, Array.from(people.keys())),
-        NumberedNames.look(sql, NumberedNames.sessions, project, Array.from(sessions.keys()))
-      ],
-      together
-    )
+    const expected = new Map<string, number>()
+    const newSessions = new Map<string, NumberedNames.Columns>()
+    for (const { pack, summary } of events) {
+      if (pack.session === undefined) newSessions.set(summary.session, {})
+      else expected.set(summary.session, pack.session.number)
+    }
+    const foundVersions = yield* agentVersions.look(project_id, summaries)
+    const foundPeople = yield* NumberedNames.look(sql, NumberedNames.people, project, Array.from(people.keys()))
     const begun = yield* agentVersions.begin(project_id, summaries, foundVersions)
     const personNumbers = yield* NumberedNames.ensure(sql, NumberedNames.people, project, people, foundPeople)
-    const sessionNumbers = yield* NumberedNames.ensure(sql, NumberedNames.sessions, project, sessions, foundSessions)
+    const created = yield* NumberedNames.ensure(sql, NumberedNames.sessions, project, newSessions)
+    const sessionNumbers = new Map([...expected, ...created])
     const versions = yield* agentVersions.numbers(begun)
 
     const moved = yield* counters.add(project_id, sessionNumbers, events)
@@ -109,19 +105,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       session_number: sessionNumbers.get(summary.session)!,
       shared: pack.shared
     }))
-    yield* Effect.all(
-      [
-        ...ManyRows.chunks(packRows).map((rows) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(rows)}`),
-        ...ManyRows.chunks(eventRows).map(
-          (rows) => sql`INSERT INTO events ${eventColumns.names} ${eventColumns.of(rows)}`
-        ),
-        Effect.andThen(
-          own(project_id, owners, tally),
-          Effect.suspend(() => usage.add(project_id, tally))
-        )
-      ],
-      together
-    )
+    yield* own(project_id, owners, tally)
+    yield* ManyRows.inOne(sql, [
+      ...ManyRows.chunks(packRows).map((rows) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(rows)}`),
+      ...ManyRows.chunks(eventRows).map(
+        (rows) => sql`INSERT INTO events ${eventColumns.names} ${eventColumns.of(rows)}`
+      ),
+      ...usage.additions(project_id, tally)
+    ])
     return { moved, appended }
   })
 

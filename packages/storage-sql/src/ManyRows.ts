@@ -2,7 +2,8 @@
  * Values of many rows as one part of a statement. To Postgres each column goes as one parameter, an array: so the text of a
  * statement is the same however many rows there are, and it stays prepared. SQLite takes the values one by one.
  */
-import { type SqlClient, Statement } from "effect/sql"
+import { Effect } from "effect"
+import { type SqlClient, type SqlError, Statement } from "effect/sql"
 
 export type Type = "bigint" | "bytea" | "double precision" | "integer" | "smallint" | "uuid" | "varchar"
 
@@ -47,6 +48,18 @@ export const make = <Name extends string>(sql: SqlClient.SqlClient, columns: Rea
     names: sql.literal(`(${types.map(([name]) => name).join(", ")})`),
     of: sql.onDialectOrElse({ pg: () => arrays, orElse: () => values })
   }
+}
+
+/** Statements that answer nothing and see nothing of each other: to Postgres they go as one. */
+export const inOne = (
+  sql: SqlClient.SqlClient,
+  statements: ReadonlyArray<Statement.Statement<object>>
+): Effect.Effect<void, SqlError.SqlError> => {
+  const others = statements.slice(0, -1).map((each, n) => sql`${sql.literal(`s${n}`)} AS (${each})`)
+  return sql.onDialectOrElse({
+    pg: () => Effect.asVoid(sql`WITH ${sql.csv(others)} ${statements.at(-1)!}`),
+    orElse: () => Effect.all(statements, { discard: true })
+  })
 }
 
 /** That a column has one of these values. */

@@ -52,7 +52,7 @@ export const agentVersions: Kind = {
 export type ParentKey = { readonly project_id: number; readonly agent_number?: number }
 
 /** The columns of a row that is created beside its key, name and number. */
-type Columns = Readonly<Record<string, unknown>>
+export type Columns = Readonly<Record<string, unknown>>
 
 /** The numbers of those names that there are. */
 export const look = Effect.fnUntraced(function* (

@@ -7,6 +7,7 @@ import * as ManyRows from "./ManyRows.ts"
 
 const types = {
   session_number: "integer",
+  session_id: "varchar",
   generation: "bigint",
   packs: "integer",
   added: "integer",
@@ -24,7 +25,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     events: ReadonlyArray<AppendEvent>
   ) {
     const moved: Array<string> = []
-    const moves: Array<Record<keyof typeof types, number>> = []
+    const moves: Array<ManyRows.Row<keyof typeof types> & { readonly session_id: string }> = []
+    const numbers: Array<number> = []
     const bySession = Map.groupBy(events, ({ summary }) => summary.session as string)
     for (const [session, session_number] of sessions) {
       const packs = bySession.get(session)!.map(({ pack }) => pack)
@@ -34,12 +36,12 @@ export const make = (sql: SqlClient.SqlClient) => {
         moved.push(session)
         continue
       }
-      const { generation } = expected
-      const before = number - 1
+      numbers.push(session_number)
       moves.push({
         session_number,
-        generation,
-        packs: before,
+        session_id: session,
+        generation: expected.generation,
+        packs: number - 1,
         added: packs.length,
         history: sum("history"),
         parts: sum("parts")
@@ -47,33 +49,24 @@ export const make = (sql: SqlClient.SqlClient) => {
     }
     if (moves.length === 0) return moved
 
-    const numbers = moves.map(({ session_number }) => session_number)
-    // One statement takes its rows in an order of its own.
-    const lock =
+    // Alone, the statement would take its rows in an order of its own.
+    const held =
       moves.length > 1 && Locks.areNeeded(sql)
-        ? sql`SELECT session_number FROM sessions
-            WHERE project_id = ${project_id} AND ${ManyRows.isAmong(sql, "session_number", "integer", numbers)}
-            ORDER BY session_number ${Locks.update(sql)}`
-        : Effect.void
-    const [, rows] = yield* Effect.all(
-      [
-        lock,
-        sql<{ session_number: number | string }>`
-          WITH move ${columns.names} AS (${columns.of(moves)})
-          UPDATE sessions SET packs = sessions.packs + move.added, history = sessions.history + move.history,
-            parts = sessions.parts + move.parts
-          FROM move WHERE sessions.project_id = ${project_id} AND sessions.session_number = move.session_number
-            AND sessions.generation = move.generation AND sessions.packs = move.packs
-          RETURNING sessions.session_number`
-      ],
-      // To Postgres they go in one write.
-      { concurrency: "unbounded" }
-    )
-    const found = new Set(rows.map(({ session_number }) => Number(session_number)))
-    const believed = new Set(numbers)
-    for (const [session, session_number] of sessions) {
-      if (believed.has(session_number) && !found.has(session_number)) moved.push(session)
-    }
+        ? sql`held AS MATERIALIZED (SELECT session_number FROM sessions
+              WHERE project_id = ${project_id} AND ${ManyRows.isAmong(sql, "session_number", "integer", numbers)}
+              ORDER BY session_number ${Locks.update(sql)}),`
+        : undefined
+    const rows = yield* sql<{ session_id: string }>`
+      WITH ${held ?? sql.literal("")} move ${columns.names} AS (${columns.of(moves)})
+      UPDATE sessions SET packs = sessions.packs + move.added, history = sessions.history + move.history,
+        parts = sessions.parts + move.parts
+      FROM move ${sql.literal(held === undefined ? "" : "JOIN held USING (session_number)")}
+      WHERE sessions.project_id = ${project_id} AND sessions.session_number = move.session_number
+        AND sessions.session_id = move.session_id
+        AND sessions.generation = move.generation AND sessions.packs = move.packs
+      RETURNING sessions.session_id`
+    const found = new Set(rows.map(({ session_id }) => session_id))
+    for (const { session_id } of moves) if (!found.has(session_id)) moved.push(session_id)
     return moved
   })
 

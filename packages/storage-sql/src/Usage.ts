@@ -67,19 +67,19 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     stored_bytes: "bigint"
   })
 
-  /** In a transaction that holds the sessions, at its end. */
-  const add = Effect.fnUntraced(function* (project_id: number, tally: Tally) {
-    const all = tally.rows.map((row) => ({ project_id, ...row }))
-    // A statement takes its rows in their order.
-    for (const rows of ManyRows.chunks(all)) {
-      yield* sql`INSERT INTO storage_usage ${columns.names} ${columns.of(rows)}
+  const additions = (project_id: number, tally: Tally) =>
+    // Each takes its rows in their order.
+    ManyRows.chunks(tally.rows.map((row) => ({ project_id, ...row }))).map(
+      (rows) => sql`INSERT INTO storage_usage ${columns.names} ${columns.of(rows)}
         ON CONFLICT (project_id, session_number, agent_number) DO UPDATE SET
           entries = storage_usage.entries + excluded.entries,
           sent_bytes = storage_usage.sent_bytes + excluded.sent_bytes,
           new_bytes = storage_usage.new_bytes + excluded.new_bytes,
           stored_bytes = storage_usage.stored_bytes + excluded.stored_bytes`
-    }
-  })
+    )
+
+  /** In a transaction that holds the sessions, at its end. */
+  const add = (project_id: number, tally: Tally) => Effect.all(additions(project_id, tally), { discard: true })
 
   const sums = sql.literal(`sum(u.entries) AS entries, sum(u.sent_bytes) AS sent_bytes, sum(u.new_bytes) AS new_bytes,
     sum(u.stored_bytes) AS stored_bytes`)
@@ -113,5 +113,5 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     } satisfies StorageUsage
   })
 
-  return { add, usage }
+  return { add, additions, usage }
 }
