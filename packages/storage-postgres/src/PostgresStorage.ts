@@ -68,8 +68,6 @@ export const client = (config: PostgresConfig): Layer.Layer<SqlClient.SqlClient,
           idle_in_transaction_session_timeout: String(operationTimeout),
           // Rows are locked where it matters; a stricter default of the database's would only make transactions give way.
           default_transaction_isolation: "read committed",
-          // A plan that was made while the tables were small would be kept after they have grown.
-          plan_cache_mode: "force_custom_plan",
           ...(schema === undefined ? {} : { search_path: quoted(schema) })
         }
   })

@@ -74,7 +74,8 @@ export const isAmong = (
     orElse: () => sql.in(column, values)
   })
 
-const array = (sql: SqlClient.SqlClient, type: Type, values: ReadonlyArray<Value>) =>
+/** Values as one parameter, for Postgres alone. */
+export const array = (sql: SqlClient.SqlClient, type: Type, values: ReadonlyArray<Value>) =>
   sql`CAST(${type === "bytea" ? values : textOf(values)} AS ${sql.literal(type)}[])`
 
 /** As Postgres reads an array, whatever the type of its elements. https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */

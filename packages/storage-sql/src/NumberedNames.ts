@@ -62,9 +62,17 @@ export const look = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>
 ) {
   if (names.length === 0) return new Map<string, number>()
-  const rows = yield* sql<{ name: string; number: number }>`
-    SELECT ${sql(kind.name)} AS name, ${sql(kind.number)} AS number FROM ${sql(kind.table)}
-    WHERE ${isOfParent(sql, key)} AND ${ManyRows.isAmong(sql, kind.name, "varchar", names)} ${kind.isHeld ? Locks.keyShare(sql) : sql.literal("")}`
+  const held = kind.isHeld ? Locks.keyShare(sql) : sql.literal("")
+  const columns = sql`${sql(kind.name)} AS name, ${sql(kind.number)} AS number`
+  const rows = yield* sql.onDialectOrElse({
+    // One name after the other: of many, Postgres would rather read all rows of the parent, until it knows how many they are.
+    pg: () => sql<{ name: string; number: number }>`
+      SELECT found.* FROM unnest(${ManyRows.array(sql, "varchar", names)}) AS wanted (name) CROSS JOIN LATERAL (
+        SELECT ${columns} FROM ${sql(kind.table)}
+        WHERE ${isOfParent(sql, key)} AND ${sql(kind.name)} = wanted.name LIMIT 1 ${held}) AS found`,
+    orElse: () => sql<{ name: string; number: number }>`
+      SELECT ${columns} FROM ${sql(kind.table)} WHERE ${isOfParent(sql, key)} AND ${sql.in(kind.name, names)}`
+  })
   return new Map(rows.map(({ name, number }) => [name, Number(number)] as const))
 })
 

@@ -6,6 +6,7 @@ import * as Locks from "./Locks.ts"
 import * as ManyRows from "./ManyRows.ts"
 
 const types = {
+  project_id: "integer",
   session_number: "integer",
   session_id: "varchar",
   generation: "bigint",
@@ -26,7 +27,6 @@ export const make = (sql: SqlClient.SqlClient) => {
   ) {
     const moved: Array<string> = []
     const moves: Array<ManyRows.Row<keyof typeof types> & { readonly session_id: string }> = []
-    const numbers: Array<number> = []
     const bySession = Map.groupBy(events, ({ summary }) => summary.session as string)
     for (const [session, session_number] of sessions) {
       const packs = bySession.get(session)!.map(({ pack }) => pack)
@@ -36,8 +36,8 @@ export const make = (sql: SqlClient.SqlClient) => {
         moved.push(session)
         continue
       }
-      numbers.push(session_number)
       moves.push({
+        project_id,
         session_number,
         session_id: session,
         generation: expected.generation,
@@ -49,21 +49,20 @@ export const make = (sql: SqlClient.SqlClient) => {
     }
     if (moves.length === 0) return moved
 
-    // Alone, the statement would take its rows in an order of its own.
-    const held =
-      moves.length > 1 && Locks.areNeeded(sql)
-        ? sql`held AS MATERIALIZED (SELECT session_number FROM sessions
-              WHERE project_id = ${project_id} AND ${ManyRows.isAmong(sql, "session_number", "integer", numbers)}
-              ORDER BY session_number ${Locks.update(sql)}),`
-        : undefined
-    const rows = yield* sql<{ session_id: string }>`
-      WITH ${held ?? sql.literal("")} move ${columns.names} AS (${columns.of(moves)})
+    const move = sql`WITH move ${columns.names} AS (${columns.of(moves)})`
+    // The last line is always so. Postgres takes it for a reason to expect few rows, and looks each of them up.
+    const isTheirs = sql`sessions.project_id = move.project_id AND sessions.session_number = move.session_number
+      AND sessions.session_id = move.session_id
+      AND move.added > 0 AND move.added < 2147483647`
+    // The other statement would take its rows in an order of its own.
+    if (moves.length > 1 && Locks.areNeeded(sql)) {
+      yield* sql`${move} SELECT sessions.session_number FROM move JOIN sessions ON ${isTheirs}
+        ORDER BY sessions.session_number FOR UPDATE OF sessions`
+    }
+    const rows = yield* sql<{ session_id: string }>`${move}
       UPDATE sessions SET packs = sessions.packs + move.added, history = sessions.history + move.history,
         parts = sessions.parts + move.parts
-      FROM move ${sql.literal(held === undefined ? "" : "JOIN held USING (session_number)")}
-      WHERE sessions.project_id = ${project_id} AND sessions.session_number = move.session_number
-        AND sessions.session_id = move.session_id
-        AND sessions.generation = move.generation AND sessions.packs = move.packs
+      FROM move WHERE ${isTheirs} AND sessions.generation = move.generation AND sessions.packs = move.packs
       RETURNING sessions.session_id`
     const found = new Set(rows.map(({ session_id }) => session_id))
     for (const { session_id } of moves) if (!found.has(session_id)) moved.push(session_id)
