@@ -3,7 +3,7 @@ import { AllowedScopes, Authorization, ForbiddenError, UnauthorizedError } from 
 import { CurrentProject, type Scope } from "@tachograph/core"
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { Authorizer, KnownPrincipal } from "./Authorizer.ts"
+import { Authorizer, KnownPrincipal, remembered } from "./Authorizer.ts"
 import * as StorageFailures from "./StorageFailures.ts"
 
 /** Whether whoever holds these scopes may do what one of those opens. */
@@ -17,7 +17,9 @@ export const layer: Layer.Layer<Authorization, never, Authorizer> = Layer.effect
     return Authorization.of({
       bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
         const request = yield* HttpServerRequest.HttpServerRequest
-        const principal = (yield* KnownPrincipal) ?? (yield* authorizer.authorize(request, credential))
+        const { principal } = remembered(request.source) ?? {
+          principal: (yield* KnownPrincipal) ?? (yield* authorizer.authorize(request, credential))
+        }
         if (principal === undefined) return yield* new UnauthorizedError()
         if (!opens(principal.scopes, Context.get(endpoint.annotations, AllowedScopes))) {
           return yield* new ForbiddenError()

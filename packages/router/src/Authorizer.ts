@@ -23,7 +23,7 @@ export interface Grant {
 
 /**
  * A host's own rule, in place of API keys. Null or undefined is answered 401, scopes that do not suffice 403. What it
- * throws, and a grant of no valid form, is logged and answered 500. It may be asked more than once of a request.
+ * throws, and a grant of no valid form, is logged and answered 500.
  */
 export type Authorize = (request: AuthorizeRequest) => Grant | null | undefined | Promise<Grant | null | undefined>
 
@@ -31,6 +31,14 @@ export type Authorize = (request: AuthorizeRequest) => Grant | null | undefined 
 export const KnownPrincipal = Context.Reference<Principal | undefined>("tachograph/router/KnownPrincipal", {
   defaultValue: () => undefined
 })
+
+const asked = new WeakMap<object, { readonly principal: Principal | undefined }>()
+
+/** What was told of a request, by what carried it: who leaves it to others to answer need not have it asked again. */
+export const remember = (source: object, principal: Principal | undefined): void =>
+  void asked.set(source, { principal })
+
+export const remembered = (source: object) => asked.get(source)
 
 export class Authorizer extends Context.Service<
   Authorizer,

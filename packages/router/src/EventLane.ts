@@ -10,7 +10,7 @@ import { Events, TachographApi, writing } from "@tachograph/api"
 import { CurrentProject, type ProjectId, Recorder, WriterLimits } from "@tachograph/core"
 import { Effect, Redacted } from "effect"
 import * as Authorization from "./Authorization.ts"
-import { Authorizer } from "./Authorizer.ts"
+import { Authorizer, remember, remembered } from "./Authorizer.ts"
 import * as EventBody from "./EventBody.ts"
 import { receiptOf } from "./handlers/Events.ts"
 import * as RequestBody from "./RequestBody.ts"
@@ -72,7 +72,7 @@ const refuse = ({ _tag: type }: { readonly _tag: string }): Effect.Effect<Answer
 export const isPlain = (method: string | undefined, url: string, headers: Carrier["headers"]): boolean =>
   method === createEvent.method && url === createEvent.path && headers["content-encoding"] === undefined
 
-/** Answers what `isPlain`; undefined where it turns out to be for the route. */
+/** Answers what `isPlain`; undefined where it turns out to be for the route, which knows then who asks. */
 export const make = Effect.gen(function* () {
   const authorizer = yield* Authorizer
   const recorder = yield* Recorder
@@ -93,25 +93,33 @@ export const make = Effect.gen(function* () {
     return { status: 200, text: receiptOf(written), isReplay: written.isReplay } satisfies Answer
   })
 
+  const admit = Effect.fnUntraced(function* (request: Carrier, project: ProjectId) {
+    const announced = Number(request.headers["content-length"] ?? 0)
+    if (announced > maxBytes) return undefined
+    if (isFull(announced)) return overloaded
+    const bytes = yield* request.body
+    // Many may have come in meanwhile.
+    if (isFull(bytes.length)) return overloaded
+    underWay.events++
+    underWay.bytes += bytes.length
+    return yield* Effect.ensuring(
+      record(request, bytes, project),
+      Effect.sync(() => {
+        underWay.events--
+        underWay.bytes -= bytes.length
+      })
+    )
+  })
+
   return Effect.fnUntraced(
     function* (request: Carrier): Effect.fn.Return<Answer | undefined, { readonly _tag: string }> {
+      // It was here before, over another way, and left to the route.
+      if (remembered(request.source) !== undefined) return undefined
       const principal = yield* authorizer.authorize(request, credentialIn(request.headers["authorization"]))
-      if (principal === undefined || !Authorization.opens(principal.scopes, writing)) return undefined
-      const announced = Number(request.headers["content-length"] ?? 0)
-      if (announced > maxBytes) return undefined
-      if (isFull(announced)) return overloaded
-      const bytes = yield* request.body
-      // Many may have come in meanwhile.
-      if (isFull(bytes.length)) return overloaded
-      underWay.events++
-      underWay.bytes += bytes.length
-      return yield* Effect.ensuring(
-        record(request, bytes, principal.project),
-        Effect.sync(() => {
-          underWay.events--
-          underWay.bytes -= bytes.length
-        })
-      )
+      const mayRecord = principal !== undefined && Authorization.opens(principal.scopes, writing)
+      const answer = mayRecord ? yield* admit(request, principal.project) : undefined
+      if (answer === undefined) remember(request.source, principal)
+      return answer
     },
     StorageFailures.log,
     Effect.catch(refuse)

@@ -40,7 +40,8 @@ export const find = ({ source }: HttpServerRequest.HttpServerRequest): HostBody 
   if (!(source instanceof IncomingMessage) || !(source.readableDidRead || source.readableEnded)) return undefined
   const { body, rawBody } = source as Left
   const sent = asSent(rawBody) ?? asSent(body)
-  if (sent !== undefined) return { bytes: sent, exact: true }
+  // In a text, bytes that are no UTF-8 have become this.
+  if (sent !== undefined) return { bytes: sent, exact: typeof body !== "string" || !body.includes("\ufffd") }
   // Parsers make `{}` of nothing.
   if (source.headers["content-length"] === "0") return { bytes: Buffer.alloc(0), exact: true }
   return { bytes: written(body), exact: false }

@@ -1,5 +1,13 @@
 /** Recording and reading in process, without HTTP: what the interface takes and answers. */
-import { type AgentVersions, type Agents, type Events, Fingerprints, type People, prefix } from "@tachograph/api"
+import {
+  type AgentVersions,
+  type Agents,
+  type Events,
+  Fingerprints,
+  type People,
+  prefix,
+  ValidationFailure
+} from "@tachograph/api"
 import { CurrentProject, ProjectId, Recorder } from "@tachograph/core"
 import { DateTime, Effect, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -99,18 +107,27 @@ export const record = (body: Body, { idempotencyKey, ...options }: RecordOptions
     })
   )
 
-/** What cannot be written as JSON, such as a cycle or a BigInt, is refused as a body that is missing. */
-const textOf = (body: Body, write: (body: object) => string | undefined) => {
-  const missing = "null"
-  const written = (): string => {
-    try {
-      return typeof body === "string" ? body : (write(body) ?? missing)
-    } catch {
-      return missing
-    }
-  }
-  return Effect.sync(written)
-}
+/** Of texts that were cut in the middle of a character, what UTF-8 cannot hold: JSON has it in strings only, and escaped. */
+const escaped = (text: string) =>
+  text.isWellFormed() ? text : text.replaceAll(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`)
+
+/** What is nothing is refused as a body that is missing. */
+const textOf = (body: Body, write: (body: object) => string | undefined) =>
+  Effect.try({
+    try: () => escaped(typeof body === "string" ? body : (write(body) ?? "null")),
+    catch: (error) =>
+      new ValidationFailure({
+        detail: [
+          {
+            type: "json_invalid",
+            loc: ["body"],
+            msg: "The body cannot be written as JSON",
+            input: {},
+            ctx: { error: String(error) }
+          }
+        ]
+      })
+  })
 
 type Handler = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
@@ -119,8 +136,8 @@ type Handler = Effect.Effect<
 >
 
 /** Asked of the routes themselves, so that there is one way to read. */
-const ask = (handler: Handler, base: string, path: string, options: InProject = {}) =>
-  inProject(options, (project) => {
+const ask = (handler: Handler, base: string, path: string, options: InProject | undefined) =>
+  inProject(options ?? {}, (project) => {
     // A `Request` would take the name `..` for a way up.
     const request = HttpServerRequest.fromWeb(new Request("http://localhost/")).modify({ url: base + prefix + path })
     return handler.pipe(
@@ -134,7 +151,7 @@ const ask = (handler: Handler, base: string, path: string, options: InProject = 
   })
 
 /** What cannot be written in UTF-8 is no name, as the zero is none. */
-const segment = (name: string) => encodeURIComponent(name.isWellFormed() ? name : "\0")
+const segment = (name: string) => encodeURIComponent(String(name).isWellFormed() ? name : "\0")
 
 const queryOf = (query: EventListQuery): string => {
   const parameters = new URLSearchParams()
@@ -157,7 +174,7 @@ export const reads = (
   return {
     getEvent: (eventId, options) => read(`/events/${segment(eventId)}`, options),
     getEventText: (eventId, options) => text(`/events/${segment(eventId)}`, options),
-    listEvents: (query = {}, options) => read(`/events?${queryOf(query)}`, options),
+    listEvents: (query, options) => read(`/events?${queryOf(query ?? {})}`, options),
     getAgent: (agent, options) => read(`/agents/${segment(agent)}`, options),
     getAgentVersion: (agent, version, options) =>
       read(`/agents/${segment(agent)}/agent-versions/${segment(version)}`, options),

@@ -1,8 +1,10 @@
 /** The router for everybody: one function in, promises out. A few lines over the layers that Effect users compose. */
-import { ApiKeys, Recorder, type Storage } from "@tachograph/core"
+import { ApiKeys, isStaticKey, Recorder, type Storage, staticKeyRule } from "@tachograph/core"
 import { ByteSize, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import * as Answered from "./Answered.ts"
 import { type Authorize, Authorizer } from "./Authorizer.ts"
 import * as BasePath from "./BasePath.ts"
 import * as InProcess from "./InProcess.ts"
@@ -27,8 +29,7 @@ interface CommonOptions<E> {
 
 interface ByKeys {
   /**
-   * Keys of your own making, 20 characters or longer: they open the project `default` with every scope. One that does not
-   * fit rejects the promise.
+   * Keys of your own making, 20 characters or longer: they open the project `default` with every scope.
    */
   readonly apiKeys?: ReadonlyArray<string> | undefined
   readonly authorize?: undefined
@@ -43,7 +44,7 @@ interface ByRule {
 export type TachographOptions<E> = CommonOptions<E> & (ByKeys | ByRule)
 
 export interface Tachograph {
-  /** For Hono, Next.js, Bun, Deno: answers every request, with a 404 where the path is none of ours. */
+  /** For Hono, h3, Next.js: answers every request, with a 404 where the path is none of ours. */
   readonly fetch: (request: Request) => Promise<Response>
   /** For Express, Connect and plain `node:http`: calls `next` for what is not ours, and answers 404 where there is none. */
   readonly node: (request: IncomingMessage, response: ServerResponse, next?: () => void) => void
@@ -64,16 +65,22 @@ export interface Tachograph {
   readonly close: () => Promise<void>
 }
 
-/** Opens the storage; rejects if it cannot be opened. */
+/**
+ * Opens the storage. Rejects with a `TachographError`, `storage-unavailable`, where it cannot be opened, and with a
+ * `TypeError` where an option is not what it has to be.
+ */
 export const createTachograph = async <E>(options: TachographOptions<E>): Promise<Tachograph> => {
   check({ ...options })
   const base = BasePath.parse(options.basePath ?? "")
   const runtime = ManagedRuntime.make(services(options, base))
   const scope = Scope.makeUnsafe()
-  const opened = await runtime.runPromise(Scope.provide(handlers, scope)).catch(async (error) => {
+  const opening = await runtime.runPromiseExit(Scope.provide(handlers, scope))
+  if (Exit.isFailure(opening)) {
     await runtime.dispose()
-    throw error
-  })
+    throw TachographError.ofOpening(opening.cause)
+  }
+  const opened = opening.value
+  let closed: Promise<void> | undefined
 
   const underWay = new UnderWay()
   const run = async <A>(effect: Effect.Effect<A, TachographError.Failure, Recorder>): Promise<A> => {
@@ -87,13 +94,14 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
     await runtime.runPromise(Scope.close(scope, Exit.void))
     await runtime.dispose()
   }
-  let closed: Promise<void> | undefined
 
   return {
     fetch: (request) => (closed === undefined ? underWay.add(() => opened.fetch(request)) : Promise.resolve(gone())),
     node: (request, response, next) => {
       if (next !== undefined && !isOurs(base, request.url ?? "/")) return next()
-      if (closed !== undefined) return response.writeHead(503, goneHeaders).end(goneBody)
+      // The client may have gone while the host was at work on its request.
+      if (response.closed) return
+      if (closed !== undefined) return response.writeHead(503, goneHeaders()).end(goneBody)
       void underWay.add(() => new Promise((resolve) => response.once("close", resolve)))
       return opened.nodeLane(request, response, () => opened.node(request, response))
     },
@@ -107,6 +115,9 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
 /** What JavaScript lets through. */
 const check = ({ apiKeys, authorize, storage }: { readonly [option: string]: unknown }) => {
   if (!Layer.isLayer(storage)) throw new TypeError("storage: expected a storage, such as sqlite(path) or postgres(url)")
+  if (apiKeys !== undefined && !(Array.isArray(apiKeys) && apiKeys.every(isStaticKey))) {
+    throw new TypeError(`apiKeys: expected keys of your own making, each of ${staticKeyRule}`)
+  }
   if (authorize === undefined) return
   if (typeof authorize !== "function") throw new TypeError("authorize: expected a function")
   if (apiKeys !== undefined) throw new TypeError("apiKeys, authorize: expected one of them, not both")
@@ -168,5 +179,10 @@ const nodeHandler = Effect.fnUntraced(function* (
 })
 
 const goneBody = JSON.stringify({ type: "storage-unavailable" })
-const goneHeaders = { "content-type": "application/json", "retry-after": "1" }
-const gone = () => new Response(goneBody, { status: 503, headers: goneHeaders })
+const goneHeaders = () => ({
+  "content-type": "application/json",
+  "retry-after": "1",
+  ...Answered.headers(randomUUID()),
+  ...Answered.unkept
+})
+const gone = () => new Response(goneBody, { status: 503, headers: goneHeaders() })

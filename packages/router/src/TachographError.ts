@@ -45,6 +45,15 @@ export const fromCause = <E>(cause: Cause.Cause<E | Failure>): TachographError =
   return new TachographError(type, options)
 }
 
+/** What kept the storage from opening. What was thrown is somebody's fault, and stays what it is. */
+export const ofOpening = (cause: Cause.Cause<unknown>): unknown => {
+  const failed = cause.reasons.find((reason) => reason._tag === "Fail")
+  if (failed === undefined) return Cause.squash(cause)
+  const error = new TachographError("storage-unavailable", { cause: failed.error })
+  error.message += `: ${failed.error instanceof Error ? failed.error.message : String(failed.error)}`
+  return error
+}
+
 /** From the body of an answer that is an error. */
 export const fromBody = (body: unknown): TachographError => {
   const { detail, type } = body as { readonly type?: TachographErrorType; readonly detail?: ReadonlyArray<ErrorDetail> }

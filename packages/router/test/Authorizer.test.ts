@@ -52,6 +52,19 @@ describe("authorize", () => {
     expect(seen[1]?.source).toBe(request)
   })
 
+  it("is asked once of every request, whatever comes of it", async () => {
+    let times = 0
+    const tachograph = await opened({ authorize: ({ headers }) => (times++, cookies({ headers } as AuthorizeRequest)) })
+    const fetch = await served(tachograph.node)
+    for (const send of [fetch, tachograph.fetch]) {
+      for (const cookie of ["", "session=acme.read", "session=acme.record"]) {
+        times = 0
+        const { status } = await HttpClient.make(send, undefined).call("POST", "/api/v1/events", {}, { cookie })
+        expect([cookie, status, times]).toEqual([cookie, cookie === "" ? 401 : /read/.test(cookie) ? 403 : 422, 1])
+      }
+    }
+  })
+
   it("is not asked for what needs no key", async () => {
     const tachograph = await opened({ authorize: () => Promise.reject(new Error("not to be asked")) })
     const statuses = ["/health", "/ready", "/metrics", "/docs", "/openapi.json", "/nothing"].map(

@@ -59,7 +59,11 @@ describe("recorder", () => {
     const text = async (properties: object) => tachograph.recorder.getEventText((await record(properties)).event_id)
     expect(await text({ inputs, output })).toContain(`{"api":"aisdk","inputs":${inputs},"output":${output}}`)
     expect(await text({ inputs: { n: 1 }, output })).toContain(`{"api":"aisdk","inputs":{"n":1},"output":${output}}`)
-    for (const wrong of ["", "text", "[]", "1", "{}, {}", '{}, "session": 1']) {
+    const bytes = Buffer.from(inputs)
+    expect(await text({ inputs: bytes, output })).toContain(`"inputs":${inputs},`)
+    const cut = JSON.stringify({ text: "😀" }).replace("\ude00", "")
+    expect(await text({ inputs: cut, output })).toContain('"inputs":{"text":"\\ud83d"},')
+    for (const wrong of [new Uint8Array([0x7b, 0xff, 0x7d]), "", "text", "[]", "1", "{}, {}", '{}, "session": 1']) {
       const refused = record({ inputs: wrong, output })
       await expect(refused).rejects.toMatchObject({
         detail: [{ type: "dict_type", loc: ["body", "properties", "inputs"] }]
@@ -104,9 +108,14 @@ describe("recorder", () => {
     const cycle: { self?: unknown } = {}
     cycle.self = cycle
     const missing = { type: "validation-error", detail: [{ type: "missing", loc: ["body"] }] }
-    for (const body of [cycle, { n: 1n }, null, undefined] as Array<object>) {
+    for (const body of [null, undefined] as unknown as Array<object>) {
       await expect(tachograph.record(body)).rejects.toMatchObject(missing)
       await expect(tachograph.fingerprint(body)).rejects.toMatchObject(missing)
+    }
+    for (const body of [cycle, { n: 1n }]) {
+      const unwritten = "body: The body cannot be written as JSON"
+      await expect(tachograph.record(body)).rejects.toThrow(unwritten)
+      await expect(tachograph.fingerprint(body)).rejects.toThrow(unwritten)
     }
   })
 

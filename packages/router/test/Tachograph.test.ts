@@ -6,6 +6,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import { createTachograph } from "../src/index.ts"
+import { served } from "./Served.ts"
 
 const key = "a key for tachograph itself"
 const open = () => createTachograph({ storage: MemoryStorage.layer, apiKeys: [key] })
@@ -23,12 +24,13 @@ describe("createTachograph", () => {
     "refuses %j as a key of one's own",
     async (bad) => {
       const opening = createTachograph({ storage: MemoryStorage.layer, apiKeys: [key, bad as string] })
-      await expect(opening).rejects.toThrow("expected 20 characters or more")
+      await expect(opening).rejects.toThrow("apiKeys: expected keys of your own making, each of 20 characters or more")
     }
   )
 
   it.each([
     ["storage: expected a storage", { storage: "tachograph.db" }],
+    ["apiKeys: expected keys", { storage: MemoryStorage.layer, apiKeys: key }],
     ["authorize: expected a function", { storage: MemoryStorage.layer, authorize: "me" }],
     ["expected one of them", { storage: MemoryStorage.layer, authorize: () => null, apiKeys: [key] }]
   ])("says what is wrong with its options: %s", async (message, options) => {
@@ -36,7 +38,29 @@ describe("createTachograph", () => {
   })
 
   it("rejects with what kept the storage from opening", async () => {
-    await expect(createTachograph({ storage: sqlite("/nowhere/at/all.db") })).rejects.toThrow()
+    const opening = createTachograph({ storage: sqlite("/nowhere/at/all.db") })
+    await expect(opening).rejects.toMatchObject({ type: "storage-unavailable", cause: expect.any(Error) })
+    await expect(opening).rejects.toThrow("unable to open database file")
+  })
+
+  it("waits for no client that has gone before its request was handed over", async () => {
+    const tachograph = await createTachograph({ storage: MemoryStorage.layer, apiKeys: [key] })
+    let handedOver = () => {}
+    const isHandedOver = new Promise<void>((resolve) => (handedOver = resolve))
+    const fetch = await served((request, response) => {
+      response.once("close", () => {
+        tachograph.node(request, response)
+        handedOver()
+      })
+    })
+    const leaving = new AbortController()
+    const request = fetch(new Request("http://localhost/health", { signal: leaving.signal }))
+    setTimeout(() => leaving.abort(), 50)
+    await expect(request).rejects.toThrow()
+    await isHandedOver
+    const began = performance.now()
+    await tachograph.close()
+    expect(performance.now() - began).toBeLessThan(5_000)
   })
 
   it("records in process what can be read over HTTP", async () => {
