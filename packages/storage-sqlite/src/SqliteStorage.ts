@@ -39,17 +39,14 @@ const scrub: SqlStorage.Scrub = {
   run: runScrub
 }
 
-/** Batches of events in flight: while one is committed, the packs of the other are compressed. */
-const lanes = 2
-
 /** Opens or creates the file, and brings its tables up to date. */
 export const layer = (
   config: SqliteClient.SqliteClientConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
-  SqlStorage.layer({ scrub, lanes }).pipe(Layer.provide(SqliteClient.layer(config)))
+  SqlStorage.layer({ scrub }).pipe(Layer.provide(SqliteClient.layer(config)))
 
 /** Opens the file, whose tables must be up to date. */
 export const layerNoMigrations = (
   config: SqliteClient.SqliteClientConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
-  SqlStorage.layerNoMigrations({ scrub, lanes }).pipe(Layer.provide(SqliteClient.layer(config)))
+  SqlStorage.layerNoMigrations({ scrub }).pipe(Layer.provide(SqliteClient.layer(config)))
