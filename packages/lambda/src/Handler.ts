@@ -1,5 +1,6 @@
 /** Tachograph behind API Gateway, a function URL or a load balancer. */
 import { createTachograph, type Tachograph, type TachographOptions } from "@tachograph/router"
+import { randomUUID } from "node:crypto"
 import * as LambdaEvent from "./LambdaEvent.ts"
 import { toRequest } from "./LambdaRequest.ts"
 import { fromResponse, type LambdaResult } from "./LambdaResult.ts"
@@ -15,8 +16,20 @@ export interface LambdaHandler {
   readonly close: () => Promise<void>
 }
 
-const error = (status: number, type: string, headers: Record<string, string> = {}) =>
-  Response.json({ type }, { status, headers })
+/** Has what every answer of Tachograph's has. */
+const error = (status: number, type: string, more: Record<string, string> = {}) =>
+  Response.json(
+    { type },
+    {
+      status,
+      headers: {
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "x-request-id": randomUUID(),
+        ...more
+      }
+    }
+  )
 
 const answer = async (call: LambdaEvent.HttpCall, tachograph: Tachograph | undefined): Promise<Response> => {
   if (tachograph === undefined) return error(503, "storage-unavailable", { "retry-after": "1" })
@@ -31,13 +44,16 @@ const answer = async (call: LambdaEvent.HttpCall, tachograph: Tachograph | undef
 
 /**
  * Makes a function's handler, with the options of `createTachograph`. The storage begins to open at once, while the
- * function starts, and stays open from call to call.
+ * function starts, and stays open from call to call. Where an option is not what it has to be, nothing is opened: a
+ * `TypeError` that nobody catches ends the start, and each call rejects with it.
  */
 export const createHandler = <E>(options: TachographOptions<E>): LambdaHandler => {
   let opening: Promise<Tachograph | undefined> | undefined
   let isClosed = false
   const open = () =>
     (opening ??= createTachograph(options).catch((error) => {
+      // Of an option: trying again will not mend it, and whoever deploys has to see it.
+      if (error instanceof TypeError) throw error
       console.error("Tachograph could not be opened:", error)
       opening = undefined
       return undefined
@@ -45,10 +61,12 @@ export const createHandler = <E>(options: TachographOptions<E>): LambdaHandler =
   const close = async () => {
     isClosed = true
     process.off("SIGTERM", terminate)
-    await (await opening)?.close()
+    const opened = await opening?.catch(() => undefined)
+    await opened?.close()
   }
   const terminate = () => void close().finally(() => process.exit())
   process.once("SIGTERM", terminate)
+  // Lambda reports a rejection that nobody has caught as what kept the function from starting.
   void open()
 
   const handle = async (event: unknown) => {

@@ -2,6 +2,8 @@ import { MemoryStorage } from "@tachograph/core"
 import { HttpClient } from "@tachograph/testkit"
 import type { ALBHandler, APIGatewayProxyHandler, APIGatewayProxyHandlerV2, LambdaFunctionURLHandler } from "aws-lambda"
 import { Effect, Layer } from "effect"
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { createHandler, eventOf, type LambdaHandler, UnknownEventError } from "../src/index.ts"
 import * as Events from "./Events.ts"
@@ -15,6 +17,14 @@ const closed = (handler: LambdaHandler) => {
 }
 
 const health = () => Events.eventOf("url", new Request("http://localhost/health"))
+
+/** What every answer of ours has, whoever made it. */
+const dressed = {
+  "cache-control": "no-store",
+  "content-type": "application/json",
+  "x-content-type-options": "nosniff",
+  "x-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/)
+}
 
 const type = ({ body, statusCode }: { statusCode: number; body: string }) => [statusCode, JSON.parse(body).type]
 
@@ -110,10 +120,9 @@ describe("createHandler", () => {
   it("answers 400 to a header that cannot be one", async () => {
     const handler = closed(createHandler({ storage }))
     for (const headers of [{ "a b": "x" }, { a: "x\ny" }, { "": "x" }]) {
-      expect(type(await handler({ httpMethod: "GET", path: "/health", headers, requestContext: {} }))).toEqual([
-        400,
-        "bad-request"
-      ])
+      const refused = await handler({ httpMethod: "GET", path: "/health", headers, requestContext: {} })
+      expect(type(refused)).toEqual([400, "bad-request"])
+      expect(Object.keys(refused.multiValueHeaders!)).toEqual(Object.keys(dressed))
     }
   })
 
@@ -145,13 +154,44 @@ describe("createHandler", () => {
     await vi.waitFor(() => expect(log).toHaveBeenCalledTimes(1))
     const refused = await handler(await health())
     expect(type(refused)).toEqual([503, "storage-unavailable"])
-    expect(refused.headers).toEqual({ "content-type": "application/json", "retry-after": "1" })
+    expect(refused.headers).toEqual({ ...dressed, "retry-after": "1" })
     expect(log).toHaveBeenLastCalledWith(
       "Tachograph could not be opened:",
-      expect.objectContaining({ message: "away" })
+      expect.objectContaining({ message: "storage-unavailable: away" })
     )
     expect((await handler(await health())).statusCode).toBe(200)
     expect(tries).toBe(3)
+  })
+
+  it.each([
+    ["an unset key", `{ storage: MemoryStorage.layer, apiKeys: [process.env.NO_SUCH_VARIABLE] }`, "apiKeys: expected"],
+    ["an empty key", `{ storage: MemoryStorage.layer, apiKeys: [""] }`, "apiKeys: expected"],
+    ["a base that is no path", `{ storage: MemoryStorage.layer, basePath: "a b" }`, "basePath: expected"],
+    ["a rule that is none", `{ storage: MemoryStorage.layer, authorize: "me" }`, "authorize: expected"],
+    ["a storage that is none", `{ storage: "memory:" }`, "storage: expected"]
+  ])("fails the start of the function with %s, and says why", async (_name, options, reason) => {
+    const program = `
+      import { MemoryStorage } from "@tachograph/core"
+      import { createHandler } from "@tachograph/lambda"
+      export const handler = createHandler(${options})
+      setInterval(() => {}, 60_000)
+    `
+    const started = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
+      cwd: import.meta.dirname
+    })
+    await expect(started).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(`TypeError: ${reason}`) })
+  })
+
+  it("fails each call where an option is wrong, and opens nothing", async () => {
+    const before = process.listenerCount("SIGTERM")
+    let opened = 0
+    const counted = Layer.unwrap(Effect.sync(() => (opened++, storage)))
+    const events = [await health(), await health()]
+    const handler = createHandler({ storage: counted, apiKeys: ["short"] })
+    for (const event of events) await expect(handler(event)).rejects.toThrow(TypeError)
+    expect(opened).toBe(0)
+    await handler.close()
+    expect(process.listenerCount("SIGTERM")).toBe(before)
   })
 
   it("tries for the call itself where what began before it fails", async () => {
