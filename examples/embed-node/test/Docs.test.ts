@@ -1,4 +1,6 @@
 /** The snippets of docs/embed.md stand in the examples, which are compiled and run. */
+import { createTachograph } from "@tachograph/router"
+import { sqlite } from "@tachograph/storage-sqlite"
 import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
@@ -30,4 +32,25 @@ it("shows what an application of its own becomes", () => {
   expect(side("-")).toBe(file("examples/embed-express/src/before.ts"))
   expect(side("+")).toBe(file("examples/embed-express/src/main.ts"))
   expect(lines!.filter((line) => line.startsWith("+"))).toHaveLength(5)
+})
+
+it("says by what name each api comes back", async () => {
+  const rows = Array.from(file("docs/embed.md").matchAll(/^\| (`.*`) \| `(\S+)` \|$/gm), ([, given, answered]) => ({
+    given: Array.from(given!.matchAll(/`(\S+?)`/g), ([, name]) => name!),
+    answered: answered!
+  }))
+  const tachograph = await createTachograph({ storage: sqlite(":memory:") })
+  const fingerprint_id = await tachograph.fingerprint({ language: "x", language_version: "1", system: "linux" })
+  const nameOf = async (api: string) => {
+    const properties = { api, inputs: {}, output: {} }
+    const { event_id } = await tachograph.record({ event_name: "llm", fingerprint_id, session: "s", properties })
+    return (await tachograph.recorder.getEvent(event_id)).properties.api
+  }
+  for (const { answered, given } of rows) {
+    for (const name of given) expect(await nameOf(name), name).toBe(answered)
+  }
+  const { detail } = await nameOf("none").catch((error) => error)
+  const all = Array.from(detail[0].ctx.expected.matchAll(/'(\S+?)'/g), (match) => (match as RegExpMatchArray)[1])
+  expect(rows.map(({ answered }) => answered).toSorted()).toEqual(all.toSorted())
+  await tachograph.close()
 })
