@@ -1,4 +1,4 @@
-/** The function as one file that starts quickly, by esbuild. */
+/** The function as few files that start quickly, by esbuild. */
 import { build, type BuildOptions } from "esbuild"
 import { readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -15,7 +15,7 @@ const options: BuildOptions = {
   target: "node22",
   minify: true,
   outExtension: { ".js": ".mjs" },
-  // The page of /docs weighs more than all the rest: it becomes a file of its own, read when somebody asks for it.
+  // What is imported when somebody asks for it becomes a file of its own: the page of /docs weighs more than all the rest.
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
   // Another such page, which nothing here serves.
