@@ -5,7 +5,10 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { expect, it, onTestFinished, vi } from "vitest"
-import { run } from "./Program.ts"
+import * as Program from "../../test/Program.ts"
+
+const run = (name: string, env: Record<string, string>) =>
+  Program.run(new URL(`../src/${name}.ts`, import.meta.url), env)
 
 const soon = { timeout: 10_000 }
 

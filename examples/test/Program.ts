@@ -16,12 +16,12 @@ const freePort = async () => {
   return port
 }
 
-/** Runs a program of the example in a folder of its own, until it is told to end or the test is over. */
-export const run = async (name: string, env: Record<string, string>) => {
+/** Runs an example's program in a folder of its own, until it is told to end or the test is over. */
+export const run = async (program: URL, env: Record<string, string>) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const cwd = mkdtempSync(join(tmpdir(), "tachograph-"))
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url))], {
+  const child = spawn(process.execPath, [fileURLToPath(program)], {
     cwd,
     env: { ...process.env, ...env, PORT: String(port) }
   })
