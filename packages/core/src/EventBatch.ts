@@ -9,7 +9,6 @@ import type { EventId, EventSummary } from "./domain/Event.ts"
 import type { Idempotency } from "./domain/IdempotencyKey.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import * as Marks from "./payload/Marks.ts"
-import * as Pack from "./payload/Pack.ts"
 import * as Split from "./payload/Split.ts"
 import { keyOf, type KnownSession, type SessionMemory, unknownSession } from "./SessionMemory.ts"
 import * as SessionReader from "./SessionReader.ts"
@@ -44,9 +43,6 @@ export interface Member {
   readonly key: string
   readonly event: PendingEvent
 }
-
-/** From so many events on, other threads compress the packs. Of fewer, this thread does it before it would hear of them. */
-const soonFrom = 4
 
 const outcomeOf = ({ idempotency, summary }: PendingEvent): Outcome => ({
   id: summary.id,
@@ -83,7 +79,7 @@ export const commit = Effect.fn("EventBatch.commit")(function* (
     }
     outdated.clear()
 
-    const drafts = yield* write(batch, sessions)
+    const drafts = write(batch, sessions)
     const appended = yield* storage.appendEvents(drafts.map(({ append }) => append)).pipe(
       Effect.map((numbers) => ({ numbers })),
       Effect.catchTags({
@@ -125,21 +121,14 @@ interface Drafted {
 }
 
 /** The packs of a batch, each on top of those before it; nothing is learned of them yet. */
-const write = Effect.fnUntraced(function* (
-  batch: ReadonlyArray<Member>,
-  sessions: ReadonlyMap<string, KnownSession>
-): Effect.fn.Return<ReadonlyArray<Drafted>> {
+const write = (batch: ReadonlyArray<Member>, sessions: ReadonlyMap<string, KnownSession>): ReadonlyArray<Drafted> => {
   const drafts = split(batch, sessions)
-  const bytes =
-    drafts.length < soonFrom
-      ? drafts.map(({ pack }) => pack.bytes())
-      : yield* Effect.promise(() => Pack.bytesOf(drafts.map(({ pack }) => pack)))
   return batch.map(({ event: { idempotency, project, summary }, key }, index) => {
     const draft = drafts[index]!
     const pack = {
       session: sessions.get(key)!.state,
       number: draft.number,
-      bytes: bytes[index]!,
+      bytes: draft.pack.bytes(),
       history: draft.added.history,
       parts: draft.added.parts,
       newBytes: draft.newBytes,
@@ -147,7 +136,7 @@ const write = Effect.fnUntraced(function* (
     }
     return { key, draft, append: { project, summary, pack, idempotency } }
   })
-})
+}
 
 const split = (
   batch: ReadonlyArray<Member>,

@@ -18,11 +18,9 @@
  */
 import {
   constants,
-  deflateRaw,
   deflateRawSync,
   inflateRawSync,
   type ZlibOptions,
-  zstdCompress,
   zstdCompressSync,
   zstdDecompressSync
 } from "node:zlib"
@@ -76,8 +74,6 @@ export interface Written {
   readonly chain: Chain | undefined
   /** What is stored, compressed now. */
   readonly bytes: () => Buffer
-  /** The same, compressed by another thread where that is worth the way there. */
-  readonly bytesSoon: () => Promise<Buffer>
 }
 
 const extend = (chain: Chain | undefined, number: number, content: Buffer): Chain => {
@@ -120,27 +116,6 @@ const deflateOptions = (content: Buffer, kind: Kind, chain: Chain | undefined): 
   chunkSize: Math.max(64, content.length)
 })
 
-/** By a thread of the pool that the process has for such things. */
-const pooled = (start: (done: (error: Error | null, result: Buffer) => void) => void): Promise<Buffer> =>
-  new Promise((resolve, reject) => start((error, result) => (error === null ? resolve(result) : reject(error))))
-
-/** Content that is compressed by another thread, in bytes: less is done before it would be handed over. */
-const soonFrom = 2 * 1024
-
-/** Packs that are compressed at the same time: each takes 256 KiB, which many together would not find in a cache. */
-const atOnce = 4
-
-/** The bytes of packs, in their order, compressed by other threads while this one does something else. */
-export const bytesOf = async (packs: ReadonlyArray<Written>): Promise<ReadonlyArray<Buffer>> => {
-  const all: Array<Buffer> = []
-  const left = packs.entries()
-  const next = async () => {
-    for (const [index, pack] of left) all[index] = await pack.bytesSoon()
-  }
-  await Promise.all(Array.from({ length: atOnce }, next))
-  return all
-}
-
 /** The pack of this number, of a content that may be overwritten then. `needs` are the packs beside it that its event takes to read. */
 export const write = (
   number: number,
@@ -170,23 +145,18 @@ export const write = (
     return {
       kind,
       chain: undefined,
-      bytes: () => Buffer.concat([head, zstdCompressSync(own)]),
-      bytesSoon: async () =>
-        Buffer.concat([head, await pooled((done) => zstdCompress(own, { pledgedSrcSize: own.length }, done))])
+      bytes: () => Buffer.concat([head, zstdCompressSync(own)])
     }
   }
   const extended = extend(kind === "continues" ? chain : undefined, number, content)
   const own = extended.ending.at(-1)!
-  const join = (deflated: Buffer) => Buffer.concat([head, deflated.subarray(0, deflated.length - flushed.length)])
-  const bytes = () => join(deflateRawSync(own, deflateOptions(own, kind, chain)))
   return {
     kind,
     chain: extended,
-    bytes,
-    bytesSoon: async () =>
-      own.length < soonFrom
-        ? bytes()
-        : join(await pooled((done) => deflateRaw(own, deflateOptions(own, kind, chain), done)))
+    bytes: () => {
+      const deflated = deflateRawSync(own, deflateOptions(own, kind, chain))
+      return Buffer.concat([head, deflated.subarray(0, deflated.length - flushed.length)])
+    }
   }
 }
 

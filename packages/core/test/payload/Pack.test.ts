@@ -75,22 +75,6 @@ describe("Pack", () => {
     )
   })
 
-  it("has the same bytes where other threads compress them", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(content, { minLength: 1, maxLength: 20 }), async (contents) => {
-        let chain: Pack.Chain | undefined
-        const packs = contents.map((each, index) => {
-          const pack = Pack.write(index + 1, each, [], chain)
-          chain = pack.chain
-          return pack
-        })
-        const hex = (bytes: Buffer) => bytes.toString("hex")
-        expect((await Pack.bytesOf(packs)).map(hex)).toEqual(packs.map((pack) => hex(pack.bytes())))
-      }),
-      { numRuns: 20 }
-    )
-  })
-
   it("opens chains of which packs at the end are left out", () => {
     const contents = Array.from({ length: 12 }, (_, index) => Buffer.from(`${index} ${noise(index % 3, 9000)}`))
     const { packs } = written([...contents, ...contents, ...contents])
