@@ -40,10 +40,28 @@ const write = (response: ServerResponse, id: string, { isReplay, status, text }:
     ...Answered.headers(id),
     ...Answered.unkept
   }
+  // The host may have lost its patience, and answered.
+  if (response.headersSent) return
   if (isReplay) headers[replayed[0]] = replayed[1]
   if (status === 503) headers["retry-after"] = Answered.retryAfter()
   response.writeHead(status, headers).end(text)
 }
+
+/**
+ * Answers that come in one turn of the event loop are written one behind the other: a client that sleeps between them has
+ * to be woken for each, which takes as long as all the rest.
+ */
+const together = (() => {
+  let waiting: Array<() => void> = []
+  const flush = () => {
+    const all = waiting
+    waiting = []
+    for (const write of all) write()
+  }
+  return (write: () => void): void => {
+    if (waiting.push(write) === 1) setImmediate(flush)
+  }
+})()
 
 /** Works until the scope is closed. */
 export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.Scope> = Effect.gen(function* () {
@@ -51,7 +69,8 @@ export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.
   const eventLane = yield* EventLane.make
   const maxBytes = yield* RequestBody.maxBytes
   const tell = yield* Answered.teller
-  const scope = yield* Effect.scope
+  const underWay = new Set<Fiber.Fiber<unknown>>()
+  yield* Effect.addFinalizer(() => Fiber.interruptAll(underWay))
   const run = Effect.runForkWith(yield* Effect.context<never>())
 
   return (message, response, next) => {
@@ -68,12 +87,14 @@ export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.
       body: Effect.map(NodeBody.collect(message, maxBytes), (bytes) => (read = bytes))
     })
     const respond = (answer: EventLane.Answer) => {
-      write(response, id, answer)
+      together(() => write(response, id, answer))
       const { refusal, status } = answer
       tell(id, { method, status, refusal, seconds: (performance.now() - started) / 1000 })
     }
-    const fiber = Fiber.runIn(run(Effect.annotateLogs(answer, "request_id", id)), scope)
+    const fiber = run(Effect.annotateLogs(answer, "request_id", id))
+    underWay.add(fiber)
     fiber.addObserver((exit) => {
+      underWay.delete(fiber)
       if (Exit.isSuccess(exit)) {
         if (exit.value !== undefined) return respond(exit.value)
         if (read !== undefined) RequestBody.leave(message, read)

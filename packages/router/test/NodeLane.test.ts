@@ -95,6 +95,20 @@ describe("Create Event over node:http", () => {
     expect(await count()).toBe(1)
   })
 
+  it("leaves an answer alone that the host has given meanwhile, and goes on", async () => {
+    const { body, count, tachograph } = await start()
+    const fetch = await served((request, response) => {
+      tachograph.node(request, response)
+      request.once("end", () => response.writeHead(202).end("the host's"))
+    })
+    const client = HttpClient.make(fetch, apiKey)
+    for (let n = 0; n < 3; n++) {
+      const answer = await client.post(path, body)
+      expect([answer.status, answer.text]).toEqual([202, "the host's"])
+    }
+    expect(await count()).toBe(3)
+  })
+
   it("refuses what two readers could read in two ways", async () => {
     const { body, count, fetch } = await start()
     const twice = await exchange(

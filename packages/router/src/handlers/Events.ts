@@ -30,8 +30,11 @@ const toResponse = (event: Event) => {
   return JsonResponse.ofBytes([Buffer.from(before), inputs, Buffer.from(between), output, Buffer.from(after)])
 }
 
-export const receiptOf = ({ id, receivedAt }: WrittenEvent): JsonText.JsonText =>
-  JsonText.object({ event_id: JsonText.of(id), received_at: JsonText.of(DateTime.formatIso(receivedAt)) })
+/** Nothing in it needs to be escaped. */
+export const receiptOf = ({ id, receivedAt }: WrittenEvent): JsonText.JsonText => {
+  const iso = new Date(receivedAt.epochMilliseconds).toISOString()
+  return JsonText.unsafe(`{"event_id":"${id}","received_at":"${iso}"}`)
+}
 
 const toReceipt = (written: WrittenEvent) => {
   const response = JsonResponse.make(receiptOf(written))
