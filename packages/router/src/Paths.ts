@@ -1,5 +1,5 @@
 /** The paths that there are, out of the contract, and the methods that each of them takes. */
-import { TachographApi } from "@tachograph/api"
+import { prefix, TachographApi } from "@tachograph/api"
 import { HttpApi } from "effect/http-api"
 
 /** In the order of the alphabet, as `Allow` lists them. */
@@ -36,7 +36,10 @@ const pathOf = (url: string): string => {
 /** The methods that the path of a URL takes; undefined where there is no such path. */
 export const methodsOf = (url: string): Methods | undefined => {
   const path = pathOf(url)
-  return known.literal.get(path) ?? known.patterns.find(([pattern]) => pattern.test(path))?.[1]
+  const methods = known.literal.get(path)
+  // Whoever is mounted in front of others is asked of all their paths.
+  if (methods !== undefined || !path.startsWith(prefix)) return methods
+  return known.patterns.find(([pattern]) => pattern.test(path))?.[1]
 }
 
 /** The router would cut a path at `;` and `#`; in a name they are characters like others. */
