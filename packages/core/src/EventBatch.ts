@@ -79,7 +79,7 @@ export const commit = Effect.fn("EventBatch.commit")(function* (
     }
     outdated.clear()
 
-    const drafts = write(batch, sessions)
+    const drafts = yield* write(batch, sessions)
     const appended = yield* storage.appendEvents(drafts.map(({ append }) => append)).pipe(
       Effect.map((numbers) => ({ numbers })),
       Effect.catchTags({
@@ -120,37 +120,61 @@ interface Drafted {
   readonly append: AppendEvent
 }
 
-/** The packs of a batch, each on top of those before it; nothing is learned of them yet. */
-const write = (batch: ReadonlyArray<Member>, sessions: ReadonlyMap<string, KnownSession>): ReadonlyArray<Drafted> => {
-  const drafts = split(batch, sessions)
-  return batch.map(({ event: { idempotency, project, summary }, key }, index) => {
-    const draft = drafts[index]!
-    const pack = {
-      session: sessions.get(key)!.state,
-      number: draft.number,
-      bytes: draft.pack.bytes(),
-      history: draft.added.history,
-      parts: draft.added.parts,
-      newBytes: draft.newBytes,
-      shared: draft.shared
-    }
-    return { key, draft, append: { project, summary, pack, idempotency } }
-  })
-}
+/**
+ * How long packs are written at a time, in milliseconds. Then everything else has its turn: of those who want to connect,
+ * one is let in with every turn of the event loop.
+ */
+const turn = 10
 
-const split = (
+/** The packs of a batch, each on top of those before it; nothing is learned of them yet. */
+const write = Effect.fnUntraced(function* (
   batch: ReadonlyArray<Member>,
   sessions: ReadonlyMap<string, KnownSession>
-): ReadonlyArray<Split.Draft> => {
+): Effect.fn.Return<ReadonlyArray<Drafted>> {
   const forks = new Map<string, KnownSession["knowledge"]>()
-  return batch.map(({ event: { payload }, key }) => {
+  const drafts: Array<Drafted> = []
+  let began = performance.now()
+  for (const { event, key } of batch) {
     const { knowledge, state } = sessions.get(key)!
     const fork = forks.get(key) ?? knowledge.fork()
     forks.set(key, fork)
-    const { beginnings } = payload
-    const isOfNow = beginnings.session === state?.number && beginnings.generation === state.generation
-    const draft = Split.split(isOfNow || beginnings.list.length === 0 ? payload : Marks.again(payload), fork)
-    fork.learn(draft.learned)
-    return draft
-  })
+    const draft = draftOf(event, state, fork)
+    drafts.push({ key, draft, append: appendOf(event, state, draft) })
+    if (performance.now() - began < turn) continue
+    yield* Effect.yieldNow
+    began = performance.now()
+  }
+  return drafts
+})
+
+/** What is new with an event, on top of what its session knows by then; and learned of it. */
+const draftOf = (
+  { payload }: PendingEvent,
+  state: KnownSession["state"],
+  fork: KnownSession["knowledge"]
+): Split.Draft => {
+  const { beginnings } = payload
+  const isOfNow = beginnings.session === state?.number && beginnings.generation === state.generation
+  const draft = Split.split(isOfNow || beginnings.list.length === 0 ? payload : Marks.again(payload), fork)
+  fork.learn(draft.learned)
+  return draft
 }
+
+const appendOf = (
+  { idempotency, project, summary }: PendingEvent,
+  state: KnownSession["state"],
+  draft: Split.Draft
+): AppendEvent => ({
+  project,
+  summary,
+  pack: {
+    session: state,
+    number: draft.number,
+    bytes: draft.pack.bytes(),
+    history: draft.added.history,
+    parts: draft.added.parts,
+    newBytes: draft.newBytes,
+    shared: draft.shared
+  },
+  idempotency
+})
