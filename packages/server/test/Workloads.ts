@@ -1,5 +1,5 @@
 /**
- * Whole runs of events. The real workloads lie beside the project where its developers work; elsewhere its own small run is
+ * Whole runs of events. The real workloads may lie beside the project; elsewhere its own small run is
  * all there is, and `title` says so.
  */
 import { Replay } from "@tachograph/testkit"
