@@ -16,7 +16,7 @@ const { Calls, StoreCheck } = StorageSuite
 const { queue } = defaultWriterLimits
 
 const recordAll = (storage: Service, calls: ReadonlyArray<Call>) =>
-  recording(storage, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+  recording(storage, (recorder) => Effect.forEach(calls, (call) => Calls.recordOnce(recorder, call)))
 
 /** A storage whose appends wait until they are let go, and say what is in them. */
 const gated = (storage: Service) =>
@@ -46,7 +46,7 @@ describe("EventWriter", () => {
         Effect.gen(function* () {
           const started: Array<Fiber.Fiber<unknown, unknown>> = []
           const start = Effect.fnUntraced(function* (call: Call) {
-            started.push(yield* Effect.forkChild(Calls.record(recorder, call)))
+            started.push(yield* Effect.forkChild(Calls.recordOnce(recorder, call)))
             yield* settle
           })
           const [a, b, c] = [callsOf("a", 3), callsOf("b", 2), callsOf("c", 1)]
@@ -81,7 +81,7 @@ describe("EventWriter", () => {
       const recorder = yield* Effect.provide(Recorder, context)
       const fibers = []
       for (const call of [...callsOf("a", 2), ...callsOf("b", 1)]) {
-        fibers.push(yield* Effect.forkChild(Calls.record(recorder, call)))
+        fibers.push(yield* Effect.forkChild(Calls.recordOnce(recorder, call)))
         yield* settle
       }
       yield* Effect.forEach(fibers, (fiber) => Fiber.interrupt(fiber))
@@ -106,7 +106,7 @@ describe("EventWriter", () => {
       yield* recording(storage, (recorder) =>
         Effect.gen(function* () {
           const calls = [...callsOf("a", 10), ...callsOf("b", 10)]
-          const exits = yield* Effect.forEach(calls, (call) => Effect.exit(Calls.record(recorder, call)), {
+          const exits = yield* Effect.forEach(calls, (call) => Effect.exit(Calls.recordOnce(recorder, call)), {
             concurrency: "unbounded"
           })
           const kept = exits.flatMap((exit, index) =>
@@ -117,7 +117,7 @@ describe("EventWriter", () => {
           assert.isBelow(kept.length, calls.length)
           // What was written for them is not believed to be there.
           for (const call of calls) {
-            const id = yield* Calls.record(recorder, call)
+            const id = yield* Calls.recordOnce(recorder, call)
             assert.isTrue(yield* Calls.isAsSent(recorder, id, call))
           }
         })
@@ -136,7 +136,7 @@ describe("EventWriter", () => {
           Effect.gen(function* () {
             const sent: Array<readonly [Recorder["Service"], Call]> = []
             for (let n = 0; n < 40; n++) sent.push([one, mine[n]!], [two, theirs[n]!])
-            const ids = yield* Effect.forEach(sent, ([recorder, call]) => Calls.record(recorder, call), {
+            const ids = yield* Effect.forEach(sent, ([recorder, call]) => Calls.recordOnce(recorder, call), {
               concurrency: 8
             })
             for (const [index, id] of ids.entries()) assert.isTrue(yield* Calls.isAsSent(one, id, sent[index]![1]))
@@ -192,14 +192,14 @@ describe("EventWriter", () => {
           const recorder = yield* Recorder
           const waiting: Array<Fiber.Fiber<unknown, unknown>> = []
           for (const call of calls.slice(0, 3)) {
-            waiting.push(yield* Effect.forkChild(Calls.record(recorder, call)))
+            waiting.push(yield* Effect.forkChild(Calls.recordOnce(recorder, call)))
             yield* settle
           }
-          const refused = yield* Effect.flip(Calls.record(recorder, calls[3]!))
+          const refused = yield* Effect.flip(Calls.recordOnce(recorder, calls[3]!))
           assert.strictEqual((refused as { readonly _tag: string })._tag, "overloaded")
           yield* open
           yield* Effect.forEach(waiting, Fiber.join)
-          yield* Calls.record(recorder, calls[4]!)
+          yield* Calls.recordOnce(recorder, calls[4]!)
         }),
         limited
       )
@@ -214,7 +214,7 @@ describe("EventWriter", () => {
       yield* recording(storage, (recorder) =>
         Effect.gen(function* () {
           const start = Effect.fnUntraced(function* (call: Call) {
-            const fiber = yield* Effect.forkChild(Effect.exit(Calls.record(recorder, call)))
+            const fiber = yield* Effect.forkChild(Effect.exit(Calls.recordOnce(recorder, call)))
             yield* settle
             return fiber
           })
@@ -245,7 +245,9 @@ describe("EventWriter", () => {
         )
       )
       yield* Effect.provide(
-        Effect.flatMap(Recorder, (recorder) => Effect.forEach(callsOf("a", 3), (call) => Calls.record(recorder, call))),
+        Effect.flatMap(Recorder, (recorder) =>
+          Effect.forEach(callsOf("a", 3), (call) => Calls.recordOnce(recorder, call))
+        ),
         limited
       )
     }).pipe(Effect.provide(MemoryStorage.layer))
@@ -267,7 +269,7 @@ describe("EventWriter", () => {
       }
       const calls = ["a", "b", "c", "d"].flatMap((session) => callsOf(session, 25))
       const exits = yield* recording(storage, (recorder) =>
-        Effect.forEach(calls, (call) => Effect.exit(Calls.record(recorder, call)), { concurrency: "unbounded" })
+        Effect.forEach(calls, (call) => Effect.exit(Calls.recordOnce(recorder, call)), { concurrency: "unbounded" })
       )
       assert.lengthOf(exits.filter(Exit.isFailure), 1)
       const { events, problems } = yield* StoreCheck.look(memory, defaultProject)

@@ -12,7 +12,7 @@ import { type Call, callsOf, recording, type Service } from "./Recording.ts"
 const { Calls, StoreCheck } = StorageSuite
 
 const atOnce = <A>(recorder: Recorder["Service"], calls: ReadonlyArray<Call>, then: (id: string) => A) =>
-  Effect.forEach(calls, (call) => Effect.map(Calls.record(recorder, call), then), { concurrency: "unbounded" })
+  Effect.forEach(calls, (call) => Effect.map(Calls.recordOnce(recorder, call), then), { concurrency: "unbounded" })
 
 describe("An idempotency key", () => {
   it.effect("takes its event out of a batch, and leaves the others in it as they are", () =>
@@ -59,7 +59,7 @@ describe("An idempotency key", () => {
         Effect.gen(function* () {
           const waiting = yield* Effect.forEach(
             Array.from({ length: 10 }, () => again),
-            (each) => Effect.forkChild(Effect.flip(Calls.record(recorder, each)))
+            (each) => Effect.forkChild(Effect.flip(Calls.recordOnce(recorder, each)))
           )
           for (let n = 0; n < 50; n++) yield* Effect.yieldNow
           yield* Deferred.succeed(gate, undefined)
@@ -69,9 +69,9 @@ describe("An idempotency key", () => {
           }
           assert.strictEqual(appends, 1)
           // The key is free: nothing was kept.
-          yield* Calls.record(recorder, again)
+          yield* Calls.recordOnce(recorder, again)
           const another = { ...again, inputs: "{}" }
-          const refused = (yield* Effect.flip(Calls.record(recorder, another))) as { readonly _tag: string }
+          const refused = (yield* Effect.flip(Calls.recordOnce(recorder, another))) as { readonly _tag: string }
           assert.strictEqual(refused._tag, "idempotency-key-reused")
         })
       )

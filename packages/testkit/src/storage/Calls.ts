@@ -16,7 +16,7 @@ import {
   SessionId,
   Storage
 } from "@tachograph/core"
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect, Layer, Schedule } from "effect"
 import { createHash } from "node:crypto"
 
 export interface Call {
@@ -139,8 +139,17 @@ export const putFingerprint = (storage: Storage["Service"], project: ProjectId) 
     storage.putFingerprint(project, { id: fingerprintId, fields: JsonText.unsafe("{}"), createdAt })
   )
 
-/** As a server does it: what the recorder knows of the session is skipped when the text is read. */
-export const record = Effect.fnUntraced(function* (recorder: Recorder["Service"], call: Call) {
+/**
+ * As a server does it: what the recorder knows of the session is skipped when the text is read. And as a client does it:
+ * what is refused because the storage is slow is sent again. Of the refused ones, nothing may be there.
+ */
+export const record = (recorder: Recorder["Service"], call: Call) =>
+  Effect.retry(recordOnce(recorder, call), {
+    while: ({ _tag }) => _tag === "overloaded",
+    schedule: Schedule.spaced("100 millis")
+  })
+
+export const recordOnce = Effect.fnUntraced(function* (recorder: Recorder["Service"], call: Call) {
   const project = yield* CurrentProject
   const { inputs, key, output, person, session } = call
   const body = `{"session":${JSON.stringify(session)},"properties":{"inputs":${inputs},"output":${output}}}`
