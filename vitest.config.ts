@@ -1,4 +1,8 @@
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+
+// Tests start programs of the tree over and over: each of their modules is compiled once.
+process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/node", import.meta.url))
 
 const postgres = ["packages/storage-postgres/test/**/*.test.ts", "packages/{server,fire}/test/postgres/**/*.test.ts"]
 
