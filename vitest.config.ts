@@ -8,7 +8,7 @@ const postgres = ["packages/storage-postgres/test/**/*.test.ts", "packages/{serv
 
 export default defineConfig({
   test: {
-    // Many tests wait for processes and for time to pass.
+    // Many tests wait for processes and for time to pass. That one of them takes long says nothing of it; that it never ends, does.
     maxWorkers: 4,
     projects: [
       {
@@ -16,7 +16,8 @@ export default defineConfig({
           name: "tree",
           include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts", "examples/*/test/**/*.test.ts"],
           exclude: postgres,
-          testTimeout: 30_000
+          testTimeout: 120_000,
+          hookTimeout: 120_000
         }
       },
       {
@@ -24,8 +25,8 @@ export default defineConfig({
           name: "postgres",
           include: postgres,
           globalSetup: "packages/storage-postgres/test/PostgresServer.ts",
-          testTimeout: 60_000,
-          hookTimeout: 60_000
+          testTimeout: 120_000,
+          hookTimeout: 120_000
         }
       }
     ]

@@ -24,7 +24,7 @@ beforeAll(async () => {
     env: { ...process.env, TACHOGRAPH_STORAGE: storage, TACHOGRAPH_API_KEY: key }
   })
   await once(child, "message")
-}, 60_000)
+})
 
 afterAll(async () => {
   child?.kill("SIGKILL")

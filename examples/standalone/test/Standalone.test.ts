@@ -26,7 +26,7 @@ beforeAll(async () => {
     })
     server.once("exit", (code) => reject(new Error(`The server ended with ${code}`)))
   })
-}, 30_000)
+})
 
 afterAll(() => void server.kill("SIGKILL"))
 

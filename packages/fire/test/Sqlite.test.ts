@@ -6,7 +6,7 @@ import * as ShortRun from "./ShortRun.ts"
 
 ShortRun.define("sqlite")
 
-it("is told of a server that forgets", { timeout: 60_000 }, async () => {
+it("is told of a server that forgets", async () => {
   // The option wins over the variable: all it has is in its memory.
   const command = `/bin/sh -c 'exec ${defaultCommand} "$@" --storage memory:' forgetful`
   const [result] = await Run.all({ faults: [kill9], kinds: ["sqlite"], command, seed: 1, rounds: 1, seconds: 1 })

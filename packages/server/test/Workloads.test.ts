@@ -20,7 +20,7 @@ const sendAll = async (client: HttpClient.Client) => {
 }
 
 describe(`Workloads: ${title}`, () => {
-  it("come back to the byte from SQLite, and again after a restart", { timeout: 120_000 }, async () => {
+  it("come back to the byte from SQLite, and again after a restart", async () => {
     const cwd = temporaryFolder()
     const first = await open("sqlite:runs.db", cwd)
     const sent = await sendAll(first.client)
@@ -32,7 +32,7 @@ describe(`Workloads: ${title}`, () => {
     await second.server.stop()
   })
 
-  it("come back to the byte from memory", { timeout: 120_000 }, async () => {
+  it("come back to the byte from memory", async () => {
     const { client, server } = await open("memory:", temporaryFolder())
     const sent = await sendAll(client)
     expect(await Replay.differences(client, sent)).toEqual([])

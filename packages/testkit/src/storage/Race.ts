@@ -47,7 +47,7 @@ export type Role = "record" | "erase"
 export interface Options {
   readonly role: Role
   readonly seed: number
-  /** How long to work, in milliseconds. */
+  /** How long to work, in milliseconds; longer, where that is not enough for the least of it. */
   readonly duration: number
 }
 
@@ -59,6 +59,10 @@ const recorders = 3
 
 /** Fibers that erase in one process. */
 const erasers = 2
+
+/** What each fiber does at the least, however slow the machine is. */
+const leastRecorded = 10
+const leastErased = 1
 
 const now = () => Number(process.hrtime.bigint() / 1000n)
 
@@ -81,7 +85,7 @@ const recordUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], 
   const next = Calls.random(seed)
   const conversations = sessions.map((session, index) => Calls.calls(session, people, seed * 10 + index))
   const recorded: Array<{ readonly id: EventId; readonly call: Calls.Call }> = []
-  while (now() < end) {
+  while (now() < end || recorded.length < leastRecorded) {
     const at = next(sessions.length)
     const written = next(3) === 0 ? withDocument(sessions[at]!, next) : conversations[at]!.next().value
     // The keys of what is erased go with it.
@@ -104,10 +108,11 @@ const recordUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], 
 
 const eraseUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], seed: number, end: number) {
   const next = Calls.random(seed)
+  let erased = 0
   for (let pause = next(200); ; pause = next(12) === 0 ? next(6_000) : next(300)) {
     // Now and then so long that sessions come to be swept in several steps.
-    yield* Effect.sleep(Math.min(pause, Math.max(0, end - now()) / 1000))
-    if (now() >= end) return
+    yield* Effect.sleep(erased < leastErased ? Math.min(pause, 300) : Math.min(pause, Math.max(0, end - now()) / 1000))
+    if (now() >= end && erased >= leastErased) return
     const session = next(8) === 0 ? sessions[next(sessions.length)]! : undefined
     const person = session === undefined ? people[next(people.length)]! : undefined
     const from = now()
@@ -121,6 +126,7 @@ const eraseUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], s
       () => Effect.succeed(false)
     )
     if (!isErased) continue
+    erased++
     yield* say({ kind: "erased", ...(person === undefined ? { session: session! } : { person }), from, to: now() })
   }
 })
