@@ -27,6 +27,9 @@ interface Job extends EventBatch.Member {
 /** How finely waiting is measured: so many parts of what it may take. */
 const ticksOfWait = 8
 
+/** Where somebody has waited for so many of them, whoever comes now may well wait in vain. */
+const ticksBehind = 6
+
 /** Events, and bytes of their texts. One event alone is always taken, whatever its size. */
 interface WriterLimit {
   readonly events: number
@@ -59,6 +62,8 @@ export class EventWriter extends Context.Service<
     readonly append: (
       event: EventBatch.PendingEvent
     ) => Effect.Effect<EventBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused>
+    /** Whether what comes now is likely to wait for longer than it may: to refuse it at once costs nobody anything. */
+    readonly isBehind: () => boolean
     /** How the conversations of a session are known to begin. */
     readonly beginningsOf: (project: ProjectId, session: SessionId | string) => Marks.Beginnings
   }
@@ -229,6 +234,7 @@ const make = Effect.gen(function* () {
           )
         }
       ),
+    isBehind: () => waiting.length > 0 && tick - waiting[0]!.tick >= ticksBehind,
     beginningsOf: (project, session) => memory.beginningsOf(keyOf(project, session))
   })
 })

@@ -50,6 +50,8 @@ export class Recorder extends Context.Service<
     readonly createEvent: (
       event: NewEvent
     ) => Result<WrittenEvent, SessionIdEmpty | FingerprintNotFound | Overloaded | IdempotencyKeyReused>
+    /** Whether an event that comes now is likely to be refused as `overloaded`, after it has waited. */
+    readonly isBehind: () => boolean
     /** How the conversations of a session are known to begin: for `EventJson.open`. */
     readonly beginningsOf: (project: ProjectId, session: string) => Beginnings
     readonly getEvent: (id: EventId) => Result<Event, EventNotFound>
@@ -202,6 +204,7 @@ const make = Effect.gen(function* () {
   })
 
   return Recorder.of({
+    isBehind: writer.isBehind,
     beginningsOf: writer.beginningsOf,
     createEvent,
     getEvent,

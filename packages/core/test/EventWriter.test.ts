@@ -220,10 +220,15 @@ describe("EventWriter", () => {
           })
           const [a, b] = [callsOf("a", 2), callsOf("b", 2)] as const
           const written = [yield* start(a[0]!), yield* start(b[0]!)]
+          assert.isFalse(recorder.isBehind())
           const late = yield* start(a[1]!)
           yield* TestClock.adjust(queue.wait / 2)
+          assert.isFalse(recorder.isBehind())
           const later = yield* start(b[1]!)
-          yield* TestClock.adjust(queue.wait / 2 + 100)
+          yield* TestClock.adjust(queue.wait / 4)
+          assert.isTrue(recorder.isBehind())
+          yield* TestClock.adjust(queue.wait / 4 + 100)
+          assert.isFalse(recorder.isBehind())
           const refused = yield* Fiber.join(late)
           assert.strictEqual(Exit.isFailure(refused) && (Cause.squash(refused.cause) as Error).name, "overloaded")
           assert.lengthOf(batches, 2)

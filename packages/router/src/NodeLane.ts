@@ -78,19 +78,21 @@ export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.
     const started = performance.now()
     const id = randomUUID()
     const method = message.method!
+    const respond = (answer: EventLane.Answer) => {
+      together(() => write(response, id, answer))
+      const { refusal, status } = answer
+      tell(id, { method, status, refusal, seconds: (performance.now() - started) / 1000 })
+    }
+    const announced = Number(message.headers["content-length"])
+    if (announced <= maxBytes && eventLane.isFull(announced)) return respond(EventLane.overloaded)
     let read: Buffer | undefined
-    const answer = eventLane({
+    const answer = eventLane.answer({
       method,
       url: BasePath.below(base, message.url!)!,
       headers: headersOf(message),
       source: message,
       body: Effect.map(NodeBody.collect(message, maxBytes), (bytes) => (read = bytes))
     })
-    const respond = (answer: EventLane.Answer) => {
-      together(() => write(response, id, answer))
-      const { refusal, status } = answer
-      tell(id, { method, status, refusal, seconds: (performance.now() - started) / 1000 })
-    }
     const fiber = run(Effect.annotateLogs(answer, "request_id", id))
     underWay.add(fiber)
     fiber.addObserver((exit) => {

@@ -6,7 +6,8 @@ import { createTachograph, type Tachograph } from "../src/index.ts"
 import { apiKey, event, fingerprint } from "./Samples.ts"
 import { announced, served } from "./Served.ts"
 
-const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" }
+const headersWith = (key: string) => ({ authorization: `Bearer ${key}`, "content-type": "application/json" })
+const headers = headersWith(apiKey)
 
 let tachograph: Tachograph
 const gate = () => Deferred.makeUnsafe<void>()
@@ -20,6 +21,8 @@ afterEach(async () => {
 interface Limit {
   readonly events: number
   readonly bytes: number
+  /** Milliseconds. Unless given, so long that nobody is refused for having waited. */
+  readonly wait?: number
 }
 
 /** Whose storage keeps nothing until the gate is open. Answers the text of an event. */
@@ -34,8 +37,7 @@ const start = async (limit: Limit) => {
       })
     )
   ).pipe(Layer.provide(MemoryStorage.layer))
-  // Long enough that nobody is refused for having waited.
-  const queue = { ...limit, wait: 60_000 }
+  const queue = { wait: 60_000, ...limit }
   const limits = Layer.succeed(WriterLimits, { ...defaultWriterLimits, queue })
   tachograph = await createTachograph({ storage: Layer.mergeAll(gated, limits), apiKeys: [apiKey] })
   return JSON.stringify(event(await tachograph.fingerprint(fingerprint)))
@@ -44,7 +46,7 @@ const start = async (limit: Limit) => {
 /** Sends an event, or says how long one will be and sends nothing of it. */
 interface Way {
   readonly send: (body: string) => Promise<Response>
-  readonly announce: (bytes: number) => Promise<Response>
+  readonly announce: (bytes: number, key?: string) => Promise<Response>
 }
 
 const url = "http://localhost/api/v1/events"
@@ -52,9 +54,9 @@ const url = "http://localhost/api/v1/events"
 const ways: Record<string, () => Promise<Way>> = {
   fetch: async () => ({
     send: (body) => tachograph.fetch(new Request(url, { method: "POST", headers, body })),
-    announce: (bytes) => {
+    announce: (bytes, key = apiKey) => {
       const body = { body: new ReadableStream(), duplex: "half" } as RequestInit
-      const announcing = { ...headers, "content-length": String(bytes) }
+      const announcing = { ...headersWith(key), "content-length": String(bytes) }
       return tachograph.fetch(new Request(url, { method: "POST", headers: announcing, ...body }))
     }
   }),
@@ -62,12 +64,13 @@ const ways: Record<string, () => Promise<Way>> = {
     const fetch = await served(tachograph.node)
     return {
       send: (body) => fetch(new Request(url, { method: "POST", headers, body })),
-      announce: (bytes) => announced(fetch, "/api/v1/events", headers, bytes)
+      announce: (bytes, key = apiKey) => announced(fetch, "/api/v1/events", headersWith(key), bytes)
     }
   }
 }
 
-const settled = () => new Promise((resolve) => setTimeout(resolve, 100))
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+const settled = () => pause(100)
 
 const expectRefused = async (response: Response) => {
   expect([response.status, await response.json()]).toEqual([503, { type: "overloaded" }])
@@ -98,6 +101,21 @@ describe.each(Object.entries(ways))("The lane over %s", (_, way) => {
     await expectRefused(await announce(1))
     Deferred.doneUnsafe(open, Effect.void)
     expect([(await first).status, (await second).status]).toEqual([200, 200])
+  })
+
+  it("takes nobody who would wait in vain, whatever their key", async () => {
+    const wait = 4_000
+    const body = await start({ events: 100, bytes: Number.POSITIVE_INFINITY, wait })
+    const { announce, send } = await way()
+    // The second waits for the first, because both are of one session.
+    const first = send(body)
+    await settled()
+    const second = send(body)
+    await pause(0.9 * wait)
+    await expectRefused(await announce(10))
+    await expectRefused(await announce(10, "no key"))
+    Deferred.doneUnsafe(open, Effect.void)
+    expect([(await first).status, (await second).status, (await send(body)).status]).toEqual([200, 200, 200])
   })
 
   it("takes one event alone, however large", async () => {
