@@ -9,6 +9,7 @@ import type { EventId, EventSummary } from "./domain/Event.ts"
 import type { Idempotency } from "./domain/IdempotencyKey.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import * as Marks from "./payload/Marks.ts"
+import type * as Pack from "./payload/Pack.ts"
 import * as Split from "./payload/Split.ts"
 import { keyOf, type KnownSession, type SessionMemory, unknownSession } from "./SessionMemory.ts"
 import * as SessionReader from "./SessionReader.ts"
@@ -126,6 +127,9 @@ interface Drafted {
  */
 const turn = 10
 
+/** Of a batch with so many events it is clear that many wait. */
+const hurriedFrom = 8
+
 /** The packs of a batch, each on top of those before it; nothing is learned of them yet. */
 const write = Effect.fnUntraced(function* (
   batch: ReadonlyArray<Member>,
@@ -133,13 +137,14 @@ const write = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<Drafted>> {
   const forks = new Map<string, KnownSession["knowledge"]>()
   const drafts: Array<Drafted> = []
+  const effort = batch.length < hurriedFrom ? "thorough" : "quick"
   let began = performance.now()
   for (const { event, key } of batch) {
     const { knowledge, state } = sessions.get(key)!
     const fork = forks.get(key) ?? knowledge.fork()
     forks.set(key, fork)
     const draft = draftOf(event, state, fork)
-    drafts.push({ key, draft, append: appendOf(event, state, draft) })
+    drafts.push({ key, draft, append: appendOf(event, state, draft, effort) })
     if (performance.now() - began < turn) continue
     yield* Effect.yieldNow
     began = performance.now()
@@ -163,14 +168,15 @@ const draftOf = (
 const appendOf = (
   { idempotency, project, summary }: PendingEvent,
   state: KnownSession["state"],
-  draft: Split.Draft
+  draft: Split.Draft,
+  effort: Pack.Effort
 ): AppendEvent => ({
   project,
   summary,
   pack: {
     session: state,
     number: draft.number,
-    bytes: draft.pack.bytes(),
+    bytes: draft.pack.bytes(effort),
     history: draft.added.history,
     parts: draft.added.parts,
     newBytes: draft.newBytes,

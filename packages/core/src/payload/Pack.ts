@@ -44,6 +44,15 @@ const longFrom = 3 * 1024
 /** Deflate looks no further back, in bytes. */
 const window = 32 * 1024
 
+/**
+ * Where many wait, long content is compressed at a third of the cost: of what came before it, deflate is told twice its length
+ * and `quickWindow` bytes at the least, because to be told of 32 KiB takes longer than to compress 4. It takes two or three
+ * hundredths more room. What is short lives on what came before it, and is never hurried.
+ */
+export type Effort = "thorough" | "quick"
+const quickLevel = 3
+const quickWindow = 8 * 1024
+
 /** Content of a chain, in bytes. */
 const maxChain = 128 * 1024
 
@@ -73,7 +82,7 @@ export interface Written {
   /** The chain as it is with this pack; none, if the next must start one. */
   readonly chain: Chain | undefined
   /** What is stored, compressed now. */
-  readonly bytes: () => Buffer
+  readonly bytes: (effort?: Effort) => Buffer
 }
 
 const extend = (chain: Chain | undefined, number: number, content: Buffer): Chain => {
@@ -94,11 +103,11 @@ const extend = (chain: Chain | undefined, number: number, content: Buffer): Chai
 const dictionary = Buffer.alloc(vocabulary.length + 2 * window)
 vocabulary.copy(dictionary)
 
-/** What deflate has seen, or is told that it has, when the next pack of a chain comes. Good until it is called again. */
-const dictionaryOf = ({ ending }: Chain): Buffer => {
+/** The last bytes that deflate has seen, or is told that it has, when the next pack of a chain comes. Good until it is called again. */
+const dictionaryOf = ({ ending }: Chain, bytes: number): Buffer => {
   let end = vocabulary.length
   for (const content of ending) end += content.copy(dictionary, end)
-  return dictionary.subarray(Math.max(0, end - window), end)
+  return dictionary.subarray(Math.max(0, end - bytes), end)
 }
 
 const kindOf = (number: number, content: Buffer, chain: Chain | undefined): Kind =>
@@ -108,13 +117,18 @@ const kindOf = (number: number, content: Buffer, chain: Chain | undefined): Kind
       ? "continues"
       : "starts"
 
-const deflateOptions = (content: Buffer, kind: Kind, chain: Chain | undefined): ZlibOptions => ({
-  dictionary: kind === "continues" ? dictionaryOf(chain!) : vocabulary,
-  level: content.length < longFrom ? shortLevel : longLevel,
-  finishFlush: constants.Z_SYNC_FLUSH,
-  // Room for all of it; what comes unless asked for is four times as much for each of many short ones.
-  chunkSize: Math.max(64, content.length)
-})
+const deflateOptions = (content: Buffer, kind: Kind, chain: Chain | undefined, effort: Effort): ZlibOptions => {
+  const isLong = content.length >= longFrom
+  const isHurried = isLong && effort === "quick"
+  const seen = isHurried ? Math.min(window, Math.max(quickWindow, 2 * content.length)) : window
+  return {
+    dictionary: kind === "continues" ? dictionaryOf(chain!, seen) : vocabulary,
+    level: isHurried ? quickLevel : isLong ? longLevel : shortLevel,
+    finishFlush: constants.Z_SYNC_FLUSH,
+    // Room for all of it; what comes unless asked for is four times as much for each of many short ones.
+    chunkSize: Math.max(64, content.length)
+  }
+}
 
 /** The pack of this number, of a content that may be overwritten then. `needs` are the packs beside it that its event takes to read. */
 export const write = (
@@ -153,8 +167,8 @@ export const write = (
   return {
     kind,
     chain: extended,
-    bytes: () => {
-      const deflated = deflateRawSync(own, deflateOptions(own, kind, chain))
+    bytes: (effort = "thorough") => {
+      const deflated = deflateRawSync(own, deflateOptions(own, kind, chain, effort))
       return Buffer.concat([head, deflated.subarray(0, deflated.length - flushed.length)])
     }
   }

@@ -6,13 +6,13 @@ import { vocabulary } from "../../src/payload/Vocabulary.ts"
 import { noise } from "./Conversations.ts"
 
 /** Writes packs one after the other, from 1 on. */
-const written = (contents: ReadonlyArray<Buffer>) => {
+const written = (contents: ReadonlyArray<Buffer>, efforts: ReadonlyArray<Pack.Effort> = []) => {
   let chain: Pack.Chain | undefined
   const chains: Array<Pack.Chain | undefined> = []
   const packs = contents.map((content, index): Pack.StoredPack => {
     const number = index + 1
     const pack = Pack.write(number, content, [], chain)
-    const bytes = pack.bytes()
+    const bytes = pack.bytes(efforts[index])
     chains.push((chain = pack.chain))
     // Storages may answer a view into a larger buffer.
     const shifted = new Uint8Array(bytes.length + 3)
@@ -50,11 +50,13 @@ const content = fc
       : Buffer.from(Uint8Array.from(text, (_, at) => text.charCodeAt(at) * 37 + at * seed))
   })
 
+const effort = fc.constantFrom<Pack.Effort>("thorough", "quick")
+
 describe("Pack", () => {
   it("opens to the contents that were written, from the start of any chain on", () => {
     fc.assert(
-      fc.property(fc.array(content, { minLength: 1, maxLength: 20 }), (contents) => {
-        const { chains, packs } = written(contents)
+      fc.property(fc.array(content, { minLength: 1, maxLength: 20 }), fc.array(effort), (contents, efforts) => {
+        const { chains, packs } = written(contents, efforts)
         const kinds = heads(packs).map(({ kind }) => kind)
         let chainStart = 1
         const expected = contents.map((each, index) => {
@@ -73,6 +75,18 @@ describe("Pack", () => {
       }),
       { numRuns: 40 }
     )
+  })
+
+  it("looks far back for short content always, and for long content where nothing hurries it", () => {
+    const again = (length: number, effort: Pack.Effort): number => {
+      const said = Buffer.from(noise(1, length))
+      const { packs } = written([said, Buffer.from(noise(2, 16_000)), said], [effort, effort, effort])
+      return packs[2]!.bytes.length
+    }
+    expect(again(3_071, "thorough")).toBeLessThan(100)
+    expect(again(3_071, "quick")).toBeLessThan(100)
+    expect(again(3_072, "thorough")).toBeLessThan(100)
+    expect(again(3_072, "quick")).toBeGreaterThan(1_000)
   })
 
   it("opens chains of which packs at the end are left out", () => {
