@@ -29,6 +29,7 @@ import type { WrittenEvent } from "./EventBatch.ts"
 import { EventWriter } from "./EventWriter.ts"
 import type { NewEvent } from "./NewEvent.ts"
 import type { Beginnings } from "./payload/Marks.ts"
+import * as Spans from "./Spans.ts"
 import { type EventQuery, Storage } from "./Storage.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
@@ -106,7 +107,7 @@ const make = Effect.gen(function* () {
     }
   )
 
-  const createEvent = Effect.fn("Recorder.createEvent")(function* (event: NewEvent) {
+  const createEvent = Effect.fnUntraced(function* (event: NewEvent) {
     const project = yield* CurrentProject
     const { fingerprintId, session } = event
     if (session === "") return yield* new SessionIdEmpty()
@@ -136,7 +137,7 @@ const make = Effect.gen(function* () {
       { disableChecks: true }
     )
     return yield* writer.append({ project, summary, payload: event.payload, idempotency: event.idempotency })
-  })
+  }, Spans.heard("Recorder.createEvent"))
 
   const getEvent = Effect.fn("Recorder.getEvent")(function* (id: EventId) {
     return yield* EventReader.read(storage, yield* CurrentProject, id)
