@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Result } from "effect"
 import { fromUrl } from "./PostgresUrl.ts"
 import * as PostgresStorage from "./PostgresStorage.ts"
 
@@ -6,6 +6,9 @@ export { PostgresStorage }
 export type { PostgresConfig } from "./PostgresStorage.ts"
 export { fromUrl } from "./PostgresUrl.ts"
 
-/** The storage for `createTachograph`: `postgres("postgres://…?pool_size=20")`. */
-export const postgres = (url: string) =>
-  Layer.unwrap(Effect.map(Effect.fromResult(fromUrl(url)), PostgresStorage.layer))
+/** The storage for `createTachograph`: `postgres("postgres://…?pool_size=20")`. Throws a TypeError where that is no such URL. */
+export const postgres = (url: string) => {
+  const config = fromUrl(url)
+  if (Result.isFailure(config)) throw new TypeError(`The URL for Postgres cannot be used: ${config.failure.message}`)
+  return PostgresStorage.layer(config.success)
+}
