@@ -94,6 +94,7 @@ const make = Effect.gen(function* () {
   let isWoken = false
   let tick = 0
   let isWatched = false
+  let isBehind = false
 
   /** The next jobs, in order, of sessions that are in no batch. */
   const take = (): ReadonlyArray<Job> => {
@@ -142,6 +143,8 @@ const make = Effect.gen(function* () {
       const late = waiting.filter((job) => tick - job.tick > ticksOfWait)
       waiting.splice(0, waiting.length, ...waiting.filter((job) => tick - job.tick <= ticksOfWait))
       finish(late, Exit.fail(new Overloaded()))
+      // Who waits for others of its own session says nothing of how long the next one would.
+      isBehind = waiting.some((job) => tick - job.tick >= ticksBehind && !busy.has(job.key))
     }
     isWatched = false
   })
@@ -234,7 +237,7 @@ const make = Effect.gen(function* () {
           )
         }
       ),
-    isBehind: () => waiting.length > 0 && tick - waiting[0]!.tick >= ticksBehind,
+    isBehind: () => isBehind && waiting.length > 0,
     beginningsOf: (project, session) => memory.beginningsOf(keyOf(project, session))
   })
 })

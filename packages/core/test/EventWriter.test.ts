@@ -220,15 +220,10 @@ describe("EventWriter", () => {
           })
           const [a, b] = [callsOf("a", 2), callsOf("b", 2)] as const
           const written = [yield* start(a[0]!), yield* start(b[0]!)]
-          assert.isFalse(recorder.isBehind())
           const late = yield* start(a[1]!)
           yield* TestClock.adjust(queue.wait / 2)
-          assert.isFalse(recorder.isBehind())
           const later = yield* start(b[1]!)
-          yield* TestClock.adjust(queue.wait / 4)
-          assert.isTrue(recorder.isBehind())
-          yield* TestClock.adjust(queue.wait / 4 + 100)
-          assert.isFalse(recorder.isBehind())
+          yield* TestClock.adjust(queue.wait / 2 + 100)
           const refused = yield* Fiber.join(late)
           assert.strictEqual(Exit.isFailure(refused) && (Cause.squash(refused.cause) as Error).name, "overloaded")
           assert.lengthOf(batches, 2)
@@ -237,6 +232,33 @@ describe("EventWriter", () => {
         })
       )
       assert.lengthOf(yield* StoreCheck.listAll(memory, defaultProject), 3)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("is behind while somebody has waited for a lane, and not for others of their own session", () =>
+    Effect.gen(function* () {
+      const { open, storage } = yield* gated(yield* Storage)
+      yield* recording(storage, (recorder) =>
+        Effect.gen(function* () {
+          const start = Effect.fnUntraced(function* (call: Call) {
+            const fiber = yield* Effect.forkChild(Effect.exit(Calls.recordOnce(recorder, call)))
+            yield* settle
+            return fiber
+          })
+          const [a, b, c] = [callsOf("a", 2), callsOf("b", 1), callsOf("c", 1)] as const
+          const fibers = [yield* start(a[0]!), yield* start(a[1]!)]
+          yield* TestClock.adjust(0.9 * queue.wait)
+          assert.isFalse(recorder.isBehind())
+          fibers.push(yield* start(b[0]!), yield* start(c[0]!))
+          yield* TestClock.adjust(queue.wait / 2)
+          assert.isFalse(recorder.isBehind())
+          yield* TestClock.adjust(queue.wait / 4)
+          assert.isTrue(recorder.isBehind())
+          yield* open
+          yield* Effect.forEach(fibers, Fiber.join)
+          assert.isFalse(recorder.isBehind())
+        })
+      )
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 

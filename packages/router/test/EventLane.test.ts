@@ -110,7 +110,7 @@ describe.each(Object.entries(ways))("The lane over %s", (_, way) => {
     // The second waits for the first, because both are of one session.
     const first = send(body)
     await settled()
-    const second = send(body)
+    const second = send(JSON.stringify({ ...(JSON.parse(body) as object), session: "another" }))
     await pause(0.9 * wait)
     await expectRefused(await announce(10))
     await expectRefused(await announce(10, "no key"))
