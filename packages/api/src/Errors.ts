@@ -59,4 +59,4 @@ export class UnsupportedContentEncodingError extends Schema.TaggedError<Unsuppor
 export const UnsupportedContentEncoding = UnsupportedContentEncodingError.pipe(Schema.encodeKeys(onTheWire))
 
 /** What any endpoint with a body may answer, besides validation errors. */
-export const bodyErrors = [PayloadTooLarge, UnsupportedContentEncoding] as const
+export const bodyErrors = [PayloadTooLarge, UnsupportedContentEncoding, Overloaded] as const

@@ -42,12 +42,15 @@ export interface WriterLimitsValue {
    * database that takes no more is no reason to leave a client without an answer.
    */
   readonly queue: WriterLimit & { readonly wait: number }
+  /** Bytes of bodies that are held at once: as far as they have been received, and until their events are written. */
+  readonly bodies: number
   /** What one transaction commits. */
   readonly batch: WriterLimit
 }
 
 export const defaultWriterLimits: WriterLimitsValue = {
   queue: { events: 2048, bytes: 32 * 1024 * 1024, wait: 500 },
+  bodies: 64 * 1024 * 1024,
   batch: { events: 256, bytes: 8 * 1024 * 1024 }
 }
 

@@ -26,9 +26,10 @@ import { Eraser } from "./Eraser.ts"
 import { EventIds } from "./EventIds.ts"
 import * as EventReader from "./EventReader.ts"
 import type { WrittenEvent } from "./EventBatch.ts"
-import { EventWriter } from "./EventWriter.ts"
+import { EventWriter, WriterLimits } from "./EventWriter.ts"
 import type { NewEvent } from "./NewEvent.ts"
 import type { Beginnings } from "./payload/Marks.ts"
+import { Room } from "./Room.ts"
 import * as Spans from "./Spans.ts"
 import { type EventQuery, Storage } from "./Storage.ts"
 
@@ -51,8 +52,8 @@ export class Recorder extends Context.Service<
     readonly createEvent: (
       event: NewEvent
     ) => Result<WrittenEvent, SessionIdEmpty | FingerprintNotFound | Overloaded | IdempotencyKeyReused>
-    /** Whether an event that comes now is likely to be refused as `overloaded`, after it has waited. */
-    readonly isBehind: () => boolean
+    /** What there is room for, of events that have yet to be read. */
+    readonly room: Room
     /** How the conversations of a session are known to begin: for `EventJson.open`. */
     readonly beginningsOf: (project: ProjectId, session: string) => Beginnings
     readonly getEvent: (id: EventId) => Result<Event, EventNotFound>
@@ -205,7 +206,7 @@ const make = Effect.gen(function* () {
   })
 
   return Recorder.of({
-    isBehind: writer.isBehind,
+    room: new Room(yield* WriterLimits, writer.isBehind),
     beginningsOf: writer.beginningsOf,
     createEvent,
     getEvent,

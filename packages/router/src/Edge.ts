@@ -3,6 +3,7 @@
  * methods that are none, the headers of every answer, and the one place where what nobody expected becomes a 500 that
  * says nothing but where to look in the log.
  */
+import { Recorder } from "@tachograph/core"
 import { Cause, Context, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
@@ -12,6 +13,7 @@ import * as EventLane from "./EventLane.ts"
 import * as Framing from "./Framing.ts"
 import { replayed } from "./handlers/Events.ts"
 import * as Paths from "./Paths.ts"
+import * as Places from "./Places.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 const error = (status: number, type: string, more?: object) =>
@@ -113,6 +115,7 @@ export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const base = yield* BasePath.BasePath
     const eventLane = yield* EventLane.make
+    const { room } = yield* Recorder
     const tell = yield* Answered.teller
 
     const route = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest) =>
@@ -128,7 +131,7 @@ export const layer = HttpRouter.middleware(
       const { headers, method, source, url } = request
       if (!EventLane.isPlain(method, url, headers)) return route(httpEffect, request)
       const body = RequestBody.readBytes(request)
-      return Effect.flatMap(eventLane.answer({ headers, method, source, url, body }), (plain) =>
+      return Effect.flatMap(eventLane({ headers, method, source, url, body }), (plain) =>
         plain === undefined ? route(httpEffect, request) : Effect.succeed(toResponse(plain))
       )
     }
@@ -138,6 +141,8 @@ export const layer = HttpRouter.middleware(
       return (request: HttpServerRequest.HttpServerRequest): Handled => {
         const started = performance.now()
         const id = randomUUID()
+        const { source } = request
+        Places.enter(room, source)
         return (refusalOf(request) ?? httpEffect(request)).pipe(
           recover(request, id),
           Effect.annotateLogs("request_id", id),
@@ -146,7 +151,8 @@ export const layer = HttpRouter.middleware(
             const seconds = (performance.now() - started) / 1000
             tell(id, { method: request.method, status: response.status, refusal: refusalIn(response), seconds })
             return dressed
-          })
+          }),
+          Effect.onExit(() => Effect.sync(() => Places.leave(source)))
         )
       }
     }

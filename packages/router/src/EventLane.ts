@@ -3,17 +3,16 @@
  * is answered here, by the same key check, decoding and recorder, without what the contract's machinery costs.
  *
  * Whatever is not plain is left to the route, and answered there; what the recorder refuses is refused here in the same
- * words. So nothing is decided otherwise than there, but that too much is refused before it is asked who sends it and
- * before its body is read: what ends as a refusal must cost next to nothing, or at three times the load that can be served
- * nothing would be served.
+ * words. So nothing is decided otherwise than there.
  */
 import { Events, TachographApi, writing } from "@tachograph/api"
-import { CurrentProject, type ProjectId, Recorder, WriterLimits } from "@tachograph/core"
+import { CurrentProject, type ProjectId, Recorder } from "@tachograph/core"
 import { Effect, Redacted } from "effect"
 import * as Authorization from "./Authorization.ts"
 import { Authorizer, remember, remembered } from "./Authorizer.ts"
 import * as EventBody from "./EventBody.ts"
 import { receiptOf } from "./handlers/Events.ts"
+import * as Places from "./Places.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as StorageFailures from "./StorageFailures.ts"
 
@@ -61,7 +60,7 @@ export const refusal = (status: number, type: string, more?: object): Answer => 
   refusal: type
 })
 
-export const overloaded = refusal(503, "overloaded")
+const overloaded = refusal(503, "overloaded")
 
 /** What the recorder has refused is not asked for again. */
 const refuse = ({ _tag: type }: { readonly _tag: string }): Effect.Effect<Answer | undefined> => {
@@ -73,23 +72,11 @@ const refuse = ({ _tag: type }: { readonly _tag: string }): Effect.Effect<Answer
 export const isPlain = (method: string | undefined, url: string, headers: Carrier["headers"]): boolean =>
   method === createEvent.method && url === createEvent.path && headers["content-encoding"] === undefined
 
-export interface EventLane {
-  /** Whether an event of so many bytes is refused now, whoever sends it: nobody's key is looked at for that. */
-  readonly isFull: (bytes: number) => boolean
-  /** Answers what `isPlain`; undefined where it turns out to be for the route, which knows then who asks. */
-  readonly answer: (request: Carrier) => Effect.Effect<Answer | undefined>
-}
-
-export const make: Effect.Effect<EventLane, never, Authorizer | Recorder> = Effect.gen(function* () {
+/** Answers what `isPlain`; undefined where it turns out to be for the route, which knows then who asks. */
+export const make = Effect.gen(function* () {
   const authorizer = yield* Authorizer
   const recorder = yield* Recorder
-  const { queue } = yield* WriterLimits
   const maxBytes = yield* RequestBody.maxBytes
-  /** From when a body is there until it is answered: who sends slowly takes nobody's place. */
-  const underWay = { events: 0, bytes: 0 }
-  const isFull = (bytes: number) =>
-    underWay.events > 0 &&
-    (underWay.events >= queue.events || underWay.bytes + bytes > queue.bytes || recorder.isBehind())
 
   const record = Effect.fnUntraced(function* ({ headers }: Carrier, bytes: Uint8Array, project: ProjectId) {
     if (!RequestBody.isJson(headers["content-type"])) return undefined
@@ -102,27 +89,20 @@ export const make: Effect.Effect<EventLane, never, Authorizer | Recorder> = Effe
   })
 
   const admit = Effect.fnUntraced(function* (request: Carrier, project: ProjectId) {
+    const announced = RequestBody.announcedIn(request.headers)
+    if (announced > maxBytes) return undefined
+    const place = Places.enter(recorder.room, request.source)
+    if (!place.mayCome(announced)) return overloaded
     const bytes = yield* request.body
     // Many may have come in meanwhile.
-    if (isFull(bytes.length)) return overloaded
-    underWay.events++
-    underWay.bytes += bytes.length
-    return yield* Effect.ensuring(
-      record(request, bytes, project),
-      Effect.sync(() => {
-        underWay.events--
-        underWay.bytes -= bytes.length
-      })
-    )
+    if (!place.wait()) return overloaded
+    return yield* record(request, bytes, project)
   })
 
-  const answer = Effect.fnUntraced(
+  return Effect.fnUntraced(
     function* (request: Carrier): Effect.fn.Return<Answer | undefined, { readonly _tag: string }> {
       // It was here before, over another way, and left to the route.
       if (remembered(request.source) !== undefined) return undefined
-      const announced = Number(request.headers["content-length"] ?? 0)
-      if (announced > maxBytes) return undefined
-      if (isFull(announced)) return overloaded
       const principal = yield* authorizer.authorize(request, credentialIn(request.headers["authorization"]))
       const mayRecord = principal !== undefined && Authorization.opens(principal.scopes, writing)
       const answer = mayRecord ? yield* admit(request, principal.project) : undefined
@@ -132,6 +112,4 @@ export const make: Effect.Effect<EventLane, never, Authorizer | Recorder> = Effe
     StorageFailures.log,
     Effect.catch(refuse)
   )
-
-  return { isFull, answer }
 })

@@ -1,26 +1,36 @@
 /** Reads the body of a request of `node:http` to its end, whatever a host has done to its stream. */
 import { PayloadTooLargeError } from "@tachograph/api"
+import { Errors } from "@tachograph/core"
 import { Effect } from "effect"
 import { IncomingMessage } from "node:http"
+import * as Places from "./Places.ts"
 
 /** Whether a host has paused it, or asked for its text: others who read streams do not expect that. */
 export const isTouched = (source: object): source is IncomingMessage =>
   source instanceof IncomingMessage && (source.readableEncoding !== null || source.isPaused())
 
-/** At most so many bytes. To a client that goes before it has sent all there is nobody to answer: it is interrupted. */
-export const collect = (message: IncomingMessage, maxBytes: number): Effect.Effect<Buffer, PayloadTooLargeError> =>
+/** At most so many bytes, and as many as there is room for. To a client that goes before it has sent all there is nobody to answer: it is interrupted. */
+export const collect = (
+  message: IncomingMessage,
+  maxBytes: number
+): Effect.Effect<Buffer, PayloadTooLargeError | Errors.Overloaded> =>
   Effect.callback((resume) => {
     if (message.destroyed) return resume(Effect.interrupt)
+    const place = Places.of(message)
     const chunks: Array<Buffer> = []
     let size = 0
+    const refuse = (error: PayloadTooLargeError | Errors.Overloaded) => {
+      message.off("data", add)
+      message.pause()
+      resume(Effect.fail(error))
+    }
     const add = (chunk: Buffer | string) => {
       // A host may have asked for text.
       const bytes = typeof chunk === "string" ? Buffer.from(chunk, message.readableEncoding!) : chunk
       size += bytes.length
-      if (size <= maxBytes) return void chunks.push(bytes)
-      message.off("data", add)
-      message.pause()
-      resume(Effect.fail(new PayloadTooLargeError()))
+      if (size > maxBytes) return refuse(new PayloadTooLargeError())
+      if (place?.hold(bytes.length) === false) return refuse(new Errors.Overloaded())
+      chunks.push(bytes)
     }
     message.on("data", add)
     message.once("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))))

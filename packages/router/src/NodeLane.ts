@@ -2,7 +2,7 @@
  * The plain case of Create Event over `node:http`, straight from its request to its answer: what an HTTP server of Effect
  * and its middleware cost for every request is more than all that has to be done for this one.
  */
-import type { Recorder } from "@tachograph/core"
+import { Recorder } from "@tachograph/core"
 import { Cause, Effect, Exit, Fiber, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -13,6 +13,7 @@ import * as EventLane from "./EventLane.ts"
 import * as Framing from "./Framing.ts"
 import { replayed } from "./handlers/Events.ts"
 import * as NodeBody from "./NodeBody.ts"
+import * as Places from "./Places.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 /** Answers a request, or calls `next` for one that is not the plain case. */
@@ -67,6 +68,7 @@ const together = (() => {
 export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.Scope> = Effect.gen(function* () {
   const base = yield* BasePath.BasePath
   const eventLane = yield* EventLane.make
+  const { room } = yield* Recorder
   const maxBytes = yield* RequestBody.maxBytes
   const tell = yield* Answered.teller
   const underWay = new Set<Fiber.Fiber<unknown>>()
@@ -83,10 +85,9 @@ export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.
       const { refusal, status } = answer
       tell(id, { method, status, refusal, seconds: (performance.now() - started) / 1000 })
     }
-    const announced = Number(message.headers["content-length"])
-    if (announced <= maxBytes && eventLane.isFull(announced)) return respond(EventLane.overloaded)
+    Places.enter(room, message)
     let read: Buffer | undefined
-    const answer = eventLane.answer({
+    const answer = eventLane({
       method,
       url: BasePath.below(base, message.url!)!,
       headers: headersOf(message),
@@ -97,11 +98,12 @@ export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.
     underWay.add(fiber)
     fiber.addObserver((exit) => {
       underWay.delete(fiber)
-      if (Exit.isSuccess(exit)) {
-        if (exit.value !== undefined) return respond(exit.value)
+      if (Exit.isSuccess(exit) && exit.value === undefined) {
         if (read !== undefined) RequestBody.leave(message, read)
         return next()
       }
+      Places.leave(message)
+      if (Exit.isSuccess(exit)) return respond(exit.value!)
       // The client has gone, or the server ends.
       if (Cause.hasInterruptsOnly(exit.cause)) return void response.destroy()
       run(Effect.annotateLogs(Effect.logError("A request failed unexpectedly", exit.cause), "request_id", id))

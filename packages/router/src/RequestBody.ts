@@ -5,13 +5,16 @@ import {
   UnsupportedContentEncodingError,
   ValidationFailure
 } from "@tachograph/api"
+import { Errors } from "@tachograph/core"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Exit, type Schema, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib"
 import * as EchoText from "./EchoText.ts"
+import { IncomingMessage } from "node:http"
 import * as HostBody from "./HostBody.ts"
 import * as NodeBody from "./NodeBody.ts"
+import * as Places from "./Places.ts"
 import * as ValidationDetail from "./ValidationDetail.ts"
 
 /** Bytes of a body, as sent and decompressed, unless the server is told otherwise. */
@@ -44,31 +47,44 @@ const encodingsOf = (request: HttpServerRequest.HttpServerRequest): ReadonlyArra
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== "" && name !== "identity")
 
+/** The bytes that a request says it has; 0 where it does not say. */
+export const announcedIn = ({ "content-length": length = "" }: Readonly<Record<string, string | undefined>>): number =>
+  /^\d+$/.test(length) ? Number(length) : 0
+
+/** Fails where there is no room for so many bytes more. */
+const hold = (source: object, bytes: number): Effect.Effect<void, Errors.Overloaded> =>
+  Places.of(source)?.hold(bytes) === false ? Effect.fail(new Errors.Overloaded()) : Effect.void
+
+/** Why a body could not be read. */
+export type Unread = PayloadTooLargeError | UnsupportedContentEncodingError | ValidationFailure | Errors.Overloaded
+
 const readOnce = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, maxBytes: number) {
   // What says that it is too large need not be read to be believed.
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new PayloadTooLargeError()
+  const announced = announcedIn(request.headers)
+  if (announced > maxBytes) return yield* new PayloadTooLargeError()
+  const { source } = request
   const left = HostBody.find(request)
   if (left !== undefined) {
     if (left.bytes.length > maxBytes) return yield* new PayloadTooLargeError()
+    yield* hold(source, left.bytes.length)
     if (!left.exact) yield* HostBody.warn
     return left.bytes
   }
   const encodings = encodingsOf(request)
-  const { source } = request
   if (encodings.length > 0) return yield* readDecompressed(request, encodings, maxBytes)
-  if (NodeBody.isTouched(source)) return yield* NodeBody.collect(source, maxBytes)
-  return yield* request.arrayBuffer.pipe(
-    Effect.map((buffer) => new Uint8Array(buffer)),
+  if (source instanceof IncomingMessage) return yield* NodeBody.collect(source, maxBytes)
+  // What the host receives of it, nobody here can see.
+  yield* hold(source, announced)
+  const buffer = yield* request.arrayBuffer.pipe(
     Effect.mapError(({ reason }) =>
       reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
         ? new PayloadTooLargeError()
         : new ValidationFailure({ detail: [invalidJson(0, "The body could not be read to its end")] })
     )
   )
+  yield* hold(source, Math.max(0, buffer.byteLength - announced))
+  return new Uint8Array(buffer)
 })
-
-/** Why a body could not be read. */
-export type Unread = PayloadTooLargeError | UnsupportedContentEncodingError | ValidationFailure
 
 type Read = Exit.Exit<Uint8Array, Unread>
 
@@ -100,17 +116,17 @@ const readDecompressed = Effect.fnUntraced(function* (
     new ValidationFailure({ detail: [invalidJson(0, `The body is not valid ${encodings.join(", ")}`)] })
   const { source } = request
   const sent = NodeBody.isTouched(source) ? Stream.make(yield* NodeBody.collect(source, maxBytes)) : request.stream
-  let bytes: Stream.Stream<Uint8Array, ValidationFailure> = Stream.mapError(sent, broken)
+  let bytes: Stream.Stream<Uint8Array, ValidationFailure | Errors.Overloaded> = Stream.mapError(sent, broken)
   for (const name of encodings.toReversed() as ReadonlyArray<keyof typeof decompressors>) {
     bytes = NodeStream.pipeThroughDuplex(bytes, { evaluate: decompressors[name], onError: broken })
   }
   const chunks: Array<Uint8Array> = []
   let size = 0
-  yield* Stream.runForEach(bytes, (chunk) => {
+  yield* Stream.runForEach(bytes, (chunk): Effect.Effect<void, Unread> => {
     size += chunk.length
     if (size > maxBytes) return Effect.fail(new PayloadTooLargeError())
     chunks.push(chunk)
-    return Effect.void
+    return hold(source, chunk.length)
   })
   return Buffer.concat(chunks, size)
 })

@@ -56,7 +56,8 @@ const schemaErrors = HttpApiMiddleware.layerSchemaErrorTransform(
     Effect.catchTags({
       "payload-too-large": ({ _tag }) => Effect.succeed(HttpServerResponse.jsonUnsafe({ type: _tag }, { status: 413 })),
       "unsupported-content-encoding": ({ _tag }) =>
-        Effect.succeed(HttpServerResponse.jsonUnsafe({ type: _tag }, { status: 415 }))
+        Effect.succeed(HttpServerResponse.jsonUnsafe({ type: _tag }, { status: 415 })),
+      overloaded: ({ _tag }) => Effect.succeed(HttpServerResponse.jsonUnsafe({ type: _tag }, { status: 503 }))
     })
   )
 )

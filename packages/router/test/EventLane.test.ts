@@ -1,13 +1,13 @@
 /** What is too much, at the queue's limits and just past them, on both ways into the lane. */
 import { defaultWriterLimits, MemoryStorage, Storage, WriterLimits } from "@tachograph/core"
 import { Deferred, Effect, Layer } from "effect"
+import { gzipSync } from "node:zlib"
 import { afterEach, describe, expect, it } from "vitest"
 import { createTachograph, type Tachograph } from "../src/index.ts"
 import { apiKey, event, fingerprint } from "./Samples.ts"
 import { announced, served } from "./Served.ts"
 
-const headersWith = (key: string) => ({ authorization: `Bearer ${key}`, "content-type": "application/json" })
-const headers = headersWith(apiKey)
+const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" }
 
 let tachograph: Tachograph
 const gate = () => Deferred.makeUnsafe<void>()
@@ -26,7 +26,7 @@ interface Limit {
 }
 
 /** Whose storage keeps nothing until the gate is open. Answers the text of an event. */
-const start = async (limit: Limit) => {
+const start = async (limit: Limit, bodies = Number.POSITIVE_INFINITY) => {
   open = gate()
   const gated = Layer.effect(
     Storage,
@@ -38,33 +38,38 @@ const start = async (limit: Limit) => {
     )
   ).pipe(Layer.provide(MemoryStorage.layer))
   const queue = { wait: 60_000, ...limit }
-  const limits = Layer.succeed(WriterLimits, { ...defaultWriterLimits, queue })
+  const limits = Layer.succeed(WriterLimits, { ...defaultWriterLimits, queue, bodies })
   tachograph = await createTachograph({ storage: Layer.mergeAll(gated, limits), apiKeys: [apiKey] })
   return JSON.stringify(event(await tachograph.fingerprint(fingerprint)))
 }
 
 /** Sends an event, or says how long one will be and sends nothing of it. */
 interface Way {
-  readonly send: (body: string) => Promise<Response>
-  readonly announce: (bytes: number, key?: string) => Promise<Response>
+  readonly send: (body: string, encoding?: "gzip") => Promise<Response>
+  readonly announce: (bytes: number, headers?: Record<string, string>, query?: string) => Promise<Response>
 }
 
 const url = "http://localhost/api/v1/events"
 
+const post = (body: string, encoding?: "gzip") =>
+  encoding === undefined
+    ? new Request(url, { method: "POST", headers, body })
+    : new Request(url, { method: "POST", headers: { ...headers, "content-encoding": encoding }, body: gzipSync(body) })
+
 const ways: Record<string, () => Promise<Way>> = {
   fetch: async () => ({
-    send: (body) => tachograph.fetch(new Request(url, { method: "POST", headers, body })),
-    announce: (bytes, key = apiKey) => {
+    send: (body, encoding) => tachograph.fetch(post(body, encoding)),
+    announce: (bytes, more, query = "") => {
       const body = { body: new ReadableStream(), duplex: "half" } as RequestInit
-      const announcing = { ...headersWith(key), "content-length": String(bytes) }
-      return tachograph.fetch(new Request(url, { method: "POST", headers: announcing, ...body }))
+      const announcing = { ...headers, ...more, "content-length": String(bytes) }
+      return tachograph.fetch(new Request(url + query, { method: "POST", headers: announcing, ...body }))
     }
   }),
   "node:http": async () => {
     const fetch = await served(tachograph.node)
     return {
-      send: (body) => fetch(new Request(url, { method: "POST", headers, body })),
-      announce: (bytes, key = apiKey) => announced(fetch, "/api/v1/events", headersWith(key), bytes)
+      send: (body, encoding) => fetch(post(body, encoding)),
+      announce: (bytes, more, query = "") => announced(fetch, `/api/v1/events${query}`, { ...headers, ...more }, bytes)
     }
   }
 }
@@ -84,6 +89,9 @@ describe.each(Object.entries(ways))("The lane over %s", (_, way) => {
     const taken = [send(body), send(body), send(body)]
     await settled()
     await expectRefused(await announce(10))
+    // These are not plain, and come another way.
+    await expectRefused(await announce(10, { "content-encoding": "gzip" }))
+    await expectRefused(await announce(10, {}, "?a=b"))
     Deferred.doneUnsafe(open, Effect.void)
     expect((await Promise.all(taken)).map(({ status }) => status)).toEqual([200, 200, 200])
     expect((await send(body)).status).toBe(200)
@@ -103,7 +111,7 @@ describe.each(Object.entries(ways))("The lane over %s", (_, way) => {
     expect([(await first).status, (await second).status]).toEqual([200, 200])
   })
 
-  it("takes nobody who would wait in vain, whatever their key", async () => {
+  it("takes nobody who would wait in vain", async () => {
     const wait = 4_000
     const body = await start({ events: 100, bytes: Number.POSITIVE_INFINITY, wait })
     const { announce, send } = await way()
@@ -113,9 +121,24 @@ describe.each(Object.entries(ways))("The lane over %s", (_, way) => {
     const second = send(JSON.stringify({ ...(JSON.parse(body) as object), session: "another" }))
     await pause(0.9 * wait)
     await expectRefused(await announce(10))
-    await expectRefused(await announce(10, "no key"))
+    expect((await announce(10, { authorization: "Bearer no key" })).status).toBe(401)
     Deferred.doneUnsafe(open, Effect.void)
     expect([(await first).status, (await second).status, (await send(body)).status]).toEqual([200, 200, 200])
+  })
+
+  it("holds as many bytes of bodies at once as it may, and refuses one that comes with more", async () => {
+    const body = await start({ events: 100, bytes: Number.POSITIVE_INFINITY }, 40_000)
+    const { send } = await way()
+    const large = (length: number) => body.padEnd(length)
+    const first = send(large(30_000))
+    await settled()
+    const second = send(large(10_000))
+    await settled()
+    await expectRefused(await send(body))
+    await expectRefused(await send(body, "gzip"))
+    Deferred.doneUnsafe(open, Effect.void)
+    expect([(await first).status, (await second).status]).toEqual([200, 200])
+    expect((await send(large(100_000), "gzip")).status).toBe(200)
   })
 
   it("takes one event alone, however large", async () => {

@@ -10,14 +10,7 @@ import * as Violation from "@tachograph/core/domain/Violation"
 import { Effect, Option, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
-import {
-  EventNotFound,
-  FingerprintNotFound,
-  IdempotencyKeyReused,
-  Overloaded,
-  SessionIdEmpty,
-  bodyErrors
-} from "../Errors.ts"
+import { EventNotFound, FingerprintNotFound, IdempotencyKeyReused, SessionIdEmpty, bodyErrors } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
 import { JsonObject, optional } from "../Json.ts"
 import { Limit } from "../Limit.ts"
@@ -129,7 +122,7 @@ export class Events extends HttpApiGroup.make("events").add(
     headers: { [idempotencyKeyHeader]: Schema.optionalKey(IdempotencyKey) },
     payload: CreateEvent,
     success: EventCreated,
-    error: [FingerprintNotFound, SessionIdEmpty, IdempotencyKeyReused, Overloaded, ...bodyErrors]
+    error: [FingerprintNotFound, SessionIdEmpty, IdempotencyKeyReused, ...bodyErrors]
   })
     .annotate(AllowedScopes, writing)
     .annotate(OpenApi.Summary, "Record a model call"),

@@ -1,10 +1,11 @@
 import { Events, TachographApi } from "@tachograph/api"
-import { CurrentProject, type Event, JsonText, Recorder, type WrittenEvent } from "@tachograph/core"
+import { CurrentProject, Errors, type Event, JsonText, Recorder, type WrittenEvent } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as EventBody from "../EventBody.ts"
 import * as JsonResponse from "../JsonResponse.ts"
+import * as Places from "../Places.ts"
 import * as RequestBody from "../RequestBody.ts"
 
 /** Says that the answer is that of an earlier request. */
@@ -53,7 +54,13 @@ export const layer = HttpApiBuilder.group(
       .handleRaw(
         "createEvent",
         Effect.fn("createEvent")(function* ({ headers, request }) {
+          const announced = RequestBody.announcedIn(request.headers)
+          const place = Places.enter(recorder.room, request.source)
+          // What is too large by what it says is told so.
+          const isTold = announced > (yield* RequestBody.maxBytes)
+          if (!isTold && !place.mayCome(announced)) return yield* new Errors.Overloaded()
           const body = yield* RequestBody.read(request)
+          if (!place.wait()) return yield* new Errors.Overloaded()
           const event = yield* EventBody.decode(body, yield* CurrentProject, recorder.beginningsOf)
           const key = headers[Events.idempotencyKeyHeader]
           return toReceipt(yield* recorder.createEvent(EventBody.withKey(event, key, body.bytes)))
