@@ -8,7 +8,13 @@ import { spawn } from "node:child_process"
 import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
 
-const [clients = 1_000, requests = 2_000] = process.argv.slice(2).map(Number)
+const [clients = 1_000, requests = 2_000, ...more] = process.argv.slice(2).map(Number)
+if (more.length > 0 || ![clients, requests].every((count) => Number.isInteger(count) && count > 0)) {
+  console.error(
+    "node src/SlowClients.ts [CLIENTS] [REQUESTS]: expected one or two numbers, from 1; 1000 and 2000 unless given"
+  )
+  process.exit(2)
+}
 const apiKey = "a key for the slow clients"
 
 const main = fileURLToPath(new URL("src/main.ts", import.meta.resolve("@tachograph/server/package.json")))
@@ -16,6 +22,7 @@ const server = spawn(process.execPath, [main, "serve", "--port", "0", "--storage
   env: { ...process.env, TACHOGRAPH_API_KEY: apiKey },
   stdio: ["ignore", "pipe", "inherit"]
 })
+process.on("exit", () => server.kill())
 const url = await new Promise<URL>((resolve) => {
   let output = ""
   server.stdout.on("data", (chunk) => {
@@ -73,4 +80,4 @@ row(`with ${clients} slow clients`, during)
 console.log(`p99 with ÷ without: ${(percentile(during, 0.99) / percentile(without, 0.99)).toFixed(2)}`)
 const lasted = (await Promise.all(slow)).sort((a, b) => a - b)
 console.log(`slow clients were cut off after ${lasted[0]!.toFixed(1)} to ${lasted.at(-1)!.toFixed(1)} s`)
-server.kill()
+process.exit()

@@ -23,7 +23,8 @@ Options:
   --server COMMAND   the server to be hurt, as a shell starts it, without \`serve\`; the one beside this program unless given
   --help             this
 
-Exit 0: all promises held. Exit 1: one was broken; it is told above. Exit 2: something is wrong with the command.
+Exit 0: all promises held. Exit 1: one was broken; it is told above. Exit 2: something is wrong with the command. Exit 3:
+a fault was left out, for want of what it takes; the others held.
 `
 
 const usage = (message: string): never => {
@@ -80,9 +81,14 @@ const seed = number("seed", values.seed, 0)
 // Ends what was started: see the listeners of `exit`.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
 
+const chosen = faults.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+if (!chosen.some((fault) => kinds.some((kind) => fault.storages.includes(kind)))) {
+  usage(`None of these faults is brought about on ${values.storage}`)
+}
+
 console.log(`seed ${seed}`)
 const results = await Run.all({
-  faults: faults.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
+  faults: chosen,
   kinds,
   command: values.server,
   seed,
@@ -92,4 +98,6 @@ const results = await Run.all({
 })
 console.log(Report.table(results))
 console.log(Report.details(results))
-process.exit(results.some(({ report }) => report.broken.length > 0) ? 1 : 0)
+const isBroken = results.some(({ report }) => report.broken.length > 0)
+const isLeftOut = results.some(({ report }) => report.leftOut !== undefined)
+process.exit(isBroken ? 1 : isLeftOut ? 3 : 0)

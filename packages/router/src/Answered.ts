@@ -7,6 +7,15 @@ export const retryAfter = (): string => String(1 + Math.floor(3 * Math.random())
 
 export const headers = (id: string) => ({ "x-request-id": id, "x-content-type-options": "nosniff" }) as const
 
+const starts = new WeakMap<object, number>()
+
+/** When a request came, in milliseconds, by what carries it: it may go several ways through us before it is answered. */
+export const startOf = (source: object): number => {
+  const started = starts.get(source) ?? performance.now()
+  starts.set(source, started)
+  return started
+}
+
 /** Of what no cache may keep. */
 export const unkept = { "cache-control": "no-store" } as const
 
@@ -15,6 +24,7 @@ export const teller: Effect.Effect<(id: string, answered: RequestMetrics.Answere
   const context: Context.Context<never> = yield* Effect.context<never>()
   const isRead = yield* LogLevel.isEnabled("Debug")
   const run = Effect.runForkWith(context)
+  RequestMetrics.showAbsent(context)
   return (id, answered) => {
     RequestMetrics.update(context, answered)
     if (!isRead) return

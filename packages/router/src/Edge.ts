@@ -139,9 +139,9 @@ export const layer = HttpRouter.middleware(
     /** Every answer of ours, whatever comes to it. */
     const respond = (httpEffect: (request: HttpServerRequest.HttpServerRequest) => Handled) => {
       return (request: HttpServerRequest.HttpServerRequest): Handled => {
-        const started = performance.now()
-        const id = randomUUID()
         const { source } = request
+        const started = Answered.startOf(source)
+        const id = randomUUID()
         Places.enter(room, source)
         return (refusalOf(request) ?? httpEffect(request)).pipe(
           recover(request, id),

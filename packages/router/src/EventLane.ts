@@ -7,7 +7,7 @@
  */
 import { Events, TachographApi, writing } from "@tachograph/api"
 import { CurrentProject, type ProjectId, Recorder } from "@tachograph/core"
-import { Effect, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import * as Authorization from "./Authorization.ts"
 import { Authorizer, remember, remembered } from "./Authorizer.ts"
 import * as EventBody from "./EventBody.ts"
@@ -82,8 +82,10 @@ export const make = Effect.gen(function* () {
     if (!RequestBody.isJson(headers["content-type"])) return undefined
     const event = EventBody.decodePlain(RequestBody.asBuffer(bytes), project, recorder.beginningsOf)
     if (event === undefined) return undefined
-    const key = headers[Events.idempotencyKeyHeader]
-    const keyed = key === undefined ? event : EventBody.withKey(event, yield* EventBody.decodeKey(key), bytes)
+    const text = headers[Events.idempotencyKeyHeader]
+    const key = text === undefined ? undefined : Option.getOrUndefined(yield* Effect.option(EventBody.decodeKey(text)))
+    if (text !== undefined && key === undefined) return undefined
+    const keyed = EventBody.withKey(event, key, bytes)
     const written = yield* Effect.provideService(recorder.createEvent(keyed), CurrentProject, project)
     return { status: 200, text: receiptOf(written), isReplay: written.isReplay } satisfies Answer
   })

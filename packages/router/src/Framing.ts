@@ -12,6 +12,7 @@ const single: ReadonlySet<string> = new Set([
   "content-length",
   "content-type",
   "host",
+  "idempotency-key",
   "transfer-encoding"
 ])
 

@@ -9,6 +9,10 @@ import * as Places from "./Places.ts"
 export const isTouched = (source: object): source is IncomingMessage =>
   source instanceof IncomingMessage && (source.readableEncoding !== null || source.isPaused())
 
+/** Whether we may read it. A client that waits to be told to go on is told so by others who read streams. */
+export const isOurs = (source: object): source is IncomingMessage =>
+  source instanceof IncomingMessage && (source.headers.expect === undefined || isTouched(source))
+
 /** At most so many bytes, and as many as there is room for. To a client that goes before it has sent all there is nobody to answer: it is interrupted. */
 export const collect = (
   message: IncomingMessage,

@@ -24,12 +24,13 @@ const headersOf = ({ headers }: IncomingMessage) => headers as EventLane.Carrier
 
 /**
  * What can be left to it. An announced length bounds what is read; a body that somebody has begun to read is theirs; and
- * to another site's page the routes know what to say.
+ * to another site's page, or to a client that waits to be told to go on, the routes know what to say.
  */
 const isPlain = (base: string, message: IncomingMessage): boolean =>
   EventLane.isPlain(message.method, BasePath.below(base, message.url!) ?? "", headersOf(message)) &&
   message.headers["content-length"] !== undefined &&
   message.headers.origin === undefined &&
+  message.headers.expect === undefined &&
   !message.readableDidRead &&
   !message.readableEnded &&
   Framing.judgeMessage(message) === "clear"
@@ -77,7 +78,7 @@ export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.
 
   return (message, response, next) => {
     if (!isPlain(base, message)) return next()
-    const started = performance.now()
+    const started = Answered.startOf(message)
     const id = randomUUID()
     const method = message.method!
     const respond = (answer: EventLane.Answer) => {

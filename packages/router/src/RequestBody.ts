@@ -11,7 +11,6 @@ import { Effect, Exit, type Schema, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib"
 import * as EchoText from "./EchoText.ts"
-import { IncomingMessage } from "node:http"
 import * as HostBody from "./HostBody.ts"
 import * as NodeBody from "./NodeBody.ts"
 import * as Places from "./Places.ts"
@@ -72,8 +71,8 @@ const readOnce = Effect.fnUntraced(function* (request: HttpServerRequest.HttpSer
   }
   const encodings = encodingsOf(request)
   if (encodings.length > 0) return yield* readDecompressed(request, encodings, maxBytes)
-  if (source instanceof IncomingMessage) return yield* NodeBody.collect(source, maxBytes)
-  // What the host receives of it, nobody here can see.
+  if (NodeBody.isOurs(source)) return yield* NodeBody.collect(source, maxBytes)
+  // What others receive of it, nobody here can see.
   yield* hold(source, announced)
   const buffer = yield* request.arrayBuffer.pipe(
     Effect.mapError(({ reason }) =>

@@ -42,6 +42,15 @@ const requestsOf = cached(requests, "method", "status")
 const refusalsOf = cached(refusals, "type")
 const durationsOf = cached(durations, "method")
 
+/** Refusals that alerts are about: to Prometheus, what was not there before has not become more. */
+const refusalsToCome = ["internal", "overloaded", "storage-unavailable"]
+
+/** Shows with 0 what an alert waits for. */
+export const showAbsent = (context: Context.Context<never>): void => {
+  requestsOf("POST", "500").updateUnsafe(0, context)
+  for (const type of refusalsToCome) refusalsOf(type).updateUnsafe(0, context)
+}
+
 export interface Answered {
   readonly method: string
   readonly status: number

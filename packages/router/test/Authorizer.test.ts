@@ -62,6 +62,10 @@ describe("authorize", () => {
         const { status } = await HttpClient.make(send, undefined).call("POST", "/api/v1/events", {}, { cookie })
         expect([cookie, status, times]).toEqual([cookie, cookie === "" ? 401 : /read/.test(cookie) ? 403 : 422, 1])
       }
+      times = 0
+      const headers = { cookie: "session=acme.record", "idempotency-key": "x".repeat(256) }
+      const { status } = await HttpClient.make(send, undefined).call("POST", "/api/v1/events", event("none"), headers)
+      expect([status, times]).toEqual([422, 1])
     }
   })
 

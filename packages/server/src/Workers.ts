@@ -130,7 +130,7 @@ const keep = (slot: Slot, port: number, metrics: WorkerMetrics.WorkerMetrics): E
     }
   }).pipe(Effect.annotateLogs({ worker: slot.number }))
 
-/** SIGHUP, but for that of a terminal that is closed, which ends the server. */
+/** SIGHUP, but for that of a terminal, which says that it is closed: it ends the server. */
 const hangups: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope> = Effect.gen(function* () {
   const queue = yield* Queue.sliding<void>(1)
   if (process.stderr.isTTY) return queue

@@ -13,6 +13,10 @@ if (Worker.assignment === undefined) {
       if (++signals > 1) process.exit(1)
     })
   }
+  // Where it renews no workers, it ends them: so says a terminal that it closes.
+  process.on("SIGHUP", () => {
+    if (process.listenerCount("SIGHUP") === 1) process.kill(process.pid, "SIGTERM")
+  })
 } else {
   // A terminal's signals come to the primary and to its workers: it is for the primary to say what they mean. Without a
   // primary, a worker ends at once.

@@ -52,6 +52,7 @@ const refused: Readonly<Record<string, readonly [bytes: string, status: number]>
   "a list as Host": [get("/health", "Host: a, b\r\n"), 400],
   "an absolute target with a user": [get("http://u:p@x/health"), 400],
   "a tunnel": [`CONNECT x:80 HTTP/1.1\r\n${host}\r\n`, 405],
+  "two Idempotency-Keys": [put(`${length}Idempotency-Key: k\r\nIdempotency-Key: k\r\n`, body), 400],
   "two keys": [get("/api/v1/events", host + authorization + authorization), 401],
   "two Hosts": [get("/health", "Host: x\r\nHost: y\r\n"), 400],
   "no Host": [get("/health", ""), 400],
@@ -90,6 +91,10 @@ const answered: Readonly<Record<string, readonly [bytes: string, statuses: Reado
   ],
   "an upgrade that is not offered": [get("/health", `${host}Connection: Upgrade\r\nUpgrade: websocket\r\n`), [200]],
   "an expectation of 100": [put(`Expect: 100-continue\r\n${length}`, body), [100, 200]],
+  "an expectation of 100 with an event that lacks nearly everything": [
+    put(`Expect: 100-continue\r\n${length}`, body).replace("PUT /api/v1/agents", "POST /api/v1/events"),
+    [100, 422]
+  ],
   "a header of nearly 16 KiB": [get("/health", `${host}X: ${"a".repeat(16_000)}\r\n`), [200]]
 }
 

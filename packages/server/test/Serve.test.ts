@@ -58,7 +58,7 @@ describe("tachograph serve", () => {
     await server.stop()
   })
 
-  it.each(["SIGINT", "SIGTERM"] as const)("ends cleanly at %s, with exit 0", async (signal) => {
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("ends cleanly at %s, with exit 0", async (signal) => {
     const server = await serve(["--port", "0", "--storage", "memory:"])
     expect(await server.stop(signal)).toMatchObject({ code: 0, signal: null })
   })

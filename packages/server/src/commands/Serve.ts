@@ -67,7 +67,12 @@ const listeningError = (hostname: string, portNumber: number, error: HttpServerE
 const crossOrigin = (origin: string | undefined): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
   origin === undefined
     ? Layer.empty
-    : HttpRouter.cors({ allowedOrigins: [origin], allowedMethods: ["GET", "PUT", "POST", "DELETE"], maxAge: 600 })
+    : HttpRouter.cors({
+        allowedOrigins: [origin],
+        allowedMethods: ["GET", "PUT", "POST", "DELETE"],
+        exposedHeaders: ["Idempotent-Replayed", "Retry-After", "X-Request-Id"],
+        maxAge: 600
+      })
 
 type Options = Effect.Success<ReturnType<typeof ServeOptions.resolve>>
 

@@ -80,6 +80,10 @@ export const define = ({ it, subject }: Cases) => {
     it("takes a key of 255 characters, and none of more or without any", async () => {
       expect((await send("x".repeat(255), { session: "long" })).status).toBe(200)
       expectInvalid(await send("x".repeat(256), {}), "string_too_long", "header", "idempotency-key")
+      expect((await send("! ~", { session: "printable" })).status).toBe(200)
+      for (const other of ["caf\u00e9", "a\tb"]) {
+        expectInvalid(await send(other, {}), "value_error", "header", "idempotency-key")
+      }
       expectInvalid(await send("", {}), "string_too_short", "header", "idempotency-key")
     })
   })

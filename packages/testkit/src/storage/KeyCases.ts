@@ -100,9 +100,9 @@ export const define = (test: Test) => {
       expect([yield* count(storage), yield* count(storage, other)]).toEqual([2, 1])
     }))
 
-  test("takes any name for a key", (storage) =>
+  test("takes any key", (storage) =>
     Effect.gen(function* () {
-      for (const key of ["x".repeat(255), "é", "e\u0301", "😀", "' OR 1=1 --", " "]) {
+      for (const key of ["x".repeat(255), "' OR 1=1 --", " ", "~"]) {
         const event = keyed({ key })
         yield* storage.appendEvents([event])
         expect(yield* takenBy(storage, keyed({ key }))).toEqual([asTaken(event)])
