@@ -125,7 +125,7 @@ interface Drafted {
  * How long packs are written at a time, in milliseconds. Then everything else has its turn: of those who want to connect,
  * one is let in with every turn of the event loop.
  */
-const turn = 10
+const turn = 2
 
 /** Of a batch with so many events it is clear that many wait. */
 const hurriedFrom = 8

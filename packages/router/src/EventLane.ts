@@ -15,6 +15,7 @@ import { receiptOf } from "./handlers/Events.ts"
 import * as Places from "./Places.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as StorageFailures from "./StorageFailures.ts"
+import * as Turns from "./Turns.ts"
 
 const { createEvent } = TachographApi.groups.events.endpoints
 
@@ -54,6 +55,9 @@ const statuses: Readonly<Record<string, number>> = {
   "storage-unavailable": 503
 }
 
+/** A body that takes long to decode, in bytes. */
+const large = 32 * 1024
+
 export const refusal = (status: number, type: string, more?: object): Answer => ({
   status,
   text: JSON.stringify({ type, ...more }),
@@ -80,7 +84,8 @@ export const make = Effect.gen(function* () {
 
   const record = Effect.fnUntraced(function* ({ headers }: Carrier, bytes: Uint8Array, project: ProjectId) {
     if (!RequestBody.isJson(headers["content-type"])) return undefined
-    const event = EventBody.decodePlain(RequestBody.asBuffer(bytes), project, recorder.beginningsOf)
+    const decode = () => EventBody.decodePlain(RequestBody.asBuffer(bytes), project, recorder.beginningsOf)
+    const event = bytes.length < large ? decode() : yield* Turns.inTurn(decode)
     if (event === undefined) return undefined
     const text = headers[Events.idempotencyKeyHeader]
     const key = text === undefined ? undefined : Option.getOrUndefined(yield* Effect.option(EventBody.decodeKey(text)))

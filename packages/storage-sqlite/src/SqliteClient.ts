@@ -17,7 +17,7 @@ export interface SqliteClientConfig {
 const defaultBusyTimeout = 5_000
 
 /** SQLite itself waits by sleeping, and with it the whole process: so long at most, in milliseconds. */
-const nativeWait = 5
+const nativeWait = 2
 
 /** Between one try and the next the process does other things, for so long, in milliseconds. */
 const pause = 10

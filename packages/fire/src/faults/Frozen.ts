@@ -67,7 +67,7 @@ export const frozen: Fault = {
       // What this load takes of a server whose database is well is the base.
       await clients.acknowledged(enough)
       const healthBefore = HealthProbe.start(server.url)
-      await wait(2_000)
+      await wait(Math.min(15_000, 500 * trial.seconds))
       const wellTimes = Latency.summary(await healthBefore.stop())
       const before = clients.entries.length
       const thaw = freeze(trial.store)
