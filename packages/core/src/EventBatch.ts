@@ -20,6 +20,8 @@ export interface PendingEvent {
   readonly summary: EventSummary
   readonly payload: Marks.MarkedPayload
   readonly idempotency?: Idempotency | undefined
+  /** When it began to wait, on the clock of `performance.now()`. Now unless given. */
+  readonly cameAt?: number | undefined
 }
 
 /** The event that is there now: this one, or the one that was sent under its key before. */

@@ -49,7 +49,7 @@ export interface WriterLimitsValue {
 }
 
 export const defaultWriterLimits: WriterLimitsValue = {
-  queue: { events: 2048, bytes: 32 * 1024 * 1024, wait: 500 },
+  queue: { events: 2048, bytes: 32 * 1024 * 1024, wait: 400 },
   bodies: 64 * 1024 * 1024,
   batch: { events: 256, bytes: 8 * 1024 * 1024 }
 }
@@ -99,6 +99,9 @@ const make = Effect.gen(function* () {
   let isWatched = false
   let isBehind = false
 
+  const ticksSince = (time = performance.now()): number =>
+    Math.floor(((performance.now() - time) / limits.queue.wait) * ticksOfWait)
+
   /** The next jobs, in order, of sessions that are in no batch. */
   const take = (): ReadonlyArray<Job> => {
     const batch: Array<Job> = []
@@ -143,8 +146,8 @@ const make = Effect.gen(function* () {
     while (waiting.length > 0) {
       yield* Effect.sleep(limits.queue.wait / ticksOfWait)
       tick++
-      const late = waiting.filter((job) => tick - job.tick > ticksOfWait)
-      waiting.splice(0, waiting.length, ...waiting.filter((job) => tick - job.tick <= ticksOfWait))
+      const late = waiting.filter((job) => tick - job.tick >= ticksOfWait)
+      waiting.splice(0, waiting.length, ...waiting.filter((job) => tick - job.tick < ticksOfWait))
       finish(late, Exit.fail(new Overloaded()))
       // Who waits for others of its own session says nothing of how long the next one would.
       isBehind = waiting.some((job) => tick - job.tick >= ticksBehind && !busy.has(job.key))
@@ -210,7 +213,8 @@ const make = Effect.gen(function* () {
     const bytes = held.bytes + event.payload.text.length
     if (held.events > 0 && (held.events >= limits.queue.events || bytes > limits.queue.bytes)) return undefined
     held = { events: held.events + 1, bytes }
-    const job: Job = { key: keyOf(event.project, event.summary.session), event, done: Deferred.makeUnsafe(), tick }
+    const key = keyOf(event.project, event.summary.session)
+    const job: Job = { key, event, done: Deferred.makeUnsafe(), tick: tick - ticksSince(event.cameAt) }
     waiting.push(job)
     wake()
     if (!isWatched) {

@@ -20,4 +20,6 @@ export interface NewEvent {
   readonly payload: MarkedPayload
   readonly facts: ModelFacts
   readonly idempotency?: Idempotency | undefined
+  /** When it began to wait, on the clock of `performance.now()`. Now unless given. */
+  readonly cameAt?: number | undefined
 }

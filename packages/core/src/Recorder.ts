@@ -137,7 +137,8 @@ const make = Effect.gen(function* () {
       // Each field is of its type already.
       { disableChecks: true }
     )
-    return yield* writer.append({ project, summary, payload: event.payload, idempotency: event.idempotency })
+    const { cameAt, idempotency, payload } = event
+    return yield* writer.append({ project, summary, payload, idempotency, cameAt })
   }, Spans.heard("Recorder.createEvent"))
 
   const getEvent = Effect.fn("Recorder.getEvent")(function* (id: EventId) {

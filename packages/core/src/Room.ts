@@ -50,6 +50,7 @@ export class Room {
         this.#waiting.bytes += own
         return true
       },
+      isInVain: this.#isBehind,
       leave: () => {
         this.#held -= own
         if (isWaiting) {
@@ -70,5 +71,7 @@ export interface Place {
   readonly hold: (bytes: number) => boolean
   /** The body has come whole, and its event is to be written. False where too many wait for that. */
   readonly wait: () => boolean
+  /** Whether it is likely to wait for longer than it may, if it is not waiting for the storage yet. */
+  readonly isInVain: () => boolean
   readonly leave: () => void
 }

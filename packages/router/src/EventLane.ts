@@ -6,7 +6,7 @@
  * words. So nothing is decided otherwise than there.
  */
 import { Events, TachographApi, writing } from "@tachograph/api"
-import { CurrentProject, type ProjectId, Recorder } from "@tachograph/core"
+import { CurrentProject, type Place, type ProjectId, Recorder } from "@tachograph/core"
 import { Effect, Option, Redacted } from "effect"
 import * as Authorization from "./Authorization.ts"
 import { Authorizer, remember, remembered } from "./Authorizer.ts"
@@ -82,15 +82,23 @@ export const make = Effect.gen(function* () {
   const recorder = yield* Recorder
   const maxBytes = yield* RequestBody.maxBytes
 
-  const record = Effect.fnUntraced(function* ({ headers }: Carrier, bytes: Uint8Array, project: ProjectId) {
+  const record = Effect.fnUntraced(function* (
+    { headers }: Carrier,
+    bytes: Uint8Array,
+    project: ProjectId,
+    place: Place
+  ) {
     if (!RequestBody.isJson(headers["content-type"])) return undefined
+    const cameAt = performance.now()
     const decode = () => EventBody.decodePlain(RequestBody.asBuffer(bytes), project, recorder.beginningsOf)
-    const event = bytes.length < large ? decode() : yield* Turns.inTurn(decode)
+    const isLarge = bytes.length >= large
+    const event = isLarge ? yield* Turns.inTurn(() => (place.isInVain() ? "late" : decode())) : decode()
+    if (event === "late") return overloaded
     if (event === undefined) return undefined
     const text = headers[Events.idempotencyKeyHeader]
     const key = text === undefined ? undefined : Option.getOrUndefined(yield* Effect.option(EventBody.decodeKey(text)))
     if (text !== undefined && key === undefined) return undefined
-    const keyed = EventBody.withKey(event, key, bytes)
+    const keyed = EventBody.withKey({ ...event, cameAt }, key, bytes)
     const written = yield* Effect.provideService(recorder.createEvent(keyed), CurrentProject, project)
     return { status: 200, text: receiptOf(written), isReplay: written.isReplay } satisfies Answer
   })
@@ -103,7 +111,7 @@ export const make = Effect.gen(function* () {
     const bytes = yield* request.body
     // Many may have come in meanwhile.
     if (!place.wait()) return overloaded
-    return yield* record(request, bytes, project)
+    return yield* record(request, bytes, project, place)
   })
 
   return Effect.fnUntraced(

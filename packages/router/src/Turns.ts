@@ -30,6 +30,7 @@ const work = (): void => {
 /** Evaluates now, or in the first turn that has time for it; in the order in which it was asked for. */
 export const inTurn = <A>(evaluate: () => A): Effect.Effect<A> =>
   Effect.callback((resume) => {
-    waiting.push(() => resume(Effect.sync(evaluate)))
+    // Here and not when the fiber goes on, so that it is this turn's time.
+    waiting.push(() => resume(Effect.runSyncExit(Effect.sync(evaluate))))
     work()
   })
