@@ -125,9 +125,12 @@ interface Drafted {
 
 /**
  * How long packs are written at a time, in milliseconds. Then everything else has its turn: of those who want to connect,
- * one is let in with every turn of the event loop.
+ * one is let in with every turn of the event loop. Where everything else takes long, as when thousands are refused, packs
+ * are written for twice as long before the next.
  */
-const turn = 2
+const shortestTurn = 2
+const longestTurn = 50
+const share = 2
 
 /** Of a batch with so many events it is clear that many wait. */
 const hurriedFrom = 8
@@ -140,6 +143,7 @@ const write = Effect.fnUntraced(function* (
   const forks = new Map<string, KnownSession["knowledge"]>()
   const drafts: Array<Drafted> = []
   const effort = batch.length < hurriedFrom ? "thorough" : "quick"
+  let turn = shortestTurn
   let began = performance.now()
   for (const { event, key } of batch) {
     const { knowledge, state } = sessions.get(key)!
@@ -147,9 +151,11 @@ const write = Effect.fnUntraced(function* (
     forks.set(key, fork)
     const draft = draftOf(event, state, fork)
     drafts.push({ key, draft, append: appendOf(event, state, draft, effort) })
-    if (performance.now() - began < turn) continue
+    const ended = performance.now()
+    if (ended - began < turn) continue
     yield* Effect.yieldNow
     began = performance.now()
+    turn = Math.min(longestTurn, Math.max(shortestTurn, share * (began - ended)))
   }
   return drafts
 })
