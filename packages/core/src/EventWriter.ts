@@ -30,6 +30,10 @@ const ticksOfWait = 8
 /** Where somebody has waited for so many of them, whoever comes now may well wait in vain. */
 const ticksBehind = 6
 
+/** A batch of so many events tells how many can be written in a second. For so long it is believed, in milliseconds. */
+const tellingBatch = 32
+const believedFor = 5_000
+
 /** Events, and bytes of their texts. One event alone is always taken, whatever its size. */
 interface WriterLimit {
   readonly events: number
@@ -98,6 +102,22 @@ const make = Effect.gen(function* () {
   let tick = 0
   let isWatched = false
   let isBehind = false
+  /** Events a second, as the last large batches tell. */
+  let speed = { events: Infinity, told: -Infinity }
+
+  const learnSpeed = (events: number, seconds: number): void => {
+    if (events < tellingBatch) return
+    const told = performance.now()
+    const now = (storage.lanes * events) / seconds
+    const before = told - speed.told < believedFor ? speed.events : now
+    speed = { events: 0.8 * before + 0.2 * now, told }
+  }
+
+  /** Whether those who wait already take longer than whoever comes now may wait, or nearly. */
+  const isLong = (): boolean =>
+    waiting.length >= limits.batch.events &&
+    waiting.length / speed.events > (limits.queue.wait / 1000) * (ticksBehind / ticksOfWait) &&
+    performance.now() - speed.told < believedFor
 
   const ticksSince = (time = performance.now()): number =>
     Math.floor(((performance.now() - time) / limits.queue.wait) * ticksOfWait)
@@ -186,9 +206,10 @@ const make = Effect.gen(function* () {
           }
         }
         finish(batch, exit)
-        return Exit.isSuccess(exit)
-          ? WriterMetrics.committed(exit.value.written, (performance.now() - started) / 1000)
-          : WriterMetrics.failed
+        if (Exit.isFailure(exit)) return WriterMetrics.failed
+        const seconds = (performance.now() - started) / 1000
+        learnSpeed(batch.length, seconds)
+        return WriterMetrics.committed(exit.value.written, seconds)
       })
     })
 
@@ -244,7 +265,7 @@ const make = Effect.gen(function* () {
           )
         }
       ),
-    isBehind: () => isBehind && waiting.length > 0,
+    isBehind: () => waiting.length > 0 && (isBehind || isLong()),
     beginningsOf: (project, session) => memory.beginningsOf(keyOf(project, session))
   })
 })

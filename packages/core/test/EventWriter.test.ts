@@ -265,6 +265,36 @@ describe("EventWriter", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
+  it.live("is behind as soon as more wait than it writes in their time, by what large batches took", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const slow: Service = {
+        ...memory,
+        appendEvents: (events) => Effect.delay(memory.appendEvents(events), "150 millis")
+      }
+      yield* recording(slow, (recorder) =>
+        Effect.gen(function* () {
+          recorder.room.enter().wait()
+          const isBehind = () => !recorder.room.enter().mayCome(1)
+          const record = (from: number, count: number) =>
+            Effect.forkChild(
+              Effect.forEach(
+                Array.from({ length: count }, (_, n) => callsOf(`s${from + n}`, 1)[0]!),
+                (call) => Effect.exit(Calls.recordOnce(recorder, call)),
+                { concurrency: "unbounded" }
+              )
+            )
+          // 40 in 150 ms are no more than 266 a second, of which 80 could be written in time.
+          yield* Fiber.join(yield* record(0, 40))
+          const fiber = yield* record(100, 600)
+          yield* settle
+          assert.isTrue(isBehind())
+          yield* Fiber.join(fiber)
+        })
+      )
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
   it.effect("takes one event alone, however large, where bytes are bounded", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
