@@ -106,7 +106,8 @@ describe("Create Event over node:http", () => {
       const answer = await client.post(path, body)
       expect([answer.status, answer.text]).toEqual([202, "the host's"])
     }
-    expect(await count()).toBe(3)
+    // The host's answer waited for nothing.
+    await expect.poll(count, { timeout: 10_000 }).toBe(3)
   })
 
   it("refuses what two readers could read in two ways", async () => {

@@ -57,7 +57,9 @@ export const storage = Layer.effect(
 ).pipe(Layer.provide(MemoryStorage.layer))
 
 export const batchesOfOne: (typeof WriterLimits)["Service"] = {
-  ...defaultWriterLimits,
+  // Slow as it is, nobody is refused for having waited.
+  queue: { ...defaultWriterLimits.queue, wait: 60_000 },
+  bodies: defaultWriterLimits.bodies,
   batch: { ...defaultWriterLimits.batch, events: 1 }
 }
 
