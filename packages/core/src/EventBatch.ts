@@ -125,12 +125,11 @@ interface Drafted {
 
 /**
  * How long packs are written at a time, in milliseconds. Then everything else has its turn: of those who want to connect,
- * one is let in with every turn of the event loop. Where everything else takes long, as when thousands are refused, packs
- * are written for twice as long before the next.
+ * one is let in with every turn of the event loop. Among large texts, in bytes, everything else takes long as well: turns are
+ * kept short. Among small ones what takes longest is to refuse, and packs must not wait for that too often.
  */
-const shortestTurn = 2
-const longestTurn = 50
-const share = 2
+const turnOf = { small: 10, large: 2 }
+const large = 32 * 1024
 
 /** Of a batch with so many events it is clear that many wait. */
 const hurriedFrom = 8
@@ -143,7 +142,7 @@ const write = Effect.fnUntraced(function* (
   const forks = new Map<string, KnownSession["knowledge"]>()
   const drafts: Array<Drafted> = []
   const effort = batch.length < hurriedFrom ? "thorough" : "quick"
-  let turn = shortestTurn
+  const turn = batch.some(({ event }) => event.payload.text.length >= large) ? turnOf.large : turnOf.small
   let began = performance.now()
   for (const { event, key } of batch) {
     const { knowledge, state } = sessions.get(key)!
@@ -151,11 +150,9 @@ const write = Effect.fnUntraced(function* (
     forks.set(key, fork)
     const draft = draftOf(event, state, fork)
     drafts.push({ key, draft, append: appendOf(event, state, draft, effort) })
-    const ended = performance.now()
-    if (ended - began < turn) continue
+    if (performance.now() - began < turn) continue
     yield* Effect.yieldNow
     began = performance.now()
-    turn = Math.min(longestTurn, Math.max(shortestTurn, share * (began - ended)))
   }
   return drafts
 })

@@ -105,6 +105,11 @@ const make = Effect.gen(function* () {
   /** Events a second, as the last large batches tell. */
   let speed = { events: Infinity, told: -Infinity }
 
+  /** Who waits for others of its own session says nothing of how long the next one would. */
+  const lookBehind = (): void => {
+    isBehind = waiting.some((job) => tick - job.tick >= ticksBehind && !busy.has(job.key))
+  }
+
   const learnSpeed = (events: number, seconds: number): void => {
     if (events < tellingBatch) return
     const told = performance.now()
@@ -169,8 +174,7 @@ const make = Effect.gen(function* () {
       const late = waiting.filter((job) => tick - job.tick >= ticksOfWait)
       waiting.splice(0, waiting.length, ...waiting.filter((job) => tick - job.tick < ticksOfWait))
       finish(late, Exit.fail(new Overloaded()))
-      // Who waits for others of its own session says nothing of how long the next one would.
-      isBehind = waiting.some((job) => tick - job.tick >= ticksBehind && !busy.has(job.key))
+      lookBehind()
     }
     isWatched = false
   })
@@ -181,6 +185,7 @@ const make = Effect.gen(function* () {
       if (batch.length === 0) return
       const keys = new Set(batch.map(({ key }) => key))
       for (const key of keys) busy.add(key)
+      lookBehind()
       lanes++
       run(
         Effect.onExit(settle(batch), () => {
