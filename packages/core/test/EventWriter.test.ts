@@ -35,6 +35,14 @@ const gated = (storage: Service) =>
 
 const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
+/** Begins to record calls, each behind the one before it. */
+const starting = (recorder: Recorder["Service"]) =>
+  Effect.fnUntraced(function* (call: Call) {
+    const fiber = yield* Effect.forkChild(Effect.exit(Calls.recordOnce(recorder, call)))
+    yield* settle
+    return fiber
+  })
+
 const sessionsOf = (batch: ReadonlyArray<AppendEvent>) => batch.map(({ summary }) => String(summary.session))
 
 describe("EventWriter", () => {
@@ -213,11 +221,7 @@ describe("EventWriter", () => {
       const { batches, open, storage } = yield* gated(memory)
       yield* recording(storage, (recorder) =>
         Effect.gen(function* () {
-          const start = Effect.fnUntraced(function* (call: Call) {
-            const fiber = yield* Effect.forkChild(Effect.exit(Calls.recordOnce(recorder, call)))
-            yield* settle
-            return fiber
-          })
+          const start = starting(recorder)
           const [a, b] = [callsOf("a", 2), callsOf("b", 2)] as const
           const written = [yield* start(a[0]!), yield* start(b[0]!)]
           const late = yield* start(a[1]!)
@@ -240,11 +244,7 @@ describe("EventWriter", () => {
       const { open, storage } = yield* gated(yield* Storage)
       yield* recording(storage, (recorder) =>
         Effect.gen(function* () {
-          const start = Effect.fnUntraced(function* (call: Call) {
-            const fiber = yield* Effect.forkChild(Effect.exit(Calls.recordOnce(recorder, call)))
-            yield* settle
-            return fiber
-          })
+          const start = starting(recorder)
           const [a, b, c] = [callsOf("a", 2), callsOf("b", 1), callsOf("c", 1)] as const
           // One alone is taken always.
           recorder.room.enter().wait()
