@@ -1,5 +1,5 @@
 /** Issues, verifies and revokes API keys. A key opens one project, with the scopes it was issued with. */
-import { Cache, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Redacted } from "effect"
+import { Cache, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { hash, timingSafeEqual } from "node:crypto"
 import * as ApiKeyText from "./ApiKeyText.ts"
 import { ApiKey, type Scope } from "./domain/ApiKey.ts"
@@ -45,6 +45,8 @@ export class ApiKeys extends Context.Service<
     }) => Effect.Effect<readonly [secret: Redacted.Redacted, key: ApiKey], StorageUnavailable>
     /** Undefined for a key that is unknown, revoked, expired or none at all. */
     readonly verify: (presented: Redacted.Redacted) => Effect.Effect<Principal | undefined, StorageUnavailable>
+    /** The same as far as it can be told at once: undefined also for a key that would have to be looked up. */
+    readonly known: (presented: Redacted.Redacted) => Principal | undefined
     readonly list: Effect.Effect<ReadonlyArray<ApiKey>, StorageUnavailable>
     /** Takes effect here at once, and in other processes within 10 s. Undefined if there is no such key. */
     readonly revoke: (id: string) => Effect.Effect<ApiKey | undefined, StorageUnavailable>
@@ -87,17 +89,33 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
     return [Redacted.make(secret), key] as const
   }) satisfies ApiKeys["Service"]["issue"]
 
+  // A header's characters are bytes; a key that is not ASCII was sent as UTF-8.
+  const hashOf = (presented: Redacted.Redacted): Buffer => sha256(Redacted.value(presented), "latin1")
+
+  const isStatic = (presentedHash: Buffer): boolean =>
+    staticHashes.some((known) => timingSafeEqual(known, presentedHash))
+
+  const ifOpen = (key: ApiKey | undefined): Effect.Effect<Principal | undefined> =>
+    key === undefined || key.revokedAt !== null
+      ? Effect.undefined
+      : Effect.map(Clock.currentTimeMillis, (now) =>
+          key.expiresAt !== null && key.expiresAt.epochMilliseconds <= now ? undefined : key
+        )
+
   const verify = Effect.fnUntraced(function* (presented: Redacted.Redacted) {
-    const text = Redacted.value(presented)
-    // A header's characters are bytes; a key that is not ASCII was sent as UTF-8.
-    const presentedHash = sha256(text, "latin1")
-    for (const known of staticHashes) if (timingSafeEqual(known, presentedHash)) return everything
-    if (!ApiKeyText.isWellFormed(text)) return undefined
-    const key = yield* Cache.get(remembered, presentedHash.toString("hex"))
-    if (key === undefined || key.revokedAt !== null) return undefined
-    if (key.expiresAt !== null && key.expiresAt.epochMilliseconds <= (yield* Clock.currentTimeMillis)) return undefined
-    return key
+    const presentedHash = hashOf(presented)
+    if (isStatic(presentedHash)) return everything
+    if (!ApiKeyText.isWellFormed(Redacted.value(presented))) return undefined
+    return yield* ifOpen(yield* Cache.get(remembered, presentedHash.toString("hex")))
   })
+
+  const runSync = Effect.runSyncWith(yield* Effect.context<never>())
+  const known = (presented: Redacted.Redacted): Principal | undefined => {
+    const presentedHash = hashOf(presented)
+    if (isStatic(presentedHash)) return everything
+    const found = Cache.getSuccess(remembered, presentedHash.toString("hex"))
+    return runSync(Effect.flatMap(found, (key) => ifOpen(Option.getOrUndefined(key))))
+  }
 
   const revoke = Effect.fn("ApiKeys.revoke")(function* (id: string) {
     const key = yield* storage.revokeApiKey(id, yield* DateTime.now)
@@ -105,7 +123,7 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
     return key
   })
 
-  return ApiKeys.of({ issue, verify, list: storage.listApiKeys, revoke })
+  return ApiKeys.of({ issue, verify, known, list: storage.listApiKeys, revoke })
 })
 
 const everything: Principal = { project: defaultProject, scopes: ["admin"] }

@@ -30,12 +30,17 @@ export class Room {
     return events > 0 && (events >= queue.events || waiting + bytes > queue.bytes || this.#isBehind())
   }
 
+  /** Whether there is room for an event of so many bytes, of which nothing has come yet. */
+  mayCome(bytes: number): boolean {
+    return !(this.#isQueueFull(bytes) || this.#isCrowded(this.#held, bytes))
+  }
+
   /** A place for one request, which it has until it leaves. */
   enter(): Place {
     let own = 0
     let isWaiting = false
     return {
-      mayCome: (bytes) => own > 0 || isWaiting || !(this.#isQueueFull(bytes) || this.#isCrowded(this.#held, bytes)),
+      mayCome: (bytes) => own > 0 || isWaiting || this.mayCome(bytes),
       hold: (bytes) => {
         if (this.#isCrowded(this.#held - own, bytes)) return false
         own += bytes

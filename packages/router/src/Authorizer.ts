@@ -48,12 +48,16 @@ export class Authorizer extends Context.Service<
       request: Omit<AuthorizeRequest, "source"> & { readonly source: object },
       credential: Redacted.Redacted
     ) => Effect.Effect<Principal | undefined, Errors.StorageUnavailable>
+    /** Who it is, where that can be told by the credential alone and at once. */
+    readonly known: (credential: Redacted.Redacted) => Principal | undefined
   }
 >()("tachograph/router/Authorizer") {
   /** By `Authorization: Bearer <API key>`. */
   static readonly layer: Layer.Layer<Authorizer, never, ApiKeys> = Layer.effect(
     Authorizer,
-    Effect.map(ApiKeys, (keys) => Authorizer.of({ authorize: (_request, credential) => keys.verify(credential) }))
+    Effect.map(ApiKeys, (keys) =>
+      Authorizer.of({ authorize: (_request, credential) => keys.verify(credential), known: keys.known })
+    )
   )
 
   /** By a rule of the host's own; no API key opens anything. */
@@ -64,7 +68,8 @@ export class Authorizer extends Context.Service<
           Effect.flatMap((grant) =>
             grant === null || grant === undefined ? Effect.undefined : Effect.orDie(decodeGrant(grant))
           )
-        )
+        ),
+      known: () => undefined
     })
 }
 

@@ -131,7 +131,7 @@ export const layer = HttpRouter.middleware(
       const { headers, method, source, url } = request
       if (!EventLane.isPlain(method, url, headers)) return route(httpEffect, request)
       const body = RequestBody.readBytes(request)
-      return Effect.flatMap(eventLane({ headers, method, source, url, body }), (plain) =>
+      return Effect.flatMap(eventLane.answer({ headers, method, source, url, body }), (plain) =>
         plain === undefined ? route(httpEffect, request) : Effect.succeed(toResponse(plain))
       )
     }

@@ -6,7 +6,7 @@
  * words. So nothing is decided otherwise than there.
  */
 import { Events, TachographApi, writing } from "@tachograph/api"
-import { CurrentProject, type Place, type ProjectId, Recorder } from "@tachograph/core"
+import { CurrentProject, type Place, type Principal, type ProjectId, Recorder } from "@tachograph/core"
 import { Effect, Option, Redacted } from "effect"
 import * as Authorization from "./Authorization.ts"
 import { Authorizer, remember, remembered } from "./Authorizer.ts"
@@ -67,7 +67,7 @@ export const refusal = (status: number, type: string, more?: object): Answer => 
 const overloaded = refusal(503, "overloaded")
 
 /** What the recorder has refused is not asked for again. */
-const refuse = ({ _tag: type }: { readonly _tag: string }): Effect.Effect<Answer | undefined> => {
+const refusalOf = ({ _tag: type }: { readonly _tag: string }): Effect.Effect<Answer | undefined> => {
   const status = statuses[type]
   return Effect.succeed(status === undefined ? undefined : refusal(status, type))
 }
@@ -76,7 +76,19 @@ const refuse = ({ _tag: type }: { readonly _tag: string }): Effect.Effect<Answer
 export const isPlain = (method: string | undefined, url: string, headers: Carrier["headers"]): boolean =>
   method === createEvent.method && url === createEvent.path && headers["content-encoding"] === undefined
 
-/** Answers what `isPlain`; undefined where it turns out to be for the route, which knows then who asks. */
+const mayRecord = (principal: Principal | undefined): principal is Principal =>
+  principal !== undefined && Authorization.opens(principal.scopes, writing)
+
+export interface EventLane {
+  /** Answers what `isPlain`; undefined where it turns out to be for the route, which knows then who asks. */
+  readonly answer: (request: Carrier) => Effect.Effect<Answer | undefined, { readonly _tag: string }>
+  /**
+   * Refuses, before anything is done for it, what `isPlain` and for what there is no room; undefined where there is, and where
+   * it takes a look into the storage to know who asks. The more is asked of a server, the more of its time goes into refusing.
+   */
+  readonly refuse: (request: Pick<Carrier, "headers">) => Answer | undefined
+}
+
 export const make = Effect.gen(function* () {
   const authorizer = yield* Authorizer
   const recorder = yield* Recorder
@@ -114,17 +126,24 @@ export const make = Effect.gen(function* () {
     return yield* record(request, bytes, project, place)
   })
 
-  return Effect.fnUntraced(
+  const answer = Effect.fnUntraced(
     function* (request: Carrier): Effect.fn.Return<Answer | undefined, { readonly _tag: string }> {
       // It was here before, over another way, and left to the route.
       if (remembered(request.source) !== undefined) return undefined
       const principal = yield* authorizer.authorize(request, credentialIn(request.headers["authorization"]))
-      const mayRecord = principal !== undefined && Authorization.opens(principal.scopes, writing)
-      const answer = mayRecord ? yield* admit(request, principal.project) : undefined
+      const answer = mayRecord(principal) ? yield* admit(request, principal.project) : undefined
       if (answer === undefined) remember(request.source, principal)
       return answer
     },
     StorageFailures.log,
-    Effect.catch(refuse)
+    Effect.catch(refusalOf)
   )
+
+  const refuse: EventLane["refuse"] = ({ headers }) => {
+    const announced = RequestBody.announcedIn(headers)
+    if (announced > maxBytes || recorder.room.mayCome(announced)) return undefined
+    return mayRecord(authorizer.known(credentialIn(headers["authorization"]))) ? overloaded : undefined
+  }
+
+  return { answer, refuse } satisfies EventLane
 })

@@ -86,9 +86,11 @@ export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.
       const { refusal, status } = answer
       tell(id, { method, status, refusal, seconds: (performance.now() - started) / 1000 })
     }
+    const refused = eventLane.refuse({ headers: headersOf(message) })
+    if (refused !== undefined) return respond(refused)
     Places.enter(room, message)
     let read: Buffer | undefined
-    const answer = eventLane({
+    const answer = eventLane.answer({
       method,
       url: BasePath.below(base, message.url!)!,
       headers: headersOf(message),

@@ -92,6 +92,9 @@ describe.each(Object.entries(ways))("The lane over %s", (_, way) => {
     // These are not plain, and come another way.
     await expectRefused(await announce(10, { "content-encoding": "gzip" }))
     await expectRefused(await announce(10, {}, "?a=b"))
+    // Who may not record, and what would never be taken, is told so.
+    expect((await announce(10, { authorization: "Bearer no key" })).status).toBe(401)
+    expect((await announce(2 ** 30)).status).toBe(413)
     Deferred.doneUnsafe(open, Effect.void)
     expect((await Promise.all(taken)).map(({ status }) => status)).toEqual([200, 200, 200])
     expect((await send(body)).status).toBe(200)
