@@ -79,7 +79,7 @@ export const isPlain = (method: string | undefined, url: string, headers: Carrie
 const mayRecord = (principal: Principal | undefined): principal is Principal =>
   principal !== undefined && Authorization.opens(principal.scopes, writing)
 
-export interface EventLane {
+interface EventLane {
   /** Answers what `isPlain`; undefined where it turns out to be for the route, which knows then who asks. */
   readonly answer: (request: Carrier) => Effect.Effect<Answer | undefined, { readonly _tag: string }>
   /**

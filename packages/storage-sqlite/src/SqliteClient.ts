@@ -116,6 +116,8 @@ const open = (filename: string) =>
           database.exec("PRAGMA synchronous = FULL")
           // What is deleted is overwritten with zeros.
           database.exec("PRAGMA secure_delete = ON")
+          // What a statement would take back if it failed: a file for each large one, with text that may be on its way out.
+          database.exec("PRAGMA temp_store = MEMORY")
           return database
         } catch (error) {
           database.close()

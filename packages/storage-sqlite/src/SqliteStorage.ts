@@ -20,12 +20,19 @@ const runScrub = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     SELECT user_version AS due, page_count * page_size AS bytes
     FROM pragma_user_version, pragma_page_count, pragma_page_size`
   if (state!.due === 0) return
-  if (state!.bytes <= vacuumUpTo) yield* sql`VACUUM`
+  if (state!.bytes <= vacuumUpTo) yield* vacuum(sql)
   const emptied = yield* emptyLog(sql)
   if (!emptied) return
   yield* sql`PRAGMA user_version = 0`
   yield* emptyLog(sql)
 })
+
+/** By way of a file, which has what stays: it would be a second database in memory. */
+const vacuum = (sql: SqlClient.SqlClient) =>
+  Effect.ensuring(
+    Effect.andThen(sql`PRAGMA temp_store = FILE`, sql`VACUUM`),
+    Effect.ignore(sql`PRAGMA temp_store = MEMORY`)
+  )
 
 const emptyLog = (sql: SqlClient.SqlClient) =>
   sql<{ readonly busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`.pipe(

@@ -16,6 +16,14 @@ describe("SqliteClient", () => {
     }).pipe(Effect.provide(open(temporaryFile())))
   )
 
+  it.effect("leaves nothing in files of its own that was on its way out", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      assert.deepEqual({ ...(yield* sql`PRAGMA temp_store`)[0] }, { temp_store: 2 })
+      assert.deepEqual({ ...(yield* sql`PRAGMA secure_delete`)[0] }, { secure_delete: 1 })
+    }).pipe(Effect.provide(open(temporaryFile())))
+  )
+
   it.effect("tells a unique violation, and which columns it was", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
