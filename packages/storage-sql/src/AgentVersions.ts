@@ -7,7 +7,7 @@ import * as NumberedNames from "./NumberedNames.ts"
 
 type Named = Pick<EventSummary, "agent" | "agentVersion" | "receivedAt">
 
-interface Numbers {
+export interface Numbers {
   readonly agent_number: number
   readonly agent_version_number: number
 }
@@ -20,6 +20,9 @@ const remembered = 10_000
 
 export const make = (sql: SqlClient.SqlClient) => {
   const known = new Map<string, Numbers>()
+
+  const knownOf = (project_id: number, named: Pick<Named, "agent" | "agentVersion">): Numbers | undefined =>
+    known.get(`${project_id} ${keyOf(named)}`)
 
   /** By both names, each of them in an index; so it also finds names that stand together with others than wanted. */
   const select = (project_id: number, named: ReadonlyArray<Named>) =>
@@ -38,7 +41,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const found = new Map<string, Numbers>()
     const unknown: Array<Named> = []
     for (const each of events) {
-      const numbers = known.get(`${project_id} ${keyOf(each)}`)
+      const numbers = knownOf(project_id, each)
       if (numbers === undefined) unknown.push(each)
       else found.set(keyOf(each), numbers)
     }
@@ -99,8 +102,10 @@ export const make = (sql: SqlClient.SqlClient) => {
     return (named: Named): Numbers => found.get(keyOf(named))!
   })
 
-  return { look, begin, numbers }
+  return { known: knownOf, look, begin, numbers }
 }
+
+export type AgentVersions = ReturnType<typeof make>
 
 const distinct = <Key extends "agent" | "agentVersion">(named: ReadonlyArray<Named>, key: Key) =>
   Array.from(new Set(named.map((each) => each[key])))

@@ -13,12 +13,14 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as AgentVersions from "./AgentVersions.ts"
 import * as EventIndex from "./EventIndex.ts"
+import * as EventRows from "./EventRows.ts"
 import * as IdempotencyKeys from "./IdempotencyKeys.ts"
 import * as Ids from "./Ids.ts"
+import * as KnownEvents from "./KnownEvents.ts"
 import * as ManyRows from "./ManyRows.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 import type * as Projects from "./Projects.ts"
-import { apiNumber, type EventRow, eventTypes, packTypes, toEventSummary } from "./Rows.ts"
+import { type EventRow, toEventSummary } from "./Rows.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 import * as SharedPieces from "./SharedPieces.ts"
 import * as Usage from "./Usage.ts"
@@ -36,8 +38,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const keys = IdempotencyKeys.make(sql)
   const agentVersions = AgentVersions.make(sql)
 
-  const packColumns = ManyRows.make(sql, packTypes)
-  const eventColumns = ManyRows.make(sql, eventTypes)
+  const rowsOf = EventRows.make(sql)
+  const known = KnownEvents.make(sql, agentVersions, rowsOf)
+
+  const packColumns = ManyRows.make(sql, EventRows.packTypes)
+  const eventColumns = ManyRows.make(sql, EventRows.eventTypes)
   const counters = SessionCounters.make(sql)
 
   /** Rows of one project, in a transaction. */
@@ -66,54 +71,24 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const moved = yield* counters.add(project_id, sessionNumbers, events)
     if (moved.length > 0) return { moved, appended: [] }
 
-    const packRows: Array<ManyRows.Row<keyof typeof packTypes>> = []
-    const eventRows: Array<ManyRows.Row<keyof typeof eventTypes>> = []
-    const tally = new Usage.Tally()
-    const appended = events.map(({ pack, summary }): number => {
-      const session_number = sessionNumbers.get(summary.session)!
-      const { agent_number, agent_version_number } = versions(summary)
-      packRows.push({ project_id, session_number, pack_number: pack.number, agent_number, pack: pack.bytes })
-      tally.add(session_number, agent_number, {
-        entries: 1,
-        sent_bytes: summary.inputsBytes + summary.outputBytes,
-        new_bytes: pack.newBytes,
-        stored_bytes: pack.bytes.length
-      })
-      eventRows.push({
-        project_id,
-        event_id: toStored(summary.id),
-        received_at: summary.receivedAt.epochMilliseconds,
-        session_number,
-        agent_number,
-        agent_version_number,
-        person_number: summary.person === null ? null : personNumbers.get(summary.person)!,
-        fingerprint_id: toStored(summary.fingerprintId),
-        api: apiNumber(summary.api),
-        model: summary.model,
-        input_tokens: summary.inputTokens,
-        output_tokens: summary.outputTokens,
-        stop_reason: summary.stopReason,
-        inputs_bytes: summary.inputsBytes,
-        output_bytes: summary.outputBytes,
-        occurred_at: summary.occurredAt?.epochMilliseconds ?? null,
-        duration_ms: summary.durationMs,
-        pack_number: pack.number
-      })
-      return session_number
+    const rows = rowsOf(project_id, events, {
+      session: ({ session }) => sessionNumbers.get(session)!,
+      versions,
+      person: (person) => personNumbers.get(person)!
     })
     const owners = events.map(({ pack, summary }) => ({
       session_number: sessionNumbers.get(summary.session)!,
       shared: pack.shared
     }))
-    yield* own(project_id, owners, tally)
+    yield* own(project_id, owners, rows.tally)
     yield* ManyRows.inOne(sql, [
-      ...ManyRows.chunks(packRows).map((rows) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(rows)}`),
-      ...ManyRows.chunks(eventRows).map(
-        (rows) => sql`INSERT INTO events ${eventColumns.names} ${eventColumns.of(rows)}`
+      ...ManyRows.chunks(rows.packs).map((some) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(some)}`),
+      ...ManyRows.chunks(rows.events).map(
+        (some) => sql`INSERT INTO events ${eventColumns.names} ${eventColumns.of(some)}`
       ),
-      ...usage.additions(project_id, tally)
+      ...usage.additions(project_id, rows.tally)
     ])
-    return { moved, appended }
+    return { moved, appended: owners.map(({ session_number }) => session_number) }
   })
 
   /** Keeps the shared pieces, and counts those that are new. */
@@ -141,6 +116,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       else own.push(event)
     }
     const inOrder = Array.from(byProject).sort(([a], [b]) => a - b)
+    const [only] = inOrder
+    if (inOrder.length === 1 && (yield* known.append(...only!))) return events.map(({ pack }) => pack.session!.number)
     const numbers = yield* sql.withTransaction(
       Effect.gen(function* () {
         const taken: Array<TakenKey> = []

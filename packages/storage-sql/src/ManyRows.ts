@@ -15,7 +15,7 @@ export type Types = Readonly<Record<string, Type>>
 export type Row<Name extends string> = Readonly<Record<Name, Value>>
 
 /** Rows in one statement. SQLite takes 32,766 parameters: https://sqlite.org/limits.html#max_variable_number */
-const rowsAtOnce = 1000
+export const rowsAtOnce = 1000
 
 export const chunks = <A>(rows: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(rows.length / rowsAtOnce) }, (_, n) =>

@@ -3,7 +3,6 @@ import { Agent, AgentVersion, ApiKey, EventSummary, type JsonText, Person } from
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { DateTime } from "effect"
 import * as Ids from "./Ids.ts"
-import type * as ManyRows from "./ManyRows.ts"
 
 type Integer = number | string
 
@@ -94,37 +93,6 @@ export const toApiKey = (row: ApiKeyRow): ApiKey =>
 
 /** The column `api` holds a place in this list, which therefore only ever grows at its end. */
 export const apiNumber = (api: EventSummary["api"]): number => ProviderNames.apis.indexOf(api)
-
-/** The columns of a pack, as it is inserted. */
-export const packTypes = {
-  project_id: "integer",
-  session_number: "integer",
-  pack_number: "integer",
-  agent_number: "integer",
-  pack: "bytea"
-} as const satisfies ManyRows.Types
-
-/** The columns of an event, as it is inserted. */
-export const eventTypes = {
-  project_id: "integer",
-  event_id: "uuid",
-  received_at: "bigint",
-  session_number: "integer",
-  agent_number: "integer",
-  agent_version_number: "integer",
-  person_number: "integer",
-  fingerprint_id: "uuid",
-  api: "smallint",
-  model: "varchar",
-  input_tokens: "integer",
-  output_tokens: "integer",
-  stop_reason: "varchar",
-  inputs_bytes: "integer",
-  output_bytes: "integer",
-  occurred_at: "bigint",
-  duration_ms: "double precision",
-  pack_number: "integer"
-} as const satisfies ManyRows.Types
 
 export interface EventRow {
   readonly event_id: Ids.StoredId

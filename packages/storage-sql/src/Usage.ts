@@ -1,7 +1,7 @@
 /** Counters of what payloads take, kept as they come and go. */
 import type { AgentName, ProjectId, SessionId, StorageUsage } from "@tachograph/core"
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import * as ManyRows from "./ManyRows.ts"
 import type * as Projects from "./Projects.ts"
 
@@ -12,6 +12,16 @@ export interface Amounts {
   readonly new_bytes: number
   readonly stored_bytes: number
 }
+
+export const types = {
+  project_id: "integer",
+  session_number: "integer",
+  agent_number: "integer",
+  entries: "bigint",
+  sent_bytes: "bigint",
+  new_bytes: "bigint",
+  stored_bytes: "bigint"
+} as const satisfies ManyRows.Types
 
 const none: Amounts = { entries: 0, sent_bytes: 0, new_bytes: 0, stored_bytes: 0 }
 
@@ -34,13 +44,14 @@ export class Tally {
   }
 
   /** In the order in which every transaction takes them. The project's own row is the last: others wait for it. */
-  get rows() {
-    return Array.from(this.#rows.values()).sort(
+  rowsOf(project_id: number): ReadonlyArray<ManyRows.Row<keyof typeof types>> {
+    const sorted = Array.from(this.#rows.values()).sort(
       (a, b) =>
         Number(a.session_number === 0) - Number(b.session_number === 0) ||
         a.session_number - b.session_number ||
         a.agent_number - b.agent_number
     )
+    return sorted.map((row) => ({ project_id, ...row }))
   }
 }
 
@@ -56,26 +67,21 @@ const toCounters = (row: Row) => ({
   storedBytes: Number(row.stored_bytes)
 })
 
-export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const columns = ManyRows.make(sql, {
-    project_id: "integer",
-    session_number: "integer",
-    agent_number: "integer",
-    entries: "bigint",
-    sent_bytes: "bigint",
-    new_bytes: "bigint",
-    stored_bytes: "bigint"
-  })
-
-  const additions = (project_id: number, tally: Tally) =>
-    // Each takes its rows in their order.
-    ManyRows.chunks(tally.rows.map((row) => ({ project_id, ...row }))).map(
-      (rows) => sql`INSERT INTO storage_usage ${columns.names} ${columns.of(rows)}
-        ON CONFLICT (project_id, session_number, agent_number) DO UPDATE SET
+/** Counters that are there already go on. */
+export const onConflict = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql`ON CONFLICT (project_id, session_number, agent_number) DO UPDATE SET
           entries = storage_usage.entries + excluded.entries,
           sent_bytes = storage_usage.sent_bytes + excluded.sent_bytes,
           new_bytes = storage_usage.new_bytes + excluded.new_bytes,
           stored_bytes = storage_usage.stored_bytes + excluded.stored_bytes`
+
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const columns = ManyRows.make(sql, types)
+
+  const additions = (project_id: number, tally: Tally) =>
+    // Each takes its rows in their order.
+    ManyRows.chunks(tally.rowsOf(project_id)).map(
+      (rows) => sql`INSERT INTO storage_usage ${columns.names} ${columns.of(rows)} ${onConflict(sql)}`
     )
 
   /** In a transaction that holds the sessions, at its end. */
