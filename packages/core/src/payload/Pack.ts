@@ -89,14 +89,18 @@ const extend = (chain: Chain | undefined, number: number, content: Buffer): Chai
   // Of its own, not a view into something larger: it stays in memory for as long as the session does.
   const last = Buffer.allocUnsafeSlow(content.length)
   content.copy(last)
-  const ending = [...(chain?.ending ?? []), last]
-  let left = window
-  const first = ending.findLastIndex(({ length }) => (left -= length) <= 0)
   return {
     start: chain?.start ?? number,
     length: (chain?.length ?? 0) + content.length,
-    ending: first > 0 ? ending.slice(first) : ending
+    ending: lastOf([...(chain?.ending ?? []), last], window)
   }
+}
+
+/** The last contents, as many as have so many bytes together. */
+const lastOf = (contents: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<Buffer> => {
+  let left = bytes
+  const first = contents.findLastIndex(({ length }) => (left -= length) <= 0)
+  return first > 0 ? contents.slice(first) : contents
 }
 
 /** Deflate makes a copy of its own before it starts. */
@@ -106,7 +110,7 @@ vocabulary.copy(dictionary)
 /** The last bytes that deflate has seen, or is told that it has, when the next pack of a chain comes. Good until it is called again. */
 const dictionaryOf = ({ ending }: Chain, bytes: number): Buffer => {
   let end = vocabulary.length
-  for (const content of ending) end += content.copy(dictionary, end)
+  for (const content of lastOf(ending, bytes)) end += content.copy(dictionary, end)
   return dictionary.subarray(Math.max(0, end - bytes), end)
 }
 
