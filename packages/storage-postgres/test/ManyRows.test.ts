@@ -26,23 +26,26 @@ const texts = [
 const project = ProjectId.make("default")
 
 it("keeps names, labels and numbers of many events in one batch as they are", async () => {
-  const events = texts.map((text, n) =>
-    Samples.appendEvent(Samples.eventId(n), {
-      agent: AgentName.make(`${text} agent`),
-      agentVersion: AgentVersionName.make(text),
-      person: n % 3 === 0 ? null : PersonId.make(text),
-      session: SessionId.make(text),
-      model: n % 2 === 0 ? text : null,
-      stopReason: n % 5 === 0 ? null : text,
-      inputTokens: n % 4 === 0 ? null : 2 ** 31 - 1 - n,
-      durationMs: [null, 0.1, 1e21, 5, -0.5][n % 5]!,
-      occurredAt: n % 2 === 0 ? null : DateTime.makeUnsafe(-n)
-    })
-  )
+  const eventsOf = (seed: number) =>
+    texts.map((text, n) =>
+      Samples.appendEvent(Samples.eventId(n, seed), {
+        agent: AgentName.make(`${text} agent`),
+        agentVersion: AgentVersionName.make(text),
+        person: n % 3 === 0 ? null : PersonId.make(text),
+        session: SessionId.make(text),
+        model: n % 2 === 0 ? text : null,
+        stopReason: n % 5 === 0 ? null : text,
+        inputTokens: n % 4 === 0 ? null : 2 ** 31 - 1 - n,
+        durationMs: [null, 0.1, 1e21, 5, -0.5][n % 5]!,
+        occurredAt: n % 2 === 0 ? null : DateTime.makeUnsafe(-n)
+      })
+    )
+  // First in steps, and then, when all names are there, in one statement.
+  const batches = [eventsOf(0), eventsOf(1)]
   const found = await Effect.runPromise(
     Effect.gen(function* () {
       const storage = yield* Storage
-      yield* Samples.append(storage, events)
+      for (const batch of batches) yield* Samples.append(storage, batch)
       const listed = yield* storage.listEvents(project, { order: "asc", limit: 100 })
       const sessions = yield* Effect.forEach(texts, (text) =>
         storage.listEvents(project, { order: "asc", limit: 100, session: SessionId.make(text) })
@@ -50,6 +53,7 @@ it("keeps names, labels and numbers of many events in one batch as they are", as
       return { listed, sessions }
     }).pipe(Effect.provide(PostgresStorage.layer(freshSchema())))
   )
-  expect(found.listed).toEqual(events.map(({ summary }) => summary))
-  expect(found.sessions).toEqual(events.map(({ summary }) => [summary]))
+  const summaries = batches.map((batch) => batch.map(({ summary }) => summary))
+  expect(found.listed).toEqual(summaries.flat())
+  expect(found.sessions).toEqual(texts.map((_, n) => summaries.map((each) => each[n])))
 })
