@@ -83,8 +83,8 @@ interface EventLane {
   /** Answers what `isPlain`; undefined where it turns out to be for the route, which knows then who asks. */
   readonly answer: (request: Carrier) => Effect.Effect<Answer | undefined, { readonly _tag: string }>
   /**
-   * Refuses, before anything is done for it, what `isPlain` and for what there is no room; undefined where there is, and where
-   * it takes a look into the storage to know who asks. The more is asked of a server, the more of its time goes into refusing.
+   * Refuses at once what `isPlain` where there is no room for it. Undefined where there is room, and where only the storage
+   * knows who asks. The more is asked of a server, the more of its time goes into refusing.
    */
   readonly refuse: (request: Pick<Carrier, "headers">) => Answer | undefined
 }

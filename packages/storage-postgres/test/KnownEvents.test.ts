@@ -10,7 +10,8 @@ import {
   Storage
 } from "@tachograph/core"
 import { Samples } from "@tachograph/testkit"
-import { Effect, Exit, Tracer } from "effect"
+import { Deferred, Effect, Exit, Fiber, Schedule, Tracer } from "effect"
+import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
 import { freshSchema } from "./FreshSchema.ts"
@@ -95,7 +96,7 @@ it("appends nothing where a session is not as expected, and says which", () =>
     })
   ))
 
-it("creates a person again who was erased meanwhile", () =>
+it("creates a person again who was erased", () =>
   run((storage) =>
     Effect.gen(function* () {
       yield* Samples.append(storage, [event(1), event(2, { person: null })])
@@ -106,3 +107,99 @@ it("creates a person again who was erased meanwhile", () =>
       expect(page).toEqual([event(3).summary])
     })
   ))
+
+type Sql = SqlClient.SqlClient
+type Statement = (sql: Sql) => Effect.Effect<unknown, unknown>
+const nothing: Statement = () => Effect.void
+
+/** Runs a statement in a transaction that goes on until an effect waits for its locks, and another one at its end. */
+const meanwhile = Effect.fnUntraced(function* <A, E>(
+  waiter: string,
+  first: Statement,
+  last: Statement,
+  effect: Effect.Effect<A, E>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const holds = yield* Deferred.make<void>()
+  const isAwaited = yield* Deferred.make<void>()
+  const other = yield* Effect.forkChild(
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* first(sql)
+        yield* Deferred.succeed(holds, undefined)
+        yield* Deferred.await(isAwaited)
+        yield* last(sql)
+      })
+    )
+  )
+  yield* Deferred.await(holds)
+  const waiting = yield* Effect.forkChild(effect)
+  const waits = sql`SELECT 1 FROM pg_stat_activity WHERE application_name = ${waiter} AND wait_event_type = 'Lock'`
+  yield* Effect.repeat(waits, { until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") })
+  yield* Deferred.succeed(isAwaited, undefined)
+  yield* Fiber.join(other)
+  return yield* Fiber.join(waiting)
+})
+
+const holdPerson: Statement = (sql) => sql`SELECT 1 FROM people WHERE person_id = 'ann' FOR UPDATE`
+
+it.each<[what: string, first: Statement, last: Statement, outcome: ReadonlyArray<boolean>]>([
+  ["another count of its sessions", (sql) => sql`UPDATE sessions SET unswept = unswept + 1`, nothing, inOne],
+  [
+    "a count that comes to be what it was",
+    (sql) => sql`UPDATE sessions SET packs = packs + 1`,
+    (sql) => sql`UPDATE sessions SET packs = packs - 1`,
+    inOne
+  ],
+  [
+    "the packs of one session",
+    (sql) => sql`UPDATE sessions SET packs = packs + 1 WHERE session_id = 's2'`,
+    nothing,
+    refused
+  ],
+  [
+    "a session's generation",
+    (sql) => sql`UPDATE sessions SET generation = 9 WHERE session_id = 's2'`,
+    nothing,
+    refused
+  ],
+  ["whether a session is there", (sql) => sql`DELETE FROM sessions WHERE session_id = 's2'`, nothing, refused],
+  ["nothing of a person", holdPerson, nothing, inOne],
+  ["whether a person is there", holdPerson, (sql) => sql`DELETE FROM people WHERE person_id = 'ann'`, inSteps]
+])("appends all or nothing where it waited for somebody who changed %s", async (_, first, last, outcome) => {
+  const { schema, ...config } = freshSchema()
+  const test = Effect.gen(function* () {
+    const storage = yield* Storage
+    const sql = yield* SqlClient.SqlClient
+    const other = { session: SessionId.make("s2"), person: null }
+    yield* Samples.append(storage, [event(1), event(2, other)])
+    yield* Samples.append(storage, [event(3)])
+    const [s1, s2] = [yield* storage.getSession(project, event(1).summary.session), { number: 2, generation: 0 }]
+    const appending = storage.appendEvents([
+      { ...event(4), pack: { ...event(4).pack, session: s1, number: 3 } },
+      { ...event(5, other), pack: { ...event(5).pack, session: s2, number: 2 } },
+      { ...event(6), pack: { ...event(6).pack, session: s1, number: 4 } }
+    ])
+    expect(yield* meanwhile(schema!, first, last, takesSteps(appending))).toEqual(outcome)
+
+    const count = (what: string) =>
+      Effect.map(sql<{ n: string }>`SELECT count(*) AS n FROM ${sql.literal(what)}`, ([row]) => Number(row!.n))
+    const [isAppended] = outcome
+    const events = isAppended ? 6 : 3
+    expect(yield* count("events")).toBe(events)
+    expect(yield* count("packs")).toBe(events)
+    expect((yield* storage.usage(project, 0)).events).toBe(events)
+    expect(yield* count("sessions WHERE session_id = 's1' AND packs = 4")).toBe(isAppended ? 1 : 0)
+    // Who was deleted, as nobody would be whose events are there, has a new number.
+    expect(yield* count("events WHERE session_number = 1 AND pack_number > 2 AND person_number IS NOT NULL")).toBe(
+      isAppended ? 2 : 0
+    )
+    expect(yield* count("people")).toBe(1)
+  })
+  await Effect.runPromise(
+    test.pipe(
+      Effect.provide(PostgresStorage.layer({ ...config, schema, applicationName: schema })),
+      Effect.provide(PostgresStorage.client({ ...config, schema }))
+    )
+  )
+})

@@ -36,16 +36,17 @@ export const eventTypes = {
   pack_number: "integer"
 } as const satisfies ManyRows.Types
 
-/** What stands in a row for names. */
+/** What stands in rows for names. */
 interface Numbers {
   readonly session: (summary: EventSummary) => number
   readonly versions: (summary: EventSummary) => AgentVersions.Numbers
-  readonly person: (person: NonNullable<EventSummary["person"]>) => number | string
+  readonly person: (summary: EventSummary) => number | null
 }
 
 interface Rows {
   readonly packs: ReadonlyArray<ManyRows.Row<keyof typeof packTypes>>
-  readonly events: ReadonlyArray<ManyRows.Row<keyof typeof eventTypes>>
+  /** With the person's name beside the number. */
+  readonly events: ReadonlyArray<ManyRows.Row<keyof typeof eventTypes | "person_id">>
   readonly tally: Usage.Tally
 }
 
@@ -74,7 +75,8 @@ export const make = (sql: SqlClient.SqlClient): RowsOf => {
         session_number,
         agent_number,
         agent_version_number,
-        person_number: summary.person === null ? null : numbers.person(summary.person),
+        person_number: numbers.person(summary),
+        person_id: summary.person,
         fingerprint_id: toStored(summary.fingerprintId),
         api: apiNumber(summary.api),
         model: summary.model,

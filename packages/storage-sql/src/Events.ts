@@ -74,7 +74,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const rows = rowsOf(project_id, events, {
       session: ({ session }) => sessionNumbers.get(session)!,
       versions,
-      person: (person) => personNumbers.get(person)!
+      person: ({ person }) => (person === null ? null : personNumbers.get(person)!)
     })
     const owners = events.map(({ pack, summary }) => ({
       session_number: sessionNumbers.get(summary.session)!,

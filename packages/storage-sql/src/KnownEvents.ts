@@ -1,6 +1,10 @@
 /**
- * Appending in one statement, for Postgres: what most events are, whose session, agent and person are there already. To ask
- * and to answer for each step of a transaction takes longer than the steps.
+ * Appends, in one statement of Postgres, events whose sessions, agents and people are all there already, as nearly all are.
+ * Asking and answering for each step of a transaction would take longer than the steps.
+ *
+ * What somebody else changes meanwhile is seen: the statement's snapshot may be older than the rows that it waits for, but
+ * Postgres computes `is_expected` anew of a row that it had to wait for, and an update follows its row to the newest version.
+ * That is how it reads rows at the level READ COMMITTED; at stricter ones it fails, and is tried again.
  */
 import type { AppendEvent } from "@tachograph/core"
 import { Effect } from "effect"
@@ -8,6 +12,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import type * as AgentVersions from "./AgentVersions.ts"
 import * as EventRows from "./EventRows.ts"
 import * as ManyRows from "./ManyRows.ts"
+import * as NumberedNames from "./NumberedNames.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 import * as Usage from "./Usage.ts"
 
@@ -19,25 +24,22 @@ export interface KnownEvents {
   readonly append: (project_id: number, events: ReadonlyArray<AppendEvent>) => Effect.Effect<boolean, SqlError.SqlError>
 }
 
-/** Here, a person goes by the name: the number is what the statement finds. */
-const eventTypes = { ...EventRows.eventTypes, person_number: "varchar" } as const satisfies ManyRows.Types
+// A person's number is what the statement finds; it is given the name.
+const { person_number: _, ...ownTypes } = EventRows.eventTypes
+const eventTypes = { ...ownTypes, person_id: "varchar" } as const satisfies ManyRows.Types
 
 const appendingIn = (
   sql: SqlClient.SqlClient,
   versions: AgentVersions.AgentVersions,
   rowsOf: EventRows.RowsOf
 ): KnownEvents["append"] => {
-  const moveColumns = ManyRows.make(sql, SessionCounters.types)
+  const moveColumns = ManyRows.make(sql, SessionCounters.moveTypes)
   const packColumns = ManyRows.make(sql, EventRows.packTypes)
   const eventColumns = ManyRows.make(sql, eventTypes)
-  const usageColumns = ManyRows.make(sql, Usage.types)
-  const eventValues = sql.literal(
-    Object.keys(eventTypes)
-      .map((name) => (name === "person_number" ? "held.person_number" : `t.${name}`))
-      .join(", ")
-  )
+  const ownColumns = sql.literal(Object.keys(ownTypes).join(", "))
+  const usageColumns = ManyRows.make(sql, Usage.usageTypes)
 
-  /** What there is no number for yet has to be created; what is unique has to be asked for first. */
+  /** What is not there yet has to be created; what is shared, or under a key, may be there already. */
   const isKnown = (project_id: number, { idempotency, pack, summary }: AppendEvent): boolean =>
     pack.session !== undefined &&
     pack.shared.length === 0 &&
@@ -53,14 +55,13 @@ const appendingIn = (
     const rows = rowsOf(project_id, events, {
       session: ({ session }) => sessions.get(session)!,
       versions: (summary) => versions.known(project_id, summary)!,
-      person: (person) => person
+      person: () => null
     })
 
-    const isDone = sql`(SELECT count(*) FROM moved) = ${moves.length}`
-    const statement = sql`WITH held AS MATERIALIZED (
-        SELECT found.* FROM unnest(${ManyRows.array(sql, "varchar", people)}) AS wanted (person_id) CROSS JOIN LATERAL (
-          SELECT person_id, person_number FROM people
-          WHERE project_id = ${project_id} AND person_id = wanted.person_id LIMIT 1 FOR KEY SHARE) AS found
+    // Locks are taken in the order of every transaction: people, sessions by their numbers, usage.
+    const areAllMoved = sql`(SELECT count(*) FROM moved) = ${moves.length}`
+    const found =
+      yield* sql`WITH held AS MATERIALIZED (${NumberedNames.lookEach(sql, NumberedNames.people, { project_id }, people)}
       ), move ${moveColumns.names} AS (${moveColumns.of(moves)}
       ), locked AS MATERIALIZED (
         SELECT move.*, sessions.generation = move.generation AND sessions.packs = move.packs AS is_expected
@@ -73,24 +74,22 @@ const appendingIn = (
           AND (SELECT count(*) FROM locked WHERE is_expected) = ${moves.length}
         RETURNING sessions.session_number
       ), added_packs AS (
-        INSERT INTO packs ${packColumns.names} SELECT * FROM (${packColumns.of(rows.packs)}) AS t WHERE ${isDone}
+        INSERT INTO packs ${packColumns.names}
+        SELECT * FROM (${packColumns.of(rows.packs)}) AS added WHERE ${areAllMoved}
       ), added_events AS (
-        INSERT INTO events ${eventColumns.names}
-        SELECT ${eventValues} FROM (${eventColumns.of(rows.events)}) AS t ${eventColumns.names}
-        LEFT JOIN held ON held.person_id = t.person_number WHERE ${isDone}
+        INSERT INTO events (${ownColumns}, person_number)
+        SELECT ${ownColumns}, held.number FROM (${eventColumns.of(rows.events)}) AS added ${eventColumns.names}
+        LEFT JOIN held ON held.name = added.person_id WHERE ${areAllMoved}
       ), added_usage AS (
         INSERT INTO storage_usage ${usageColumns.names}
-        SELECT * FROM (${usageColumns.of(rows.tally.rowsOf(project_id))}) AS t WHERE ${isDone} ${Usage.onConflict(sql)}
+        SELECT * FROM (${usageColumns.of(rows.tally.rowsOf(project_id))}) AS added WHERE ${areAllMoved} ${Usage.onConflict(sql)}
       ) SELECT session_number FROM moved`
-    const [text, parameters] = statement.compile()
-    // On a connection of its own: others, who share one, would wait for the commit.
-    const done = yield* Effect.scoped(
-      Effect.flatMap(sql.reserve, (connection) => connection.execute(text, parameters, undefined))
-    )
-    return done.length > 0
+    if (found.length === 0 || found.length === moves.length) return found.length > 0
+    return yield* Effect.die(new Error(`Of ${moves.length} sessions that were locked, ${found.length} were updated`))
   })
 }
 
+/** Other databases take steps always. */
 export const make = (
   sql: SqlClient.SqlClient,
   versions: AgentVersions.AgentVersions,

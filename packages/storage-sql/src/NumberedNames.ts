@@ -54,6 +54,16 @@ export type ParentKey = { readonly project_id: number; readonly agent_number?: n
 /** The columns of a row that is created beside its key, name and number. */
 export type Columns = Readonly<Record<string, unknown>>
 
+/**
+ * Names and numbers of those that there are, one after the other: of many, Postgres would rather read all rows of the parent,
+ * until it knows how many they are. For Postgres alone.
+ */
+export const lookEach = (sql: SqlClient.SqlClient, kind: Kind, key: ParentKey, names: ReadonlyArray<string>) =>
+  sql<NumberedName>`
+    SELECT found.* FROM unnest(${ManyRows.array(sql, "varchar", names)}) AS wanted (name) CROSS JOIN LATERAL (
+      SELECT ${columnsOf(sql, kind)} FROM ${sql(kind.table)}
+      WHERE ${isOfParent(sql, key)} AND ${sql(kind.name)} = wanted.name LIMIT 1 ${holding(sql, kind)}) AS found`
+
 /** The numbers of those names that there are. */
 export const look = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -62,19 +72,23 @@ export const look = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>
 ) {
   if (names.length === 0) return new Map<string, number>()
-  const held = kind.isHeld ? Locks.keyShare(sql) : sql.literal("")
-  const columns = sql`${sql(kind.name)} AS name, ${sql(kind.number)} AS number`
   const rows = yield* sql.onDialectOrElse({
-    // One name after the other: of many, Postgres would rather read all rows of the parent, until it knows how many they are.
-    pg: () => sql<{ name: string; number: number }>`
-      SELECT found.* FROM unnest(${ManyRows.array(sql, "varchar", names)}) AS wanted (name) CROSS JOIN LATERAL (
-        SELECT ${columns} FROM ${sql(kind.table)}
-        WHERE ${isOfParent(sql, key)} AND ${sql(kind.name)} = wanted.name LIMIT 1 ${held}) AS found`,
-    orElse: () => sql<{ name: string; number: number }>`
-      SELECT ${columns} FROM ${sql(kind.table)} WHERE ${isOfParent(sql, key)} AND ${sql.in(kind.name, names)}`
+    pg: () => lookEach(sql, kind, key, names),
+    orElse: () => sql<NumberedName>`
+      SELECT ${columnsOf(sql, kind)} FROM ${sql(kind.table)} WHERE ${isOfParent(sql, key)} AND ${sql.in(kind.name, names)}`
   })
   return new Map(rows.map(({ name, number }) => [name, Number(number)] as const))
 })
+
+interface NumberedName {
+  readonly name: string
+  readonly number: number
+}
+
+const columnsOf = (sql: SqlClient.SqlClient, kind: Kind) =>
+  sql`${sql(kind.name)} AS name, ${sql(kind.number)} AS number`
+
+const holding = (sql: SqlClient.SqlClient, kind: Kind) => (kind.isHeld ? Locks.keyShare(sql) : sql.literal(""))
 
 const isOfParent = (sql: SqlClient.SqlClient, key: ParentKey) =>
   sql.and(Object.entries(key).map(([column, value]) => sql`${sql(column)} = ${value}`))

@@ -5,7 +5,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import * as Locks from "./Locks.ts"
 import * as ManyRows from "./ManyRows.ts"
 
-export const types = {
+export const moveTypes = {
   project_id: "integer",
   session_number: "integer",
   session_id: "varchar",
@@ -16,7 +16,7 @@ export const types = {
   parts: "bigint"
 } as const
 
-type Move = ManyRows.Row<keyof typeof types> & { readonly session_id: string }
+type Move = ManyRows.Row<keyof typeof moveTypes> & { readonly session_id: string }
 
 /** What is to be added to sessions, and those of which it is clear already that they are not as expected. */
 export const movesOf = (
@@ -61,7 +61,7 @@ export const added = (sql: SqlClient.SqlClient): Statement.Fragment =>
         parts = sessions.parts + move.parts`
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const columns = ManyRows.make(sql, types)
+  const columns = ManyRows.make(sql, moveTypes)
 
   /** Counts the packs of events, and holds the sessions' rows until the end. Answers sessions that are not as expected. */
   const add = Effect.fnUntraced(function* (

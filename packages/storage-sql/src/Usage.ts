@@ -13,7 +13,7 @@ export interface Amounts {
   readonly stored_bytes: number
 }
 
-export const types = {
+export const usageTypes = {
   project_id: "integer",
   session_number: "integer",
   agent_number: "integer",
@@ -44,7 +44,7 @@ export class Tally {
   }
 
   /** In the order in which every transaction takes them. The project's own row is the last: others wait for it. */
-  rowsOf(project_id: number): ReadonlyArray<ManyRows.Row<keyof typeof types>> {
+  rowsOf(project_id: number): ReadonlyArray<ManyRows.Row<keyof typeof usageTypes>> {
     const sorted = Array.from(this.#rows.values()).sort(
       (a, b) =>
         Number(a.session_number === 0) - Number(b.session_number === 0) ||
@@ -76,7 +76,7 @@ export const onConflict = (sql: SqlClient.SqlClient): Statement.Fragment =>
           stored_bytes = storage_usage.stored_bytes + excluded.stored_bytes`
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const columns = ManyRows.make(sql, types)
+  const columns = ManyRows.make(sql, usageTypes)
 
   const additions = (project_id: number, tally: Tally) =>
     // Each takes its rows in their order.

@@ -16,7 +16,7 @@ describe("SqliteClient", () => {
     }).pipe(Effect.provide(open(temporaryFile())))
   )
 
-  it.effect("leaves nothing in files of its own that was on its way out", () =>
+  it.effect("keeps statement journals in memory, and overwrites what is deleted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       assert.deepEqual({ ...(yield* sql`PRAGMA temp_store`)[0] }, { temp_store: 2 })
