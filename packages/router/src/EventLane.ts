@@ -130,7 +130,8 @@ export const make = Effect.gen(function* () {
     function* (request: Carrier): Effect.fn.Return<Answer | undefined, { readonly _tag: string }> {
       // It was here before, over another way, and left to the route.
       if (remembered(request.source) !== undefined) return undefined
-      const principal = yield* authorizer.authorize(request, credentialIn(request.headers["authorization"]))
+      const credential = credentialIn(request.headers["authorization"])
+      const principal = authorizer.known(credential) ?? (yield* authorizer.authorize(request, credential))
       const answer = mayRecord(principal) ? yield* admit(request, principal.project) : undefined
       if (answer === undefined) remember(request.source, principal)
       return answer

@@ -20,11 +20,10 @@ const single: ReadonlySet<string> = new Set([
 const nodeRequest = (request: HttpServerRequest.HttpServerRequest): IncomingMessage | undefined =>
   request.source instanceof IncomingMessage ? request.source : undefined
 
-/** The single headers that were sent more than once. */
-const repeated = ({ headers, rawHeaders }: IncomingMessage): Set<string> => {
+/** The single headers that were sent more than once; undefined where no header was. */
+const repeated = ({ headers, rawHeaders }: IncomingMessage): Set<string> | undefined => {
+  if (2 * Object.keys(headers).length === rawHeaders.length) return undefined
   const found = new Set<string>()
-  // Nearly always: every one of them has a name of its own.
-  if (2 * Object.keys(headers).length === rawHeaders.length) return found
   const seen = new Set<string>()
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
@@ -70,8 +69,10 @@ export type Verdict = "clear" | "ambiguous" | "two-keys"
 export const judgeMessage = (message: IncomingMessage): Verdict => {
   const found = repeated(message)
   // Which key is meant cannot be told: to the sender that is no key.
-  if (found.delete("authorization") && found.size === 0) return "two-keys"
-  return found.size > 0 || doubts.some((isDoubtful) => isDoubtful(message)) ? "ambiguous" : "clear"
+  if (found?.delete("authorization") && found.size === 0) return "two-keys"
+  return (found !== undefined && found.size > 0) || doubts.some((isDoubtful) => isDoubtful(message))
+    ? "ambiguous"
+    : "clear"
 }
 
 export const judge = (request: HttpServerRequest.HttpServerRequest): Verdict => {

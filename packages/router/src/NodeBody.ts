@@ -37,8 +37,9 @@ export const collect = (
       chunks.push(bytes)
     }
     message.on("data", add)
-    message.once("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))))
-    message.once("close", () => resume(Effect.interrupt))
+    // Each of these comes once, and what is resumed already stays so.
+    message.on("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))))
+    message.on("close", () => resume(Effect.interrupt))
     // One that was paused stays so, for whoever listens.
     message.resume()
   })
