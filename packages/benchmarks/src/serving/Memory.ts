@@ -76,6 +76,7 @@ export const memory = async (options: Options): Promise<void> => {
     Databases.sqlite,
     ...(options.postgres === undefined ? [] : [() => Databases.postgres(options.postgres!.url)])
   ]
+  // Compiles the sources, where they are not compiled yet.
   execFileSync(process.execPath, [main, "--version"], { env: { ...process.env, ...compiled } })
   const rows: Array<ReadonlyArray<string>> = []
   for (const make of makers) {
