@@ -40,8 +40,8 @@ it("keeps names, labels and numbers of many events in one batch as they are", as
         occurredAt: n % 2 === 0 ? null : DateTime.makeUnsafe(-n)
       })
     )
-  // First in steps, and then, when all names are there, in one statement.
-  const batches = [eventsOf(0), eventsOf(1)]
+  // In steps, which make the names and then find them, and at last, when all are known, in one statement.
+  const batches = [eventsOf(0), eventsOf(1), eventsOf(2)]
   const found = await Effect.runPromise(
     Effect.gen(function* () {
       const storage = yield* Storage
