@@ -4,7 +4,10 @@ import { defineConfig } from "vitest/config"
 // Tests start programs of the tree over and over: each of their modules is compiled once.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/node", import.meta.url))
 
-const postgres = ["packages/storage-postgres/test/**/*.test.ts", "packages/{server,fire}/test/postgres/**/*.test.ts"]
+const postgres = [
+  "packages/storage-postgres/test/**/*.test.ts",
+  "packages/{server,fault-injection}/test/postgres/**/*.test.ts"
+]
 
 export default defineConfig({
   test: {

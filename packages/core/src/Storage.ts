@@ -24,9 +24,9 @@ import type { Person, PersonId } from "./domain/Person.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
 import type { StorageUsage } from "./domain/StorageUsage.ts"
-import type { StoredPack } from "./payload/Pack.ts"
-import type { PackRanges } from "./payload/PackRanges.ts"
-import type { SharedPiece } from "./payload/SharedPiece.ts"
+import type { StoredPack } from "./payload/format/Pack.ts"
+import type { PackRanges } from "./payload/format/PackRanges.ts"
+import type { SharedPiece } from "./payload/format/SharedPiece.ts"
 import type { Change, SweepPack } from "./payload/Sweep.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>

@@ -6,8 +6,8 @@ import { keys } from "./commands/Keys.ts"
 import { migrate } from "./commands/Migrate.ts"
 import { serve } from "./commands/Serve.ts"
 import { storage } from "./commands/Storage.ts"
-import { CommandError, UsageError } from "./Failure.ts"
-import * as Worker from "./Worker.ts"
+import { CommandError, UsageError } from "./terminal/CliErrors.ts"
+import * as Worker from "./workers/Worker.ts"
 
 const tachograph = Command.make("tachograph").pipe(
   Command.withDescription("Records what AI agents do: every call to a model provider, verbatim"),

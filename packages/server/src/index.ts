@@ -1,2 +1,2 @@
 export { run } from "./Cli.ts"
-export * as NodeServer from "./NodeServer.ts"
+export * as NodeServer from "./http/NodeServer.ts"

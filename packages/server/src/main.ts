@@ -3,7 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Runtime } from "effect"
 import { run } from "./Cli.ts"
-import * as Worker from "./Worker.ts"
+import * as Worker from "./workers/Worker.ts"
 
 if (Worker.assignment === undefined) {
   // The first signal ends cleanly; a second one means now.

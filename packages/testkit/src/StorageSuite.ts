@@ -17,10 +17,10 @@ import * as ReleaseCases from "./storage/ReleaseCases.ts"
 import * as ResourceCases from "./storage/ResourceCases.ts"
 import * as SweepCases from "./storage/SweepCases.ts"
 
-export * as Calls from "./storage/Calls.ts"
-export * as Race from "./storage/Race.ts"
-export * as StoreCheck from "./storage/StoreCheck.ts"
-export * as TableCheck from "./storage/TableCheck.ts"
+export * as Calls from "./check/Calls.ts"
+export * as Race from "./check/Race.ts"
+export * as StoreCheck from "./check/StoreCheck.ts"
+export * as TableCheck from "./check/TableCheck.ts"
 
 export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) => {
   const test: Test = (title, body) =>

@@ -1,6 +1,6 @@
 /** How long it takes to split events, against parsing them and against parsing and compressing them. One process, no I/O. */
 import { EventJson, Marks } from "@tachograph/core"
-import { Knowledge } from "@tachograph/core/payload/Knowledge"
+import { Knowledge } from "@tachograph/core/payload/SessionIndex"
 import * as Split from "@tachograph/core/payload/Split"
 import { constants, zstdCompressSync } from "node:zlib"
 import { longest, type Options } from "../harness/Options.ts"

@@ -1,8 +1,8 @@
 /** From templates back to texts. */
-import { ByteReader, ByteWriter } from "./Bytes.ts"
-import type { OpenPack } from "./Pack.ts"
-import * as PackContent from "./PackContent.ts"
-import * as Template from "./Template.ts"
+import { ByteReader, ByteWriter } from "./format/Bytes.ts"
+import type { OpenPack } from "./format/Pack.ts"
+import * as PackContent from "./format/PackContent.ts"
+import * as Template from "./format/Template.ts"
 
 /** The number of a piece: of the history as it is, of a part with a minus. */
 export type PieceNumber = number

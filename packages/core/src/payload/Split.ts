@@ -2,9 +2,9 @@
  * From an event's two texts to a pack: what is known is named, what is new is written. `Join` is the way back.
  */
 import { createHash, hash } from "node:crypto"
-import { ByteWriter } from "./Bytes.ts"
+import { ByteWriter } from "./format/Bytes.ts"
 import { keyOf, type PieceNumber } from "./Join.ts"
-import type { Knowledge, Learned } from "./Knowledge.ts"
+import type { Knowledge, Learned } from "./SessionIndex.ts"
 import {
   type Beginning,
   type BeginningMark,
@@ -13,14 +13,14 @@ import {
   type Mark,
   type MarkedPayload,
   type MarkedValue
-} from "./Marks.ts"
-import * as Pack from "./Pack.ts"
-import * as PackContent from "./PackContent.ts"
-import * as PackRanges from "./PackRanges.ts"
-import * as Policy from "./Policy.ts"
-import { quote } from "./Scan.ts"
-import * as SharedPiece from "./SharedPiece.ts"
-import { type Run, TemplateWriter, writeLiteral } from "./Template.ts"
+} from "./scan/PieceScanner.ts"
+import * as Pack from "./format/Pack.ts"
+import * as PackContent from "./format/PackContent.ts"
+import * as PackRanges from "./format/PackRanges.ts"
+import * as Policy from "./scan/PiecePolicy.ts"
+import { quote } from "./scan/Scan.ts"
+import * as SharedPiece from "./format/SharedPiece.ts"
+import { type Run, TemplateWriter, writeLiteral } from "./format/Template.ts"
 
 /** The next pack of a session, as it will be if the session is still what it was known to be. */
 export interface Draft {

@@ -4,12 +4,12 @@
  * has been seen. Between two steps others may append, as long as what they append names nothing that was blanked; what they
  * have appended is handed to the next step, to be looked at and left as it is.
  */
-import { ByteReader } from "./Bytes.ts"
+import { ByteReader } from "./format/Bytes.ts"
 import { keyOf, type PieceNumber } from "./Join.ts"
-import * as Pack from "./Pack.ts"
-import * as PackContent from "./PackContent.ts"
-import * as PackRanges from "./PackRanges.ts"
-import * as Template from "./Template.ts"
+import * as Pack from "./format/Pack.ts"
+import * as PackContent from "./format/PackContent.ts"
+import * as PackRanges from "./format/PackRanges.ts"
+import * as Template from "./format/Template.ts"
 
 /** A pack, and whether its event remains. */
 export interface SweepPack extends Pack.StoredPack {

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import * as Join from "../../src/payload/Join.ts"
-import * as PackContent from "../../src/payload/PackContent.ts"
-import { TemplateWriter } from "../../src/payload/Template.ts"
+import * as PackContent from "../../src/payload/format/PackContent.ts"
+import { TemplateWriter } from "../../src/payload/format/Template.ts"
 
 const template = (make: (writer: TemplateWriter) => void): Buffer => {
   const writer = new TemplateWriter()

@@ -1,12 +1,12 @@
 /** A session as a storage would hold it, in memory: its packs, its shared pieces, and what was sent. */
-import * as EventJson from "../../src/EventJson.ts"
+import * as EventJson from "../../src/record/EventJson.ts"
 import * as Join from "../../src/payload/Join.ts"
-import { Knowledge } from "../../src/payload/Knowledge.ts"
-import type { Beginning } from "../../src/payload/Marks.ts"
-import * as Pack from "../../src/payload/Pack.ts"
-import * as PackContent from "../../src/payload/PackContent.ts"
-import type { PackRanges } from "../../src/payload/PackRanges.ts"
-import * as SharedPiece from "../../src/payload/SharedPiece.ts"
+import { Knowledge } from "../../src/payload/SessionIndex.ts"
+import type { Beginning } from "../../src/payload/scan/PieceScanner.ts"
+import * as Pack from "../../src/payload/format/Pack.ts"
+import * as PackContent from "../../src/payload/format/PackContent.ts"
+import type { PackRanges } from "../../src/payload/format/PackRanges.ts"
+import * as SharedPiece from "../../src/payload/format/SharedPiece.ts"
 import * as Split from "../../src/payload/Split.ts"
 
 /** The two halves of a call, as JSON texts. */

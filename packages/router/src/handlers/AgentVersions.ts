@@ -2,7 +2,7 @@ import { AgentVersions, TachographApi } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as RequestBody from "../RequestBody.ts"
+import * as RequestBody from "../front/RequestBody.ts"
 
 const createAgentVersionBody = RequestBody.decode(AgentVersions.CreateAgentVersion)
 

@@ -3,10 +3,10 @@ import { CurrentProject, Errors, type Event, JsonText, Recorder, type WrittenEve
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import * as EventBody from "../EventBody.ts"
-import * as JsonResponse from "../JsonResponse.ts"
-import * as Places from "../Places.ts"
-import * as RequestBody from "../RequestBody.ts"
+import * as EventBody from "../events/EventDecoder.ts"
+import * as JsonResponse from "../response/JsonResponse.ts"
+import * as Places from "../front/RequestState.ts"
+import * as RequestBody from "../front/RequestBody.ts"
 
 /** Says that the answer is that of an earlier request. */
 export const replayed = ["idempotent-replayed", "true"] as const

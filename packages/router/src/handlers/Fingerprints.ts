@@ -3,7 +3,7 @@ import { Fingerprint, Recorder } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as RequestBody from "../RequestBody.ts"
+import * as RequestBody from "../front/RequestBody.ts"
 
 type Body = typeof Fingerprints.CreateFingerprint.Type
 

@@ -2,8 +2,8 @@ import { People, TachographApi } from "@tachograph/api"
 import { JsonText, type Person, Recorder, Scan } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as JsonResponse from "../JsonResponse.ts"
-import * as RequestBody from "../RequestBody.ts"
+import * as JsonResponse from "../response/JsonResponse.ts"
+import * as RequestBody from "../front/RequestBody.ts"
 
 const createPersonBody = RequestBody.decode(People.CreatePerson)
 const updatePersonBody = RequestBody.decode(People.UpdatePerson)

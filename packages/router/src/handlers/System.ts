@@ -2,8 +2,8 @@ import { TachographApi } from "@tachograph/api"
 import { Storage } from "@tachograph/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { MetricsText } from "../MetricsText.ts"
-import * as StorageFailures from "../StorageFailures.ts"
+import { MetricsText } from "../response/MetricsText.ts"
+import * as StorageFailures from "../response/OutageLog.ts"
 
 const ok = { status: "ok" } as const
 

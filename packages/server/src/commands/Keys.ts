@@ -2,10 +2,10 @@
 import { type ApiKey, ApiKeys, type Errors, Name, ProjectId, Scope } from "@tachograph/core"
 import { Console, DateTime, Duration, Effect, Option, Redacted, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
-import { CommandError } from "../Failure.ts"
-import * as Setting from "../Setting.ts"
-import * as StorageChoice from "../StorageChoice.ts"
-import * as Table from "../Table.ts"
+import { CommandError } from "../terminal/CliErrors.ts"
+import * as Setting from "../config/Setting.ts"
+import * as StorageChoice from "../config/StorageChoice.ts"
+import * as Table from "../terminal/Table.ts"
 
 const project = Setting.make({
   name: "project",

@@ -1,7 +1,7 @@
 /** `tachograph migrate`: brings a storage's tables up to date, for a deploy step of its own. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import * as StorageChoice from "../StorageChoice.ts"
+import * as StorageChoice from "../config/StorageChoice.ts"
 
 export const migrate = Command.make(
   "migrate",

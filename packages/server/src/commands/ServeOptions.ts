@@ -1,9 +1,9 @@
 /** The options of `tachograph serve`. */
 import { Duration, Effect, Option } from "effect"
-import * as Logging from "../Logging.ts"
-import * as Setting from "../Setting.ts"
-import * as StorageChoice from "../StorageChoice.ts"
-import * as Workers from "../Workers.ts"
+import * as Logging from "../config/Logging.ts"
+import * as Setting from "../config/Setting.ts"
+import * as StorageChoice from "../config/StorageChoice.ts"
+import * as Workers from "../workers/Workers.ts"
 
 const host = Setting.make({
   name: "host",

@@ -2,10 +2,10 @@
 import { type Errors, ProjectId, Storage, type StorageUsage } from "@tachograph/core"
 import { Console, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { CommandError } from "../Failure.ts"
-import * as Setting from "../Setting.ts"
-import * as StorageChoice from "../StorageChoice.ts"
-import * as Table from "../Table.ts"
+import { CommandError } from "../terminal/CliErrors.ts"
+import * as Setting from "../config/Setting.ts"
+import * as StorageChoice from "../config/StorageChoice.ts"
+import * as Table from "../terminal/Table.ts"
 
 const project = Setting.make({
   name: "project",

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { expect } from "vitest"
 import { append, appendEvent, eventId, sharedPiece } from "../Samples.ts"
 import { other, project, tagOf, type Test } from "./Cases.ts"
-import * as StoreCheck from "./StoreCheck.ts"
+import * as StoreCheck from "../check/StoreCheck.ts"
 
 const s1 = SessionId.make("s1")
 const s2 = SessionId.make("s2")

@@ -2,10 +2,10 @@
 import { CurrentProject, type EventId, PersonId, ProjectId, Recorder, SessionId, type Storage } from "@tachograph/core"
 import { Effect, Fiber } from "effect"
 import { expect } from "vitest"
-import * as Calls from "./Calls.ts"
+import * as Calls from "../check/Calls.ts"
 import { project, tagOf, type Test } from "./Cases.ts"
-import * as StoreCheck from "./StoreCheck.ts"
-import { failingAt } from "./Wrapped.ts"
+import * as StoreCheck from "../check/StoreCheck.ts"
+import { failingAt } from "../check/Wrapped.ts"
 
 type Recorded = ReadonlyArray<{ readonly id: EventId; readonly call: Calls.Call }>
 

@@ -13,7 +13,7 @@ import { createHash } from "node:crypto"
 import { expect } from "vitest"
 import { appendEvent } from "../Samples.ts"
 import { now, other, project, type Test } from "./Cases.ts"
-import * as StoreCheck from "./StoreCheck.ts"
+import * as StoreCheck from "../check/StoreCheck.ts"
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest()
 

@@ -2,9 +2,9 @@
 import { CurrentProject, type EventId, ProjectId, Recorder, SessionMemoryBytes, type Storage } from "@tachograph/core"
 import { Effect, Layer } from "effect"
 import { expect } from "vitest"
-import * as Calls from "./Calls.ts"
+import * as Calls from "../check/Calls.ts"
 import type { Test } from "./Cases.ts"
-import * as StoreCheck from "./StoreCheck.ts"
+import * as StoreCheck from "../check/StoreCheck.ts"
 
 /** The calls of several sessions, in turn. */
 const calls = (count: number): ReadonlyArray<Calls.Call> => {

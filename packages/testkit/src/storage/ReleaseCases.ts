@@ -4,8 +4,8 @@ import { DateTime, Effect } from "effect"
 import { expect } from "vitest"
 import { append, eventId, sharedPiece } from "../Samples.ts"
 import { now, other, project, tagOf, type Test } from "./Cases.ts"
-import * as StoreCheck from "./StoreCheck.ts"
-import { eventIn, names, numberOf, p1, p2, removed, sweep } from "./SweepSteps.ts"
+import * as StoreCheck from "../check/StoreCheck.ts"
+import { eventIn, names, numberOf, p1, p2, removed, sweep } from "../check/SweepSteps.ts"
 
 export const define = (test: Test) => {
   test("shared pieces go when no session owns them any more", (storage) =>

@@ -4,8 +4,8 @@ import { Effect } from "effect"
 import { expect } from "vitest"
 import { append, appendEvent, eventId } from "../Samples.ts"
 import { other, project, tagOf, type Test } from "./Cases.ts"
-import * as StoreCheck from "./StoreCheck.ts"
-import { eventIn, numberOf, p1, p2, removed, s1, shown, sweep } from "./SweepSteps.ts"
+import * as StoreCheck from "../check/StoreCheck.ts"
+import { eventIn, numberOf, p1, p2, removed, s1, shown, sweep } from "../check/SweepSteps.ts"
 
 export const define = (test: Test) => {
   test("erases events by person, session or age, the oldest first and so many at most", (storage) =>

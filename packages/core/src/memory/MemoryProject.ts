@@ -1,0 +1,253 @@
+/** What a project holds in the memory of the process. Everything here happens at once: nothing waits in its middle. */
+import { DateTime } from "effect"
+import { Agent, type AgentName } from "../domain/Agent.ts"
+import { AgentVersion, type AgentVersionName } from "../domain/AgentVersion.ts"
+import type { EventId, EventSummary } from "../domain/Event.ts"
+import { type Idempotency, type IdempotencyKey, keysKeptFor } from "../domain/IdempotencyKey.ts"
+import * as JsonText from "../domain/JsonText.ts"
+import { Person, type PersonId } from "../domain/Person.ts"
+import type { SessionId } from "../domain/Session.ts"
+import type { StorageUsage } from "../domain/StorageUsage.ts"
+import { MemorySession } from "./MemorySession.ts"
+import type { AppendEvent, Erasable, ErasedAtLast, EventQuery, TakenKey } from "../Storage.ts"
+
+interface AgentEntry {
+  readonly agent: Agent
+  readonly versions: Map<AgentVersionName, AgentVersion>
+}
+
+interface EventEntry {
+  readonly summary: EventSummary
+  readonly session: MemorySession
+  readonly pack: number
+}
+
+const isKept = ({ receivedAt }: TakenKey, now: DateTime.Utc): boolean =>
+  DateTime.isLessThan(now, DateTime.addDuration(receivedAt, keysKeptFor))
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
+
+export class MemoryProject {
+  readonly agents = new Map<AgentName, AgentEntry>()
+  readonly people = new Map<PersonId, Person>()
+  readonly fingerprints = new Set<string>()
+  /** In the order of their ids. */
+  readonly events: Array<EventEntry> = []
+  readonly eventsById = new Map<EventId, EventEntry>()
+  readonly sessions = new Map<SessionId, MemorySession>()
+  readonly sessionsByNumber = new Map<number, MemorySession>()
+  readonly shared = new Map<
+    string,
+    { readonly sha256: Uint8Array; readonly bytes: Uint8Array; readonly size: number }
+  >()
+  /** In the order in which they came, which is nearly that of their times. */
+  readonly #keys = new Map<IdempotencyKey, TakenKey>()
+  #lastSession = 0
+
+  putAgent(fields: Omit<Agent, "number">): AgentEntry {
+    let entry = this.agents.get(fields.name)
+    if (entry === undefined) {
+      const { createdAt, description, name } = fields
+      const agent = new Agent({ name, number: this.agents.size + 1, createdAt, description })
+      this.agents.set(name, (entry = { agent, versions: new Map() }))
+    }
+    return entry
+  }
+
+  putPerson({ createdAt, id, properties }: Person): Person {
+    const person = this.people.get(id) ?? new Person({ id, properties, createdAt })
+    this.people.set(id, person)
+    return person
+  }
+
+  #sessionOf(id: SessionId): MemorySession {
+    let session = this.sessions.get(id)
+    if (session === undefined) {
+      session = new MemorySession(id, ++this.#lastSession)
+      this.sessions.set(id, session)
+      this.sessionsByNumber.set(session.state.number, session)
+    }
+    return session
+  }
+
+  /** What is there under the event's key, and not too old. */
+  keyTaken({ idempotency, summary }: AppendEvent): TakenKey | undefined {
+    const taken = idempotency && this.#keys.get(idempotency.key)
+    return taken && isKept(taken, summary.receivedAt) ? taken : undefined
+  }
+
+  #takeKey({ project, summary }: AppendEvent, idempotency: Idempotency): void {
+    for (const [key, taken] of this.#keys) {
+      if (isKept(taken, summary.receivedAt)) break
+      this.#keys.delete(key)
+    }
+    this.#keys.delete(idempotency.key)
+    this.#keys.set(idempotency.key, { project, idempotency, id: summary.id, receivedAt: summary.receivedAt })
+  }
+
+  /** Answers the session's number. */
+  append(event: AppendEvent): number {
+    const { idempotency, pack, summary } = event
+    if (idempotency !== undefined) this.#takeKey(event, idempotency)
+    const { agent, agentVersion, id, person, receivedAt } = summary
+    const session = this.#sessionOf(summary.session)
+    const named = this.putAgent({ name: agent, description: "", createdAt: receivedAt })
+    putVersion(named, { name: agentVersion, description: null, createdAt: receivedAt })
+    if (person !== null) this.putPerson({ id: person, properties: JsonText.unsafe("{}"), createdAt: receivedAt })
+    for (const { bytes, sha256, size } of pack.shared) {
+      const name = hexOf(sha256)
+      if (!this.shared.has(name)) this.shared.set(name, { sha256, bytes: bytes(), size })
+      session.owned.add(name)
+    }
+    session.append(pack, agent)
+    const entry = { summary, session, pack: pack.number }
+    this.eventsById.set(id, entry)
+    this.events.splice(this.placeBehind(id), 0, entry)
+    return session.state.number
+  }
+
+  /** The first place in `events` whose id is greater. New events nearly always belong at the end. */
+  placeBehind(id: EventId): number {
+    let low = 0
+    let high = this.events.length
+    if (high > 0 && this.events[high - 1]!.summary.id <= id) return high
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.events[middle]!.summary.id <= id) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  list({ after, limit, order, ...filter }: EventQuery): ReadonlyArray<EventSummary> {
+    const isWanted = matches(filter)
+    const found: Array<EventSummary> = []
+    const step = order === "asc" ? 1 : -1
+    const behind = after === undefined ? undefined : this.placeBehind(after)
+    let at = order === "asc" ? (behind ?? 0) : (behind ?? this.events.length) - 1
+    // The cursor's own event, where there is one, was on the page before.
+    if (order === "desc" && this.events[at]?.summary.id === after) at--
+    for (; at >= 0 && at < this.events.length && found.length < limit; at += step) {
+      const { summary } = this.events[at]!
+      if (isWanted(summary)) found.push(summary)
+    }
+    return found
+  }
+
+  erase(which: Erasable, limit: number): number {
+    const isErased = ({ summary }: EventEntry): boolean =>
+      "person" in which
+        ? summary.person === which.person
+        : "session" in which
+          ? summary.session === which.session
+          : summary.id < which.before
+    const erased = this.events.filter(isErased).slice(0, limit)
+    for (const { pack, session, summary } of erased) {
+      this.eventsById.delete(summary.id)
+      session.packs.get(pack)!.isKept = false
+      session.unswept = Math.abs(session.unswept) + 1
+    }
+    for (const [key, { id }] of this.#keys) if (!this.eventsById.has(id)) this.#keys.delete(key)
+    const left = this.events.filter(({ summary }) => this.eventsById.has(summary.id))
+    this.events.splice(0, this.events.length, ...left)
+    return erased.length
+  }
+
+  /** The end of a sweep: lets go of what the session does not own any more, and of the session if it has no events. */
+  finishSweep(session: MemorySession, owned: ReadonlyArray<Uint8Array>, unswept: number): ErasedAtLast {
+    const isSwept = session.unswept === unswept
+    // The count goes on from there, so that a sweep that began before does not take a later erasure for its own.
+    if (isSwept) session.unswept = -Math.abs(unswept)
+    session.owned.clear()
+    for (const name of owned) session.owned.add(hexOf(name))
+    let pieces = 0
+    let bytes = 0
+    for (const [name, shared] of this.shared) {
+      if (Array.from(this.sessions.values()).some((each) => each.owned.has(name))) continue
+      this.shared.delete(name)
+      pieces++
+      bytes += shared.bytes.length
+    }
+    const isEmpty = isSwept && Array.from(session.packs.values()).every(({ isKept }) => !isKept)
+    if (isEmpty) this.#drop(session)
+    return { pieces, bytes, session: isEmpty }
+  }
+
+  #drop(session: MemorySession): void {
+    this.sessions.delete(session.id)
+    this.sessionsByNumber.delete(session.state.number)
+  }
+
+  usage(sessions: number): StorageUsage {
+    const of = (
+      events: ReadonlyArray<EventSummary>,
+      packs: ReadonlyArray<{ newBytes: number; bytes: Uint8Array }>
+    ) => ({
+      events: events.length,
+      sentBytes: sum(events, (each) => each.inputsBytes + each.outputBytes),
+      newBytes: sum(packs, (each) => each.newBytes),
+      storedBytes: sum(packs, (each) => each.bytes.length)
+    })
+    const summaries = this.events.map(({ summary }) => summary)
+    const packs = Array.from(this.sessions.values()).flatMap((each) => Array.from(each.packs.values()))
+    const all = of(summaries, packs)
+    const pieces = Array.from(this.shared.values())
+    const shared = {
+      pieces: pieces.length,
+      newBytes: sum(pieces, ({ size }) => size),
+      storedBytes: sum(pieces, ({ bytes }) => bytes.length)
+    }
+    const largestFirst = <A extends { readonly storedBytes: number }>(usage: Array<A>) =>
+      usage.sort((a, b) => b.storedBytes - a.storedBytes)
+    return {
+      ...all,
+      newBytes: all.newBytes + shared.newBytes,
+      storedBytes: all.storedBytes + shared.storedBytes,
+      shared,
+      agents: largestFirst(
+        Array.from(this.agents.keys(), (agent) => ({
+          agent,
+          ...of(
+            summaries.filter((each) => each.agent === agent),
+            packs.filter((each) => each.agent === agent)
+          )
+        })).filter(({ events, storedBytes }) => events > 0 || storedBytes > 0)
+      ),
+      sessions: largestFirst(
+        Array.from(this.sessions.values(), (session) => ({
+          session: session.id,
+          ...of(
+            summaries.filter((each) => each.session === session.id),
+            Array.from(session.packs.values())
+          )
+        }))
+      ).slice(0, sessions)
+    }
+  }
+}
+
+const sum = <A>(all: Iterable<A>, of: (each: A) => number): number => {
+  let total = 0
+  for (const each of all) total += of(each)
+  return total
+}
+
+export const putVersion = (
+  { versions }: AgentEntry,
+  { createdAt, description, name }: Pick<AgentVersion, "name" | "description" | "createdAt">
+): AgentVersion => {
+  let version = versions.get(name)
+  if (version === undefined) {
+    version = new AgentVersion({ name, description, number: versions.size + 1, createdAt, deprecatedAt: null })
+    versions.set(name, version)
+  }
+  return version
+}
+
+const matches =
+  ({ agent, agentVersion, person, session }: Pick<EventQuery, "agent" | "agentVersion" | "person" | "session">) =>
+  (summary: EventSummary): boolean =>
+    (session === undefined || summary.session === session) &&
+    (agent === undefined || summary.agent === agent) &&
+    (agentVersion === undefined || summary.agentVersion === agentVersion) &&
+    (person === undefined || summary.person === person)

@@ -1,0 +1,64 @@
+/** A session in the memory of the process: its packs, and how sweeping changes them. */
+import type { AgentName } from "../domain/Agent.ts"
+import type { SessionId } from "../domain/Session.ts"
+import type { PackRanges } from "../payload/format/PackRanges.ts"
+import type { StoredPack } from "../payload/format/Pack.ts"
+import type { Change, SweepPack } from "../payload/Sweep.ts"
+import type { NewPack, SessionState, SweepRequest } from "../Storage.ts"
+
+interface Pack extends StoredPack {
+  readonly agent: AgentName
+  readonly newBytes: number
+  isKept: boolean
+}
+
+export class MemorySession {
+  readonly id: SessionId
+  state: SessionState
+  unswept = 0
+  readonly packs = new Map<number, Pack>()
+  readonly owned = new Set<string>()
+
+  constructor(id: SessionId, number: number) {
+    this.id = id
+    this.state = { number, generation: 0, packs: 0, history: 0, parts: 0 }
+  }
+
+  append({ bytes, history, newBytes, number, parts }: NewPack, agent: AgentName): void {
+    this.packs.set(number, { number, bytes, agent, newBytes, isKept: true })
+    const { state } = this
+    this.state = { ...state, packs: number, history: state.history + history, parts: state.parts + parts }
+  }
+
+  read(ranges: PackRanges, newestBytes = Number.POSITIVE_INFINITY): ReadonlyArray<StoredPack> {
+    const found = Array.from(this.packs.values()).filter(({ number }) =>
+      ranges.some(({ from, to }) => from <= number && number <= to)
+    )
+    let left = newestBytes
+    return found
+      .toReversed()
+      .filter(({ bytes }) => (left -= bytes.length) >= 0)
+      .toReversed()
+  }
+
+  toSweep({ above, limit, to }: SweepRequest) {
+    const all: ReadonlyArray<SweepPack> = Array.from(this.packs.values())
+    const below = all.filter(({ number }) => number <= to)
+    return {
+      state: this.state,
+      unswept: this.unswept,
+      packs: below.slice(-limit),
+      isLast: below.length <= limit,
+      added: all.filter(({ number }) => number > above)
+    }
+  }
+
+  change(changes: ReadonlyArray<Change>): void {
+    for (const { bytes, newBytes, number } of changes) {
+      const pack = this.packs.get(number)!
+      if (bytes === undefined) this.packs.delete(number)
+      else this.packs.set(number, { ...pack, bytes, newBytes })
+    }
+    if (changes.length > 0) this.state = { ...this.state, generation: this.state.generation + 1 }
+  }
+}

@@ -1,0 +1,160 @@
+/** Storage in the memory of the process: gone when it ends. For tests, demonstrations and short-lived tools. */
+import { Clock, Effect, Layer } from "effect"
+import type { AgentName } from "../domain/Agent.ts"
+import { ApiKey } from "../domain/ApiKey.ts"
+import { AgentNotFound, AgentVersionNotFound, EventNotFound, PersonNotFound } from "../domain/Errors.ts"
+import { Person, type PersonId } from "../domain/Person.ts"
+import type { ProjectId } from "../domain/Project.ts"
+import { MemoryProject, putVersion } from "./MemoryProject.ts"
+import { keyOf } from "../sessions/SessionCache.ts"
+import { type AppendEvent, KeysTaken, SessionMoved, Storage } from "../Storage.ts"
+
+export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
+  const projects = new Map<ProjectId, MemoryProject>()
+  const keys = new Map<string, { readonly key: ApiKey; readonly hash: string }>()
+  const leases = new Map<string, { readonly holder: string; readonly until: number }>()
+
+  const projectOf = (id: ProjectId): MemoryProject => {
+    let project = projects.get(id)
+    if (project === undefined) projects.set(id, (project = new MemoryProject()))
+    return project
+  }
+
+  /** Of reading: asking for a project does not make it. */
+  const lookInto = (id: ProjectId): MemoryProject => projects.get(id) ?? new MemoryProject()
+
+  const orFail = <A, E>(value: A | undefined, error: () => E): Effect.Effect<A, E> =>
+    value === undefined ? Effect.fail(error()) : Effect.succeed(value)
+
+  const agentOf = (project: ProjectId, name: AgentName) =>
+    Effect.suspend(() => orFail(projects.get(project)?.agents.get(name), () => new AgentNotFound()))
+
+  const personOf = (project: ProjectId, id: PersonId) =>
+    Effect.suspend(() => orFail(projects.get(project)?.people.get(id), () => new PersonNotFound()))
+
+  return Storage.of({
+    lanes: 1,
+    appendEvents: (events) =>
+      Effect.suspend((): Effect.Effect<ReadonlyArray<number>, SessionMoved | KeysTaken> => {
+        for (const { project, summary } of events) {
+          if (projects.get(project)?.eventsById.has(summary.id)) throw new Error(`There is an event ${summary.id}`)
+        }
+        const taken = events.flatMap((event) => lookInto(event.project).keyTaken(event) ?? [])
+        if (taken.length > 0) return Effect.fail(new KeysTaken({ taken }))
+        const moved = movedSessions(lookInto, events)
+        if (moved.length > 0) return Effect.fail(new SessionMoved({ sessions: moved }))
+        return Effect.succeed(events.map((event) => projectOf(event.project).append(event)))
+      }),
+    getEvent: (project, id) =>
+      Effect.suspend(() =>
+        Effect.map(
+          orFail(projects.get(project)?.eventsById.get(id), () => new EventNotFound()),
+          (event) => ({
+            summary: event.summary,
+            session: event.session.state.number,
+            pack: event.session.packs.get(event.pack)!
+          })
+        )
+      ),
+    listEvents: (project, query) => Effect.sync(() => lookInto(project).list(query)),
+    getSession: (project, session) => Effect.sync(() => projects.get(project)?.sessions.get(session)?.state),
+    readPacks: (project, session, ranges, newestBytes) =>
+      Effect.sync(() => projects.get(project)?.sessionsByNumber.get(session)?.read(ranges, newestBytes) ?? []),
+    readShared: (project, names, mostBytes = Number.POSITIVE_INFINITY) =>
+      Effect.sync(() => {
+        let left = mostBytes
+        return names
+          .flatMap((name) => projects.get(project)?.shared.get(Buffer.from(name).toString("hex")) ?? [])
+          .filter(({ size }) => (left -= size) >= 0)
+      }),
+    eraseEvents: (project, which, limit) =>
+      Effect.sync(() => ({ events: projects.get(project)?.erase(which, limit) ?? 0 })),
+    listUnswept: (project, limit) =>
+      Effect.sync(() =>
+        Array.from(lookInto(project).sessions.values())
+          .filter(({ unswept }) => unswept > 0)
+          .slice(0, limit)
+          .map(({ state }) => state.number)
+      ),
+    sweepPacks: (project, session, request, rewrite) =>
+      Effect.sync(() => {
+        const found = lookInto(project).sessionsByNumber.get(session)
+        if (found === undefined) return undefined
+        const { done, packs, value } = rewrite(found.toSweep(request))
+        found.change(packs)
+        const erased = done && projectOf(project).finishSweep(found, done.owned, done.unswept)
+        return { value, erased: erased ?? { pieces: 0, bytes: 0, session: false } }
+      }),
+    deletePerson: (project, id) =>
+      Effect.map(personOf(project, id), () => {
+        const { events, people } = projectOf(project)
+        return events.every(({ summary }) => summary.person !== id) && people.delete(id)
+      }),
+    scrub: Effect.void,
+    takeLease: (name, holder, until) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const found = leases.get(name)
+        const isFree = found === undefined || found.holder === holder || found.until < now
+        if (isFree) leases.set(name, { holder, until: until.epochMilliseconds })
+        return isFree
+      }),
+    listProjects: Effect.sync(() => Array.from(projects.keys())),
+    usage: (project, sessions) => Effect.sync(() => lookInto(project).usage(sessions)),
+
+    putFingerprint: (project, { id }) => Effect.sync(() => void projectOf(project).fingerprints.add(id)),
+    hasFingerprint: (project, id) => Effect.sync(() => projects.get(project)?.fingerprints.has(id) ?? false),
+
+    putAgent: (project, fields) => Effect.sync(() => projectOf(project).putAgent(fields).agent),
+    getAgent: (project, name) => Effect.map(agentOf(project, name), ({ agent }) => agent),
+    putAgentVersion: (project, agent, fields) =>
+      Effect.map(agentOf(project, agent), (entry) => putVersion(entry, fields)),
+    getAgentVersion: (project, agent, version) =>
+      Effect.flatMap(agentOf(project, agent), ({ versions }) =>
+        orFail(versions.get(version), () => new AgentVersionNotFound())
+      ),
+
+    putPerson: (project, person) => Effect.sync(() => projectOf(project).putPerson(person)),
+    getPerson: personOf,
+    updatePerson: (project, id, properties) =>
+      Effect.map(personOf(project, id), ({ createdAt }) => {
+        const person = new Person({ id, properties, createdAt })
+        projectOf(project).people.set(id, person)
+        return person
+      }),
+
+    putApiKey: (key, hash) =>
+      Effect.sync(() => void keys.set(key.id, { key, hash: Buffer.from(hash).toString("hex") })),
+    findApiKey: (hash) =>
+      Effect.sync(() => {
+        const wanted = Buffer.from(hash).toString("hex")
+        for (const entry of keys.values()) if (entry.hash === wanted) return entry.key
+        return undefined
+      }),
+    listApiKeys: Effect.sync(() => Array.from(keys.values(), ({ key }) => key)),
+    revokeApiKey: (id, at) =>
+      Effect.sync(() => {
+        const entry = keys.get(id)
+        if (entry === undefined) return undefined
+        const key = new ApiKey({ ...entry.key, revokedAt: entry.key.revokedAt ?? at })
+        keys.set(id, { ...entry, key })
+        return key
+      }),
+
+    ping: Effect.void
+  })
+})
+
+/** Sessions that are not as the packs were written for. */
+const movedSessions = (lookInto: (id: ProjectId) => MemoryProject, events: ReadonlyArray<AppendEvent>) =>
+  Array.from(Map.groupBy(events, ({ project, summary }) => keyOf(project, summary.session)).values()).flatMap(
+    (group) => {
+      const { project, summary } = group[0]!
+      const state = lookInto(project).sessions.get(summary.session)?.state
+      const { number, session = { number: state?.number, generation: 0 } } = group[0]!.pack
+      const isFit =
+        session.number === state?.number &&
+        session.generation === (state?.generation ?? 0) &&
+        number === (state?.packs ?? 0) + 1
+      return isFit ? [] : [{ project, session: summary.session }]
+    }
+  )

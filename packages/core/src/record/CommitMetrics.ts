@@ -1,0 +1,88 @@
+/** What is counted of the events that are written, once per batch. */
+import { Effect, Metric, type Scope } from "effect"
+import * as ShownMetrics from "../telemetry/ObservableMetrics.ts"
+import type { AppendEvent } from "../Storage.ts"
+
+const events = Metric.counter("tachograph_events_total", {
+  description: "Events recorded",
+  incremental: true
+})
+
+const replays = Metric.counter("tachograph_event_replays_total", {
+  description: "Requests that were answered with the event of an earlier one, by their idempotency key",
+  incremental: true
+})
+
+const sentBytes = Metric.counter("tachograph_sent_bytes_total", {
+  description: "Bytes of inputs and outputs, as they were sent",
+  incremental: true
+})
+
+const storedBytes = Metric.counter("tachograph_stored_bytes_total", {
+  description: "Bytes of the packs that were written for them; pieces that sessions share are not in it",
+  incremental: true
+})
+
+const batchEvents = Metric.histogram("tachograph_batch_events", {
+  description: "Events that one transaction has committed",
+  boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256]
+})
+
+const commitSeconds = Metric.histogram("tachograph_commit_seconds", {
+  description: "Seconds from taking a batch out of the queue to its end, writing its packs included",
+  boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+})
+
+const failures = Metric.counter("tachograph_commit_failures_total", {
+  description: "Batches that could not be committed",
+  incremental: true
+})
+
+const queueEvents = Metric.gauge("tachograph_queue_events", {
+  description: "Events that wait to be written or are being written"
+})
+
+const queueBytes = Metric.gauge("tachograph_queue_bytes", {
+  description: "Bytes of their bodies"
+})
+
+/** What a batch has written, and the seconds that it took. */
+export const committed = (written: ReadonlyArray<AppendEvent>, seconds: number): Effect.Effect<void> => {
+  // All of it was there already.
+  if (written.length === 0) return Effect.void
+  let sent = 0
+  let stored = 0
+  for (const { pack, summary } of written) {
+    sent += summary.inputsBytes + summary.outputBytes
+    stored += pack.bytes.length
+  }
+  return Effect.all(
+    [
+      // Shown from the first batch on, so that the first of them is seen as a change.
+      Metric.update(replays, 0),
+      Metric.update(failures, 0),
+      Metric.update(events, written.length),
+      Metric.update(sentBytes, sent),
+      Metric.update(storedBytes, stored),
+      Metric.update(batchEvents, written.length),
+      Metric.update(commitSeconds, seconds)
+    ],
+    { discard: true }
+  )
+}
+
+export const replayed: Effect.Effect<void> = Metric.update(replays, 1)
+
+export const failed: Effect.Effect<void> = Metric.update(failures, 1)
+
+interface Held {
+  readonly events: number
+  readonly bytes: number
+}
+
+/** Shows the queue as it is, for as long as the scope is open. */
+export const showQueue = (held: () => Held): Effect.Effect<void, never, Scope.Scope> =>
+  ShownMetrics.show(
+    ShownMetrics.of(queueEvents, () => ({ value: held().events })),
+    ShownMetrics.of(queueBytes, () => ({ value: held().bytes }))
+  )

@@ -1,0 +1,67 @@
+/**
+ * UUIDv7 (RFC 9562, section 5.7), monotonic within the process: 48 bits of milliseconds, a 12-bit counter in `rand_a`, 62
+ * random bits. A clock that steps back keeps the last millisecond; a counter that runs over borrows the next one.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { randomFillSync } from "node:crypto"
+import type { EventId } from "../domain/Event.ts"
+import * as Uuid from "../domain/Uuid.ts"
+
+export class EventIds extends Context.Service<
+  EventIds,
+  {
+    /** The next id, and the server's time in epoch milliseconds. The id's own time may run ahead of it. */
+    readonly next: Effect.Effect<readonly [id: EventId, now: number]>
+  }
+>()("tachograph/core/EventIds") {
+  static readonly layer = Layer.sync(EventIds, () => {
+    const nextUuid = makeUuid7()
+    return EventIds.of({
+      next: Effect.map(Clock.currentTimeMillis, (now) => [nextUuid(now) as EventId, now] as const)
+    })
+  })
+}
+
+/** The least id of a millisecond. */
+export const firstIdOf = (epochMillis: number): EventId => {
+  const bytes = new Uint8Array(16)
+  const view = new DataView(bytes.buffer)
+  view.setUint16(0, Math.floor(epochMillis / 2 ** 32))
+  view.setUint32(2, epochMillis % 2 ** 32)
+  view.setUint16(6, 0x7000)
+  view.setUint8(8, 0x80)
+  return Uuid.fromBytes(bytes) as EventId
+}
+
+const maxCounter = 0xfff
+
+/** A generator: each id is greater than all that it gave before, whatever time it is told. */
+export const makeUuid7 = (): ((nowMillis: number) => string) => {
+  const random = new Uint8Array(8 * 512)
+  let used = random.length
+  let lastMillis = -1
+  let counter = 0
+  return (nowMillis) => {
+    if (used === random.length) {
+      randomFillSync(random)
+      used = 0
+    }
+    const tail = random.subarray(used, (used += 8))
+    if (nowMillis > lastMillis) {
+      lastMillis = nowMillis
+      // Starting low leaves room to count up within the millisecond.
+      counter = tail[0]!
+    } else if (++counter > maxCounter) {
+      lastMillis++
+      counter = 0
+    }
+    const bytes = new Uint8Array(16)
+    const view = new DataView(bytes.buffer)
+    view.setUint16(0, Math.floor(lastMillis / 2 ** 32))
+    view.setUint32(2, lastMillis % 2 ** 32)
+    view.setUint16(6, 0x7000 | counter)
+    bytes.set(tail, 8)
+    bytes[8] = 0x80 | (tail[0]! & 0x3f)
+    return Uuid.fromBytes(bytes)
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Opens the JSON text of an event: finds its payload, marks what may be known of it, and gives back the rest, which is all
+ * that needs to be parsed.
+ */
+import * as Marks from "../payload/scan/PieceScanner.ts"
+import * as Scan from "../payload/scan/Scan.ts"
+
+export interface OpenEvent {
+  readonly payload: Marks.MarkedPayload
+  /**
+   * The event with `0` in place of elements that are known. It is valid JSON exactly when the event is: the known elements
+   * are values, and stand where a value may stand.
+   */
+  readonly reduced: string
+}
+
+// Fatal: bytes that are not UTF-8 are refused, not replaced.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/**
+ * Undefined if the text is not that of an event, or not obviously so; then the whole of it must be parsed to say why. Of
+ * duplicate keys the last counts, at both levels, as it does for `JSON.parse`.
+ *
+ * `beginningsOf` answers how conversations of a session are known to begin.
+ */
+export const open = (text: Buffer, beginningsOf: (session: string) => Marks.Beginnings): OpenEvent | undefined => {
+  try {
+    return new Opener(text, beginningsOf).open()
+  } catch {
+    // Not JSON, not UTF-8, or neither.
+    return undefined
+  }
+}
+
+class Opener {
+  readonly #text: Buffer
+  readonly #beginningsOf: (session: string) => Marks.Beginnings
+  #beginnings = Marks.noBeginnings
+  #inputs: (Marks.MarkedValue & { readonly beginnings: Marks.Beginnings }) | undefined
+  #output: Marks.MarkedValue | undefined
+
+  constructor(text: Buffer, beginningsOf: (session: string) => Marks.Beginnings) {
+    this.#text = text
+    this.#beginningsOf = beginningsOf
+  }
+
+  open(): OpenEvent | undefined {
+    const text = this.#text
+    const start = Scan.skipSpace(text, 0)
+    if (text[start] !== Scan.openBrace) return undefined
+    Scan.scanMembers(text, start, (keyStart, keyEnd, value) => this.#member(Scan.keyAt(text, keyStart, keyEnd), value))
+    const output = this.#output
+    if (this.#inputs === undefined || output === undefined) return undefined
+    // The session may stand behind the payload, or twice.
+    const inputs =
+      this.#inputs.beginnings === this.#beginnings
+        ? this.#inputs
+        : Marks.ofInputs(text, this.#inputs.start, this.#beginnings.list)
+    return { payload: { text, inputs, output, beginnings: this.#beginnings }, reduced: reduce(text, inputs) }
+  }
+
+  #member(key: string, at: number): number {
+    const text = this.#text
+    if (key === "session" && text[at] === Scan.quote) {
+      const end = Scan.skipString(text, at)
+      this.#beginnings = this.#beginningsOf(JSON.parse(text.toString("utf8", at, end)) as string)
+      return end
+    }
+    if (key !== "properties" || text[at] !== Scan.openBrace) return Scan.skipValue(text, at)
+    this.#inputs = undefined
+    this.#output = undefined
+    return Scan.scanMembers(text, at, (keyStart, keyEnd, value) =>
+      this.#property(Scan.keyAt(text, keyStart, keyEnd), value)
+    )
+  }
+
+  #property(key: string, at: number): number {
+    if (key === "inputs") {
+      const beginnings = this.#beginnings
+      this.#inputs = { ...Marks.ofInputs(this.#text, at, beginnings.list), beginnings }
+      return this.#inputs.end
+    }
+    if (key === "output") {
+      this.#output = Marks.ofOutput(this.#text, at)
+      return this.#output.end
+    }
+    return Scan.skipValue(this.#text, at)
+  }
+}
+
+const reduce = (text: Buffer, { marks }: Marks.MarkedValue): string => {
+  let reduced = ""
+  let at = 0
+  for (const mark of marks) {
+    if (mark.kind !== "beginning") continue
+    reduced += `${utf8.decode(text.subarray(at, mark.start))}0`
+    at = mark.end
+  }
+  return reduced + utf8.decode(text.subarray(at))
+}

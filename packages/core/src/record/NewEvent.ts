@@ -1,0 +1,25 @@
+import type { AgentName } from "../domain/Agent.ts"
+import type { AgentVersionName } from "../domain/AgentVersion.ts"
+import type { Api, EventSummary, ModelFacts } from "../domain/Event.ts"
+import type { FingerprintId } from "../domain/Fingerprint.ts"
+import type { Idempotency } from "../domain/IdempotencyKey.ts"
+import type { PersonId } from "../domain/Person.ts"
+import type { SessionId } from "../domain/Session.ts"
+import type { MarkedPayload } from "../payload/scan/PieceScanner.ts"
+
+/** One model call as a client hands it in. What is absent gets the defaults of the interface. */
+export interface NewEvent {
+  readonly api: Api
+  readonly fingerprintId: FingerprintId
+  readonly session: SessionId
+  readonly agent?: AgentName | null | undefined
+  readonly agentVersion?: AgentVersionName | null | undefined
+  readonly person?: PersonId | null | undefined
+  readonly occurredAt?: EventSummary["occurredAt"] | undefined
+  readonly durationMs?: number | null | undefined
+  readonly payload: MarkedPayload
+  readonly facts: ModelFacts
+  readonly idempotency?: Idempotency | undefined
+  /** When it began to wait, on the clock of `performance.now()`. Now unless given. */
+  readonly cameAt?: number | undefined
+}

@@ -1,0 +1,79 @@
+/**
+ * What this process knows of the sessions that it records, bounded in bytes over all of them: the session that was used
+ * least recently is forgotten first, and read again when it comes back.
+ */
+import { Context } from "effect"
+import type { ProjectId } from "../domain/Project.ts"
+import type { SessionId } from "../domain/Session.ts"
+import { Knowledge } from "../payload/SessionIndex.ts"
+import { type Beginnings, noBeginnings } from "../payload/scan/PieceScanner.ts"
+import type { SessionState } from "../Storage.ts"
+
+/** Bytes, about; 0 remembers nothing. 64 MiB unless somebody says otherwise. */
+export const SessionMemoryBytes = Context.Reference<number>("tachograph/core/SessionMemoryBytes", {
+  defaultValue: () => 64 * 1024 * 1024
+})
+
+export interface KnownSession {
+  /** As it was when `knowledge` was true; undefined where there was none. */
+  readonly state: Pick<SessionState, "number" | "generation"> | undefined
+  readonly knowledge: Knowledge
+  /** Others append to it too, so that it is looked at before anything is written for it. */
+  readonly isContended: boolean
+}
+
+export const unknownSession = (): KnownSession => ({ state: undefined, knowledge: new Knowledge(), isContended: false })
+
+/** Names hold no U+0000. */
+export const keyOf = (project: ProjectId, session: SessionId | string): string => `${project}\u0000${session}`
+
+export class SessionMemory {
+  readonly #maxBytes: number
+  /** In the order of their last use. */
+  readonly #sessions = new Map<string, KnownSession & { readonly cost: number }>()
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** About what all of it takes. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get(key: string): KnownSession | undefined {
+    return this.#sessions.get(key)
+  }
+
+  set(key: string, session: KnownSession): void {
+    const { knowledge } = session
+    this.delete(key)
+    // One session with very many values must not push out all others, nor itself.
+    const most = this.#maxBytes / 4
+    if (most > 0 && knowledge.cost > most) {
+      knowledge.settle()
+      while (knowledge.cost > most && knowledge.forgetHalf());
+    }
+    const cost = knowledge.cost + 2 * key.length
+    if (cost > this.#maxBytes) return
+    this.#sessions.set(key, { ...session, cost })
+    this.#bytes += cost
+    for (const oldest of this.#sessions.keys()) {
+      if (this.#bytes <= this.#maxBytes) break
+      this.delete(oldest)
+    }
+  }
+
+  delete(key: string): void {
+    this.#bytes -= this.#sessions.get(key)?.cost ?? 0
+    this.#sessions.delete(key)
+  }
+
+  beginningsOf(key: string): Beginnings {
+    const known = this.#sessions.get(key)
+    if (known?.state === undefined) return noBeginnings
+    const { generation, number } = known.state
+    return { session: number, generation, list: known.knowledge.beginnings }
+  }
+}

@@ -1,0 +1,148 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Redacted, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { ApiKeys } from "../../src/keys/ApiKeys.ts"
+import { ProjectId } from "../../src/domain/Project.ts"
+import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
+import { Storage } from "../../src/Storage.ts"
+
+const acme = ProjectId.make("acme")
+const wanted = { project: acme, name: "a key", scopes: ["record", "read"], expiresAt: null } as const
+const own = "é".repeat(20)
+
+/** Two processes over one storage. */
+const twoProcesses = Effect.gen(function* () {
+  const storage = Layer.succeed(Storage, yield* Storage)
+  const process = Effect.map(Layer.build(Layer.fresh(ApiKeys.layer()).pipe(Layer.provide(storage))), (context) =>
+    Effect.provide(ApiKeys, context)
+  )
+  return [yield* yield* process, yield* yield* process] as const
+})
+
+const test = (name: string, body: Effect.Effect<void, unknown, ApiKeys | Storage | Scope.Scope>) =>
+  it.effect(name, () =>
+    body.pipe(
+      Effect.scoped,
+      Effect.provide(ApiKeys.layer({ staticKeys: [Redacted.make(own)] }).pipe(Layer.provideMerge(MemoryStorage.layer)))
+    )
+  )
+
+describe("ApiKeys", () => {
+  test(
+    "a key that was issued opens its project, with its scopes",
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const [secret, key] = yield* keys.issue(wanted)
+      const principal = yield* keys.verify(secret)
+      assert.deepStrictEqual([principal?.project, principal?.scopes], [acme, ["record", "read"]])
+      assert.deepStrictEqual(yield* keys.list, [key])
+      assert.notInclude(JSON.stringify(key), Redacted.value(secret))
+      assert.notInclude(String(secret), Redacted.value(secret))
+    })
+  )
+
+  test(
+    "nothing of a key is stored but its hash",
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const storage = yield* Storage
+      const stored: Array<unknown> = []
+      const spied = Storage.of({
+        ...storage,
+        putApiKey: (key, hash) => {
+          stored.push(key, Buffer.from(hash).toString("latin1"))
+          return storage.putApiKey(key, hash)
+        }
+      })
+      const [secret] = yield* Effect.flatMap(ApiKeys, ({ issue }) => issue(wanted)).pipe(
+        Effect.provide(Layer.fresh(ApiKeys.layer()).pipe(Layer.provide(Layer.succeed(Storage, spied))))
+      )
+      assert.strictEqual(stored.length, 2)
+      assert.notInclude(JSON.stringify(stored), Redacted.value(secret).slice(3, 20))
+      assert.isDefined(yield* keys.verify(secret))
+    })
+  )
+
+  test(
+    "a key ends when it expires, to the millisecond",
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const expiresAt = DateTime.add(yield* DateTime.now, { seconds: 5 })
+      const [secret] = yield* keys.issue({ ...wanted, expiresAt })
+      yield* TestClock.adjust(4_999)
+      assert.isDefined(yield* keys.verify(secret))
+      assert.isDefined(keys.known(secret))
+      yield* TestClock.adjust(1)
+      assert.isUndefined(yield* keys.verify(secret))
+      assert.isUndefined(keys.known(secret))
+    })
+  )
+
+  test(
+    "a revoked key is refused at once where it was revoked, and within 10 s everywhere",
+    Effect.gen(function* () {
+      const [here, there] = yield* twoProcesses
+      const [secret, { id }] = yield* here.issue(wanted)
+      assert.isDefined(yield* here.verify(secret))
+      assert.isDefined(yield* there.verify(secret))
+      const revoked = yield* here.revoke(id)
+      assert.isNotNull(revoked?.revokedAt)
+      assert.isUndefined(yield* here.verify(secret))
+      assert.isUndefined(here.known(secret))
+      yield* TestClock.adjust(10_000)
+      assert.isUndefined(there.known(secret))
+      assert.isUndefined(yield* there.verify(secret))
+      assert.isUndefined(yield* here.revoke("key_none"))
+    })
+  )
+
+  test(
+    "a key issued elsewhere works at once",
+    Effect.gen(function* () {
+      const [here, there] = yield* twoProcesses
+      const [secret] = yield* here.issue(wanted)
+      assert.isDefined(yield* there.verify(secret))
+    })
+  )
+
+  test(
+    "a key is looked up once in a while, and a typing error never",
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      let lookUps = 0
+      const counting = Storage.of({
+        ...storage,
+        findApiKey: (hash) => Effect.suspend(() => (lookUps++, storage.findApiKey(hash)))
+      })
+      yield* Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const [secret] = yield* keys.issue(wanted)
+        assert.isUndefined(keys.known(secret))
+        for (let n = 0; n < 100; n++) yield* keys.verify(secret)
+        assert.strictEqual(keys.known(secret)?.project, acme)
+        assert.strictEqual(lookUps, 1)
+        const text = Redacted.value(secret)
+        const typo = text.slice(0, -1) + (text.endsWith("0") ? "1" : "0")
+        for (const wrong of [typo, "", "x".repeat(10_000)]) {
+          assert.isUndefined(yield* keys.verify(Redacted.make(wrong)))
+        }
+        assert.strictEqual(lookUps, 1)
+      }).pipe(Effect.provide(Layer.fresh(ApiKeys.layer()).pipe(Layer.provide(Layer.succeed(Storage, counting)))))
+    })
+  )
+
+  test(
+    "a key of somebody's own making opens the project default, with every scope, and is not stored",
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      // A header's value is bytes: what was configured as text arrives as its UTF-8.
+      const asHeader = Buffer.from(own).toString("latin1")
+      const principal = yield* keys.verify(Redacted.make(asHeader))
+      assert.deepStrictEqual(principal, { project: ProjectId.make("default"), scopes: ["admin"] })
+      assert.strictEqual(keys.known(Redacted.make(asHeader)), principal)
+      assert.isUndefined(yield* keys.verify(Redacted.make(asHeader.slice(1))))
+      assert.isUndefined(keys.known(Redacted.make(asHeader.slice(1))))
+      assert.deepStrictEqual(yield* keys.list, [])
+    })
+  )
+})

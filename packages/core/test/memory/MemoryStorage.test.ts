@@ -1,0 +1,4 @@
+import { StorageSuite } from "@tachograph/testkit"
+import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
+
+StorageSuite.run("memory", () => MemoryStorage.layer)

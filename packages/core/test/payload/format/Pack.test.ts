@@ -1,0 +1,218 @@
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import * as Pack from "../../../src/payload/format/Pack.ts"
+import type { PackRanges } from "../../../src/payload/format/PackRanges.ts"
+import { vocabulary } from "../../../src/payload/format/Dictionary.ts"
+import { noise } from "../Conversations.ts"
+
+/** Writes packs one after the other, from 1 on. */
+const written = (contents: ReadonlyArray<Buffer>, efforts: ReadonlyArray<Pack.Effort> = []) => {
+  let chain: Pack.Chain | undefined
+  const chains: Array<Pack.Chain | undefined> = []
+  const packs = contents.map((content, index): Pack.StoredPack => {
+    const number = index + 1
+    const pack = Pack.write(number, content, [], chain)
+    const bytes = pack.bytes(efforts[index])
+    chains.push((chain = pack.chain))
+    // Storages may answer a view into a larger buffer.
+    const shifted = new Uint8Array(bytes.length + 3)
+    shifted.set(bytes, 3)
+    return { number, bytes: shifted.subarray(3) }
+  })
+  return { packs, chains }
+}
+
+/** Compares faster than bytes do. */
+const shown = (packs: ReadonlyArray<Pack.OpenPack>) =>
+  packs.map(({ content, ...rest }) => ({ ...rest, content: content.toString("latin1") }))
+
+/** What deflate may look back into. */
+const textOf = (chain: Pack.Chain | undefined) => chain && Buffer.concat(chain.ending).toString("latin1")
+
+const heads = (packs: ReadonlyArray<Pack.StoredPack>) => packs.map(({ bytes, number }) => Pack.readHead(number, bytes))
+
+/** Contents of which some compress well, some not at all. */
+const content = fc
+  .tuple(
+    fc.nat(9),
+    fc.oneof(
+      { arbitrary: fc.integer({ min: 1, max: 300 }), weight: 6 },
+      { arbitrary: fc.integer({ min: 300, max: 36_000 }), weight: 2 },
+      { arbitrary: fc.constantFrom(16_383, 16_384, 16_385, 32_767, 32_768, 33_000), weight: 1 }
+    ),
+    fc.constantFrom("text", "bytes", "same")
+  )
+  .map(([seed, length, kind]) => {
+    if (kind === "same") return Buffer.alloc(length, seed)
+    const text = noise(seed, length)
+    return kind === "text"
+      ? Buffer.from(text)
+      : Buffer.from(Uint8Array.from(text, (_, at) => text.charCodeAt(at) * 37 + at * seed))
+  })
+
+const effort = fc.constantFrom<Pack.Effort>("thorough", "quick")
+
+describe("Pack", () => {
+  it("opens to the contents that were written, from the start of any chain on", () => {
+    fc.assert(
+      fc.property(fc.array(content, { minLength: 1, maxLength: 20 }), fc.array(effort), (contents, efforts) => {
+        const { chains, packs } = written(contents, efforts)
+        const kinds = heads(packs).map(({ kind }) => kind)
+        let chainStart = 1
+        const expected = contents.map((each, index) => {
+          if (kinds[index] !== "continues") chainStart = index + 1
+          return { number: index + 1, content: each.toString("latin1"), chainStart, isAlone: kinds[index] === "alone" }
+        })
+        for (const [index, kind] of kinds.entries()) {
+          if (kind === "continues") continue
+          expect(shown(Pack.open(packs.slice(index)))).toEqual(expected.slice(index))
+        }
+        for (const [index, chain] of chains.entries()) {
+          const found = Pack.chainOf(Pack.open(packs.slice(0, index + 1)))
+          expect([found?.start, found?.length]).toEqual([chain?.start, chain?.length])
+          expect(textOf(found)).toBe(textOf(chain))
+        }
+      }),
+      { numRuns: 40 }
+    )
+  })
+
+  it("looks far back for short content always, and for long content where nothing hurries it", () => {
+    const again = (length: number, effort: Pack.Effort): number => {
+      const said = Buffer.from(noise(1, length))
+      const { packs } = written([said, Buffer.from(noise(2, 16_000)), said], [effort, effort, effort])
+      return packs[2]!.bytes.length
+    }
+    expect(again(3_071, "thorough")).toBeLessThan(100)
+    expect(again(3_071, "quick")).toBeLessThan(100)
+    expect(again(3_072, "thorough")).toBeLessThan(100)
+    expect(again(3_072, "quick")).toBeGreaterThan(1_000)
+  })
+
+  it("opens chains of which packs at the end are left out", () => {
+    const contents = Array.from({ length: 12 }, (_, index) => Buffer.from(`${index} ${noise(index % 3, 9000)}`))
+    const { packs } = written([...contents, ...contents, ...contents])
+    const starts = heads(packs).flatMap(({ kind }, index) => (kind === "starts" ? [index] : []))
+    expect(starts.length).toBeGreaterThan(2)
+    const [first, second] = starts as [number, number]
+    const some = [...packs.slice(first, first + 3), ...packs.slice(second, second + 2)]
+    const all = Pack.open(packs)
+    expect(shown(Pack.open(some))).toEqual(shown(some.map(({ number }) => all[number - 1]!)))
+  })
+
+  it("leaves out packs whose chain's start is not there", () => {
+    const { packs } = written([Buffer.from("one"), Buffer.from("two"), Buffer.alloc(40_000), Buffer.from("four")])
+    expect(heads(packs).map(({ kind }) => kind)).toEqual(["starts", "continues", "alone", "starts"])
+    expect(Pack.open(packs.slice(1)).map(({ number }) => number)).toEqual([3, 4])
+    expect(Pack.open([])).toEqual([])
+    expect(Pack.chainOf([])).toBeUndefined()
+  })
+
+  it("ends a chain before it takes long to read", () => {
+    const small = written(Array.from({ length: 400 }, () => Buffer.from("small")))
+    const large = written(Array.from({ length: 20 }, (_, index) => Buffer.from(noise(index, 30_000))))
+    for (const { packs } of [small, large]) {
+      const opened = Pack.open(packs)
+      for (const chain of Map.groupBy(opened, ({ chainStart }) => chainStart).values()) {
+        expect(chain.length).toBeLessThanOrEqual(128)
+        expect(chain.reduce((sum, { content }) => sum + content.length, 0)).toBeLessThanOrEqual(128 * 1024)
+      }
+    }
+    expect(heads(small.packs).filter(({ kind }) => kind === "starts").length).toBe(4)
+    expect(heads(large.packs).filter(({ kind }) => kind === "starts").length).toBe(5)
+  })
+
+  it("tells what its event needs beside it", () => {
+    const needs: PackRanges = [
+      { from: 3, to: 3 },
+      { from: 7, to: 250 },
+      { from: 400, to: 998 }
+    ]
+    const { bytes: compressed, kind } = Pack.write(1000, Buffer.from("content"), needs, undefined)
+    const bytes = compressed()
+    expect(kind).toBe("starts")
+    expect(Pack.readHead(1000, bytes)).toMatchObject({ kind: "starts", contentLength: 7, needs })
+    expect(bytes.toString("hex", 0, 13)).toBe("0100" + "07" + "03" + "01d704" + "9501f401" + "0301")
+
+    const chain = { start: 240, length: 10, ending: [Buffer.from("ten bytes.")] }
+    const more = Pack.write(260, Buffer.from("content"), needs.slice(0, 2), chain)
+    expect(more.kind).toBe("continues")
+    expect(Pack.readHead(260, more.bytes()).needs).toEqual([
+      { from: 3, to: 3 },
+      { from: 7, to: 259 }
+    ])
+  })
+
+  it("writes numbers as large as there are", () => {
+    const last = Number.MAX_SAFE_INTEGER
+    const needs = [
+      { from: 1, to: 1 },
+      { from: last - 1, to: last - 1 }
+    ]
+    const bytes = Pack.write(last, Buffer.from("1"), needs, undefined).bytes()
+    expect(Pack.readHead(last, bytes).needs).toEqual(needs)
+  })
+
+  it("names a few ranges that hold all of many", () => {
+    const needs = Array.from({ length: 100 }, (_, index) => ({
+      from: 10 * index + 1,
+      to: 10 * index + 2 + (index % 5)
+    }))
+    const found = Pack.readHead(2000, Pack.write(2000, Buffer.from("1"), needs, undefined).bytes()).needs
+    expect(found.length).toBeLessThanOrEqual(16)
+    for (const { from, to } of needs) expect(found.some((range) => range.from <= from && to <= range.to)).toBe(true)
+  })
+
+  it("refuses a format that it does not know", () => {
+    const bytes = Pack.write(1, Buffer.from("content"), [], undefined).bytes()
+    const other = Buffer.from(bytes)
+    other[0] = 9
+    expect(() => Pack.readHead(1, other)).toThrow("A pack of format 9: expected 1. Is this store newer?")
+    expect(() => Pack.open([{ number: 1, bytes: other }])).toThrow("A pack of format 9")
+    other[0] = 1
+    other[1] = 3
+    expect(() => Pack.open([{ number: 1, bytes: other }])).toThrow("compressed in an unknown way. Is this store newer?")
+  })
+
+  it("throws where a pack is cut off by more than the last few bytes of a chain", () => {
+    const contents = ["first content", "second content, a little longer", noise(1, 500), "fourth"].map((each) =>
+      Buffer.from(each)
+    )
+    const { packs } = written([...contents, Buffer.from(noise(2, 40_000)), Buffer.from("last")])
+    const whole = shown(Pack.open(packs))
+    for (const [index, { bytes, number }] of packs.entries()) {
+      const lengths = Array.from({ length: bytes.length }, (_, length) => length)
+      for (const length of lengths.filter((each) => each < 100 || each > bytes.length - 10 || each % 997 === 0)) {
+        const cut = packs.with(index, { number, bytes: bytes.subarray(0, length) })
+        let found: ReadonlyArray<Pack.OpenPack>
+        try {
+          found = Pack.open(cut)
+        } catch {
+          continue
+        }
+        // There is no checksum: these may say no more than the last letter, and that nothing follows.
+        expect(length, `pack ${number}`).toBeGreaterThan(bytes.length - 4)
+        const others = (packs: typeof whole) => packs.filter((each) => each.number !== number)
+        expect(others(shown(found))).toEqual(others(whole))
+      }
+    }
+  })
+
+  it.each([100, 40_000])("throws where a length is not that of a content of %i bytes", (size) => {
+    const { packs } = written([Buffer.from(noise(1, size))])
+    const bytes = Buffer.from(packs[0]!.bytes)
+    // Behind format and kind.
+    for (const by of [1, 2]) {
+      bytes[2] = packs[0]!.bytes[2]! ^ by
+      expect(() => Pack.open([{ number: 1, bytes }])).toThrow()
+    }
+  })
+
+  it("compresses what stands in the vocabulary, in every pack of a chain", () => {
+    const content = vocabulary.subarray(700, 1400)
+    const { packs } = written([Buffer.from(noise(1, 500)), content, Buffer.from(noise(2, 5000)), content])
+    expect(heads(packs).map(({ kind }) => kind)).toEqual(["starts", "continues", "continues", "continues"])
+    expect(packs[1]!.bytes.length).toBeLessThan(40)
+    expect(packs[3]!.bytes.length).toBeLessThan(40)
+  })
+})

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest"
+import type { Api } from "../../../src/domain/Event.ts"
+import * as ModelFacts from "../../../src/payload/scan/ModelFacts.ts"
+
+const facts = { model: "m", inputTokens: 10, outputTokens: 20, stopReason: "stop" }
+
+/** The same call, as each provider reports it. */
+const outputs: Readonly<Record<Api, object>> = {
+  "provider1-chat-completions": {
+    model: "m",
+    choices: [{ finish_reason: "stop" }],
+    usage: { prompt_tokens: 10, completion_tokens: 20 }
+  },
+  "provider1-responses": { model: "m", status: "stop", usage: { input_tokens: 10, output_tokens: 20 } },
+  "provider2-messages": { model: "m", stop_reason: "stop", usage: { input_tokens: 10, output_tokens: 20 } },
+  "provider2-beta-messages": { model: "m", stop_reason: "stop", usage: { input_tokens: 10, output_tokens: 20 } },
+  "provider3-models": {
+    modelVersion: "m",
+    candidates: [{ finishReason: "stop" }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 20 }
+  },
+  "provider3-interactions": {
+    model: "m",
+    status: "stop",
+    usage: { total_input_tokens: 10, total_output_tokens: 20 }
+  },
+  aisdk: { response: { modelId: "m" }, finishReason: "stop", usage: { inputTokens: 10, outputTokens: 20 } }
+}
+
+describe("ModelFacts", () => {
+  it.each(Object.keys(outputs) as ReadonlyArray<Api>)("reads model, tokens and stop reason out of %s", (api) => {
+    expect(ModelFacts.read(api, {}, outputs[api])).toEqual(facts)
+  })
+
+  it("takes the model that was asked for where the answer names none", () => {
+    expect(ModelFacts.read("aisdk", { model: "asked" }, {}).model).toBe("asked")
+  })
+
+  it("reads null where a payload is not as expected, and never fails", () => {
+    const nothing = { model: null, inputTokens: null, outputTokens: null, stopReason: null }
+    const strange: ReadonlyArray<object> = [
+      {},
+      { model: 5, usage: { input_tokens: -1, output_tokens: 1.5 }, stop_reason: {} },
+      { model: "\u0000", usage: { input_tokens: "10", output_tokens: 1e300 }, stop_reason: "\ud800" },
+      { model: "x".repeat(256), usage: null, stop_reason: ["end"] },
+      { model: {}, usage: [], stop_reason: 0 },
+      JSON.parse(`{"__proto__":{"model":"m","usage":{"input_tokens":1}}}`)
+    ]
+    for (const output of strange) expect(ModelFacts.read("provider2-messages", {}, output)).toEqual(nothing)
+  })
+})

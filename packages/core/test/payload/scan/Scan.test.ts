@@ -1,0 +1,136 @@
+import { RandomJson } from "@tachograph/testkit"
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import * as Scan from "../../../src/payload/scan/Scan.ts"
+
+/** Every path into a parsed value, with what stands there. */
+const paths = function* (value: unknown, path: ReadonlyArray<string | number> = []): Generator<[typeof path, unknown]> {
+  yield [path, value]
+  if (Array.isArray(value)) {
+    for (const [index, inner] of value.entries()) yield* paths(inner, [...path, index])
+  } else if (typeof value === "object" && value !== null) {
+    for (const key of Object.keys(value)) yield* paths((value as Record<string, unknown>)[key], [...path, key])
+  }
+}
+
+describe("Scan", () => {
+  it("finds at every path the text of what JSON.parse finds there", () => {
+    fc.assert(
+      fc.property(RandomJson.jsonText, (json) => {
+        const text = Buffer.from(json)
+        for (const [path, value] of paths(JSON.parse(json))) {
+          const { end, start } = Scan.locate(text, path)!
+          const found = text.toString("utf8", start, end)
+          expect(found).toBe(found.trim())
+          expect(JSON.parse(found)).toEqual(value)
+        }
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it("finds nothing at a path that leads nowhere", () => {
+    const text = Buffer.from(`{"a":[1,{"b":null}]}`)
+    for (const path of [["b"], ["a", 2], ["a", "b"], ["a", 0, "c"], [0], ["a", 1, "b", "c"]]) {
+      expect(Scan.locate(text, path)).toBeUndefined()
+    }
+    expect(Scan.locate(Buffer.from("[]"), [0])).toBeUndefined()
+  })
+
+  it("answers where a value ends, whatever follows it", () => {
+    fc.assert(
+      fc.property(RandomJson.jsonText, fc.constantFrom(",", "]", "}", " ,", "\n]"), (json, next) => {
+        const value = json.trim()
+        expect(Scan.skipValue(Buffer.from(value + next), 0)).toBe(Buffer.byteLength(value))
+      })
+    )
+  })
+
+  it("comes to an end on any bytes: throws Malformed, or answers a place in the text", () => {
+    const token = fc.constantFrom(...'{}[],:"\\ 1tn', '"a":', "\u00e9", "\u0000")
+    fc.assert(
+      fc.property(fc.array(token, { maxLength: 30 }), (tokens) => {
+        const text = Buffer.from(tokens.join(""))
+        const visit = (start: number) => Scan.skipValue(text, start)
+        const scans = [
+          () => Scan.skipValue(text, 0),
+          () => Scan.skipString(text, 0),
+          () => Scan.scanMembers(text, 0, (_start, _end, value) => visit(value)),
+          () => Scan.scanElements(text, 0, visit)
+        ]
+        for (const scan of scans) {
+          let end: number
+          try {
+            end = scan()
+          } catch (error) {
+            expect(error).toBe(Scan.Malformed)
+            continue
+          }
+          expect(end).toBeGreaterThan(0)
+          expect(end).toBeLessThanOrEqual(text.length)
+        }
+      }),
+      { numRuns: 2000 }
+    )
+  })
+
+  it.each([
+    "",
+    " ",
+    "[",
+    "{",
+    '{"a"',
+    '{"a":',
+    '{"a":1',
+    '"',
+    '"\\',
+    '"\\"',
+    "[1",
+    "[1,",
+    "[,]",
+    "{,}",
+    '{"a" 1}',
+    "[1 2]",
+    '{"a":}',
+    "{1:1}"
+  ])("refuses %j", (text) => {
+    const bytes = Buffer.from(text)
+    const at = Scan.skipSpace(bytes, 0)
+    expect(() => {
+      if (bytes[at] === Scan.openBracket) Scan.scanElements(bytes, at, (start) => Scan.skipValue(bytes, start))
+      else if (bytes[at] === Scan.openBrace)
+        Scan.scanMembers(bytes, at, (_start, _end, value) => Scan.skipValue(bytes, value))
+      else Scan.skipValue(bytes, at)
+    }).toThrow(Scan.Malformed)
+  })
+
+  it("takes nesting as deep as memory goes", () => {
+    const depth = 200_000
+    const text = Buffer.from("[".repeat(depth) + "]".repeat(depth))
+    expect(Scan.skipValue(text, 0)).toBe(text.length)
+    expect(() => Scan.skipValue(text.subarray(0, -1), 0)).toThrow(Scan.Malformed)
+  })
+
+  it("visits members in order, duplicates and escaped keys too", () => {
+    const seen: Array<string> = []
+    const text = Buffer.from(` { "a" : 1 , "\\u0061":{} ,"" :"}","\u00e9":[]}tail`)
+    const end = Scan.scanMembers(text, 1, (keyStart, keyEnd, value) => {
+      seen.push(Scan.keyAt(text, keyStart, keyEnd))
+      return Scan.skipValue(text, value)
+    })
+    expect(seen).toEqual(["a", "a", "", "\u00e9"])
+    expect(text.toString("utf8", end)).toBe("tail")
+  })
+
+  it("visits elements in order", () => {
+    const text = Buffer.from(`[ 1 ,"],",[ ] , {"a":[]}\n]`)
+    const seen: Array<string> = []
+    const end = Scan.scanElements(text, 0, (start) => {
+      const behind = Scan.skipValue(text, start)
+      seen.push(text.toString("utf8", start, behind))
+      return behind
+    })
+    expect(seen).toEqual(["1", '"],"', "[ ]", '{"a":[]}'])
+    expect(end).toBe(text.length)
+  })
+})

@@ -1,0 +1,279 @@
+import { RandomJson } from "@tachograph/testkit"
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import * as EventJson from "../../src/record/EventJson.ts"
+import { Knowledge } from "../../src/payload/SessionIndex.ts"
+import type { Beginnings } from "../../src/payload/scan/PieceScanner.ts"
+import { growing } from "../payload/Conversations.ts"
+import { eventText, RecordedSession } from "../payload/RecordedSession.ts"
+
+const calls = growing(9, 60)
+
+/** What is known of three sessions, of which two began alike. */
+const knownSessions: ReadonlyMap<string, Beginnings> = new Map(
+  [calls, growing(7, 60), growing(9, 61, ", ")].map((calls, number) => {
+    const session = new RecordedSession()
+    const knowledge = new Knowledge()
+    for (const texts of calls) session.record(texts, knowledge)
+    return [["s", "t", "\u00e9"][number]!, { session: number + 1, generation: 0, list: knowledge.beginnings }]
+  })
+)
+
+const unknown: Beginnings = { session: 0, generation: 0, list: [] }
+
+const open = (text: Buffer) => EventJson.open(text, (session) => knownSessions.get(session) ?? unknown)
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The value of a text; undefined if it is not JSON in UTF-8. */
+const parsed = (text: Buffer): { readonly value: any } | undefined => {
+  try {
+    return { value: JSON.parse(utf8.decode(text)) }
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: any) => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const hasPayload = (value: any): boolean =>
+  isObject(value) &&
+  isObject(value.properties) &&
+  Object.hasOwn(value.properties, "inputs") &&
+  Object.hasOwn(value.properties, "output")
+
+/** How many elements of the event were not parsed. */
+const knownElements = (text: Buffer) =>
+  open(text)!.payload.inputs.marks.filter(({ kind }) => kind === "beginning").length
+
+/** Whatever the text: it is refused exactly if the whole of it would be, and its payload is the one that JSON.parse finds. */
+const check = (text: Buffer): void => {
+  const whole = parsed(text)
+  const event = open(text)
+  if (event === undefined) {
+    if (whole !== undefined && hasPayload(whole.value)) throw new Error("An event was not opened")
+    return
+  }
+  const reduced = parsed(Buffer.from(event.reduced))
+  if ((whole === undefined) !== (reduced === undefined)) {
+    throw new Error(whole === undefined ? "Taken, and is not JSON" : "Refused, and is JSON")
+  }
+  if (whole === undefined || !hasPayload(whole.value)) return
+  const { inputs, output } = event.payload
+  expect(parsed(text.subarray(inputs.start, inputs.end))).toEqual({ value: whole.value.properties.inputs })
+  expect(parsed(text.subarray(output.start, output.end))).toEqual({ value: whole.value.properties.output })
+  // Beside the inputs nothing is left out.
+  const { inputs: _, ...properties } = reduced!.value.properties
+  const { inputs: __, ...expected } = whole.value.properties
+  expect(properties).toEqual(expected)
+  expect({ ...reduced!.value, properties: 0 }).toEqual({ ...whole.value, properties: 0 })
+}
+
+const event = Buffer.from(eventText(calls.at(-1)!))
+const mark = open(event)!.payload.inputs.marks[0]!
+
+/** What is put in the place of some bytes. */
+const token = fc.oneof(
+  fc
+    .constantFrom(
+      ...'{}[],:"\\01-. ex\n\u0000\u00e9',
+      ...['"a":', "[]", '""', "null", ",0", "0,", "],[", '],"messages":[', "\\u", '\\"', "//", "\ufeff", "\u2028"]
+    )
+    .map((text) => Buffer.from(text)),
+  fc
+    .constantFrom([0xff], [0xc3], [0x80], [0xed, 0xa0, 0x80], [0xf0, 0x9f], [0xc0, 0x80])
+    .map((bytes) => Buffer.from(bytes)),
+  fc.constant(Buffer.of())
+)
+
+const near = (at: number) => fc.integer({ min: -3, max: 3 }).map((by) => at + by)
+
+const place = fc.oneof(
+  { arbitrary: near(mark.start), weight: 2 },
+  { arbitrary: near(mark.end), weight: 3 },
+  fc.integer({ min: mark.start, max: mark.end }),
+  { arbitrary: fc.integer({ min: mark.end, max: event.length }), weight: 2 },
+  fc.nat(event.length)
+)
+
+const mutation = fc.record({ at: place, removed: fc.constantFrom(0, 0, 1, 1, 2, 60, 1000), token })
+
+describe("EventJson", () => {
+  it("opens an event of which a part is known", () => {
+    expect(mark.kind).toBe("beginning")
+    const { reduced } = open(event)!
+    expect(reduced.length).toBeLessThan(event.length / 2)
+    expect(JSON.parse(reduced).properties.inputs.messages[0]).toBe(0)
+    check(event)
+  })
+
+  it("refuses a mutated event exactly where JSON.parse does", () => {
+    let taken = 0
+    let refused = 0
+    fc.assert(
+      fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
+        const text = mutations.reduce(
+          (text, { at, removed, token }) => Buffer.concat([text.subarray(0, at), token, text.subarray(at + removed)]),
+          event
+        )
+        check(text)
+        if (parsed(text) === undefined) refused++
+        else taken++
+      }),
+      { numRuns: 4000 }
+    )
+    expect(taken).toBeGreaterThan(200)
+    expect(refused).toBeGreaterThan(200)
+  })
+
+  it("refuses every truncated event", () => {
+    for (let length = 0; length < event.length; length++) {
+      const text = event.subarray(0, length)
+      check(text)
+      expect(parsed(Buffer.from(open(text)?.reduced ?? ""))).toBeUndefined()
+    }
+  })
+
+  it("opens every event with inputs and output, in any order and with any duplicates", () => {
+    const key = (name: string) =>
+      fc.constantFrom(`"${name}"`, `"${name}"`, `"\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}"`)
+    const member = (name: string, value: fc.Arbitrary<string>) =>
+      fc.tuple(key(name), value).map((pair) => pair.join(" : "))
+    const object = (members: fc.Arbitrary<string>) =>
+      fc.array(members, { maxLength: 5 }).map((all) => `{ ${all.join(" ,")}}`)
+    const inputs = fc.oneof(fc.constantFrom(...calls.slice(-3).map(({ inputs }) => inputs)), RandomJson.jsonText)
+    const properties = object(
+      fc.oneof(
+        { arbitrary: member("inputs", inputs), weight: 3 },
+        { arbitrary: member("output", RandomJson.jsonText), weight: 3 },
+        member("session", inputs),
+        member("api", RandomJson.jsonText)
+      )
+    )
+    const session = fc.constantFrom(
+      '"s"',
+      '"t"',
+      '"\\u0073"',
+      '"\u00e9"',
+      '"\\u00e9"',
+      '"unknown"',
+      "1",
+      "null",
+      '["s"]'
+    )
+    const events = object(
+      fc.oneof(
+        { arbitrary: member("properties", properties), weight: 4 },
+        { arbitrary: member("session", session), weight: 3 },
+        member("properties", RandomJson.jsonText),
+        member("inputs", inputs),
+        RandomJson.jsonText.map((value) => `"other":${value}`)
+      )
+    )
+    let opened = 0
+    let known = 0
+    fc.assert(
+      fc.property(events, fc.constantFrom("", " ", "\n\t", "x", ",", "{}"), (text, rest) => {
+        const bytes = Buffer.from(text + rest)
+        check(bytes)
+        const found = open(bytes)
+        if (found !== undefined) opened++
+        if (found?.payload.inputs.marks.some(({ kind }) => kind === "beginning")) known++
+      }),
+      { numRuns: 2000 }
+    )
+    expect(opened).toBeGreaterThan(100)
+    expect(known).toBeGreaterThan(30)
+  })
+
+  it("looks up the session that counts: the last, unescaped, wherever it stands", () => {
+    const { inputs, output } = calls.at(-1)!
+    const properties = `"properties":{"inputs":${inputs},"output":${output}}`
+    for (const [text, elements, session] of [
+      [`{"session":"s",${properties}}`, 1, 1],
+      [`{${properties},"session":"s"}`, 1, 1],
+      [`{"\\u0073ession":"\\u0073",${properties}}`, 1, 1],
+      [`{"session":"other","session":"s",${properties}}`, 1, 1],
+      [`{"session":"other",${properties},"session":"s"}`, 1, 1],
+      [`{"session":"s",${properties},"session":"other"}`, 0, 0],
+      [`{"session":"s","session":"other",${properties}}`, 0, 0],
+      [`{"session":"\\u0000s",${properties}}`, 0, 0],
+      // Another conversation is known of it.
+      [`{"session":"\u00e9",${properties}}`, 0, 3],
+      [`{${properties}}`, 0, 0],
+      [`{"a":{"session":"s"},${properties}}`, 0, 0]
+    ] as const) {
+      const bytes = Buffer.from(text)
+      check(bytes)
+      expect(knownElements(bytes), text.slice(0, 40)).toBe(elements)
+      // Whoever writes the pack is told of which session it knew.
+      expect(open(bytes)!.payload.beginnings.session).toBe(session)
+    }
+  })
+
+  it("takes the last of duplicate inputs, outputs and properties", () => {
+    const { inputs, output } = calls.at(-1)!
+    for (const text of [
+      `{"session":"s","properties":{"inputs":1,"inputs":${inputs},"output":2,"output":${output}}}`,
+      `{"session":"s","properties":{"inputs":1,"output":2},"properties":{"output":${output},"inputs":${inputs}}}`,
+      `{"session":"s","properties":{"inputs":${inputs},"output":2,"\\u0069nputs":${inputs},"out\\u0070ut":${output}}}`
+    ]) {
+      const bytes = Buffer.from(text)
+      const { payload } = open(bytes)!
+      check(bytes)
+      expect(bytes.toString("utf8", payload.inputs.start, payload.inputs.end)).toBe(inputs)
+      expect(bytes.toString("utf8", payload.output.start, payload.output.end)).toBe(output)
+      expect(knownElements(bytes)).toBe(1)
+    }
+  })
+
+  it.each([
+    "",
+    " ",
+    "[]",
+    "1",
+    "{}",
+    '"session"',
+    '{"properties":1}',
+    '{"properties":{}}',
+    '{"properties":{"inputs":1}}',
+    '{"properties":{"output":1}}',
+    '{"inputs":1,"output":1}',
+    '{"properties":{"inputs":1,"output":1},"properties":{"inputs":1}}',
+    '\ufeff{"properties":{"inputs":1,"output":1}}',
+    '{"properties":{"inputs":1,"output":1}',
+    '{"properties":[{"inputs":1,"output":1}]}'
+  ])("does not open %j", (text) => {
+    expect(open(Buffer.from(text))).toBeUndefined()
+  })
+
+  it("refuses what is not UTF-8, before, behind and among known elements", () => {
+    for (const bytes of [[0xff], [0xc3], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98], [0xc0, 0xaf]]) {
+      const strings = ['"api":"', '"content":"0 ', '"content":"16 ', '"message":{"role":"']
+      for (const string of strings) {
+        const at = event.indexOf(string) + string.length
+        expect(at).toBeGreaterThan(string.length)
+        const text = Buffer.concat([event.subarray(0, at), Buffer.from(bytes), event.subarray(at)])
+        check(text)
+        expect(open(text)).toBeUndefined()
+      }
+    }
+  })
+
+  it("opens payloads that nothing can be known of", () => {
+    const deep = "[".repeat(100_000) + "]".repeat(100_000)
+    for (const payload of [
+      deep,
+      `"${"\\\\".repeat(100_000)}"`,
+      `[${"0,".repeat(100_000)}0]`,
+      `{${'"":"",'.repeat(50_000)}"":""}`
+    ]) {
+      const text = Buffer.from(eventText({ inputs: payload, output: payload }))
+      const { payload: found, reduced } = open(text)!
+      expect(reduced).toBe(text.toString())
+      expect(text.toString("utf8", found.inputs.start, found.inputs.end) === payload).toBe(true)
+      expect(text.toString("utf8", found.output.start, found.output.end) === payload).toBe(true)
+      expect(open(text.subarray(0, text.length / 2))).toBeUndefined()
+    }
+  })
+})

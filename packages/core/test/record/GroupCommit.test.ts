@@ -1,0 +1,339 @@
+import { assert, describe, it } from "@effect/vitest"
+import { StorageSuite } from "@tachograph/testkit"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { StorageUnavailable } from "../../src/domain/Errors.ts"
+import { PersonId } from "../../src/domain/Person.ts"
+import { defaultProject } from "../../src/domain/Project.ts"
+import { defaultWriterLimits, WriterLimits } from "../../src/record/GroupCommit.ts"
+import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
+import { Recorder } from "../../src/Recorder.ts"
+import { type AppendEvent, Storage } from "../../src/Storage.ts"
+import { type Call, callsOf, recording, type Service } from "../Recording.ts"
+
+const { Calls, StoreCheck } = StorageSuite
+
+const { queue } = defaultWriterLimits
+
+const recordAll = (storage: Service, calls: ReadonlyArray<Call>) =>
+  recording(storage, (recorder) => Effect.forEach(calls, (call) => Calls.recordOnce(recorder, call)))
+
+/** A storage whose appends wait until they are let go, and say what is in them. */
+const gated = (storage: Service) =>
+  Effect.map(Deferred.make<void>(), (gate) => {
+    const batches: Array<ReadonlyArray<AppendEvent>> = []
+    const waiting: Service = {
+      ...storage,
+      lanes: 2,
+      appendEvents: (events) => {
+        batches.push(events)
+        return Effect.andThen(Deferred.await(gate), storage.appendEvents(events))
+      }
+    }
+    return { storage: waiting, batches, open: Deferred.succeed(gate, undefined) }
+  })
+
+const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
+
+/** Begins to record calls, each behind the one before it. */
+const starting = (recorder: Recorder["Service"]) =>
+  Effect.fnUntraced(function* (call: Call) {
+    const fiber = yield* Effect.forkChild(Effect.exit(Calls.recordOnce(recorder, call)))
+    yield* settle
+    return fiber
+  })
+
+const sessionsOf = (batch: ReadonlyArray<AppendEvent>) => batch.map(({ summary }) => String(summary.session))
+
+describe("EventWriter", () => {
+  it.effect("gathers events while others are committed, a session in one batch at a time and in its order", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const { batches, open, storage } = yield* gated(memory)
+      yield* recording(storage, (recorder) =>
+        Effect.gen(function* () {
+          const started: Array<Fiber.Fiber<unknown, unknown>> = []
+          const start = Effect.fnUntraced(function* (call: Call) {
+            started.push(yield* Effect.forkChild(Calls.recordOnce(recorder, call)))
+            yield* settle
+          })
+          const [a, b, c] = [callsOf("a", 3), callsOf("b", 2), callsOf("c", 1)]
+          yield* start(a[0]!)
+          yield* start(a[1]!)
+          yield* start(b[0]!)
+          // Both lanes are taken: what comes now waits for one of them.
+          yield* start(a[2]!)
+          yield* start(c[0]!)
+          yield* start(b[1]!)
+          assert.deepStrictEqual(batches.map(sessionsOf), [["a"], ["b"]])
+          yield* open
+          yield* Effect.forEach(started, Fiber.join)
+          assert.deepStrictEqual(batches.map(sessionsOf).flat().sort(), ["a", "a", "a", "b", "b", "c"])
+          // Somewhere several were committed at once.
+          assert.isBelow(batches.length, 6)
+        })
+      )
+      const { events, problems } = yield* StoreCheck.look(memory, defaultProject)
+      assert.deepStrictEqual(problems, [])
+      assert.strictEqual(events.size, 6)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("writes an event for which nobody waits any more, and all that it has before it closes", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const { open, storage } = yield* gated(memory)
+      yield* Calls.putFingerprint(storage, defaultProject)
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Calls.recorderOver(storage), scope)
+      const recorder = yield* Effect.provide(Recorder, context)
+      const fibers = []
+      for (const call of [...callsOf("a", 2), ...callsOf("b", 1)]) {
+        fibers.push(yield* Effect.forkChild(Calls.recordOnce(recorder, call)))
+        yield* settle
+      }
+      yield* Effect.forEach(fibers, (fiber) => Fiber.interrupt(fiber))
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* settle
+      assert.strictEqual((yield* StoreCheck.listAll(memory, defaultProject)).length, 0)
+      yield* open
+      yield* Fiber.join(closing)
+      assert.strictEqual((yield* StoreCheck.listAll(memory, defaultProject)).length, 3)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("says of every event of a batch that it failed, and goes on", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      let left = 1
+      const storage: Service = {
+        ...memory,
+        appendEvents: (events) =>
+          left-- > 0 ? Effect.fail(new StorageUnavailable({ cause: new Error("away") })) : memory.appendEvents(events)
+      }
+      yield* recording(storage, (recorder) =>
+        Effect.gen(function* () {
+          const calls = [...callsOf("a", 10), ...callsOf("b", 10)]
+          const exits = yield* Effect.forEach(calls, (call) => Effect.exit(Calls.recordOnce(recorder, call)), {
+            concurrency: "unbounded"
+          })
+          const kept = exits.flatMap((exit, index) =>
+            exit._tag === "Success" ? [[exit.value, calls[index]!] as const] : []
+          )
+          const events = yield* StoreCheck.listAll(memory, defaultProject)
+          assert.deepStrictEqual(events.map(({ id }) => id).sort(), kept.map(([id]) => id).sort())
+          assert.isBelow(kept.length, calls.length)
+          // What was written for them is not believed to be there.
+          for (const call of calls) {
+            const id = yield* Calls.recordOnce(recorder, call)
+            assert.isTrue(yield* Calls.isAsSent(recorder, id, call))
+          }
+        })
+      )
+      assert.deepStrictEqual((yield* StoreCheck.look(memory, defaultProject)).problems, [])
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("writes anew what others have moved, without the rest of the batch", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const mine = callsOf("a", 40)
+      const theirs = callsOf("a", 40)
+      yield* recording(storage, (one) =>
+        recording(storage, (two) =>
+          Effect.gen(function* () {
+            const sent: Array<readonly [Recorder["Service"], Call]> = []
+            for (let n = 0; n < 40; n++) sent.push([one, mine[n]!], [two, theirs[n]!])
+            const ids = yield* Effect.forEach(sent, ([recorder, call]) => Calls.recordOnce(recorder, call), {
+              concurrency: 8
+            })
+            for (const [index, id] of ids.entries()) assert.isTrue(yield* Calls.isAsSent(one, id, sent[index]![1]))
+          })
+        )
+      )
+      assert.deepStrictEqual((yield* StoreCheck.look(storage, defaultProject)).problems, [])
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("records on while somebody erases what it reads to know the session", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const calls = callsOf("a", 30)
+      yield* recordAll(storage, calls.slice(0, 20))
+      let isFirst = true
+      const erased: Service = {
+        ...storage,
+        // Behind the packs, and before the shared pieces that these name.
+        readPacks: (...args) =>
+          Effect.tap(storage.readPacks(...args), () => {
+            const erases = isFirst
+            isFirst = false
+            return erases
+              ? Effect.orDie(recording(storage, (recorder) => recorder.erasePerson(PersonId.make("alice"))))
+              : Effect.void
+          })
+      }
+      yield* recordAll(erased, calls.slice(20))
+      const { events, problems } = yield* StoreCheck.look(storage, defaultProject)
+      assert.deepStrictEqual(problems, [])
+      const kept = calls.slice(0, 20).filter(({ person }) => person === "bob")
+      assert.strictEqual(events.size, kept.length + 10)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("refuses what is more than may wait, keeps nothing of it, and takes more when there is room", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const { open, storage } = yield* gated(memory)
+      const calls = callsOf("a", 6)
+      yield* Calls.putFingerprint(storage, defaultProject)
+      const limited = Calls.recorderOver(storage).pipe(
+        Layer.provide(
+          Layer.succeed(WriterLimits, {
+            ...defaultWriterLimits,
+            queue: { ...queue, events: 3, bytes: Number.POSITIVE_INFINITY }
+          })
+        )
+      )
+      yield* Effect.provide(
+        Effect.gen(function* () {
+          const recorder = yield* Recorder
+          const waiting: Array<Fiber.Fiber<unknown, unknown>> = []
+          for (const call of calls.slice(0, 3)) {
+            waiting.push(yield* Effect.forkChild(Calls.recordOnce(recorder, call)))
+            yield* settle
+          }
+          const refused = yield* Effect.flip(Calls.recordOnce(recorder, calls[3]!))
+          assert.strictEqual((refused as { readonly _tag: string })._tag, "overloaded")
+          yield* open
+          yield* Effect.forEach(waiting, Fiber.join)
+          yield* Calls.recordOnce(recorder, calls[4]!)
+        }),
+        limited
+      )
+      assert.lengthOf(yield* StoreCheck.listAll(memory, defaultProject), 4)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("refuses who has waited too long behind others, and not who is being written", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const { batches, open, storage } = yield* gated(memory)
+      yield* recording(storage, (recorder) =>
+        Effect.gen(function* () {
+          const start = starting(recorder)
+          const [a, b] = [callsOf("a", 2), callsOf("b", 2)] as const
+          const written = [yield* start(a[0]!), yield* start(b[0]!)]
+          const late = yield* start(a[1]!)
+          yield* TestClock.adjust(queue.wait / 2)
+          const later = yield* start(b[1]!)
+          yield* TestClock.adjust(queue.wait / 2 + 100)
+          const refused = yield* Fiber.join(late)
+          assert.strictEqual(Exit.isFailure(refused) && (Cause.squash(refused.cause) as Error).name, "overloaded")
+          assert.lengthOf(batches, 2)
+          yield* open
+          for (const fiber of [...written, later]) assert.isTrue(Exit.isSuccess(yield* Fiber.join(fiber)))
+        })
+      )
+      assert.lengthOf(yield* StoreCheck.listAll(memory, defaultProject), 3)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("is behind while somebody has waited for a lane, and not for others of their own session", () =>
+    Effect.gen(function* () {
+      const { open, storage } = yield* gated(yield* Storage)
+      yield* recording(storage, (recorder) =>
+        Effect.gen(function* () {
+          const start = starting(recorder)
+          const [a, b, c] = [callsOf("a", 2), callsOf("b", 1), callsOf("c", 1)] as const
+          // One alone is taken always.
+          recorder.room.enter().wait()
+          const isBehind = () => !recorder.room.enter().mayCome(1)
+          const fibers = [yield* start(a[0]!), yield* start(a[1]!)]
+          yield* TestClock.adjust(0.9 * queue.wait)
+          assert.isFalse(isBehind())
+          fibers.push(yield* start(b[0]!), yield* start(c[0]!))
+          yield* TestClock.adjust(queue.wait / 2)
+          assert.isFalse(isBehind())
+          yield* TestClock.adjust(queue.wait / 4)
+          assert.isTrue(isBehind())
+          yield* open
+          yield* Effect.forEach(fibers, Fiber.join)
+          assert.isFalse(isBehind())
+        })
+      )
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.live("is behind as soon as more wait than it writes in their time, by what large batches took", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const slow: Service = {
+        ...memory,
+        appendEvents: (events) => Effect.delay(memory.appendEvents(events), "150 millis")
+      }
+      yield* recording(slow, (recorder) =>
+        Effect.gen(function* () {
+          recorder.room.enter().wait()
+          const isBehind = () => !recorder.room.enter().mayCome(1)
+          const record = (from: number, count: number) =>
+            Effect.forkChild(
+              Effect.forEach(
+                Array.from({ length: count }, (_, n) => callsOf(`s${from + n}`, 1)[0]!),
+                (call) => Effect.exit(Calls.recordOnce(recorder, call)),
+                { concurrency: "unbounded" }
+              )
+            )
+          // 40 in 150 ms are no more than 266 a second, of which 80 could be written in time.
+          yield* Fiber.join(yield* record(0, 40))
+          const fiber = yield* record(100, 600)
+          yield* settle
+          assert.isTrue(isBehind())
+          yield* Fiber.join(fiber)
+        })
+      )
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("takes one event alone, however large, where bytes are bounded", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      yield* Calls.putFingerprint(storage, defaultProject)
+      const limited = Calls.recorderOver(storage).pipe(
+        Layer.provide(
+          Layer.succeed(WriterLimits, { ...defaultWriterLimits, queue: { ...queue, events: 10, bytes: 1 } })
+        )
+      )
+      yield* Effect.provide(
+        Effect.flatMap(Recorder, (recorder) =>
+          Effect.forEach(callsOf("a", 3), (call) => Calls.recordOnce(recorder, call))
+        ),
+        limited
+      )
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("lets no event fail for another one that the storage refuses", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      let refused: string | undefined
+      const storage: Service = {
+        ...memory,
+        appendEvents: (events) =>
+          Effect.suspend(() => {
+            refused ??= events[Math.floor(events.length / 2)]!.summary.id
+            return events.some(({ summary }) => summary.id === refused)
+              ? Effect.die(new Error("as the test wants it"))
+              : memory.appendEvents(events)
+          })
+      }
+      const calls = ["a", "b", "c", "d"].flatMap((session) => callsOf(session, 25))
+      const exits = yield* recording(storage, (recorder) =>
+        Effect.forEach(calls, (call) => Effect.exit(Calls.recordOnce(recorder, call)), { concurrency: "unbounded" })
+      )
+      assert.lengthOf(exits.filter(Exit.isFailure), 1)
+      const { events, problems } = yield* StoreCheck.look(memory, defaultProject)
+      assert.deepStrictEqual([events.size, problems], [99, []])
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+})

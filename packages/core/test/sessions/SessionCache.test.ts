@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest"
+import { ProjectId } from "../../src/domain/Project.ts"
+import * as Marks from "../../src/payload/scan/PieceScanner.ts"
+import { Knowledge } from "../../src/payload/SessionIndex.ts"
+import * as Split from "../../src/payload/Split.ts"
+import { keyOf, type KnownSession, SessionMemory, unknownSession } from "../../src/sessions/SessionCache.ts"
+
+/** A session of which so many messages are known. */
+const known = (messages: number, number = 1): KnownSession => {
+  const knowledge = new Knowledge()
+  const list = Array.from({ length: messages }, (_, n) => `{"role":"user","content":"message ${number} ${n}"}`)
+  knowledge.learn(Split.split(Marks.ofTexts(`{"messages":[${list.join()}]}`, "{}"), knowledge).learned)
+  return { ...unknownSession(), state: { number, generation: 0 }, knowledge }
+}
+
+const costOf = (session: KnownSession, key: string) => session.knowledge.cost + 2 * key.length
+
+describe("SessionMemory", () => {
+  it("tells sessions of the same name in different projects apart", () => {
+    const [a, b] = [ProjectId.make("a"), ProjectId.make("ab")]
+    expect(keyOf(a, "bc")).not.toBe(keyOf(b, "c"))
+    expect(keyOf(a, "s")).not.toBe(keyOf(b, "s"))
+  })
+
+  it("forgets the session that was used least recently, and never takes more than it may", () => {
+    const keys = ["a", "b", "c", "d", "e", "f", "g", "h"]
+    const cost = costOf(known(10), "a")
+    const memory = new SessionMemory(5 * cost)
+    for (const key of keys.slice(0, 5)) memory.set(key, known(10))
+    expect(memory.bytes).toBe(5 * cost)
+    memory.set("a", memory.get("a")!)
+    memory.set("f", known(10))
+    expect(keys.filter((key) => memory.get(key) !== undefined)).toEqual(["a", "c", "d", "e", "f"])
+    expect(memory.bytes).toBe(5 * cost)
+    memory.delete("c")
+    memory.delete("c")
+    expect(memory.bytes).toBe(4 * cost)
+    for (const key of keys) memory.delete(key)
+    expect(memory.bytes).toBe(0)
+  })
+
+  it("counts what a session has grown by", () => {
+    const memory = new SessionMemory(1_000_000)
+    const session = known(10)
+    memory.set("a", session)
+    const before = memory.bytes
+    const more = Marks.ofTexts(`{"messages":["${"one more message".repeat(3)}"]}`, "{}")
+    session.knowledge.learn(Split.split(more, session.knowledge).learned)
+    memory.set("a", session)
+    expect(memory.bytes).toBe(costOf(session, "a"))
+    expect(memory.bytes).toBeGreaterThan(before)
+  })
+
+  it("remembers nothing where it may not", () => {
+    const memory = new SessionMemory(0)
+    memory.set("a", known(0))
+    expect(memory.get("a")).toBeUndefined()
+    expect(memory.bytes).toBe(0)
+    expect(memory.beginningsOf("a").list).toEqual([])
+  })
+
+  it("knows the beginnings of the session as it was, and none of one that it does not know", () => {
+    const memory = new SessionMemory(1_000_000)
+    expect(memory.beginningsOf("a")).toBe(Marks.noBeginnings)
+    memory.set("a", unknownSession())
+    expect(memory.beginningsOf("a")).toBe(Marks.noBeginnings)
+    const session = known(20, 7)
+    memory.set("a", session)
+    expect(memory.beginningsOf("a")).toEqual({ session: 7, generation: 0, list: session.knowledge.beginnings })
+    expect(session.knowledge.beginnings).toHaveLength(1)
+  })
+
+  it("knows a large first call by its values, where its text is more than it may keep", () => {
+    const list = Array.from({ length: 100 }, (_, n) => `{"role":"user","content":"${`${n} `.repeat(1000)}"}`)
+    const payload = Marks.ofTexts(`{"messages":[${list.join()}]}`, "{}")
+    const knowledge = new Knowledge()
+    knowledge.learn(Split.split(payload, knowledge).learned)
+    const memory = new SessionMemory(payload.text.length)
+    memory.set("a", { ...unknownSession(), knowledge })
+    const { knowledge: kept } = memory.get("a")!
+    expect(kept.cost).toBeLessThanOrEqual(payload.text.length / 4)
+    expect(Split.split(payload, kept).added).toEqual({ history: 0, parts: 0 })
+  })
+})

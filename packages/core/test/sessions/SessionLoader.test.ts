@@ -1,0 +1,116 @@
+import { assert, describe, it } from "@effect/vitest"
+import { StorageSuite } from "@tachograph/testkit"
+import { Effect } from "effect"
+import { defaultProject } from "../../src/domain/Project.ts"
+import { SessionId } from "../../src/domain/Session.ts"
+import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
+import { Recorder } from "../../src/Recorder.ts"
+import { unknownSession } from "../../src/sessions/SessionCache.ts"
+import * as SessionReader from "../../src/sessions/SessionLoader.ts"
+import { Storage } from "../../src/Storage.ts"
+
+const { Calls, StoreCheck } = StorageSuite
+
+type Service = Storage["Service"]
+
+const session = SessionId.make("s")
+
+const recordAll = (storage: Service, calls: ReadonlyArray<StorageSuite.Calls.Call>) =>
+  Effect.andThen(
+    Calls.putFingerprint(storage, defaultProject),
+    Effect.provide(
+      Effect.flatMap(Recorder, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call))),
+      Calls.recorderOver(storage)
+    )
+  )
+
+/** Counts the packs that are read. */
+const counting = (storage: Service) => {
+  const read: Array<number> = []
+  const counted: Service = {
+    ...storage,
+    readPacks: (...args) =>
+      Effect.tap(storage.readPacks(...args), (packs) =>
+        Effect.sync(() => read.push(...packs.map(({ number }) => number)))
+      )
+  }
+  return { storage: counted, read }
+}
+
+/** A message of a mebibyte that does not compress, and is too long to be told by its parts. */
+const large = (n: number): StorageSuite.Calls.Call => ({
+  session,
+  person: "alice",
+  inputs: `{"messages":[{"n":${n},"parts":[${Array.from({ length: 400 }, (_, part) => `"${Calls.noise(n * 1_000 + part, 2_600)}"`).join()}]}]}`,
+  output: `{"n":${n}}`
+})
+
+describe("SessionReader", () => {
+  it.effect("knows nothing of a session that is not there", () =>
+    Effect.gen(function* () {
+      const known = yield* SessionReader.refresh(yield* Storage, defaultProject, session, unknownSession())
+      assert.isUndefined(known.state)
+      assert.isTrue(known.knowledge.isEmpty)
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("reads the packs that it lacks, and no others but those of the open chain and what they rest on", () =>
+    Effect.gen(function* () {
+      const { read, storage } = counting(yield* Storage)
+      const calls = Calls.take(Calls.calls(session, ["alice", "bob"], 1), 300)
+      yield* recordAll(storage, calls.slice(0, 290))
+      const known = yield* SessionReader.refresh(storage, defaultProject, session, unknownSession())
+      assert.strictEqual(known.knowledge.packs, 290)
+      read.length = 0
+      yield* SessionReader.refresh(storage, defaultProject, session, known)
+      assert.deepStrictEqual(read, [])
+      yield* recordAll(yield* Storage, calls.slice(290))
+      const again = yield* SessionReader.refresh(storage, defaultProject, session, known)
+      assert.strictEqual(again.knowledge.packs, 300)
+      assert.isBelow(new Set(read).size, 200)
+      const state = (yield* storage.getSession(defaultProject, session))!
+      assert.deepStrictEqual(again.knowledge.counts, { history: state.history, parts: state.parts })
+      assert.deepStrictEqual(again.state, { number: state.number, generation: state.generation })
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("starts anew where the session is another, or something was taken out of it", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      yield* recordAll(storage, Calls.take(Calls.calls(session, ["alice", "bob"], 1), 20))
+      const known = yield* SessionReader.refresh(storage, defaultProject, session, unknownSession())
+      const older = { ...known, state: { ...known.state!, generation: known.state!.generation + 1 } }
+      const other = { ...known, state: { ...known.state!, number: known.state!.number + 1 } }
+      for (const each of [older, other]) {
+        const again = yield* SessionReader.refresh(storage, defaultProject, session, each)
+        assert.notStrictEqual(again.knowledge, known.knowledge)
+        assert.strictEqual(again.knowledge.packs, 20)
+      }
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("of a very large session it reads the newest, and what is recorded on top of that reads back", () =>
+    Effect.gen(function* () {
+      const { read, storage } = counting(yield* Storage)
+      const calls = Array.from({ length: 14 }, (_, n) => large(n))
+      yield* recordAll(storage, calls)
+      const state = (yield* storage.getSession(defaultProject, session))!
+      const known = yield* SessionReader.refresh(storage, defaultProject, session, unknownSession())
+      assert.isBelow(read.length, 14)
+      assert.isAbove(read.length, 4)
+      assert.strictEqual(known.knowledge.packs, 14)
+      // The oldest are not known any more, and are stored again; the newest are known.
+      const stored = Effect.map(storage.usage(defaultProject, 1), ({ storedBytes }) => storedBytes)
+      const before = yield* stored
+      const ids = yield* recordAll(storage, [calls[13]!])
+      assert.isBelow((yield* stored) - before, 100_000)
+      const older = yield* recordAll(storage, [calls[0]!, calls[13]!])
+      assert.isAbove((yield* storage.getSession(defaultProject, session))!.packs, state.packs)
+      const recorder = yield* Effect.provide(Recorder, Calls.recorderOver(storage))
+      assert.isTrue(yield* Calls.isAsSent(recorder, ids[0]!, calls[13]!))
+      assert.isTrue(yield* Calls.isAsSent(recorder, older[0]!, calls[0]!))
+      assert.isTrue(yield* Calls.isAsSent(recorder, older[1]!, calls[13]!))
+      assert.deepStrictEqual((yield* StoreCheck.look(storage, defaultProject)).problems, [])
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+})

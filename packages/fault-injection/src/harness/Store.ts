@@ -1,0 +1,88 @@
+/** Where a server keeps its events during one fault: a file or a schema of its own. */
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import type { Postgres } from "./Postgres.ts"
+
+interface Common {
+  /** For `TACHOGRAPH_STORAGE`. */
+  readonly url: string
+  readonly run: (statement: string) => Promise<void>
+  /** What the database itself finds wrong with its files. */
+  readonly problems: () => Promise<ReadonlyArray<string>>
+  readonly remove: () => Promise<void>
+}
+
+export interface SqliteStore extends Common {
+  readonly kind: "sqlite"
+  readonly file: string
+}
+
+export interface PostgresStore extends Common {
+  readonly kind: "postgres"
+  readonly postgres: Postgres
+}
+
+export type Store = SqliteStore | PostgresStore
+export type Kind = Store["kind"]
+
+/** With a connection of its own. */
+const withDatabase = <A>(file: string, use: (database: DatabaseSync) => A): A => {
+  const database = new DatabaseSync(file, { timeout: 5_000 })
+  try {
+    return use(database)
+  } finally {
+    database.close()
+  }
+}
+
+const sqliteIn = (folder: string): Omit<SqliteStore, "remove"> => {
+  const file = join(folder, "faults.db")
+  return {
+    kind: "sqlite",
+    file,
+    url: `sqlite:${file}`,
+    run: async (statement) => withDatabase(file, (database) => database.exec(statement)),
+    problems: async () =>
+      withDatabase(file, (database) =>
+        database
+          .prepare("PRAGMA integrity_check")
+          .all()
+          .map((row) => String(row["integrity_check"]))
+          .filter((line) => line !== "ok")
+      )
+  }
+}
+
+export const sqlite = (): SqliteStore => {
+  const folder = mkdtempSync(join(tmpdir(), "tachograph-faults-"))
+  const clean = () => rmSync(folder, { recursive: true, force: true })
+  process.once("exit", clean)
+  return {
+    ...sqliteIn(folder),
+    remove: async () => {
+      process.off("exit", clean)
+      clean()
+    }
+  }
+}
+
+export const postgres = (server: Postgres): PostgresStore => {
+  const schema = `faults_${randomBytes(6).toString("hex")}`
+  const url = new URL(server.url)
+  url.searchParams.set("schema", schema)
+  const run = async (statement: string) => {
+    await server.run(statement, schema)
+  }
+  return {
+    kind: "postgres",
+    postgres: server,
+    url: url.href,
+    run,
+    // Postgres mends its files by itself when it starts, and has no check of them that needs no extension.
+    problems: async () => [],
+    remove: () => run(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
+  }
+}

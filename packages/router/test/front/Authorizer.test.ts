@@ -1,0 +1,94 @@
+import { HttpClient } from "@tachograph/testkit"
+import type { IncomingMessage } from "node:http"
+import { describe, expect, it } from "vitest"
+import type { Authorize, AuthorizeRequest } from "../../src/index.ts"
+import { apiKey, event, fingerprint, opened } from "../Samples.ts"
+import { served } from "../Served.ts"
+
+const cookies: Authorize = ({ headers }) => {
+  const [, project, scope] = /^session=(\w+)\.(\w+)$/.exec(headers["cookie"] ?? "") ?? []
+  return project === undefined ? null : { project, scopes: [scope as "record"] }
+}
+
+describe("authorize", () => {
+  it("decides by whatever the host decides by, and by no API key", async () => {
+    const tachograph = await opened({ authorize: cookies })
+    const call = (cookie: string, method: string, path: string, body?: unknown) =>
+      HttpClient.make(tachograph.fetch, apiKey).call(method, `/api/v1${path}`, body, { cookie })
+    const { body } = await call("session=acme.record", "PUT", "/fingerprints", fingerprint)
+    const recorded = await call("session=acme.record", "POST", "/events", event(body.fingerprint_id))
+    expect(recorded.status).toBe(200)
+    const path = `/events/${recorded.body.event_id}`
+    const statuses = await Promise.all(
+      ["session=acme.read", "session=acme.record", "session=other.read", "session=", ""].map(
+        async (cookie) => (await call(cookie, "GET", path)).status
+      )
+    )
+    expect(statuses).toEqual([200, 403, 404, 401, 401])
+    expect((await call("session=acme.read", "POST", "/events", event(body.fingerprint_id))).status).toBe(403)
+    const read = await tachograph.recorder.getEvent(recorded.body.event_id, { project: "acme" })
+    expect(read.session).toBe("in process")
+  })
+
+  it("is shown the path below the base, the headers in lower case, and what the framework made of the request", async () => {
+    const seen: Array<AuthorizeRequest> = []
+    const tachograph = await opened({
+      basePath: "/tachograph",
+      authorize: (request) => {
+        seen.push(request)
+        const { user } = request.source as IncomingMessage & { user?: string }
+        return user === undefined ? undefined : { project: user, scopes: ["admin"] }
+      }
+    })
+    const fetch = await served((request, response) => tachograph.node(Object.assign(request, { user: "u" }), response))
+    const path = "/tachograph/api/v1/events?session=s"
+    const answer = await HttpClient.make(fetch, undefined).call("GET", path, undefined, { "X-Own": "1" })
+    expect([answer.status, answer.body.events]).toEqual([200, []])
+    expect(seen.map(({ headers, method, url }) => [method, url, headers["x-own"]])).toEqual([
+      ["GET", "/api/v1/events?session=s", "1"]
+    ])
+    const request = new Request(`http://localhost${path}`)
+    expect((await tachograph.fetch(request)).status).toBe(401)
+    expect(seen[1]?.source).toBe(request)
+  })
+
+  it("is asked once of every request, whatever comes of it", async () => {
+    let times = 0
+    const tachograph = await opened({ authorize: ({ headers }) => (times++, cookies({ headers } as AuthorizeRequest)) })
+    const fetch = await served(tachograph.node)
+    for (const send of [fetch, tachograph.fetch]) {
+      for (const cookie of ["", "session=acme.read", "session=acme.record"]) {
+        times = 0
+        const { status } = await HttpClient.make(send, undefined).call("POST", "/api/v1/events", {}, { cookie })
+        expect([cookie, status, times]).toEqual([cookie, cookie === "" ? 401 : /read/.test(cookie) ? 403 : 422, 1])
+      }
+      times = 0
+      const headers = { cookie: "session=acme.record", "idempotency-key": "x".repeat(256) }
+      const { status } = await HttpClient.make(send, undefined).call("POST", "/api/v1/events", event("none"), headers)
+      expect([status, times]).toEqual([422, 1])
+    }
+  })
+
+  it("is not asked for what needs no key", async () => {
+    const tachograph = await opened({ authorize: () => Promise.reject(new Error("not to be asked")) })
+    const statuses = ["/health", "/ready", "/metrics", "/docs", "/openapi.json", "/nothing"].map(
+      async (path) => (await HttpClient.make(tachograph.fetch, undefined).get(path)).status
+    )
+    expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200, 404])
+  })
+
+  it.each([
+    ["throws", () => expect.fail("secret")],
+    ["rejects", () => Promise.reject(new Error("secret"))],
+    ["names no project", () => ({ project: "", scopes: ["read"] })],
+    ["names a scope that is none", () => ({ project: "p", scopes: ["write"] })],
+    ["answers what is no grant", () => "yes"]
+  ] as ReadonlyArray<[string, Authorize]>)("answers 500 and opens nothing where the rule %s", async (_, authorize) => {
+    const tachograph = await opened({ authorize })
+    const client = HttpClient.make(tachograph.fetch, undefined)
+    for (const answer of [await client.get("/api/v1/events"), await client.post("/api/v1/events", {})]) {
+      expect([answer.status, answer.body.type]).toEqual([500, "internal"])
+      expect(answer.text).not.toContain("secret")
+    }
+  })
+})

@@ -1,0 +1,37 @@
+import { HttpClient } from "@tachograph/testkit"
+import { Cause, Effect, Exit } from "effect"
+import express, { type RequestHandler } from "express"
+import { IncomingMessage } from "node:http"
+import { Socket } from "node:net"
+import { gzipSync } from "node:zlib"
+import { expect, it } from "vitest"
+import * as NodeBody from "../../src/front/NodeBody.ts"
+import { apiKey, event, fingerprint, opened } from "../Samples.ts"
+import { served } from "../Served.ts"
+
+/** What is compressed does not come undamaged as text. */
+const touches: ReadonlyArray<readonly [string, RequestHandler, compressed: number]> = [
+  ["paused", (request, _response, next) => void (request.pause(), next()), 200],
+  ["asked for its text", (request, _response, next) => void (request.setEncoding("utf8"), next()), 422]
+]
+
+it.each(touches)("A request that the host has %s, and not read, is answered", async (_, touch, expected) => {
+  const tachograph = await opened({ maxBody: 1_000 })
+  const id = await tachograph.fingerprint(fingerprint)
+  const client = HttpClient.make(await served(express().use(touch, tachograph.node)), apiKey)
+  expect((await client.put("/api/v1/agents", { agent_name: "é😀" })).body.agent_name).toBe("é😀")
+  const recorded = await client.post("/api/v1/events", event(id, { person: "é😀" }))
+  expect((await tachograph.recorder.getEvent(recorded.body.event_id)).person).toBe("é😀")
+  expect((await client.put("/api/v1/agents", { agent_name: "x".repeat(1_000) })).status).toBe(413)
+  const compressed = gzipSync(JSON.stringify({ agent_name: "x" }))
+  const decompressed = await client.call("PUT", "/api/v1/agents", compressed, { "content-encoding": "gzip" })
+  expect(decompressed.status).toBe(expected)
+})
+
+it("A body of a client that has gone is waited for no longer", async () => {
+  const message = new IncomingMessage(new Socket())
+  message.destroy()
+  await new Promise((done) => message.once("close", done))
+  const exit = await Effect.runPromiseExit(NodeBody.collect(message, 1_000))
+  expect(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)).toBe(true)
+})

@@ -1,0 +1,129 @@
+import { MemoryStorage } from "@tachograph/core"
+import { HttpClient } from "@tachograph/testkit"
+import { describe, expect, it } from "vitest"
+import { createTachograph, TachographError } from "../../src/index.ts"
+import { apiKey, event, fingerprint, opened } from "../Samples.ts"
+
+describe("recorder", () => {
+  it("reads in process what HTTP would answer", async () => {
+    const tachograph = await opened({ basePath: "/in/here" })
+    const { recorder } = tachograph
+    const client = HttpClient.make(tachograph.fetch, apiKey)
+    const get = async (path: string) => (await client.get(`/in/here/api/v1${path}`)).body
+    const id = await tachograph.fingerprint(fingerprint)
+    for (const n of [1, 2, 3]) await tachograph.record(event(id, { agent: "..", person: "a/b", duration_ms: n }))
+    await client.put("/in/here/api/v1/people", { person_id: "a/b", properties: { x: 1 } })
+
+    const page = await recorder.listEvents({ agent: "..", limit: 2, order: "desc" })
+    expect(page).toEqual(await get("/events?agent=..&limit=2&order=desc"))
+    expect(page.events.map(({ duration_ms }) => duration_ms)).toEqual([3, 2])
+    const rest = await recorder.listEvents({ agent: "..", limit: 2, order: "desc", cursor: page.next_cursor! })
+    expect([rest.events.length, rest.next_cursor]).toEqual([1, null])
+
+    const eventId = page.events[0]!.event_id
+    expect(await recorder.getEvent(eventId)).toEqual(await get(`/events/${eventId}`))
+    expect(await recorder.getPerson("a/b")).toEqual(await get("/people/a%2Fb"))
+    expect((await recorder.getAgent("..")).agent_name).toBe("..")
+    expect((await recorder.getAgentVersion("..", "default")).agent_version_number).toBe(1)
+  })
+
+  it("answers the text of an event as it was sent", async () => {
+    const tachograph = await opened()
+    const id = await tachograph.fingerprint(fingerprint)
+    const inputs = '{ "n": 12345678901234567890, "n": 1.0 }'
+    const body = JSON.stringify(event(id)).replace('{"n":1}', inputs)
+    const { body: created } = await HttpClient.make(tachograph.fetch, apiKey).post("/api/v1/events", body)
+    expect(await tachograph.recorder.getEventText(created.event_id)).toContain(`"inputs":${inputs},`)
+  })
+
+  it("records a text as it is", async () => {
+    const tachograph = await opened()
+    const id = await tachograph.fingerprint(JSON.stringify(fingerprint))
+    const inputs = '{ "n": 12345678901234567890, "n": 1.0 }'
+    const { event_id } = await tachograph.record(JSON.stringify(event(id)).replace('{"n":1}', inputs))
+    expect(await tachograph.recorder.getEventText(event_id)).toContain(`"inputs":${inputs},`)
+    for (const text of ["", "{", "null", '{"session": 1}']) {
+      await expect(tachograph.record(text)).rejects.toMatchObject({ type: "validation-error" })
+    }
+  })
+
+  it("records inputs and output that are texts as they are", async () => {
+    const tachograph = await opened()
+    const id = await tachograph.fingerprint(fingerprint)
+    const inputs = '{ "n": 12345678901234567890, "n": 1.0 }'
+    const output = '{"é" : [ ]}'
+    const record = (properties: object) =>
+      tachograph.record(
+        event(id, { properties: { api: "aisdk", ...properties }, agent: undefined, occurred_at: new Date() })
+      )
+    const text = async (properties: object) => tachograph.recorder.getEventText((await record(properties)).event_id)
+    expect(await text({ inputs, output })).toContain(`{"api":"aisdk","inputs":${inputs},"output":${output}}`)
+    expect(await text({ inputs: { n: 1 }, output })).toContain(`{"api":"aisdk","inputs":{"n":1},"output":${output}}`)
+    const bytes = Buffer.from(inputs)
+    expect(await text({ inputs: bytes, output })).toContain(`"inputs":${inputs},`)
+    const cut = JSON.stringify({ text: "😀" }).replace("\ude00", "")
+    expect(await text({ inputs: cut, output })).toContain('"inputs":{"text":"\\ud83d"},')
+    for (const wrong of [new Uint8Array([0x7b, 0xff, 0x7d]), "", "text", "[]", "1", "{}, {}", '{}, "session": 1']) {
+      const refused = record({ inputs: wrong, output })
+      await expect(refused).rejects.toMatchObject({
+        detail: [{ type: "dict_type", loc: ["body", "properties", "inputs"] }]
+      })
+    }
+    await expect(record({ inputs })).rejects.toMatchObject({ detail: [{ type: "missing" }] })
+  })
+
+  it("works in the project that is named, and reads nothing across", async () => {
+    const tachograph = await opened()
+    const project = "acme"
+    const id = await tachograph.fingerprint(fingerprint, { project })
+    const { event_id } = await tachograph.record(event(id), { project })
+    expect((await tachograph.recorder.listEvents({}, { project })).events).toHaveLength(1)
+    expect((await tachograph.recorder.listEvents()).events).toEqual([])
+    await expect(tachograph.recorder.getEvent(event_id)).rejects.toMatchObject({ type: "event-not-found" })
+    const nameless = { type: "validation-error", detail: [{ type: "string_too_short", loc: ["project"] }] }
+    await expect(tachograph.record(event(id), { project: "" })).rejects.toMatchObject(nameless)
+    await expect(tachograph.recorder.listEvents({}, { project: "" })).rejects.toMatchObject(nameless)
+  })
+
+  it("rejects with errors that are told apart by their type", async () => {
+    const { recorder } = await opened()
+    const noName = { type: "validation-error", detail: [{ type: "value_error", loc: ["path", "agent_name"] }] }
+    await expect(recorder.getAgent("\ud800")).rejects.toMatchObject(noName)
+    const unknown = "11111111-1111-4111-8111-111111111111"
+    await expect(recorder.getEvent(unknown)).rejects.toMatchObject({ type: "event-not-found", detail: [] })
+    await expect(recorder.getAgent("x")).rejects.toMatchObject({ type: "agent-not-found" })
+    await expect(recorder.getAgentVersion("x", "y")).rejects.toMatchObject({ type: "agent-not-found" })
+    await expect(recorder.getPerson("x")).rejects.toMatchObject({ type: "person-not-found" })
+    const error = await recorder.listEvents({ limit: 0, cursor: "x" }).catch((error: unknown) => error)
+    expect(error).toBeInstanceOf(TachographError)
+    expect(error).toMatchObject({
+      type: "validation-error",
+      detail: [{ loc: ["query", "limit"] }, { type: "value_error" }]
+    })
+    expect(String(error)).toMatch(/^TachographError: validation-error\nquery\.limit: Input should be greater/)
+  })
+
+  it("refuses a body that cannot be written as JSON", async () => {
+    const tachograph = await opened()
+    const cycle: { self?: unknown } = {}
+    cycle.self = cycle
+    const missing = { type: "validation-error", detail: [{ type: "missing", loc: ["body"] }] }
+    for (const body of [null, undefined] as unknown as Array<object>) {
+      await expect(tachograph.record(body)).rejects.toMatchObject(missing)
+      await expect(tachograph.fingerprint(body)).rejects.toMatchObject(missing)
+    }
+    for (const body of [cycle, { n: 1n }]) {
+      const unwritten = "body: The body cannot be written as JSON"
+      await expect(tachograph.record(body)).rejects.toThrow(unwritten)
+      await expect(tachograph.fingerprint(body)).rejects.toThrow(unwritten)
+    }
+  })
+
+  it("rejects once it is closed", async () => {
+    const tachograph = await createTachograph({ storage: MemoryStorage.layer })
+    await tachograph.close()
+    const closed = { type: "storage-unavailable" }
+    await expect(tachograph.record({})).rejects.toMatchObject(closed)
+    await expect(tachograph.recorder.listEvents()).rejects.toMatchObject(closed)
+  })
+})

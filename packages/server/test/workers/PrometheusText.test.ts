@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest"
+import * as Exposition from "../../src/workers/PrometheusText.ts"
+
+const one = `# HELP requests_total Requests, by a "label" of \\\\ theirs
+# TYPE requests_total counter
+requests_total{path="/a b",status="200"} 3
+requests_total{path="}",status="200"} 1
+# TYPE queue gauge
+queue 2.5
+# HELP seconds Seconds
+# TYPE seconds histogram
+seconds_bucket{le="0.1"} 1
+seconds_bucket{le="+Inf"} 2
+seconds_sum 1.25
+seconds_count 2
+`
+
+const other = `# HELP requests_total Requests, by a "label" of \\\\ theirs
+# TYPE requests_total counter
+requests_total{path="/a b",status="200"} 4
+requests_total{path="/a b",status="404"} 1
+# HELP seconds Seconds
+# TYPE seconds histogram
+seconds_bucket{le="0.1"} 0
+seconds_bucket{le="+Inf"} 1
+seconds_sum 0.5
+seconds_count 1
+# TYPE nodejs_eventloop_lag_seconds gauge
+nodejs_eventloop_lag_seconds 0.2
+`
+
+describe("Exposition", () => {
+  it("is rendered as it was read", () => {
+    expect(Exposition.render(Exposition.parse(one))).toBe(one)
+    expect(Exposition.render(Exposition.parse(""))).toBe("")
+  })
+
+  it("adds up series of the same name and labels, each family described once", () => {
+    const lag = Exposition.gauge("nodejs_eventloop_lag_seconds", "Lag", 0.1)
+    expect(Exposition.render(Exposition.sum([...[one, other].map(Exposition.parse), lag]))).toBe(
+      `# HELP requests_total Requests, by a "label" of \\\\ theirs
+# TYPE requests_total counter
+requests_total{path="/a b",status="200"} 7
+requests_total{path="}",status="200"} 1
+requests_total{path="/a b",status="404"} 1
+# TYPE queue gauge
+queue 2.5
+# HELP seconds Seconds
+# TYPE seconds histogram
+seconds_bucket{le="0.1"} 1
+seconds_bucket{le="+Inf"} 3
+seconds_sum 1.75
+seconds_count 3
+# TYPE nodejs_eventloop_lag_seconds gauge
+nodejs_eventloop_lag_seconds 0.2
+`
+    )
+  })
+
+  it("keeps of what has ended all but gauges", () => {
+    expect(Array.from(Exposition.lasting(Exposition.parse(one)).keys())).toEqual(["requests_total", "seconds"])
+  })
+})

@@ -1,0 +1,43 @@
+/** API keys. They are looked up by the hash of the key, before it is known which project they open. */
+import type { ApiKey } from "@tachograph/core"
+import { type DateTime, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { hexOf } from "../sql/Hex.ts"
+import type * as Projects from "../names/Projects.ts"
+import { type ApiKeyRow, toApiKey } from "../sql/RowDecoding.ts"
+
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const select = sql.literal(`SELECT k.key_id, p.project_name, k.key_name, k.scopes, k.created_at, k.expires_at,
+    k.revoked_at FROM api_keys k JOIN projects p ON p.project_id = k.project_id`)
+
+  const putApiKey = Effect.fn("SqlStorage.putApiKey")(function* (key: ApiKey, hash: Uint8Array) {
+    const row = {
+      project_id: yield* projects.findOrCreate(key.project),
+      key_id: key.id,
+      key_hash: hexOf(hash),
+      key_name: key.name,
+      scopes: key.scopes.join(","),
+      created_at: key.createdAt.epochMilliseconds,
+      expires_at: key.expiresAt?.epochMilliseconds ?? null,
+      revoked_at: key.revokedAt?.epochMilliseconds ?? null
+    }
+    yield* sql`INSERT INTO api_keys ${sql.insert(row)}`
+  })
+
+  const findApiKey = Effect.fn("SqlStorage.findApiKey")(function* (hash: Uint8Array) {
+    const [row] = yield* sql<ApiKeyRow>`${select} WHERE k.key_hash = ${hexOf(hash)}`
+    return row && toApiKey(row)
+  })
+
+  const listApiKeys = Effect.map(sql<ApiKeyRow>`${select} ORDER BY k.created_at, k.key_id`, (rows) =>
+    rows.map(toApiKey)
+  )
+
+  const revokeApiKey = Effect.fn("SqlStorage.revokeApiKey")(function* (id: string, at: DateTime.Utc) {
+    yield* sql`UPDATE api_keys SET revoked_at = ${at.epochMilliseconds} WHERE key_id = ${id} AND revoked_at IS NULL`
+    const [row] = yield* sql<ApiKeyRow>`${select} WHERE k.key_id = ${id}`
+    return row && toApiKey(row)
+  })
+
+  return { putApiKey, findApiKey, listApiKeys, revokeApiKey }
+}

@@ -1,0 +1,162 @@
+/** Fingerprints, agents, versions and people. */
+import {
+  type Agent,
+  type AgentName,
+  type AgentVersion,
+  type AgentVersionName,
+  Errors,
+  type FingerprintId,
+  type JsonText,
+  type Person,
+  type PersonId,
+  type ProjectId
+} from "@tachograph/core"
+import { type DateTime, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import * as Ids from "../sql/UuidColumn.ts"
+import * as NumberedNames from "../names/NumberedNames.ts"
+import type * as Projects from "../names/Projects.ts"
+import {
+  type AgentRow,
+  type AgentVersionRow,
+  type PersonRow,
+  toAgent,
+  toAgentVersion,
+  toPerson
+} from "../sql/RowDecoding.ts"
+
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const toStored = Ids.encoder(sql)
+  const putFingerprint = Effect.fn("SqlStorage.putFingerprint")(function* (
+    project: ProjectId,
+    fingerprint: { readonly id: FingerprintId; readonly fields: JsonText.JsonText; readonly createdAt: DateTime.Utc }
+  ) {
+    const row = {
+      project_id: yield* projects.findOrCreate(project),
+      fingerprint_id: toStored(fingerprint.id),
+      fields: fingerprint.fields,
+      created_at: fingerprint.createdAt.epochMilliseconds
+    }
+    yield* sql`INSERT INTO fingerprints ${sql.insert(row)} ON CONFLICT (project_id, fingerprint_id) DO NOTHING`
+  })
+
+  const hasFingerprint = Effect.fn("SqlStorage.hasFingerprint")(function* (project: ProjectId, id: FingerprintId) {
+    const number = yield* projects.find(project)
+    if (number === undefined) return false
+    const rows = yield* sql`SELECT 1 FROM fingerprints
+      WHERE project_id = ${number} AND fingerprint_id = ${toStored(id)}`
+    return rows.length > 0
+  })
+
+  const findAgent = Effect.fnUntraced(function* (project: number | undefined, name: AgentName) {
+    if (project === undefined) return undefined
+    const [row] = yield* sql<AgentRow>`SELECT agent_name, agent_number, created_at, description FROM agents
+      WHERE project_id = ${project} AND agent_name = ${name}`
+    return row && toAgent(row)
+  })
+
+  const getAgent = Effect.fn("SqlStorage.getAgent")(function* (project: ProjectId, name: AgentName) {
+    const agent = yield* findAgent(yield* projects.find(project), name)
+    return agent ?? (yield* new Errors.AgentNotFound())
+  })
+
+  const putAgent = Effect.fn("SqlStorage.putAgent")(function* (project: ProjectId, agent: Omit<Agent, "number">) {
+    const project_id = yield* projects.findOrCreate(project)
+    const existing = yield* findAgent(project_id, agent.name)
+    if (existing !== undefined) return existing
+    const columns = {
+      description: JSON.stringify(agent.description),
+      created_at: agent.createdAt.epochMilliseconds
+    }
+    yield* create(NumberedNames.agents, { project_id }, agent.name, columns)
+    return (yield* findAgent(project_id, agent.name))!
+  })
+
+  /** In a transaction of its own. */
+  const create = (
+    kind: (typeof NumberedNames)["agents"],
+    key: NumberedNames.ParentKey,
+    name: string,
+    columns: Readonly<Record<string, unknown>>
+  ) => sql.withTransaction(NumberedNames.ensure(sql, kind, key, new Map([[name, columns]])))
+
+  const findAgentVersion = Effect.fnUntraced(function* (project: number, agent: Agent, name: AgentVersionName) {
+    const [row] = yield* sql<AgentVersionRow>`
+      SELECT agent_version_name, agent_version_number, created_at, deprecated_at, description FROM agent_versions
+      WHERE project_id = ${project} AND agent_number = ${agent.number} AND agent_version_name = ${name}`
+    return row && toAgentVersion(row)
+  })
+
+  const getAgentVersion = Effect.fn("SqlStorage.getAgentVersion")(function* (
+    project: ProjectId,
+    agentName: AgentName,
+    name: AgentVersionName
+  ) {
+    const agent = yield* getAgent(project, agentName)
+    const version = yield* findAgentVersion((yield* projects.find(project))!, agent, name)
+    return version ?? (yield* new Errors.AgentVersionNotFound())
+  })
+
+  const putAgentVersion = Effect.fn("SqlStorage.putAgentVersion")(function* (
+    project: ProjectId,
+    agentName: AgentName,
+    version: Omit<AgentVersion, "number" | "deprecatedAt">
+  ) {
+    const agent = yield* getAgent(project, agentName)
+    const project_id = yield* projects.findOrCreate(project)
+    const existing = yield* findAgentVersion(project_id, agent, version.name)
+    if (existing !== undefined) return existing
+    const columns = {
+      description: version.description === null ? null : JSON.stringify(version.description),
+      created_at: version.createdAt.epochMilliseconds
+    }
+    const key = { project_id, agent_number: agent.number }
+    yield* create(NumberedNames.agentVersions, key, version.name, columns)
+    return (yield* findAgentVersion(project_id, agent, version.name))!
+  })
+
+  const findPerson = Effect.fnUntraced(function* (project: number | undefined, id: PersonId) {
+    if (project === undefined) return undefined
+    const [row] = yield* sql<PersonRow>`SELECT person_id, properties, created_at FROM people
+      WHERE project_id = ${project} AND person_id = ${id}`
+    return row && toPerson(row)
+  })
+
+  const getPerson = Effect.fn("SqlStorage.getPerson")(function* (project: ProjectId, id: PersonId) {
+    const person = yield* findPerson(yield* projects.find(project), id)
+    return person ?? (yield* new Errors.PersonNotFound())
+  })
+
+  const putPerson = Effect.fn("SqlStorage.putPerson")(function* (project: ProjectId, person: Person) {
+    const project_id = yield* projects.findOrCreate(project)
+    const existing = yield* findPerson(project_id, person.id)
+    if (existing !== undefined) return existing
+    const columns = { properties: person.properties, created_at: person.createdAt.epochMilliseconds }
+    yield* create(NumberedNames.people, { project_id }, person.id, columns)
+    return (yield* findPerson(project_id, person.id))!
+  })
+
+  const updatePerson = Effect.fn("SqlStorage.updatePerson")(function* (
+    project: ProjectId,
+    id: PersonId,
+    properties: JsonText.JsonText
+  ) {
+    const number = yield* projects.find(project)
+    if (number === undefined) return yield* new Errors.PersonNotFound()
+    const [row] = yield* sql<PersonRow>`UPDATE people SET properties = ${properties}
+      WHERE project_id = ${number} AND person_id = ${id} RETURNING person_id, properties, created_at`
+    return row === undefined ? yield* new Errors.PersonNotFound() : toPerson(row)
+  })
+
+  return {
+    putFingerprint,
+    hasFingerprint,
+    putAgent,
+    getAgent,
+    putAgentVersion,
+    getAgentVersion,
+    putPerson,
+    getPerson,
+    updatePerson
+  }
+}

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { SqlError } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { translate } from "../../src/sql/SqlErrors.ts"
+
+const reasons = {
+  DeadlockError: SqlError.DeadlockError,
+  SerializationError: SqlError.SerializationError,
+  ConnectionError: SqlError.ConnectionError,
+  UnknownError: SqlError.UnknownError
+}
+
+const sqlError = (tag: keyof typeof reasons | "UniqueViolation", code?: string) => {
+  const cause = Object.assign(new Error(tag), { code })
+  const reason =
+    tag === "UniqueViolation" ? new SqlError.UniqueViolation({ cause, constraint: "c" }) : new reasons[tag]({ cause })
+  return new SqlError.SqlError({ reason })
+}
+
+/** Fails so many times, then succeeds; counts its runs. */
+const failing = (times: number, error: SqlError.SqlError) => {
+  const counted = { runs: 0, effect: Effect.void as Effect.Effect<void, SqlError.SqlError> }
+  counted.effect = Effect.suspend(() => (++counted.runs <= times ? Effect.fail(error) : Effect.void))
+  return counted
+}
+
+const settled = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(Effect.exit(effect))
+    yield* TestClock.adjust("1 hour")
+    return yield* Fiber.join(fiber)
+  })
+
+describe("translate", () => {
+  it.effect.each(["DeadlockError", "SerializationError"] as const)("tries again after a %s, five times", (tag) =>
+    Effect.gen(function* () {
+      const five = failing(5, sqlError(tag))
+      assert.strictEqual((yield* settled(translate(five.effect)))._tag, "Success")
+      assert.strictEqual(five.runs, 6)
+      const six = failing(6, sqlError(tag))
+      const error = yield* Effect.flip(yield* settled(translate(six.effect)))
+      assert.strictEqual(error._tag, "storage-unavailable")
+      assert.strictEqual(six.runs, 6)
+    })
+  )
+
+  it.effect.each([
+    ["ConnectionError", undefined],
+    ["UnknownError", "57P01"],
+    ["UnknownError", "57P03"],
+    ["UnknownError", "53300"],
+    ["UnknownError", "53100"],
+    ["UnknownError", "25006"],
+    ["UnknownError", "58030"]
+  ] as const)("says storage-unavailable for %s %s, at once", ([tag, code]) =>
+    Effect.gen(function* () {
+      const once = failing(1, sqlError(tag, code))
+      const error = yield* Effect.flip(yield* settled(translate(once.effect)))
+      assert.strictEqual(error._tag, "storage-unavailable")
+      assert.strictEqual(once.runs, 1)
+    })
+  )
+
+  it.effect.each([
+    ["UnknownError", "XX000"],
+    ["UniqueViolation", "23505"]
+  ] as const)("takes %s %s for a defect of ours", ([tag, code]) =>
+    Effect.gen(function* () {
+      const exit = yield* settled(translate(failing(1, sqlError(tag, code)).effect))
+      assert.isTrue(exit._tag === "Failure" && exit.cause.reasons[0]?._tag === "Die")
+    })
+  )
+
+  it.effect("says storage-unavailable where not even the rollback got through", () =>
+    Effect.gen(function* () {
+      const died = Effect.die(sqlError("ConnectionError"))
+      const error = yield* Effect.flip(yield* settled(translate(died)))
+      assert.strictEqual(error._tag, "storage-unavailable")
+    })
+  )
+
+  it.effect("leaves what is no error of the database as it is", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* Effect.flip(translate(Effect.fail("not found"))), "not found")
+      const exit = yield* Effect.exit(translate(Effect.die("a defect")))
+      assert.isTrue(exit._tag === "Failure" && exit.cause.reasons[0]?._tag === "Die")
+    })
+  )
+
+  it.effect("cuts what takes longer than its deadline", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(yield* settled(translate(Effect.never, 1_000)))
+      assert.strictEqual(error._tag, "storage-unavailable")
+    })
+  )
+})

@@ -1,0 +1,60 @@
+/** Single steps of sweeping, for cases that say themselves what a step answers. */
+import {
+  PersonId,
+  SessionId,
+  type Storage,
+  type SweepChanges,
+  type SweepPacks,
+  type SweepRequest
+} from "@tachograph/core"
+import { Effect } from "effect"
+import { appendEvent, eventId, sharedPiece } from "../Samples.ts"
+import { maxPack, project } from "../storage/Cases.ts"
+
+export type Service = Storage["Service"]
+
+export const s1 = SessionId.make("s1")
+export const p1 = PersonId.make("p1")
+export const p2 = PersonId.make("p2")
+
+export const names = (...texts: ReadonlyArray<string>) => texts.map((text) => sharedPiece(text).sha256)
+
+export const eventIn = (
+  n: number,
+  session: string,
+  shared: ReadonlyArray<string> = [],
+  person: PersonId | null = null
+) => {
+  const event = appendEvent(eventId(n), { session: SessionId.make(session), person })
+  return { ...event, pack: { ...event.pack, shared: shared.map(sharedPiece) } }
+}
+
+export const numberOf = (storage: Service, session: string) =>
+  Effect.map(storage.getSession(project, SessionId.make(session)), (state) => state!.number)
+
+/** Sees what a step is given, and answers what is to be done. */
+export interface Changes {
+  readonly packs?: SweepChanges<unknown>["packs"]
+  /** Of all that was taken out so far, unless it is said of how much. */
+  readonly done?: { readonly owned: ReadonlyArray<Uint8Array>; readonly unswept?: number }
+}
+
+export const sweep = (
+  storage: Service,
+  session: number,
+  request: Partial<SweepRequest>,
+  { done, packs = [] }: Changes = {}
+) =>
+  storage.sweepPacks(project, session, { to: maxPack, limit: 100, above: maxPack - 1, ...request }, (value) => ({
+    packs,
+    done: done && { unswept: value.unswept, ...done },
+    value
+  }))
+
+export const shown = ({ added, isLast, packs }: SweepPacks) => ({
+  packs: packs.map(({ isKept, number }) => (isKept ? number : -number)),
+  added: added.map(({ isKept, number }) => (isKept ? number : -number)),
+  isLast
+})
+
+export const removed = (number: number) => ({ number, bytes: undefined, formerNewBytes: 5, newBytes: 0 })
