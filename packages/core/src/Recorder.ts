@@ -21,22 +21,22 @@ import * as JsonText from "./domain/JsonText.ts"
 import { Person, type PersonId } from "./domain/Person.ts"
 import { CurrentProject, type ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
-import type { Receipt, StorageUsage } from "./domain/StorageUsage.ts"
+import type { ErasureReceipt, StorageUsage } from "./domain/StorageUsage.ts"
 import { Eraser } from "./erase/Eraser.ts"
 import { EventIds } from "./record/EventIds.ts"
 import * as EventReader from "./read/EventReader.ts"
 import type { WrittenEvent } from "./record/CommitBatch.ts"
-import { EventWriter, WriterLimits } from "./record/GroupCommit.ts"
+import { GroupCommit, CommitLimits } from "./record/GroupCommit.ts"
 import type { NewEvent } from "./record/NewEvent.ts"
-import type { Beginnings } from "./payload/scan/PieceScanner.ts"
-import { Room } from "./record/AdmissionControl.ts"
+import type { KnownPrefixes } from "./payload/scan/PieceScanner.ts"
+import { AdmissionControl } from "./record/AdmissionControl.ts"
 import * as Spans from "./telemetry/Spans.ts"
 import { type EventQuery, Storage } from "./Storage.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
 
 /** Fingerprints known to exist, remembered because every event names one. They are never taken away. */
-const rememberedFingerprints = 10_000
+const cachedFingerprints = 10_000
 
 export interface EventPage {
   readonly events: ReadonlyArray<EventSummary>
@@ -53,9 +53,9 @@ export class Recorder extends Context.Service<
       event: NewEvent
     ) => Result<WrittenEvent, SessionIdEmpty | FingerprintNotFound | Overloaded | IdempotencyKeyReused>
     /** What there is room for, of events that have yet to be read. */
-    readonly room: Room
+    readonly admission: AdmissionControl
     /** How the conversations of a session are known to begin: for `EventJson.open`. */
-    readonly beginningsOf: (project: ProjectId, session: string) => Beginnings
+    readonly knownPrefixesOf: (project: ProjectId, session: string) => KnownPrefixes
     readonly getEvent: (id: EventId) => Result<Event, EventNotFound>
     readonly listEvents: (query: EventQuery) => Result<EventPage>
     readonly createFingerprint: (fingerprint: Fingerprint) => Result<FingerprintId>
@@ -74,27 +74,27 @@ export class Recorder extends Context.Service<
     readonly updatePerson: (id: PersonId, properties: JsonText.JsonText) => Result<Person, PersonNotFound>
     readonly getPerson: (id: PersonId) => Result<Person, PersonNotFound>
     /** Erases the person and all their events. Can be run again to its end where it was interrupted. */
-    readonly erasePerson: (id: PersonId) => Result<Receipt, PersonNotFound>
+    readonly erasePerson: (id: PersonId) => Result<ErasureReceipt, PersonNotFound>
     /** Erases the events of a session, and with them the session. */
-    readonly eraseSession: (session: SessionId) => Result<Receipt, SessionNotFound>
+    readonly eraseSession: (session: SessionId) => Result<ErasureReceipt, SessionNotFound>
     /** What payloads take; `sessions` is how many of the largest are told one by one. */
     readonly storageUsage: (sessions: number) => Result<StorageUsage>
   }
 >()("tachograph/core/Recorder") {
-  static readonly layerNoDeps: Layer.Layer<Recorder, never, Storage | EventIds | EventWriter | Eraser> = Layer.effect(
+  static readonly layerNoDeps: Layer.Layer<Recorder, never, Storage | EventIds | GroupCommit | Eraser> = Layer.effect(
     Recorder,
     Effect.suspend(() => make)
   )
 
   static readonly layer: Layer.Layer<Recorder, never, Storage> = this.layerNoDeps.pipe(
-    Layer.provide([EventIds.layer, EventWriter.layer, Eraser.layer])
+    Layer.provide([EventIds.layer, GroupCommit.layer, Eraser.layer])
   )
 }
 
 const make = Effect.gen(function* () {
   const storage = yield* Storage
   const ids = yield* EventIds
-  const writer = yield* EventWriter
+  const writer = yield* GroupCommit
   const eraser = yield* Eraser
 
   const knownFingerprints = yield* Cache.makeWith(
@@ -103,7 +103,7 @@ const make = Effect.gen(function* () {
       return storage.hasFingerprint(project, id)
     },
     {
-      capacity: rememberedFingerprints,
+      capacity: cachedFingerprints,
       timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value ? Duration.infinity : Duration.zero)
     }
   )
@@ -137,9 +137,9 @@ const make = Effect.gen(function* () {
       // Each field is of its type already.
       { disableChecks: true }
     )
-    const { cameAt, idempotency, payload } = event
-    return yield* writer.append({ project, summary, payload, idempotency, cameAt })
-  }, Spans.heard("Recorder.createEvent"))
+    const { arrivedAtMs: cameAt, idempotency, payload } = event
+    return yield* writer.append({ project, summary, payload, idempotency, arrivedAtMs: cameAt })
+  }, Spans.spanIfTraced("Recorder.createEvent"))
 
   const getEvent = Effect.fn("Recorder.getEvent")(function* (id: EventId) {
     return yield* EventReader.read(storage, yield* CurrentProject, id)
@@ -207,8 +207,8 @@ const make = Effect.gen(function* () {
   })
 
   return Recorder.of({
-    room: new Room(yield* WriterLimits, writer.isBehind),
-    beginningsOf: writer.beginningsOf,
+    admission: new AdmissionControl(yield* CommitLimits, writer.isSaturated),
+    knownPrefixesOf: writer.knownPrefixesOf,
     createEvent,
     getEvent,
     listEvents,

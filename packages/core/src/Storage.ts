@@ -49,7 +49,7 @@ export class Storage extends Context.Service<
      */
     readonly appendEvents: (
       events: ReadonlyArray<AppendEvent>
-    ) => Result<ReadonlyArray<number>, SessionMoved | KeysTaken>
+    ) => Result<ReadonlyArray<number>, SessionConflict | KeyConflict>
     readonly getEvent: (project: ProjectId, id: EventId) => Result<StoredEvent, EventNotFound>
     /** In the order of ids, and so of time. */
     readonly listEvents: (project: ProjectId, query: EventQuery) => Result<ReadonlyArray<EventSummary>>
@@ -76,12 +76,12 @@ export class Storage extends Context.Service<
     ) => Result<ReadonlyArray<{ readonly sha256: Uint8Array; readonly bytes: Uint8Array }>>
 
     /**
-     * Takes events away, the oldest first, and marks their sessions as unswept: what stood in them stays until the sessions
+     * Takes events away, the oldest first, and marks their sessions as pendingSweep: what stood in them stays until the sessions
      * are swept.
      */
     readonly eraseEvents: (project: ProjectId, which: Erasable, limit: number) => Result<ErasedEvents>
     /** Sessions out of which events were taken, and that were not swept since. By number. */
-    readonly listUnswept: (project: ProjectId, limit: number) => Result<ReadonlyArray<number>>
+    readonly listPendingSweep: (project: ProjectId, limit: number) => Result<ReadonlyArray<number>>
     /**
      * One step of sweeping a session, during which nobody appends to it. Reads packs and hands them to `rewrite`, does what
      * it answers, and raises the session's generation if that changes anything. Undefined if there is no such session.
@@ -141,7 +141,7 @@ export class Storage extends Context.Service<
     readonly revokeApiKey: (id: string, at: DateTime.Utc) => Result<ApiKey | undefined>
 
     /** Batches of events that are worth appending at the same time. */
-    readonly lanes: number
+    readonly appendConcurrency: number
     /** Succeeds when the storage answers. */
     readonly ping: Result<void>
   }
@@ -183,7 +183,7 @@ export interface NewPack {
 }
 
 /** Sessions that are not as they were believed to be: nothing was appended. */
-export class SessionMoved extends Schema.TaggedError<SessionMoved>()("session-moved", {
+export class SessionConflict extends Schema.TaggedError<SessionConflict>()("session-moved", {
   sessions: Schema.Array(Schema.Struct({ project: Schema.String, session: Schema.String }))
 }) {}
 
@@ -196,7 +196,7 @@ export interface TakenKey {
 }
 
 /** Some of the events are there already, or others under their keys: nothing was appended. */
-export class KeysTaken extends Data.TaggedError("keys-taken")<{ readonly taken: ReadonlyArray<TakenKey> }> {}
+export class KeyConflict extends Data.TaggedError("keys-taken")<{ readonly taken: ReadonlyArray<TakenKey> }> {}
 
 export interface StoredEvent {
   readonly summary: EventSummary
@@ -226,8 +226,8 @@ export interface SweepRequest {
 
 export interface SweepPacks {
   readonly state: SessionState
-  /** Changes whenever events are taken out, and is never the same twice; above 0 while the session is unswept. */
-  readonly unswept: number
+  /** Changes whenever events are taken out, and is never the same twice; above 0 while the session is pendingSweep. */
+  readonly pendingSweep: number
   /** From the highest number that was asked for downwards; ascending. */
   readonly packs: ReadonlyArray<SweepPack>
   /** There are none below them. */
@@ -239,10 +239,10 @@ export interface SweepPacks {
 export interface SweepChanges<A> {
   readonly packs: ReadonlyArray<Change>
   /**
-   * The session is swept of all that was taken out until `unswept` was this: it owns the shared pieces of these names and no
-   * others, and goes if it has no events. Where more was taken out since, it stays unswept.
+   * The session is swept of all that was taken out until `pendingSweep` was this: it owns the shared pieces of these names and no
+   * others, and goes if it has no events. Where more was taken out since, it stays pendingSweep.
    */
-  readonly done: { readonly owned: ReadonlyArray<Uint8Array>; readonly unswept: number } | undefined
+  readonly done: { readonly owned: ReadonlyArray<Uint8Array>; readonly pendingSweep: number } | undefined
   readonly value: A
 }
 

@@ -5,18 +5,18 @@ export { ApiKey, Scope } from "./domain/ApiKey.ts"
 export * as Errors from "./domain/Errors.ts"
 export { Api, type Event, EventId, EventReceipt, EventSummary, type ModelFacts, type Payload } from "./domain/Event.ts"
 export { Fingerprint, FingerprintId } from "./domain/Fingerprint.ts"
-export { type Idempotency, IdempotencyKey, keysKeptFor } from "./domain/IdempotencyKey.ts"
+export { type Idempotency, IdempotencyKey, idempotencyKeyTtl as keysKeptFor } from "./domain/IdempotencyKey.ts"
 export * as JsonText from "./domain/JsonText.ts"
 export { Name } from "./domain/Name.ts"
 export { Person, PersonId } from "./domain/Person.ts"
 export { CurrentProject, defaultProject, ProjectId } from "./domain/Project.ts"
 export { SessionId } from "./domain/Session.ts"
-export { Receipt, StorageUsage } from "./domain/StorageUsage.ts"
+export { ErasureReceipt as Receipt, StorageUsage } from "./domain/StorageUsage.ts"
 export * as Uuid from "./domain/Uuid.ts"
 export { firstIdOf } from "./record/EventIds.ts"
 export * as EventJson from "./record/EventJson.ts"
 export type { WrittenEvent } from "./record/CommitBatch.ts"
-export { defaultWriterLimits, WriterLimits } from "./record/GroupCommit.ts"
+export { defaultCommitLimits as defaultWriterLimits, CommitLimits as WriterLimits } from "./record/GroupCommit.ts"
 export * as MemoryStorage from "./memory/MemoryStorage.ts"
 export * as ModelFactsReader from "./payload/scan/ModelFacts.ts"
 export * as Marks from "./payload/scan/PieceScanner.ts"
@@ -26,18 +26,18 @@ export * as Scan from "./payload/scan/Scan.ts"
 export type { SharedPiece } from "./payload/format/SharedPiece.ts"
 export type { NewEvent } from "./record/NewEvent.ts"
 export { type EventPage, Recorder } from "./Recorder.ts"
-export type { Place, Room } from "./record/AdmissionControl.ts"
+export type { Permit as Place, AdmissionControl as Room } from "./record/AdmissionControl.ts"
 export * as Retention from "./erase/Retention.ts"
-export { SessionMemoryBytes } from "./sessions/SessionCache.ts"
+export { SessionCacheBytes as SessionMemoryBytes } from "./sessions/SessionCache.ts"
 export * as ShownMetrics from "./telemetry/ObservableMetrics.ts"
 export {
   type AppendEvent,
   type Erasable,
   type ErasedAtLast,
   type EventQuery,
-  KeysTaken,
+  KeyConflict as KeysTaken,
   type NewPack,
-  SessionMoved,
+  SessionConflict as SessionMoved,
   type SessionState,
   Storage,
   type StoredEvent,

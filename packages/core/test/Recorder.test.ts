@@ -7,7 +7,7 @@ import { Fingerprint, FingerprintId } from "../src/domain/Fingerprint.ts"
 import * as JsonText from "../src/domain/JsonText.ts"
 import { CurrentProject, ProjectId } from "../src/domain/Project.ts"
 import { SessionId } from "../src/domain/Session.ts"
-import * as Marks from "../src/payload/scan/PieceScanner.ts"
+import * as PieceScanner from "../src/payload/scan/PieceScanner.ts"
 import * as MemoryStorage from "../src/memory/MemoryStorage.ts"
 import { Recorder } from "../src/Recorder.ts"
 import { Storage } from "../src/Storage.ts"
@@ -33,7 +33,7 @@ const event = (fingerprintId: FingerprintId): NewEvent => ({
   api: "aisdk",
   fingerprintId,
   session: SessionId.make("s"),
-  payload: Marks.ofTexts(`{ "a": 1.0 }`, "{}"),
+  payload: PieceScanner.ofTexts(`{ "a": 1.0 }`, "{}"),
   facts: { model: null, inputTokens: null, outputTokens: null, stopReason: null }
 })
 

@@ -4,7 +4,7 @@ import { ByteSize, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "
 import { HttpEffect, HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Answered from "./front/StandardHeaders.ts"
+import * as StandardHeaders from "./front/StandardHeaders.ts"
 import { type Authorize, Authorizer } from "./front/Authorizer.ts"
 import * as BasePath from "./front/BasePath.ts"
 import * as InProcess from "./mounts/InProcess.ts"
@@ -182,7 +182,7 @@ const goneBody = JSON.stringify({ type: "storage-unavailable" })
 const goneHeaders = () => ({
   "content-type": "application/json",
   "retry-after": "1",
-  ...Answered.headers(randomUUID()),
-  ...Answered.unkept
+  ...StandardHeaders.headers(randomUUID()),
+  ...StandardHeaders.unkept
 })
 const gone = () => new Response(goneBody, { status: 503, headers: goneHeaders() })

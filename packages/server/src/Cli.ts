@@ -27,7 +27,7 @@ const usage = (error: CliError.ShowHelp): UsageError => {
 
 /** A worker's primary says it, in its own name. */
 const report = (message: string) =>
-  Worker.assignment === undefined ? Console.error(`tachograph: ${message}`) : Worker.tell({ failure: message })
+  Worker.assignment === undefined ? Console.error(`tachograph: ${message}`) : Worker.send({ failure: message })
 
 /** Runs a command line; fails with what was printed to standard error, if anything was. */
 export const run = (args: ReadonlyArray<string>) =>

@@ -117,7 +117,7 @@ describe("Retention over SQLite", () => {
       // The first pass is ten seconds later than now.
       yield* Effect.forEach([...across.slice(6), ...fresh], isKept)
       for (const project of yield* storage.listProjects) {
-        expect(yield* storage.listUnswept(project, 10)).toEqual([])
+        expect(yield* storage.listPendingSweep(project, 10)).toEqual([])
       }
       expect(yield* storage.getSession(defaultProject, SessionId.make("old"))).toBeUndefined()
       expect((yield* storage.usage(other, 10)).storedBytes).toBe(0)
@@ -194,7 +194,7 @@ describe("Retention over SQLite", () => {
         yield* TestClock.adjust("10 minutes")
         yield* Effect.forEach([...old, ...gone], isGone)
         yield* Effect.forEach(fresh, isKept)
-        expect(yield* storage.listUnswept(defaultProject, 10)).toEqual([])
+        expect(yield* storage.listPendingSweep(defaultProject, 10)).toEqual([])
         expect(yield* storage.getSession(defaultProject, SessionId.make("old"))).toBeUndefined()
       }).pipe(Effect.scoped, Effect.provide(over(file)), Effect.runPromise)
     }

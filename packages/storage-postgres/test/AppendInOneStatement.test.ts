@@ -145,7 +145,7 @@ const meanwhile = Effect.fnUntraced(function* <A, E>(
 const holdPerson: Statement = (sql) => sql`SELECT 1 FROM people WHERE person_id = 'ann' FOR UPDATE`
 
 it.each<[what: string, first: Statement, last: Statement, outcome: ReadonlyArray<boolean>]>([
-  ["another count of its sessions", (sql) => sql`UPDATE sessions SET unswept = unswept + 1`, nothing, inOne],
+  ["another count of its sessions", (sql) => sql`UPDATE sessions SET pending_sweep = pending_sweep + 1`, nothing, inOne],
   [
     "a count that comes to be what it was",
     (sql) => sql`UPDATE sessions SET packs = packs + 1`,

@@ -2,14 +2,14 @@
 import { Storage } from "@tachograph/core"
 import { Effect, Layer } from "effect"
 import { type Migrator, SqlClient, type SqlError } from "effect/sql"
-import * as Erasing from "./erase/Erasure.ts"
-import * as Events from "./read/EventQueries.ts"
-import * as Keys from "./resources/ApiKeys.ts"
+import * as Erasure from "./erase/Erasure.ts"
+import * as EventQueries from "./read/EventQueries.ts"
+import * as ApiKeys from "./resources/ApiKeys.ts"
 import * as Leases from "./resources/Leases.ts"
 import * as Migrations from "./Migrations.ts"
 import * as Projects from "./names/Projects.ts"
 import * as Resources from "./resources/Resources.ts"
-import * as Sessions from "./read/PackQueries.ts"
+import * as PackQueries from "./read/PackQueries.ts"
 import { translate } from "./sql/SqlErrors.ts"
 import * as StorageMetrics from "./sql/StorageMetrics.ts"
 import * as Usage from "./usage/Usage.ts"
@@ -52,16 +52,16 @@ const make = Effect.fnUntraced(function* ({
   }
   const verbOf = <A, E>(name: string, effect: Effect.Effect<A, E | SqlError.SqlError>) => timed(name)(bounded(effect))
   const projects = Projects.make(sql)
-  const events = Events.make(sql, projects)
+  const events = EventQueries.make(sql, projects)
   const resources = Resources.make(sql, projects)
-  const keys = Keys.make(sql, projects)
-  const sessions = Sessions.make(sql, projects)
-  const erasing = Erasing.make(sql, projects, scrub.due(sql))
+  const keys = ApiKeys.make(sql, projects)
+  const sessions = PackQueries.make(sql, projects)
+  const erasing = Erasure.make(sql, projects, scrub.due(sql))
   const usage = Usage.make(sql, projects)
   const leases = Leases.make(sql)
 
   return Storage.of({
-    lanes,
+    appendConcurrency: lanes,
     appendEvents: verb("appendEvents", events.appendEvents),
     getEvent: verb("getEvent", events.getEvent),
     listEvents: verb("listEvents", events.listEvents),
@@ -69,7 +69,7 @@ const make = Effect.fnUntraced(function* ({
     readPacks: verb("readPacks", sessions.readPacks),
     readShared: verb("readShared", sessions.readShared),
     eraseEvents: verb("eraseEvents", erasing.eraseEvents),
-    listUnswept: verb("listUnswept", erasing.listUnswept),
+    listPendingSweep: verb("listPendingSweep", erasing.listUnswept),
     sweepPacks: verb("sweepPacks", erasing.sweepPacks),
     deletePerson: verb("deletePerson", erasing.deletePerson),
     scrub: verbOf("scrub", scrub.run(sql)),

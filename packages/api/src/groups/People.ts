@@ -1,5 +1,5 @@
 import { PersonId } from "@tachograph/core/domain/Person"
-import { Receipt } from "@tachograph/core/domain/StorageUsage"
+import { ErasureReceipt } from "@tachograph/core/domain/StorageUsage"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, administering, reading, writing } from "../Authorization.ts"
@@ -42,7 +42,7 @@ export class People extends HttpApiGroup.make("people").add(
     .annotate(OpenApi.Summary, "Read a person"),
   HttpApiEndpoint.delete("erasePerson", "/people/:person_id", {
     params: { person_id: PersonId },
-    success: Receipt,
+    success: ErasureReceipt,
     error: PersonNotFound
   })
     .annotate(AllowedScopes, administering)

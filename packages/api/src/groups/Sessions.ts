@@ -1,5 +1,5 @@
 import { SessionId } from "@tachograph/core/domain/Session"
-import { Receipt } from "@tachograph/core/domain/StorageUsage"
+import { ErasureReceipt } from "@tachograph/core/domain/StorageUsage"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, administering } from "../Authorization.ts"
 import { SessionNotFound } from "../Errors.ts"
@@ -7,7 +7,7 @@ import { SessionNotFound } from "../Errors.ts"
 export class Sessions extends HttpApiGroup.make("sessions").add(
   HttpApiEndpoint.delete("eraseSession", "/sessions/:session", {
     params: { session: SessionId },
-    success: Receipt,
+    success: ErasureReceipt,
     error: SessionNotFound
   })
     .annotate(AllowedScopes, administering)

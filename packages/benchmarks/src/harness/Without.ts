@@ -13,7 +13,7 @@ import { randomUUID } from "node:crypto"
 import type * as Databases from "./Databases.ts"
 
 /** Nothing is marked, and so nothing is a piece: every payload is compressed whole. */
-const whole = (value: Marks.MarkedValue): Marks.MarkedValue => ({ ...value, marks: [], conversations: [] })
+const whole = (value: Marks.ScannedValue): Marks.ScannedValue => ({ ...value, candidates: [], conversations: [] })
 
 const changed = (change: (recorder: Recorder["Service"]) => Partial<Recorder["Service"]>) =>
   Layer.effect(
@@ -23,10 +23,10 @@ const changed = (change: (recorder: Recorder["Service"]) => Partial<Recorder["Se
 
 /** The same recorder, but for pieces. */
 export const pieces = changed((recorder) => ({
-  beginningsOf: () => Marks.noBeginnings,
+  knownPrefixesOf: () => Marks.noKnownPrefixes,
   createEvent: (event) => {
     const { inputs, output, text } = event.payload
-    const payload = { text, inputs: whole(inputs), output: whole(output), beginnings: Marks.noBeginnings }
+    const payload = { text, inputs: whole(inputs), output: whole(output), beginnings: Marks.noKnownPrefixes }
     return recorder.createEvent({ ...event, payload })
   }
 }))

@@ -1,6 +1,6 @@
 /** How long it takes to split events, against parsing them and against parsing and compressing them. One process, no I/O. */
 import { EventJson, Marks } from "@tachograph/core"
-import { Knowledge } from "@tachograph/core/payload/SessionIndex"
+import { SessionIndex } from "@tachograph/core/payload/SessionIndex"
 import * as Split from "@tachograph/core/payload/Split"
 import { constants, zstdCompressSync } from "node:zlib"
 import { longest, type Options } from "../harness/Options.ts"
@@ -24,30 +24,30 @@ const timed = <A>(body: () => A): readonly [number, A] => {
 const sessionOf = (body: Buffer): string => (JSON.parse(body.toString()) as { readonly session: string }).session
 
 class Sessions {
-  readonly #known = new Map<string, Knowledge>()
+  readonly #known = new Map<string, SessionIndex>()
 
-  of(session: string): Knowledge {
+  of(session: string): SessionIndex {
     let known = this.#known.get(session)
-    if (known === undefined) this.#known.set(session, (known = new Knowledge()))
+    if (known === undefined) this.#known.set(session, (known = new SessionIndex()))
     return known
   }
 
   /** What `EventJson.open` asks. */
-  readonly beginningsOf = (session: string): Marks.Beginnings => ({
+  readonly beginningsOf = (session: string): Marks.KnownPrefixes => ({
     session: 1,
     generation: 0,
-    list: this.of(session).beginnings
+    list: this.of(session).knownPrefixes
   })
 }
 
-const opened = (body: Buffer, beginningsOf: (session: string) => Marks.Beginnings): EventJson.OpenEvent => {
+const opened = (body: Buffer, beginningsOf: (session: string) => Marks.KnownPrefixes): EventJson.OpenEvent => {
   const event = EventJson.open(body, beginningsOf)
   if (event === undefined) throw new Error("A body is not that of an event")
   return event
 }
 
 /** Compressing what is shared is part of it: it would have to be stored. */
-const splitWhole = (event: EventJson.OpenEvent, knowledge: Knowledge): Split.Draft => {
+const splitWhole = (event: EventJson.OpenEvent, knowledge: SessionIndex): Split.Draft => {
   const draft = Split.split(event.payload, knowledge)
   draft.pack.bytes()
   for (const piece of draft.shared) piece.bytes()
@@ -79,13 +79,13 @@ const known = (before: ReadonlyArray<Buffer>, bodies: ReadonlyArray<Buffer>): Ti
 const unknown = (bodies: ReadonlyArray<Buffer>): Times => {
   const total = { open: 0, mark: 0, parse: 0, split: 0, learn: 0 }
   for (const body of bodies) {
-    const [open, event] = timed(() => opened(body, () => Marks.noBeginnings))
+    const [open, event] = timed(() => opened(body, () => Marks.noKnownPrefixes))
     const { inputs, output } = event.payload
     const [mark] = timed(() => {
       Marks.ofInputs(body, inputs.start, [])
       Marks.ofOutput(body, output.start)
     })
-    const [split] = timed(() => splitWhole(event, new Knowledge()))
+    const [split] = timed(() => splitWhole(event, new SessionIndex()))
     total.open += open
     total.mark += mark
     total.split += split

@@ -14,7 +14,7 @@ export const IdempotencyKey = Name.check(printable).pipe(Schema.brand("Idempoten
 export type IdempotencyKey = typeof IdempotencyKey.Type
 
 /** From the receipt of the event: then the key is free again. */
-export const keysKeptFor = Duration.days(7)
+export const idempotencyKeyTtl = Duration.days(7)
 
 export interface Idempotency {
   readonly key: IdempotencyKey

@@ -23,7 +23,7 @@ export const StorageUsage = Schema.Struct({
 export type StorageUsage = typeof StorageUsage.Type
 
 /** What an erasure has taken away. */
-export const Receipt = Schema.Struct({
+export const ErasureReceipt = Schema.Struct({
   events: Schema.Int,
   /** Sessions that were left without events, and went whole. */
   sessions: Schema.Int,
@@ -32,4 +32,4 @@ export const Receipt = Schema.Struct({
   /** Bytes that packs and shared pieces take less than before, as stored. */
   bytes: Schema.Int
 })
-export type Receipt = typeof Receipt.Type
+export type ErasureReceipt = typeof ErasureReceipt.Type

@@ -9,7 +9,7 @@ import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
-import type { Receipt } from "../domain/StorageUsage.ts"
+import type { ErasureReceipt } from "../domain/StorageUsage.ts"
 import { Sweep } from "../payload/Sweep.ts"
 import { type Erasable, Storage } from "../Storage.ts"
 
@@ -24,13 +24,13 @@ export class Eraser extends Context.Service<
     readonly erasePerson: (
       project: ProjectId,
       id: PersonId
-    ) => Effect.Effect<Receipt, PersonNotFound | StorageUnavailable>
+    ) => Effect.Effect<ErasureReceipt, PersonNotFound | StorageUnavailable>
     readonly eraseSession: (
       project: ProjectId,
       session: SessionId
-    ) => Effect.Effect<Receipt, SessionNotFound | StorageUnavailable>
+    ) => Effect.Effect<ErasureReceipt, SessionNotFound | StorageUnavailable>
     /** Erases the events whose ids are older; `scrub` is left to the caller. `pace` is given every transaction to run. */
-    readonly eraseOlder: (project: ProjectId, before: EventId, pace: Pace) => Effect.Effect<Receipt, StorageUnavailable>
+    readonly eraseOlder: (project: ProjectId, before: EventId, pace: Throttle) => Effect.Effect<ErasureReceipt, StorageUnavailable>
     /** Overwrites in the files what earlier erasures have freed, as far as the storage can. */
     readonly scrub: Effect.Effect<void>
   }
@@ -42,13 +42,13 @@ export class Eraser extends Context.Service<
 }
 
 /** Runs a step, and waits as it sees fit. */
-export type Pace = <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>
+export type Throttle = <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
-const atOnce: Pace = (step) => step
+const unthrottled: Throttle = (step) => step
 
-export const nothing: Receipt = { events: 0, sessions: 0, pieces: 0, bytes: 0 }
+export const nothing: ErasureReceipt = { events: 0, sessions: 0, pieces: 0, bytes: 0 }
 
-export const plus = (a: Receipt, b: Receipt): Receipt => ({
+export const plus = (a: ErasureReceipt, b: ErasureReceipt): ErasureReceipt => ({
   events: a.events + b.events,
   sessions: a.sessions + b.sessions,
   pieces: a.pieces + b.pieces,
@@ -56,7 +56,7 @@ export const plus = (a: Receipt, b: Receipt): Receipt => ({
 })
 
 const make = (storage: Storage["Service"]) => {
-  const takeEvents = Effect.fnUntraced(function* (project: ProjectId, which: Erasable, pace: Pace) {
+  const takeEvents = Effect.fnUntraced(function* (project: ProjectId, which: Erasable, pace: Throttle) {
     let events = 0
     for (;;) {
       const erased = yield* pace(storage.eraseEvents(project, which, eventsAtOnce))
@@ -66,28 +66,28 @@ const make = (storage: Storage["Service"]) => {
   })
 
   /** Sweeps a session, however large, a few packs at a time. */
-  const sweepSession = Effect.fnUntraced(function* (project: ProjectId, session: number, pace: Pace) {
+  const sweepSession = Effect.fnUntraced(function* (project: ProjectId, session: number, pace: Throttle) {
     let sweep = new Sweep()
     let began: number | undefined
     let receipt = nothing
     for (;;) {
       const request = { ...sweep.next, limit: packsAtOnce }
       const step = yield* pace(
-        storage.sweepPacks(project, session, request, ({ added, isLast, packs, unswept }) => {
+        storage.sweepPacks(project, session, request, ({ added, isLast, packs, pendingSweep }) => {
           const next = new Sweep(sweep)
-          next.look(added)
+          next.observe(added)
           const { bytes, changes, pieces } = next.step(packs)
           return {
             packs: changes,
-            done: isLast ? { owned: next.owned, unswept: began ?? unswept } : undefined,
-            value: { next, isLast, pieces, bytes, unswept }
+            done: isLast ? { owned: next.owned, pendingSweep: began ?? pendingSweep } : undefined,
+            value: { next, isLast, pieces, bytes, pendingSweep }
           }
         })
       )
       if (step === undefined) return receipt
       const { erased, value } = step
       sweep = value.next
-      began ??= value.unswept
+      began ??= value.pendingSweep
       receipt = plus(receipt, {
         events: 0,
         sessions: erased.session ? 1 : 0,
@@ -99,12 +99,12 @@ const make = (storage: Storage["Service"]) => {
   })
 
   /** One session that cannot be swept, its packs being damaged, does not keep the others from it; then it is said. */
-  const sweepAll = Effect.fnUntraced(function* (project: ProjectId, pace: Pace) {
+  const sweepAll = Effect.fnUntraced(function* (project: ProjectId, pace: Throttle) {
     let receipt = nothing
     const failed = new Map<number, Cause.Cause<never>>()
     for (;;) {
       const limit = sessionsAtOnce + failed.size
-      const sessions = yield* pace(storage.listUnswept(project, limit))
+      const sessions = yield* pace(storage.listPendingSweep(project, limit))
       for (const session of sessions.filter((number) => !failed.has(number))) {
         const exit = yield* Effect.exit(sweepSession(project, session, pace))
         if (Exit.isSuccess(exit)) receipt = plus(receipt, exit.value)
@@ -128,8 +128,8 @@ const make = (storage: Storage["Service"]) => {
       yield* scrub
       return yield* new SessionNotFound()
     }
-    const events = yield* takeEvents(project, { session }, atOnce)
-    const swept = yield* sweepAll(project, atOnce)
+    const events = yield* takeEvents(project, { session }, unthrottled)
+    const swept = yield* sweepAll(project, unthrottled)
     yield* scrub
     return plus({ ...nothing, events }, swept)
   })
@@ -138,8 +138,8 @@ const make = (storage: Storage["Service"]) => {
     yield* Effect.tapError(storage.getPerson(project, id), () => scrub)
     let receipt = nothing
     for (let isGone = false; !isGone;) {
-      const events = yield* takeEvents(project, { person: id }, atOnce)
-      receipt = plus({ ...receipt, events: receipt.events + events }, yield* sweepAll(project, atOnce))
+      const events = yield* takeEvents(project, { person: id }, unthrottled)
+      receipt = plus({ ...receipt, events: receipt.events + events }, yield* sweepAll(project, unthrottled))
       // Somebody may have recorded for the person meanwhile.
       isGone = yield* Effect.catchTag(storage.deletePerson(project, id), "person-not-found", () => Effect.succeed(true))
     }
@@ -147,7 +147,7 @@ const make = (storage: Storage["Service"]) => {
     return receipt
   })
 
-  const eraseOlder = Effect.fn("Eraser.eraseOlder")(function* (project: ProjectId, before: EventId, pace: Pace) {
+  const eraseOlder = Effect.fn("Eraser.eraseOlder")(function* (project: ProjectId, before: EventId, pace: Throttle) {
     const events = yield* takeEvents(project, { before }, pace)
     const swept = yield* sweepAll(project, pace)
     return plus({ ...nothing, events }, swept)

@@ -4,7 +4,7 @@
  */
 import { Clock, DateTime, Duration, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { Eraser, nothing, type Pace, plus } from "./Eraser.ts"
+import { Eraser, nothing, type Throttle, plus } from "./Eraser.ts"
 import { firstIdOf } from "../record/EventIds.ts"
 import { Storage } from "../Storage.ts"
 
@@ -32,7 +32,7 @@ const restPerWork = 9
 const leastRest = Duration.millis(5)
 
 /** After each step, nine times as long is left to others. */
-const unhurried: Pace = (step) =>
+const backgroundThrottle: Throttle = (step) =>
   Effect.flatMap(Effect.timed(step), ([took, value]) =>
     Effect.as(Effect.sleep(Duration.max(Duration.times(took, restPerWork), leastRest)), value)
   )
@@ -61,13 +61,13 @@ const run = Effect.fnUntraced(function* (keep: Duration.Duration) {
     yield* Effect.forEach(
       yield* storage.listProjects,
       (project) =>
-        Effect.map(eraser.eraseOlder(project, before, unhurried), (erased) => {
+        Effect.map(eraser.eraseOlder(project, before, backgroundThrottle), (erased) => {
           receipt = plus(receipt, erased)
         }),
       { discard: true }
     ).pipe(
       Effect.andThen(
-        Effect.suspend(() => (receipt.events + receipt.pieces === 0 ? Effect.void : unhurried(eraser.scrub)))
+        Effect.suspend(() => (receipt.events + receipt.pieces === 0 ? Effect.void : backgroundThrottle(eraser.scrub)))
       ),
       Effect.ensuring(
         Effect.suspend(() =>

@@ -18,10 +18,10 @@ export interface Principal {
  * How long a look-up is remembered. Revocation is promised to take effect within 10 s in every process; the difference
  * leaves time for a look-up that was under way.
  */
-const rememberFor = Duration.seconds(8)
+const cacheTtl = Duration.seconds(8)
 
 /** Keys remembered at once; the least recently used goes first. */
-const rememberAtMost = 10_000
+const cacheCapacity = 10_000
 
 /** Shorter keys of somebody's own making are too easy to guess. Characters. */
 const minStaticKeyLength = 20
@@ -68,10 +68,10 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
   }
   const staticHashes = staticKeys.map((key) => sha256(Redacted.value(key), "utf8"))
 
-  const remembered = yield* Cache.makeWith((hash: string) => storage.findApiKey(Buffer.from(hash, "hex")), {
-    capacity: rememberAtMost,
+  const cached = yield* Cache.makeWith((hash: string) => storage.findApiKey(Buffer.from(hash, "hex")), {
+    capacity: cacheCapacity,
     // What was not found is asked for again, so that a new key works at once.
-    timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== undefined ? rememberFor : Duration.zero)
+    timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== undefined ? cacheTtl : Duration.zero)
   })
 
   const issue = Effect.fn("ApiKeys.issue")(function* ({ expiresAt, name, project, scopes }) {
@@ -106,20 +106,20 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
     const presentedHash = hashOf(presented)
     if (isStatic(presentedHash)) return everything
     if (!ApiKeyText.isWellFormed(Redacted.value(presented))) return undefined
-    return yield* ifOpen(yield* Cache.get(remembered, presentedHash.toString("hex")))
+    return yield* ifOpen(yield* Cache.get(cached, presentedHash.toString("hex")))
   })
 
   const runSync = Effect.runSyncWith(yield* Effect.context<never>())
   const known = (presented: Redacted.Redacted): Principal | undefined => {
     const presentedHash = hashOf(presented)
     if (isStatic(presentedHash)) return everything
-    const found = Cache.getSuccess(remembered, presentedHash.toString("hex"))
+    const found = Cache.getSuccess(cached, presentedHash.toString("hex"))
     return runSync(Effect.flatMap(found, (key) => ifOpen(Option.getOrUndefined(key))))
   }
 
   const revoke = Effect.fn("ApiKeys.revoke")(function* (id: string) {
     const key = yield* storage.revokeApiKey(id, yield* DateTime.now)
-    yield* Cache.invalidateAll(remembered)
+    yield* Cache.invalidateAll(cached)
     return key
   })
 

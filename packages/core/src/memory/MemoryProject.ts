@@ -3,7 +3,7 @@ import { DateTime } from "effect"
 import { Agent, type AgentName } from "../domain/Agent.ts"
 import { AgentVersion, type AgentVersionName } from "../domain/AgentVersion.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
-import { type Idempotency, type IdempotencyKey, keysKeptFor } from "../domain/IdempotencyKey.ts"
+import { type Idempotency, type IdempotencyKey, idempotencyKeyTtl } from "../domain/IdempotencyKey.ts"
 import * as JsonText from "../domain/JsonText.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
@@ -23,7 +23,7 @@ interface EventEntry {
 }
 
 const isKept = ({ receivedAt }: TakenKey, now: DateTime.Utc): boolean =>
-  DateTime.isLessThan(now, DateTime.addDuration(receivedAt, keysKeptFor))
+  DateTime.isLessThan(now, DateTime.addDuration(receivedAt, idempotencyKeyTtl))
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
 
@@ -145,7 +145,7 @@ export class MemoryProject {
     for (const { pack, session, summary } of erased) {
       this.eventsById.delete(summary.id)
       session.packs.get(pack)!.isKept = false
-      session.unswept = Math.abs(session.unswept) + 1
+      session.pendingSweep = Math.abs(session.pendingSweep) + 1
     }
     for (const [key, { id }] of this.#keys) if (!this.eventsById.has(id)) this.#keys.delete(key)
     const left = this.events.filter(({ summary }) => this.eventsById.has(summary.id))
@@ -154,10 +154,10 @@ export class MemoryProject {
   }
 
   /** The end of a sweep: lets go of what the session does not own any more, and of the session if it has no events. */
-  finishSweep(session: MemorySession, owned: ReadonlyArray<Uint8Array>, unswept: number): ErasedAtLast {
-    const isSwept = session.unswept === unswept
+  finishSweep(session: MemorySession, owned: ReadonlyArray<Uint8Array>, pendingSweep: number): ErasedAtLast {
+    const isSwept = session.pendingSweep === pendingSweep
     // The count goes on from there, so that a sweep that began before does not take a later erasure for its own.
-    if (isSwept) session.unswept = -Math.abs(unswept)
+    if (isSwept) session.pendingSweep = -Math.abs(pendingSweep)
     session.owned.clear()
     for (const name of owned) session.owned.add(hexOf(name))
     let pieces = 0

@@ -15,7 +15,7 @@ interface Pack extends StoredPack {
 export class MemorySession {
   readonly id: SessionId
   state: SessionState
-  unswept = 0
+  pendingSweep = 0
   readonly packs = new Map<number, Pack>()
   readonly owned = new Set<string>()
 
@@ -46,7 +46,7 @@ export class MemorySession {
     const below = all.filter(({ number }) => number <= to)
     return {
       state: this.state,
-      unswept: this.unswept,
+      pendingSweep: this.pendingSweep,
       packs: below.slice(-limit),
       isLast: below.length <= limit,
       added: all.filter(({ number }) => number > above)

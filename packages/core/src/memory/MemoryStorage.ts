@@ -7,7 +7,7 @@ import { Person, type PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import { MemoryProject, putVersion } from "./MemoryProject.ts"
 import { keyOf } from "../sessions/SessionCache.ts"
-import { type AppendEvent, KeysTaken, SessionMoved, Storage } from "../Storage.ts"
+import { type AppendEvent, KeyConflict, SessionConflict, Storage } from "../Storage.ts"
 
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   const projects = new Map<ProjectId, MemoryProject>()
@@ -33,16 +33,16 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     Effect.suspend(() => orFail(projects.get(project)?.people.get(id), () => new PersonNotFound()))
 
   return Storage.of({
-    lanes: 1,
+    appendConcurrency: 1,
     appendEvents: (events) =>
-      Effect.suspend((): Effect.Effect<ReadonlyArray<number>, SessionMoved | KeysTaken> => {
+      Effect.suspend((): Effect.Effect<ReadonlyArray<number>, SessionConflict | KeyConflict> => {
         for (const { project, summary } of events) {
           if (projects.get(project)?.eventsById.has(summary.id)) throw new Error(`There is an event ${summary.id}`)
         }
         const taken = events.flatMap((event) => lookInto(event.project).keyTaken(event) ?? [])
-        if (taken.length > 0) return Effect.fail(new KeysTaken({ taken }))
+        if (taken.length > 0) return Effect.fail(new KeyConflict({ taken }))
         const moved = movedSessions(lookInto, events)
-        if (moved.length > 0) return Effect.fail(new SessionMoved({ sessions: moved }))
+        if (moved.length > 0) return Effect.fail(new SessionConflict({ sessions: moved }))
         return Effect.succeed(events.map((event) => projectOf(event.project).append(event)))
       }),
     getEvent: (project, id) =>
@@ -69,10 +69,10 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
       }),
     eraseEvents: (project, which, limit) =>
       Effect.sync(() => ({ events: projects.get(project)?.erase(which, limit) ?? 0 })),
-    listUnswept: (project, limit) =>
+    listPendingSweep: (project, limit) =>
       Effect.sync(() =>
         Array.from(lookInto(project).sessions.values())
-          .filter(({ unswept }) => unswept > 0)
+          .filter(({ pendingSweep }) => pendingSweep > 0)
           .slice(0, limit)
           .map(({ state }) => state.number)
       ),
@@ -82,7 +82,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         if (found === undefined) return undefined
         const { done, packs, value } = rewrite(found.toSweep(request))
         found.change(packs)
-        const erased = done && projectOf(project).finishSweep(found, done.owned, done.unswept)
+        const erased = done && projectOf(project).finishSweep(found, done.owned, done.pendingSweep)
         return { value, erased: erased ?? { pieces: 0, bytes: 0, session: false } }
       }),
     deletePerson: (project, id) =>

@@ -9,15 +9,15 @@ export type PieceNumber = number
 
 /** The pieces of packs that were opened. */
 export class Pieces {
-  readonly #history = new Map<number, PackContent.Place>()
-  readonly #parts = new Map<number, PackContent.Place>()
+  readonly #history = new Map<number, PackContent.TemplateSpan>()
+  readonly #parts = new Map<number, PackContent.TemplateSpan>()
 
   add({ before, history, parts }: PackContent.Contents): void {
     for (const [index, place] of history.entries()) this.#history.set(before.history + index + 1, place)
     for (const [index, place] of parts.entries()) this.#parts.set(before.parts + index + 1, place)
   }
 
-  get(number: PieceNumber): PackContent.Place | undefined {
+  get(number: PieceNumber): PackContent.TemplateSpan | undefined {
     return number > 0 ? this.#history.get(number) : this.#parts.get(-number)
   }
 }
@@ -49,7 +49,7 @@ interface RestOfRun {
  * pieces. Depth costs memory, not stack.
  */
 const walk = (
-  { content, start }: PackContent.Place,
+  { content, start }: PackContent.TemplateSpan,
   pieces: Pieces,
   literal: (source: Buffer, start: number, end: number) => void,
   shared: (sha256: Buffer) => void
@@ -83,7 +83,7 @@ export const keyOf = (sha256: Uint8Array): string =>
   Buffer.from(sha256.buffer, sha256.byteOffset, 32).toString("latin1")
 
 /** The names of the shared pieces that it takes to put texts together, each once. */
-export const sharedIn = (places: ReadonlyArray<PackContent.Place>, pieces: Pieces): ReadonlyArray<Buffer> => {
+export const sharedIn = (places: ReadonlyArray<PackContent.TemplateSpan>, pieces: Pieces): ReadonlyArray<Buffer> => {
   const names = new Map<string, Buffer>()
   for (const place of places) {
     walk(
@@ -100,7 +100,7 @@ export const sharedIn = (places: ReadonlyArray<PackContent.Place>, pieces: Piece
 export type SharedTexts = ReadonlyMap<string, Buffer>
 
 /** The text of a template; `size` is about how many bytes it has, where that is known. */
-export const join = (place: PackContent.Place, pieces: Pieces, shared: SharedTexts, size?: number): Buffer => {
+export const join = (place: PackContent.TemplateSpan, pieces: Pieces, shared: SharedTexts, size?: number): Buffer => {
   const out = new ByteWriter(size)
   walk(
     place,

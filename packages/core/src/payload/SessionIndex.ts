@@ -5,11 +5,11 @@
 import { hash } from "node:crypto"
 import { ByteReader } from "./format/Bytes.ts"
 import * as Join from "./Join.ts"
-import type { Beginning } from "./scan/PieceScanner.ts"
+import type { KnownPrefix } from "./scan/PieceScanner.ts"
 import * as Pack from "./format/Pack.ts"
 import * as PackContent from "./format/PackContent.ts"
 import * as PackRanges from "./format/PackRanges.ts"
-import * as Policy from "./scan/PiecePolicy.ts"
+import * as PiecePolicy from "./scan/PiecePolicy.ts"
 import * as Template from "./format/Template.ts"
 
 interface PackFacts {
@@ -18,7 +18,7 @@ interface PackFacts {
   readonly before: PackContent.Counts
   readonly chainStart: number
   /** The packs that it takes to read its pieces, beside its own chain; undefined if some of them are not known. */
-  readonly rests: PackRanges.PackRanges | undefined
+  readonly dependencies: PackRanges.PackRanges | undefined
 }
 
 /** What an append adds to what is known. */
@@ -28,50 +28,50 @@ export interface Learned {
   readonly chain: Pack.Chain | undefined
   /** By `keyOf` the SHA-256 of their texts. */
   readonly numbers: ReadonlyMap<string, Join.PieceNumber>
-  readonly beginnings: ReadonlyArray<Beginning>
+  readonly knownPrefixes: ReadonlyArray<KnownPrefix>
   /** Answers the numbers that were put off, of values that nobody has asked for yet. */
-  readonly later: { readonly bytes: number; readonly numbers: () => ReadonlyMap<string, Join.PieceNumber> } | undefined
+  readonly deferredHashes: { readonly bytes: number; readonly numbers: () => ReadonlyMap<string, Join.PieceNumber> } | undefined
 }
 
 /** Memory of one entry of each sort, in bytes; measured, and generous. */
 const numberCost = 160
 const packCost = 200
 const rangeCost = 40
-const beginningCost = 600
+const prefixCost = 600
 const contentCost = 250
 const baseCost = 800
 
-export class Knowledge {
+export class SessionIndex {
   /** Of the last pack that is known. */
   packs = 0
   counts: PackContent.Counts = { history: 0, parts: 0 }
   chain: Pack.Chain | undefined
-  beginnings: ReadonlyArray<Beginning> = []
-  readonly #base: Knowledge | undefined
+  knownPrefixes: ReadonlyArray<KnownPrefix> = []
+  readonly #base: SessionIndex | undefined
   readonly #numbers = new Map<string, Join.PieceNumber>()
   readonly #packs: Array<PackFacts> = []
   /** Ranges in all of them together. */
   #ranges = 0
   /** Numbers that were put off. */
-  readonly #later: Array<NonNullable<Learned["later"]>> = []
+  readonly #deferredHashes: Array<NonNullable<Learned["deferredHashes"]>> = []
 
-  constructor(base?: Knowledge) {
+  constructor(base?: SessionIndex) {
     this.#base = base
     if (base === undefined) return
     this.packs = base.packs
     this.counts = base.counts
     this.chain = base.chain
-    this.beginnings = base.beginnings
+    this.knownPrefixes = base.knownPrefixes
   }
 
   /** Knows what this does, and can learn without its knowing: for packs that are not committed yet. */
-  fork(): Knowledge {
-    return new Knowledge(this)
+  fork(): SessionIndex {
+    return new SessionIndex(this)
   }
 
   /** Nothing is known, so that nothing needs to be looked up. */
   get isEmpty(): boolean {
-    return this.#numbers.size === 0 && this.#later.length === 0 && (this.#base?.isEmpty ?? true)
+    return this.#numbers.size === 0 && this.#deferredHashes.length === 0 && (this.#base?.isEmpty ?? true)
   }
 
   /** About what this takes of the memory, in bytes. */
@@ -81,20 +81,20 @@ export class Knowledge {
       numberCost * this.#numbers.size +
       packCost * this.#packs.length +
       rangeCost * this.#ranges +
-      beginningCost * this.beginnings.length +
+      prefixCost * this.knownPrefixes.length +
       (this.chain?.ending.reduce((sum, { length }) => sum + contentCost + length, 0) ?? 0) +
-      this.#later.reduce((sum, { bytes }) => sum + bytes, 0)
+      this.#deferredHashes.reduce((sum, { bytes }) => sum + bytes, 0)
     )
   }
 
   /** Does what was put off, and lets go of the texts that it took. */
-  settle(): void {
-    for (const { numbers } of this.#later.splice(0)) this.#addNumbers(numbers())
+  hashDeferred(): void {
+    for (const { numbers } of this.#deferredHashes.splice(0)) this.#addNumbers(numbers())
   }
 
   /** Forgets the older half of the values, and the packs that only they stood in. Answers whether there were any. */
   forgetHalf(): boolean {
-    this.settle()
+    this.hashDeferred()
     const size = this.#numbers.size + this.#packs.length
     let left = Math.ceil(this.#numbers.size / 2)
     let history = Number.POSITIVE_INFINITY
@@ -108,21 +108,21 @@ export class Knowledge {
       const next = this.#packs[index + 1]
       return next === undefined || next.before.history >= history || next.before.parts >= parts
     })
-    for (const { rests } of this.#packs.splice(0, first)) this.#ranges -= rests?.length ?? 0
-    this.beginnings = []
+    for (const { dependencies: rests } of this.#packs.splice(0, first)) this.#ranges -= rests?.length ?? 0
+    this.knownPrefixes = []
     return this.#numbers.size + this.#packs.length < size
   }
 
   /** The number of the value with this SHA-256. */
   numberOf(key: string): Join.PieceNumber | undefined {
-    this.settle()
+    this.hashDeferred()
     return this.#numbers.get(key) ?? this.#base?.numberOf(key)
   }
 
   /** The packs that it takes to read a piece; undefined if they are not all known. Of values that have a number they are. */
   packsOf(piece: Join.PieceNumber): PackRanges.PackRanges | undefined {
     const facts = this.#factsOf(piece)
-    return facts?.rests && PackRanges.add(facts.rests, { from: facts.chainStart, to: facts.number })
+    return facts?.dependencies && PackRanges.add(facts.dependencies, { from: facts.chainStart, to: facts.number })
   }
 
   /** The last pack with fewer pieces of this sort before it. */
@@ -143,7 +143,7 @@ export class Knowledge {
 
   #addPack(facts: PackFacts): void {
     this.#packs.push(facts)
-    this.#ranges += facts.rests?.length ?? 0
+    this.#ranges += facts.dependencies?.length ?? 0
   }
 
   #addNumbers(numbers: ReadonlyMap<string, Join.PieceNumber>): void {
@@ -163,15 +163,15 @@ export class Knowledge {
     this.chain = learned.chain
     this.#addPack(learned.facts)
     this.#addNumbers(learned.numbers)
-    if (learned.later !== undefined) this.#later.push(learned.later)
-    this.beginnings = [
-      ...learned.beginnings,
-      ...this.beginnings.filter(({ ending }) => !learned.beginnings.some((made) => made.ending.equals(ending)))
-    ].slice(0, Policy.maxBeginnings)
+    if (learned.deferredHashes !== undefined) this.#deferredHashes.push(learned.deferredHashes)
+    this.knownPrefixes = [
+      ...learned.knownPrefixes,
+      ...this.knownPrefixes.filter(({ ending }) => !learned.knownPrefixes.some((made) => made.ending.equals(ending)))
+    ].slice(0, PiecePolicy.maxKnownPrefixes)
   }
 
   /** The packs on which pieces in `contents` rest, as far as they are known and not among them. */
-  restsOf(contents: ReadonlyArray<PackContent.Contents>): PackRanges.PackRanges {
+  dependenciesOf(contents: ReadonlyArray<PackContent.Contents>): PackRanges.PackRanges {
     const before = contents[0]?.before ?? this.counts
     let ranges = PackRanges.none
     for (const piece of contents.flatMap(referencesIn)) {
@@ -194,8 +194,8 @@ export class Knowledge {
       if (number <= this.packs) continue
       const contents = PackContent.read(content)
       const { added, before } = contents
-      const rests = this.#restsOfPack(contents)
-      this.#addPack({ number, before, chainStart, rests })
+      const rests = this.#dependenciesOfPack(contents)
+      this.#addPack({ number, before, chainStart, dependencies: rests })
       if (rests === undefined) continue
       for (let index = 1; index <= added.history; index++) this.#hash(before.history + index, pieces, shared)
       for (let index = 1; index <= added.parts; index++) this.#hash(-(before.parts + index), pieces, shared)
@@ -205,7 +205,7 @@ export class Knowledge {
     this.chain = Pack.chainOf(packs)
   }
 
-  #restsOfPack(contents: PackContent.Contents): PackRanges.PackRanges | undefined {
+  #dependenciesOfPack(contents: PackContent.Contents): PackRanges.PackRanges | undefined {
     let ranges = PackRanges.none
     for (const piece of referencesIn(contents)) {
       if (!isAmong(piece, contents.before)) continue

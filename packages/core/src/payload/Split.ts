@@ -4,20 +4,20 @@
 import { createHash, hash } from "node:crypto"
 import { ByteWriter } from "./format/Bytes.ts"
 import { keyOf, type PieceNumber } from "./Join.ts"
-import type { Knowledge, Learned } from "./SessionIndex.ts"
+import type { SessionIndex, Learned } from "./SessionIndex.ts"
 import {
-  type Beginning,
-  type BeginningMark,
+  type KnownPrefix,
+  type KnownPrefixCandidate,
   type Conversation,
   endingBytes,
-  type Mark,
-  type MarkedPayload,
-  type MarkedValue
+  type PieceCandidate,
+  type ScannedPayload,
+  type ScannedValue
 } from "./scan/PieceScanner.ts"
 import * as Pack from "./format/Pack.ts"
 import * as PackContent from "./format/PackContent.ts"
 import * as PackRanges from "./format/PackRanges.ts"
-import * as Policy from "./scan/PiecePolicy.ts"
+import * as PiecePolicy from "./scan/PiecePolicy.ts"
 import { quote } from "./scan/Scan.ts"
 import * as SharedPiece from "./format/SharedPiece.ts"
 import { type Run, TemplateWriter, writeLiteral } from "./format/Template.ts"
@@ -34,7 +34,7 @@ export interface Draft {
 }
 
 /** Of a session that is not known, the values of a text this long are hashed when somebody asks for them. In bytes. */
-const hashLaterFrom = 64 * 1024
+const deferHashesFromBytes = 64 * 1024
 
 /** Memory that one split after the other writes into: to take and free so much for each would cost more than the writing. */
 class Scratch {
@@ -56,7 +56,7 @@ const maxScratch = 2 * 1024 * 1024
 
 let scratch = new Scratch()
 
-export const split = (payload: MarkedPayload, knowledge: Knowledge): Draft => {
+export const split = (payload: ScannedPayload, knowledge: SessionIndex): Draft => {
   const draft = new Splitter(payload, knowledge, scratch.clear()).split()
   if (payload.text.length > maxScratch) scratch = new Scratch()
   return draft
@@ -64,10 +64,10 @@ export const split = (payload: MarkedPayload, knowledge: Knowledge): Draft => {
 
 class Splitter {
   readonly #text: Buffer
-  readonly #inputs: MarkedValue
-  readonly #output: MarkedValue
-  readonly #knowledge: Knowledge
-  readonly #hashLater: boolean
+  readonly #inputs: ScannedValue
+  readonly #output: ScannedValue
+  readonly #index: SessionIndex
+  readonly #deferHashes: boolean
   readonly #before: PackContent.Counts
   readonly #scratch: Scratch
   #history = 0
@@ -75,21 +75,21 @@ class Splitter {
   readonly #shared = new Map<string, SharedPiece.SharedPiece>()
   readonly #numbers = new Map<string, PieceNumber>()
   /** The pieces of the conversations' elements. */
-  readonly #pieceAt = new Map<Mark, PieceNumber>()
-  readonly #unhashed: Array<{ readonly mark: Mark; readonly piece: PieceNumber }> = []
+  readonly #pieceAt = new Map<PieceCandidate, PieceNumber>()
+  readonly #unhashed: Array<{ readonly mark: PieceCandidate; readonly piece: PieceNumber }> = []
   /** The packs that the texts take to read, and those that the new pieces take. */
   #needs = PackRanges.none
-  #rests = PackRanges.none
+  #dependencies = PackRanges.none
   /** New pieces around the place that is being written. */
   #depth = 0
 
-  constructor({ inputs, output, text }: MarkedPayload, knowledge: Knowledge, scratch: Scratch) {
+  constructor({ inputs, output, text }: ScannedPayload, knowledge: SessionIndex, scratch: Scratch) {
     this.#scratch = scratch
     this.#text = text
     this.#inputs = inputs
     this.#output = output
-    this.#knowledge = knowledge
-    this.#hashLater = knowledge.isEmpty && inputs.end - inputs.start + output.end - output.start >= hashLaterFrom
+    this.#index = knowledge
+    this.#deferHashes = knowledge.isEmpty && inputs.end - inputs.start + output.end - output.start >= deferHashesFromBytes
     this.#before = knowledge.counts
   }
 
@@ -102,11 +102,11 @@ class Splitter {
     const templates = [texts, historyTemplates, partTemplates].map((each) => each.view())
     const content = PackContent.write({ before: this.#before, added }, templates, out)
 
-    const number = this.#knowledge.packs + 1
-    const { chain } = this.#knowledge
-    const pack = Pack.write(number, content, PackRanges.union(this.#needs, this.#rests), chain)
+    const number = this.#index.packs + 1
+    const { chain } = this.#index
+    const pack = Pack.write(number, content, PackRanges.union(this.#needs, this.#dependencies), chain)
     const chainStart = pack.kind === "continues" ? chain!.start : number
-    const own = PackRanges.add(this.#rests, { from: chainStart, to: number })
+    const own = PackRanges.add(this.#dependencies, { from: chainStart, to: number })
     return {
       number,
       pack,
@@ -114,24 +114,24 @@ class Splitter {
       shared: Array.from(this.#shared.values()),
       newBytes: content.length,
       learned: {
-        facts: { number, before: this.#before, chainStart, rests: this.#rests },
+        facts: { number, before: this.#before, chainStart, dependencies: this.#dependencies },
         after: { history: history + added.history, parts: parts + added.parts },
         chain: pack.chain,
         numbers: this.#numbers,
-        beginnings: this.#inputs.conversations.flatMap((each) => this.#beginning(each, own) ?? []),
-        later: this.#hashLater ? { bytes: this.#text.length, numbers: () => this.#hashAll() } : undefined
+        knownPrefixes: this.#inputs.conversations.flatMap((each) => this.#nextPrefix(each, own) ?? []),
+        deferredHashes: this.#deferHashes ? { bytes: this.#text.length, numbers: () => this.#hashAll() } : undefined
       }
     }
   }
 
-  #writeTemplate({ end, marks, start }: Pick<MarkedValue, "start" | "end" | "marks">, out: ByteWriter): void {
+  #writeTemplate({ candidates, end, start }: Pick<ScannedValue, "start" | "end" | "candidates">, out: ByteWriter): void {
     const writer = new TemplateWriter(out)
     let at = start
-    for (const mark of marks) {
+    for (const mark of candidates) {
       writer.literal(this.#text, at, mark.start)
       at = mark.end
       if (mark.kind === "beginning") {
-        this.#writeBeginning(mark.beginning, writer)
+        this.#writeKnownPrefix(mark.prefix, writer)
         continue
       }
       const piece = this.#pieceFor(mark)
@@ -142,7 +142,7 @@ class Splitter {
     writer.end()
   }
 
-  #writeBeginning({ packs, runs, separator }: Beginning, writer: TemplateWriter): void {
+  #writeKnownPrefix({ packs, runs, separator }: KnownPrefix, writer: TemplateWriter): void {
     for (const [index, { count, first }] of runs.entries()) {
       if (index > 0) writer.literal(separator)
       writer.history(first, count, separator)
@@ -152,12 +152,12 @@ class Splitter {
 
   #need(packs: PackRanges.PackRanges): void {
     if (this.#depth === 0) this.#needs = PackRanges.union(this.#needs, packs)
-    else this.#rests = PackRanges.union(this.#rests, packs)
+    else this.#dependencies = PackRanges.union(this.#dependencies, packs)
   }
 
   /** The number of a value, new if it is not known. */
-  #pieceFor(mark: Mark): PieceNumber {
-    if (this.#hashLater) {
+  #pieceFor(mark: PieceCandidate): PieceNumber {
+    if (this.#deferHashes) {
       const piece = this.#put(mark, undefined)
       this.#unhashed.push({ mark, piece })
       return piece
@@ -167,13 +167,13 @@ class Splitter {
     return piece
   }
 
-  #find(mark: Mark): PieceNumber {
+  #find(mark: PieceCandidate): PieceNumber {
     const sha256 = hash("sha256", this.#valueAt(mark), "buffer")
     const key = keyOf(sha256)
     const own = this.#numbers.get(key)
-    const known = own === undefined ? this.#knowledge.numberOf(key) : undefined
+    const known = own === undefined ? this.#index.numberOf(key) : undefined
     const found = own ?? known
-    const packs = known === undefined ? PackRanges.none : this.#knowledge.packsOf(known)!
+    const packs = known === undefined ? PackRanges.none : this.#index.packsOf(known)!
     this.#need(packs)
     if (found !== undefined && (found > 0 || mark.kind !== "history")) return found
 
@@ -184,19 +184,19 @@ class Splitter {
 
   /** Gives a part a number in the history too, so that runs go on over it. */
   #putAgain(piece: PieceNumber, packs: PackRanges.PackRanges): PieceNumber {
-    this.#rests = PackRanges.union(this.#rests, packs)
+    this.#dependencies = PackRanges.union(this.#dependencies, packs)
     const writer = new TemplateWriter(this.#scratch.history)
     writer.part(-piece)
     writer.end()
     return this.#next("history")
   }
 
-  #put(mark: Mark, sha256: Buffer | undefined): PieceNumber {
+  #put(mark: PieceCandidate, sha256: Buffer | undefined): PieceNumber {
     const { end, kind, start } = mark
     // Nothing is known that small parts could be told from; but what is shared may be known elsewhere.
-    const inner = this.#hashLater ? mark.inner.filter(mayHoldShared) : mark.inner
+    const inner = this.#deferHashes ? mark.inner.filter(mayHoldShared) : mark.inner
     const out = kind === "history" ? this.#scratch.history : this.#scratch.parts
-    if ((this.#text[start] === quote || kind === "setting") && Policy.isShared(end - start, kind === "setting")) {
+    if ((this.#text[start] === quote || kind === "setting") && PiecePolicy.isShared(end - start, kind === "setting")) {
       const value = this.#valueAt(mark)
       const name = sha256 ?? hash("sha256", value, "buffer")
       const key = keyOf(name)
@@ -212,29 +212,29 @@ class Splitter {
       const template = (this.#scratch.templates[this.#depth] ??= new ByteWriter())
       template.clear()
       this.#depth++
-      this.#writeTemplate({ start, end, marks: inner }, template)
+      this.#writeTemplate({ start, end, candidates: inner }, template)
       this.#depth--
       out.bytes(template.view())
     }
     return this.#next(kind)
   }
 
-  #next(kind: Mark["kind"]): PieceNumber {
+  #next(kind: PieceCandidate["kind"]): PieceNumber {
     return kind === "history" ? this.#before.history + ++this.#history : -(this.#before.parts + ++this.#parts)
   }
 
   /** What the next call of this conversation will most likely begin with, if that is more than what is known already. */
-  #beginning({ elements, known, start }: Conversation, own: PackRanges.PackRanges): Beginning | undefined {
+  #nextPrefix({ elements, known, start }: Conversation, own: PackRanges.PackRanges): KnownPrefix | undefined {
     const text = this.#text
-    const settled = elements.slice(0, -Policy.unsettledElements)
+    const settled = elements.slice(0, -PiecePolicy.unsettledElements)
     const last = settled.at(-1)
     // All of it must be elements that are pieces, from the first one on.
-    if (last === undefined || this.#hashLater || (known === undefined && settled[0]!.start !== start)) return undefined
+    if (last === undefined || this.#deferHashes || (known === undefined && settled[0]!.start !== start)) return undefined
     const separator = separatorOf(text, known, settled)
     if (separator === undefined) return undefined
 
-    const runs: Array<Run> = [...(known?.beginning.runs ?? [])]
-    let packs = known?.beginning.packs ?? PackRanges.none
+    const runs: Array<Run> = [...(known?.prefix.runs ?? [])]
+    let packs = known?.prefix.packs ?? PackRanges.none
     for (const mark of settled) {
       const piece = this.#pieceAt.get(mark)!
       // Only the history runs.
@@ -242,7 +242,7 @@ class Splitter {
       const run = runs.at(-1)
       if (run !== undefined && run.first + run.count === piece) runs[runs.length - 1] = { ...run, count: run.count + 1 }
       else runs.push({ first: piece, count: 1 })
-      packs = PackRanges.union(packs, piece > this.#before.history ? own : this.#knowledge.packsOf(piece)!)
+      packs = PackRanges.union(packs, piece > this.#before.history ? own : this.#index.packsOf(piece)!)
     }
     const hash = known === undefined ? createHash("sha256") : known.hash.copy()
     const sha256 = hash.update(text.subarray(known?.end ?? start, last.end)).digest()
@@ -250,7 +250,7 @@ class Splitter {
     return { bytes: last.end - start, sha256, ending, runs, separator, packs }
   }
 
-  #valueAt({ end, start }: Mark): Buffer {
+  #valueAt({ end, start }: PieceCandidate): Buffer {
     return this.#text.subarray(start, end)
   }
 
@@ -265,16 +265,16 @@ class Splitter {
   }
 }
 
-const mayHoldShared = ({ end, inner, kind, start }: Mark): boolean =>
-  kind === "setting" || end - start >= Policy.sharedBytes || inner.some(mayHoldShared)
+const mayHoldShared = ({ end, inner, kind, start }: PieceCandidate): boolean =>
+  kind === "setting" || end - start >= PiecePolicy.sharedBytes || inner.some(mayHoldShared)
 
 /** What stands between the elements, if there are several and it is the same everywhere. */
 const separatorOf = (
   text: Buffer,
-  known: BeginningMark | undefined,
-  elements: ReadonlyArray<Mark>
+  known: KnownPrefixCandidate | undefined,
+  elements: ReadonlyArray<PieceCandidate>
 ): Buffer | undefined => {
-  let separator = known?.beginning.separator
+  let separator = known?.prefix.separator
   let end = known?.end
   for (const mark of elements) {
     if (end !== undefined) {

@@ -76,13 +76,13 @@ export class Sweep {
   }
 
   /** Packs that were appended meanwhile. */
-  look(packs: ReadonlyArray<SweepPack>): void {
+  observe(packs: ReadonlyArray<SweepPack>): void {
     const opened = open(packs).filter(({ number }) => number > this.#high)
-    this.#reach(opened)
     this.#mark(opened)
+    this.#markObserved(opened)
   }
 
-  #mark(opened: ReadonlyArray<Opened>): void {
+  #markObserved(opened: ReadonlyArray<Opened>): void {
     const last = opened.at(-1)
     if (last === undefined || last.number <= this.#high) return
     this.#high = last.number
@@ -95,9 +95,9 @@ export class Sweep {
    */
   step(packs: ReadonlyArray<SweepPack>): Step {
     const opened = open(packs)
-    this.#mark(opened)
+    this.#markObserved(opened)
     this.#low = opened[0]?.number ?? 1
-    const reached = this.#reach(opened)
+    const reached = this.#mark(opened)
     const changes: Array<Change> = []
     let pieces = 0
     let bytes = 0
@@ -117,8 +117,8 @@ export class Sweep {
   }
 
   /** Follows what the remaining events among the packs reach. Answers the pieces reached that stand in these packs. */
-  #reach(packs: ReadonlyArray<Opened>): ReadonlySet<PieceNumber> {
-    const places = new Map<PieceNumber, PackContent.Place>()
+  #mark(packs: ReadonlyArray<Opened>): ReadonlySet<PieceNumber> {
+    const places = new Map<PieceNumber, PackContent.TemplateSpan>()
     for (const { contents } of packs) {
       const { before, history, parts } = contents
       for (const [index, place] of history.entries()) places.set(before.history + index + 1, place)
@@ -126,7 +126,7 @@ export class Sweep {
     }
 
     const found = new Set<PieceNumber>()
-    const open: Array<PackContent.Place> = []
+    const open: Array<PackContent.TemplateSpan> = []
     const visit = (piece: PieceNumber) => {
       const place = places.get(piece)
       if (place === undefined) {
@@ -172,8 +172,8 @@ const blank = (
 ): { readonly content: Buffer | undefined; readonly blanked: number } => {
   const { added, before, history, inputs, output, parts } = contents
   let blanked = 0
-  const keep = ({ content, end, start }: PackContent.Place): Buffer => content.subarray(start, end)
-  const keepReached = (sign: 1 | -1, last: number) => (place: PackContent.Place, index: number) => {
+  const keep = ({ content, end, start }: PackContent.TemplateSpan): Buffer => content.subarray(start, end)
+  const keepReached = (sign: 1 | -1, last: number) => (place: PackContent.TemplateSpan, index: number) => {
     if (reached.has(sign * (last + index + 1))) return keep(place)
     if (!PackContent.isEmpty(place)) blanked++
     return empty

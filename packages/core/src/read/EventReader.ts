@@ -7,7 +7,7 @@ import * as Join from "../payload/Join.ts"
 import * as Pack from "../payload/format/Pack.ts"
 import * as PackContent from "../payload/format/PackContent.ts"
 import * as PackRanges from "../payload/format/PackRanges.ts"
-import * as SessionReader from "../sessions/SessionLoader.ts"
+import * as SessionLoader from "../sessions/SessionLoader.ts"
 import type { Storage } from "../Storage.ts"
 
 /** An erasure between two round trips may take what is being read; then it is read again, so often at most. */
@@ -41,7 +41,7 @@ const readOnce = Effect.fnUntraced(function* (storage: Storage["Service"], proje
 
   const pieces = Join.piecesOf(opened)
   const { inputs, output } = PackContent.read(own.content)
-  const shared = yield* SessionReader.readShared(storage, project, Join.sharedIn([inputs, output], pieces))
+  const shared = yield* SessionLoader.readShared(storage, project, Join.sharedIn([inputs, output], pieces))
   const payload = {
     inputs: Join.join(inputs, pieces, shared, summary.inputsBytes),
     output: Join.join(output, pieces, shared, summary.outputBytes)

@@ -4,50 +4,50 @@
  *
  * One alone is always taken, whatever its size.
  */
-import type { WriterLimitsValue } from "./GroupCommit.ts"
+import type { CommitLimitsValue } from "./GroupCommit.ts"
 
-export class Room {
-  readonly #limits: WriterLimitsValue
-  readonly #isBehind: () => boolean
+export class AdmissionControl {
+  readonly #limits: CommitLimitsValue
+  readonly #isSaturated: () => boolean
   /** Bytes of all bodies, as far as they have come. */
-  #held = 0
+  #reservedBytes = 0
   readonly #waiting = { events: 0, bytes: 0 }
 
   /** `isBehind` tells whether what comes now is likely to wait for longer than it may. */
-  constructor(limits: WriterLimitsValue, isBehind: () => boolean) {
+  constructor(limits: CommitLimitsValue, isBehind: () => boolean) {
     this.#limits = limits
-    this.#isBehind = isBehind
+    this.#isSaturated = isBehind
   }
 
   /** `others` are bytes that are held for others. */
-  #isCrowded(others: number, bytes: number): boolean {
-    return others > 0 && this.#held + bytes > this.#limits.bodies
+  #exceedsBodyBudget(others: number, bytes: number): boolean {
+    return others > 0 && this.#reservedBytes + bytes > this.#limits.bodies
   }
 
   #isQueueFull(bytes: number): boolean {
     const { queue } = this.#limits
     const { bytes: waiting, events } = this.#waiting
-    return events > 0 && (events >= queue.events || waiting + bytes > queue.bytes || this.#isBehind())
+    return events > 0 && (events >= queue.events || waiting + bytes > queue.bytes || this.#isSaturated())
   }
 
   /** Whether there is room for an event of so many bytes, of which nothing has come yet. */
-  mayCome(bytes: number): boolean {
-    return !(this.#isQueueFull(bytes) || this.#isCrowded(this.#held, bytes))
+  canAdmit(bytes: number): boolean {
+    return !(this.#isQueueFull(bytes) || this.#exceedsBodyBudget(this.#reservedBytes, bytes))
   }
 
   /** A place for one request, which it has until it leaves. */
-  enter(): Place {
+  permit(): Permit {
     let own = 0
     let isWaiting = false
     return {
-      mayCome: (bytes) => own > 0 || isWaiting || this.mayCome(bytes),
-      hold: (bytes) => {
-        if (this.#isCrowded(this.#held - own, bytes)) return false
+      canAdmit: (bytes) => own > 0 || isWaiting || this.canAdmit(bytes),
+      reserve: (bytes) => {
+        if (this.#exceedsBodyBudget(this.#reservedBytes - own, bytes)) return false
         own += bytes
-        this.#held += bytes
+        this.#reservedBytes += bytes
         return true
       },
-      wait: () => {
+      enqueue: () => {
         if (isWaiting) return true
         if (this.#isQueueFull(own)) return false
         isWaiting = true
@@ -55,9 +55,9 @@ export class Room {
         this.#waiting.bytes += own
         return true
       },
-      isInVain: this.#isBehind,
-      leave: () => {
-        this.#held -= own
+      wouldTimeOut: this.#isSaturated,
+      release: () => {
+        this.#reservedBytes -= own
         if (isWaiting) {
           this.#waiting.events--
           this.#waiting.bytes -= own
@@ -69,14 +69,14 @@ export class Room {
   }
 }
 
-export interface Place {
+export interface Permit {
   /** Whether there is room for an event of so many bytes, of which nothing has come yet. */
-  readonly mayCome: (bytes: number) => boolean
+  readonly canAdmit: (bytes: number) => boolean
   /** Counts bytes that have come, before anybody keeps them. False where there is no room for them. */
-  readonly hold: (bytes: number) => boolean
+  readonly reserve: (bytes: number) => boolean
   /** The body has come whole, and its event is to be written. False where too many wait for that. */
-  readonly wait: () => boolean
+  readonly enqueue: () => boolean
   /** Whether it is likely to wait for longer than it may, if it is not waiting for the storage yet. */
-  readonly isInVain: () => boolean
-  readonly leave: () => void
+  readonly wouldTimeOut: () => boolean
+  readonly release: () => void
 }

@@ -8,20 +8,20 @@ import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
 import type { ProjectId } from "../domain/Project.ts"
-import * as Marks from "../payload/scan/PieceScanner.ts"
+import * as PieceScanner from "../payload/scan/PieceScanner.ts"
 import type * as Pack from "../payload/format/Pack.ts"
 import * as Split from "../payload/Split.ts"
-import { keyOf, type KnownSession, type SessionMemory, unknownSession } from "../sessions/SessionCache.ts"
-import * as SessionReader from "../sessions/SessionLoader.ts"
+import { keyOf, type KnownSession, type SessionCache, unknownSession } from "../sessions/SessionCache.ts"
+import * as SessionLoader from "../sessions/SessionLoader.ts"
 import type { AppendEvent, Storage } from "../Storage.ts"
 
 export interface PendingEvent {
   readonly project: ProjectId
   readonly summary: EventSummary
-  readonly payload: Marks.MarkedPayload
+  readonly payload: PieceScanner.ScannedPayload
   readonly idempotency?: Idempotency | undefined
   /** When it began to wait, on the clock of `performance.now()`. Now unless given. */
-  readonly cameAt?: number | undefined
+  readonly arrivedAtMs?: number | undefined
 }
 
 /** The event that is there now: this one, or the one that was sent under its key before. */
@@ -57,7 +57,7 @@ const outcomeOf = ({ idempotency, summary }: PendingEvent): Outcome => ({
 /** Appends all events of a batch but those that are there already, or fails with none of them appended. */
 export const commit = Effect.fn("EventBatch.commit")(function* (
   storage: Storage["Service"],
-  memory: SessionMemory,
+  memory: SessionCache,
   all: ReadonlyArray<Member>
 ): Effect.fn.Return<Committed, StorageUnavailable> {
   const replays = new Map<string, Outcome>()
@@ -77,7 +77,7 @@ export const commit = Effect.fn("EventBatch.commit")(function* (
     for (const [key, { project, summary }] of outdated) {
       sessions.set(
         key,
-        yield* SessionReader.refresh(storage, project, summary.session, sessions.get(key) ?? unknownSession())
+        yield* SessionLoader.refresh(storage, project, summary.session, sessions.get(key) ?? unknownSession())
       )
     }
     outdated.clear()
@@ -93,7 +93,7 @@ export const commit = Effect.fn("EventBatch.commit")(function* (
     if ("numbers" in appended) {
       for (const [index, { draft, key }] of drafts.entries()) {
         const session = sessions.get(key)!
-        session.knowledge.learn(draft.learned)
+        session.index.learn(draft.learned)
         memory.set(key, { ...session, state: session.state ?? { number: appended.numbers[index]!, generation: 0 } })
       }
       written = drafts.map(({ append }) => append)
@@ -128,24 +128,24 @@ interface Drafted {
  * one is let in with every turn of the event loop. Among large texts, in bytes, everything else takes long as well: turns are
  * kept short. Among small ones what takes longest is to refuse, and packs must not wait for that too often.
  */
-const turnOf = { small: 10, large: 2 }
+const sliceMs = { small: 10, large: 2 }
 const large = 32 * 1024
 
 /** Of a batch with so many events it is clear that many wait. */
-const hurriedFrom = 8
+const quickFromEvents = 8
 
 /** The packs of a batch, each on top of those before it; nothing is learned of them yet. */
 const write = Effect.fnUntraced(function* (
   batch: ReadonlyArray<Member>,
   sessions: ReadonlyMap<string, KnownSession>
 ): Effect.fn.Return<ReadonlyArray<Drafted>> {
-  const forks = new Map<string, KnownSession["knowledge"]>()
+  const forks = new Map<string, KnownSession["index"]>()
   const drafts: Array<Drafted> = []
-  const effort = batch.length < hurriedFrom ? "thorough" : "quick"
-  const turn = batch.some(({ event }) => event.payload.text.length >= large) ? turnOf.large : turnOf.small
+  const effort = batch.length < quickFromEvents ? "thorough" : "quick"
+  const turn = batch.some(({ event }) => event.payload.text.length >= large) ? sliceMs.large : sliceMs.small
   let began = performance.now()
   for (const { event, key } of batch) {
-    const { knowledge, state } = sessions.get(key)!
+    const { index: knowledge, state } = sessions.get(key)!
     const fork = forks.get(key) ?? knowledge.fork()
     forks.set(key, fork)
     const draft = draftOf(event, state, fork)
@@ -161,11 +161,11 @@ const write = Effect.fnUntraced(function* (
 const draftOf = (
   { payload }: PendingEvent,
   state: KnownSession["state"],
-  fork: KnownSession["knowledge"]
+  fork: KnownSession["index"]
 ): Split.Draft => {
-  const { beginnings } = payload
+  const { knownPrefixes: beginnings } = payload
   const isOfNow = beginnings.session === state?.number && beginnings.generation === state.generation
-  const draft = Split.split(isOfNow || beginnings.list.length === 0 ? payload : Marks.again(payload), fork)
+  const draft = Split.split(isOfNow || beginnings.list.length === 0 ? payload : PieceScanner.rescan(payload), fork)
   fork.learn(draft.learned)
   return draft
 }
@@ -174,7 +174,7 @@ const appendOf = (
   { idempotency, project, summary }: PendingEvent,
   state: KnownSession["state"],
   draft: Split.Draft,
-  effort: Pack.Effort
+  effort: Pack.CompressionEffort
 ): AppendEvent => ({
   project,
   summary,

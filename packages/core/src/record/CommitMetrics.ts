@@ -1,6 +1,6 @@
 /** What is counted of the events that are written, once per batch. */
 import { Effect, Metric, type Scope } from "effect"
-import * as ShownMetrics from "../telemetry/ObservableMetrics.ts"
+import * as ObservableMetrics from "../telemetry/ObservableMetrics.ts"
 import type { AppendEvent } from "../Storage.ts"
 
 const events = Metric.counter("tachograph_events_total", {
@@ -82,7 +82,7 @@ interface Held {
 
 /** Shows the queue as it is, for as long as the scope is open. */
 export const showQueue = (held: () => Held): Effect.Effect<void, never, Scope.Scope> =>
-  ShownMetrics.show(
-    ShownMetrics.of(queueEvents, () => ({ value: held().events })),
-    ShownMetrics.of(queueBytes, () => ({ value: held().bytes }))
+  ObservableMetrics.show(
+    ObservableMetrics.of(queueEvents, () => ({ value: held().events })),
+    ObservableMetrics.of(queueBytes, () => ({ value: held().bytes }))
   )

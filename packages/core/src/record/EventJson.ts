@@ -2,11 +2,11 @@
  * Opens the JSON text of an event: finds its payload, marks what may be known of it, and gives back the rest, which is all
  * that needs to be parsed.
  */
-import * as Marks from "../payload/scan/PieceScanner.ts"
+import * as PieceScanner from "../payload/scan/PieceScanner.ts"
 import * as Scan from "../payload/scan/Scan.ts"
 
 export interface OpenEvent {
-  readonly payload: Marks.MarkedPayload
+  readonly payload: PieceScanner.ScannedPayload
   /**
    * The event with `0` in place of elements that are known. It is valid JSON exactly when the event is: the known elements
    * are values, and stand where a value may stand.
@@ -23,7 +23,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
  *
  * `beginningsOf` answers how conversations of a session are known to begin.
  */
-export const open = (text: Buffer, beginningsOf: (session: string) => Marks.Beginnings): OpenEvent | undefined => {
+export const open = (text: Buffer, beginningsOf: (session: string) => PieceScanner.KnownPrefixes): OpenEvent | undefined => {
   try {
     return new Opener(text, beginningsOf).open()
   } catch {
@@ -34,12 +34,12 @@ export const open = (text: Buffer, beginningsOf: (session: string) => Marks.Begi
 
 class Opener {
   readonly #text: Buffer
-  readonly #beginningsOf: (session: string) => Marks.Beginnings
-  #beginnings = Marks.noBeginnings
-  #inputs: (Marks.MarkedValue & { readonly beginnings: Marks.Beginnings }) | undefined
-  #output: Marks.MarkedValue | undefined
+  readonly #beginningsOf: (session: string) => PieceScanner.KnownPrefixes
+  #beginnings = PieceScanner.noKnownPrefixes
+  #inputs: (PieceScanner.ScannedValue & { readonly beginnings: PieceScanner.KnownPrefixes }) | undefined
+  #output: PieceScanner.ScannedValue | undefined
 
-  constructor(text: Buffer, beginningsOf: (session: string) => Marks.Beginnings) {
+  constructor(text: Buffer, beginningsOf: (session: string) => PieceScanner.KnownPrefixes) {
     this.#text = text
     this.#beginningsOf = beginningsOf
   }
@@ -55,8 +55,8 @@ class Opener {
     const inputs =
       this.#inputs.beginnings === this.#beginnings
         ? this.#inputs
-        : Marks.ofInputs(text, this.#inputs.start, this.#beginnings.list)
-    return { payload: { text, inputs, output, beginnings: this.#beginnings }, reduced: reduce(text, inputs) }
+        : PieceScanner.ofInputs(text, this.#inputs.start, this.#beginnings.list)
+    return { payload: { text, inputs, output, knownPrefixes: this.#beginnings }, reduced: reduce(text, inputs) }
   }
 
   #member(key: string, at: number): number {
@@ -77,18 +77,18 @@ class Opener {
   #property(key: string, at: number): number {
     if (key === "inputs") {
       const beginnings = this.#beginnings
-      this.#inputs = { ...Marks.ofInputs(this.#text, at, beginnings.list), beginnings }
+      this.#inputs = { ...PieceScanner.ofInputs(this.#text, at, beginnings.list), beginnings }
       return this.#inputs.end
     }
     if (key === "output") {
-      this.#output = Marks.ofOutput(this.#text, at)
+      this.#output = PieceScanner.ofOutput(this.#text, at)
       return this.#output.end
     }
     return Scan.skipValue(this.#text, at)
   }
 }
 
-const reduce = (text: Buffer, { marks }: Marks.MarkedValue): string => {
+const reduce = (text: Buffer, { candidates: marks }: PieceScanner.ScannedValue): string => {
   let reduced = ""
   let at = 0
   for (const mark of marks) {

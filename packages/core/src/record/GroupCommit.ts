@@ -12,14 +12,14 @@ import { IdempotencyKeyReused, Overloaded, type StorageUnavailable } from "../do
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
-import * as EventBatch from "./CommitBatch.ts"
-import type * as Marks from "../payload/scan/PieceScanner.ts"
-import { keyOf, SessionMemory, SessionMemoryBytes } from "../sessions/SessionCache.ts"
+import * as CommitBatch from "./CommitBatch.ts"
+import type * as PieceScanner from "../payload/scan/PieceScanner.ts"
+import { keyOf, SessionCache, SessionCacheBytes } from "../sessions/SessionCache.ts"
 import { Storage } from "../Storage.ts"
-import * as WriterMetrics from "./CommitMetrics.ts"
+import * as CommitMetrics from "./CommitMetrics.ts"
 
-interface Job extends EventBatch.Member {
-  readonly done: Deferred.Deferred<EventBatch.Outcome, StorageUnavailable | Overloaded>
+interface Job extends CommitBatch.Member {
+  readonly done: Deferred.Deferred<CommitBatch.Outcome, StorageUnavailable | Overloaded>
   /** When it came, in the writer's ticks. */
   readonly tick: number
 }
@@ -31,104 +31,104 @@ const ticksOfWait = 8
 const ticksBehind = 6
 
 /** A batch of so many events tells how many can be written in a second. For so long it is believed, in milliseconds. */
-const tellingBatch = 32
-const believedFor = 5_000
+const minSampleEvents = 32
+const sampleTtlMs = 5_000
 
 /** Events, and bytes of their texts. One event alone is always taken, whatever its size. */
-interface WriterLimit {
+interface CommitLimit {
   readonly events: number
   readonly bytes: number
 }
 
-export interface WriterLimitsValue {
+export interface CommitLimitsValue {
   /**
    * What may wait or be under way at once. Whoever has waited for `wait` milliseconds and is in no batch yet is refused: a
    * database that takes no more is no reason to leave a client without an answer.
    */
-  readonly queue: WriterLimit & { readonly wait: number }
+  readonly queue: CommitLimit & { readonly wait: number }
   /** Bytes of bodies that are held at once: as far as they have been received, and until their events are written. */
   readonly bodies: number
   /** What one transaction commits. */
-  readonly batch: WriterLimit
+  readonly batch: CommitLimit
 }
 
-export const defaultWriterLimits: WriterLimitsValue = {
+export const defaultCommitLimits: CommitLimitsValue = {
   queue: { events: 2048, bytes: 32 * 1024 * 1024, wait: 400 },
   bodies: 64 * 1024 * 1024,
   batch: { events: 256, bytes: 8 * 1024 * 1024 }
 }
 
-export const WriterLimits = Context.Reference<WriterLimitsValue>("tachograph/core/WriterLimits", {
-  defaultValue: () => defaultWriterLimits
+export const CommitLimits = Context.Reference<CommitLimitsValue>("tachograph/core/WriterLimits", {
+  defaultValue: () => defaultCommitLimits
 })
 
-export class EventWriter extends Context.Service<
-  EventWriter,
+export class GroupCommit extends Context.Service<
+  GroupCommit,
   {
     /** Succeeds when the event is committed. Whoever waits for it may be interrupted; the event is written all the same. */
     readonly append: (
-      event: EventBatch.PendingEvent
-    ) => Effect.Effect<EventBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused>
+      event: CommitBatch.PendingEvent
+    ) => Effect.Effect<CommitBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused>
     /** Whether what comes now is likely to wait for longer than it may: to refuse it at once costs nobody anything. */
-    readonly isBehind: () => boolean
+    readonly isSaturated: () => boolean
     /** How the conversations of a session are known to begin. */
-    readonly beginningsOf: (project: ProjectId, session: SessionId | string) => Marks.Beginnings
+    readonly knownPrefixesOf: (project: ProjectId, session: SessionId | string) => PieceScanner.KnownPrefixes
   }
 >()("tachograph/core/EventWriter") {
   /** Closing it waits for what was handed in. */
-  static readonly layer: Layer.Layer<EventWriter, never, Storage> = Layer.effect(
-    EventWriter,
+  static readonly layer: Layer.Layer<GroupCommit, never, Storage> = Layer.effect(
+    GroupCommit,
     Effect.suspend(() => make)
   )
 }
 
 const make = Effect.gen(function* () {
   const storage = yield* Storage
-  const memory = new SessionMemory(yield* SessionMemoryBytes)
+  const memory = new SessionCache(yield* SessionCacheBytes)
   const fibers = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(fibers)()
-  const watch = yield* FiberSet.makeRuntime()
+  const runTimer = yield* FiberSet.makeRuntime()
   // Runs before the fibers are interrupted.
   yield* Effect.addFinalizer(() => FiberSet.awaitEmpty(fibers))
-  const limits = yield* WriterLimits
+  const limits = yield* CommitLimits
   let held = { events: 0, bytes: 0 }
-  yield* WriterMetrics.showQueue(() => held)
+  yield* CommitMetrics.showQueue(() => held)
   const waiting: Array<Job> = []
   const busy = new Set<string>()
   /** Events that are under way, by project and idempotency key. */
-  const claims = new Map<string, Job>()
-  let lanes = 0
+  const inFlightKeys = new Map<string, Job>()
+  let activeBatches = 0
   let isWoken = false
   let tick = 0
   let isWatched = false
   let isBehind = false
   /** Events a second, as the last large batches tell. */
-  let speed = { events: Infinity, told: -Infinity }
+  let throughput = { events: Infinity, told: -Infinity }
 
   /** Who waits for others of its own session says nothing of how long the next one would. */
-  const lookBehind = (): void => {
+  const updateSaturation = (): void => {
     isBehind = waiting.some((job) => tick - job.tick >= ticksBehind && !busy.has(job.key))
   }
 
-  const learnSpeed = (events: number, seconds: number): void => {
-    if (events < tellingBatch) return
+  const sampleThroughput = (events: number, seconds: number): void => {
+    if (events < minSampleEvents) return
     const told = performance.now()
-    const now = (storage.lanes * events) / seconds
-    const before = told - speed.told < believedFor ? speed.events : now
-    speed = { events: 0.8 * before + 0.2 * now, told }
+    const now = (storage.appendConcurrency * events) / seconds
+    const before = told - throughput.told < sampleTtlMs ? throughput.events : now
+    throughput = { events: 0.8 * before + 0.2 * now, told }
   }
 
   /** Whether those who wait already take longer than whoever comes now may wait, or nearly. */
-  const isLong = (): boolean =>
+  const exceedsWaitBudget = (): boolean =>
     waiting.length >= limits.batch.events &&
-    waiting.length / speed.events > (limits.queue.wait / 1000) * (ticksBehind / ticksOfWait) &&
-    performance.now() - speed.told < believedFor
+    waiting.length / throughput.events > (limits.queue.wait / 1000) * (ticksBehind / ticksOfWait) &&
+    performance.now() - throughput.told < sampleTtlMs
 
   const ticksSince = (time = performance.now()): number =>
     Math.floor(((performance.now() - time) / limits.queue.wait) * ticksOfWait)
 
   /** The next jobs, in order, of sessions that are in no batch. */
-  const take = (): ReadonlyArray<Job> => {
+  const takeBatch = (): ReadonlyArray<Job> => {
     const batch: Array<Job> = []
     const left: Array<Job> = []
     const passed = new Set<string>()
@@ -152,7 +152,7 @@ const make = Effect.gen(function* () {
    * Lets everybody who is at the same point hand in theirs first: what has come in by now is read before the next batch is
    * made. That takes one turn of the event loop, and no timer.
    */
-  const wake = (): void => {
+  const schedulePump = (): void => {
     if (isWoken) return
     isWoken = true
     run(
@@ -167,31 +167,31 @@ const make = Effect.gen(function* () {
   }
 
   /** Ticks while somebody waits, and refuses whoever has waited too long. */
-  const refuseLate = Effect.gen(function* () {
+  const expireQueued = Effect.gen(function* () {
     while (waiting.length > 0) {
       yield* Effect.sleep(limits.queue.wait / ticksOfWait)
       tick++
       const late = waiting.filter((job) => tick - job.tick >= ticksOfWait)
       waiting.splice(0, waiting.length, ...waiting.filter((job) => tick - job.tick < ticksOfWait))
-      finish(late, Exit.fail(new Overloaded()))
-      lookBehind()
+      completeJobs(late, Exit.fail(new Overloaded()))
+      updateSaturation()
     }
     isWatched = false
   })
 
   const pump = (): void => {
-    while (lanes < storage.lanes && waiting.length > 0) {
-      const batch = take()
+    while (activeBatches < storage.appendConcurrency && waiting.length > 0) {
+      const batch = takeBatch()
       if (batch.length === 0) return
       const keys = new Set(batch.map(({ key }) => key))
       for (const key of keys) busy.add(key)
-      lookBehind()
-      lanes++
+      updateSaturation()
+      activeBatches++
       run(
-        Effect.onExit(settle(batch), () => {
-          lanes--
+        Effect.onExit(commitBatch(batch), () => {
+          activeBatches--
           for (const key of keys) busy.delete(key)
-          wake()
+          schedulePump()
           return Effect.void
         })
       )
@@ -199,34 +199,34 @@ const make = Effect.gen(function* () {
   }
 
   /** Writes a batch and tells everybody. One that the storage refuses is halved, until the event that it refuses stands alone. */
-  const settle = (batch: ReadonlyArray<Job>): Effect.Effect<void> =>
+  const commitBatch = (batch: ReadonlyArray<Job>): Effect.Effect<void> =>
     Effect.suspend(() => {
       const started = performance.now()
-      return Effect.flatMap(Effect.exit(EventBatch.commit(storage, memory, batch)), (exit) => {
+      return Effect.flatMap(Effect.exit(CommitBatch.commit(storage, memory, batch)), (exit) => {
         if (Exit.isFailure(exit)) {
           for (const { key } of batch) memory.delete(key)
           if (batch.length > 1 && Cause.hasDies(exit.cause)) {
             const middle = batch.length >>> 1
-            return Effect.andThen(settle(batch.slice(0, middle)), settle(batch.slice(middle)))
+            return Effect.andThen(commitBatch(batch.slice(0, middle)), commitBatch(batch.slice(middle)))
           }
         }
-        finish(batch, exit)
-        if (Exit.isFailure(exit)) return WriterMetrics.failed
+        completeJobs(batch, exit)
+        if (Exit.isFailure(exit)) return CommitMetrics.failed
         const seconds = (performance.now() - started) / 1000
-        learnSpeed(batch.length, seconds)
-        return WriterMetrics.committed(exit.value.written, seconds)
+        sampleThroughput(batch.length, seconds)
+        return CommitMetrics.committed(exit.value.written, seconds)
       })
     })
 
   /** Gives up their places, and tells whoever waits. */
-  const finish = (
+  const completeJobs = (
     batch: ReadonlyArray<Job>,
-    exit: Exit.Exit<EventBatch.Committed, StorageUnavailable | Overloaded>
+    exit: Exit.Exit<CommitBatch.Committed, StorageUnavailable | Overloaded>
   ): void => {
     for (const [index, { done, event }] of batch.entries()) {
       const { idempotency, payload, project } = event
       held = { events: held.events - 1, bytes: held.bytes - payload.text.length }
-      if (idempotency !== undefined) claims.delete(keyOf(project, idempotency.key))
+      if (idempotency !== undefined) inFlightKeys.delete(keyOf(project, idempotency.key))
       Deferred.doneUnsafe(
         done,
         Exit.map(exit, ({ outcomes }) => outcomes[index]!)
@@ -235,43 +235,43 @@ const make = Effect.gen(function* () {
   }
 
   /** Takes its place in the queue, until it is written. */
-  const enqueue = (event: EventBatch.PendingEvent): Job | undefined => {
+  const enqueue = (event: CommitBatch.PendingEvent): Job | undefined => {
     const bytes = held.bytes + event.payload.text.length
     if (held.events > 0 && (held.events >= limits.queue.events || bytes > limits.queue.bytes)) return undefined
     held = { events: held.events + 1, bytes }
     const key = keyOf(event.project, event.summary.session)
-    const job: Job = { key, event, done: Deferred.makeUnsafe(), tick: tick - ticksSince(event.cameAt) }
+    const job: Job = { key, event, done: Deferred.makeUnsafe(), tick: tick - ticksSince(event.arrivedAtMs) }
     waiting.push(job)
-    wake()
+    schedulePump()
     if (!isWatched) {
       isWatched = true
-      watch(refuseLate)
+      runTimer(expireQueued)
     }
     return job
   }
 
-  return EventWriter.of({
+  return GroupCommit.of({
     append: (event) =>
       Effect.suspend(
-        (): Effect.Effect<EventBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused> => {
+        (): Effect.Effect<CommitBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused> => {
           const { idempotency } = event
           const claim = idempotency && keyOf(event.project, idempotency.key)
-          const first = claim === undefined ? undefined : claims.get(claim)
+          const first = claim === undefined ? undefined : inFlightKeys.get(claim)
           const job = first ?? enqueue(event)
           if (job === undefined) return Effect.fail(new Overloaded())
           if (claim === undefined) return Deferred.await(job.done)
-          claims.set(claim, job)
+          inFlightKeys.set(claim, job)
           return Effect.flatMap(Deferred.await(job.done), (written) =>
             !isSameBody(written.idempotency, idempotency)
               ? Effect.fail(new IdempotencyKeyReused())
               : written.isReplay || first !== undefined
-                ? Effect.as(WriterMetrics.replayed, { ...written, isReplay: true })
+                ? Effect.as(CommitMetrics.replayed, { ...written, isReplay: true })
                 : Effect.succeed(written)
           )
         }
       ),
-    isBehind: () => waiting.length > 0 && (isBehind || isLong()),
-    beginningsOf: (project, session) => memory.beginningsOf(keyOf(project, session))
+    isSaturated: () => waiting.length > 0 && (isBehind || exceedsWaitBudget()),
+    knownPrefixesOf: (project, session) => memory.knownPrefixesOf(keyOf(project, session))
   })
 })
 

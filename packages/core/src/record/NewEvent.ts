@@ -5,7 +5,7 @@ import type { FingerprintId } from "../domain/Fingerprint.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
-import type { MarkedPayload } from "../payload/scan/PieceScanner.ts"
+import type { ScannedPayload } from "../payload/scan/PieceScanner.ts"
 
 /** One model call as a client hands it in. What is absent gets the defaults of the interface. */
 export interface NewEvent {
@@ -17,9 +17,9 @@ export interface NewEvent {
   readonly person?: PersonId | null | undefined
   readonly occurredAt?: EventSummary["occurredAt"] | undefined
   readonly durationMs?: number | null | undefined
-  readonly payload: MarkedPayload
+  readonly payload: ScannedPayload
   readonly facts: ModelFacts
   readonly idempotency?: Idempotency | undefined
   /** When it began to wait, on the clock of `performance.now()`. Now unless given. */
-  readonly cameAt?: number | undefined
+  readonly arrivedAtMs?: number | undefined
 }

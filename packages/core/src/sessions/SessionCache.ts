@@ -5,29 +5,29 @@
 import { Context } from "effect"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
-import { Knowledge } from "../payload/SessionIndex.ts"
-import { type Beginnings, noBeginnings } from "../payload/scan/PieceScanner.ts"
+import { SessionIndex } from "../payload/SessionIndex.ts"
+import { type KnownPrefixes, noKnownPrefixes } from "../payload/scan/PieceScanner.ts"
 import type { SessionState } from "../Storage.ts"
 
 /** Bytes, about; 0 remembers nothing. 64 MiB unless somebody says otherwise. */
-export const SessionMemoryBytes = Context.Reference<number>("tachograph/core/SessionMemoryBytes", {
+export const SessionCacheBytes = Context.Reference<number>("tachograph/core/SessionMemoryBytes", {
   defaultValue: () => 64 * 1024 * 1024
 })
 
 export interface KnownSession {
   /** As it was when `knowledge` was true; undefined where there was none. */
   readonly state: Pick<SessionState, "number" | "generation"> | undefined
-  readonly knowledge: Knowledge
+  readonly index: SessionIndex
   /** Others append to it too, so that it is looked at before anything is written for it. */
   readonly isContended: boolean
 }
 
-export const unknownSession = (): KnownSession => ({ state: undefined, knowledge: new Knowledge(), isContended: false })
+export const unknownSession = (): KnownSession => ({ state: undefined, index: new SessionIndex(), isContended: false })
 
 /** Names hold no U+0000. */
 export const keyOf = (project: ProjectId, session: SessionId | string): string => `${project}\u0000${session}`
 
-export class SessionMemory {
+export class SessionCache {
   readonly #maxBytes: number
   /** In the order of their last use. */
   readonly #sessions = new Map<string, KnownSession & { readonly cost: number }>()
@@ -47,12 +47,12 @@ export class SessionMemory {
   }
 
   set(key: string, session: KnownSession): void {
-    const { knowledge } = session
+    const { index: knowledge } = session
     this.delete(key)
     // One session with very many values must not push out all others, nor itself.
     const most = this.#maxBytes / 4
     if (most > 0 && knowledge.cost > most) {
-      knowledge.settle()
+      knowledge.hashDeferred()
       while (knowledge.cost > most && knowledge.forgetHalf());
     }
     const cost = knowledge.cost + 2 * key.length
@@ -70,10 +70,10 @@ export class SessionMemory {
     this.#sessions.delete(key)
   }
 
-  beginningsOf(key: string): Beginnings {
+  knownPrefixesOf(key: string): KnownPrefixes {
     const known = this.#sessions.get(key)
-    if (known?.state === undefined) return noBeginnings
+    if (known?.state === undefined) return noKnownPrefixes
     const { generation, number } = known.state
-    return { session: number, generation, list: known.knowledge.beginnings }
+    return { session: number, generation, list: known.index.knownPrefixes }
   }
 }

@@ -5,7 +5,7 @@ import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import { ByteReader } from "../payload/format/Bytes.ts"
 import * as Join from "../payload/Join.ts"
-import { Knowledge } from "../payload/SessionIndex.ts"
+import { SessionIndex } from "../payload/SessionIndex.ts"
 import * as Pack from "../payload/format/Pack.ts"
 import * as PackContent from "../payload/format/PackContent.ts"
 import type { PackRanges } from "../payload/format/PackRanges.ts"
@@ -48,16 +48,16 @@ export const refresh = Effect.fnUntraced(function* (
   const state = yield* storage.getSession(project, session)
   if (state === undefined) return unknownSession()
   const isSame = known.state?.number === state.number && known.state.generation === state.generation
-  const knowledge = isSame ? known.knowledge : new Knowledge()
+  const knowledge = isSame ? known.index : new SessionIndex()
   if (knowledge.packs < state.packs) yield* read(storage, project, state, knowledge)
-  return { ...known, state: { number: state.number, generation: state.generation }, knowledge }
+  return { ...known, state: { number: state.number, generation: state.generation }, index: knowledge }
 })
 
 const read = Effect.fnUntraced(function* (
   storage: Service,
   project: ProjectId,
   state: SessionState,
-  knowledge: Knowledge
+  knowledge: SessionIndex
 ) {
   // What was appended may continue the last chain, which is opened from its start.
   const from = knowledge.chain?.start ?? knowledge.packs + 1
@@ -66,7 +66,7 @@ const read = Effect.fnUntraced(function* (
     .filter(({ number }) => number > knowledge.packs)
     .map(({ content }) => PackContent.read(content))
   const older = knowledge
-    .restsOf(contents)
+    .dependenciesOf(contents)
     .flatMap(({ from: start, to }) => (start < from ? [{ from: start, to: Math.min(to, from - 1) }] : []))
   const rests = older.length === 0 ? [] : yield* readOpen(storage, project, state.number, older)
   const all = [...rests, ...packs]

@@ -2,7 +2,7 @@
 import { Effect, Tracer } from "effect"
 
 /** Effect's own tracer keeps what it is told for nobody. */
-export const heard =
+export const spanIfTraced =
   (name: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.withFiber((fiber) =>

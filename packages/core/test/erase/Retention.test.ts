@@ -7,7 +7,7 @@ import * as JsonText from "../../src/domain/JsonText.ts"
 import { CurrentProject, ProjectId } from "../../src/domain/Project.ts"
 import { SessionId } from "../../src/domain/Session.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
-import * as Marks from "../../src/payload/scan/PieceScanner.ts"
+import * as PieceScanner from "../../src/payload/scan/PieceScanner.ts"
 import { Recorder } from "../../src/Recorder.ts"
 import * as Retention from "../../src/erase/Retention.ts"
 import { type Erasable, Storage } from "../../src/Storage.ts"
@@ -66,7 +66,7 @@ const record = Effect.fnUntraced(function* (project: ProjectId, at: number) {
     createdAt: yield* DateTime.now
   })
   const facts = { model: null, inputTokens: null, outputTokens: null, stopReason: null }
-  const payload = Marks.ofTexts(`{ "at": ${at} }`, "{}")
+  const payload = PieceScanner.ofTexts(`{ "at": ${at} }`, "{}")
   const event = { api: "aisdk", fingerprintId, session: SessionId.make("s"), payload, facts } as const
   return yield* Effect.provideService(recorder.createEvent(event), CurrentProject, project)
 })
@@ -119,7 +119,7 @@ describe("Retention", () => {
             read.map(({ payload }) => Buffer.from(payload.inputs).toString()),
             [`{ "at": ${bound} }`, `{ "at": ${bound + 1} }`]
           )
-          assert.deepStrictEqual(yield* storage.listUnswept(project, 10), [])
+          assert.deepStrictEqual(yield* storage.listPendingSweep(project, 10), [])
         }
         assert.strictEqual(lines.length, 1)
         assert.include(lines[0]!.message, "older")
@@ -140,11 +140,11 @@ describe("Retention", () => {
       yield* record(project, start)
       yield* record(project, start + 1)
       yield* storage.eraseEvents(project, { session: SessionId.make("s") }, 1)
-      assert.lengthOf(yield* storage.listUnswept(project, 10), 1)
+      assert.lengthOf(yield* storage.listPendingSweep(project, 10), 1)
       const before = yield* storage.usage(project, 0)
       yield* retaining("90 days")
       yield* TestClock.adjust("20 seconds")
-      assert.deepStrictEqual(yield* storage.listUnswept(project, 10), [])
+      assert.deepStrictEqual(yield* storage.listPendingSweep(project, 10), [])
       const after = yield* storage.usage(project, 0)
       assert.isBelow(after.storedBytes, before.storedBytes)
       assert.strictEqual(after.events, 1)

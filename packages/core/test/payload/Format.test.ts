@@ -2,13 +2,13 @@ import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import * as Join from "../../src/payload/Join.ts"
-import { Knowledge } from "../../src/payload/SessionIndex.ts"
-import * as Marks from "../../src/payload/scan/PieceScanner.ts"
+import { SessionIndex } from "../../src/payload/SessionIndex.ts"
+import * as PieceScanner from "../../src/payload/scan/PieceScanner.ts"
 import * as Pack from "../../src/payload/format/Pack.ts"
 import * as PackContent from "../../src/payload/format/PackContent.ts"
 import * as SharedPiece from "../../src/payload/format/SharedPiece.ts"
 import * as Split from "../../src/payload/Split.ts"
-import { vocabulary } from "../../src/payload/format/Dictionary.ts"
+import { dictionary } from "../../src/payload/format/Dictionary.ts"
 
 const document = readFileSync(new URL("../../../../docs/format.md", import.meta.url), "utf8")
 
@@ -62,9 +62,9 @@ describe("docs/format.md", () => {
   })
 
   it("has contents that are written in the same bytes today", () => {
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const written = [first, second].map(([inputs, output]) => {
-      const { learned, number, pack } = Split.split(Marks.ofTexts(inputs!, output!), knowledge)
+      const { learned, number, pack } = Split.split(PieceScanner.ofTexts(inputs!, output!), knowledge)
       knowledge.learn(learned)
       return { bytes: pack.bytes(), number }
     })
@@ -99,8 +99,8 @@ describe("docs/format.md", () => {
   })
 
   it("has the vocabulary", () => {
-    expect(blocks("text")[0]!.join("")).toBe(vocabulary.toString())
-    expect(document).toContain(`The ${vocabulary.length.toLocaleString("en")} bytes`)
+    expect(blocks("text")[0]!.join("")).toBe(dictionary.toString())
+    expect(document).toContain(`The ${dictionary.length.toLocaleString("en")} bytes`)
   })
 
   it("has ranges as they are read", () => {

@@ -1,8 +1,8 @@
 /** A session as a storage would hold it, in memory: its packs, its shared pieces, and what was sent. */
 import * as EventJson from "../../src/record/EventJson.ts"
 import * as Join from "../../src/payload/Join.ts"
-import { Knowledge } from "../../src/payload/SessionIndex.ts"
-import type { Beginning } from "../../src/payload/scan/PieceScanner.ts"
+import { SessionIndex } from "../../src/payload/SessionIndex.ts"
+import type { KnownPrefix } from "../../src/payload/scan/PieceScanner.ts"
 import * as Pack from "../../src/payload/format/Pack.ts"
 import * as PackContent from "../../src/payload/format/PackContent.ts"
 import type { PackRanges } from "../../src/payload/format/PackRanges.ts"
@@ -19,7 +19,7 @@ export const eventText = ({ inputs, output }: Texts): string =>
   `{"session":"s","properties":{"api":"aisdk","inputs":${inputs},"output":${output}}}`
 
 /** Marks of the texts, after the way that an event goes: opened, and what is left of it parsed. */
-export const opened = (texts: Texts, list: ReadonlyArray<Beginning>): EventJson.OpenEvent => {
+export const opened = (texts: Texts, list: ReadonlyArray<KnownPrefix>): EventJson.OpenEvent => {
   const event = EventJson.open(Buffer.from(eventText(texts)), () => ({ session: 1, generation: 0, list }))
   if (event === undefined) throw new Error("The event was not opened")
   JSON.parse(event.reduced)
@@ -36,7 +36,7 @@ export class RecordedSession {
   parts = 0
 
   /** Records a call, and checks that what was written is enough to read it. */
-  record(texts: Texts, knowledge: Knowledge, beginnings = knowledge.beginnings): Split.Draft {
+  record(texts: Texts, knowledge: SessionIndex, beginnings = knowledge.knownPrefixes): Split.Draft {
     const draft = Split.split(opened(texts, beginnings).payload, knowledge)
     this.append(texts, draft)
     knowledge.learn(draft.learned)
@@ -92,20 +92,20 @@ export class RecordedSession {
   }
 
   /** Brings knowledge up to date as a process does that finds the session moved on. Other packs than these are not read. */
-  refresh(knowledge: Knowledge): Knowledge {
+  refresh(knowledge: SessionIndex): SessionIndex {
     if (knowledge.packs === this.packs.length) return knowledge
     const from = knowledge.chain?.start ?? knowledge.packs + 1
     const packs = this.#openFrom(from)
     const news = packs.filter(({ number }) => number > knowledge.packs)
-    const rests = knowledge.restsOf(news.map(({ content }) => PackContent.read(content)))
+    const rests = knowledge.dependenciesOf(news.map(({ content }) => PackContent.read(content)))
     const older = Pack.open(this.packs.filter(({ number }) => number < from && isIn(rests, number)))
     knowledge.read([...older, ...packs], this.shared, this.#state)
     return knowledge
   }
 
   /** What there is to know of packs from one on that starts a chain; unless given, of all. */
-  reread(from = 1): Knowledge {
-    const knowledge = new Knowledge()
+  reread(from = 1): SessionIndex {
+    const knowledge = new SessionIndex()
     knowledge.read(this.#openFrom(from), this.shared, this.#state)
     return knowledge
   }

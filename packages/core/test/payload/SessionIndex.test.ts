@@ -2,7 +2,7 @@ import { hash } from "node:crypto"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as Join from "../../src/payload/Join.ts"
-import { Knowledge } from "../../src/payload/SessionIndex.ts"
+import { SessionIndex } from "../../src/payload/SessionIndex.ts"
 import * as Pack from "../../src/payload/format/Pack.ts"
 import * as PackContent from "../../src/payload/format/PackContent.ts"
 import * as Split from "../../src/payload/Split.ts"
@@ -11,7 +11,7 @@ import { opened, RecordedSession, type Texts } from "./RecordedSession.ts"
 
 const keyOfText = (text: string) => Join.keyOf(hash("sha256", text, "buffer"))
 
-const draft = (texts: Texts, knowledge: Knowledge, beginnings = knowledge.beginnings) =>
+const draft = (texts: Texts, knowledge: SessionIndex, beginnings = knowledge.knownPrefixes) =>
   Split.split(opened(texts, beginnings).payload, knowledge)
 
 describe("Knowledge", () => {
@@ -19,7 +19,7 @@ describe("Knowledge", () => {
     fc.assert(
       fc.property(anyCalls, (calls) => {
         const session = new RecordedSession()
-        const knowledge = new Knowledge()
+        const knowledge = new SessionIndex()
         for (const texts of calls) {
           const [own, reread] = [knowledge, session.reread()].map((each) => draft(texts, each, []))
           expect(own!.pack.bytes().equals(reread!.pack.bytes())).toBe(true)
@@ -37,7 +37,7 @@ describe("Knowledge", () => {
   it("names pieces alike, whether or not the beginning of a conversation is recognised", () => {
     for (const comma of [",", ", "]) {
       const session = new RecordedSession()
-      const knowledge = new Knowledge()
+      const knowledge = new SessionIndex()
       for (const texts of growing(30, 200, comma)) {
         const bytes = draft(texts, session.reread()).pack.bytes()
         expect(session.record(texts, knowledge).pack.bytes().equals(bytes)).toBe(true)
@@ -49,7 +49,7 @@ describe("Knowledge", () => {
     fc.assert(
       fc.property(largeCalls, (calls) => {
         const session = new RecordedSession()
-        const knowledge = new Knowledge()
+        const knowledge = new SessionIndex()
         for (const texts of calls) session.record(texts, knowledge)
         const again = session.reread()
         for (const texts of calls) {
@@ -65,7 +65,7 @@ describe("Knowledge", () => {
     fc.assert(
       fc.property(anyCalls, fc.array(fc.boolean(), { minLength: 1, maxLength: 6 }), (calls, turns) => {
         const session = new RecordedSession()
-        const [one, two] = [new Knowledge(), new Knowledge()]
+        const [one, two] = [new SessionIndex(), new SessionIndex()]
         for (const [index, texts] of calls.entries()) {
           session.record(texts, session.refresh(turns[index % turns.length]! ? one : two))
         }
@@ -79,7 +79,7 @@ describe("Knowledge", () => {
 
   it("is not read twice, nor moved by what it was before", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     for (const texts of growing(10, 100)) session.record(texts, knowledge)
     const { cost } = knowledge
     knowledge.read(Pack.open(session.packs), session.shared, {
@@ -92,7 +92,7 @@ describe("Knowledge", () => {
 
   it("tells the packs that pieces rest on", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const block = `{"type":"text","text":"${noise(1, 300)}"}`
     // Stands alone, so that what rests on it lies in another chain.
     session.record(
@@ -109,12 +109,12 @@ describe("Knowledge", () => {
     expect(knowledge.packsOf(1)).toEqual([{ from: 1, to: 2 }])
     expect(session.reread().packsOf(1)).toEqual([{ from: 1, to: 2 }])
     const news = Pack.open(session.packs.slice(1)).map(({ content }) => PackContent.read(content))
-    expect(other.restsOf(news)).toEqual([{ from: 1, to: 1 }])
+    expect(other.dependenciesOf(news)).toEqual([{ from: 1, to: 1 }])
   })
 
   it("leaves unknown what cannot be put together, and stores it again", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const block = `{"type":"text","text":"${noise(1, 300)}"}`
     session.record(
       { inputs: "1", output: `[${block},["${Array.from({ length: 10 }, (_, n) => noise(n, 4000)).join('","')}"]]` },
@@ -135,9 +135,9 @@ describe("Knowledge", () => {
     const session = new RecordedSession()
     const [one, two] = [`"${noise(1, 60)}"`, `"${noise(2, 60)}"`]
     const texts = { inputs: `[${one},${two}]`, output: "1" }
-    session.record(texts, new Knowledge())
+    session.record(texts, new SessionIndex())
     const { added, before, history, inputs, output } = PackContent.read(Pack.open(session.packs)[0]!.content)
-    const bytesOf = ({ content, end, start }: PackContent.Place) => content.subarray(start, end)
+    const bytesOf = ({ content, end, start }: PackContent.TemplateSpan) => content.subarray(start, end)
     const content = PackContent.write({ before, added }, [
       bytesOf(inputs),
       bytesOf(output),
@@ -157,9 +157,9 @@ describe("Knowledge", () => {
     fc.assert(
       fc.property(anyCalls, fc.nat(10), (calls, at) => {
         const session = new RecordedSession()
-        const knowledge = new Knowledge()
+        const knowledge = new SessionIndex()
         for (const texts of calls.slice(0, at)) session.record(texts, knowledge)
-        const { beginnings, chain, counts, packs } = knowledge
+        const { knownPrefixes: beginnings, chain, counts, packs } = knowledge
         const fork = knowledge.fork()
         const drafts = calls.slice(at).map((texts) => {
           const made = draft(texts, fork)
@@ -180,12 +180,12 @@ describe("Knowledge", () => {
   })
 
   it("is empty until something is known", () => {
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     expect(knowledge.isEmpty).toBe(true)
     expect(knowledge.fork().isEmpty).toBe(true)
     // Hashed when somebody asks.
     const made = draft({ inputs: `["${noise(1, 70_000)}"]`, output: "1" }, knowledge)
-    expect(made.learned.later).toBeDefined()
+    expect(made.learned.deferredHashes).toBeDefined()
     expect(knowledge.isEmpty).toBe(true)
     knowledge.learn(made.learned)
     expect(knowledge.isEmpty).toBe(false)
@@ -194,7 +194,7 @@ describe("Knowledge", () => {
   })
 
   it("costs more the more is known, with the text that waits to be hashed", () => {
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const { cost } = knowledge
     knowledge.learn(draft({ inputs: `["${noise(1, 70_000)}"]`, output: "1" }, knowledge).learned)
     expect(knowledge.cost - cost).toBeGreaterThan(70_000)
@@ -204,7 +204,7 @@ describe("Knowledge", () => {
 
   it("forgets the older half, again and again, until there is nothing left to forget", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const calls = growing(20, 100)
     for (const texts of calls) session.record(texts, knowledge)
     const [first, last] = [calls[0]!.inputs, calls.at(-1)!.inputs].map((inputs) =>
@@ -230,13 +230,13 @@ describe("Knowledge", () => {
 
   it("remembers the beginnings of the conversations that were last seen, few of them", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const conversation = (seed: number) =>
       `[${Array.from({ length: 8 }, (_, n) => `"${noise(seed, 20)} ${n}"`).join(",")}]`
     for (let seed = 0; seed < 9; seed++) session.record({ inputs: conversation(seed), output: "1" }, knowledge)
-    expect(knowledge.beginnings.length).toBe(4)
+    expect(knowledge.knownPrefixes.length).toBe(4)
     const parsed = (seed: number) =>
-      JSON.parse(opened({ inputs: conversation(seed), output: "1" }, knowledge.beginnings).reduced)
+      JSON.parse(opened({ inputs: conversation(seed), output: "1" }, knowledge.knownPrefixes).reduced)
     expect([3, 4, 5, 8].map((seed) => parsed(seed).properties.inputs[0] === 0)).toEqual([false, false, true, true])
   })
 })

@@ -1,10 +1,10 @@
 import { Payloads } from "@tachograph/testkit"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { Knowledge } from "../../src/payload/SessionIndex.ts"
-import * as Marks from "../../src/payload/scan/PieceScanner.ts"
+import { SessionIndex } from "../../src/payload/SessionIndex.ts"
+import * as PieceScanner from "../../src/payload/scan/PieceScanner.ts"
 import * as Pack from "../../src/payload/format/Pack.ts"
-import * as Policy from "../../src/payload/scan/PiecePolicy.ts"
+import * as PiecePolicy from "../../src/payload/scan/PiecePolicy.ts"
 import * as Split from "../../src/payload/Split.ts"
 import { anyCalls, growing, largeCalls, noise } from "./Conversations.ts"
 import { opened, RecordedSession, type Texts } from "./RecordedSession.ts"
@@ -26,12 +26,12 @@ type State = typeof state extends fc.Arbitrary<infer A> ? A : never
 /** Records the calls with a state of knowledge before each, and reads every one of them back. */
 const record = (calls: ReadonlyArray<Texts>, states: ReadonlyArray<State>): RecordedSession => {
   const session = new RecordedSession()
-  let mine = new Knowledge()
-  let other = new Knowledge()
+  let mine = new SessionIndex()
+  let other = new SessionIndex()
   for (const [index, texts] of calls.entries()) {
     const state = states[index % states.length]!
     // As they were when the event was opened: since then another process may have appended.
-    const { beginnings } = mine
+    const { knownPrefixes: beginnings } = mine
     switch (state.kind) {
       case "kept":
         session.record(texts, session.refresh(mine))
@@ -121,7 +121,7 @@ describe("Split", () => {
 
   it("reads an event from the packs that it names where an answer comes back as an element of the history", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const item = `{"type":"message","text":"${noise(1, 300)}"}`
     // Stands alone, so that no chain brings it along.
     session.record(
@@ -134,13 +134,13 @@ describe("Split", () => {
 
   it("reads an event from the packs that it names where its conversation's beginning rests on older ones", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const block = `{"type":"text","text":"${noise(1, 300)}"}`
     const texts = Array.from({ length: 12 }, (_, n) => noise(n, 4000)).join('","')
     session.record({ inputs: "1", output: `[${block},["${texts}"]]` }, knowledge)
     const messages = Array.from({ length: 7 }, (_, n) => `{"role":"user","content":[${block},${n}]}`)
     session.record({ inputs: `[${messages}]`, output: "2" }, knowledge)
-    expect(opened({ inputs: `[${messages}]`, output: "3" }, knowledge.beginnings).reduced).toContain("[0,")
+    expect(opened({ inputs: `[${messages}]`, output: "3" }, knowledge.knownPrefixes).reduced).toContain("[0,")
     session.record({ inputs: `[${messages}]`, output: "3" }, knowledge)
     // Nothing but the beginning, of which pieces rest on the first pack.
     session.record({ inputs: `[${messages.slice(0, 3)}]`, output: "4" }, knowledge)
@@ -148,31 +148,31 @@ describe("Split", () => {
 
   it("writes the same when the same payload is split again, as after another process was faster", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const calls = growing(10, 100)
     for (const texts of calls) {
-      const { payload } = opened(texts, knowledge.beginnings)
+      const { payload } = opened(texts, knowledge.knownPrefixes)
       const drafts = [1, 2].map(() => Split.split(payload, knowledge))
       expect(drafts[0]!.pack.bytes().equals(drafts[1]!.pack.bytes())).toBe(true)
       knowledge.learn(drafts[1]!.learned)
       session.append(texts, drafts[1]!)
     }
     session.checkAll()
-    expect(opened(calls.at(-1)!, knowledge.beginnings).reduced).toContain("[0,")
+    expect(opened(calls.at(-1)!, knowledge.knownPrefixes).reduced).toContain("[0,")
   })
 
   it("knows a large first call's messages by their numbers in the history, though parts of it are the same", () => {
-    const item = `{"type":"text","text":"${noise(1, Policy.sharedBytes)}"}`
+    const item = `{"type":"text","text":"${noise(1, PiecePolicy.sharedBytes)}"}`
     const texts = { inputs: `[[${item}],${item},"${noise(2, 70_000)}"]`, output: "1" }
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     session.record(texts, knowledge)
     expect(session.record(texts, knowledge).added).toEqual({ history: 0, parts: 0 })
   })
 
   it("keeps what stands before the first element of a conversation that is worth being a piece", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const long = Array.from({ length: 6 }, (_, n) => `"${n}${noise(n, 30)}"`).join(",")
     for (let call = 0; call < 3; call++) session.record({ inputs: `["hi",${long}]`, output: "1" }, knowledge)
     for (let call = 0; call < 3; call++) session.record({ inputs: `{"a":[{},1,${long}]}`, output: "1" }, knowledge)
@@ -182,14 +182,14 @@ describe("Split", () => {
     for (const comma of [",", ", ", ",\n"]) {
       for (const first of [1, 4, 5, 6, 7]) {
         const session = new RecordedSession()
-        const knowledge = new Knowledge()
+        const knowledge = new SessionIndex()
         const message = (n: number) => `{"role":"user","content":"${n}"}`
         for (let count = first; count < first + 40; count += 2) {
           const messages = Array.from({ length: count }, (_, n) => message(n)).join(comma)
           session.record({ inputs: `{"messages":[${messages}]}`, output: "1" }, knowledge)
         }
         const messages = Array.from({ length: first + 42 }, (_, n) => message(n)).join(comma)
-        const { reduced } = opened({ inputs: `{"messages":[${messages}]}`, output: "1" }, knowledge.beginnings)
+        const { reduced } = opened({ inputs: `{"messages":[${messages}]}`, output: "1" }, knowledge.knownPrefixes)
         // What is left to parse: one "0", the last elements, and what is new.
         expect(JSON.parse(reduced).properties.inputs.messages.length).toBeLessThan(12)
       }
@@ -198,10 +198,10 @@ describe("Split", () => {
 
   it("goes on over both of two conversations that take turns", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const [a, b] = [growing(20, 30), growing(20, 40)]
     for (let call = 0; call < 20; call++) {
-      const sent = opened(a[call]!, knowledge.beginnings).reduced.length
+      const sent = opened(a[call]!, knowledge.knownPrefixes).reduced.length
       if (call > 5) expect(sent).toBeLessThan(700)
       session.record(a[call]!, knowledge)
       session.record(b[call]!, knowledge)
@@ -212,7 +212,7 @@ describe("Split", () => {
     fc.assert(
       fc.property(anyCalls, fc.boolean(), (calls, forgets) => {
         const session = new RecordedSession()
-        let knowledge = new Knowledge()
+        let knowledge = new SessionIndex()
         for (const texts of calls) session.record(texts, knowledge)
         if (forgets) knowledge = session.reread()
         for (const texts of calls) {
@@ -229,7 +229,7 @@ describe("Split", () => {
     const large = { inputs: `[${Array.from({ length: 40 }, (_, n) => `"${n}${noise(n, 2000)}"`)}]`, output: "1" }
     const small = { inputs: "[]", output: "1" }
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     expect(session.record(large, knowledge).added.history).toBe(40)
     session.record(small, knowledge)
     expect(session.record(large, knowledge).added).toEqual({ history: 0, parts: 0 })
@@ -237,7 +237,7 @@ describe("Split", () => {
 
   it("writes nothing again of a large first call whose second was written in the same batch", () => {
     const texts = { inputs: `[${Array.from({ length: 40 }, (_, n) => `"${n}${noise(n, 2000)}"`)}]`, output: "1" }
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const fork = knowledge.fork()
     const drafts = [1, 2].map(() => {
       const draft = Split.split(opened(texts, []).payload, fork)
@@ -252,7 +252,7 @@ describe("Split", () => {
   it("writes a few dozen bytes for a call that repeats a long history", () => {
     for (const comma of [",", ", "]) {
       const session = new RecordedSession()
-      const knowledge = new Knowledge()
+      const knowledge = new SessionIndex()
       const calls = growing(80, 300, comma)
       for (const texts of calls) session.record(texts, knowledge)
       expect(session.record(calls.at(-1)!, knowledge).pack.bytes().length).toBeLessThan(60)
@@ -262,22 +262,22 @@ describe("Split", () => {
 
   it("gives a part that comes back as a message one number in the history, however often it stands there", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const item = `{"type":"message","text":"${noise(1, 300)}"}`
     session.record({ inputs: "1", output: `[${item}]` }, knowledge)
     expect(session.record({ inputs: `[${item},${item},${item}]`, output: "1" }, knowledge).added.history).toBe(1)
   })
 
   it("names a large text once however often an event has it", () => {
-    const text = `"${noise(1, Policy.sharedBytes)}"`
+    const text = `"${noise(1, PiecePolicy.sharedBytes)}"`
     const texts = { inputs: `{"system":${text},"messages":[${text},{"content":${text}}]}`, output: text }
-    const { shared } = new RecordedSession().record(texts, new Knowledge())
+    const { shared } = new RecordedSession().record(texts, new SessionIndex())
     expect(shared.map(({ size }) => size)).toEqual([text.length])
   })
 
   it("names a large text once in a large first call too", () => {
     const text = `"${noise(1, 40_000)}"`
-    const { shared } = new RecordedSession().record({ inputs: `[${text},${text}]`, output: text }, new Knowledge())
+    const { shared } = new RecordedSession().record({ inputs: `[${text},${text}]`, output: text }, new SessionIndex())
     expect(new Set(shared.map(({ sha256 }) => sha256.toString("hex"))).size).toBe(1)
     expect(shared.length).toBe(1)
   })
@@ -308,8 +308,8 @@ describe("Split", () => {
       fc.property(anyCalls, ([texts]) => {
         const session = new RecordedSession()
         const { inputs, output } = texts!
-        const knowledge = new Knowledge()
-        session.append(texts!, Split.split(Marks.ofTexts(inputs, output), knowledge))
+        const knowledge = new SessionIndex()
+        session.append(texts!, Split.split(PieceScanner.ofTexts(inputs, output), knowledge))
         session.checkAll()
       }),
       { numRuns: 100 }

@@ -2,24 +2,24 @@ import { RandomJson } from "@tachograph/testkit"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as EventJson from "../../src/record/EventJson.ts"
-import { Knowledge } from "../../src/payload/SessionIndex.ts"
-import type { Beginnings } from "../../src/payload/scan/PieceScanner.ts"
+import { SessionIndex } from "../../src/payload/SessionIndex.ts"
+import type { KnownPrefixes } from "../../src/payload/scan/PieceScanner.ts"
 import { growing } from "../payload/Conversations.ts"
 import { eventText, RecordedSession } from "../payload/RecordedSession.ts"
 
 const calls = growing(9, 60)
 
 /** What is known of three sessions, of which two began alike. */
-const knownSessions: ReadonlyMap<string, Beginnings> = new Map(
+const knownSessions: ReadonlyMap<string, KnownPrefixes> = new Map(
   [calls, growing(7, 60), growing(9, 61, ", ")].map((calls, number) => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     for (const texts of calls) session.record(texts, knowledge)
-    return [["s", "t", "\u00e9"][number]!, { session: number + 1, generation: 0, list: knowledge.beginnings }]
+    return [["s", "t", "\u00e9"][number]!, { session: number + 1, generation: 0, list: knowledge.knownPrefixes }]
   })
 )
 
-const unknown: Beginnings = { session: 0, generation: 0, list: [] }
+const unknown: KnownPrefixes = { session: 0, generation: 0, list: [] }
 
 const open = (text: Buffer) => EventJson.open(text, (session) => knownSessions.get(session) ?? unknown)
 
@@ -44,7 +44,7 @@ const hasPayload = (value: any): boolean =>
 
 /** How many elements of the event were not parsed. */
 const knownElements = (text: Buffer) =>
-  open(text)!.payload.inputs.marks.filter(({ kind }) => kind === "beginning").length
+  open(text)!.payload.inputs.candidates.filter(({ kind }) => kind === "beginning").length
 
 /** Whatever the text: it is refused exactly if the whole of it would be, and its payload is the one that JSON.parse finds. */
 const check = (text: Buffer): void => {
@@ -70,7 +70,7 @@ const check = (text: Buffer): void => {
 }
 
 const event = Buffer.from(eventText(calls.at(-1)!))
-const mark = open(event)!.payload.inputs.marks[0]!
+const mark = open(event)!.payload.inputs.candidates[0]!
 
 /** What is put in the place of some bytes. */
 const token = fc.oneof(
@@ -178,7 +178,7 @@ describe("EventJson", () => {
         check(bytes)
         const found = open(bytes)
         if (found !== undefined) opened++
-        if (found?.payload.inputs.marks.some(({ kind }) => kind === "beginning")) known++
+        if (found?.payload.inputs.candidates.some(({ kind }) => kind === "beginning")) known++
       }),
       { numRuns: 2000 }
     )
@@ -207,7 +207,7 @@ describe("EventJson", () => {
       check(bytes)
       expect(knownElements(bytes), text.slice(0, 40)).toBe(elements)
       // Whoever writes the pack is told of which session it knew.
-      expect(open(bytes)!.payload.beginnings.session).toBe(session)
+      expect(open(bytes)!.payload.knownPrefixes.session).toBe(session)
     }
   })
 

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { StorageUnavailable } from "../../src/domain/Errors.ts"
 import { PersonId } from "../../src/domain/Person.ts"
 import { defaultProject } from "../../src/domain/Project.ts"
-import { defaultWriterLimits, WriterLimits } from "../../src/record/GroupCommit.ts"
+import { defaultCommitLimits, CommitLimits } from "../../src/record/GroupCommit.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import { Recorder } from "../../src/Recorder.ts"
 import { type AppendEvent, Storage } from "../../src/Storage.ts"
@@ -13,7 +13,7 @@ import { type Call, callsOf, recording, type Service } from "../Recording.ts"
 
 const { Calls, StoreCheck } = StorageSuite
 
-const { queue } = defaultWriterLimits
+const { queue } = defaultCommitLimits
 
 const recordAll = (storage: Service, calls: ReadonlyArray<Call>) =>
   recording(storage, (recorder) => Effect.forEach(calls, (call) => Calls.recordOnce(recorder, call)))
@@ -24,7 +24,7 @@ const gated = (storage: Service) =>
     const batches: Array<ReadonlyArray<AppendEvent>> = []
     const waiting: Service = {
       ...storage,
-      lanes: 2,
+      appendConcurrency: 2,
       appendEvents: (events) => {
         batches.push(events)
         return Effect.andThen(Deferred.await(gate), storage.appendEvents(events))
@@ -189,8 +189,8 @@ describe("EventWriter", () => {
       yield* Calls.putFingerprint(storage, defaultProject)
       const limited = Calls.recorderOver(storage).pipe(
         Layer.provide(
-          Layer.succeed(WriterLimits, {
-            ...defaultWriterLimits,
+          Layer.succeed(CommitLimits, {
+            ...defaultCommitLimits,
             queue: { ...queue, events: 3, bytes: Number.POSITIVE_INFINITY }
           })
         )
@@ -247,8 +247,8 @@ describe("EventWriter", () => {
           const start = starting(recorder)
           const [a, b, c] = [callsOf("a", 2), callsOf("b", 1), callsOf("c", 1)] as const
           // One alone is taken always.
-          recorder.room.enter().wait()
-          const isBehind = () => !recorder.room.enter().mayCome(1)
+          recorder.admission.permit().enqueue()
+          const isBehind = () => !recorder.admission.permit().canAdmit(1)
           const fibers = [yield* start(a[0]!), yield* start(a[1]!)]
           yield* TestClock.adjust(0.9 * queue.wait)
           assert.isFalse(isBehind())
@@ -274,8 +274,8 @@ describe("EventWriter", () => {
       }
       yield* recording(slow, (recorder) =>
         Effect.gen(function* () {
-          recorder.room.enter().wait()
-          const isBehind = () => !recorder.room.enter().mayCome(1)
+          recorder.admission.permit().enqueue()
+          const isBehind = () => !recorder.admission.permit().canAdmit(1)
           const record = (from: number, count: number) =>
             Effect.forkChild(
               Effect.forEach(
@@ -301,7 +301,7 @@ describe("EventWriter", () => {
       yield* Calls.putFingerprint(storage, defaultProject)
       const limited = Calls.recorderOver(storage).pipe(
         Layer.provide(
-          Layer.succeed(WriterLimits, { ...defaultWriterLimits, queue: { ...queue, events: 10, bytes: 1 } })
+          Layer.succeed(CommitLimits, { ...defaultCommitLimits, queue: { ...queue, events: 10, bytes: 1 } })
         )
       )
       yield* Effect.provide(

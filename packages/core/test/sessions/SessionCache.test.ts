@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest"
 import { ProjectId } from "../../src/domain/Project.ts"
-import * as Marks from "../../src/payload/scan/PieceScanner.ts"
-import { Knowledge } from "../../src/payload/SessionIndex.ts"
+import * as PieceScanner from "../../src/payload/scan/PieceScanner.ts"
+import { SessionIndex } from "../../src/payload/SessionIndex.ts"
 import * as Split from "../../src/payload/Split.ts"
-import { keyOf, type KnownSession, SessionMemory, unknownSession } from "../../src/sessions/SessionCache.ts"
+import { keyOf, type KnownSession, SessionCache, unknownSession } from "../../src/sessions/SessionCache.ts"
 
 /** A session of which so many messages are known. */
 const known = (messages: number, number = 1): KnownSession => {
-  const knowledge = new Knowledge()
+  const knowledge = new SessionIndex()
   const list = Array.from({ length: messages }, (_, n) => `{"role":"user","content":"message ${number} ${n}"}`)
-  knowledge.learn(Split.split(Marks.ofTexts(`{"messages":[${list.join()}]}`, "{}"), knowledge).learned)
-  return { ...unknownSession(), state: { number, generation: 0 }, knowledge }
+  knowledge.learn(Split.split(PieceScanner.ofTexts(`{"messages":[${list.join()}]}`, "{}"), knowledge).learned)
+  return { ...unknownSession(), state: { number, generation: 0 }, index: knowledge }
 }
 
-const costOf = (session: KnownSession, key: string) => session.knowledge.cost + 2 * key.length
+const costOf = (session: KnownSession, key: string) => session.index.cost + 2 * key.length
 
 describe("SessionMemory", () => {
   it("tells sessions of the same name in different projects apart", () => {
@@ -25,7 +25,7 @@ describe("SessionMemory", () => {
   it("forgets the session that was used least recently, and never takes more than it may", () => {
     const keys = ["a", "b", "c", "d", "e", "f", "g", "h"]
     const cost = costOf(known(10), "a")
-    const memory = new SessionMemory(5 * cost)
+    const memory = new SessionCache(5 * cost)
     for (const key of keys.slice(0, 5)) memory.set(key, known(10))
     expect(memory.bytes).toBe(5 * cost)
     memory.set("a", memory.get("a")!)
@@ -40,44 +40,44 @@ describe("SessionMemory", () => {
   })
 
   it("counts what a session has grown by", () => {
-    const memory = new SessionMemory(1_000_000)
+    const memory = new SessionCache(1_000_000)
     const session = known(10)
     memory.set("a", session)
     const before = memory.bytes
-    const more = Marks.ofTexts(`{"messages":["${"one more message".repeat(3)}"]}`, "{}")
-    session.knowledge.learn(Split.split(more, session.knowledge).learned)
+    const more = PieceScanner.ofTexts(`{"messages":["${"one more message".repeat(3)}"]}`, "{}")
+    session.index.learn(Split.split(more, session.index).learned)
     memory.set("a", session)
     expect(memory.bytes).toBe(costOf(session, "a"))
     expect(memory.bytes).toBeGreaterThan(before)
   })
 
   it("remembers nothing where it may not", () => {
-    const memory = new SessionMemory(0)
+    const memory = new SessionCache(0)
     memory.set("a", known(0))
     expect(memory.get("a")).toBeUndefined()
     expect(memory.bytes).toBe(0)
-    expect(memory.beginningsOf("a").list).toEqual([])
+    expect(memory.knownPrefixesOf("a").list).toEqual([])
   })
 
   it("knows the beginnings of the session as it was, and none of one that it does not know", () => {
-    const memory = new SessionMemory(1_000_000)
-    expect(memory.beginningsOf("a")).toBe(Marks.noBeginnings)
+    const memory = new SessionCache(1_000_000)
+    expect(memory.knownPrefixesOf("a")).toBe(PieceScanner.noKnownPrefixes)
     memory.set("a", unknownSession())
-    expect(memory.beginningsOf("a")).toBe(Marks.noBeginnings)
+    expect(memory.knownPrefixesOf("a")).toBe(PieceScanner.noKnownPrefixes)
     const session = known(20, 7)
     memory.set("a", session)
-    expect(memory.beginningsOf("a")).toEqual({ session: 7, generation: 0, list: session.knowledge.beginnings })
-    expect(session.knowledge.beginnings).toHaveLength(1)
+    expect(memory.knownPrefixesOf("a")).toEqual({ session: 7, generation: 0, list: session.index.knownPrefixes })
+    expect(session.index.knownPrefixes).toHaveLength(1)
   })
 
   it("knows a large first call by its values, where its text is more than it may keep", () => {
     const list = Array.from({ length: 100 }, (_, n) => `{"role":"user","content":"${`${n} `.repeat(1000)}"}`)
-    const payload = Marks.ofTexts(`{"messages":[${list.join()}]}`, "{}")
-    const knowledge = new Knowledge()
+    const payload = PieceScanner.ofTexts(`{"messages":[${list.join()}]}`, "{}")
+    const knowledge = new SessionIndex()
     knowledge.learn(Split.split(payload, knowledge).learned)
-    const memory = new SessionMemory(payload.text.length)
-    memory.set("a", { ...unknownSession(), knowledge })
-    const { knowledge: kept } = memory.get("a")!
+    const memory = new SessionCache(payload.text.length)
+    memory.set("a", { ...unknownSession(), index: knowledge })
+    const { index: kept } = memory.get("a")!
     expect(kept.cost).toBeLessThanOrEqual(payload.text.length / 4)
     expect(Split.split(payload, kept).added).toEqual({ history: 0, parts: 0 })
   })

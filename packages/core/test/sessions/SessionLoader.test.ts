@@ -6,7 +6,7 @@ import { SessionId } from "../../src/domain/Session.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import { Recorder } from "../../src/Recorder.ts"
 import { unknownSession } from "../../src/sessions/SessionCache.ts"
-import * as SessionReader from "../../src/sessions/SessionLoader.ts"
+import * as SessionLoader from "../../src/sessions/SessionLoader.ts"
 import { Storage } from "../../src/Storage.ts"
 
 const { Calls, StoreCheck } = StorageSuite
@@ -48,9 +48,9 @@ const large = (n: number): StorageSuite.Calls.Call => ({
 describe("SessionReader", () => {
   it.effect("knows nothing of a session that is not there", () =>
     Effect.gen(function* () {
-      const known = yield* SessionReader.refresh(yield* Storage, defaultProject, session, unknownSession())
+      const known = yield* SessionLoader.refresh(yield* Storage, defaultProject, session, unknownSession())
       assert.isUndefined(known.state)
-      assert.isTrue(known.knowledge.isEmpty)
+      assert.isTrue(known.index.isEmpty)
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
@@ -59,17 +59,17 @@ describe("SessionReader", () => {
       const { read, storage } = counting(yield* Storage)
       const calls = Calls.take(Calls.calls(session, ["alice", "bob"], 1), 300)
       yield* recordAll(storage, calls.slice(0, 290))
-      const known = yield* SessionReader.refresh(storage, defaultProject, session, unknownSession())
-      assert.strictEqual(known.knowledge.packs, 290)
+      const known = yield* SessionLoader.refresh(storage, defaultProject, session, unknownSession())
+      assert.strictEqual(known.index.packs, 290)
       read.length = 0
-      yield* SessionReader.refresh(storage, defaultProject, session, known)
+      yield* SessionLoader.refresh(storage, defaultProject, session, known)
       assert.deepStrictEqual(read, [])
       yield* recordAll(yield* Storage, calls.slice(290))
-      const again = yield* SessionReader.refresh(storage, defaultProject, session, known)
-      assert.strictEqual(again.knowledge.packs, 300)
+      const again = yield* SessionLoader.refresh(storage, defaultProject, session, known)
+      assert.strictEqual(again.index.packs, 300)
       assert.isBelow(new Set(read).size, 200)
       const state = (yield* storage.getSession(defaultProject, session))!
-      assert.deepStrictEqual(again.knowledge.counts, { history: state.history, parts: state.parts })
+      assert.deepStrictEqual(again.index.counts, { history: state.history, parts: state.parts })
       assert.deepStrictEqual(again.state, { number: state.number, generation: state.generation })
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
@@ -78,13 +78,13 @@ describe("SessionReader", () => {
     Effect.gen(function* () {
       const storage = yield* Storage
       yield* recordAll(storage, Calls.take(Calls.calls(session, ["alice", "bob"], 1), 20))
-      const known = yield* SessionReader.refresh(storage, defaultProject, session, unknownSession())
+      const known = yield* SessionLoader.refresh(storage, defaultProject, session, unknownSession())
       const older = { ...known, state: { ...known.state!, generation: known.state!.generation + 1 } }
       const other = { ...known, state: { ...known.state!, number: known.state!.number + 1 } }
       for (const each of [older, other]) {
-        const again = yield* SessionReader.refresh(storage, defaultProject, session, each)
-        assert.notStrictEqual(again.knowledge, known.knowledge)
-        assert.strictEqual(again.knowledge.packs, 20)
+        const again = yield* SessionLoader.refresh(storage, defaultProject, session, each)
+        assert.notStrictEqual(again.index, known.index)
+        assert.strictEqual(again.index.packs, 20)
       }
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
@@ -95,10 +95,10 @@ describe("SessionReader", () => {
       const calls = Array.from({ length: 14 }, (_, n) => large(n))
       yield* recordAll(storage, calls)
       const state = (yield* storage.getSession(defaultProject, session))!
-      const known = yield* SessionReader.refresh(storage, defaultProject, session, unknownSession())
+      const known = yield* SessionLoader.refresh(storage, defaultProject, session, unknownSession())
       assert.isBelow(read.length, 14)
       assert.isAbove(read.length, 4)
-      assert.strictEqual(known.knowledge.packs, 14)
+      assert.strictEqual(known.index.packs, 14)
       // The oldest are not known any more, and are stored again; the newest are known.
       const stored = Effect.map(storage.usage(defaultProject, 1), ({ storedBytes }) => storedBytes)
       const before = yield* stored

@@ -5,7 +5,7 @@ import * as Spans from "../../src/telemetry/Spans.ts"
 const nameOfSpan = Effect.map(
   Effect.option(Effect.currentSpan),
   Option.map(({ name }) => name)
-).pipe(Spans.heard("of a test"))
+).pipe(Spans.spanIfTraced("of a test"))
 
 describe("Spans", () => {
   it.effect("are made where a tracer listens", () =>

@@ -10,12 +10,12 @@ import { CurrentProject, type Place, type Principal, type ProjectId, Recorder } 
 import { Effect, Option, Redacted } from "effect"
 import * as Authorization from "../front/Authorization.ts"
 import { Authorizer, remember, remembered } from "../front/Authorizer.ts"
-import * as EventBody from "./EventDecoder.ts"
+import * as EventDecoder from "./EventDecoder.ts"
 import { receiptOf } from "../handlers/Events.ts"
-import * as Places from "../front/RequestState.ts"
+import * as RequestState from "../front/RequestState.ts"
 import * as RequestBody from "../front/RequestBody.ts"
-import * as StorageFailures from "../response/OutageLog.ts"
-import * as Turns from "./LoopBudget.ts"
+import * as OutageLog from "../response/OutageLog.ts"
+import * as LoopBudget from "./LoopBudget.ts"
 
 const { createEvent } = TachographApi.groups.events.endpoints
 
@@ -102,15 +102,15 @@ export const make = Effect.gen(function* () {
   ) {
     if (!RequestBody.isJson(headers["content-type"])) return undefined
     const cameAt = performance.now()
-    const decode = () => EventBody.decodePlain(RequestBody.asBuffer(bytes), project, recorder.beginningsOf)
+    const decode = () => EventDecoder.decodePlain(RequestBody.asBuffer(bytes), project, recorder.knownPrefixesOf)
     const isLarge = bytes.length >= large
-    const event = isLarge ? yield* Turns.inTurn(() => (place.isInVain() ? "late" : decode())) : decode()
+    const event = isLarge ? yield* LoopBudget.runInSlice(() => (place.wouldTimeOut() ? "late" : decode())) : decode()
     if (event === "late") return overloaded
     if (event === undefined) return undefined
     const text = headers[Events.idempotencyKeyHeader]
-    const key = text === undefined ? undefined : Option.getOrUndefined(yield* Effect.option(EventBody.decodeKey(text)))
+    const key = text === undefined ? undefined : Option.getOrUndefined(yield* Effect.option(EventDecoder.decodeKey(text)))
     if (text !== undefined && key === undefined) return undefined
-    const keyed = EventBody.withKey({ ...event, cameAt }, key, bytes)
+    const keyed = EventDecoder.withKey({ ...event, arrivedAtMs: cameAt }, key, bytes)
     const written = yield* Effect.provideService(recorder.createEvent(keyed), CurrentProject, project)
     return { status: 200, text: receiptOf(written), isReplay: written.isReplay } satisfies Answer
   })
@@ -118,11 +118,11 @@ export const make = Effect.gen(function* () {
   const admit = Effect.fnUntraced(function* (request: Carrier, project: ProjectId) {
     const announced = RequestBody.announcedIn(request.headers)
     if (announced > maxBytes) return undefined
-    const place = Places.enter(recorder.room, request.source)
-    if (!place.mayCome(announced)) return overloaded
+    const place = RequestState.enter(recorder.admission, request.source)
+    if (!place.canAdmit(announced)) return overloaded
     const bytes = yield* request.body
     // Many may have come in meanwhile.
-    if (!place.wait()) return overloaded
+    if (!place.enqueue()) return overloaded
     return yield* record(request, bytes, project, place)
   })
 
@@ -136,13 +136,13 @@ export const make = Effect.gen(function* () {
       if (answer === undefined) remember(request.source, principal)
       return answer
     },
-    StorageFailures.log,
+    OutageLog.log,
     Effect.catch(refusalOf)
   )
 
   const refuse: EventLane["refuse"] = ({ headers }) => {
     const announced = RequestBody.announcedIn(headers)
-    if (announced > maxBytes || recorder.room.mayCome(announced)) return undefined
+    if (announced > maxBytes || recorder.admission.canAdmit(announced)) return undefined
     return mayRecord(authorizer.known(credentialIn(headers["authorization"]))) ? overloaded : undefined
   }
 

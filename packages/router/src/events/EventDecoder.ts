@@ -6,12 +6,12 @@ import { hash } from "node:crypto"
 import * as RequestBody from "../front/RequestBody.ts"
 import * as ValidationDetail from "../validation/ValidationDetail.ts"
 
-type BeginningsOf = (project: ProjectId, session: string) => Marks.Beginnings
+type BeginningsOf = (project: ProjectId, session: string) => Marks.KnownPrefixes
 
 const decodeValue = Schema.decodeUnknownOption(Events.CreateEvent)
 const decodeBody = RequestBody.decodeBody(Events.CreateEvent)
 
-const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: Marks.MarkedPayload): NewEvent => {
+const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: Marks.ScannedPayload): NewEvent => {
   const { api, inputs, output } = value.properties
   return {
     api,
@@ -58,7 +58,7 @@ export const decode = Effect.fnUntraced(function* (
   if (plain !== undefined) return plain
   // Says what is wrong with it, all of it being looked at.
   const { text, value } = yield* decodeBody(body)
-  const opened = EventJson.open(Buffer.from(text), () => Marks.noBeginnings)
+  const opened = EventJson.open(Buffer.from(text), () => Marks.noKnownPrefixes)
   return opened === undefined
     ? yield* Effect.die(new Error("A valid event whose payload was not found"))
     : toNewEvent(value, opened.payload)

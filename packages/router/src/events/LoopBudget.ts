@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 
 /** Milliseconds of a turn in which work is begun. */
-const budget = 2
+const sliceMs = 2
 
 const waiting: Array<() => void> = []
 /** In this turn, in milliseconds. */
@@ -13,7 +13,7 @@ let spent = 0
 let isAnnounced = false
 
 const work = (): void => {
-  while (spent < budget && waiting.length > 0) {
+  while (spent < sliceMs && waiting.length > 0) {
     const began = performance.now()
     waiting.shift()!()
     spent += performance.now() - began
@@ -28,7 +28,7 @@ const work = (): void => {
 }
 
 /** Evaluates now, or in the first turn that has time for it; in the order in which it was asked for. */
-export const inTurn = <A>(evaluate: () => A): Effect.Effect<A> =>
+export const runInSlice = <A>(evaluate: () => A): Effect.Effect<A> =>
   Effect.callback((resume) => {
     // Here and not when the fiber goes on, so that it is this turn's time.
     waiting.push(() => resume(Effect.runSyncExit(Effect.sync(evaluate))))

@@ -66,7 +66,7 @@ const doubts = [isForeign, isForeignVersion, lacksHost, hasBadHost, isCoded]
 
 export type Verdict = "clear" | "ambiguous" | "two-keys"
 
-export const judgeMessage = (message: IncomingMessage): Verdict => {
+export const classifyMessage = (message: IncomingMessage): Verdict => {
   const found = repeated(message)
   // Which key is meant cannot be told: to the sender that is no key.
   if (found?.delete("authorization") && found.size === 0) return "two-keys"
@@ -75,7 +75,7 @@ export const judgeMessage = (message: IncomingMessage): Verdict => {
     : "clear"
 }
 
-export const judge = (request: HttpServerRequest.HttpServerRequest): Verdict => {
+export const classify = (request: HttpServerRequest.HttpServerRequest): Verdict => {
   const message = nodeRequest(request)
-  return message === undefined ? "clear" : judgeMessage(message)
+  return message === undefined ? "clear" : classifyMessage(message)
 }

@@ -4,7 +4,7 @@ import { CurrentProject, type Scope } from "@tachograph/core"
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Authorizer, KnownPrincipal, remembered } from "./Authorizer.ts"
-import * as StorageFailures from "../response/OutageLog.ts"
+import * as OutageLog from "../response/OutageLog.ts"
 
 /** Whether whoever holds these scopes may do what one of those opens. */
 export const opens = (held: ReadonlyArray<Scope>, allowed: ReadonlyArray<Scope>): boolean =>
@@ -25,7 +25,7 @@ export const layer: Layer.Layer<Authorization, never, Authorizer> = Layer.effect
           return yield* new ForbiddenError()
         }
         return yield* Effect.provideService(httpEffect, CurrentProject, principal.project)
-      }, StorageFailures.log)
+      }, OutageLog.log)
     })
   })
 )

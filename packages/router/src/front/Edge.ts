@@ -7,13 +7,13 @@ import { Recorder } from "@tachograph/core"
 import { Cause, Context, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
-import * as Answered from "./StandardHeaders.ts"
+import * as StandardHeaders from "./StandardHeaders.ts"
 import * as BasePath from "./BasePath.ts"
-import * as EventLane from "../events/CreateEvent.ts"
-import * as Framing from "./AmbiguousRequest.ts"
+import * as CreateEvent from "../events/CreateEvent.ts"
+import * as AmbiguousRequest from "./AmbiguousRequest.ts"
 import { replayed } from "../handlers/Events.ts"
 import * as Paths from "./Paths.ts"
-import * as Places from "./RequestState.ts"
+import * as RequestState from "./RequestState.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 const error = (status: number, type: string, more?: object) =>
@@ -52,14 +52,14 @@ const dress = (
   id: string,
   response: HttpServerResponse.HttpServerResponse
 ) => {
-  const headers: Record<string, string> = { ...Answered.headers(id) }
+  const headers: Record<string, string> = { ...StandardHeaders.headers(id) }
   const contentType = response.headers["content-type"]
   if (contentType !== undefined && /^text\/[^;]*$/.test(contentType)) {
     headers["content-type"] = `${contentType}; charset=utf-8`
   }
-  if (request.url.startsWith("/api/")) Object.assign(headers, Answered.unkept)
+  if (request.url.startsWith("/api/")) Object.assign(headers, StandardHeaders.unkept)
   if (response.status === 401) headers["www-authenticate"] = "Bearer"
-  if (response.status === 503) headers["retry-after"] = Answered.retryAfter()
+  if (response.status === 503) headers["retry-after"] = StandardHeaders.retryAfter()
   return HttpServerResponse.setHeaders(response, headers)
 }
 
@@ -80,11 +80,11 @@ const asOurs = (base: string, request: HttpServerRequest.HttpServerRequest) => {
 
 /** The answer to what two readers could read in two ways. */
 const refusalOf = (request: HttpServerRequest.HttpServerRequest) => {
-  const verdict = Framing.judge(request)
+  const verdict = AmbiguousRequest.classify(request)
   return verdict === "clear" ? undefined : Effect.succeed(verdict === "two-keys" ? unauthorized : badRequest)
 }
 
-const toResponse = ({ isReplay, status, text }: EventLane.Answer) => {
+const toResponse = ({ isReplay, status, text }: CreateEvent.Answer) => {
   const response = HttpServerResponse.text(text, { status, contentType: "application/json" })
   return isReplay ? HttpServerResponse.setHeader(response, ...replayed) : response
 }
@@ -114,9 +114,9 @@ export const guard = HttpRouter.middleware((httpEffect: Handled): Handled =>
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const base = yield* BasePath.BasePath
-    const eventLane = yield* EventLane.make
-    const { room } = yield* Recorder
-    const tell = yield* Answered.teller
+    const eventLane = yield* CreateEvent.make
+    const { admission: room } = yield* Recorder
+    const tell = yield* StandardHeaders.teller
 
     const route = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest) =>
       httpEffect.pipe(
@@ -129,7 +129,7 @@ export const layer = HttpRouter.middleware(
 
     const answer = (httpEffect: Handled, request: HttpServerRequest.HttpServerRequest): Handled => {
       const { headers, method, source, url } = request
-      if (!EventLane.isPlain(method, url, headers)) return route(httpEffect, request)
+      if (!CreateEvent.isPlain(method, url, headers)) return route(httpEffect, request)
       const body = RequestBody.readBytes(request)
       return Effect.flatMap(eventLane.answer({ headers, method, source, url, body }), (plain) =>
         plain === undefined ? route(httpEffect, request) : Effect.succeed(toResponse(plain))
@@ -140,9 +140,9 @@ export const layer = HttpRouter.middleware(
     const respond = (httpEffect: (request: HttpServerRequest.HttpServerRequest) => Handled) => {
       return (request: HttpServerRequest.HttpServerRequest): Handled => {
         const { source } = request
-        const started = Answered.startOf(source)
+        const started = StandardHeaders.startOf(source)
         const id = randomUUID()
-        Places.enter(room, source)
+        RequestState.enter(room, source)
         return (refusalOf(request) ?? httpEffect(request)).pipe(
           recover(request, id),
           Effect.annotateLogs("request_id", id),
@@ -152,7 +152,7 @@ export const layer = HttpRouter.middleware(
             tell(id, { method: request.method, status: response.status, refusal: refusalIn(response), seconds })
             return dressed
           }),
-          Effect.onExit(() => Effect.sync(() => Places.leave(source)))
+          Effect.onExit(() => Effect.sync(() => RequestState.leave(source)))
         )
       }
     }

@@ -3,7 +3,7 @@ import { PayloadTooLargeError } from "@tachograph/api"
 import { Errors } from "@tachograph/core"
 import { Effect } from "effect"
 import { IncomingMessage } from "node:http"
-import * as Places from "./RequestState.ts"
+import * as RequestState from "./RequestState.ts"
 
 /** Whether a host has paused it, or asked for its text: others who read streams do not expect that. */
 export const isTouched = (source: object): source is IncomingMessage =>
@@ -20,7 +20,7 @@ export const collect = (
 ): Effect.Effect<Buffer, PayloadTooLargeError | Errors.Overloaded> =>
   Effect.callback((resume) => {
     if (message.destroyed) return resume(Effect.interrupt)
-    const place = Places.of(message)
+    const place = RequestState.of(message)
     const chunks: Array<Buffer> = []
     let size = 0
     const refuse = (error: PayloadTooLargeError | Errors.Overloaded) => {
@@ -33,7 +33,7 @@ export const collect = (
       const bytes = typeof chunk === "string" ? Buffer.from(chunk, message.readableEncoding!) : chunk
       size += bytes.length
       if (size > maxBytes) return refuse(new PayloadTooLargeError())
-      if (place?.hold(bytes.length) === false) return refuse(new Errors.Overloaded())
+      if (place?.reserve(bytes.length) === false) return refuse(new Errors.Overloaded())
       chunks.push(bytes)
     }
     message.on("data", add)

@@ -10,10 +10,10 @@ import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Exit, type Schema, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib"
-import * as EchoText from "../validation/ErrorInput.ts"
-import * as HostBody from "./ParsedBody.ts"
+import * as ErrorInput from "../validation/ErrorInput.ts"
+import * as ParsedBody from "./ParsedBody.ts"
 import * as NodeBody from "./NodeBody.ts"
-import * as Places from "./RequestState.ts"
+import * as RequestState from "./RequestState.ts"
 import * as ValidationDetail from "../validation/ValidationDetail.ts"
 
 /** Bytes of a body, as sent and decompressed, unless the server is told otherwise. */
@@ -52,7 +52,7 @@ export const announcedIn = ({ "content-length": length = "" }: Readonly<Record<s
 
 /** Fails where there is no room for so many bytes more. */
 const hold = (source: object, bytes: number): Effect.Effect<void, Errors.Overloaded> =>
-  Places.of(source)?.hold(bytes) === false ? Effect.fail(new Errors.Overloaded()) : Effect.void
+  RequestState.of(source)?.reserve(bytes) === false ? Effect.fail(new Errors.Overloaded()) : Effect.void
 
 /** Why a body could not be read. */
 export type Unread = PayloadTooLargeError | UnsupportedContentEncodingError | ValidationFailure | Errors.Overloaded
@@ -62,11 +62,11 @@ const readOnce = Effect.fnUntraced(function* (request: HttpServerRequest.HttpSer
   const announced = announcedIn(request.headers)
   if (announced > maxBytes) return yield* new PayloadTooLargeError()
   const { source } = request
-  const left = HostBody.find(request)
+  const left = ParsedBody.find(request)
   if (left !== undefined) {
     if (left.bytes.length > maxBytes) return yield* new PayloadTooLargeError()
     yield* hold(source, left.bytes.length)
-    if (!left.exact) yield* HostBody.warn
+    if (!left.exact) yield* ParsedBody.warn
     return left.bytes
   }
   const encodings = encodingsOf(request)
@@ -167,7 +167,7 @@ export const decodeText = <S extends Schema.ConstraintDecoder<unknown>>(schema: 
         })
       : text
     if (body === null) return yield* refuse(ValidationDetail.missingBody)
-    const echo = json ? EchoText.inJson(text) : () => EchoText.ofString(text)
+    const echo = json ? ErrorInput.inJson(text) : () => ErrorInput.ofString(text)
     return yield* decodeValue(body).pipe(
       Effect.map((value) => ({ value, text })),
       Effect.mapError(({ issue }) => new ValidationFailure({ detail: ValidationDetail.details(issue, "body", echo) }))

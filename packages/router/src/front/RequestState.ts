@@ -5,7 +5,7 @@ const places = new WeakMap<object, Place>()
 
 /** Whoever has one keeps it. */
 export const enter = (room: Room, source: object): Place => {
-  const place = places.get(source) ?? room.enter()
+  const place = places.get(source) ?? room.permit()
   places.set(source, place)
   return place
 }
@@ -13,6 +13,6 @@ export const enter = (room: Room, source: object): Place => {
 export const of = (source: object): Place | undefined => places.get(source)
 
 export const leave = (source: object): void => {
-  places.get(source)?.leave()
+  places.get(source)?.release()
   places.delete(source)
 }

@@ -3,9 +3,9 @@ import { CurrentProject, Errors, type Event, JsonText, Recorder, type WrittenEve
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import * as EventBody from "../events/EventDecoder.ts"
+import * as EventDecoder from "../events/EventDecoder.ts"
 import * as JsonResponse from "../response/JsonResponse.ts"
-import * as Places from "../front/RequestState.ts"
+import * as RequestState from "../front/RequestState.ts"
 import * as RequestBody from "../front/RequestBody.ts"
 
 /** Says that the answer is that of an earlier request. */
@@ -55,15 +55,15 @@ export const layer = HttpApiBuilder.group(
         "createEvent",
         Effect.fn("createEvent")(function* ({ headers, request }) {
           const announced = RequestBody.announcedIn(request.headers)
-          const place = Places.enter(recorder.room, request.source)
+          const place = RequestState.enter(recorder.admission, request.source)
           // What is too large by what it says is told so.
           const isTold = announced > (yield* RequestBody.maxBytes)
-          if (!isTold && !place.mayCome(announced)) return yield* new Errors.Overloaded()
+          if (!isTold && !place.canAdmit(announced)) return yield* new Errors.Overloaded()
           const body = yield* RequestBody.read(request)
-          if (!place.wait()) return yield* new Errors.Overloaded()
-          const event = yield* EventBody.decode(body, yield* CurrentProject, recorder.beginningsOf)
+          if (!place.enqueue()) return yield* new Errors.Overloaded()
+          const event = yield* EventDecoder.decode(body, yield* CurrentProject, recorder.knownPrefixesOf)
           const key = headers[Events.idempotencyKeyHeader]
-          return toReceipt(yield* recorder.createEvent(EventBody.withKey(event, key, body.bytes)))
+          return toReceipt(yield* recorder.createEvent(EventDecoder.withKey(event, key, body.bytes)))
         })
       )
       .handle(

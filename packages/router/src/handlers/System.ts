@@ -3,7 +3,7 @@ import { Storage } from "@tachograph/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { MetricsText } from "../response/MetricsText.ts"
-import * as StorageFailures from "../response/OutageLog.ts"
+import * as OutageLog from "../response/OutageLog.ts"
 
 const ok = { status: "ok" } as const
 
@@ -15,7 +15,7 @@ export const layer = HttpApiBuilder.group(
     const metricsText = yield* MetricsText
     return handlers
       .handle("health", () => Effect.succeed(ok))
-      .handle("ready", () => StorageFailures.log(Effect.as(storage.ping, ok)))
+      .handle("ready", () => OutageLog.log(Effect.as(storage.ping, ok)))
       .handle("metrics", () => metricsText)
   })
 )

@@ -12,7 +12,7 @@ import { CurrentProject, ProjectId, Recorder } from "@tachograph/core"
 import { DateTime, Effect, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { KnownPrincipal } from "../front/Authorizer.ts"
-import * as EventBody from "../events/EventDecoder.ts"
+import * as EventDecoder from "../events/EventDecoder.ts"
 import * as EventText from "../events/EventText.ts"
 import { toFingerprint } from "../handlers/Fingerprints.ts"
 import * as RequestBody from "../front/RequestBody.ts"
@@ -100,9 +100,9 @@ export const record = (body: Body, { idempotencyKey, ...options }: RecordOptions
     Effect.gen(function* () {
       const recorder = yield* Recorder
       const bytes = Buffer.from(yield* textOf(body, EventText.of))
-      const key = idempotencyKey === undefined ? undefined : yield* EventBody.decodeKey(idempotencyKey)
-      const event = yield* EventBody.decode({ bytes, json: true }, project, recorder.beginningsOf)
-      const { id, receivedAt } = yield* recorder.createEvent(EventBody.withKey(event, key, bytes))
+      const key = idempotencyKey === undefined ? undefined : yield* EventDecoder.decodeKey(idempotencyKey)
+      const event = yield* EventDecoder.decode({ bytes, json: true }, project, recorder.knownPrefixesOf)
+      const { id, receivedAt } = yield* recorder.createEvent(EventDecoder.withKey(event, key, bytes))
       return { event_id: id, received_at: DateTime.formatIso(receivedAt) } satisfies EventReceipt
     })
   )

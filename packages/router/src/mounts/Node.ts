@@ -6,46 +6,46 @@ import { Recorder } from "@tachograph/core"
 import { Cause, Effect, Exit, Fiber, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Answered from "../front/StandardHeaders.ts"
+import * as StandardHeaders from "../front/StandardHeaders.ts"
 import type { Authorizer } from "../front/Authorizer.ts"
 import * as BasePath from "../front/BasePath.ts"
-import * as EventLane from "../events/CreateEvent.ts"
-import * as Framing from "../front/AmbiguousRequest.ts"
+import * as CreateEvent from "../events/CreateEvent.ts"
+import * as AmbiguousRequest from "../front/AmbiguousRequest.ts"
 import { replayed } from "../handlers/Events.ts"
 import * as NodeBody from "../front/NodeBody.ts"
-import * as Places from "../front/RequestState.ts"
+import * as RequestState from "../front/RequestState.ts"
 import * as RequestBody from "../front/RequestBody.ts"
 
 /** Answers a request, or calls `next` for one that is not the plain case. */
 export type NodeLane = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
 /** Of those headers that come as lists, none counts here. */
-const headersOf = ({ headers }: IncomingMessage) => headers as EventLane.Carrier["headers"]
+const headersOf = ({ headers }: IncomingMessage) => headers as CreateEvent.Carrier["headers"]
 
 /**
  * What can be left to it. An announced length bounds what is read; a body that somebody has begun to read is theirs; and
  * to another site's page, or to a client that waits to be told to go on, the routes know what to say.
  */
 const isPlain = (base: string, message: IncomingMessage): boolean =>
-  EventLane.isPlain(message.method, BasePath.below(base, message.url!) ?? "", headersOf(message)) &&
+  CreateEvent.isPlain(message.method, BasePath.below(base, message.url!) ?? "", headersOf(message)) &&
   message.headers["content-length"] !== undefined &&
   message.headers.origin === undefined &&
   message.headers.expect === undefined &&
   !message.readableDidRead &&
   !message.readableEnded &&
-  Framing.judgeMessage(message) === "clear"
+  AmbiguousRequest.classifyMessage(message) === "clear"
 
-const write = (response: ServerResponse, id: string, { isReplay, status, text }: EventLane.Answer) => {
+const write = (response: ServerResponse, id: string, { isReplay, status, text }: CreateEvent.Answer) => {
   const headers: Record<string, string | number> = {
     "content-type": "application/json",
     "content-length": Buffer.byteLength(text),
-    ...Answered.headers(id),
-    ...Answered.unkept
+    ...StandardHeaders.headers(id),
+    ...StandardHeaders.unkept
   }
   // The host may have lost its patience, and answered.
   if (response.headersSent) return
   if (isReplay) headers[replayed[0]] = replayed[1]
-  if (status === 503) headers["retry-after"] = Answered.retryAfter()
+  if (status === 503) headers["retry-after"] = StandardHeaders.retryAfter()
   response.writeHead(status, headers).end(text)
 }
 
@@ -68,27 +68,27 @@ const together = (() => {
 /** Works until the scope is closed. */
 export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.Scope> = Effect.gen(function* () {
   const base = yield* BasePath.BasePath
-  const eventLane = yield* EventLane.make
-  const { room } = yield* Recorder
+  const eventLane = yield* CreateEvent.make
+  const { admission: room } = yield* Recorder
   const maxBytes = yield* RequestBody.maxBytes
-  const tell = yield* Answered.teller
+  const tell = yield* StandardHeaders.teller
   const underWay = new Set<Fiber.Fiber<unknown>>()
   yield* Effect.addFinalizer(() => Fiber.interruptAll(underWay))
   const run = Effect.runForkWith(yield* Effect.context<never>())
 
   return (message, response, next) => {
     if (!isPlain(base, message)) return next()
-    const started = Answered.startOf(message)
+    const started = StandardHeaders.startOf(message)
     const id = randomUUID()
     const method = message.method!
-    const respond = (answer: EventLane.Answer) => {
+    const respond = (answer: CreateEvent.Answer) => {
       together(() => write(response, id, answer))
       const { refusal, status } = answer
       tell(id, { method, status, refusal, seconds: (performance.now() - started) / 1000 })
     }
     const refused = eventLane.refuse({ headers: headersOf(message) })
     if (refused !== undefined) return respond(refused)
-    Places.enter(room, message)
+    RequestState.enter(room, message)
     let read: Buffer | undefined
     const answer = eventLane.answer({
       method,
@@ -105,12 +105,12 @@ export const make: Effect.Effect<NodeLane, never, Authorizer | Recorder | Scope.
         if (read !== undefined) RequestBody.leave(message, read)
         return next()
       }
-      Places.leave(message)
+      RequestState.leave(message)
       if (Exit.isSuccess(exit)) return respond(exit.value!)
       // The client has gone, or the server ends.
       if (Cause.hasInterruptsOnly(exit.cause)) return void response.destroy()
       run(Effect.annotateLogs(Effect.logError("A request failed unexpectedly", exit.cause), "request_id", id))
-      respond(EventLane.refusal(500, "internal", { id }))
+      respond(CreateEvent.refusal(500, "internal", { id }))
     })
   }
 })

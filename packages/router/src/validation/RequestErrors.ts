@@ -3,20 +3,20 @@ import { type ErrorDetail, RequestErrors, ValidationFailure } from "@tachograph/
 import { Effect, Layer, type Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
-import * as EchoText from "./ErrorInput.ts"
+import * as ErrorInput from "./ErrorInput.ts"
 import * as RequestBody from "../front/RequestBody.ts"
-import * as StorageFailures from "../response/OutageLog.ts"
+import * as OutageLog from "../response/OutageLog.ts"
 import * as ValidationDetail from "./ValidationDetail.ts"
 
 type Parameters = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
-const detailsOf = (schema: Schema.Top | undefined, place: ValidationDetail.Place, values: Parameters) =>
+const detailsOf = (schema: Schema.Top | undefined, place: ValidationDetail.ErrorLocation, values: Parameters) =>
   schema === undefined
     ? Effect.succeed<ReadonlyArray<ErrorDetail>>([])
     : ValidationDetail.decoder(schema as Schema.Decoder<unknown>)(values).pipe(
         Effect.match({
           onFailure: ({ issue }) =>
-            ValidationDetail.details(issue, place, ([name]) => EchoText.ofString(values[String(name)])),
+            ValidationDetail.details(issue, place, ([name]) => ErrorInput.ofString(values[String(name)])),
           onSuccess: () => []
         })
       )
@@ -66,6 +66,6 @@ const schemaErrors = HttpApiMiddleware.layerSchemaErrorTransform(
 export const layer = Layer.effect(
   RequestErrors,
   Effect.map(RequestErrors, (answer) =>
-    RequestErrors.of((httpEffect, options) => answer(StorageFailures.log(httpEffect), options))
+    RequestErrors.of((httpEffect, options) => answer(OutageLog.log(httpEffect), options))
   )
 ).pipe(Layer.provide(schemaErrors))

@@ -6,9 +6,9 @@
 import { type ErrorDetail, ValidationFailure } from "@tachograph/api"
 import { annotationKey, type Violation } from "@tachograph/core/domain/Violation"
 import { Effect, Schema, type SchemaAST, type SchemaIssue } from "effect"
-import * as EchoText from "./ErrorInput.ts"
+import * as ErrorInput from "./ErrorInput.ts"
 
-export type Place = "path" | "query" | "header" | "body"
+export type ErrorLocation = "path" | "query" | "header" | "body"
 
 const missing: Violation = { type: "missing", msg: "Field required" }
 
@@ -18,7 +18,7 @@ export const missingBody: ErrorDetail = { ...missing, loc: ["body"], input: null
 const maxDetails = 1_000
 
 /** All that is wrong, in the order of the schema's fields. */
-export const details = (issue: SchemaIssue.Issue, place: Place, echo: EchoText.Echo) => {
+export const details = (issue: SchemaIssue.Issue, place: ErrorLocation, echo: ErrorInput.Echo) => {
   const found: Array<ErrorDetail> = []
   const add = (
     { ctx, msg, type }: Violation,
@@ -115,7 +115,7 @@ export const decodeOption = <S extends Schema.ConstraintDecoder<unknown>>(schema
   const decodeValue = decoder(schema)
   return (value: unknown) =>
     Effect.mapError(decodeValue(value), ({ issue }) => {
-      const echo = () => EchoText.ofString(String(value))
+      const echo = () => ErrorInput.ofString(String(value))
       return new ValidationFailure({ detail: details(issue, "header", echo).map((detail) => ({ ...detail, loc })) })
     })
 }

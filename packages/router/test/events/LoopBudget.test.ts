@@ -1,6 +1,6 @@
 import { Effect, Exit } from "effect"
 import { describe, expect, it } from "vitest"
-import * as Turns from "../../src/events/LoopBudget.ts"
+import * as LoopBudget from "../../src/events/LoopBudget.ts"
 
 const busyFor = (milliseconds: number) => {
   const began = performance.now()
@@ -18,7 +18,7 @@ describe("Turns", () => {
     setImmediate(count)
     const done: Array<readonly [work: number, turn: number]> = []
     const works = Array.from({ length: 10 }, (_, n) =>
-      Turns.inTurn(() => {
+      LoopBudget.runInSlice(() => {
         busyFor(3)
         done.push([n, turns])
         return n
@@ -33,11 +33,11 @@ describe("Turns", () => {
 
   it("goes on after work that throws", async () => {
     const failed = await Effect.runPromiseExit(
-      Turns.inTurn(() => {
+      LoopBudget.runInSlice(() => {
         throw new Error("as the test wants it")
       })
     )
     expect(Exit.isFailure(failed)).toBe(true)
-    expect(await Effect.runPromise(Turns.inTurn(() => 1))).toBe(1)
+    expect(await Effect.runPromise(LoopBudget.runInSlice(() => 1))).toBe(1)
   })
 })

@@ -102,7 +102,7 @@ const oneProcess = (
   })
   const started = Effect.gen(function* () {
     yield* Effect.sync(StartupMemory.release)
-    if (worker !== undefined) return yield* Worker.tell({ ready: true })
+    if (worker !== undefined) return yield* Worker.send({ ready: true })
     const { address } = yield* HttpServer.HttpServer
     yield* announce(choice, address)
     if (ownKeys.length === 0) yield* firstKey

@@ -15,7 +15,7 @@ export interface Assignment {
  * What a worker tells: once that it answers requests, or why it cannot; that it was asked for the metrics of all, and what
  * its own are, when it is asked for them and at its end.
  */
-export type Told =
+export type WorkerMessage =
   | { readonly ready: true }
   | { readonly failure: string }
   | { readonly wanted: number }
@@ -25,7 +25,7 @@ export type Told =
 export const retire = "retire"
 
 /** What a worker is told besides: to tell its metrics, or those of all, which it wanted. */
-export type Said = { readonly scrape: number } | { readonly wanted: number; readonly metrics: string }
+export type PrimaryMessage = { readonly scrape: number } | { readonly wanted: number; readonly metrics: string }
 
 const variable = "TACHOGRAPH_WORKER"
 
@@ -40,7 +40,7 @@ const assigned = process.env[variable]
 export const assignment: Assignment | undefined =
   cluster.isWorker && assigned !== undefined ? (JSON.parse(assigned) as Assignment) : undefined
 
-export const tell = (told: Told): Effect.Effect<void> =>
+export const send = (told: WorkerMessage): Effect.Effect<void> =>
   Effect.callback((resume) => {
     process.send!(told, () => resume(Effect.void))
   })
@@ -68,20 +68,20 @@ export const metrics: Layer.Layer<never> =
           const run = Effect.runForkWith(yield* Effect.context<never>())
           const waiting = new Map<number, (metrics: string) => void>()
           let asked = 0
-          process.on("message", (said: Said | typeof retire) => {
+          process.on("message", (said: PrimaryMessage | typeof retire) => {
             if (said === retire) return
             if ("scrape" in said) {
-              run(Effect.flatMap(own, (metrics) => tell({ metrics, scrape: said.scrape })))
+              run(Effect.flatMap(own, (metrics) => send({ metrics, scrape: said.scrape })))
             } else {
               waiting.get(said.wanted)?.(said.metrics)
               waiting.delete(said.wanted)
             }
           })
-          yield* Effect.addFinalizer(() => Effect.flatMap(own, (metrics) => tell({ metrics })))
+          yield* Effect.addFinalizer(() => Effect.flatMap(own, (metrics) => send({ metrics })))
           return Effect.callback<string>((resume) => {
             const wanted = ++asked
             waiting.set(wanted, (metrics) => resume(Effect.succeed(metrics)))
-            process.send!({ wanted } satisfies Told)
+            process.send!({ wanted } satisfies WorkerMessage)
             return Effect.sync(() => waiting.delete(wanted))
           })
         })

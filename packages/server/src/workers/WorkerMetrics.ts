@@ -1,7 +1,7 @@
 /** The metrics of all workers as one text: their primary asks each of them, and adds up what they tell. */
 import { Deferred, Duration, Effect, FiberSet, Option, type Scope } from "effect"
 import type { Worker as Child } from "node:cluster"
-import * as Exposition from "./PrometheusText.ts"
+import * as PrometheusText from "./PrometheusText.ts"
 import type * as Worker from "./Worker.ts"
 
 /** Whoever scrapes waits for longer; a worker that does not answer by then is busy or stuck. */
@@ -9,12 +9,12 @@ const answerWithin = Duration.seconds(1)
 
 interface Member {
   /** What it told last. */
-  told: Exposition.Exposition
+  told: PrometheusText.Exposition
   /** By the number of the scrape. */
   readonly asked: Map<number, Deferred.Deferred<void>>
 }
 
-const send = (child: Child, message: Worker.Said) => {
+const send = (child: Child, message: Worker.PrimaryMessage) => {
   // One that ends meanwhile needs no answer.
   if (child.isConnected()) child.send(message, () => {})
 }
@@ -29,7 +29,7 @@ export const make = Effect.fnUntraced(function* (count: number): Effect.fn.Retur
   const run = yield* FiberSet.makeRuntime()
   const members = new Map<Child, Member>()
   // Sums that fell when a process ends would look like those of a server that has begun anew.
-  let past = Exposition.empty
+  let past = PrometheusText.empty
   let scrapes = 0
 
   const ask = (scrape: number, child: Child, { asked }: Member): Effect.Effect<boolean> =>
@@ -50,28 +50,28 @@ export const make = Effect.fnUntraced(function* (count: number): Effect.fn.Retur
     )
     let workers = 0
     const told = Array.from(members.values(), (member) => {
-      if (!answered.has(member)) return Exposition.lasting(member.told)
+      if (!answered.has(member)) return PrometheusText.lasting(member.told)
       workers++
       return member.told
     })
-    const all = Exposition.sum([
+    const all = PrometheusText.sum([
       past,
       ...told,
-      Exposition.gauge("tachograph_workers", "Workers whose metrics these are", workers),
-      Exposition.gauge("tachograph_workers_missing", "Workers that did not tell theirs in time", count - workers)
+      PrometheusText.gauge("tachograph_workers", "Workers whose metrics these are", workers),
+      PrometheusText.gauge("tachograph_workers_missing", "Workers that did not tell theirs in time", count - workers)
     ])
-    return Exposition.render(all)
+    return PrometheusText.render(all)
   })
 
   const add = (child: Child) => {
-    const member: Member = { told: Exposition.empty, asked: new Map() }
-    child.on("message", (told: Worker.Told) => {
+    const member: Member = { told: PrometheusText.empty, asked: new Map() }
+    child.on("message", (told: Worker.WorkerMessage) => {
       if ("ready" in told) members.set(child, member)
       if ("wanted" in told) {
         run(Effect.map(collect, (metrics) => send(child, { wanted: told.wanted, metrics })))
       }
       if ("metrics" in told) {
-        member.told = Exposition.parse(told.metrics)
+        member.told = PrometheusText.parse(told.metrics)
         const answered = told.scrape === undefined ? undefined : member.asked.get(told.scrape)
         if (answered !== undefined) Deferred.doneUnsafe(answered, Effect.void)
       }
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (count: number): Effect.fn.Retur
     // What it said at its end has come by then.
     child.once("disconnect", () => {
       members.delete(child)
-      past = Exposition.sum([past, Exposition.lasting(member.told)])
+      past = PrometheusText.sum([past, PrometheusText.lasting(member.told)])
     })
   }
   return { add }

@@ -61,7 +61,7 @@ const start = (assignment: Worker.Assignment, metrics: WorkerMetrics.WorkerMetri
     const ended = Deferred.makeUnsafe<Ending>()
     let failure: string | undefined
     const end = (how: string) => Deferred.doneUnsafe(ended, Effect.succeed({ how, failure }))
-    child.on("message", (told: Worker.Told) => {
+    child.on("message", (told: Worker.WorkerMessage) => {
       if ("failure" in told) failure = told.failure
       if ("ready" in told) Deferred.doneUnsafe(ready, Effect.void)
     })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import * as Exposition from "../../src/workers/PrometheusText.ts"
+import * as PrometheusText from "../../src/workers/PrometheusText.ts"
 
 const one = `# HELP requests_total Requests, by a "label" of \\\\ theirs
 # TYPE requests_total counter
@@ -31,13 +31,13 @@ nodejs_eventloop_lag_seconds 0.2
 
 describe("Exposition", () => {
   it("is rendered as it was read", () => {
-    expect(Exposition.render(Exposition.parse(one))).toBe(one)
-    expect(Exposition.render(Exposition.parse(""))).toBe("")
+    expect(PrometheusText.render(PrometheusText.parse(one))).toBe(one)
+    expect(PrometheusText.render(PrometheusText.parse(""))).toBe("")
   })
 
   it("adds up series of the same name and labels, each family described once", () => {
-    const lag = Exposition.gauge("nodejs_eventloop_lag_seconds", "Lag", 0.1)
-    expect(Exposition.render(Exposition.sum([...[one, other].map(Exposition.parse), lag]))).toBe(
+    const lag = PrometheusText.gauge("nodejs_eventloop_lag_seconds", "Lag", 0.1)
+    expect(PrometheusText.render(PrometheusText.sum([...[one, other].map(PrometheusText.parse), lag]))).toBe(
       `# HELP requests_total Requests, by a "label" of \\\\ theirs
 # TYPE requests_total counter
 requests_total{path="/a b",status="200"} 7
@@ -58,6 +58,6 @@ nodejs_eventloop_lag_seconds 0.2
   })
 
   it("keeps of what has ended all but gauges", () => {
-    expect(Array.from(Exposition.lasting(Exposition.parse(one)).keys())).toEqual(["requests_total", "seconds"])
+    expect(Array.from(PrometheusText.lasting(PrometheusText.parse(one)).keys())).toEqual(["requests_total", "seconds"])
   })
 })

@@ -9,9 +9,9 @@
 import type { AppendEvent } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import type * as AgentVersions from "../names/AgentVersionNumbers.ts"
+import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as EventRows from "./EventRows.ts"
-import * as ManyRows from "../sql/BulkValues.ts"
+import * as BulkValues from "../sql/BulkValues.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 import * as Usage from "../usage/Usage.ts"
@@ -26,18 +26,18 @@ export interface KnownEvents {
 
 // A person's number is what the statement finds; it is given the name.
 const { person_number: _, ...ownTypes } = EventRows.eventTypes
-const eventTypes = { ...ownTypes, person_id: "varchar" } as const satisfies ManyRows.Types
+const eventTypes = { ...ownTypes, person_id: "varchar" } as const satisfies BulkValues.Types
 
 const appendingIn = (
   sql: SqlClient.SqlClient,
-  versions: AgentVersions.AgentVersions,
+  versions: AgentVersionNumbers.AgentVersions,
   rowsOf: EventRows.RowsOf
 ): KnownEvents["append"] => {
-  const moveColumns = ManyRows.make(sql, SessionCounters.moveTypes)
-  const packColumns = ManyRows.make(sql, EventRows.packTypes)
-  const eventColumns = ManyRows.make(sql, eventTypes)
+  const moveColumns = BulkValues.make(sql, SessionCounters.moveTypes)
+  const packColumns = BulkValues.make(sql, EventRows.packTypes)
+  const eventColumns = BulkValues.make(sql, eventTypes)
   const ownColumns = sql.literal(Object.keys(ownTypes).join(", "))
-  const usageColumns = ManyRows.make(sql, Usage.usageTypes)
+  const usageColumns = BulkValues.make(sql, Usage.usageTypes)
 
   /** What is not there yet has to be created; what is shared, or under a key, may be there already. */
   const isKnown = (project_id: number, { idempotency, pack, summary }: AppendEvent): boolean =>
@@ -47,7 +47,7 @@ const appendingIn = (
     versions.known(project_id, summary) !== undefined
 
   return Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
-    if (events.length > ManyRows.rowsAtOnce || !events.every((event) => isKnown(project_id, event))) return false
+    if (events.length > BulkValues.rowsAtOnce || !events.every((event) => isKnown(project_id, event))) return false
     const sessions = new Map(events.map(({ pack, summary }) => [summary.session, pack.session!.number] as const))
     const { moved, moves } = SessionCounters.movesOf(project_id, sessions, events)
     if (moved.length > 0) return false
@@ -61,7 +61,7 @@ const appendingIn = (
     // Locks are taken in the order of every transaction: people, sessions by their numbers, usage.
     const areAllMoved = sql`(SELECT count(*) FROM moved) = ${moves.length}`
     const found =
-      yield* sql`WITH held AS MATERIALIZED (${NumberedNames.lookEach(sql, NumberedNames.people, { project_id }, people)}
+      yield* sql`WITH held AS MATERIALIZED (${NumberedNames.findEach(sql, NumberedNames.people, { project_id }, people)}
       ), move ${moveColumns.names} AS (${moveColumns.of(moves)}
       ), locked AS MATERIALIZED (
         SELECT move.*, sessions.generation = move.generation AND sessions.packs = move.packs AS is_expected
@@ -92,7 +92,7 @@ const appendingIn = (
 /** Other databases take steps always. */
 export const make = (
   sql: SqlClient.SqlClient,
-  versions: AgentVersions.AgentVersions,
+  versions: AgentVersionNumbers.AgentVersions,
   rowsOf: EventRows.RowsOf
 ): KnownEvents => ({
   append: sql.onDialectOrElse({

@@ -1,9 +1,9 @@
 /** What is inserted for events: their rows, their packs, and what both add to the counters. */
 import type { AppendEvent, EventSummary } from "@tachograph/core"
 import type { SqlClient } from "effect/sql"
-import type * as AgentVersions from "../names/AgentVersionNumbers.ts"
-import * as Ids from "../sql/UuidColumn.ts"
-import type * as ManyRows from "../sql/BulkValues.ts"
+import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
+import * as UuidColumn from "../sql/UuidColumn.ts"
+import type * as BulkValues from "../sql/BulkValues.ts"
 import { apiNumber } from "../sql/RowDecoding.ts"
 import * as Usage from "../usage/Usage.ts"
 
@@ -13,7 +13,7 @@ export const packTypes = {
   pack_number: "integer",
   agent_number: "integer",
   pack: "bytea"
-} as const satisfies ManyRows.Types
+} as const satisfies BulkValues.Types
 
 export const eventTypes = {
   project_id: "integer",
@@ -34,26 +34,26 @@ export const eventTypes = {
   occurred_at: "bigint",
   duration_ms: "double precision",
   pack_number: "integer"
-} as const satisfies ManyRows.Types
+} as const satisfies BulkValues.Types
 
 /** What stands in rows for names. */
 interface Numbers {
   readonly session: (summary: EventSummary) => number
-  readonly versions: (summary: EventSummary) => AgentVersions.Numbers
+  readonly versions: (summary: EventSummary) => AgentVersionNumbers.Numbers
   readonly person: (summary: EventSummary) => number | null
 }
 
 interface Rows {
-  readonly packs: ReadonlyArray<ManyRows.Row<keyof typeof packTypes>>
+  readonly packs: ReadonlyArray<BulkValues.Row<keyof typeof packTypes>>
   /** With the person's name beside the number. */
-  readonly events: ReadonlyArray<ManyRows.Row<keyof typeof eventTypes | "person_id">>
+  readonly events: ReadonlyArray<BulkValues.Row<keyof typeof eventTypes | "person_id">>
   readonly tally: Usage.Tally
 }
 
 export type RowsOf = (project_id: number, events: ReadonlyArray<AppendEvent>, numbers: Numbers) => Rows
 
 export const make = (sql: SqlClient.SqlClient): RowsOf => {
-  const toStored = Ids.encoder(sql)
+  const toStored = UuidColumn.encoder(sql)
   return (project_id, events, numbers) => {
     const packs: Array<Rows["packs"][number]> = []
     const rows: Array<Rows["events"][number]> = []

@@ -11,13 +11,13 @@ import {
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { bytesOf, hexOf } from "../sql/Hex.ts"
-import * as Ids from "../sql/UuidColumn.ts"
+import * as UuidColumn from "../sql/UuidColumn.ts"
 import * as Locks from "../sql/Locks.ts"
 
 interface TakenRow {
   readonly idempotency_key: string
   readonly body_hash: string
-  readonly event_id: Ids.StoredId
+  readonly event_id: UuidColumn.StoredId
   readonly received_at: number | string
 }
 
@@ -29,7 +29,7 @@ const isKeyed = (event: AppendEvent): event is KeyedEvent => event.idempotency !
 const expiredPerAdded = 2
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const toStored = Ids.encoder(sql)
+  const toStored = UuidColumn.encoder(sql)
 
   const insert = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<KeyedEvent>) {
     const rows: ReadonlyArray<Record<string, unknown>> = events.map(({ idempotency, summary }) => ({
@@ -47,7 +47,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   })
 
   /** Some that nobody else takes away at this moment. */
-  const deleteExpired = (project_id: number, before: Ids.StoredId, limit: number) =>
+  const deleteExpired = (project_id: number, before: UuidColumn.StoredId, limit: number) =>
     sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id} AND idempotency_key IN (
       SELECT idempotency_key FROM idempotency_keys WHERE project_id = ${project_id} AND event_id < ${before}
       ORDER BY event_id LIMIT ${limit} ${Locks.updateFree(sql)})`
@@ -87,7 +87,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   })
 
   /** The keys of events that are being erased. Comes before anything else of theirs is touched, as in `take`. */
-  const forget = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<Ids.StoredId>) {
+  const forget = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<UuidColumn.StoredId>) {
     const isTheirs = sql.and([sql`project_id = ${project_id}`, sql.in("event_id", events)])
     const found = yield* sql`SELECT idempotency_key FROM idempotency_keys WHERE ${isTheirs}
       ORDER BY idempotency_key ${Locks.update(sql)}`
@@ -100,6 +100,6 @@ export const make = (sql: SqlClient.SqlClient) => {
 const toTaken = (project: ProjectId, row: TakenRow): TakenKey => ({
   project,
   idempotency: { key: IdempotencyKey.make(row.idempotency_key), bodyHash: bytesOf(row.body_hash) },
-  id: Ids.decode(row.event_id) as TakenKey["id"],
+  id: UuidColumn.decode(row.event_id) as TakenKey["id"],
   receivedAt: DateTime.makeUnsafe(Number(row.received_at))
 })

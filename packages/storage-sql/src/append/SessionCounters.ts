@@ -3,7 +3,7 @@ import type { AppendEvent } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Locks from "../sql/Locks.ts"
-import * as ManyRows from "../sql/BulkValues.ts"
+import * as BulkValues from "../sql/BulkValues.ts"
 
 export const moveTypes = {
   project_id: "integer",
@@ -16,7 +16,7 @@ export const moveTypes = {
   parts: "bigint"
 } as const
 
-type Move = ManyRows.Row<keyof typeof moveTypes> & { readonly session_id: string }
+type Move = BulkValues.Row<keyof typeof moveTypes> & { readonly session_id: string }
 
 /** What is to be added to sessions, and those of which it is clear already that they are not as expected. */
 export const movesOf = (
@@ -61,7 +61,7 @@ export const added = (sql: SqlClient.SqlClient): Statement.Fragment =>
         parts = sessions.parts + move.parts`
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const columns = ManyRows.make(sql, moveTypes)
+  const columns = BulkValues.make(sql, moveTypes)
 
   /** Counts the packs of events, and holds the sessions' rows until the end. Answers sessions that are not as expected. */
   const add = Effect.fnUntraced(function* (

@@ -11,9 +11,9 @@ import {
 } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import * as EventIndex from "../read/IndexHint.ts"
+import * as IndexHint from "../read/IndexHint.ts"
 import * as IdempotencyKeys from "../append/IdempotencyKeys.ts"
-import * as Ids from "../sql/UuidColumn.ts"
+import * as UuidColumn from "../sql/UuidColumn.ts"
 import * as Locks from "../sql/Locks.ts"
 import type * as Projects from "../names/Projects.ts"
 import { maxPack, type SessionRow, toSessionState } from "../read/PackQueries.ts"
@@ -32,7 +32,7 @@ interface PackRow {
 /** Bytes of packs that are read in one step. */
 const stepBytes = 8 * 1024 * 1024
 
-const indexFor = (which: Erasable): EventIndex.EventIndex | undefined =>
+const indexFor = (which: Erasable): IndexHint.EventIndex | undefined =>
   "person" in which ? "events_by_person" : "session" in which ? "events_by_session" : undefined
 
 const toSweepPack = ({ kept, pack, pack_number }: PackRow) => ({
@@ -46,7 +46,7 @@ export const make = (
   projects: Projects.Projects,
   scrubIsDue: Effect.Effect<void, SqlError.SqlError>
 ) => {
-  const toStored = Ids.encoder(sql)
+  const toStored = UuidColumn.encoder(sql)
   const shared = SharedPieces.make(sql)
   const usage = Usage.make(sql, projects)
   const keys = IdempotencyKeys.make(sql)
@@ -61,8 +61,8 @@ export const make = (
         : sql`event_id < ${toStored(which.before)}`
 
   const eraseSome = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
-    const candidates = yield* sql<{ event_id: Ids.StoredId; session_number: Integer }>`
-      SELECT event_id, session_number FROM events ${EventIndex.of(sql, indexFor(which))}
+    const candidates = yield* sql<{ event_id: UuidColumn.StoredId; session_number: Integer }>`
+      SELECT event_id, session_number FROM events ${IndexHint.of(sql, indexFor(which))}
       WHERE project_id = ${project_id} AND ${isErased(project_id, which)}
       ORDER BY event_id LIMIT ${limit}`
     if (candidates.length === 0) return { found: 0, events: 0 }
@@ -71,7 +71,7 @@ export const make = (
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
     const isOfThese = sql.and([sql`project_id = ${project_id}`, sql.in("session_number", sessions)])
     yield* sql`SELECT session_number FROM sessions WHERE ${isOfThese} ORDER BY session_number ${Locks.update(sql)}`
-    yield* sql`UPDATE sessions SET unswept = abs(unswept) + 1 WHERE ${isOfThese}`
+    yield* sql`UPDATE sessions SET pending_sweep = abs(pending_sweep) + 1 WHERE ${isOfThese}`
 
     const erased = yield* sql<{
       session_number: Integer
@@ -124,7 +124,7 @@ export const make = (
     const number = yield* projects.find(project)
     if (number === undefined) return []
     const rows = yield* sql<{ session_number: Integer }>`SELECT session_number FROM sessions
-      WHERE project_id = ${number} AND unswept > 0 ORDER BY session_number LIMIT ${limit}`
+      WHERE project_id = ${number} AND pending_sweep > 0 ORDER BY session_number LIMIT ${limit}`
     return rows.map(({ session_number }) => Number(session_number))
   })
 
@@ -154,7 +154,7 @@ export const make = (
   const finish = Effect.fnUntraced(function* (
     project_id: number,
     session: number,
-    { owned, unswept }: { readonly owned: ReadonlyArray<Uint8Array>; readonly unswept: number },
+    { owned, pendingSweep }: { readonly owned: ReadonlyArray<Uint8Array>; readonly pendingSweep: number },
     tally: Usage.Tally
   ) {
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
@@ -167,8 +167,8 @@ export const make = (
     const left = yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`
     yield* usage.add(project_id, tally)
     // The count goes on from there, so that a sweep that began before this one does not take a later erasure for its own.
-    const swept = yield* sql`UPDATE sessions SET unswept = -abs(unswept)
-      WHERE ${isOfSession} AND unswept = ${unswept} RETURNING session_number`
+    const swept = yield* sql`UPDATE sessions SET pending_sweep = -abs(pending_sweep)
+      WHERE ${isOfSession} AND pending_sweep = ${pendingSweep} RETURNING session_number`
     const isGone = swept.length > 0 && left.length === 0
     if (isGone) {
       for (const table of ["storage_usage", "sessions"]) yield* sql`DELETE FROM ${sql(table)} WHERE ${isOfSession}`
@@ -183,8 +183,8 @@ export const make = (
     rewrite: (packs: SweepPacks) => SweepChanges<A>
   ) {
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
-    const [row] = yield* sql<SessionRow & { unswept: Integer }>`
-      SELECT session_number, generation, packs, history, parts, unswept FROM sessions
+    const [row] = yield* sql<SessionRow & { pending_sweep: Integer }>`
+      SELECT session_number, generation, packs, history, parts, pending_sweep FROM sessions
       WHERE ${isOfSession} ${Locks.update(sql)}`
     if (row === undefined) return undefined
     const { from, isLast } = yield* stepDown(project_id, session, request)
@@ -192,7 +192,7 @@ export const make = (
     const added = yield* readBetween(project_id, session, request.above + 1, maxPack)
     const { done, packs, value } = rewrite({
       state: toSessionState(row),
-      unswept: Number(row.unswept),
+      pendingSweep: Number(row.pending_sweep),
       packs: rows.map(toSweepPack),
       isLast,
       added: added.map(toSweepPack)

@@ -97,11 +97,11 @@ export default Effect.gen(function* () {
     packs INTEGER NOT NULL DEFAULT 0,
     history ${bigint} NOT NULL DEFAULT 0,
     parts ${bigint} NOT NULL DEFAULT 0,
-    unswept INTEGER NOT NULL DEFAULT 0,
+    pending_sweep INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, session_number)
   ) ${clustered}`
   yield* sql`CREATE UNIQUE INDEX sessions_by_id ON sessions (project_id, session_id)`
-  yield* sql`CREATE INDEX sessions_unswept ON sessions (project_id, session_number) WHERE unswept > 0`
+  yield* sql`CREATE INDEX sessions_pending_sweep ON sessions (project_id, session_number) WHERE pending_sweep > 0`
 
   // Wide columns first, so that Postgres has nothing to fill up between them.
   yield* sql`CREATE TABLE events (

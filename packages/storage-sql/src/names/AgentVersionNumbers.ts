@@ -2,7 +2,7 @@
 import type { EventSummary } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import * as ManyRows from "../sql/BulkValues.ts"
+import * as BulkValues from "../sql/BulkValues.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 
 type Named = Pick<EventSummary, "agent" | "agentVersion" | "receivedAt">
@@ -33,8 +33,8 @@ export const make = (sql: SqlClient.SqlClient) => {
       agent_version_number: number
     }>`SELECT a.agent_name AS agent, v.agent_version_name AS version, a.agent_number, v.agent_version_number
       FROM agents a JOIN agent_versions v ON v.project_id = a.project_id AND v.agent_number = a.agent_number
-      WHERE a.project_id = ${project_id} AND ${ManyRows.isAmong(sql, "a.agent_name", "varchar", distinct(named, "agent"))}
-        AND ${ManyRows.isAmong(sql, "v.agent_version_name", "varchar", distinct(named, "agentVersion"))}`
+      WHERE a.project_id = ${project_id} AND ${BulkValues.isAmong(sql, "a.agent_name", "varchar", distinct(named, "agent"))}
+        AND ${BulkValues.isAmong(sql, "v.agent_version_name", "varchar", distinct(named, "agentVersion"))}`
 
   /** The numbers of those that there are. At the start of a transaction, so that none of them can be taken back. */
   const look = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<Named>) {

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Locks from "../sql/Locks.ts"
-import * as ManyRows from "../sql/BulkValues.ts"
+import * as BulkValues from "../sql/BulkValues.ts"
 
 interface Kind {
   readonly table: string
@@ -58,14 +58,14 @@ export type Columns = Readonly<Record<string, unknown>>
  * Names and numbers of those that there are, one after the other: of many, Postgres would rather read all rows of the parent,
  * until it knows how many they are. For Postgres alone.
  */
-export const lookEach = (sql: SqlClient.SqlClient, kind: Kind, key: ParentKey, names: ReadonlyArray<string>) =>
+export const findEach = (sql: SqlClient.SqlClient, kind: Kind, key: ParentKey, names: ReadonlyArray<string>) =>
   sql<NumberedName>`
-    SELECT found.* FROM unnest(${ManyRows.array(sql, "varchar", names)}) AS wanted (name) CROSS JOIN LATERAL (
+    SELECT found.* FROM unnest(${BulkValues.array(sql, "varchar", names)}) AS wanted (name) CROSS JOIN LATERAL (
       SELECT ${columnsOf(sql, kind)} FROM ${sql(kind.table)}
       WHERE ${isOfParent(sql, key)} AND ${sql(kind.name)} = wanted.name LIMIT 1 ${holding(sql, kind)}) AS found`
 
 /** The numbers of those names that there are. */
-export const look = Effect.fnUntraced(function* (
+export const find = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: Kind,
   key: ParentKey,
@@ -73,7 +73,7 @@ export const look = Effect.fnUntraced(function* (
 ) {
   if (names.length === 0) return new Map<string, number>()
   const rows = yield* sql.onDialectOrElse({
-    pg: () => lookEach(sql, kind, key, names),
+    pg: () => findEach(sql, kind, key, names),
     orElse: () => sql<NumberedName>`
       SELECT ${columnsOf(sql, kind)} FROM ${sql(kind.table)} WHERE ${isOfParent(sql, key)} AND ${sql.in(kind.name, names)}`
   })
@@ -104,7 +104,7 @@ export const ensure = Effect.fnUntraced(function* (
   wanted: ReadonlyMap<string, Columns>,
   found?: ReadonlyMap<string, number>
 ) {
-  const numbers = new Map(found ?? (yield* look(sql, kind, key, Array.from(wanted.keys()))))
+  const numbers = new Map(found ?? (yield* find(sql, kind, key, Array.from(wanted.keys()))))
   const missing = () => Array.from(wanted.keys()).filter((name) => !numbers.has(name))
   if (missing().length === 0) return numbers
 
@@ -113,7 +113,7 @@ export const ensure = Effect.fnUntraced(function* (
   const [parent] = yield* sql<{ counter: number }>`
     UPDATE ${sql(kind.parent)} SET ${sql(kind.counter)} = ${sql(kind.counter)} WHERE ${isParent}
     RETURNING ${sql(kind.counter)} AS counter`
-  for (const [name, number] of yield* look(sql, kind, key, missing())) numbers.set(name, number)
+  for (const [name, number] of yield* find(sql, kind, key, missing())) numbers.set(name, number)
   const created = missing().sort()
   if (created.length === 0) return numbers
 

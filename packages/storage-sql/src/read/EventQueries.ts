@@ -11,13 +11,13 @@ import {
 } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import * as AgentVersions from "../names/AgentVersionNumbers.ts"
-import * as EventIndex from "./IndexHint.ts"
+import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
+import * as IndexHint from "./IndexHint.ts"
 import * as EventRows from "../append/EventRows.ts"
 import * as IdempotencyKeys from "../append/IdempotencyKeys.ts"
-import * as Ids from "../sql/UuidColumn.ts"
-import * as KnownEvents from "../append/AppendInOneStatement.ts"
-import * as ManyRows from "../sql/BulkValues.ts"
+import * as UuidColumn from "../sql/UuidColumn.ts"
+import * as AppendInOneStatement from "../append/AppendInOneStatement.ts"
+import * as BulkValues from "../sql/BulkValues.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type EventRow, toEventSummary } from "../sql/RowDecoding.ts"
@@ -32,17 +32,17 @@ interface StoredPackRow {
 }
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const toStored = Ids.encoder(sql)
+  const toStored = UuidColumn.encoder(sql)
   const pieces = SharedPieces.make(sql)
   const usage = Usage.make(sql, projects)
   const keys = IdempotencyKeys.make(sql)
-  const agentVersions = AgentVersions.make(sql)
+  const agentVersions = AgentVersionNumbers.make(sql)
 
   const rowsOf = EventRows.make(sql)
-  const known = KnownEvents.make(sql, agentVersions, rowsOf)
+  const known = AppendInOneStatement.make(sql, agentVersions, rowsOf)
 
-  const packColumns = ManyRows.make(sql, EventRows.packTypes)
-  const eventColumns = ManyRows.make(sql, EventRows.eventTypes)
+  const packColumns = BulkValues.make(sql, EventRows.packTypes)
+  const eventColumns = BulkValues.make(sql, EventRows.eventTypes)
   const counters = SessionCounters.make(sql)
 
   /** Rows of one project, in a transaction. */
@@ -61,7 +61,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       else expected.set(summary.session, pack.session.number)
     }
     const foundVersions = yield* agentVersions.look(project_id, summaries)
-    const foundPeople = yield* NumberedNames.look(sql, NumberedNames.people, project, Array.from(people.keys()))
+    const foundPeople = yield* NumberedNames.find(sql, NumberedNames.people, project, Array.from(people.keys()))
     const begun = yield* agentVersions.begin(project_id, summaries, foundVersions)
     const personNumbers = yield* NumberedNames.ensure(sql, NumberedNames.people, project, people, foundPeople)
     const created = yield* NumberedNames.ensure(sql, NumberedNames.sessions, project, newSessions)
@@ -81,9 +81,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       shared: pack.shared
     }))
     yield* own(project_id, owners, rows.tally)
-    yield* ManyRows.inOne(sql, [
-      ...ManyRows.chunks(rows.packs).map((some) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(some)}`),
-      ...ManyRows.chunks(rows.events).map(
+    yield* BulkValues.asOneStatement(sql, [
+      ...BulkValues.chunks(rows.packs).map((some) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(some)}`),
+      ...BulkValues.chunks(rows.events).map(
         (some) => sql`INSERT INTO events ${eventColumns.names} ${eventColumns.of(some)}`
       ),
       ...usage.additions(project_id, rows.tally)
@@ -161,7 +161,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   })
 
   /** Of several filters the first is likely to leave the fewest events. */
-  const indexFor = ({ agent, person, session }: EventQuery): EventIndex.EventIndex | undefined =>
+  const indexFor = ({ agent, person, session }: EventQuery): IndexHint.EventIndex | undefined =>
     session !== undefined
       ? "events_by_session"
       : person !== undefined
@@ -199,7 +199,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const inOrder = sql.literal(`ORDER BY e.event_id ${ascending ? "ASC" : "DESC"}`)
     // The page is found before anything is joined to it.
     const rows = yield* sql<EventRow>`SELECT ${select} FROM (
-        SELECT * FROM events e ${EventIndex.of(sql, indexFor(query))} WHERE ${sql.and(conditions)} ${inOrder} LIMIT ${limit}
+        SELECT * FROM events e ${IndexHint.of(sql, indexFor(query))} WHERE ${sql.and(conditions)} ${inOrder} LIMIT ${limit}
       ) e ${joins} ${inOrder}`
     return rows.map(toEventSummary)
   })

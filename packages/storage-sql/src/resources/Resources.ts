@@ -13,7 +13,7 @@ import {
 } from "@tachograph/core"
 import { type DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import * as Ids from "../sql/UuidColumn.ts"
+import * as UuidColumn from "../sql/UuidColumn.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import type * as Projects from "../names/Projects.ts"
 import {
@@ -26,7 +26,7 @@ import {
 } from "../sql/RowDecoding.ts"
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const toStored = Ids.encoder(sql)
+  const toStored = UuidColumn.encoder(sql)
   const putFingerprint = Effect.fn("SqlStorage.putFingerprint")(function* (
     project: ProjectId,
     fingerprint: { readonly id: FingerprintId; readonly fields: JsonText.JsonText; readonly createdAt: DateTime.Utc }

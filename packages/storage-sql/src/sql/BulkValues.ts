@@ -51,7 +51,7 @@ export const make = <Name extends string>(sql: SqlClient.SqlClient, columns: Rea
 }
 
 /** Statements that answer nothing and see nothing of each other: to Postgres they go as one. */
-export const inOne = (
+export const asOneStatement = (
   sql: SqlClient.SqlClient,
   statements: ReadonlyArray<Statement.Statement<object>>
 ): Effect.Effect<void, SqlError.SqlError> => {

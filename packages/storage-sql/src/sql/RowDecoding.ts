@@ -2,7 +2,7 @@
 import { Agent, AgentVersion, ApiKey, EventSummary, type JsonText, Person } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { DateTime } from "effect"
-import * as Ids from "./UuidColumn.ts"
+import * as UuidColumn from "./UuidColumn.ts"
 
 type Integer = number | string
 
@@ -95,13 +95,13 @@ export const toApiKey = (row: ApiKeyRow): ApiKey =>
 export const apiNumber = (api: EventSummary["api"]): number => ProviderNames.apis.indexOf(api)
 
 export interface EventRow {
-  readonly event_id: Ids.StoredId
+  readonly event_id: UuidColumn.StoredId
   readonly received_at: Integer
   readonly session_id: string
   readonly agent_name: string
   readonly agent_version_name: string
   readonly person_id: string | null
-  readonly fingerprint_id: Ids.StoredId
+  readonly fingerprint_id: UuidColumn.StoredId
   readonly api: Integer
   readonly model: string | null
   readonly input_tokens: Integer | null
@@ -116,10 +116,10 @@ export interface EventRow {
 export const toEventSummary = (row: EventRow): EventSummary =>
   new EventSummary(
     {
-      id: Ids.decode(row.event_id) as EventSummary["id"],
+      id: UuidColumn.decode(row.event_id) as EventSummary["id"],
       receivedAt: time(row.received_at),
       api: ProviderNames.apis[Number(row.api)]!,
-      fingerprintId: Ids.decode(row.fingerprint_id) as EventSummary["fingerprintId"],
+      fingerprintId: UuidColumn.decode(row.fingerprint_id) as EventSummary["fingerprintId"],
       agent: row.agent_name as EventSummary["agent"],
       agentVersion: row.agent_version_name as EventSummary["agentVersion"],
       person: row.person_id as EventSummary["person"],

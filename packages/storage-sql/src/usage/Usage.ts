@@ -2,7 +2,7 @@
 import type { AgentName, ProjectId, SessionId, StorageUsage } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import * as ManyRows from "../sql/BulkValues.ts"
+import * as BulkValues from "../sql/BulkValues.ts"
 import type * as Projects from "../names/Projects.ts"
 
 /** What is to be added to the counters of an agent in a session; may be less than nothing. */
@@ -21,7 +21,7 @@ export const usageTypes = {
   sent_bytes: "bigint",
   new_bytes: "bigint",
   stored_bytes: "bigint"
-} as const satisfies ManyRows.Types
+} as const satisfies BulkValues.Types
 
 const none: Amounts = { entries: 0, sent_bytes: 0, new_bytes: 0, stored_bytes: 0 }
 
@@ -44,7 +44,7 @@ export class Tally {
   }
 
   /** In the order in which every transaction takes them. The project's own row is the last: others wait for it. */
-  rowsOf(project_id: number): ReadonlyArray<ManyRows.Row<keyof typeof usageTypes>> {
+  rowsOf(project_id: number): ReadonlyArray<BulkValues.Row<keyof typeof usageTypes>> {
     const sorted = Array.from(this.#rows.values()).sort(
       (a, b) =>
         Number(a.session_number === 0) - Number(b.session_number === 0) ||
@@ -76,11 +76,11 @@ export const onConflict = (sql: SqlClient.SqlClient): Statement.Fragment =>
           stored_bytes = storage_usage.stored_bytes + excluded.stored_bytes`
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const columns = ManyRows.make(sql, usageTypes)
+  const columns = BulkValues.make(sql, usageTypes)
 
   const additions = (project_id: number, tally: Tally) =>
     // Each takes its rows in their order.
-    ManyRows.chunks(tally.rowsOf(project_id)).map(
+    BulkValues.chunks(tally.rowsOf(project_id)).map(
       (rows) => sql`INSERT INTO storage_usage ${columns.names} ${columns.of(rows)} ${onConflict(sql)}`
     )
 

@@ -153,7 +153,7 @@ export const recordOnce = Effect.fnUntraced(function* (recorder: Recorder["Servi
   const project = yield* CurrentProject
   const { inputs, key, output, person, session } = call
   const body = `{"session":${JSON.stringify(session)},"properties":{"inputs":${inputs},"output":${output}}}`
-  const event = EventJson.open(Buffer.from(body), (named) => recorder.beginningsOf(project, named))
+  const event = EventJson.open(Buffer.from(body), (named) => recorder.knownPrefixesOf(project, named))
   const bodyHash = createHash("sha256").update(body).digest()
   const { id } = yield* recorder.createEvent({
     idempotency: key === undefined ? undefined : { key: IdempotencyKey.make(key), bodyHash },

@@ -78,8 +78,8 @@ export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyAr
     const say = (problem: string) => void problems.push(problem)
     const summaries = yield* listAll(storage, project)
     const bySession = Map.groupBy(summaries, ({ session }) => session)
-    const unswept = new Set(yield* storage.listUnswept(project, 1_000_000))
-    const numbers = new Map<number, SessionId | undefined>(Array.from(unswept, (number) => [number, undefined]))
+    const pendingSweep = new Set(yield* storage.listPendingSweep(project, 1_000_000))
+    const numbers = new Map<number, SessionId | undefined>(Array.from(pendingSweep, (number) => [number, undefined]))
     for (const session of bySession.keys()) {
       const state = yield* storage.getSession(project, session)
       if (state === undefined) say(`session ${session} has events and is not there`)
@@ -98,7 +98,7 @@ export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyAr
         continue
       }
       const check = new SessionCheck(found.state, found.packs, say)
-      const checked = check.check(!unswept.has(number), forbidden)
+      const checked = check.check(!pendingSweep.has(number), forbidden)
       totals.push(checked)
 
       const missing = Array.from(checked.shared).filter((name) => !shared.has(name))

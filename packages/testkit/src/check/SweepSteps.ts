@@ -36,7 +36,7 @@ export const numberOf = (storage: Service, session: string) =>
 export interface Changes {
   readonly packs?: SweepChanges<unknown>["packs"]
   /** Of all that was taken out so far, unless it is said of how much. */
-  readonly done?: { readonly owned: ReadonlyArray<Uint8Array>; readonly unswept?: number }
+  readonly done?: { readonly owned: ReadonlyArray<Uint8Array>; readonly pendingSweep?: number }
 }
 
 export const sweep = (
@@ -47,7 +47,7 @@ export const sweep = (
 ) =>
   storage.sweepPacks(project, session, { to: maxPack, limit: 100, above: maxPack - 1, ...request }, (value) => ({
     packs,
-    done: done && { unswept: value.unswept, ...done },
+    done: done && { pendingSweep: value.pendingSweep, ...done },
     value
   }))
 

@@ -27,7 +27,7 @@ const strayRows: Readonly<Record<string, string>> = {
       AND p.pack_number = e.pack_number)`,
   "an idempotency key without an event": `SELECT project_id, idempotency_key FROM idempotency_keys k WHERE NOT EXISTS (
     SELECT 1 FROM events e WHERE e.project_id = k.project_id AND e.event_id = k.event_id)`,
-  "a swept session without events": `SELECT project_id, session_number FROM sessions s WHERE unswept <= 0 AND NOT EXISTS (
+  "a swept session without events": `SELECT project_id, session_number FROM sessions s WHERE pending_sweep <= 0 AND NOT EXISTS (
     SELECT 1 FROM events e WHERE e.project_id = s.project_id AND e.session_number = s.session_number)`,
   "a counter of a session that is not there": `SELECT project_id, session_number FROM storage_usage u
     WHERE session_number <> 0 AND NOT EXISTS (
@@ -42,7 +42,7 @@ const strayRows: Readonly<Record<string, string>> = {
 const lookAtOwners = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const problems: Array<string> = []
   const sessions = yield* sql<{ project_id: number; session_number: number | string }>`
-    SELECT project_id, session_number FROM sessions WHERE unswept <= 0`
+    SELECT project_id, session_number FROM sessions WHERE pending_sweep <= 0`
   for (const { project_id, session_number } of sessions) {
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session_number}`
     const packs = yield* sql<{ pack_number: number | string; pack: Uint8Array }>`

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 type Service = Storage["Service"]
 
 /** The steps of an erasure. */
-const steps = ["eraseEvents", "listUnswept", "sweepPacks", "deletePerson"] as const
+const steps = ["eraseEvents", "listPendingSweep", "sweepPacks", "deletePerson"] as const
 
 /** Fails at one step of an erasure, counted from 0: before anything is done, or when it is and the answer is lost. */
 export const failingAt = (storage: Service, step: number, isDone: boolean): Service => {

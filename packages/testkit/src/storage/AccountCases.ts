@@ -34,7 +34,7 @@ export const define = (test: Test) => {
       // Asking makes no project.
       yield* storage.listEvents(none, { order: "asc", limit: 1 })
       yield* storage.usage(none, 1)
-      yield* storage.listUnswept(none, 1)
+      yield* storage.listPendingSweep(none, 1)
       yield* storage.getSession(none, SessionId.make("s1"))
       yield* storage.eraseEvents(none, { session: SessionId.make("s1") }, 1)
       yield* storage.sweepPacks(none, 1, { to: 1, limit: 1, above: 1 }, () => ({

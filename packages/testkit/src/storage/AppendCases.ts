@@ -88,9 +88,9 @@ export const define = (test: Test) => {
         project,
         old.pack.session!.number,
         { to: 9, limit: 9, above: 9 },
-        ({ packs, unswept }) => ({
+        ({ packs, pendingSweep }) => ({
           packs: packs.map(({ number }) => ({ number, bytes: undefined, formerNewBytes: 5, newBytes: 0 })),
-          done: { owned: [], unswept },
+          done: { owned: [], pendingSweep },
           value: undefined
         })
       )
@@ -109,9 +109,9 @@ export const define = (test: Test) => {
       )
       const old = yield* next(storage, 3, s1)
       yield* storage.eraseEvents(project, { before: eventId(2) }, 1)
-      yield* storage.sweepPacks(project, old.pack.session!.number, { to: 9, limit: 9, above: 9 }, ({ unswept }) => ({
+      yield* storage.sweepPacks(project, old.pack.session!.number, { to: 9, limit: 9, above: 9 }, ({ pendingSweep }) => ({
         packs: [{ number: 1, bytes: undefined, formerNewBytes: 5, newBytes: 0 }],
-        done: { owned: [], unswept },
+        done: { owned: [], pendingSweep },
         value: undefined
       }))
       yield* expectMoved(storage, [old], [["default", "s1"]])

@@ -39,7 +39,7 @@ export const define = (test: Test) => {
       ]) {
         expect(yield* erase(nobody, 10)).toEqual({ events: 0 })
       }
-      expect(yield* storage.listUnswept(project, 10)).toEqual([])
+      expect(yield* storage.listPendingSweep(project, 10)).toEqual([])
       expect(yield* storage.eraseEvents(ProjectId.make("none"), { before: eventId(99) }, 10)).toEqual({ events: 0 })
 
       yield* take({ person: p1 }, 4, (n) => n % 3 === 0)
@@ -50,7 +50,7 @@ export const define = (test: Test) => {
       yield* take({ session: SessionId.make("s0") }, 100, (n) => n % 2 === 0)
       yield* take({ session: SessionId.make("s0") }, 100, () => false)
       expect(yield* StoreCheck.listAll(storage, other)).toHaveLength(1)
-      expect(yield* storage.listUnswept(other, 10)).toEqual([])
+      expect(yield* storage.listPendingSweep(other, 10)).toEqual([])
     }))
 
   test("lists the sessions that events were taken out of, by number, until they are swept", (storage) =>
@@ -60,19 +60,19 @@ export const define = (test: Test) => {
       yield* append(storage, [eventIn(11, "s4")])
       const numbers = yield* Effect.forEach([1, 3, 4], (n) => numberOf(storage, `s${n}`))
       for (const n of [4, 1, 3]) yield* storage.eraseEvents(project, { session: SessionId.make(`s${n}`) }, 1)
-      expect(yield* storage.listUnswept(project, 10)).toEqual(numbers)
-      expect(yield* storage.listUnswept(project, 2)).toEqual(numbers.slice(0, 2))
-      expect(yield* storage.listUnswept(other, 10)).toEqual([])
+      expect(yield* storage.listPendingSweep(project, 10)).toEqual(numbers)
+      expect(yield* storage.listPendingSweep(project, 2)).toEqual(numbers.slice(0, 2))
+      expect(yield* storage.listPendingSweep(other, 10)).toEqual([])
       // A step that is not the last leaves it in the list.
       yield* sweep(storage, numbers[0]!, {}, { packs: [removed(1)] })
-      expect(yield* storage.listUnswept(project, 10)).toEqual(numbers)
+      expect(yield* storage.listPendingSweep(project, 10)).toEqual(numbers)
       const done = yield* sweep(storage, numbers[0]!, {}, { done: { owned: [] } })
       expect(done?.erased).toEqual({ pieces: 0, bytes: 0, session: true })
       expect(yield* storage.getSession(project, s1)).toBeUndefined()
-      expect(yield* storage.listUnswept(project, 10)).toEqual(numbers.slice(1))
+      expect(yield* storage.listPendingSweep(project, 10)).toEqual(numbers.slice(1))
       // Number 4 has an event left, and stays.
       yield* sweep(storage, numbers[2]!, {}, { packs: [removed(1)], done: { owned: [] } })
-      expect(yield* storage.listUnswept(project, 10)).toEqual([numbers[1]])
+      expect(yield* storage.listPendingSweep(project, 10)).toEqual([numbers[1]])
       expect((yield* storage.getSession(project, SessionId.make("s4")))?.number).toBe(numbers[2])
       expect((yield* storage.getEvent(project, eventId(11))).pack.number).toBe(2)
     }))
@@ -164,7 +164,7 @@ export const define = (test: Test) => {
       expect((yield* storage.getSession(project, s1))?.packs).toBe(3)
     }))
 
-  test("a session stays unswept where events were taken out since the sweep began, whoever swept it meanwhile", (storage) =>
+  test("a session stays pendingSweep where events were taken out since the sweep began, whoever swept it meanwhile", (storage) =>
     Effect.gen(function* () {
       yield* append(
         storage,
@@ -173,17 +173,17 @@ export const define = (test: Test) => {
       const session = yield* numberOf(storage, "s1")
       const erase = (n: number) => storage.eraseEvents(project, { before: eventId(n + 1) }, 1)
       yield* erase(1)
-      const { unswept } = (yield* sweep(storage, session, {}))!.value
+      const { pendingSweep } = (yield* sweep(storage, session, {}))!.value
       yield* erase(2)
-      yield* sweep(storage, session, {}, { done: { owned: [], unswept } })
-      expect(yield* storage.listUnswept(project, 9)).toEqual([session])
+      yield* sweep(storage, session, {}, { done: { owned: [], pendingSweep } })
+      expect(yield* storage.listPendingSweep(project, 9)).toEqual([session])
       yield* sweep(storage, session, {}, { packs: [removed(1), removed(2)], done: { owned: [] } })
-      expect(yield* storage.listUnswept(project, 9)).toEqual([])
+      expect(yield* storage.listPendingSweep(project, 9)).toEqual([])
       for (const n of [3, 4]) {
         yield* erase(n)
-        const late = yield* sweep(storage, session, {}, { done: { owned: [], unswept } })
+        const late = yield* sweep(storage, session, {}, { done: { owned: [], pendingSweep } })
         expect(late?.erased.session).toBe(false)
-        expect(yield* storage.listUnswept(project, 9)).toEqual([session])
+        expect(yield* storage.listPendingSweep(project, 9)).toEqual([session])
       }
       const last = yield* sweep(storage, session, {}, { packs: [removed(3), removed(4)], done: { owned: [] } })
       expect(last?.erased.session).toBe(true)
@@ -200,7 +200,7 @@ export const define = (test: Test) => {
       })
       expect((yield* Effect.exit(broken))._tag).toBe("Failure")
       expect([yield* storage.getSession(project, s1), yield* storage.usage(project, 9)]).toEqual(before)
-      expect(yield* storage.listUnswept(project, 9)).toEqual([session])
+      expect(yield* storage.listPendingSweep(project, 9)).toEqual([session])
       yield* append(storage, [eventIn(3, "s1")])
     }))
 }

@@ -3,7 +3,7 @@
  * it, so that the first call of a session does not pay for its keys either. It is part of pack format 1: a change to a
  * single byte would make older packs unreadable, and takes a new format.
  */
-export const vocabulary: Buffer = Buffer.from(
+export const dictionary: Buffer = Buffer.from(
   [
     `{"contents":[{"parts":[{"text":"`,
     `"}],"role":"model"}],"generationConfig":{"temperature":0,"maxOutputTokens":`,

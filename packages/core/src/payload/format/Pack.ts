@@ -26,7 +26,7 @@ import {
 } from "node:zlib"
 import { ByteReader, ByteWriter, toBuffer } from "./Bytes.ts"
 import * as PackRanges from "./PackRanges.ts"
-import { vocabulary } from "./Dictionary.ts"
+import { dictionary } from "./Dictionary.ts"
 
 const format = 1
 
@@ -42,14 +42,14 @@ const longLevel = 4
 const longFrom = 3 * 1024
 
 /** Deflate looks no further back, in bytes. */
-const window = 32 * 1024
+const windowBytes = 32 * 1024
 
 /**
  * Where many wait, long content is compressed for about three quarters of the cost: of what came before it, deflate is told
  * twice its length and `quickWindow` bytes at the least, because to be told of 32 KiB takes half as long as to compress 4. It
  * takes two or three hundredths more room. What is short lives on what came before it, and is never hurried.
  */
-export type Effort = "thorough" | "quick"
+export type CompressionEffort = "thorough" | "quick"
 const quickLevel = 3
 const quickWindow = 8 * 1024
 
@@ -82,7 +82,7 @@ export interface Written {
   /** The chain as it is with this pack; none, if the next must start one. */
   readonly chain: Chain | undefined
   /** What is stored, compressed now. */
-  readonly bytes: (effort?: Effort) => Buffer
+  readonly bytes: (effort?: CompressionEffort) => Buffer
 }
 
 const extend = (chain: Chain | undefined, number: number, content: Buffer): Chain => {
@@ -92,7 +92,7 @@ const extend = (chain: Chain | undefined, number: number, content: Buffer): Chai
   return {
     start: chain?.start ?? number,
     length: (chain?.length ?? 0) + content.length,
-    ending: lastOf([...(chain?.ending ?? []), last], window)
+    ending: lastOf([...(chain?.ending ?? []), last], windowBytes)
   }
 }
 
@@ -104,14 +104,14 @@ const lastOf = (contents: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<B
 }
 
 /** Deflate makes a copy of its own before it starts. */
-const dictionary = Buffer.alloc(vocabulary.length + 2 * window)
-vocabulary.copy(dictionary)
+const seen = Buffer.alloc(dictionary.length + 2 * windowBytes)
+dictionary.copy(seen)
 
 /** The last bytes that deflate has seen, or is told that it has, when the next pack of a chain comes. Good until it is called again. */
 const dictionaryOf = ({ ending }: Chain, bytes: number): Buffer => {
-  let end = vocabulary.length
-  for (const content of lastOf(ending, bytes)) end += content.copy(dictionary, end)
-  return dictionary.subarray(Math.max(0, end - bytes), end)
+  let end = dictionary.length
+  for (const content of lastOf(ending, bytes)) end += content.copy(seen, end)
+  return seen.subarray(Math.max(0, end - bytes), end)
 }
 
 const kindOf = (number: number, content: Buffer, chain: Chain | undefined): Kind =>
@@ -121,13 +121,13 @@ const kindOf = (number: number, content: Buffer, chain: Chain | undefined): Kind
       ? "continues"
       : "starts"
 
-const deflateOptions = (content: Buffer, kind: Kind, chain: Chain | undefined, effort: Effort): ZlibOptions => {
+const deflateOptions = (content: Buffer, kind: Kind, chain: Chain | undefined, effort: CompressionEffort): ZlibOptions => {
   const isLong = content.length >= longFrom
-  const isHurried = isLong && effort === "quick"
-  const seen = isHurried ? Math.min(window, Math.max(quickWindow, 2 * content.length)) : window
+  const isQuick = isLong && effort === "quick"
+  const seen = isQuick ? Math.min(windowBytes, Math.max(quickWindow, 2 * content.length)) : windowBytes
   return {
-    dictionary: kind === "continues" ? dictionaryOf(chain!, seen) : vocabulary,
-    level: isHurried ? quickLevel : isLong ? longLevel : shortLevel,
+    dictionary: kind === "continues" ? dictionaryOf(chain!, seen) : dictionary,
+    level: isQuick ? quickLevel : isLong ? longLevel : shortLevel,
     finishFlush: constants.Z_SYNC_FLUSH,
     // Room for all of it; what comes unless asked for is four times as much for each of many short ones.
     chunkSize: Math.max(64, content.length)
@@ -232,7 +232,7 @@ export const open = (packs: ReadonlyArray<StoredPack>): ReadonlyArray<OpenPack> 
     const parts = chain.flatMap(({ bytes, head }) => [bytes.subarray(head.at), flushed])
     const length = chain.reduce((sum, { head }) => sum + head.contentLength, 0)
     const inflated = inflateRawSync(Buffer.concat(parts), {
-      dictionary: vocabulary,
+      dictionary: dictionary,
       finishFlush: constants.Z_SYNC_FLUSH,
       chunkSize: Math.max(64, length + 1)
     })

@@ -24,27 +24,27 @@ export interface ContentHead {
 }
 
 /** A template where it stands in a content, from its first byte up to the one behind its end. */
-export interface Place {
+export interface TemplateSpan {
   readonly content: Buffer
   readonly start: number
   readonly end: number
 }
 
 export interface Contents extends ContentHead {
-  readonly inputs: Place
-  readonly output: Place
-  readonly history: ReadonlyArray<Place>
-  readonly parts: ReadonlyArray<Place>
+  readonly inputs: TemplateSpan
+  readonly output: TemplateSpan
+  readonly history: ReadonlyArray<TemplateSpan>
+  readonly parts: ReadonlyArray<TemplateSpan>
 }
 
-export const isEmpty = ({ content, end, start }: Place): boolean => end - start === 1 && content[start] === 0
+export const isEmpty = ({ content, end, start }: TemplateSpan): boolean => end - start === 1 && content[start] === 0
 
 /** Finds every template of a content. */
 export const read = (content: Buffer): Contents => {
   const reader = new ByteReader(content)
   const before = { history: reader.integer(), parts: reader.integer() }
   const added = { history: reader.integer(), parts: reader.integer() }
-  const next = (): Place => {
+  const next = (): TemplateSpan => {
     const start = reader.at
     Template.skip(reader)
     return { content, start, end: reader.at }

@@ -5,7 +5,7 @@
  */
 import { deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { toBuffer } from "./Bytes.ts"
-import { vocabulary } from "./Dictionary.ts"
+import { dictionary } from "./Dictionary.ts"
 
 const deflated = 1
 const zstd = 2
@@ -23,7 +23,7 @@ export interface SharedPiece {
 
 const compress = (text: Buffer): Buffer =>
   text.length < zstdFrom
-    ? Buffer.concat([Buffer.of(deflated), deflateRawSync(text, { dictionary: vocabulary })])
+    ? Buffer.concat([Buffer.of(deflated), deflateRawSync(text, { dictionary: dictionary })])
     : Buffer.concat([Buffer.of(zstd), zstdCompressSync(text)])
 
 export const make = (sha256: Buffer, text: Buffer): SharedPiece => {
@@ -35,7 +35,7 @@ export const textOf = (stored: Uint8Array): Buffer => {
   const bytes = toBuffer(stored)
   switch (bytes[0]) {
     case deflated:
-      return inflateRawSync(bytes.subarray(1), { dictionary: vocabulary })
+      return inflateRawSync(bytes.subarray(1), { dictionary: dictionary })
     case zstd:
       return zstdDecompressSync(bytes.subarray(1))
     default:

@@ -6,27 +6,27 @@ import { Predicate } from "effect"
 import type { Api, ModelFacts } from "../../domain/Event.ts"
 
 type Path = ReadonlyArray<string | number>
-type Places = Readonly<Record<keyof ModelFacts, ReadonlyArray<Path>>>
+type FieldPaths = Readonly<Record<keyof ModelFacts, ReadonlyArray<Path>>>
 
-const chatCompletions: Places = {
+const chatCompletions: FieldPaths = {
   model: [["model"]],
   inputTokens: [["usage", "prompt_tokens"]],
   outputTokens: [["usage", "completion_tokens"]],
   stopReason: [["choices", 0, "finish_reason"]]
 }
-const responses: Places = {
+const responses: FieldPaths = {
   model: [["model"]],
   inputTokens: [["usage", "input_tokens"]],
   outputTokens: [["usage", "output_tokens"]],
   stopReason: [["incomplete_details", "reason"], ["status"]]
 }
-const messages: Places = {
+const messages: FieldPaths = {
   model: [["model"]],
   inputTokens: [["usage", "input_tokens"]],
   outputTokens: [["usage", "output_tokens"]],
   stopReason: [["stop_reason"]]
 }
-const models: Places = {
+const models: FieldPaths = {
   model: [["modelVersion"], ["model_version"]],
   inputTokens: [
     ["usageMetadata", "promptTokenCount"],
@@ -41,20 +41,20 @@ const models: Places = {
     ["candidates", 0, "finish_reason"]
   ]
 }
-const interactions: Places = {
+const interactions: FieldPaths = {
   model: [["model"]],
   inputTokens: [["usage", "total_input_tokens"]],
   outputTokens: [["usage", "total_output_tokens"]],
   stopReason: [["status"]]
 }
-const aisdk: Places = {
+const aisdk: FieldPaths = {
   model: [["response", "modelId"]],
   inputTokens: [["usage", "inputTokens"]],
   outputTokens: [["usage", "outputTokens"]],
   stopReason: [["finishReason"]]
 }
 
-const placesByApi: Readonly<Record<Api, Places>> = {
+const fieldPathsByApi: Readonly<Record<Api, FieldPaths>> = {
   "provider1-chat-completions": chatCompletions,
   "provider1-responses": responses,
   "provider2-messages": messages,
@@ -101,7 +101,7 @@ const isCount = (value: unknown): value is number =>
 
 /** Takes both halves as parsed. */
 export const read = (api: Api, inputs: unknown, output: unknown): ModelFacts => {
-  const places = placesByApi[api]
+  const places = fieldPathsByApi[api]
   return {
     model: firstOf(output, places.model, isModel) ?? firstOf(inputs, [["model"]], isModel),
     inputTokens: firstOf(output, places.inputTokens, isCount),

@@ -40,10 +40,10 @@ export const isInstruction = (text: Buffer, at: number): boolean =>
 export const maxDepth = 32
 
 /** Marks in one value; what comes after so many is taken as it stands. Far more than any conversation has. */
-export const maxMarks = 50_000
+export const maxCandidates = 50_000
 
 /** Of the elements at the end of a conversation so many may differ in the next call, as with marks for a provider's cache. */
 export const unsettledElements = 4
 
 /** Conversations in one session whose beginnings are remembered: an agent and those that it calls on. */
-export const maxBeginnings = 4
+export const maxKnownPrefixes = 4

@@ -4,7 +4,7 @@
  */
 import { createHash, type Hash } from "node:crypto"
 import type { PackRanges } from "../format/PackRanges.ts"
-import * as Policy from "./PiecePolicy.ts"
+import * as PiecePolicy from "./PiecePolicy.ts"
 import {
   closeBracket,
   comma,
@@ -22,7 +22,7 @@ import {
 import type { Run } from "../format/Template.ts"
 
 /** The elements with which a conversation began, and how they are written in a template. Never changed once made. */
-export interface Beginning {
+export interface KnownPrefix {
   /** From the first element's first byte to the last one's last. */
   readonly bytes: number
   readonly sha256: Buffer
@@ -38,19 +38,19 @@ export interface Beginning {
  * A value that may be a piece: `history` is an element of a conversation, `part` anything deeper, `setting` a value that
  * stands beside the conversation.
  */
-export interface Mark {
+export interface PieceCandidate {
   readonly kind: "history" | "part" | "setting"
   readonly start: number
   readonly end: number
-  readonly inner: ReadonlyArray<Mark>
+  readonly inner: ReadonlyArray<PieceCandidate>
 }
 
 /** The elements with which a conversation is known to begin. */
-export interface BeginningMark {
+export interface KnownPrefixCandidate {
   readonly kind: "beginning"
   readonly start: number
   readonly end: number
-  readonly beginning: Beginning
+  readonly prefix: KnownPrefix
   /** Of exactly these bytes; may be copied. */
   readonly hash: Hash
 }
@@ -59,81 +59,81 @@ export interface BeginningMark {
 export interface Conversation {
   /** Where its first element starts. */
   readonly start: number
-  readonly known: BeginningMark | undefined
+  readonly known: KnownPrefixCandidate | undefined
   /** Behind the beginning, where one is known. */
-  readonly elements: ReadonlyArray<Mark>
+  readonly elements: ReadonlyArray<PieceCandidate>
 }
 
 /** A value of a text, and what is marked in it, in the order of the text; marks do not overlap. */
-export interface MarkedValue extends Span {
-  readonly marks: ReadonlyArray<Mark | BeginningMark>
+export interface ScannedValue extends Span {
+  readonly candidates: ReadonlyArray<PieceCandidate | KnownPrefixCandidate>
   readonly conversations: ReadonlyArray<Conversation>
 }
 
 /** How the conversations of a session are known to begin, and the session as it was when that was so. */
-export interface Beginnings {
+export interface KnownPrefixes {
   readonly session: number
   readonly generation: number
-  readonly list: ReadonlyArray<Beginning>
+  readonly list: ReadonlyArray<KnownPrefix>
 }
 
-export const noBeginnings: Beginnings = { session: 0, generation: 0, list: [] }
+export const noKnownPrefixes: KnownPrefixes = { session: 0, generation: 0, list: [] }
 
 /** The two halves of a model call where they stand in one text. */
-export interface MarkedPayload {
+export interface ScannedPayload {
   readonly text: Buffer
-  readonly inputs: MarkedValue
-  readonly output: MarkedValue
+  readonly inputs: ScannedValue
+  readonly output: ScannedValue
   /** What the beginnings among the marks are known from. */
-  readonly beginnings: Beginnings
+  readonly knownPrefixes: KnownPrefixes
 }
 
 /** Marks two texts, of which nothing is known. */
-export const ofTexts = (inputs: string, output: string): MarkedPayload => {
+export const ofTexts = (inputs: string, output: string): ScannedPayload => {
   const text = Buffer.from(`${inputs}\n${output}`)
-  const marked = ofInputs(text, skipSpace(text, 0), noBeginnings.list)
-  return { text, inputs: marked, output: ofOutput(text, skipSpace(text, marked.end)), beginnings: noBeginnings }
+  const marked = ofInputs(text, skipSpace(text, 0), noKnownPrefixes.list)
+  return { text, inputs: marked, output: ofOutput(text, skipSpace(text, marked.end)), knownPrefixes: noKnownPrefixes }
 }
 
 /** The same payload without regard to what was known. */
-export const again = ({ inputs, output, text }: MarkedPayload): MarkedPayload => ({
+export const rescan = ({ inputs, output, text }: ScannedPayload): ScannedPayload => ({
   text,
-  inputs: ofInputs(text, inputs.start, noBeginnings.list),
+  inputs: ofInputs(text, inputs.start, noKnownPrefixes.list),
   output,
-  beginnings: noBeginnings
+  knownPrefixes: noKnownPrefixes
 })
 
-const noMarks: ReadonlyArray<Mark> = []
+const noCandidates: ReadonlyArray<PieceCandidate> = []
 
 /**
  * Marks the inputs of a call: the value that starts at `at`. Elements of arrays that are reached through objects alone are
  * the history. Throws `Malformed`, or answers nonsense, where the text is not JSON.
  */
-export const ofInputs = (text: Buffer, at: number, beginnings: ReadonlyArray<Beginning>): MarkedValue => {
-  const marker = new Marker(text, beginnings)
+export const ofInputs = (text: Buffer, at: number, beginnings: ReadonlyArray<KnownPrefix>): ScannedValue => {
+  const marker = new PieceScanner(text, beginnings)
   const end = marker.inputs(at, 0)
-  return { start: at, end, marks: marker.marks, conversations: marker.conversations }
+  return { start: at, end, candidates: marker.candidates, conversations: marker.conversations }
 }
 
 /** Marks the output of a call: there is no history in it. */
-export const ofOutput = (text: Buffer, at: number): MarkedValue => {
-  const marker = new Marker(text, [])
-  const end = marker.inside(at, Policy.partBytes, 0, marker.marks)
-  return { start: at, end, marks: marker.marks, conversations: [] }
+export const ofOutput = (text: Buffer, at: number): ScannedValue => {
+  const marker = new PieceScanner(text, [])
+  const end = marker.inside(at, PiecePolicy.partBytes, 0, marker.candidates)
+  return { start: at, end, candidates: marker.candidates, conversations: [] }
 }
 
-class Marker {
-  readonly marks: Array<Mark | BeginningMark> = []
+class PieceScanner {
+  readonly candidates: Array<PieceCandidate | KnownPrefixCandidate> = []
   readonly conversations: Array<Conversation> = []
   readonly #text: Buffer
-  readonly #beginnings: ReadonlyArray<Beginning>
-  #left = Policy.maxMarks
+  readonly #beginnings: ReadonlyArray<KnownPrefix>
+  #left = PiecePolicy.maxCandidates
   /** Beginnings that may still be hashed: a text could be made in which they seem to stand everywhere. */
-  #tries = 2 * Policy.maxBeginnings
+  #tries = 2 * PiecePolicy.maxKnownPrefixes
   /** The element that is being marked tells the model what it is; that is a setting of the call, wherever it stands. */
   #inInstruction = false
 
-  constructor(text: Buffer, beginnings: ReadonlyArray<Beginning>) {
+  constructor(text: Buffer, beginnings: ReadonlyArray<KnownPrefix>) {
     this.#text = text
     this.#beginnings = beginnings
   }
@@ -143,16 +143,16 @@ class Marker {
     const text = this.#text
     switch (text[at]) {
       case openBrace:
-        if (depth >= Policy.maxDepth) return skipValue(text, at)
+        if (depth >= PiecePolicy.maxDepth) return skipValue(text, at)
         return scanMembers(text, at, (keyStart, keyEnd, start) =>
-          Policy.settings.has(keyAt(text, keyStart, keyEnd))
-            ? this.#leaf(start, Policy.partBytes, "setting", this.marks)
+          PiecePolicy.settings.has(keyAt(text, keyStart, keyEnd))
+            ? this.#leaf(start, PiecePolicy.partBytes, "setting", this.candidates)
             : this.inputs(start, depth + 1)
         )
       case openBracket:
         return this.#conversation(at)
       case quote:
-        return this.#leaf(at, Policy.partBytes, "setting", this.marks)
+        return this.#leaf(at, PiecePolicy.partBytes, "setting", this.candidates)
       default:
         return skipValue(text, at)
     }
@@ -162,21 +162,21 @@ class Marker {
     const text = this.#text
     const start = skipSpace(text, at + 1)
     const known = this.#recognise(start)
-    const elements: Array<Mark> = []
+    const elements: Array<PieceCandidate> = []
     let next = known === undefined ? start : skipComma(text, known.end, closeBracket)
     while (text[next] !== closeBracket) {
-      this.#inInstruction = next === start && Policy.isInstruction(text, next)
-      next = skipComma(text, this.#element(next, Policy.historyBytes, "history", 0, elements), closeBracket)
+      this.#inInstruction = next === start && PiecePolicy.isInstruction(text, next)
+      next = skipComma(text, this.#element(next, PiecePolicy.historyBytes, "history", 0, elements), closeBracket)
     }
     this.#inInstruction = false
-    if (known !== undefined) this.marks.push(known)
-    for (const element of elements) this.marks.push(element)
+    if (known !== undefined) this.candidates.push(known)
+    for (const element of elements) this.candidates.push(element)
     this.conversations.push({ start, known, elements })
     return next + 1
   }
 
   /** The first of the beginnings with which the elements at `start` begin. */
-  #recognise(start: number): BeginningMark | undefined {
+  #recognise(start: number): KnownPrefixCandidate | undefined {
     const text = this.#text
     for (const beginning of this.#beginnings) {
       const end = start + beginning.bytes
@@ -186,21 +186,21 @@ class Marker {
       if (!beginning.ending.equals(text.subarray(end - beginning.ending.length, end))) continue
       this.#tries--
       const hash = createHash("sha256").update(text.subarray(start, end))
-      if (hash.copy().digest().equals(beginning.sha256)) return { kind: "beginning", start, end, beginning, hash }
+      if (hash.copy().digest().equals(beginning.sha256)) return { kind: "beginning", start, end, prefix: beginning, hash }
     }
     return undefined
   }
 
-  #push(into: Array<Mark | BeginningMark>, mark: Mark, least: number): void {
+  #push(into: Array<PieceCandidate | KnownPrefixCandidate>, mark: PieceCandidate, least: number): void {
     if (mark.end - mark.start < least || this.#left === 0) return
     this.#left--
     into.push(mark)
   }
 
   /** A value that is not looked into. */
-  #leaf(start: number, least: number, kind: Mark["kind"], into: Array<Mark | BeginningMark>): number {
+  #leaf(start: number, least: number, kind: PieceCandidate["kind"], into: Array<PieceCandidate | KnownPrefixCandidate>): number {
     const end = skipValue(this.#text, start)
-    this.#push(into, { kind, start, end, inner: noMarks }, least)
+    this.#push(into, { kind, start, end, inner: noCandidates }, least)
     return end
   }
 
@@ -209,27 +209,27 @@ class Marker {
     least: number,
     kind: "history" | "part",
     depth: number,
-    into: Array<Mark | BeginningMark>
+    into: Array<PieceCandidate | KnownPrefixCandidate>
   ): number {
     const first = this.#text[start]
     if (first === quote) return this.#leaf(start, least, kind, into)
     if (first !== openBrace && first !== openBracket) return skipValue(this.#text, start)
-    const inner: Array<Mark> = []
-    const stringBytes = kind === "part" ? Policy.stringInPartBytes : Policy.partBytes
+    const inner: Array<PieceCandidate> = []
+    const stringBytes = kind === "part" ? PiecePolicy.stringInPartBytes : PiecePolicy.partBytes
     const end = this.inside(start, stringBytes, depth, inner)
-    this.#push(into, { kind, start, end, inner: inner.length === 0 ? noMarks : inner }, least)
+    this.#push(into, { kind, start, end, inner: inner.length === 0 ? noCandidates : inner }, least)
     return end
   }
 
   /** Marks what stands in a value: strings of `stringBytes` or more, and elements of arrays. */
-  inside(at: number, stringBytes: number, depth: number, into: Array<Mark | BeginningMark>): number {
+  inside(at: number, stringBytes: number, depth: number, into: Array<PieceCandidate | KnownPrefixCandidate>): number {
     const text = this.#text
     const first = text[at]
     if (first === quote) return this.#leaf(at, stringBytes, this.#inInstruction ? "setting" : "part", into)
-    if ((first !== openBrace && first !== openBracket) || depth >= Policy.maxDepth) return skipValue(text, at)
+    if ((first !== openBrace && first !== openBracket) || depth >= PiecePolicy.maxDepth) return skipValue(text, at)
     return first === openBrace
       ? scanMembers(text, at, (_start, _end, value) => this.inside(value, stringBytes, depth + 1, into))
-      : scanElements(text, at, (start) => this.#element(start, Policy.partBytes, "part", depth + 1, into))
+      : scanElements(text, at, (start) => this.#element(start, PiecePolicy.partBytes, "part", depth + 1, into))
   }
 }
 

@@ -2,11 +2,11 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as Pack from "../../../src/payload/format/Pack.ts"
 import type { PackRanges } from "../../../src/payload/format/PackRanges.ts"
-import { vocabulary } from "../../../src/payload/format/Dictionary.ts"
+import { dictionary } from "../../../src/payload/format/Dictionary.ts"
 import { noise } from "../Conversations.ts"
 
 /** Writes packs one after the other, from 1 on. */
-const written = (contents: ReadonlyArray<Buffer>, efforts: ReadonlyArray<Pack.Effort> = []) => {
+const written = (contents: ReadonlyArray<Buffer>, efforts: ReadonlyArray<Pack.CompressionEffort> = []) => {
   let chain: Pack.Chain | undefined
   const chains: Array<Pack.Chain | undefined> = []
   const packs = contents.map((content, index): Pack.StoredPack => {
@@ -50,7 +50,7 @@ const content = fc
       : Buffer.from(Uint8Array.from(text, (_, at) => text.charCodeAt(at) * 37 + at * seed))
   })
 
-const effort = fc.constantFrom<Pack.Effort>("thorough", "quick")
+const effort = fc.constantFrom<Pack.CompressionEffort>("thorough", "quick")
 
 describe("Pack", () => {
   it("opens to the contents that were written, from the start of any chain on", () => {
@@ -78,7 +78,7 @@ describe("Pack", () => {
   })
 
   it("looks far back for short content always, and for long content where nothing hurries it", () => {
-    const again = (length: number, effort: Pack.Effort): number => {
+    const again = (length: number, effort: Pack.CompressionEffort): number => {
       const said = Buffer.from(noise(1, length))
       const { packs } = written([said, Buffer.from(noise(2, 16_000)), said], [effort, effort, effort])
       return packs[2]!.bytes.length
@@ -209,7 +209,7 @@ describe("Pack", () => {
   })
 
   it("compresses what stands in the vocabulary, in every pack of a chain", () => {
-    const content = vocabulary.subarray(700, 1400)
+    const content = dictionary.subarray(700, 1400)
     const { packs } = written([Buffer.from(noise(1, 500)), content, Buffer.from(noise(2, 5000)), content])
     expect(heads(packs).map(({ kind }) => kind)).toEqual(["starts", "continues", "continues", "continues"])
     expect(packs[1]!.bytes.length).toBeLessThan(40)

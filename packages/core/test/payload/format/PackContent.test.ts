@@ -13,7 +13,7 @@ const template = (text: string, part?: number): Buffer => {
 
 const toHex = (bytes: Buffer) => bytes.toString("hex")
 
-const hexOf = ({ content, end, start }: PackContent.Place) => content.toString("hex", start, end)
+const hexOf = ({ content, end, start }: PackContent.TemplateSpan) => content.toString("hex", start, end)
 
 const templates = fc.array(
   fc.tuple(fc.string(), fc.option(fc.nat(1000), { nil: undefined })).map(([text, part]) => template(text, part)),

@@ -3,10 +3,10 @@ import { inflateRawSync, zstdDecompressSync } from "node:zlib"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as SharedPiece from "../../../src/payload/format/SharedPiece.ts"
-import { vocabulary } from "../../../src/payload/format/Dictionary.ts"
+import { dictionary } from "../../../src/payload/format/Dictionary.ts"
 import { noise } from "../Conversations.ts"
 
-const inflate = (bytes: Buffer) => inflateRawSync(bytes, { dictionary: vocabulary })
+const inflate = (bytes: Buffer) => inflateRawSync(bytes, { dictionary: dictionary })
 
 describe("SharedPiece", () => {
   it("gives back the text it was made of", () => {

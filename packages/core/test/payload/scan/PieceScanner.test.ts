@@ -1,22 +1,22 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { Knowledge } from "../../../src/payload/SessionIndex.ts"
-import * as Marks from "../../../src/payload/scan/PieceScanner.ts"
-import * as Policy from "../../../src/payload/scan/PiecePolicy.ts"
+import { SessionIndex } from "../../../src/payload/SessionIndex.ts"
+import * as PieceScanner from "../../../src/payload/scan/PieceScanner.ts"
+import * as PiecePolicy from "../../../src/payload/scan/PiecePolicy.ts"
 import { anyCalls, growing, noise } from "../Conversations.ts"
 import { opened, RecordedSession } from "../RecordedSession.ts"
 
-type AnyMark = Marks.Mark | Marks.BeginningMark
+type AnyMark = PieceScanner.PieceCandidate | PieceScanner.KnownPrefixCandidate
 
 /** Every mark, with those in it behind it. */
 const flat = (marks: ReadonlyArray<AnyMark>): ReadonlyArray<AnyMark> =>
   marks.flatMap((mark) => [mark, ...(mark.kind === "beginning" ? [] : flat(mark.inner))])
 
-const shown = (text: Buffer, { marks }: Marks.MarkedValue) =>
+const shown = (text: Buffer, { candidates: marks }: PieceScanner.ScannedValue) =>
   flat(marks).map(({ end, kind, start }) => `${kind} ${text.toString("utf8", start, end)}`)
 
-const ofInputs = (inputs: string) => shown(Buffer.from(inputs), Marks.ofInputs(Buffer.from(inputs), 0, []))
-const ofOutput = (output: string) => shown(Buffer.from(output), Marks.ofOutput(Buffer.from(output), 0))
+const ofInputs = (inputs: string) => shown(Buffer.from(inputs), PieceScanner.ofInputs(Buffer.from(inputs), 0, []))
+const ofOutput = (output: string) => shown(Buffer.from(output), PieceScanner.ofOutput(Buffer.from(output), 0))
 
 /** A string of so many bytes. */
 const ofBytes = (seed: number, bytes: number) => `"${noise(seed, bytes - 2)}"`
@@ -36,12 +36,12 @@ describe("Marks", () => {
     fc.assert(
       fc.property(anyCalls, (calls) => {
         const session = new RecordedSession()
-        const knowledge = new Knowledge()
+        const knowledge = new SessionIndex()
         for (const texts of calls) {
-          const { inputs, output, text } = opened(texts, knowledge.beginnings).payload
+          const { inputs, output, text } = opened(texts, knowledge.knownPrefixes).payload
           expect(text.toString("utf8", inputs.start, inputs.end)).toBe(texts.inputs)
           expect(text.toString("utf8", output.start, output.end)).toBe(texts.output)
-          for (const { end, marks, start } of [inputs, output]) {
+          for (const { end, candidates: marks, start } of [inputs, output]) {
             expect(isInOrder(marks, start, end)).toBe(true)
             for (const mark of flat(marks)) {
               const value = text.toString("utf8", mark.start, mark.end)
@@ -72,7 +72,7 @@ describe("Marks", () => {
   })
 
   it("takes long strings and settings beside the conversation whole", () => {
-    const long = ofBytes(1, Policy.partBytes)
+    const long = ofBytes(1, PiecePolicy.partBytes)
     const tools = `[{"name":${long},"of":[${long}]}]`
     expect(
       ofInputs(`{"system":${long},"tools":${tools},"a":{"b":${long}},"short":${long.replace("0", "")}}`).slice(0, 3)
@@ -80,11 +80,11 @@ describe("Marks", () => {
     expect(ofInputs(`{"\\u0074ools":${tools}}`)).toEqual([`setting ${tools}`])
     expect(ofInputs(`{"tools":[]}`)).toEqual([])
     expect(ofInputs(long)).toEqual([`setting ${long}`])
-    expect(ofInputs(ofBytes(1, Policy.partBytes - 1))).toEqual([])
+    expect(ofInputs(ofBytes(1, PiecePolicy.partBytes - 1))).toEqual([])
   })
 
   it("marks long strings in a message, and elements of its arrays with the longer ones in them", () => {
-    const [long, longer] = [ofBytes(1, Policy.partBytes), ofBytes(2, Policy.stringInPartBytes)]
+    const [long, longer] = [ofBytes(1, PiecePolicy.partBytes), ofBytes(2, PiecePolicy.stringInPartBytes)]
     const block = `{"type":"text","text":${longer}}`
     expect(ofInputs(`[{"role":"user","content":[${block},${long}],"name":${long}}]`)).toEqual([
       `history {"role":"user","content":[${block},${long}],"name":${long}}`,
@@ -96,7 +96,7 @@ describe("Marks", () => {
   })
 
   it("takes strings in a first message that instructs for settings", () => {
-    const long = ofBytes(1, Policy.partBytes)
+    const long = ofBytes(1, PiecePolicy.partBytes)
     for (const role of ["system", "developer", "user"]) {
       const message = `{ "role": "${role}", "content":${long}}`
       const kind = role === "user" ? "part" : "setting"
@@ -110,7 +110,7 @@ describe("Marks", () => {
   })
 
   it("finds no history in an output", () => {
-    const [long, short] = [ofBytes(1, Policy.partBytes), ofBytes(2, Policy.partBytes - 1)]
+    const [long, short] = [ofBytes(1, PiecePolicy.partBytes), ofBytes(2, PiecePolicy.partBytes - 1)]
     expect(ofOutput(`{"content":[{"text":${long}},${short}],"a":${long}}`)).toEqual([
       `part {"text":${long}}`,
       `part ${long}`
@@ -129,24 +129,24 @@ describe("Marks", () => {
 
   it("marks no more values than there is memory for, and loses nothing", () => {
     const texts = {
-      inputs: `[${Array.from({ length: Policy.maxMarks + 100 }, (_, n) => `"${n} ${"x".repeat(16)}"`).join(",")}]`,
+      inputs: `[${Array.from({ length: PiecePolicy.maxCandidates + 100 }, (_, n) => `"${n} ${"x".repeat(16)}"`).join(",")}]`,
       output: "1"
     }
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const session = new RecordedSession()
-    expect(session.record(texts, knowledge).added.history).toBe(Policy.maxMarks)
+    expect(session.record(texts, knowledge).added.history).toBe(PiecePolicy.maxCandidates)
     expect(session.record(texts, knowledge).added.history).toBe(0)
   })
 
   it("recognises how a conversation began, wherever it stands, and only that", () => {
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const session = new RecordedSession()
     const calls = growing(8, 60)
     for (const texts of calls) session.record(texts, knowledge)
-    const beginnings = knowledge.beginnings.slice(0, 1)
+    const beginnings = knowledge.knownPrefixes.slice(0, 1)
     const { inputs } = calls.at(-1)!
     const begins = (text: string) =>
-      Marks.ofInputs(Buffer.from(text), 0, beginnings).marks.filter(({ kind }) => kind === "beginning").length
+      PieceScanner.ofInputs(Buffer.from(text), 0, beginnings).candidates.filter(({ kind }) => kind === "beginning").length
     const messages = inputs.slice(inputs.indexOf("["), -1)
     expect(begins(inputs)).toBe(1)
     expect(begins(`{"x":{"y":${messages}},"z":[\n ${messages.slice(1)}}`)).toBe(2)
@@ -155,7 +155,7 @@ describe("Marks", () => {
     expect(begins(`[${messages}]`)).toBe(0)
     expect(begins(`[1,${messages.slice(1)}`)).toBe(0)
 
-    const known = Marks.ofInputs(Buffer.from(messages), 0, beginnings).marks[0]!
+    const known = PieceScanner.ofInputs(Buffer.from(messages), 0, beginnings).candidates[0]!
     const at = [known.start + 2, known.start + 20, known.end - 33, known.end - 4]
     for (const place of at) expect(begins(`${messages.slice(0, place)}x${messages.slice(place + 1)}`)).toBe(0)
     expect(begins(`${messages.slice(0, known.end)}]`)).toBe(1)
@@ -165,40 +165,40 @@ describe("Marks", () => {
 
   it("hashes a text but a few times, however often a beginning seems to stand in it", () => {
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     const element = `"${"x".repeat(40)}"`
     session.record({ inputs: `["${noise(1, 20)}"]`, output: "1" }, knowledge)
     session.record({ inputs: `[${Array.from({ length: 2000 }, () => element).join(",")}]`, output: "1" }, knowledge)
-    const { bytes } = knowledge.beginnings[0]!
+    const { bytes } = knowledge.knownPrefixes[0]!
     // Arrays in a period such that, seen from each, the last bytes of the beginning are where they have to be.
     const length = Array.from({ length: 200 }, (_, index) => index + 40).find((x) => (bytes - x - 2) % (x + 8) === 0)!
     const inputs = `{${Array.from({ length: 4000 }, () => `"":["${"x".repeat(length)}"]`).join(",")}}`
     let hashed = 0
-    const counting = knowledge.beginnings.map((beginning) => ({
+    const counting = knowledge.knownPrefixes.map((beginning) => ({
       ...beginning,
       get sha256() {
         hashed++
         return beginning.sha256
       }
     }))
-    Marks.ofInputs(Buffer.from(inputs), 0, counting)
+    PieceScanner.ofInputs(Buffer.from(inputs), 0, counting)
     expect(hashed).toBeLessThan(20)
   })
 
   it("marks texts of which nothing is known, and a payload again", () => {
     const [a, b] = growing(8, 60).slice(-2)
-    const payload = Marks.ofTexts(` ${a!.inputs} `, `\n${a!.output}`)
+    const payload = PieceScanner.ofTexts(` ${a!.inputs} `, `\n${a!.output}`)
     expect(payload.text.toString("utf8", payload.inputs.start, payload.inputs.end)).toBe(a!.inputs)
     expect(payload.text.toString("utf8", payload.output.start, payload.output.end)).toBe(a!.output)
-    expect(payload.beginnings).toBe(Marks.noBeginnings)
+    expect(payload.knownPrefixes).toBe(PieceScanner.noKnownPrefixes)
 
     const session = new RecordedSession()
-    const knowledge = new Knowledge()
+    const knowledge = new SessionIndex()
     session.record(a!, knowledge)
-    const known = opened(b!, knowledge.beginnings).payload
-    expect(known.inputs.marks[0]!.kind).toBe("beginning")
-    const again = Marks.again(known)
-    expect(again.inputs.marks).toEqual(opened(b!, []).payload.inputs.marks)
-    expect([again.text, again.output, again.beginnings]).toEqual([known.text, known.output, Marks.noBeginnings])
+    const known = opened(b!, knowledge.knownPrefixes).payload
+    expect(known.inputs.candidates[0]!.kind).toBe("beginning")
+    const again = PieceScanner.rescan(known)
+    expect(again.inputs.candidates).toEqual(opened(b!, []).payload.inputs.candidates)
+    expect([again.text, again.output, again.knownPrefixes]).toEqual([known.text, known.output, PieceScanner.noKnownPrefixes])
   })
 })
