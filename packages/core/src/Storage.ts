@@ -39,10 +39,10 @@ export class Storage extends Context.Service<
      * are created with the defaults of the interface; agents are numbered from 1 within the project, versions within their
      * agent, in any concurrency without gaps. An id that is there already is a defect of the caller's: the effect dies.
      *
-     * Fails with `SessionMoved` where a session is not as the packs were written for: somebody else has appended to it, or
+     * Fails with `SessionConflict` where a session is not as the packs were written for: somebody else has appended to it, or
      * erased something. Then nothing is appended, and the packs must be written anew.
      *
-     * Fails with `KeysTaken` where events were appended under the same idempotency keys, by a transaction that is waited for
+     * Fails with `KeyConflict` where events were appended under the same idempotency keys, by a transaction that is waited for
      * if it has not ended yet. Then nothing is appended either. No two events of one call have the same key.
      *
      * Answers the number of each event's session. A new session is of generation 0.
@@ -183,7 +183,7 @@ export interface NewPack {
 }
 
 /** Sessions that are not as they were believed to be: nothing was appended. */
-export class SessionConflict extends Schema.TaggedError<SessionConflict>()("session-moved", {
+export class SessionConflict extends Schema.TaggedError<SessionConflict>()("session-conflict", {
   sessions: Schema.Array(Schema.Struct({ project: Schema.String, session: Schema.String }))
 }) {}
 
@@ -196,7 +196,7 @@ export interface TakenKey {
 }
 
 /** Some of the events are there already, or others under their keys: nothing was appended. */
-export class KeyConflict extends Data.TaggedError("keys-taken")<{ readonly taken: ReadonlyArray<TakenKey> }> {}
+export class KeyConflict extends Data.TaggedError("key-conflict")<{ readonly taken: ReadonlyArray<TakenKey> }> {}
 
 export interface StoredEvent {
   readonly summary: EventSummary

@@ -16,10 +16,10 @@ export * as Uuid from "./domain/Uuid.ts"
 export { firstIdOf } from "./record/EventIds.ts"
 export * as EventJson from "./record/EventJson.ts"
 export type { WrittenEvent } from "./record/CommitBatch.ts"
-export { defaultCommitLimits as defaultWriterLimits, CommitLimits as WriterLimits } from "./record/GroupCommit.ts"
+export { defaultCommitLimits, CommitLimits } from "./record/GroupCommit.ts"
 export * as MemoryStorage from "./memory/MemoryStorage.ts"
 export * as ModelFactsReader from "./payload/scan/ModelFacts.ts"
-export * as Marks from "./payload/scan/PieceScanner.ts"
+export * as PieceScanner from "./payload/scan/PieceScanner.ts"
 export type { StoredPack } from "./payload/format/Pack.ts"
 export * as PackRanges from "./payload/format/PackRanges.ts"
 export * as Scan from "./payload/scan/Scan.ts"
@@ -28,16 +28,16 @@ export type { NewEvent } from "./record/NewEvent.ts"
 export { type EventPage, Recorder } from "./Recorder.ts"
 export type { Permit as Place, AdmissionControl as Room } from "./record/AdmissionControl.ts"
 export * as Retention from "./erase/Retention.ts"
-export { SessionCacheBytes as SessionMemoryBytes } from "./sessions/SessionCache.ts"
-export * as ShownMetrics from "./telemetry/ObservableMetrics.ts"
+export { SessionCacheBytes } from "./sessions/SessionCache.ts"
+export * as ObservableMetrics from "./telemetry/ObservableMetrics.ts"
 export {
   type AppendEvent,
   type Erasable,
   type ErasedAtLast,
   type EventQuery,
-  KeyConflict as KeysTaken,
+  KeyConflict,
   type NewPack,
-  SessionConflict as SessionMoved,
+  SessionConflict,
   type SessionState,
   Storage,
   type StoredEvent,

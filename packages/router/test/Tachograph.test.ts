@@ -1,4 +1,4 @@
-import { EventId, MemoryStorage, Retention, SessionId, SessionMemoryBytes, Storage } from "@tachograph/core"
+import { EventId, MemoryStorage, Retention, SessionId, SessionCacheBytes, Storage } from "@tachograph/core"
 import { sqlite } from "@tachograph/storage-sqlite"
 import { HttpClient } from "@tachograph/testkit"
 import { Effect, Layer, Logger } from "effect"
@@ -167,7 +167,7 @@ describe("createTachograph", () => {
           })
         )
       ).pipe(Layer.provide(MemoryStorage.layer))
-      const storage = Layer.merge(counting, Layer.succeed(SessionMemoryBytes, bytes))
+      const storage = Layer.merge(counting, Layer.succeed(SessionCacheBytes, bytes))
       const tachograph = await createTachograph({ storage, apiKeys: [key] })
       const id = await tachograph.fingerprint(fingerprint)
       for (let n = 0; n < 5; n++) await tachograph.record(event(id))

@@ -5,7 +5,7 @@ import {
   type EventId,
   FingerprintId,
   JsonText,
-  Marks,
+  PieceScanner,
   ProjectId,
   Recorder,
   Retention,
@@ -64,7 +64,7 @@ const converse = Effect.fnUntraced(function* (
         api: "aisdk",
         fingerprintId,
         session: SessionId.make(session),
-        payload: Marks.ofTexts(inputs, output),
+        payload: PieceScanner.ofTexts(inputs, output),
         facts: { model: null, inputTokens: null, outputTokens: null, stopReason: null }
       }),
       CurrentProject,

@@ -6,7 +6,7 @@ import {
   PersonId,
   ProjectId,
   SessionId,
-  SessionMoved,
+  SessionConflict,
   Storage
 } from "@tachograph/core"
 import { Samples } from "@tachograph/testkit"
@@ -91,7 +91,7 @@ it("appends nothing where a session is not as expected, and says which", () =>
         asAfter(event(4, { session: SessionId.make("s2") }), second, 5)
       ])
       expect(yield* takesSteps(moved)).toEqual(refused)
-      expect(yield* Effect.flip(moved)).toEqual(new SessionMoved({ sessions: [{ project, session: "s2" }] }))
+      expect(yield* Effect.flip(moved)).toEqual(new SessionConflict({ sessions: [{ project, session: "s2" }] }))
       expect(yield* storage.getSession(project, SessionId.make("s1"))).toEqual(first)
       expect(yield* storage.listEvents(project, { order: "asc", limit: 100 })).toHaveLength(2)
     })
@@ -145,7 +145,12 @@ const meanwhile = Effect.fnUntraced(function* <A, E>(
 const holdPerson: Statement = (sql) => sql`SELECT 1 FROM people WHERE person_id = 'ann' FOR UPDATE`
 
 it.each<[what: string, first: Statement, last: Statement, outcome: ReadonlyArray<boolean>]>([
-  ["another count of its sessions", (sql) => sql`UPDATE sessions SET pending_sweep = pending_sweep + 1`, nothing, inOne],
+  [
+    "another count of its sessions",
+    (sql) => sql`UPDATE sessions SET pending_sweep = pending_sweep + 1`,
+    nothing,
+    inOne
+  ],
   [
     "a count that comes to be what it was",
     (sql) => sql`UPDATE sessions SET packs = packs + 1`,

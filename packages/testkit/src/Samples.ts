@@ -68,9 +68,9 @@ export const append = (
   events: ReadonlyArray<AppendEvent>
 ): Effect.Effect<ReadonlyArray<number>, Errors.StorageUnavailable> =>
   Effect.catchTags(appendOnce(storage, events), {
-    "session-moved": () => Effect.suspend(() => append(storage, events)),
+    "session-conflict": () => Effect.suspend(() => append(storage, events)),
     // Whoever appends events with keys says what should come of it.
-    "keys-taken": (error) => Effect.die(error)
+    "key-conflict": (error) => Effect.die(error)
   })
 
 const appendOnce = Effect.fnUntraced(function* (storage: Storage["Service"], events: ReadonlyArray<AppendEvent>) {

@@ -3,7 +3,7 @@
  * and ends with it.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { ApiKeys, Recorder, type Storage, WriterLimits } from "@tachograph/core"
+import { ApiKeys, Recorder, type Storage, CommitLimits } from "@tachograph/core"
 import { Authorizer, NodeLane, Routes } from "@tachograph/router"
 import { NodeServer } from "@tachograph/server"
 import { ByteSize, Effect, Fiber, Layer, Redacted } from "effect"
@@ -72,7 +72,7 @@ const app = Layer.effectDiscard(announce).pipe(
   Layer.provide(Layer.effectDiscard(lane).pipe(Layer.provide(Authorizer.layer))),
   Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(Recording.maxBody))),
   Layer.provide([parts.recorder, ApiKeys.layer({ staticKeys: Recording.apiKeys.map((key) => Redacted.make(key)) })]),
-  Layer.provide(options.groupCommit === false ? Layer.succeed(WriterLimits, Without.batchesOfOne) : Layer.empty),
+  Layer.provide(options.groupCommit === false ? Layer.succeed(CommitLimits, Without.batchesOfOne) : Layer.empty),
   Layer.provide(parts.storage)
 )
 

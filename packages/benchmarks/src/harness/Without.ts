@@ -1,19 +1,23 @@
 /** The server with a part of it switched off, for what is said of that part. */
 import {
-  defaultWriterLimits,
+  defaultCommitLimits,
   EventId,
-  Marks,
+  PieceScanner,
   MemoryStorage,
   Recorder,
   Storage,
-  type WriterLimits
+  type CommitLimits
 } from "@tachograph/core"
 import { DateTime, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import type * as Databases from "./Databases.ts"
 
 /** Nothing is marked, and so nothing is a piece: every payload is compressed whole. */
-const whole = (value: Marks.ScannedValue): Marks.ScannedValue => ({ ...value, candidates: [], conversations: [] })
+const whole = (value: PieceScanner.ScannedValue): PieceScanner.ScannedValue => ({
+  ...value,
+  candidates: [],
+  conversations: []
+})
 
 const changed = (change: (recorder: Recorder["Service"]) => Partial<Recorder["Service"]>) =>
   Layer.effect(
@@ -23,10 +27,10 @@ const changed = (change: (recorder: Recorder["Service"]) => Partial<Recorder["Se
 
 /** The same recorder, but for pieces. */
 export const pieces = changed((recorder) => ({
-  knownPrefixesOf: () => Marks.noKnownPrefixes,
+  knownPrefixesOf: () => PieceScanner.noKnownPrefixes,
   createEvent: (event) => {
     const { inputs, output, text } = event.payload
-    const payload = { text, inputs: whole(inputs), output: whole(output), beginnings: Marks.noKnownPrefixes }
+    const payload = { text, inputs: whole(inputs), output: whole(output), knownPrefixes: PieceScanner.noKnownPrefixes }
     return recorder.createEvent({ ...event, payload })
   }
 }))
@@ -56,11 +60,11 @@ export const storage = Layer.effect(
   })
 ).pipe(Layer.provide(MemoryStorage.layer))
 
-export const batchesOfOne: (typeof WriterLimits)["Service"] = {
+export const batchesOfOne: (typeof CommitLimits)["Service"] = {
   // Slow as it is, nobody is refused for having waited.
-  queue: { ...defaultWriterLimits.queue, wait: 60_000 },
-  bodies: defaultWriterLimits.bodies,
-  batch: { ...defaultWriterLimits.batch, events: 1 }
+  queue: { ...defaultCommitLimits.queue, wait: 60_000 },
+  bodies: defaultCommitLimits.bodies,
+  batch: { ...defaultCommitLimits.batch, events: 1 }
 }
 
 /** Connections of the pool that Postgres is reached by; to SQLite there is one that writes. */

@@ -1,5 +1,5 @@
 /** Whether a process that remembers nothing stores what one stores that remembers all, and reads it back. */
-import { SessionMemoryBytes } from "@tachograph/core"
+import { SessionCacheBytes } from "@tachograph/core"
 import { Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import * as Databases from "../harness/Databases.ts"
@@ -33,7 +33,7 @@ const payloadOf = (body: Buffer): string => {
 
 const record = async ({ bodies }: Workload, memory: number | undefined) => {
   const database = Databases.sqlite()
-  const bound = memory === undefined ? Layer.empty : Layer.succeed(SessionMemoryBytes, memory)
+  const bound = memory === undefined ? Layer.empty : Layer.succeed(SessionCacheBytes, memory)
   try {
     const recording = await Recording.open(Layer.merge(database.storage, bound))
     const ids: Array<string> = []

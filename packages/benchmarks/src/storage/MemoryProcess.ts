@@ -1,5 +1,5 @@
 /** `MemoryProcess.ts BOUND SESSIONS` records a short event into each of so many sessions, and says what it takes. */
-import { SessionMemoryBytes } from "@tachograph/core"
+import { SessionCacheBytes } from "@tachograph/core"
 import { Layer } from "effect"
 import * as Databases from "../harness/Databases.ts"
 import type { Sample } from "./Memory.ts"
@@ -9,7 +9,7 @@ const [bound = 0, sessions = 0] = process.argv.slice(2).map(Number)
 // Without its parent it is in nobody's interest.
 process.once("disconnect", () => process.exit(1))
 const database = Databases.sqlite()
-const recording = await Recording.open(Layer.merge(database.storage, Layer.succeed(SessionMemoryBytes, bound)))
+const recording = await Recording.open(Layer.merge(database.storage, Layer.succeed(SessionCacheBytes, bound)))
 const id = await Recording.fingerprintId()
 
 const body = (session: string, n: number) =>

@@ -1,5 +1,5 @@
 /** How long it takes to split events, against parsing them and against parsing and compressing them. One process, no I/O. */
-import { EventJson, Marks } from "@tachograph/core"
+import { EventJson, PieceScanner } from "@tachograph/core"
 import { SessionIndex } from "@tachograph/core/payload/SessionIndex"
 import * as Split from "@tachograph/core/payload/Split"
 import { constants, zstdCompressSync } from "node:zlib"
@@ -33,22 +33,25 @@ class Sessions {
   }
 
   /** What `EventJson.open` asks. */
-  readonly beginningsOf = (session: string): Marks.KnownPrefixes => ({
+  readonly knownPrefixesOf = (session: string): PieceScanner.KnownPrefixes => ({
     session: 1,
     generation: 0,
     list: this.of(session).knownPrefixes
   })
 }
 
-const opened = (body: Buffer, beginningsOf: (session: string) => Marks.KnownPrefixes): EventJson.OpenEvent => {
-  const event = EventJson.open(body, beginningsOf)
+const opened = (
+  body: Buffer,
+  knownPrefixesOf: (session: string) => PieceScanner.KnownPrefixes
+): EventJson.OpenEvent => {
+  const event = EventJson.open(body, knownPrefixesOf)
   if (event === undefined) throw new Error("A body is not that of an event")
   return event
 }
 
 /** Compressing what is shared is part of it: it would have to be stored. */
-const splitWhole = (event: EventJson.OpenEvent, knowledge: SessionIndex): Split.Draft => {
-  const draft = Split.split(event.payload, knowledge)
+const splitWhole = (event: EventJson.OpenEvent, sessionIndex: SessionIndex): Split.Draft => {
+  const draft = Split.split(event.payload, sessionIndex)
   draft.pack.bytes()
   for (const piece of draft.shared) piece.bytes()
   return draft
@@ -58,16 +61,16 @@ const splitWhole = (event: EventJson.OpenEvent, knowledge: SessionIndex): Split.
 const known = (before: ReadonlyArray<Buffer>, bodies: ReadonlyArray<Buffer>): Times => {
   const sessions = new Sessions()
   for (const body of before) {
-    const knowledge = sessions.of(sessionOf(body))
-    knowledge.learn(Split.split(opened(body, sessions.beginningsOf).payload, knowledge).learned)
+    const sessionIndex = sessions.of(sessionOf(body))
+    sessionIndex.learn(Split.split(opened(body, sessions.knownPrefixesOf).payload, sessionIndex).learned)
   }
   const named = bodies.map((body) => [body, sessions.of(sessionOf(body))] as const)
   const total = { open: 0, mark: 0, parse: 0, split: 0, learn: 0 }
-  for (const [body, knowledge] of named) {
-    const [open, event] = timed(() => opened(body, sessions.beginningsOf))
+  for (const [body, sessionIndex] of named) {
+    const [open, event] = timed(() => opened(body, sessions.knownPrefixesOf))
     const [parse] = timed(() => JSON.parse(event.reduced) as unknown)
-    const [split, draft] = timed(() => splitWhole(event, knowledge))
-    const [learn] = timed(() => knowledge.learn(draft.learned))
+    const [split, draft] = timed(() => splitWhole(event, sessionIndex))
+    const [learn] = timed(() => sessionIndex.learn(draft.learned))
     total.open += open
     total.parse += parse
     total.split += split
@@ -79,11 +82,11 @@ const known = (before: ReadonlyArray<Buffer>, bodies: ReadonlyArray<Buffer>): Ti
 const unknown = (bodies: ReadonlyArray<Buffer>): Times => {
   const total = { open: 0, mark: 0, parse: 0, split: 0, learn: 0 }
   for (const body of bodies) {
-    const [open, event] = timed(() => opened(body, () => Marks.noKnownPrefixes))
+    const [open, event] = timed(() => opened(body, () => PieceScanner.noKnownPrefixes))
     const { inputs, output } = event.payload
     const [mark] = timed(() => {
-      Marks.ofInputs(body, inputs.start, [])
-      Marks.ofOutput(body, output.start)
+      PieceScanner.ofInputs(body, inputs.start, [])
+      PieceScanner.ofOutput(body, output.start)
     })
     const [split] = timed(() => splitWhole(event, new SessionIndex()))
     total.open += open

@@ -30,7 +30,11 @@ export class Eraser extends Context.Service<
       session: SessionId
     ) => Effect.Effect<ErasureReceipt, SessionNotFound | StorageUnavailable>
     /** Erases the events whose ids are older; `scrub` is left to the caller. `pace` is given every transaction to run. */
-    readonly eraseOlder: (project: ProjectId, before: EventId, pace: Throttle) => Effect.Effect<ErasureReceipt, StorageUnavailable>
+    readonly eraseOlder: (
+      project: ProjectId,
+      before: EventId,
+      pace: Throttle
+    ) => Effect.Effect<ErasureReceipt, StorageUnavailable>
     /** Overwrites in the files what earlier erasures have freed, as far as the storage can. */
     readonly scrub: Effect.Effect<void>
   }

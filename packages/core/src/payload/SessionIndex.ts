@@ -30,7 +30,9 @@ export interface Learned {
   readonly numbers: ReadonlyMap<string, Join.PieceNumber>
   readonly knownPrefixes: ReadonlyArray<KnownPrefix>
   /** Answers the numbers that were put off, of values that nobody has asked for yet. */
-  readonly deferredHashes: { readonly bytes: number; readonly numbers: () => ReadonlyMap<string, Join.PieceNumber> } | undefined
+  readonly deferredHashes:
+    | { readonly bytes: number; readonly numbers: () => ReadonlyMap<string, Join.PieceNumber> }
+    | undefined
 }
 
 /** Memory of one entry of each sort, in bytes; measured, and generous. */

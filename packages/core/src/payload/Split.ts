@@ -56,8 +56,8 @@ const maxScratch = 2 * 1024 * 1024
 
 let scratch = new Scratch()
 
-export const split = (payload: ScannedPayload, knowledge: SessionIndex): Draft => {
-  const draft = new Splitter(payload, knowledge, scratch.clear()).split()
+export const split = (payload: ScannedPayload, sessionIndex: SessionIndex): Draft => {
+  const draft = new Splitter(payload, sessionIndex, scratch.clear()).split()
   if (payload.text.length > maxScratch) scratch = new Scratch()
   return draft
 }
@@ -76,21 +76,22 @@ class Splitter {
   readonly #numbers = new Map<string, PieceNumber>()
   /** The pieces of the conversations' elements. */
   readonly #pieceAt = new Map<PieceCandidate, PieceNumber>()
-  readonly #unhashed: Array<{ readonly mark: PieceCandidate; readonly piece: PieceNumber }> = []
+  readonly #unhashed: Array<{ readonly candidate: PieceCandidate; readonly piece: PieceNumber }> = []
   /** The packs that the texts take to read, and those that the new pieces take. */
   #needs = PackRanges.none
   #dependencies = PackRanges.none
   /** New pieces around the place that is being written. */
   #depth = 0
 
-  constructor({ inputs, output, text }: ScannedPayload, knowledge: SessionIndex, scratch: Scratch) {
+  constructor({ inputs, output, text }: ScannedPayload, sessionIndex: SessionIndex, scratch: Scratch) {
     this.#scratch = scratch
     this.#text = text
     this.#inputs = inputs
     this.#output = output
-    this.#index = knowledge
-    this.#deferHashes = knowledge.isEmpty && inputs.end - inputs.start + output.end - output.start >= deferHashesFromBytes
-    this.#before = knowledge.counts
+    this.#index = sessionIndex
+    this.#deferHashes =
+      sessionIndex.isEmpty && inputs.end - inputs.start + output.end - output.start >= deferHashesFromBytes
+    this.#before = sessionIndex.counts
   }
 
   split(): Draft {
@@ -124,17 +125,20 @@ class Splitter {
     }
   }
 
-  #writeTemplate({ candidates, end, start }: Pick<ScannedValue, "start" | "end" | "candidates">, out: ByteWriter): void {
+  #writeTemplate(
+    { candidates, end, start }: Pick<ScannedValue, "start" | "end" | "candidates">,
+    out: ByteWriter
+  ): void {
     const writer = new TemplateWriter(out)
     let at = start
-    for (const mark of candidates) {
-      writer.literal(this.#text, at, mark.start)
-      at = mark.end
-      if (mark.kind === "beginning") {
-        this.#writeKnownPrefix(mark.prefix, writer)
+    for (const candidate of candidates) {
+      writer.literal(this.#text, at, candidate.start)
+      at = candidate.end
+      if (candidate.kind === "known-prefix") {
+        this.#writeKnownPrefix(candidate.prefix, writer)
         continue
       }
-      const piece = this.#pieceFor(mark)
+      const piece = this.#pieceFor(candidate)
       if (piece > 0) writer.history(piece)
       else writer.part(-piece)
     }
@@ -156,28 +160,28 @@ class Splitter {
   }
 
   /** The number of a value, new if it is not known. */
-  #pieceFor(mark: PieceCandidate): PieceNumber {
+  #pieceFor(candidate: PieceCandidate): PieceNumber {
     if (this.#deferHashes) {
-      const piece = this.#put(mark, undefined)
-      this.#unhashed.push({ mark, piece })
+      const piece = this.#put(candidate, undefined)
+      this.#unhashed.push({ candidate, piece })
       return piece
     }
-    const piece = this.#find(mark)
-    if (mark.kind === "history") this.#pieceAt.set(mark, piece)
+    const piece = this.#find(candidate)
+    if (candidate.kind === "history") this.#pieceAt.set(candidate, piece)
     return piece
   }
 
-  #find(mark: PieceCandidate): PieceNumber {
-    const sha256 = hash("sha256", this.#valueAt(mark), "buffer")
+  #find(candidate: PieceCandidate): PieceNumber {
+    const sha256 = hash("sha256", this.#valueAt(candidate), "buffer")
     const key = keyOf(sha256)
     const own = this.#numbers.get(key)
     const known = own === undefined ? this.#index.numberOf(key) : undefined
     const found = own ?? known
     const packs = known === undefined ? PackRanges.none : this.#index.packsOf(known)!
     this.#need(packs)
-    if (found !== undefined && (found > 0 || mark.kind !== "history")) return found
+    if (found !== undefined && (found > 0 || candidate.kind !== "history")) return found
 
-    const piece = found === undefined ? this.#put(mark, sha256) : this.#putAgain(found, packs)
+    const piece = found === undefined ? this.#put(candidate, sha256) : this.#putAgain(found, packs)
     this.#numbers.set(key, piece)
     return piece
   }
@@ -191,13 +195,13 @@ class Splitter {
     return this.#next("history")
   }
 
-  #put(mark: PieceCandidate, sha256: Buffer | undefined): PieceNumber {
-    const { end, kind, start } = mark
+  #put(candidate: PieceCandidate, sha256: Buffer | undefined): PieceNumber {
+    const { end, kind, start } = candidate
     // Nothing is known that small parts could be told from; but what is shared may be known elsewhere.
-    const inner = this.#deferHashes ? mark.inner.filter(mayHoldShared) : mark.inner
+    const inner = this.#deferHashes ? candidate.inner.filter(mayHoldShared) : candidate.inner
     const out = kind === "history" ? this.#scratch.history : this.#scratch.parts
     if ((this.#text[start] === quote || kind === "setting") && PiecePolicy.isShared(end - start, kind === "setting")) {
-      const value = this.#valueAt(mark)
+      const value = this.#valueAt(candidate)
       const name = sha256 ?? hash("sha256", value, "buffer")
       const key = keyOf(name)
       const shared = this.#shared.get(key) ?? SharedPiece.make(name, value)
@@ -229,14 +233,15 @@ class Splitter {
     const settled = elements.slice(0, -PiecePolicy.unsettledElements)
     const last = settled.at(-1)
     // All of it must be elements that are pieces, from the first one on.
-    if (last === undefined || this.#deferHashes || (known === undefined && settled[0]!.start !== start)) return undefined
+    if (last === undefined || this.#deferHashes || (known === undefined && settled[0]!.start !== start))
+      return undefined
     const separator = separatorOf(text, known, settled)
     if (separator === undefined) return undefined
 
     const runs: Array<Run> = [...(known?.prefix.runs ?? [])]
     let packs = known?.prefix.packs ?? PackRanges.none
-    for (const mark of settled) {
-      const piece = this.#pieceAt.get(mark)!
+    for (const candidate of settled) {
+      const piece = this.#pieceAt.get(candidate)!
       // Only the history runs.
       if (piece < 0) return undefined
       const run = runs.at(-1)
@@ -257,8 +262,8 @@ class Splitter {
   /** The numbers of all that was put without looking. */
   #hashAll(): ReadonlyMap<string, PieceNumber> {
     const numbers = new Map<string, PieceNumber>()
-    for (const { mark, piece } of this.#unhashed) {
-      const key = keyOf(hash("sha256", this.#valueAt(mark), "buffer"))
+    for (const { candidate, piece } of this.#unhashed) {
+      const key = keyOf(hash("sha256", this.#valueAt(candidate), "buffer"))
       if (!numbers.has(key) || piece > 0) numbers.set(key, piece)
     }
     return numbers
@@ -276,13 +281,13 @@ const separatorOf = (
 ): Buffer | undefined => {
   let separator = known?.prefix.separator
   let end = known?.end
-  for (const mark of elements) {
+  for (const candidate of elements) {
     if (end !== undefined) {
-      const between = text.subarray(end, mark.start)
+      const between = text.subarray(end, candidate.start)
       if (separator !== undefined && !separator.equals(between)) return undefined
       separator ??= Buffer.from(between)
     }
-    end = mark.end
+    end = candidate.end
   }
   return separator
 }

@@ -55,7 +55,7 @@ const outcomeOf = ({ idempotency, summary }: PendingEvent): Outcome => ({
 })
 
 /** Appends all events of a batch but those that are there already, or fails with none of them appended. */
-export const commit = Effect.fn("EventBatch.commit")(function* (
+export const commit = Effect.fn("CommitBatch.commit")(function* (
   storage: Storage["Service"],
   memory: SessionCache,
   all: ReadonlyArray<Member>
@@ -86,8 +86,8 @@ export const commit = Effect.fn("EventBatch.commit")(function* (
     const appended = yield* storage.appendEvents(drafts.map(({ append }) => append)).pipe(
       Effect.map((numbers) => ({ numbers })),
       Effect.catchTags({
-        "session-moved": ({ sessions: moved }) => Effect.succeed({ moved }),
-        "keys-taken": ({ taken }) => Effect.succeed({ taken })
+        "session-conflict": ({ sessions: moved }) => Effect.succeed({ moved }),
+        "key-conflict": ({ taken }) => Effect.succeed({ taken })
       })
     )
     if ("numbers" in appended) {
@@ -145,8 +145,8 @@ const write = Effect.fnUntraced(function* (
   const turn = batch.some(({ event }) => event.payload.text.length >= large) ? sliceMs.large : sliceMs.small
   let began = performance.now()
   for (const { event, key } of batch) {
-    const { index: knowledge, state } = sessions.get(key)!
-    const fork = forks.get(key) ?? knowledge.fork()
+    const { index: sessionIndex, state } = sessions.get(key)!
+    const fork = forks.get(key) ?? sessionIndex.fork()
     forks.set(key, fork)
     const draft = draftOf(event, state, fork)
     drafts.push({ key, draft, append: appendOf(event, state, draft, effort) })
@@ -158,14 +158,10 @@ const write = Effect.fnUntraced(function* (
 })
 
 /** What is new with an event, on top of what its session knows by then; and learned of it. */
-const draftOf = (
-  { payload }: PendingEvent,
-  state: KnownSession["state"],
-  fork: KnownSession["index"]
-): Split.Draft => {
-  const { knownPrefixes: beginnings } = payload
-  const isOfNow = beginnings.session === state?.number && beginnings.generation === state.generation
-  const draft = Split.split(isOfNow || beginnings.list.length === 0 ? payload : PieceScanner.rescan(payload), fork)
+const draftOf = ({ payload }: PendingEvent, state: KnownSession["state"], fork: KnownSession["index"]): Split.Draft => {
+  const { knownPrefixes } = payload
+  const isOfNow = knownPrefixes.session === state?.number && knownPrefixes.generation === state.generation
+  const draft = Split.split(isOfNow || knownPrefixes.list.length === 0 ? payload : PieceScanner.rescan(payload), fork)
   fork.learn(draft.learned)
   return draft
 }

@@ -1,5 +1,5 @@
 /**
- * Opens the JSON text of an event: finds its payload, marks what may be known of it, and gives back the rest, which is all
+ * Opens the JSON text of an event: finds its payload, candidates what may be known of it, and gives back the rest, which is all
  * that needs to be parsed.
  */
 import * as PieceScanner from "../payload/scan/PieceScanner.ts"
@@ -21,11 +21,14 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
  * Undefined if the text is not that of an event, or not obviously so; then the whole of it must be parsed to say why. Of
  * duplicate keys the last counts, at both levels, as it does for `JSON.parse`.
  *
- * `beginningsOf` answers how conversations of a session are known to begin.
+ * `knownPrefixesOf` answers how conversations of a session are known to begin.
  */
-export const open = (text: Buffer, beginningsOf: (session: string) => PieceScanner.KnownPrefixes): OpenEvent | undefined => {
+export const open = (
+  text: Buffer,
+  knownPrefixesOf: (session: string) => PieceScanner.KnownPrefixes
+): OpenEvent | undefined => {
   try {
-    return new Opener(text, beginningsOf).open()
+    return new Opener(text, knownPrefixesOf).open()
   } catch {
     // Not JSON, not UTF-8, or neither.
     return undefined
@@ -34,14 +37,14 @@ export const open = (text: Buffer, beginningsOf: (session: string) => PieceScann
 
 class Opener {
   readonly #text: Buffer
-  readonly #beginningsOf: (session: string) => PieceScanner.KnownPrefixes
-  #beginnings = PieceScanner.noKnownPrefixes
-  #inputs: (PieceScanner.ScannedValue & { readonly beginnings: PieceScanner.KnownPrefixes }) | undefined
+  readonly #knownPrefixesOf: (session: string) => PieceScanner.KnownPrefixes
+  #knownPrefixes = PieceScanner.noKnownPrefixes
+  #inputs: (PieceScanner.ScannedValue & { readonly knownPrefixes: PieceScanner.KnownPrefixes }) | undefined
   #output: PieceScanner.ScannedValue | undefined
 
-  constructor(text: Buffer, beginningsOf: (session: string) => PieceScanner.KnownPrefixes) {
+  constructor(text: Buffer, knownPrefixesOf: (session: string) => PieceScanner.KnownPrefixes) {
     this.#text = text
-    this.#beginningsOf = beginningsOf
+    this.#knownPrefixesOf = knownPrefixesOf
   }
 
   open(): OpenEvent | undefined {
@@ -53,17 +56,17 @@ class Opener {
     if (this.#inputs === undefined || output === undefined) return undefined
     // The session may stand behind the payload, or twice.
     const inputs =
-      this.#inputs.beginnings === this.#beginnings
+      this.#inputs.knownPrefixes === this.#knownPrefixes
         ? this.#inputs
-        : PieceScanner.ofInputs(text, this.#inputs.start, this.#beginnings.list)
-    return { payload: { text, inputs, output, knownPrefixes: this.#beginnings }, reduced: reduce(text, inputs) }
+        : PieceScanner.ofInputs(text, this.#inputs.start, this.#knownPrefixes.list)
+    return { payload: { text, inputs, output, knownPrefixes: this.#knownPrefixes }, reduced: reduce(text, inputs) }
   }
 
   #member(key: string, at: number): number {
     const text = this.#text
     if (key === "session" && text[at] === Scan.quote) {
       const end = Scan.skipString(text, at)
-      this.#beginnings = this.#beginningsOf(JSON.parse(text.toString("utf8", at, end)) as string)
+      this.#knownPrefixes = this.#knownPrefixesOf(JSON.parse(text.toString("utf8", at, end)) as string)
       return end
     }
     if (key !== "properties" || text[at] !== Scan.openBrace) return Scan.skipValue(text, at)
@@ -76,8 +79,8 @@ class Opener {
 
   #property(key: string, at: number): number {
     if (key === "inputs") {
-      const beginnings = this.#beginnings
-      this.#inputs = { ...PieceScanner.ofInputs(this.#text, at, beginnings.list), beginnings }
+      const knownPrefixes = this.#knownPrefixes
+      this.#inputs = { ...PieceScanner.ofInputs(this.#text, at, knownPrefixes.list), knownPrefixes }
       return this.#inputs.end
     }
     if (key === "output") {
@@ -88,13 +91,13 @@ class Opener {
   }
 }
 
-const reduce = (text: Buffer, { candidates: marks }: PieceScanner.ScannedValue): string => {
+const reduce = (text: Buffer, { candidates }: PieceScanner.ScannedValue): string => {
   let reduced = ""
   let at = 0
-  for (const mark of marks) {
-    if (mark.kind !== "beginning") continue
-    reduced += `${utf8.decode(text.subarray(at, mark.start))}0`
-    at = mark.end
+  for (const candidate of candidates) {
+    if (candidate.kind !== "known-prefix") continue
+    reduced += `${utf8.decode(text.subarray(at, candidate.start))}0`
+    at = candidate.end
   }
   return reduced + utf8.decode(text.subarray(at))
 }

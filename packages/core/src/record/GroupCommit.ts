@@ -2,7 +2,7 @@
  * Appends events to the storage, many at a time: while one batch is being committed, the next one gathers. One event alone
  * waits for nobody.
  *
- * A session is in one batch at a time. What becomes of a batch stands in `EventBatch`.
+ * A session is in one batch at a time. What becomes of a batch stands in `CommitBatch`.
  *
  * Of events with the same idempotency key, one is written. Those that come while it is under way wait for it here; what other
  * processes have written, the storage knows.
@@ -58,7 +58,7 @@ export const defaultCommitLimits: CommitLimitsValue = {
   batch: { events: 256, bytes: 8 * 1024 * 1024 }
 }
 
-export const CommitLimits = Context.Reference<CommitLimitsValue>("tachograph/core/WriterLimits", {
+export const CommitLimits = Context.Reference<CommitLimitsValue>("tachograph/core/CommitLimits", {
   defaultValue: () => defaultCommitLimits
 })
 
@@ -74,7 +74,7 @@ export class GroupCommit extends Context.Service<
     /** How the conversations of a session are known to begin. */
     readonly knownPrefixesOf: (project: ProjectId, session: SessionId | string) => PieceScanner.KnownPrefixes
   }
->()("tachograph/core/EventWriter") {
+>()("tachograph/core/GroupCommit") {
   /** Closing it waits for what was handed in. */
   static readonly layer: Layer.Layer<GroupCommit, never, Storage> = Layer.effect(
     GroupCommit,

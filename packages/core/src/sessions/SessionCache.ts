@@ -10,12 +10,12 @@ import { type KnownPrefixes, noKnownPrefixes } from "../payload/scan/PieceScanne
 import type { SessionState } from "../Storage.ts"
 
 /** Bytes, about; 0 remembers nothing. 64 MiB unless somebody says otherwise. */
-export const SessionCacheBytes = Context.Reference<number>("tachograph/core/SessionMemoryBytes", {
+export const SessionCacheBytes = Context.Reference<number>("tachograph/core/SessionCacheBytes", {
   defaultValue: () => 64 * 1024 * 1024
 })
 
 export interface KnownSession {
-  /** As it was when `knowledge` was true; undefined where there was none. */
+  /** As it was when `sessionIndex` was true; undefined where there was none. */
   readonly state: Pick<SessionState, "number" | "generation"> | undefined
   readonly index: SessionIndex
   /** Others append to it too, so that it is looked at before anything is written for it. */
@@ -23,9 +23,6 @@ export interface KnownSession {
 }
 
 export const unknownSession = (): KnownSession => ({ state: undefined, index: new SessionIndex(), isContended: false })
-
-/** Names hold no U+0000. */
-export const keyOf = (project: ProjectId, session: SessionId | string): string => `${project}\u0000${session}`
 
 export class SessionCache {
   readonly #maxBytes: number
@@ -47,15 +44,15 @@ export class SessionCache {
   }
 
   set(key: string, session: KnownSession): void {
-    const { index: knowledge } = session
+    const { index: sessionIndex } = session
     this.delete(key)
     // One session with very many values must not push out all others, nor itself.
     const most = this.#maxBytes / 4
-    if (most > 0 && knowledge.cost > most) {
-      knowledge.hashDeferred()
-      while (knowledge.cost > most && knowledge.forgetHalf());
+    if (most > 0 && sessionIndex.cost > most) {
+      sessionIndex.hashDeferred()
+      while (sessionIndex.cost > most && sessionIndex.forgetHalf());
     }
-    const cost = knowledge.cost + 2 * key.length
+    const cost = sessionIndex.cost + 2 * key.length
     if (cost > this.#maxBytes) return
     this.#sessions.set(key, { ...session, cost })
     this.#bytes += cost

@@ -48,30 +48,30 @@ export const refresh = Effect.fnUntraced(function* (
   const state = yield* storage.getSession(project, session)
   if (state === undefined) return unknownSession()
   const isSame = known.state?.number === state.number && known.state.generation === state.generation
-  const knowledge = isSame ? known.index : new SessionIndex()
-  if (knowledge.packs < state.packs) yield* read(storage, project, state, knowledge)
-  return { ...known, state: { number: state.number, generation: state.generation }, index: knowledge }
+  const sessionIndex = isSame ? known.index : new SessionIndex()
+  if (sessionIndex.packs < state.packs) yield* read(storage, project, state, sessionIndex)
+  return { ...known, state: { number: state.number, generation: state.generation }, index: sessionIndex }
 })
 
 const read = Effect.fnUntraced(function* (
   storage: Service,
   project: ProjectId,
   state: SessionState,
-  knowledge: SessionIndex
+  sessionIndex: SessionIndex
 ) {
   // What was appended may continue the last chain, which is opened from its start.
-  const from = knowledge.chain?.start ?? knowledge.packs + 1
+  const from = sessionIndex.chain?.start ?? sessionIndex.packs + 1
   const packs = yield* readOpen(storage, project, state.number, [{ from, to: state.packs }], maxReadBytes)
   const contents = packs
-    .filter(({ number }) => number > knowledge.packs)
+    .filter(({ number }) => number > sessionIndex.packs)
     .map(({ content }) => PackContent.read(content))
-  const older = knowledge
+  const older = sessionIndex
     .dependenciesOf(contents)
     .flatMap(({ from: start, to }) => (start < from ? [{ from: start, to: Math.min(to, from - 1) }] : []))
   const rests = older.length === 0 ? [] : yield* readOpen(storage, project, state.number, older)
   const all = [...rests, ...packs]
   const texts = yield* readShared(storage, project, sharedIn(all).toReversed(), maxSharedBytes)
-  knowledge.read(all, texts, state)
+  sessionIndex.read(all, texts, state)
 })
 
 const readOpen = (storage: Service, project: ProjectId, session: number, ranges: PackRanges, newestBytes?: number) =>

@@ -62,10 +62,10 @@ describe("docs/format.md", () => {
   })
 
   it("has contents that are written in the same bytes today", () => {
-    const knowledge = new SessionIndex()
+    const sessionIndex = new SessionIndex()
     const written = [first, second].map(([inputs, output]) => {
-      const { learned, number, pack } = Split.split(PieceScanner.ofTexts(inputs!, output!), knowledge)
-      knowledge.learn(learned)
+      const { learned, number, pack } = Split.split(PieceScanner.ofTexts(inputs!, output!), sessionIndex)
+      sessionIndex.learn(learned)
       return { bytes: pack.bytes(), number }
     })
     expect(Pack.open(written).map(({ content }) => hex(content))).toEqual([content1, content2].map(hex))

@@ -18,7 +18,7 @@ export interface Texts {
 export const eventText = ({ inputs, output }: Texts): string =>
   `{"session":"s","properties":{"api":"aisdk","inputs":${inputs},"output":${output}}}`
 
-/** Marks of the texts, after the way that an event goes: opened, and what is left of it parsed. */
+/** Candidates of the texts, after the way that an event goes: opened, and what is left of it parsed. */
 export const opened = (texts: Texts, list: ReadonlyArray<KnownPrefix>): EventJson.OpenEvent => {
   const event = EventJson.open(Buffer.from(eventText(texts)), () => ({ session: 1, generation: 0, list }))
   if (event === undefined) throw new Error("The event was not opened")
@@ -36,10 +36,10 @@ export class RecordedSession {
   parts = 0
 
   /** Records a call, and checks that what was written is enough to read it. */
-  record(texts: Texts, knowledge: SessionIndex, beginnings = knowledge.knownPrefixes): Split.Draft {
-    const draft = Split.split(opened(texts, beginnings).payload, knowledge)
+  record(texts: Texts, sessionIndex: SessionIndex, knownPrefixes = sessionIndex.knownPrefixes): Split.Draft {
+    const draft = Split.split(opened(texts, knownPrefixes).payload, sessionIndex)
     this.append(texts, draft)
-    knowledge.learn(draft.learned)
+    sessionIndex.learn(draft.learned)
     this.check(draft.number)
     return draft
   }
@@ -91,23 +91,23 @@ export class RecordedSession {
     )
   }
 
-  /** Brings knowledge up to date as a process does that finds the session moved on. Other packs than these are not read. */
-  refresh(knowledge: SessionIndex): SessionIndex {
-    if (knowledge.packs === this.packs.length) return knowledge
-    const from = knowledge.chain?.start ?? knowledge.packs + 1
+  /** Brings the session index up to date as a process does that finds the session moved on. Other packs than these are not read. */
+  refresh(sessionIndex: SessionIndex): SessionIndex {
+    if (sessionIndex.packs === this.packs.length) return sessionIndex
+    const from = sessionIndex.chain?.start ?? sessionIndex.packs + 1
     const packs = this.#openFrom(from)
-    const news = packs.filter(({ number }) => number > knowledge.packs)
-    const rests = knowledge.dependenciesOf(news.map(({ content }) => PackContent.read(content)))
+    const news = packs.filter(({ number }) => number > sessionIndex.packs)
+    const rests = sessionIndex.dependenciesOf(news.map(({ content }) => PackContent.read(content)))
     const older = Pack.open(this.packs.filter(({ number }) => number < from && isIn(rests, number)))
-    knowledge.read([...older, ...packs], this.shared, this.#state)
-    return knowledge
+    sessionIndex.read([...older, ...packs], this.shared, this.#state)
+    return sessionIndex
   }
 
   /** What there is to know of packs from one on that starts a chain; unless given, of all. */
   reread(from = 1): SessionIndex {
-    const knowledge = new SessionIndex()
-    knowledge.read(this.#openFrom(from), this.shared, this.#state)
-    return knowledge
+    const sessionIndex = new SessionIndex()
+    sessionIndex.read(this.#openFrom(from), this.shared, this.#state)
+    return sessionIndex
   }
 
   get #state() {

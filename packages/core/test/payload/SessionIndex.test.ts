@@ -11,24 +11,24 @@ import { opened, RecordedSession, type Texts } from "./RecordedSession.ts"
 
 const keyOfText = (text: string) => Join.keyOf(hash("sha256", text, "buffer"))
 
-const draft = (texts: Texts, knowledge: SessionIndex, beginnings = knowledge.knownPrefixes) =>
-  Split.split(opened(texts, beginnings).payload, knowledge)
+const draft = (texts: Texts, sessionIndex: SessionIndex, knownPrefixes = sessionIndex.knownPrefixes) =>
+  Split.split(opened(texts, knownPrefixes).payload, sessionIndex)
 
-describe("Knowledge", () => {
+describe("SessionIndex", () => {
   it("is the same, read again from the packs, as that which wrote them", () => {
     fc.assert(
       fc.property(anyCalls, (calls) => {
         const session = new RecordedSession()
-        const knowledge = new SessionIndex()
+        const sessionIndex = new SessionIndex()
         for (const texts of calls) {
-          const [own, reread] = [knowledge, session.reread()].map((each) => draft(texts, each, []))
+          const [own, reread] = [sessionIndex, session.reread()].map((each) => draft(texts, each, []))
           expect(own!.pack.bytes().equals(reread!.pack.bytes())).toBe(true)
-          session.record(texts, knowledge)
+          session.record(texts, sessionIndex)
         }
         const again = session.reread()
-        expect(again.chain).toEqual(knowledge.chain)
-        expect(again.counts).toEqual(knowledge.counts)
-        expect(again.packs).toBe(knowledge.packs)
+        expect(again.chain).toEqual(sessionIndex.chain)
+        expect(again.counts).toEqual(sessionIndex.counts)
+        expect(again.packs).toBe(sessionIndex.packs)
       }),
       { numRuns: 80 }
     )
@@ -37,10 +37,10 @@ describe("Knowledge", () => {
   it("names pieces alike, whether or not the beginning of a conversation is recognised", () => {
     for (const comma of [",", ", "]) {
       const session = new RecordedSession()
-      const knowledge = new SessionIndex()
+      const sessionIndex = new SessionIndex()
       for (const texts of growing(30, 200, comma)) {
         const bytes = draft(texts, session.reread()).pack.bytes()
-        expect(session.record(texts, knowledge).pack.bytes().equals(bytes)).toBe(true)
+        expect(session.record(texts, sessionIndex).pack.bytes().equals(bytes)).toBe(true)
       }
     }
   })
@@ -49,8 +49,8 @@ describe("Knowledge", () => {
     fc.assert(
       fc.property(largeCalls, (calls) => {
         const session = new RecordedSession()
-        const knowledge = new SessionIndex()
-        for (const texts of calls) session.record(texts, knowledge)
+        const sessionIndex = new SessionIndex()
+        for (const texts of calls) session.record(texts, sessionIndex)
         const again = session.reread()
         for (const texts of calls) {
           expect(draft(texts, again).added).toEqual({ history: 0, parts: 0 })
@@ -69,8 +69,8 @@ describe("Knowledge", () => {
         for (const [index, texts] of calls.entries()) {
           session.record(texts, session.refresh(turns[index % turns.length]! ? one : two))
         }
-        for (const knowledge of [session.refresh(one), session.refresh(two)]) {
-          for (const texts of calls) expect(draft(texts, knowledge).added).toEqual({ history: 0, parts: 0 })
+        for (const sessionIndex of [session.refresh(one), session.refresh(two)]) {
+          for (const texts of calls) expect(draft(texts, sessionIndex).added).toEqual({ history: 0, parts: 0 })
         }
       }),
       { numRuns: 60 }
@@ -79,20 +79,20 @@ describe("Knowledge", () => {
 
   it("is not read twice, nor moved by what it was before", () => {
     const session = new RecordedSession()
-    const knowledge = new SessionIndex()
-    for (const texts of growing(10, 100)) session.record(texts, knowledge)
-    const { cost } = knowledge
-    knowledge.read(Pack.open(session.packs), session.shared, {
+    const sessionIndex = new SessionIndex()
+    for (const texts of growing(10, 100)) session.record(texts, sessionIndex)
+    const { cost } = sessionIndex
+    sessionIndex.read(Pack.open(session.packs), session.shared, {
       packs: 10,
       history: session.history,
       parts: session.parts
     })
-    expect(knowledge.cost).toBe(cost)
+    expect(sessionIndex.cost).toBe(cost)
   })
 
   it("tells the packs that pieces rest on", () => {
     const session = new RecordedSession()
-    const knowledge = new SessionIndex()
+    const sessionIndex = new SessionIndex()
     const block = `{"type":"text","text":"${noise(1, 300)}"}`
     // Stands alone, so that what rests on it lies in another chain.
     session.record(
@@ -100,13 +100,13 @@ describe("Knowledge", () => {
         inputs: "1",
         output: `[${block},"${noise(2, 3000)}",["${Array.from({ length: 10 }, (_, n) => noise(n, 4000)).join('","')}"]]`
       },
-      knowledge
+      sessionIndex
     )
     const other = session.reread()
-    session.record({ inputs: `[{"role":"assistant","content":[${block}]}]`, output: "1" }, knowledge)
-    session.record({ inputs: "[]", output: "1" }, knowledge)
-    expect(knowledge.packsOf(-1)).toEqual([{ from: 1, to: 1 }])
-    expect(knowledge.packsOf(1)).toEqual([{ from: 1, to: 2 }])
+    session.record({ inputs: `[{"role":"assistant","content":[${block}]}]`, output: "1" }, sessionIndex)
+    session.record({ inputs: "[]", output: "1" }, sessionIndex)
+    expect(sessionIndex.packsOf(-1)).toEqual([{ from: 1, to: 1 }])
+    expect(sessionIndex.packsOf(1)).toEqual([{ from: 1, to: 2 }])
     expect(session.reread().packsOf(1)).toEqual([{ from: 1, to: 2 }])
     const news = Pack.open(session.packs.slice(1)).map(({ content }) => PackContent.read(content))
     expect(other.dependenciesOf(news)).toEqual([{ from: 1, to: 1 }])
@@ -114,18 +114,18 @@ describe("Knowledge", () => {
 
   it("leaves unknown what cannot be put together, and stores it again", () => {
     const session = new RecordedSession()
-    const knowledge = new SessionIndex()
+    const sessionIndex = new SessionIndex()
     const block = `{"type":"text","text":"${noise(1, 300)}"}`
     session.record(
       { inputs: "1", output: `[${block},["${Array.from({ length: 10 }, (_, n) => noise(n, 4000)).join('","')}"]]` },
-      knowledge
+      sessionIndex
     )
     const message = `{"role":"assistant","content":[${block}]}`
     const texts = { inputs: `[${message},"${noise(3, 60)}"]`, output: "1" }
-    session.record(texts, knowledge)
+    session.record(texts, sessionIndex)
     const partly = session.reread(2)
     expect(partly.numberOf(keyOfText(message))).toBeUndefined()
-    expect(partly.counts).toEqual(knowledge.counts)
+    expect(partly.counts).toEqual(sessionIndex.counts)
     expect(session.record(texts, partly).added.parts).toBe(1)
     expect(session.record(texts, partly).added).toEqual({ history: 0, parts: 0 })
     session.checkAll()
@@ -146,32 +146,32 @@ describe("Knowledge", () => {
     ])
     session.packs[0] = { number: 1, bytes: Pack.write(1, content, [], undefined).bytes() }
 
-    const knowledge = session.reread()
-    expect(knowledge.numberOf(keyOfText(""))).toBeUndefined()
-    expect(knowledge.numberOf(keyOfText(one))).toBeUndefined()
-    expect(knowledge.numberOf(keyOfText(two))).toBe(2)
-    expect(session.record(texts, knowledge).added).toEqual({ history: 1, parts: 0 })
+    const sessionIndex = session.reread()
+    expect(sessionIndex.numberOf(keyOfText(""))).toBeUndefined()
+    expect(sessionIndex.numberOf(keyOfText(one))).toBeUndefined()
+    expect(sessionIndex.numberOf(keyOfText(two))).toBe(2)
+    expect(session.record(texts, sessionIndex).added).toEqual({ history: 1, parts: 0 })
   })
 
   it("learns on a fork without the original's knowing, and the same", () => {
     fc.assert(
       fc.property(anyCalls, fc.nat(10), (calls, at) => {
         const session = new RecordedSession()
-        const knowledge = new SessionIndex()
-        for (const texts of calls.slice(0, at)) session.record(texts, knowledge)
-        const { knownPrefixes: beginnings, chain, counts, packs } = knowledge
-        const fork = knowledge.fork()
+        const sessionIndex = new SessionIndex()
+        for (const texts of calls.slice(0, at)) session.record(texts, sessionIndex)
+        const { knownPrefixes, chain, counts, packs } = sessionIndex
+        const fork = sessionIndex.fork()
         const drafts = calls.slice(at).map((texts) => {
           const made = draft(texts, fork)
           fork.learn(made.learned)
           session.append(texts, made)
           return made
         })
-        expect({ ...knowledge }).toEqual({ beginnings, chain, counts, packs })
-        for (const { learned } of drafts) knowledge.learn(learned)
+        expect({ ...sessionIndex }).toEqual({ knownPrefixes, chain, counts, packs })
+        for (const { learned } of drafts) sessionIndex.learn(learned)
         session.checkAll()
         for (const texts of calls) {
-          expect(draft(texts, fork).pack.bytes().equals(draft(texts, knowledge).pack.bytes())).toBe(true)
+          expect(draft(texts, fork).pack.bytes().equals(draft(texts, sessionIndex).pack.bytes())).toBe(true)
           expect(draft(texts, fork).added).toEqual({ history: 0, parts: 0 })
         }
       }),
@@ -180,63 +180,63 @@ describe("Knowledge", () => {
   })
 
   it("is empty until something is known", () => {
-    const knowledge = new SessionIndex()
-    expect(knowledge.isEmpty).toBe(true)
-    expect(knowledge.fork().isEmpty).toBe(true)
+    const sessionIndex = new SessionIndex()
+    expect(sessionIndex.isEmpty).toBe(true)
+    expect(sessionIndex.fork().isEmpty).toBe(true)
     // Hashed when somebody asks.
-    const made = draft({ inputs: `["${noise(1, 70_000)}"]`, output: "1" }, knowledge)
+    const made = draft({ inputs: `["${noise(1, 70_000)}"]`, output: "1" }, sessionIndex)
     expect(made.learned.deferredHashes).toBeDefined()
-    expect(knowledge.isEmpty).toBe(true)
-    knowledge.learn(made.learned)
-    expect(knowledge.isEmpty).toBe(false)
-    expect(knowledge.fork().isEmpty).toBe(false)
-    expect(knowledge.fork().numberOf(keyOfText(`"${noise(1, 70_000)}"`))).toBe(1)
+    expect(sessionIndex.isEmpty).toBe(true)
+    sessionIndex.learn(made.learned)
+    expect(sessionIndex.isEmpty).toBe(false)
+    expect(sessionIndex.fork().isEmpty).toBe(false)
+    expect(sessionIndex.fork().numberOf(keyOfText(`"${noise(1, 70_000)}"`))).toBe(1)
   })
 
   it("costs more the more is known, with the text that waits to be hashed", () => {
-    const knowledge = new SessionIndex()
-    const { cost } = knowledge
-    knowledge.learn(draft({ inputs: `["${noise(1, 70_000)}"]`, output: "1" }, knowledge).learned)
-    expect(knowledge.cost - cost).toBeGreaterThan(70_000)
-    knowledge.numberOf("asked for")
-    expect(knowledge.cost - cost).toBeLessThan(10_000)
+    const sessionIndex = new SessionIndex()
+    const { cost } = sessionIndex
+    sessionIndex.learn(draft({ inputs: `["${noise(1, 70_000)}"]`, output: "1" }, sessionIndex).learned)
+    expect(sessionIndex.cost - cost).toBeGreaterThan(70_000)
+    sessionIndex.numberOf("asked for")
+    expect(sessionIndex.cost - cost).toBeLessThan(10_000)
   })
 
   it("forgets the older half, again and again, until there is nothing left to forget", () => {
     const session = new RecordedSession()
-    const knowledge = new SessionIndex()
+    const sessionIndex = new SessionIndex()
     const calls = growing(20, 100)
-    for (const texts of calls) session.record(texts, knowledge)
+    for (const texts of calls) session.record(texts, sessionIndex)
     const [first, last] = [calls[0]!.inputs, calls.at(-1)!.inputs].map((inputs) =>
       keyOfText(JSON.stringify(JSON.parse(inputs).messages.at(-1)))
     )
-    const { chain, counts, packs } = knowledge
-    let { cost } = knowledge
-    expect(knowledge.numberOf(first!)).toBe(1)
-    for (let times = 0; knowledge.forgetHalf(); times++) {
-      expect(knowledge.cost).toBeLessThan(cost)
-      cost = knowledge.cost
+    const { chain, counts, packs } = sessionIndex
+    let { cost } = sessionIndex
+    expect(sessionIndex.numberOf(first!)).toBe(1)
+    for (let times = 0; sessionIndex.forgetHalf(); times++) {
+      expect(sessionIndex.cost).toBeLessThan(cost)
+      cost = sessionIndex.cost
       if (times === 0) {
-        expect(knowledge.numberOf(first!)).toBeUndefined()
-        expect(knowledge.numberOf(last!)).toBe(counts.history)
+        expect(sessionIndex.numberOf(first!)).toBeUndefined()
+        expect(sessionIndex.numberOf(last!)).toBe(counts.history)
       }
       expect(times).toBeLessThan(20)
     }
-    expect(knowledge.isEmpty).toBe(true)
-    expect([knowledge.chain, knowledge.counts, knowledge.packs]).toEqual([chain, counts, packs])
-    session.record(calls.at(-1)!, knowledge)
+    expect(sessionIndex.isEmpty).toBe(true)
+    expect([sessionIndex.chain, sessionIndex.counts, sessionIndex.packs]).toEqual([chain, counts, packs])
+    session.record(calls.at(-1)!, sessionIndex)
     session.checkAll()
   })
 
-  it("remembers the beginnings of the conversations that were last seen, few of them", () => {
+  it("remembers the knownPrefixes of the conversations that were last seen, few of them", () => {
     const session = new RecordedSession()
-    const knowledge = new SessionIndex()
+    const sessionIndex = new SessionIndex()
     const conversation = (seed: number) =>
       `[${Array.from({ length: 8 }, (_, n) => `"${noise(seed, 20)} ${n}"`).join(",")}]`
-    for (let seed = 0; seed < 9; seed++) session.record({ inputs: conversation(seed), output: "1" }, knowledge)
-    expect(knowledge.knownPrefixes.length).toBe(4)
+    for (let seed = 0; seed < 9; seed++) session.record({ inputs: conversation(seed), output: "1" }, sessionIndex)
+    expect(sessionIndex.knownPrefixes.length).toBe(4)
     const parsed = (seed: number) =>
-      JSON.parse(opened({ inputs: conversation(seed), output: "1" }, knowledge.knownPrefixes).reduced)
+      JSON.parse(opened({ inputs: conversation(seed), output: "1" }, sessionIndex.knownPrefixes).reduced)
     expect([3, 4, 5, 8].map((seed) => parsed(seed).properties.inputs[0] === 0)).toEqual([false, false, true, true])
   })
 })

@@ -38,7 +38,12 @@ describe("Room", () => {
     const room = roomWith()
     const first = room.permit()
     const second = room.permit()
-    expect([first.reserve(100), second.reserve(50), second.reserve(1), first.reserve(1)]).toEqual([true, true, false, false])
+    expect([first.reserve(100), second.reserve(50), second.reserve(1), first.reserve(1)]).toEqual([
+      true,
+      true,
+      false,
+      false
+    ])
     expect([room.permit().canAdmit(0), room.permit().canAdmit(1)]).toEqual([true, false])
     first.release()
     expect([second.reserve(100), second.reserve(1_000)]).toEqual([true, true])

@@ -13,9 +13,9 @@ const calls = growing(9, 60)
 const knownSessions: ReadonlyMap<string, KnownPrefixes> = new Map(
   [calls, growing(7, 60), growing(9, 61, ", ")].map((calls, number) => {
     const session = new RecordedSession()
-    const knowledge = new SessionIndex()
-    for (const texts of calls) session.record(texts, knowledge)
-    return [["s", "t", "\u00e9"][number]!, { session: number + 1, generation: 0, list: knowledge.knownPrefixes }]
+    const sessionIndex = new SessionIndex()
+    for (const texts of calls) session.record(texts, sessionIndex)
+    return [["s", "t", "\u00e9"][number]!, { session: number + 1, generation: 0, list: sessionIndex.knownPrefixes }]
   })
 )
 
@@ -44,7 +44,7 @@ const hasPayload = (value: any): boolean =>
 
 /** How many elements of the event were not parsed. */
 const knownElements = (text: Buffer) =>
-  open(text)!.payload.inputs.candidates.filter(({ kind }) => kind === "beginning").length
+  open(text)!.payload.inputs.candidates.filter(({ kind }) => kind === "known-prefix").length
 
 /** Whatever the text: it is refused exactly if the whole of it would be, and its payload is the one that JSON.parse finds. */
 const check = (text: Buffer): void => {
@@ -100,7 +100,7 @@ const mutation = fc.record({ at: place, removed: fc.constantFrom(0, 0, 1, 1, 2, 
 
 describe("EventJson", () => {
   it("opens an event of which a part is known", () => {
-    expect(mark.kind).toBe("beginning")
+    expect(mark.kind).toBe("known-prefix")
     const { reduced } = open(event)!
     expect(reduced.length).toBeLessThan(event.length / 2)
     expect(JSON.parse(reduced).properties.inputs.messages[0]).toBe(0)
@@ -178,7 +178,7 @@ describe("EventJson", () => {
         check(bytes)
         const found = open(bytes)
         if (found !== undefined) opened++
-        if (found?.payload.inputs.candidates.some(({ kind }) => kind === "beginning")) known++
+        if (found?.payload.inputs.candidates.some(({ kind }) => kind === "known-prefix")) known++
       }),
       { numRuns: 2000 }
     )

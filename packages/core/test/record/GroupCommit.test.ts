@@ -45,7 +45,7 @@ const starting = (recorder: Recorder["Service"]) =>
 
 const sessionsOf = (batch: ReadonlyArray<AppendEvent>) => batch.map(({ summary }) => String(summary.session))
 
-describe("EventWriter", () => {
+describe("GroupCommit", () => {
   it.effect("gathers events while others are committed, a session in one batch at a time and in its order", () =>
     Effect.gen(function* () {
       const memory = yield* Storage

@@ -7,15 +7,15 @@ import { keyOf, type KnownSession, SessionCache, unknownSession } from "../../sr
 
 /** A session of which so many messages are known. */
 const known = (messages: number, number = 1): KnownSession => {
-  const knowledge = new SessionIndex()
+  const sessionIndex = new SessionIndex()
   const list = Array.from({ length: messages }, (_, n) => `{"role":"user","content":"message ${number} ${n}"}`)
-  knowledge.learn(Split.split(PieceScanner.ofTexts(`{"messages":[${list.join()}]}`, "{}"), knowledge).learned)
-  return { ...unknownSession(), state: { number, generation: 0 }, index: knowledge }
+  sessionIndex.learn(Split.split(PieceScanner.ofTexts(`{"messages":[${list.join()}]}`, "{}"), sessionIndex).learned)
+  return { ...unknownSession(), state: { number, generation: 0 }, index: sessionIndex }
 }
 
 const costOf = (session: KnownSession, key: string) => session.index.cost + 2 * key.length
 
-describe("SessionMemory", () => {
+describe("SessionCache", () => {
   it("tells sessions of the same name in different projects apart", () => {
     const [a, b] = [ProjectId.make("a"), ProjectId.make("ab")]
     expect(keyOf(a, "bc")).not.toBe(keyOf(b, "c"))
@@ -59,7 +59,7 @@ describe("SessionMemory", () => {
     expect(memory.knownPrefixesOf("a").list).toEqual([])
   })
 
-  it("knows the beginnings of the session as it was, and none of one that it does not know", () => {
+  it("knows the knownPrefixes of the session as it was, and none of one that it does not know", () => {
     const memory = new SessionCache(1_000_000)
     expect(memory.knownPrefixesOf("a")).toBe(PieceScanner.noKnownPrefixes)
     memory.set("a", unknownSession())
@@ -73,10 +73,10 @@ describe("SessionMemory", () => {
   it("knows a large first call by its values, where its text is more than it may keep", () => {
     const list = Array.from({ length: 100 }, (_, n) => `{"role":"user","content":"${`${n} `.repeat(1000)}"}`)
     const payload = PieceScanner.ofTexts(`{"messages":[${list.join()}]}`, "{}")
-    const knowledge = new SessionIndex()
-    knowledge.learn(Split.split(payload, knowledge).learned)
+    const sessionIndex = new SessionIndex()
+    sessionIndex.learn(Split.split(payload, sessionIndex).learned)
     const memory = new SessionCache(payload.text.length)
-    memory.set("a", { ...unknownSession(), index: knowledge })
+    memory.set("a", { ...unknownSession(), index: sessionIndex })
     const { index: kept } = memory.get("a")!
     expect(kept.cost).toBeLessThanOrEqual(payload.text.length / 4)
     expect(Split.split(payload, kept).added).toEqual({ history: 0, parts: 0 })

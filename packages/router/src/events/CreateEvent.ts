@@ -108,7 +108,8 @@ export const make = Effect.gen(function* () {
     if (event === "late") return overloaded
     if (event === undefined) return undefined
     const text = headers[Events.idempotencyKeyHeader]
-    const key = text === undefined ? undefined : Option.getOrUndefined(yield* Effect.option(EventDecoder.decodeKey(text)))
+    const key =
+      text === undefined ? undefined : Option.getOrUndefined(yield* Effect.option(EventDecoder.decodeKey(text)))
     if (text !== undefined && key === undefined) return undefined
     const keyed = EventDecoder.withKey({ ...event, arrivedAtMs: cameAt }, key, bytes)
     const written = yield* Effect.provideService(recorder.createEvent(keyed), CurrentProject, project)

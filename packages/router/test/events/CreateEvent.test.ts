@@ -1,5 +1,5 @@
 /** What is too much, at the queue's limits and just past them, on both ways into the lane. */
-import { defaultWriterLimits, MemoryStorage, Storage, WriterLimits } from "@tachograph/core"
+import { defaultCommitLimits, MemoryStorage, Storage, CommitLimits } from "@tachograph/core"
 import { Deferred, Effect, Layer } from "effect"
 import { gzipSync } from "node:zlib"
 import { afterEach, describe, expect, it } from "vitest"
@@ -38,7 +38,7 @@ const start = async (limit: Limit, bodies = Number.POSITIVE_INFINITY) => {
     )
   ).pipe(Layer.provide(MemoryStorage.layer))
   const queue = { wait: 60_000, ...limit }
-  const limits = Layer.succeed(WriterLimits, { ...defaultWriterLimits, queue, bodies })
+  const limits = Layer.succeed(CommitLimits, { ...defaultCommitLimits, queue, bodies })
   tachograph = await createTachograph({ storage: Layer.mergeAll(gated, limits), apiKeys: [apiKey] })
   return JSON.stringify(event(await tachograph.fingerprint(fingerprint)))
 }

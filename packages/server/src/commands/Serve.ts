@@ -6,7 +6,7 @@ import {
   isStaticKey,
   Recorder,
   Retention,
-  SessionMemoryBytes,
+  SessionCacheBytes,
   staticKeyRule
 } from "@tachograph/core"
 import { Authorizer, NodeLane, Routes } from "@tachograph/router"
@@ -115,7 +115,7 @@ const oneProcess = (
     Layer.provide(Layer.effectDiscard(lane).pipe(Layer.provide(Authorizer.layer))),
     Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(options.maxBody))),
     Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),
-    Layer.provide(Layer.succeed(SessionMemoryBytes, options.sessionMemory)),
+    Layer.provide(Layer.succeed(SessionCacheBytes, options.sessionMemory)),
     Layer.provide(retain === undefined ? Layer.empty : Retention.layer({ keep: retain })),
     // What brings the tables up to date for workers is their primary.
     Layer.provide(options.migrate && worker === undefined ? choice.layer : choice.layerNoMigrations),

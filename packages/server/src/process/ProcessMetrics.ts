@@ -1,5 +1,5 @@
 /** What `/metrics` says of the process itself, by the names that Prometheus' own clients use. */
-import { ShownMetrics } from "@tachograph/core"
+import { ObservableMetrics } from "@tachograph/core"
 import { Effect, Layer, Metric } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import packageJson from "../../package.json" with { type: "json" }
@@ -29,14 +29,14 @@ export const layer: Layer.Layer<never> = Layer.effectDiscard(
     const delay = monitorEventLoopDelay({ resolution })
     delay.enable()
     yield* Effect.addFinalizer(() => Effect.sync(() => delay.disable()))
-    yield* ShownMetrics.show(
-      ShownMetrics.of(buildInfo, () => ({ value: 1 })),
-      ShownMetrics.of(memory, () => ({ value: process.memoryUsage.rss() })),
-      ShownMetrics.of(cpu, () => {
+    yield* ObservableMetrics.show(
+      ObservableMetrics.of(buildInfo, () => ({ value: 1 })),
+      ObservableMetrics.of(memory, () => ({ value: process.memoryUsage.rss() })),
+      ObservableMetrics.of(cpu, () => {
         const { system, user } = process.cpuUsage()
         return { count: (system + user) / 1e6, incremental: true }
       }),
-      ShownMetrics.of(lag, () => {
+      ObservableMetrics.of(lag, () => {
         const value = Math.max(0, delay.max / 1e6 - resolution) / 1e3
         delay.reset()
         return { value }

@@ -4,9 +4,9 @@ import {
   Errors,
   type EventId,
   type EventQuery,
-  KeysTaken,
+  KeyConflict,
   type ProjectId,
-  SessionMoved,
+  SessionConflict,
   type TakenKey
 } from "@tachograph/core"
 import { Effect } from "effect"
@@ -82,7 +82,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }))
     yield* own(project_id, owners, rows.tally)
     yield* BulkValues.asOneStatement(sql, [
-      ...BulkValues.chunks(rows.packs).map((some) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(some)}`),
+      ...BulkValues.chunks(rows.packs).map(
+        (some) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(some)}`
+      ),
       ...BulkValues.chunks(rows.events).map(
         (some) => sql`INSERT INTO events ${eventColumns.names} ${eventColumns.of(some)}`
       ),
@@ -122,7 +124,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       Effect.gen(function* () {
         const taken: Array<TakenKey> = []
         for (const [project_id, own] of inOrder) taken.push(...(yield* keys.take(project_id, own)))
-        if (taken.length > 0) return yield* new KeysTaken({ taken })
+        if (taken.length > 0) return yield* new KeyConflict({ taken })
 
         const numbers = new Map<AppendEvent, number>()
         const moved: Array<{ readonly project: ProjectId; readonly session: string }> = []
@@ -132,7 +134,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
           for (const [index, number] of done.appended.entries()) numbers.set(own[index]!, number)
         }
         // Fails, so that all of it is rolled back.
-        return moved.length > 0 ? yield* new SessionMoved({ sessions: moved }) : numbers
+        return moved.length > 0 ? yield* new SessionConflict({ sessions: moved }) : numbers
       })
     )
     return events.map((event) => numbers.get(event)!)

@@ -1,5 +1,5 @@
 /** What is counted of a storage's operations. */
-import { ShownMetrics } from "@tachograph/core"
+import { ObservableMetrics } from "@tachograph/core"
 import { Cause, Effect, Exit, Metric, type Scope } from "effect"
 
 /** Seconds. From what SQLite takes to read a row to what no operation's deadline allows. */
@@ -35,9 +35,9 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<StorageMetrics, never, Scope.Scope> {
   const context = yield* Effect.context<never>()
   let operations = 0
-  yield* ShownMetrics.show(
-    ShownMetrics.of(underWay, () => ({ value: operations })),
-    ShownMetrics.of(poolSize, () => ({ value: connections }))
+  yield* ObservableMetrics.show(
+    ObservableMetrics.of(underWay, () => ({ value: operations })),
+    ObservableMetrics.of(poolSize, () => ({ value: connections }))
   )
 
   const release = () => {

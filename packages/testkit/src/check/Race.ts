@@ -9,7 +9,7 @@ import {
   PersonId,
   Recorder,
   SessionId,
-  SessionMemoryBytes,
+  SessionCacheBytes,
   Storage
 } from "@tachograph/core"
 import { Effect, Layer } from "effect"
@@ -149,7 +149,7 @@ export const work = ({ duration, role, seed }: Options) =>
     Effect.provide(
       Recorder.layer.pipe(
         // Every other process forgets what it does not use at once.
-        Layer.provide(seed % 2 === 0 ? Layer.empty : Layer.succeed(SessionMemoryBytes, 300_000))
+        Layer.provide(seed % 2 === 0 ? Layer.empty : Layer.succeed(SessionCacheBytes, 300_000))
       )
     )
   )

@@ -45,7 +45,7 @@ export const define = (test: Test) => {
   ) {
     const before = yield* stateOf(storage)
     const error = yield* Effect.flip(storage.appendEvents(events))
-    expect(error._tag === "session-moved" && error.sessions).toEqual(
+    expect(error._tag === "session-conflict" && error.sessions).toEqual(
       moved.map(([project, session]) => ({ project, session }))
     )
     expect(yield* stateOf(storage)).toEqual(before)
@@ -109,11 +109,16 @@ export const define = (test: Test) => {
       )
       const old = yield* next(storage, 3, s1)
       yield* storage.eraseEvents(project, { before: eventId(2) }, 1)
-      yield* storage.sweepPacks(project, old.pack.session!.number, { to: 9, limit: 9, above: 9 }, ({ pendingSweep }) => ({
-        packs: [{ number: 1, bytes: undefined, formerNewBytes: 5, newBytes: 0 }],
-        done: { owned: [], pendingSweep },
-        value: undefined
-      }))
+      yield* storage.sweepPacks(
+        project,
+        old.pack.session!.number,
+        { to: 9, limit: 9, above: 9 },
+        ({ pendingSweep }) => ({
+          packs: [{ number: 1, bytes: undefined, formerNewBytes: 5, newBytes: 0 }],
+          done: { owned: [], pendingSweep },
+          value: undefined
+        })
+      )
       yield* expectMoved(storage, [old], [["default", "s1"]])
       expect(yield* storage.appendEvents([yield* next(storage, 3, s1)])).toEqual([old.pack.session!.number])
     }))

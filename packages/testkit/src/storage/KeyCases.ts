@@ -48,7 +48,7 @@ const keyed = ({ after = 0, body = "{}", inProject = project, key, person, sessi
 
 const takenBy = (storage: Storage["Service"], ...events: ReadonlyArray<AppendEvent>) =>
   Effect.map(Effect.flip(storage.appendEvents(events)), (error) =>
-    error._tag === "keys-taken"
+    error._tag === "key-conflict"
       ? error.taken.map(({ id, idempotency, project, receivedAt }) => ({
           project,
           key: idempotency.key,
@@ -113,7 +113,7 @@ export const define = (test: Test) => {
     Effect.gen(function* () {
       const event = keyed({ key: "moved", session: "s" })
       const moved = { ...event, pack: { ...event.pack, number: 2 } }
-      expect((yield* Effect.flip(storage.appendEvents([moved])))._tag).toBe("session-moved")
+      expect((yield* Effect.flip(storage.appendEvents([moved])))._tag).toBe("session-conflict")
       yield* storage.appendEvents([keyed({ key: "moved" })])
     }))
 

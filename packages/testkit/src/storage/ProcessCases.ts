@@ -1,5 +1,5 @@
 /** Recorders with memories of their own over one storage, as processes have them, and one that remembers nothing. */
-import { CurrentProject, type EventId, ProjectId, Recorder, SessionMemoryBytes, type Storage } from "@tachograph/core"
+import { CurrentProject, type EventId, ProjectId, Recorder, SessionCacheBytes, type Storage } from "@tachograph/core"
 import { Effect, Layer } from "effect"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"
@@ -50,7 +50,7 @@ export const define = (test: Test) => {
         ...storage,
         getSession: (...args: Parameters<typeof storage.getSession>) => (asked++, storage.getSession(...args))
       }
-      const forgetful = Calls.recorderOver(asking).pipe(Layer.provide(Layer.succeed(SessionMemoryBytes, 0)))
+      const forgetful = Calls.recorderOver(asking).pipe(Layer.provide(Layer.succeed(SessionCacheBytes, 0)))
       const all = calls(60)
       const expected = yield* storedBy(storage, "remembering", [remembering], 1, all)
       expect(yield* storedBy(storage, "forgetful", [forgetful], 1, all)).toBe(expected)

@@ -121,7 +121,12 @@ const kindOf = (number: number, content: Buffer, chain: Chain | undefined): Kind
       ? "continues"
       : "starts"
 
-const deflateOptions = (content: Buffer, kind: Kind, chain: Chain | undefined, effort: CompressionEffort): ZlibOptions => {
+const deflateOptions = (
+  content: Buffer,
+  kind: Kind,
+  chain: Chain | undefined,
+  effort: CompressionEffort
+): ZlibOptions => {
   const isLong = content.length >= longFrom
   const isQuick = isLong && effort === "quick"
   const seen = isQuick ? Math.min(windowBytes, Math.max(quickWindow, 2 * content.length)) : windowBytes

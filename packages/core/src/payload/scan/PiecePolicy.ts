@@ -39,11 +39,11 @@ export const isInstruction = (text: Buffer, at: number): boolean =>
 /** Objects and arrays in each other that are looked into; what is deeper is taken as it stands. */
 export const maxDepth = 32
 
-/** Marks in one value; what comes after so many is taken as it stands. Far more than any conversation has. */
+/** Candidates in one value; what comes after so many is taken as it stands. Far more than any conversation has. */
 export const maxCandidates = 50_000
 
 /** Of the elements at the end of a conversation so many may differ in the next call, as with marks for a provider's cache. */
 export const unsettledElements = 4
 
-/** Conversations in one session whose beginnings are remembered: an agent and those that it calls on. */
+/** Conversations in one session whose known prefixes are remembered: an agent and those that it calls on. */
 export const maxKnownPrefixes = 4

@@ -1,5 +1,5 @@
 /**
- * Marks the values of a payload that are worth being pieces: one scan, in which nothing is skipped but the beginning of a
+ * Finds the values of a payload that are worth being pieces: one scan, in which nothing is skipped but the known prefix of a
  * conversation that was seen before, which a hash over all of it recognises at once.
  */
 import { createHash, type Hash } from "node:crypto"
@@ -47,7 +47,7 @@ export interface PieceCandidate {
 
 /** The elements with which a conversation is known to begin. */
 export interface KnownPrefixCandidate {
-  readonly kind: "beginning"
+  readonly kind: "known-prefix"
   readonly start: number
   readonly end: number
   readonly prefix: KnownPrefix
@@ -60,11 +60,11 @@ export interface Conversation {
   /** Where its first element starts. */
   readonly start: number
   readonly known: KnownPrefixCandidate | undefined
-  /** Behind the beginning, where one is known. */
+  /** Behind the known prefix, where one is known. */
   readonly elements: ReadonlyArray<PieceCandidate>
 }
 
-/** A value of a text, and what is marked in it, in the order of the text; marks do not overlap. */
+/** A value of a text, and what is marked in it, in the order of the text; candidates do not overlap. */
 export interface ScannedValue extends Span {
   readonly candidates: ReadonlyArray<PieceCandidate | KnownPrefixCandidate>
   readonly conversations: ReadonlyArray<Conversation>
@@ -84,11 +84,11 @@ export interface ScannedPayload {
   readonly text: Buffer
   readonly inputs: ScannedValue
   readonly output: ScannedValue
-  /** What the beginnings among the marks are known from. */
+  /** What the known prefixes among the candidates are known from. */
   readonly knownPrefixes: KnownPrefixes
 }
 
-/** Marks two texts, of which nothing is known. */
+/** Scans two texts, of which nothing is known. */
 export const ofTexts = (inputs: string, output: string): ScannedPayload => {
   const text = Buffer.from(`${inputs}\n${output}`)
   const marked = ofInputs(text, skipSpace(text, 0), noKnownPrefixes.list)
@@ -106,36 +106,36 @@ export const rescan = ({ inputs, output, text }: ScannedPayload): ScannedPayload
 const noCandidates: ReadonlyArray<PieceCandidate> = []
 
 /**
- * Marks the inputs of a call: the value that starts at `at`. Elements of arrays that are reached through objects alone are
+ * Finds the inputs of a call: the value that starts at `at`. Elements of arrays that are reached through objects alone are
  * the history. Throws `Malformed`, or answers nonsense, where the text is not JSON.
  */
-export const ofInputs = (text: Buffer, at: number, beginnings: ReadonlyArray<KnownPrefix>): ScannedValue => {
-  const marker = new PieceScanner(text, beginnings)
-  const end = marker.inputs(at, 0)
-  return { start: at, end, candidates: marker.candidates, conversations: marker.conversations }
+export const ofInputs = (text: Buffer, at: number, knownPrefixes: ReadonlyArray<KnownPrefix>): ScannedValue => {
+  const scanner = new PieceScanner(text, knownPrefixes)
+  const end = scanner.inputs(at, 0)
+  return { start: at, end, candidates: scanner.candidates, conversations: scanner.conversations }
 }
 
-/** Marks the output of a call: there is no history in it. */
+/** Finds the output of a call: there is no history in it. */
 export const ofOutput = (text: Buffer, at: number): ScannedValue => {
-  const marker = new PieceScanner(text, [])
-  const end = marker.inside(at, PiecePolicy.partBytes, 0, marker.candidates)
-  return { start: at, end, candidates: marker.candidates, conversations: [] }
+  const scanner = new PieceScanner(text, [])
+  const end = scanner.inside(at, PiecePolicy.partBytes, 0, scanner.candidates)
+  return { start: at, end, candidates: scanner.candidates, conversations: [] }
 }
 
 class PieceScanner {
   readonly candidates: Array<PieceCandidate | KnownPrefixCandidate> = []
   readonly conversations: Array<Conversation> = []
   readonly #text: Buffer
-  readonly #beginnings: ReadonlyArray<KnownPrefix>
+  readonly #knownPrefixes: ReadonlyArray<KnownPrefix>
   #left = PiecePolicy.maxCandidates
   /** Beginnings that may still be hashed: a text could be made in which they seem to stand everywhere. */
   #tries = 2 * PiecePolicy.maxKnownPrefixes
   /** The element that is being marked tells the model what it is; that is a setting of the call, wherever it stands. */
   #inInstruction = false
 
-  constructor(text: Buffer, beginnings: ReadonlyArray<KnownPrefix>) {
+  constructor(text: Buffer, knownPrefixes: ReadonlyArray<KnownPrefix>) {
     this.#text = text
-    this.#beginnings = beginnings
+    this.#knownPrefixes = knownPrefixes
   }
 
   /** A value that is reached through objects alone. Answers the place behind it, as all of these do. */
@@ -175,30 +175,36 @@ class PieceScanner {
     return next + 1
   }
 
-  /** The first of the beginnings with which the elements at `start` begin. */
+  /** The first of the known prefixes with which the elements at `start` begin. */
   #recognise(start: number): KnownPrefixCandidate | undefined {
     const text = this.#text
-    for (const beginning of this.#beginnings) {
-      const end = start + beginning.bytes
+    for (const knownPrefix of this.#knownPrefixes) {
+      const end = start + knownPrefix.bytes
       if (end >= text.length || this.#tries === 0) continue
       const next = text[skipSpace(text, end)]
       if (next !== comma && next !== closeBracket) continue
-      if (!beginning.ending.equals(text.subarray(end - beginning.ending.length, end))) continue
+      if (!knownPrefix.ending.equals(text.subarray(end - knownPrefix.ending.length, end))) continue
       this.#tries--
       const hash = createHash("sha256").update(text.subarray(start, end))
-      if (hash.copy().digest().equals(beginning.sha256)) return { kind: "beginning", start, end, prefix: beginning, hash }
+      if (hash.copy().digest().equals(knownPrefix.sha256))
+        return { kind: "known-prefix", start, end, prefix: knownPrefix, hash }
     }
     return undefined
   }
 
-  #push(into: Array<PieceCandidate | KnownPrefixCandidate>, mark: PieceCandidate, least: number): void {
-    if (mark.end - mark.start < least || this.#left === 0) return
+  #push(into: Array<PieceCandidate | KnownPrefixCandidate>, candidate: PieceCandidate, least: number): void {
+    if (candidate.end - candidate.start < least || this.#left === 0) return
     this.#left--
-    into.push(mark)
+    into.push(candidate)
   }
 
   /** A value that is not looked into. */
-  #leaf(start: number, least: number, kind: PieceCandidate["kind"], into: Array<PieceCandidate | KnownPrefixCandidate>): number {
+  #leaf(
+    start: number,
+    least: number,
+    kind: PieceCandidate["kind"],
+    into: Array<PieceCandidate | KnownPrefixCandidate>
+  ): number {
     const end = skipValue(this.#text, start)
     this.#push(into, { kind, start, end, inner: noCandidates }, least)
     return end
@@ -221,7 +227,7 @@ class PieceScanner {
     return end
   }
 
-  /** Marks what stands in a value: strings of `stringBytes` or more, and elements of arrays. */
+  /** Finds what stands in a value: strings of `stringBytes` or more, and elements of arrays. */
   inside(at: number, stringBytes: number, depth: number, into: Array<PieceCandidate | KnownPrefixCandidate>): number {
     const text = this.#text
     const first = text[at]
@@ -233,5 +239,5 @@ class PieceScanner {
   }
 }
 
-/** Bytes at the end of a beginning that are compared before anything is hashed. */
+/** Bytes at the end of a known prefix that are compared before anything is hashed. */
 export const endingBytes = 32

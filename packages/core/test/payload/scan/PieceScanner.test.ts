@@ -10,7 +10,7 @@ type AnyMark = PieceScanner.PieceCandidate | PieceScanner.KnownPrefixCandidate
 
 /** Every mark, with those in it behind it. */
 const flat = (marks: ReadonlyArray<AnyMark>): ReadonlyArray<AnyMark> =>
-  marks.flatMap((mark) => [mark, ...(mark.kind === "beginning" ? [] : flat(mark.inner))])
+  marks.flatMap((mark) => [mark, ...(mark.kind === "known-prefix" ? [] : flat(mark.inner))])
 
 const shown = (text: Buffer, { candidates: marks }: PieceScanner.ScannedValue) =>
   flat(marks).map(({ end, kind, start }) => `${kind} ${text.toString("utf8", start, end)}`)
@@ -25,20 +25,20 @@ const isInOrder = (marks: ReadonlyArray<AnyMark>, start: number, end: number): b
   let at = start
   for (const mark of marks) {
     if (mark.start < at || mark.end <= mark.start || mark.end > end) return false
-    if (mark.kind !== "beginning" && !isInOrder(mark.inner, mark.start, mark.end)) return false
+    if (mark.kind !== "known-prefix" && !isInOrder(mark.inner, mark.start, mark.end)) return false
     at = mark.end
   }
   return true
 }
 
-describe("Marks", () => {
+describe("PieceScanner", () => {
   it("marks values, in the order of the text and without overlap", () => {
     fc.assert(
       fc.property(anyCalls, (calls) => {
         const session = new RecordedSession()
-        const knowledge = new SessionIndex()
+        const sessionIndex = new SessionIndex()
         for (const texts of calls) {
-          const { inputs, output, text } = opened(texts, knowledge.knownPrefixes).payload
+          const { inputs, output, text } = opened(texts, sessionIndex.knownPrefixes).payload
           expect(text.toString("utf8", inputs.start, inputs.end)).toBe(texts.inputs)
           expect(text.toString("utf8", output.start, output.end)).toBe(texts.output)
           for (const { end, candidates: marks, start } of [inputs, output]) {
@@ -46,10 +46,10 @@ describe("Marks", () => {
             for (const mark of flat(marks)) {
               const value = text.toString("utf8", mark.start, mark.end)
               // The elements of a conversation without its brackets.
-              expect(() => JSON.parse(mark.kind === "beginning" ? `[${value}]` : value)).not.toThrow()
+              expect(() => JSON.parse(mark.kind === "known-prefix" ? `[${value}]` : value)).not.toThrow()
             }
           }
-          session.record(texts, knowledge)
+          session.record(texts, sessionIndex)
         }
       }),
       { numRuns: 40 }
@@ -132,21 +132,23 @@ describe("Marks", () => {
       inputs: `[${Array.from({ length: PiecePolicy.maxCandidates + 100 }, (_, n) => `"${n} ${"x".repeat(16)}"`).join(",")}]`,
       output: "1"
     }
-    const knowledge = new SessionIndex()
+    const sessionIndex = new SessionIndex()
     const session = new RecordedSession()
-    expect(session.record(texts, knowledge).added.history).toBe(PiecePolicy.maxCandidates)
-    expect(session.record(texts, knowledge).added.history).toBe(0)
+    expect(session.record(texts, sessionIndex).added.history).toBe(PiecePolicy.maxCandidates)
+    expect(session.record(texts, sessionIndex).added.history).toBe(0)
   })
 
   it("recognises how a conversation began, wherever it stands, and only that", () => {
-    const knowledge = new SessionIndex()
+    const sessionIndex = new SessionIndex()
     const session = new RecordedSession()
     const calls = growing(8, 60)
-    for (const texts of calls) session.record(texts, knowledge)
-    const beginnings = knowledge.knownPrefixes.slice(0, 1)
+    for (const texts of calls) session.record(texts, sessionIndex)
+    const knownPrefixes = sessionIndex.knownPrefixes.slice(0, 1)
     const { inputs } = calls.at(-1)!
     const begins = (text: string) =>
-      PieceScanner.ofInputs(Buffer.from(text), 0, beginnings).candidates.filter(({ kind }) => kind === "beginning").length
+      PieceScanner.ofInputs(Buffer.from(text), 0, knownPrefixes).candidates.filter(
+        ({ kind }) => kind === "known-prefix"
+      ).length
     const messages = inputs.slice(inputs.indexOf("["), -1)
     expect(begins(inputs)).toBe(1)
     expect(begins(`{"x":{"y":${messages}},"z":[\n ${messages.slice(1)}}`)).toBe(2)
@@ -155,7 +157,7 @@ describe("Marks", () => {
     expect(begins(`[${messages}]`)).toBe(0)
     expect(begins(`[1,${messages.slice(1)}`)).toBe(0)
 
-    const known = PieceScanner.ofInputs(Buffer.from(messages), 0, beginnings).candidates[0]!
+    const known = PieceScanner.ofInputs(Buffer.from(messages), 0, knownPrefixes).candidates[0]!
     const at = [known.start + 2, known.start + 20, known.end - 33, known.end - 4]
     for (const place of at) expect(begins(`${messages.slice(0, place)}x${messages.slice(place + 1)}`)).toBe(0)
     expect(begins(`${messages.slice(0, known.end)}]`)).toBe(1)
@@ -165,16 +167,16 @@ describe("Marks", () => {
 
   it("hashes a text but a few times, however often a beginning seems to stand in it", () => {
     const session = new RecordedSession()
-    const knowledge = new SessionIndex()
+    const sessionIndex = new SessionIndex()
     const element = `"${"x".repeat(40)}"`
-    session.record({ inputs: `["${noise(1, 20)}"]`, output: "1" }, knowledge)
-    session.record({ inputs: `[${Array.from({ length: 2000 }, () => element).join(",")}]`, output: "1" }, knowledge)
-    const { bytes } = knowledge.knownPrefixes[0]!
+    session.record({ inputs: `["${noise(1, 20)}"]`, output: "1" }, sessionIndex)
+    session.record({ inputs: `[${Array.from({ length: 2000 }, () => element).join(",")}]`, output: "1" }, sessionIndex)
+    const { bytes } = sessionIndex.knownPrefixes[0]!
     // Arrays in a period such that, seen from each, the last bytes of the beginning are where they have to be.
     const length = Array.from({ length: 200 }, (_, index) => index + 40).find((x) => (bytes - x - 2) % (x + 8) === 0)!
     const inputs = `{${Array.from({ length: 4000 }, () => `"":["${"x".repeat(length)}"]`).join(",")}}`
     let hashed = 0
-    const counting = knowledge.knownPrefixes.map((beginning) => ({
+    const counting = sessionIndex.knownPrefixes.map((beginning) => ({
       ...beginning,
       get sha256() {
         hashed++
@@ -193,12 +195,16 @@ describe("Marks", () => {
     expect(payload.knownPrefixes).toBe(PieceScanner.noKnownPrefixes)
 
     const session = new RecordedSession()
-    const knowledge = new SessionIndex()
-    session.record(a!, knowledge)
-    const known = opened(b!, knowledge.knownPrefixes).payload
-    expect(known.inputs.candidates[0]!.kind).toBe("beginning")
+    const sessionIndex = new SessionIndex()
+    session.record(a!, sessionIndex)
+    const known = opened(b!, sessionIndex.knownPrefixes).payload
+    expect(known.inputs.candidates[0]!.kind).toBe("known-prefix")
     const again = PieceScanner.rescan(known)
     expect(again.inputs.candidates).toEqual(opened(b!, []).payload.inputs.candidates)
-    expect([again.text, again.output, again.knownPrefixes]).toEqual([known.text, known.output, PieceScanner.noKnownPrefixes])
+    expect([again.text, again.output, again.knownPrefixes]).toEqual([
+      known.text,
+      known.output,
+      PieceScanner.noKnownPrefixes
+    ])
   })
 })
