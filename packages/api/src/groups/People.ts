@@ -1,5 +1,5 @@
 import { PersonId } from "@tachograph/core/domain/Person"
-import { ErasureReceipt } from "@tachograph/core/domain/StorageUsage"
+import { ErasureReceipt } from "@tachograph/core/domain/ErasureReceipt"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, administering, reading, writing } from "../Authorization.ts"

@@ -1,5 +1,5 @@
 import { SessionId } from "@tachograph/core/domain/Session"
-import { ErasureReceipt } from "@tachograph/core/domain/StorageUsage"
+import { ErasureReceipt } from "@tachograph/core/domain/ErasureReceipt"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, administering } from "../Authorization.ts"
 import { SessionNotFound } from "../Errors.ts"

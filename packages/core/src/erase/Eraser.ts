@@ -9,7 +9,7 @@ import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
-import type { ErasureReceipt } from "../domain/StorageUsage.ts"
+import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
 import { Sweep } from "../payload/Sweep.ts"
 import { type Erasable, Storage } from "../Storage.ts"
 

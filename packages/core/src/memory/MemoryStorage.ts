@@ -6,7 +6,7 @@ import { AgentNotFound, AgentVersionNotFound, EventNotFound, PersonNotFound } fr
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import { MemoryProject, putVersion } from "./MemoryProject.ts"
-import { keyOf } from "../sessions/SessionCache.ts"
+import { keyOf } from "../sessions/SessionKey.ts"
 import { type AppendEvent, KeyConflict, SessionConflict, Storage } from "../Storage.ts"
 
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {

@@ -3,8 +3,6 @@
  * least recently is forgotten first, and read again when it comes back.
  */
 import { Context } from "effect"
-import type { ProjectId } from "../domain/Project.ts"
-import type { SessionId } from "../domain/Session.ts"
 import { SessionIndex } from "../payload/SessionIndex.ts"
 import { type KnownPrefixes, noKnownPrefixes } from "../payload/scan/PieceScanner.ts"
 import type { SessionState } from "../Storage.ts"

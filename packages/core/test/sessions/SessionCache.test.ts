@@ -3,7 +3,8 @@ import { ProjectId } from "../../src/domain/Project.ts"
 import * as PieceScanner from "../../src/payload/scan/PieceScanner.ts"
 import { SessionIndex } from "../../src/payload/SessionIndex.ts"
 import * as Split from "../../src/payload/Split.ts"
-import { keyOf, type KnownSession, SessionCache, unknownSession } from "../../src/sessions/SessionCache.ts"
+import { type KnownSession, SessionCache, unknownSession } from "../../src/sessions/SessionCache.ts"
+import { keyOf } from "../../src/sessions/SessionKey.ts"
 
 /** A session of which so many messages are known. */
 const known = (messages: number, number = 1): KnownSession => {
