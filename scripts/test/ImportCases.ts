@@ -1,6 +1,6 @@
-/** What the import rules of .oxlintrc.json forbid and allow, package by package. */
+/** What the import rules in .oxlintrc.json forbid and allow, by package. */
 
-/** Modules, imported into files of a folder, and the message that has to come, or none. */
+/** Modules imported by files of a folder, and the message that the rule reports, if any. */
 interface Case {
   readonly folder: string
   readonly modules: ReadonlyArray<string>
@@ -170,8 +170,8 @@ export const cases: ReadonlyArray<Case> = [
   allows("packages/testkit/src", "@tachograph/api", "@tachograph/core", "@tachograph/core/domain/Agent", "vitest")
 ]
 
-/** Offences that are not a matter of one module's name, each whole, with the rule that sees it. */
-export const offences: ReadonlyArray<{ readonly file: string; readonly text: string; readonly rule?: string }> = [
+/** Violations that depend on more than a module's name: whole files, with the rule that reports them. */
+export const violations: ReadonlyArray<{ readonly file: string; readonly text: string; readonly rule?: string }> = [
   {
     file: "packages/api/src/handler.ts",
     text: `import { HttpApiBuilder } from "effect/http-api"\nexport const x = HttpApiBuilder\n`,
