@@ -23,9 +23,8 @@ export const ModelFacts = Schema.Struct({
 })
 export type ModelFacts = typeof ModelFacts.Type
 
-const envelope = {
-  id: EventId,
-  receivedAt: Schema.DateTimeUtcFromString,
+/** The fields that a client sends with a call, beside its payload. */
+export const callFields = {
   api: Api,
   fingerprintId: FingerprintId,
   agent: AgentName,
@@ -33,13 +32,16 @@ const envelope = {
   person: Schema.NullOr(PersonId),
   session: SessionId,
   occurredAt: Schema.NullOr(Schema.DateTimeUtcFromString),
-  /** Milliseconds that the call took, by the client's word. */
+  /** Milliseconds that the call took, as the client reports it. */
   durationMs: Schema.NullOr(Schema.Finite)
 }
+export type CallFields = Pick<EventSummary, keyof typeof callFields>
 
-/** An event without its payloads, as lists show it. Sizes are bytes of UTF-8 as sent. */
+/** An event without its payload, as lists show it. Sizes are bytes of UTF-8 as sent. */
 export class EventSummary extends Schema.Class<EventSummary>("EventSummary")({
-  ...envelope,
+  id: EventId,
+  receivedAt: Schema.DateTimeUtcFromString,
+  ...callFields,
   ...ModelFacts.fields,
   inputsBytes: Schema.Int,
   outputBytes: Schema.Int
