@@ -1,4 +1,4 @@
-/** The application's own routes. `POST /chat` asks a model, and records what it was asked and what it answered. */
+/** The application's own routes. `POST /chat` calls a model and records the request and the response. */
 import { SessionId } from "@tachograph/core"
 import { Config, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpBody, HttpClient, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -16,12 +16,12 @@ const chat = Effect.gen(function* () {
       headers: { authorization: `Bearer ${Redacted.value(key)}` },
       body: HttpBody.text(request, "application/json")
     })
-    const answer = yield* response.text
-    // Whoever asked is not to suffer from what was not recorded.
-    yield* record({ session, request, answer }).pipe(
+    const text = yield* response.text
+    // A failed recording is logged; it does not fail the request.
+    yield* record({ session, request, response: text }).pipe(
       Effect.ignoreCause({ log: "Error", message: "A call was not recorded" })
     )
-    return HttpServerResponse.text(answer, { status: response.status, contentType: "application/json" })
+    return HttpServerResponse.text(text, { status: response.status, contentType: "application/json" })
   })
 })
 

@@ -31,7 +31,7 @@ const application = HttpRouter.serve(Layer.merge(Chat.layer, Routes.layer), {
 )
 
 NodeRuntime.runMain(Layer.launch(application), {
-  // A signal is how it ends, not how it fails.
+  // A signal is a normal way to end: exit with 0.
   teardown: (exit, onExit) =>
     Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
 })

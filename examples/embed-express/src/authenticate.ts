@@ -1,4 +1,4 @@
-/** The application's own way of knowing who is asking. */
+/** The application's own authentication. */
 import type { RequestHandler } from "express"
 
 interface User {

@@ -10,9 +10,9 @@ const tachograph = await createTachograph({
 const app = express()
 app.use(
   express.json({
-    // Express refuses larger bodies, 100 kB unless told otherwise, before Tachograph sees them.
+    // Express rejects larger bodies before Tachograph sees them. Its default is 100 kB.
     limit: "32mb",
-    // Else they would be recorded as they were parsed, not as they were sent.
+    // Keeps the bytes: without them Tachograph records the parsed value, not what was sent.
     verify: (request, _response, bytes) => Object.assign(request, { rawBody: bytes })
   })
 )

@@ -1,4 +1,4 @@
-/** Stands for the provider's Responses API, for trying the example without a key: answers every question with "42". */
+/** A stub of the provider's Responses API, to try the example without an API key: every answer is "42". */
 import { createServer } from "node:http"
 
 const answer = {

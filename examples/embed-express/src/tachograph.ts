@@ -8,31 +8,31 @@ export const tachograph = await createTachograph({
   authorize: ({ source }) => ((source as Request).user?.isAdmin ? { project: "default", scopes: ["admin"] } : null)
 })
 
-// Once, when the application starts: what it runs on.
+// Once per application start: register the runtime (language and system).
 const fingerprint_id = await tachograph.fingerprint({
   language: "typescript",
   language_version: process.versions.node,
   system: process.platform
 })
 
-interface About {
+interface CallContext {
   readonly session: string
   readonly person?: string
 }
 
 /**
- * A `fetch` for OpenAI's SDK, which records what was sent and answered. Nobody waits for that; where it fails, it is logged
- * and the call goes on. An answer that is no JSON, as a stream is none, is not recorded.
+ * A `fetch` for OpenAI's SDK that records each request and its response. It does not wait for the recording; if that fails,
+ * the error is logged and the call succeeds. A response that is not JSON, such as a stream, is not recorded.
  */
 export const recording =
-  (about: About): typeof fetch =>
+  (context: CallContext): typeof fetch =>
   async (url, init) => {
     const occurred_at = new Date()
     const response = await fetch(url, init)
-    const record = async (inputs: string, answer: Response) => {
-      const output = await answer.text()
+    const record = async (inputs: string, copy: Response) => {
+      const output = await copy.text()
       await tachograph.record({
-        ...about,
+        ...context,
         event_name: "llm",
         fingerprint_id,
         occurred_at,

@@ -9,7 +9,7 @@ const tachograph = await createTachograph({
 })
 const app = fastify({ logger: true })
 
-// Before any body is parsed: Fastify leaves to Tachograph what is its own, and goes on with everything else.
+// Runs before Fastify parses a body: Tachograph answers its own paths, Fastify handles all others.
 app.addHook("onRequest", (request, reply, next) => {
   let isOurs = true
   tachograph.node(request.raw, reply.raw, () => {

@@ -7,7 +7,7 @@ const tachograph = await createTachograph({
   apiKeys: [process.env.TACHOGRAPH_API_KEY!]
 })
 const server = createServer((request, response) =>
-  // Its own paths are answered by Tachograph, and everything else by you.
+  // Tachograph answers requests to its own paths and calls the callback for all others.
   tachograph.node(request, response, () => response.end("Hello from my own server\n"))
 )
 server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1")

@@ -3,14 +3,14 @@ import { sqlite } from "@tachograph/storage-sqlite"
 
 const tachograph = await createTachograph({ storage: sqlite("tachograph.db") })
 
-// Once, when an application starts: what it runs on.
+// Once per application start: register the runtime (language and system).
 const fingerprint_id = await tachograph.fingerprint({
   language: "typescript",
   language_version: process.versions.node,
   system: process.platform
 })
 
-// After every model call: what went in and what came out, in the provider's own format.
+// After every model call: the request and the response, in the provider's own format.
 const { event_id } = await tachograph.record({
   event_name: "llm",
   fingerprint_id,
@@ -23,7 +23,7 @@ const { event_id } = await tachograph.record({
 })
 console.log(await tachograph.recorder.getEventText(event_id))
 
-// What cannot be recorded says why.
+// An invalid event is rejected with one detail per error.
 await tachograph.record({ event_name: "llm" }).catch((error) => {
   if (!(error instanceof TachographError) || error.type !== "validation-error") throw error
   for (const { loc, msg } of error.detail) console.log(`${loc.join(".")}: ${msg}`)

@@ -1,4 +1,4 @@
-/** The function as few files that start quickly, by esbuild. */
+/** Bundles the function with esbuild into a few files, so that it starts quickly. */
 import { build, type BuildOptions } from "esbuild"
 import { readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -15,25 +15,25 @@ const options: BuildOptions = {
   target: "node22",
   minify: true,
   outExtension: { ".js": ".mjs" },
-  // What is imported when somebody asks for it becomes a file of its own: the page of /docs weighs more than all the rest.
+  // Dynamic imports become separate files, loaded on demand: the /docs page is larger than the rest together.
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
-  // Another such page, which nothing here serves.
+  // A second documentation page, which Tachograph does not serve.
   external: ["*/httpApiSwagger.js"],
-  // What is CommonJS asks for Node's modules in its own way.
+  // Bundled CommonJS code calls `require` for Node's modules, which an ES module does not have.
   banner: {
     js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);'
   }
 }
 
-/** Writes `handler.mjs` and its chunks into a folder, which is emptied first. */
+/** Empties `outdir`, then writes `handler.mjs` and its chunks into it. */
 export const bundleInto = async (outdir: string, entry: BuildOptions = { entryPoints: ["src/handler.ts"] }) => {
   rmSync(outdir, { recursive: true, force: true })
   await build({ ...options, ...entry, outdir })
 }
 
-/** What the files of a bundle weigh, in bytes. */
-export const weigh = (outdir: string) =>
+/** The files of a bundle with their sizes in bytes. */
+export const sizes = (outdir: string) =>
   readdirSync(outdir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name, parentPath }) => {

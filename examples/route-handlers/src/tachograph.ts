@@ -1,17 +1,17 @@
 import { createTachograph, type Tachograph } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
 
-let opened: Promise<Tachograph> | undefined
+let tachograph: Promise<Tachograph> | undefined
 
-/** Opened by the first request: whoever builds the application loads these files too. */
-export const open = () => (opened ??= opening())
+/** Opens the storage with the first request, not on import: a build of the application imports this file too. */
+export const open = () => (tachograph ??= create())
 
-const opening = async () => {
+const create = async () => {
   try {
     return await createTachograph({ storage: sqlite("tachograph.db"), apiKeys: [process.env.TACHOGRAPH_API_KEY!] })
   } catch (error) {
-    // The next request tries again.
-    opened = undefined
+    // Lets the next request try again.
+    tachograph = undefined
     throw error
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Records one model call with nothing but `fetch`, and reads it back.
+ * Records one model call with `fetch` alone and reads it back.
  *
  *   TACHOGRAPH_URL=http://127.0.0.1:4400 TACHOGRAPH_API_KEY=tg_… node src/record.ts
  */
@@ -20,7 +20,7 @@ const call = async (method: string, path: string, body?: unknown) => {
   return text
 }
 
-// Once, when the application starts: what it runs on.
+// Once per application start: register the runtime (language and system).
 const { fingerprint_id } = JSON.parse(
   await call("PUT", "/fingerprints", {
     language: "typescript",
@@ -29,7 +29,7 @@ const { fingerprint_id } = JSON.parse(
   })
 )
 
-// After every model call: what went in, and what came out, in the provider's own format.
+// After every model call: the request and the response, in the provider's own format.
 const { event_id } = JSON.parse(
   await call("POST", "/events", {
     event_name: "llm",
