@@ -14,7 +14,7 @@ const tachograph = Command.make("tachograph").pipe(
   Command.withSubcommands([serve, migrate, keys, storage])
 )
 
-/** A command line that cannot be read is answered with one line, like any other failure; help is for who asks for it. */
+/** An invalid command line is reported in one line, like any other failure, instead of with the whole help text. */
 const presenter: CliOutput.Presenter = {
   present: (event) => (event._tag === "InvalidInvocation" ? Effect.void : CliOutput.defaultPresenter.present(event))
 }
@@ -25,11 +25,11 @@ const usage = (error: CliError.ShowHelp): UsageError => {
   return new UsageError({ message: `${message} (see ${error.commandPath.join(" ")} --help)` })
 }
 
-/** A worker's primary says it, in its own name. */
+/** A worker sends its failure to the primary, which reports it once for all workers. */
 const report = (message: string) =>
-  Worker.assignment === undefined ? Console.error(`tachograph: ${message}`) : Worker.send({ failure: message })
+  Worker.assignment === undefined ? Console.error(`tachograph: ${message}`) : Worker.send({ type: "failed", message })
 
-/** Runs a command line; fails with what was printed to standard error, if anything was. */
+/** Runs a command line. An error has been printed to standard error before the effect fails with it. */
 export const run = (args: ReadonlyArray<string>) =>
   Command.runWith(tachograph, { version: packageJson.version })(args).pipe(
     Effect.catchTag("ShowHelp", (error) => (error.errors.length === 0 ? Effect.void : Effect.fail(usage(error)))),

@@ -6,27 +6,27 @@ import { run } from "./Cli.ts"
 import * as Worker from "./workers/Worker.ts"
 
 if (Worker.assignment === undefined) {
-  // The first signal ends cleanly; a second one means now.
-  let signals = 0
+  // The first signal shuts down gracefully; the second exits immediately.
+  let signalCount = 0
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      if (++signals > 1) process.exit(1)
+      if (++signalCount > 1) process.exit(1)
     })
   }
-  // Where it renews no workers, it ends them: so says a terminal that it closes.
+  // SIGHUP restarts the workers. Without workers, or when a terminal closes, it shuts down.
   process.on("SIGHUP", () => {
     if (process.listenerCount("SIGHUP") === 1) process.kill(process.pid, "SIGTERM")
   })
 } else {
-  // A terminal's signals come to the primary and to its workers: it is for the primary to say what they mean. Without a
-  // primary, a worker ends at once.
+  // A terminal sends its signals to the primary and the workers. The primary decides what they mean; a worker without a
+  // primary exits at once.
   process.on("SIGHUP", () => {})
 }
 
 run(process.argv.slice(2)).pipe(
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain({
-    // A signal is how a server ends, not how it fails.
+    // A shutdown by signal is not a failure: exit 0.
     teardown: (exit, onExit) =>
       Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
   })

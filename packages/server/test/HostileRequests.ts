@@ -1,6 +1,6 @@
 /**
- * Requests that nobody sends in good faith: the JSON parsing test suite, the big list of naughty strings, and bodies and
- * bytes that fast-check makes up from a seed. An endless supply; the first few thousand hold every text of both lists.
+ * Hostile requests: the JSON parsing test suite, the big list of naughty strings, and bodies and bytes that fast-check
+ * generates from a seed. The sequence is endless; its first few thousand requests contain every text of both lists.
  */
 import { RandomJson } from "@tachograph/testkit"
 import naughty from "big-list-of-naughty-strings/blns.json" with { type: "json" }
@@ -12,7 +12,7 @@ export interface HostileRequest {
   readonly path: string
   readonly body?: Uint8Array<ArrayBuffer>
   readonly contentType?: string
-  /** What must be found in the event that is read back, if this is an event and is taken. */
+  /** Must be contained in the event that is read back, if this is an event and is accepted. */
   readonly payload?: string
 }
 
@@ -29,7 +29,7 @@ const strings: ReadonlyArray<string> = [
 const utf8 = new TextEncoder()
 const bodyOf = (text: string) => utf8.encode(text)
 
-/** Every endpoint with a body, and the least that it takes, with a place for something else. */
+/** Every endpoint that takes a body, with its smallest body around a given JSON value. */
 const bodies: Readonly<Record<string, (value: string) => string>> = {
   "PUT /api/v1/agents": (value) => `{"agent_name":${value},"description":${value}}`,
   "PUT /api/v1/agents/bot/agent-versions": (value) => `{"agent_version_name":${value},"description":null}`,
@@ -54,11 +54,11 @@ const event = (fingerprintId: string, inputs: string, output: string, names: obj
         `"fingerprint_id":"${fingerprintId}",${JSON.stringify({ agent: null, ...names }).slice(1)}`
     )
   ),
-  // White space around a value is not the value's.
+  // White space around a value is not part of it.
   payload: `"inputs":${inputs.trim()},"output":${output.trim()}}`
 })
 
-/** Every text of both lists, at every place where one can stand. */
+/** Every text of both lists, in every position that a request has. */
 const listed = function* (fingerprintId: string): Generator<HostileRequest> {
   for (const text of jsonTexts) {
     for (const endpoint of endpoints) yield to(endpoint, bodyOf(text))
@@ -72,7 +72,7 @@ const listed = function* (fingerprintId: string): Generator<HostileRequest> {
     for (const endpoint of endpoints) yield to(endpoint, bodyOf(bodies[endpoint]!("{}")), text.replace(/[^ -~]/g, "?"))
     const names = { agent: text, agent_version: text, person: text, session: text }
     yield event(fingerprintId, `{"x":${quoted},${quoted}:1}`, "{}", names)
-    // A lone surrogate cannot be written in a URL; its replacement can.
+    // A URL cannot contain a lone surrogate: it is replaced.
     const segment = encodeURIComponent(text.toWellFormed())
     for (const path of [
       `agents/${segment}`,
@@ -88,14 +88,14 @@ const listed = function* (fingerprintId: string): Generator<HostileRequest> {
   }
 }
 
-/** A valid body with some bytes changed, doubled, taken out or cut off. */
+/** A valid body with some bytes changed, inserted, removed or truncated. */
 const damaged = (whole: fc.Arbitrary<Uint8Array>) =>
   fc
     .tuple(whole, fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }), fc.nat(3)), { maxLength: 4 }))
     .map(([bytes, changes]) => {
       let result = Array.from(bytes)
-      for (const [place, value, kind] of changes) {
-        const at = place % (result.length + 1)
+      for (const [position, value, kind] of changes) {
+        const at = position % (result.length + 1)
         if (kind === 0) result[at] = value
         else if (kind === 1) result.splice(at, 0, value)
         else if (kind === 2) result.splice(at, 1)
@@ -141,7 +141,7 @@ const generated = (fingerprintId: string): fc.Arbitrary<HostileRequest> => {
   )
 }
 
-/** The lists first, then whatever the seed makes. */
+/** First the lists, then requests generated from the seed. */
 export const hostileRequests = function* (fingerprintId: string, seed: number): Generator<HostileRequest> {
   yield* listed(fingerprintId)
   for (let round = 0; ; round++) yield* fc.sample(generated(fingerprintId), { seed: seed + round, numRuns: 1_000 })

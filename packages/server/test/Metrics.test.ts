@@ -1,4 +1,4 @@
-/** What the documentation says of `/metrics`, and the dashboard that reads it, are what a server exposes. */
+/** Compares the documentation of `/metrics` and the Grafana dashboard with the metrics of a server. */
 import { HttpClient } from "@tachograph/testkit"
 import { readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -15,29 +15,29 @@ interface Family {
   readonly labels: ReadonlyArray<string>
 }
 
-/** By name, with all labels that a series of it has. */
+/** Metric families by name, with all labels of their series. */
 const families = (text: string): ReadonlyMap<string, Family> => {
-  const found = new Map<string, Family>()
+  const families = new Map<string, Family>()
   for (const [, name, type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
     const parts = type === "histogram" ? "_(?:bucket|sum|count)" : ""
     const labels = Array.from(text.matchAll(new RegExp(`^${name}${parts}\\{(.*)\\} `, "gm")), ([, inner]) =>
       Array.from(inner!.matchAll(/(\w+)="/g), ([, label]) => label!)
     )
-    found.set(name!, { type: type!, labels: Array.from(new Set(labels.flat())).filter((label) => label !== "le") })
+    families.set(name!, { type: type!, labels: Array.from(new Set(labels.flat())).filter((label) => label !== "le") })
   }
-  return found
+  return families
 }
 
-/** The names of metrics in an expression or a text, a histogram's parts as the histogram. */
-const named = (text: string): ReadonlySet<string> =>
+/** The names of the metrics in a text. The parts of a histogram count as the histogram. */
+const namesIn = (text: string): ReadonlySet<string> =>
   new Set(
     Array.from(text.matchAll(/\b(?:tachograph|process|nodejs)_[a-z_]+/g), ([name]) =>
       name.replace(/_(bucket|sum|count)$/, "")
     )
   )
 
-/** Of several workers only; `postgres/Workers.test.ts` looks for them. */
-const ofWorkers = ["tachograph_workers", "tachograph_workers_missing"]
+/** Only exposed by several workers: see `postgres/Workers.test.ts`. */
+const workerMetrics = ["tachograph_workers", "tachograph_workers_missing"]
 
 /** A row of the tables in `docs/metrics.md`. */
 const row = /^\| `([a-z_]+)` \| (\w+) \| (.*?) ?\|/gm
@@ -69,7 +69,7 @@ describe("/metrics after a few requests", () => {
     const event = { event_name: "llm", fingerprint_id: body.fingerprint_id, session: "s", properties }
     expect((await client.post("/api/v1/events", event)).status).toBe(200)
     expect((await client.get("/nowhere")).status).toBe(404)
-    // One that cannot be committed.
+    // An event that cannot be committed.
     const database = new DatabaseSync(file)
     database.exec("ALTER TABLE events RENAME TO elsewhere")
     expect((await client.post("/api/v1/events", { ...event, session: "t" })).status).toBe(500)
@@ -80,13 +80,13 @@ describe("/metrics after a few requests", () => {
     expect((await server.stop()).code).toBe(0)
   })
 
-  it("holds what is documented, of its type and with its labels, and nothing else", () => {
-    const here = Array.from(documented).filter(([name]) => !ofWorkers.includes(name))
-    expect(Object.fromEntries(exposed)).toEqual(Object.fromEntries(here))
-    expect(documented.size - here.length).toBe(ofWorkers.length)
+  it("exposes exactly the documented metrics, with their types and labels", () => {
+    const expected = Array.from(documented).filter(([name]) => !workerMetrics.includes(name))
+    expect(Object.fromEntries(exposed)).toEqual(Object.fromEntries(expected))
+    expect(documented.size - expected.length).toBe(workerMetrics.length)
   })
 
-  it("holds what happened", () => {
+  it("counts the requests", () => {
     const lines = text.split("\n")
     expect(lines).toContain("tachograph_events_total 1")
     expect(lines).toContain("tachograph_commit_failures_total 1")
@@ -97,15 +97,15 @@ describe("/metrics after a few requests", () => {
     expect(lines).toContain("tachograph_storage_operations 0")
   })
 
-  it("has a panel for nothing that is not there", () => {
+  it("exposes every metric that the dashboard uses", () => {
     expect(expressions.length).toBeGreaterThan(8)
     for (const expression of expressions) {
-      expect(named(expression).size, expression).toBeGreaterThan(0)
-      for (const name of named(expression)) expect(Array.from(exposed.keys()), expression).toContain(name)
+      expect(namesIn(expression).size, expression).toBeGreaterThan(0)
+      for (const name of namesIn(expression)) expect(Array.from(exposed.keys()), expression).toContain(name)
     }
   })
 
-  it("has an alert for nothing that is not documented", () => {
-    for (const name of named(docs("metrics.md"))) expect(Array.from(documented.keys())).toContain(name)
+  it("exposes every metric that the documentation's alerts use", () => {
+    for (const name of namesIn(docs("metrics.md"))) expect(Array.from(documented.keys())).toContain(name)
   })
 })

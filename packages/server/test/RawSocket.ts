@@ -1,20 +1,20 @@
-/** Bytes straight onto a connection, for requests that no HTTP client would send. */
+/** Sends raw bytes over a connection, for requests that no HTTP client would send. */
 import { connect } from "node:net"
 
 export interface Exchange {
-  /** All that came back. */
+  /** Everything received. */
   readonly text: string
-  /** The status of each answer, in order. */
+  /** The status of each response, in order. */
   readonly statuses: ReadonlyArray<number>
-  /** Whether the server closed the connection within the time. */
+  /** Whether the server closed the connection before the timeout. */
   readonly closed: boolean
 }
 
-/** Sends, and listens until the server closes or `patience` milliseconds have passed. `half` closes our side. */
+/** Sends `bytes` and reads until the server closes the connection or `timeoutMs` passes. `half` closes our side. */
 export const exchange = (
   url: string,
   bytes: string | Buffer,
-  { half = false, patience = 1_500 }: { readonly half?: boolean; readonly patience?: number } = {}
+  { half = false, timeoutMs = 1_500 }: { readonly half?: boolean; readonly timeoutMs?: number } = {}
 ): Promise<Exchange> =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(url)
@@ -26,7 +26,7 @@ export const exchange = (
       const statuses = Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status))
       resolve({ text, statuses, closed })
     }
-    const timer = setTimeout(() => finish(false), patience)
+    const timer = setTimeout(() => finish(false), timeoutMs)
     socket.on("data", (chunk) => (text += chunk.toString("latin1")))
     socket.on("end", () => finish(true))
     socket.on("error", () => finish(true))

@@ -1,4 +1,4 @@
-/** What the README prints is what was run. */
+/** Runs the commands that the README prints. */
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { promisify } from "node:util"
@@ -11,7 +11,7 @@ const blocks = (language: string) =>
   Array.from(file("README.md").matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms")), (match) => match[1]!)
 
 describe("README.md", () => {
-  it("has curl lines that work as printed", async () => {
+  it("has curl commands that work as printed", async () => {
     const key = "a key for the README's lines"
     const server = await serve(["--port", "0", "--storage", "memory:"], { env: { TACHOGRAPH_API_KEY: key } })
     const lines = blocks("sh").find((block) => block.includes("curl"))!
@@ -43,7 +43,7 @@ describe("README.md", () => {
     expect((await run([...args[2]!.slice(0, -1), id], { cwd })).code).toBe(0)
   })
 
-  it("embeds as the example does", () => {
+  it("prints the program of examples/embed-node", () => {
     expect(blocks("ts")).toEqual([file("examples/embed-node/src/main.ts")])
   })
 })

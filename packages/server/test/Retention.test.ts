@@ -1,4 +1,4 @@
-/** What is older than it is kept goes from a real file, and nothing else does. */
+/** Retention over SQLite erases events older than the limit, and nothing else. */
 import {
   CurrentProject,
   defaultProject,
@@ -30,7 +30,7 @@ interface Recorded {
   readonly output: string
 }
 
-/** A conversation of so many calls, each with the whole history before it and the same long system prompt. */
+/** Records a conversation of `calls` calls, each with the whole history and the same long system prompt. */
 const converse = Effect.fnUntraced(function* (
   session: string,
   {
@@ -56,7 +56,7 @@ const converse = Effect.fnUntraced(function* (
     yield* TestClock.setTime(from + call * between)
     messages.push({ role: "user", content: `${session} asks for the ${call}. time how far it is to B` })
     const answer = { role: "assistant", content: `${session} is told for the ${call}. time that it is ${call} km` }
-    // Written with the spaces of Python's json.dumps.
+    // With the spaces that Python's json.dumps writes.
     const inputs = JSON.stringify({ model: "m", system, messages }).replaceAll(`","`, `", "`)
     const output = JSON.stringify(answer)
     const { id } = yield* Effect.provideService(
@@ -76,7 +76,7 @@ const converse = Effect.fnUntraced(function* (
   return recorded
 })
 
-/** The payload, or that it is gone. */
+/** The payload, or `gone`. */
 const read = Effect.fnUntraced(function* ({ id, project }: Recorded) {
   const recorder = yield* Recorder
   return yield* Effect.provideService(recorder.getEvent(id), CurrentProject, project).pipe(
@@ -85,9 +85,9 @@ const read = Effect.fnUntraced(function* ({ id, project }: Recorded) {
   )
 })
 
-const isGone = (event: Recorded) => Effect.map(read(event), (found) => expect(found).toBe("gone"))
+const isGone = (event: Recorded) => Effect.map(read(event), (payload) => expect(payload).toBe("gone"))
 const isKept = (event: Recorded) =>
-  Effect.map(read(event), (found) => expect(found).toEqual([event.inputs, event.output]))
+  Effect.map(read(event), (payload) => expect(payload).toEqual([event.inputs, event.output]))
 
 const quiet = Logger.layer([])
 
@@ -97,7 +97,7 @@ const over = (file: string) =>
 const temporaryFile = () => join(temporaryFolder(), "test.db")
 
 describe("Retention over SQLite", () => {
-  it("erases old events of all projects, and gives the others back to the byte", () =>
+  it("erases old events of all projects, and returns the others byte for byte", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const other = ProjectId.make("other")
@@ -105,7 +105,7 @@ describe("Retention over SQLite", () => {
         ...(yield* converse("old", { from: now - 91 * day, between: 1000, calls: 5 })),
         ...(yield* converse("old", { from: now - 91 * day, between: 1000, calls: 5, project: other }))
       ]
-      // Its first half is old; the other half names what came with the first.
+      // The first half is old. The other half refers to messages stored with the first.
       const across = yield* converse("across", { from: now - 90.5 * day, between: 0.1 * day, calls: 10 })
       const fresh = yield* converse("fresh", { from: now - day, between: 1000, calls: 5 })
       yield* TestClock.setTime(now)
@@ -114,7 +114,7 @@ describe("Retention over SQLite", () => {
       yield* Layer.build(Retention.layer({ keep: "90 days" }))
       yield* TestClock.adjust("5 minutes")
       yield* Effect.forEach([...old, ...across.slice(0, 5)], isGone)
-      // The first pass is ten seconds later than now.
+      // The first pass runs 10 s after `now`: call 5 may have expired too.
       yield* Effect.forEach([...across.slice(6), ...fresh], isKept)
       for (const project of yield* storage.listProjects) {
         expect(yield* storage.listPendingSweep(project, 10)).toEqual([])
@@ -124,25 +124,25 @@ describe("Retention over SQLite", () => {
       const after = yield* storage.usage(defaultProject, 10)
       expect(after.events).toBe(9)
       expect(after.storedBytes).toBeLessThan(before.storedBytes)
-      // The sessions go on.
+      // The sessions can be continued.
       const more = yield* converse("across", { from: now + 600_000, between: 1, calls: 3 })
       yield* Effect.forEach([...across.slice(6), ...fresh, ...more], isKept)
     }).pipe(Effect.scoped, Effect.provide(over(temporaryFile())), Effect.runPromise))
 
-  it("is done by one process at a time", () => {
+  it("runs in one process at a time", () => {
     const file = temporaryFile()
     const calls: Array<string> = []
-    /** A storage of its own over the file, as of another process, that says who calls. */
+    /** A second storage over the same file, as in another process, that records its calls under `name`. */
     const process = (name: string) =>
       Layer.effect(
         Storage,
         Effect.map(Storage, (storage) => {
-          const note = Effect.sync(() => void calls.push(name))
+          const record = Effect.sync(() => void calls.push(name))
           return Storage.of({
             ...storage,
-            listProjects: Effect.andThen(note, storage.listProjects),
-            eraseEvents: (...args) => Effect.andThen(note, storage.eraseEvents(...args)),
-            sweepPacks: (...args) => Effect.andThen(note, storage.sweepPacks(...args))
+            listProjects: Effect.andThen(record, storage.listProjects),
+            eraseEvents: (...args) => Effect.andThen(record, storage.eraseEvents(...args)),
+            sweepPacks: (...args) => Effect.andThen(record, storage.sweepPacks(...args))
           })
         })
       ).pipe(Layer.provide(sqlite(file)))
@@ -156,7 +156,7 @@ describe("Retention over SQLite", () => {
       yield* TestClock.adjust("30 seconds")
       expect(new Set(calls).size).toBe(1)
       yield* Effect.forEach(first, isGone)
-      // Whoever found it taken has come back later, and had a turn.
+      // The processes that found the lease taken have retried later and got it.
       yield* TestClock.adjust("10 minutes")
       expect(new Set(calls)).toEqual(new Set(names))
       const second = yield* converse("s", { from: now + 1_200_000, between: 1, calls: 3 })
@@ -165,16 +165,16 @@ describe("Retention over SQLite", () => {
     }).pipe(Effect.scoped, Effect.provide(over(file)), Effect.runPromise)
   })
 
-  it("finishes an erasure that was interrupted anywhere, and the sessions that it left", async () => {
+  it("completes an erasure that was interrupted at any step", async () => {
     for (let step = 1; step <= 6; step++) {
       const file = temporaryFile()
-      let left = step
-      /** Fails at the step, as where the process is killed there. */
+      let remaining = step
+      /** Dies after `step` calls, as if the process were killed. */
       const failing = Layer.effect(
         Storage,
         Effect.map(Storage, (storage) => {
           const unless = <A, E>(effect: Effect.Effect<A, E>) =>
-            Effect.suspend(() => (left-- > 0 ? effect : Effect.die("killed")))
+            Effect.suspend(() => (remaining-- > 0 ? effect : Effect.die("killed")))
           return Storage.of({
             ...storage,
             eraseEvents: (...args) => unless(storage.eraseEvents(...args)),
@@ -202,7 +202,7 @@ describe("Retention over SQLite", () => {
 })
 
 describe("tachograph serve --retain", () => {
-  it("erases soon after the start, says so in one line without names, and ends cleanly", async () => {
+  it("erases old events soon after the start, and logs it in one line without names", async () => {
     const cwd = temporaryFolder()
     const recorded = await Effect.gen(function* () {
       const old = yield* converse("planted-session", { from: Date.now() - 2 * 3_600_000, between: 1, calls: 3 })

@@ -1,4 +1,4 @@
-/** The command `tachograph` as a process of its own, the way a person runs it. */
+/** Runs the command `tachograph` as a process, as a user does. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,7 +17,7 @@ export interface Finished {
 
 export interface Running {
   readonly pid: number
-  /** Where it listens, by its own word. */
+  /** The address that the server printed. */
   readonly url: string
   readonly output: () => { readonly stdout: string; readonly stderr: string }
   readonly stop: (signal?: NodeJS.Signals) => Promise<Finished>
@@ -36,7 +36,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A folder of its own, which is gone when the test file ends. */
+/** A new folder, removed after the test file. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "tachograph-"))
   folders.push(folder)
@@ -64,11 +64,11 @@ const start = (args: ReadonlyArray<string>, { cwd = temporaryFolder(), env = {} 
   return { child, finished, output: () => ({ stdout, stderr }) }
 }
 
-/** Runs a command to its end. */
+/** Runs a command and waits for its exit. */
 export const run = (args: ReadonlyArray<string>, options: Options = {}): Promise<Finished> =>
   start(args, options).finished
 
-/** Starts a server and waits until it says where its documentation is, the last line that every start prints. */
+/** Starts a server and waits for the line with the URL of its docs, the last one that every start prints. */
 export const serve = async (args: ReadonlyArray<string>, options: Options = {}): Promise<Running> => {
   const { child, finished, output } = start(["serve", ...args], options)
   const url = await new Promise<string>((resolve, reject) => {
@@ -76,7 +76,7 @@ export const serve = async (args: ReadonlyArray<string>, options: Options = {}):
       const match = /^Docs +(http:\/\/\S+)\/docs$/m.exec(output().stdout)
       if (match !== null) resolve(match[1]!)
     })
-    void finished.then(({ code, stderr }) => reject(new Error(`The server ended with ${code}: ${stderr}`)))
+    void finished.then(({ code, stderr }) => reject(new Error(`The server exited with ${code}: ${stderr}`)))
   })
   return {
     url,

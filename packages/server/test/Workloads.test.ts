@@ -1,4 +1,4 @@
-/** Whole runs through the server, as a person starts it, and back. */
+/** Complete agent runs, recorded by a server process and read back. */
 import { HttpClient, Replay } from "@tachograph/testkit"
 import { describe, expect, it } from "vitest"
 import { serve, temporaryFolder } from "./TachographProcess.ts"
@@ -20,7 +20,7 @@ const sendAll = async (client: HttpClient.Client) => {
 }
 
 describe(`Workloads: ${title}`, () => {
-  it("come back to the byte from SQLite, and again after a restart", async () => {
+  it("are returned byte for byte from SQLite, before and after a restart", async () => {
     const cwd = temporaryFolder()
     const first = await open("sqlite:runs.db", cwd)
     const sent = await sendAll(first.client)
@@ -32,7 +32,7 @@ describe(`Workloads: ${title}`, () => {
     await second.server.stop()
   })
 
-  it("come back to the byte from memory", async () => {
+  it("are returned byte for byte from memory", async () => {
     const { client, server } = await open("memory:", temporaryFolder())
     const sent = await sendAll(client)
     expect(await Replay.differences(client, sent)).toEqual([])

@@ -1,6 +1,6 @@
 /**
- * Whole runs of events. The real workloads may lie beside the project; elsewhere its own small run is
- * all there is, and `title` says so.
+ * Complete agent runs to record. The real workloads are used if they are present beside the repository; otherwise there is
+ * only the built-in sample run, and `title` says so.
  */
 import { Replay } from "@tachograph/testkit"
 import { spawn } from "node:child_process"
@@ -34,4 +34,4 @@ export const workloads: Readonly<Record<string, (fingerprintId: string) => Itera
   }
 
 export const title =
-  Object.keys(workloads).join(", ") + (existsSync(folder) ? "" : " (left out: the real workloads, not here)")
+  Object.keys(workloads).join(", ") + (existsSync(folder) ? "" : " (the real workloads are not available)")

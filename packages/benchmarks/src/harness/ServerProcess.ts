@@ -30,7 +30,7 @@ const row = HttpRouter.use(
 )
 
 /** Wide enough for whatever a benchmark sends. */
-const limits: NodeServer.Limits = { requestTimeout: 60_000, maxHeader: 16 * 1024, maxConnections: 10_000 }
+const limits: NodeServer.Limits = { requestTimeoutMs: 60_000, maxHeaderBytes: 16 * 1024, maxConnections: 10_000 }
 
 interface Parts {
   readonly storage: Layer.Layer<Storage, unknown>

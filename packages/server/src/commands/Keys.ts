@@ -10,7 +10,7 @@ import * as Table from "../terminal/Table.ts"
 const project = Setting.make({
   name: "project",
   metavar: "NAME",
-  description: "The project that the key opens; created if it does not exist",
+  description: "The project that the key gives access to; created if it does not exist",
   default: "default",
   expected: "a name of 1 to 255 characters",
   parse: Schema.decodeUnknownOption(ProjectId)
@@ -19,16 +19,16 @@ const project = Setting.make({
 const scope = Setting.make({
   name: "scope",
   metavar: "SCOPES",
-  description: "What the key may do: record, read, admin, or several with commas between",
+  description: "What the key may do: record, read, admin, or a comma-separated list of them",
   default: "record",
-  expected: "record, read, admin, or several of them with commas between",
+  expected: "record, read, admin, or a comma-separated list of them",
   parse: (text) => Schema.decodeUnknownOption(Schema.NonEmptyArray(Scope))(Array.from(new Set(text.split(","))))
 })
 
 const label = Setting.make({
   name: "name",
   metavar: "LABEL",
-  description: "A name to know the key by",
+  description: "A label that identifies the key in lists",
   default: "unnamed",
   expected: "a name of 1 to 255 characters",
   parse: Schema.decodeUnknownOption(Name)
@@ -43,7 +43,7 @@ const units: Readonly<Record<string, Duration.Duration>> = {
 const expires = Setting.make({
   name: "expires",
   metavar: "TIME",
-  description: "When the key ends by itself: 12h, 90d, 4w, or never",
+  description: "When the key expires: 12h, 90d, 4w, or never",
   default: "never",
   expected: "a time such as 12h, 90d or 4w, or never",
   parse: (text): Option.Option<Duration.Duration | null> => {
@@ -55,12 +55,12 @@ const expires = Setting.make({
 
 const withKeys = <A>(
   given: Option.Option<string>,
-  purpose: StorageChoice.Purpose,
+  mayCreate: boolean,
   use: (keys: ApiKeys["Service"]) => Effect.Effect<A, Errors.StorageUnavailable>
 ) =>
-  StorageChoice.withLasting(
+  StorageChoice.withExisting(
     given,
-    { purpose, kept: "keys" },
+    { mayCreate, contents: "keys" },
     Effect.provide(Effect.flatMap(ApiKeys, use), ApiKeys.layer())
   )
 
@@ -75,30 +75,30 @@ const create = Command.make(
   },
   Effect.fnUntraced(function* (flags) {
     const lifetime = yield* expires.resolve(flags.expires)
-    const wanted = {
+    const attributes = {
       project: yield* project.resolve(flags.project),
       scopes: yield* scope.resolve(flags.scope),
       name: yield* label.resolve(flags.label),
       expiresAt: lifetime && DateTime.addDuration(yield* DateTime.now, lifetime)
     }
-    const [secret, key] = yield* withKeys(flags.storage, "issue", (keys) => keys.issue(wanted))
+    const [secret, key] = yield* withKeys(flags.storage, true, (keys) => keys.issue(attributes))
     yield* Console.log(Redacted.value(secret))
     yield* Console.error(`Issued ${key.id} for project ${Table.printable(key.project)}; the key is not shown again`)
   })
-).pipe(Command.withDescription("Issue a key and print it, once"))
+).pipe(Command.withDescription("Issue a key and print it; it is not shown again"))
 
 const state = (key: ApiKey, now: DateTime.Utc): string => {
   if (key.revokedAt !== null) return `revoked ${DateTime.formatIso(key.revokedAt)}`
   if (key.expiresAt === null) return "valid"
-  const ends = DateTime.formatIso(key.expiresAt)
-  return DateTime.isLessThanOrEqualTo(key.expiresAt, now) ? `expired ${ends}` : `valid until ${ends}`
+  const expiresAt = DateTime.formatIso(key.expiresAt)
+  return DateTime.isLessThanOrEqualTo(key.expiresAt, now) ? `expired ${expiresAt}` : `valid until ${expiresAt}`
 }
 
 const list = Command.make(
   "list",
   { storage: StorageChoice.setting.flag },
   Effect.fnUntraced(function* (flags) {
-    const keys = yield* withKeys(flags.storage, "look", (keys) => keys.list)
+    const keys = yield* withKeys(flags.storage, false, (keys) => keys.list)
     const now = yield* DateTime.now
     const rows = keys.map((key) => [
       key.id,
@@ -109,19 +109,19 @@ const list = Command.make(
     ])
     yield* Console.log(Table.format([["ID", "PROJECT", "NAME", "SCOPES", "STATE"], ...rows]))
   })
-).pipe(Command.withDescription("List all keys; the keys themselves are not known"))
+).pipe(Command.withDescription("List all keys, without their secrets"))
 
 const revoke = Command.make(
   "revoke",
   { storage: StorageChoice.setting.flag, id: Argument.String("ID") },
-  Effect.fnUntraced(function* (given) {
-    const key = yield* withKeys(given.storage, "look", (keys) => keys.revoke(given.id))
+  Effect.fnUntraced(function* (flags) {
+    const key = yield* withKeys(flags.storage, false, (keys) => keys.revoke(flags.id))
     if (key === undefined) {
       return yield* new CommandError({
-        message: `There is no key ${JSON.stringify(given.id)}; see tachograph keys list`
+        message: `There is no key ${JSON.stringify(flags.id)}; see tachograph keys list`
       })
     }
-    yield* Console.log(`Revoked ${key.id}; every server refuses it within 10 seconds`)
+    yield* Console.log(`Revoked ${key.id}; every server rejects it within 10 seconds`)
   })
 ).pipe(Command.withDescription("Revoke a key by its ID"))
 

@@ -1,4 +1,4 @@
-/** `tachograph migrate`: brings a storage's tables up to date, for a deploy step of its own. */
+/** `tachograph migrate`: runs the storage's migrations, for deployments that migrate in a separate step. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as StorageChoice from "../config/StorageChoice.ts"
@@ -8,7 +8,7 @@ export const migrate = Command.make(
   { storage: StorageChoice.setting.flag },
   Effect.fnUntraced(function* (flags) {
     const choice = yield* StorageChoice.setting.resolve(flags.storage)
-    const ran = yield* choice.migrate
-    yield* Console.log(ran.length === 0 ? "The tables are up to date" : `Ran ${ran.join(", ")}`)
+    const migrations = yield* choice.migrate
+    yield* Console.log(migrations.length === 0 ? "The tables are up to date" : `Ran ${migrations.join(", ")}`)
   })
-).pipe(Command.withDescription("Bring the storage's tables up to date (serve does it too)"))
+).pipe(Command.withDescription("Bring the storage's tables up to date (serve does so too)"))

@@ -23,22 +23,22 @@ import * as Worker from "../workers/Worker.ts"
 import * as Workers from "../workers/Workers.ts"
 import * as ServeOptions from "./ServeOptions.ts"
 
-/** A key of the operator's own making: only from the environment, where other users of the machine do not see it. */
+/** The operator's own key. Only from the environment: other users of the machine can read command lines. */
 const staticKeys = Effect.suspend(() => {
   const key = process.env["TACHOGRAPH_API_KEY"]
   if (!key) return Effect.succeed([])
   if (!isStaticKey(key)) {
-    return Effect.fail(new UsageError({ message: `TACHOGRAPH_API_KEY does not fit: expected ${staticKeyRule}` }))
+    return Effect.fail(new UsageError({ message: `TACHOGRAPH_API_KEY is invalid: expected ${staticKeyRule}` }))
   }
   return Effect.succeed([Redacted.make(key)])
 })
 
-/** Without any key nobody could come in: makes the first one, and shows it this once. */
+/** Issues and prints a key if there is none yet: without one, no request is authorized. */
 const firstKey = Effect.gen(function* () {
   const keys = yield* ApiKeys
   if ((yield* keys.list).length > 0) return
   const [key] = yield* keys.issue({ project: defaultProject, name: "first key", scopes: ["admin"], expiresAt: null })
-  yield* Console.log(`API key     ${Redacted.value(key)}   (shown this once; every scope)`)
+  yield* Console.log(`API key     ${Redacted.value(key)}   (not shown again; has every scope)`)
 })
 
 const announce = (choice: StorageChoice.StorageChoice, address: HttpServer.HttpServer["Service"]["address"]) =>
@@ -49,21 +49,21 @@ const announce = (choice: StorageChoice.StorageChoice, address: HttpServer.HttpS
     yield* Console.log(`Docs        ${url}/docs`)
   })
 
-/** Expected where the address is in use or not ours; its cause says which. */
+/** Explanations of the error codes of `listen`. */
+const listenErrors: Readonly<Record<string, string>> = {
+  EADDRINUSE: "the port is taken; choose another with --port, or 0 for any",
+  EACCES: "no permission to use the port",
+  EADDRNOTAVAIL: "this machine does not have this address",
+  ENOTFOUND: "this machine does not have this address"
+}
+
 const listeningError = (hostname: string, portNumber: number, error: HttpServerError.ServeError) => {
   const code = (error.cause as { readonly code?: string } | undefined)?.code
-  const reason =
-    code === "EADDRINUSE"
-      ? "the port is taken; choose another with --port, or 0 for any"
-      : code === "EACCES"
-        ? "no permission to use the port"
-        : code === "EADDRNOTAVAIL" || code === "ENOTFOUND"
-          ? "this machine has no such address"
-          : String(error.cause)
+  const reason = listenErrors[code ?? ""] ?? String(error.cause)
   return new CommandError({ message: `Cannot listen on ${hostname}:${portNumber}: ${reason}` })
 }
 
-/** Without an origin a browser keeps other sites' pages out by itself. */
+/** Without an origin no CORS headers are sent, and browsers block other sites' pages. */
 const crossOrigin = (origin: string | undefined): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
   origin === undefined
     ? Layer.empty
@@ -76,7 +76,7 @@ const crossOrigin = (origin: string | undefined): Layer.Layer<never, never, Http
 
 type Options = Effect.Success<ReturnType<typeof ServeOptions.resolve>>
 
-/** One process that answers requests. */
+/** A process that serves requests: the whole server, or one worker. */
 const oneProcess = (
   options: Options,
   ownKeys: ReadonlyArray<Redacted.Redacted>,
@@ -88,9 +88,9 @@ const oneProcess = (
   const server = NodeHttpServer.layer(() => nodeServer, {
     host,
     port,
-    // Clients that come all at once would else be left to try again, each time after twice as long.
+    // With a shorter backlog, a burst of new connections would have to retry with exponential backoff.
     backlog: limits.maxConnections,
-    gracefulShutdownTimeout: NodeServer.grace
+    gracefulShutdownTimeout: NodeServer.shutdownGraceMs
   }).pipe(Layer.catch((error) => Layer.effectContext(Effect.fail(listeningError(host, port, error)))))
   const lane = Effect.map(NodeLane.make, (lane) => {
     nodeServer.front = lane
@@ -102,37 +102,37 @@ const oneProcess = (
   })
   const started = Effect.gen(function* () {
     yield* Effect.sync(StartupMemory.release)
-    if (worker !== undefined) return yield* Worker.send({ ready: true })
+    if (worker !== undefined) return yield* Worker.send({ type: "ready" })
     const { address } = yield* HttpServer.HttpServer
     yield* announce(choice, address)
     if (ownKeys.length === 0) yield* firstKey
   })
   return Layer.effectDiscard(started).pipe(
-    // Nothing is announced before it answers.
+    // The address is printed only after the routes accept requests.
     Layer.provide(routes),
     Layer.provide(server),
-    // Open before the server and closed after it: what it is at work on ends in order.
+    // Opened before the server and closed after it, so that requests in progress are finished.
     Layer.provide(Layer.effectDiscard(lane).pipe(Layer.provide(Authorizer.layer))),
-    Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(options.maxBody))),
+    Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(options.maxBodyBytes))),
     Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),
-    Layer.provide(Layer.succeed(SessionCacheBytes, options.sessionMemory)),
+    Layer.provide(Layer.succeed(SessionCacheBytes, options.sessionCacheBytes)),
     Layer.provide(retain === undefined ? Layer.empty : Retention.layer({ keep: retain })),
-    // What brings the tables up to date for workers is their primary.
+    // The primary has run the migrations for its workers.
     Layer.provide(options.migrate && worker === undefined ? choice.layer : choice.layerNoMigrations),
     Layer.provide([ProcessMetrics.layer, Worker.metrics])
   )
 }
 
-/** Does what is done once, and sees to it that workers answer requests. */
+/** The primary: does what must be done once, and supervises the workers, which serve the requests. */
 const primary = Effect.fnUntraced(function* (options: Options, hasKeys: boolean) {
   const { choice, host, limits, port, workers: count } = options
   yield* Effect.provide(Effect.void, options.migrate ? choice.layer : choice.layerNoMigrations)
-  // Whether the port can be had, and which it is where the system chooses; then it is the workers'.
+  // Listens once to check that the port is free, or to let the system choose one; then the workers listen on it.
   const { address } = yield* NodeHttpServer.make(() => NodeServer.make(limits), { host, port }).pipe(
     Effect.scoped,
     Effect.mapError((error) => listeningError(host, port, error))
   )
-  if (address._tag === "UnixPathAddress") return yield* Effect.die("a host and a port are no path")
+  if (address._tag === "UnixPathAddress") return yield* Effect.die("a host and a port resolved to a Unix socket")
   const issue = firstKey.pipe(
     Effect.provide(ApiKeys.layer({ staticKeys: [] }).pipe(Layer.provide(choice.layerNoMigrations)))
   )
@@ -156,4 +156,4 @@ export const serve = Command.make(
         : Layer.launch(oneProcess(options, ownKeys, worker))
     return yield* Effect.provide(running, Logging.layer(options.logLevel, worker?.number))
   })
-).pipe(Command.withDescription("Run the server, until SIGINT or SIGTERM"))
+).pipe(Command.withDescription("Run the server until SIGINT or SIGTERM"))

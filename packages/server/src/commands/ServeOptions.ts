@@ -1,4 +1,5 @@
 /** The options of `tachograph serve`. */
+import { defaultMaxBody } from "@tachograph/router"
 import { Duration, Effect, Option } from "effect"
 import * as Logging from "../config/Logging.ts"
 import * as Setting from "../config/Setting.ts"
@@ -17,7 +18,7 @@ const host = Setting.make({
 const port = Setting.make({
   name: "port",
   metavar: "PORT",
-  description: "The port to listen on; 0 lets the system choose",
+  description: "The port to listen on; with 0 the system chooses a free one",
   default: "4400",
   expected: "a port, 0 to 65535",
   parse: (text) => Option.filter(Option.some(/^\d{1,5}$/.test(text) ? Number(text) : -1), (n) => n >= 0 && n <= 65_535)
@@ -32,9 +33,9 @@ const parseBytes = (min: number, max: number) => (text: string) => {
 const maxBody = Setting.make({
   name: "max-body",
   metavar: "BYTES",
-  description: "The largest body taken, as sent and decompressed",
-  default: "32MiB",
-  // V8 holds no text longer than half a gibibyte.
+  description: "The largest accepted body, as sent and decompressed",
+  default: `${defaultMaxBody / 1024 ** 2}MiB`,
+  // V8's longest string has half a gibibyte.
   expected: "a number of bytes up to 511MiB, such as 1048576, 512KiB or 32MiB",
   parse: parseBytes(1, 511 * 1024 ** 2)
 })
@@ -42,7 +43,7 @@ const maxBody = Setting.make({
 const maxHeader = Setting.make({
   name: "max-header",
   metavar: "BYTES",
-  description: "The largest request line and headers taken",
+  description: "The largest accepted request line and headers",
   default: "16KiB",
   expected: "a number of bytes up to 1MiB, such as 16384 or 16KiB",
   parse: parseBytes(1, 1024 ** 2)
@@ -64,7 +65,7 @@ const requestTimeout = Setting.make({
 const maxConnections = Setting.make({
   name: "max-connections",
   metavar: "COUNT",
-  description: "Connections at once; further ones are closed as they come",
+  description: "Concurrent connections; further ones are closed immediately",
   default: "4096",
   expected: "a number from 1 to 1000000",
   parse: (text) => Option.filter(Option.some(/^\d+$/.test(text) ? Number(text) : 0), (n) => n >= 1 && n <= 1_000_000)
@@ -73,7 +74,7 @@ const maxConnections = Setting.make({
 const sessionMemory = Setting.make({
   name: "session-memory",
   metavar: "BYTES",
-  description: "Memory for what is known of sessions; what is forgotten is read again",
+  description: "Size of the session cache; evicted sessions are read again",
   default: "64MiB",
   expected: "a number of bytes from 0 to 64GiB, such as 0, 16MiB or 1GiB",
   parse: parseBytes(0, 64 * 1024 ** 3)
@@ -91,9 +92,9 @@ const retain = Setting.make({
   parse: (text): Option.Option<Duration.Duration | undefined> => {
     if (text === "none") return Option.some(undefined)
     const [, count, unit] = /^(\d+)([hd])$/.exec(text) ?? []
-    const kept = Number(count) * (hours[unit ?? ""] ?? 0)
+    const retentionHours = Number(count) * (hours[unit ?? ""] ?? 0)
     return Option.map(
-      Option.filter(Option.some(kept), (kept) => kept >= 1 && kept <= 24 * maxRetainedDays),
+      Option.filter(Option.some(retentionHours), (value) => value >= 1 && value <= 24 * maxRetainedDays),
       Duration.hours
     )
   }
@@ -102,7 +103,7 @@ const retain = Setting.make({
 const migrate = Setting.make({
   name: "migrate",
   metavar: "YES|NO",
-  description: "Whether to bring the tables up to date at the start, or to expect them to be",
+  description: "Whether to run migrations at startup; with no, the tables must be up to date",
   default: "yes",
   expected: "yes or no",
   parse: (text) => (text === "yes" || text === "no" ? Option.some(text === "yes") : Option.none())
@@ -114,10 +115,10 @@ const cors = Setting.make({
   description: "An origin whose pages may call the server from a browser",
   default: "none",
   expected: "an origin such as https://app.example.com, or none",
-  parse: (text): Option.Option<string | undefined> =>
-    text === "none"
-      ? Option.some(undefined)
-      : Option.filter(Option.some(text), () => URL.canParse(text) && new URL(text).origin === text)
+  parse: (text): Option.Option<string | undefined> => {
+    if (text === "none") return Option.some(undefined)
+    return URL.canParse(text) && new URL(text).origin === text ? Option.some(text) : Option.none()
+  }
 })
 
 export const flags = {
@@ -136,7 +137,7 @@ export const flags = {
   logLevel: Logging.setting.flag
 }
 
-/** What the command line, the environment and the defaults say. */
+/** Resolves all options from the command line, the environment and the defaults. */
 export const resolve = Effect.fnUntraced(function* (given: {
   readonly [name in keyof typeof flags]: Option.Option<string>
 }) {
@@ -147,12 +148,12 @@ export const resolve = Effect.fnUntraced(function* (given: {
     port: yield* port.resolve(given.port),
     workers: yield* Effect.tap(Workers.setting.resolve(given.workers), (count) => Workers.check(count, choice)),
     limits: {
-      maxHeader: yield* maxHeader.resolve(given.maxHeader),
+      maxHeaderBytes: yield* maxHeader.resolve(given.maxHeader),
       maxConnections: yield* maxConnections.resolve(given.maxConnections),
-      requestTimeout: yield* requestTimeout.resolve(given.requestTimeout)
+      requestTimeoutMs: yield* requestTimeout.resolve(given.requestTimeout)
     },
-    maxBody: yield* maxBody.resolve(given.maxBody),
-    sessionMemory: yield* sessionMemory.resolve(given.sessionMemory),
+    maxBodyBytes: yield* maxBody.resolve(given.maxBody),
+    sessionCacheBytes: yield* sessionMemory.resolve(given.sessionMemory),
     retain: yield* retain.resolve(given.retain),
     cors: yield* cors.resolve(given.cors),
     migrate: yield* migrate.resolve(given.migrate),

@@ -1,4 +1,4 @@
-/** `tachograph storage`: what payloads take, by project, agent and session. */
+/** `tachograph storage`: the size of the payloads, by project, agent and session. */
 import { type Errors, ProjectId, Storage, type StorageUsage } from "@tachograph/core"
 import { Console, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -10,22 +10,22 @@ import * as Table from "../terminal/Table.ts"
 const project = Setting.make({
   name: "project",
   metavar: "NAME",
-  description: "One project; all of them unless given",
+  description: "Show only this project",
   default: undefined,
   expected: "a name of 1 to 255 characters",
   parse: Schema.decodeUnknownOption(ProjectId)
 })
 
-const maxSessions = 1_000
+const maxListedSessions = 1_000
 
 const sessions = Setting.make({
   name: "sessions",
   metavar: "COUNT",
-  description: "How many of each project's largest sessions are told one by one",
+  description: "How many of each project's largest sessions are listed",
   default: "10",
-  expected: `a number from 0 to ${maxSessions}`,
+  expected: `a number from 0 to ${maxListedSessions}`,
   parse: (text) =>
-    Option.filter(Option.some(/^\d{1,4}$/.test(text) ? Number(text) : -1), (n) => n >= 0 && n <= maxSessions)
+    Option.filter(Option.some(/^\d{1,4}$/.test(text) ? Number(text) : -1), (n) => n >= 0 && n <= maxListedSessions)
 })
 
 interface ProjectUsage extends StorageUsage {
@@ -33,17 +33,19 @@ interface ProjectUsage extends StorageUsage {
 }
 
 const usageOf = Effect.fnUntraced(function* (
-  wanted: Option.Option<ProjectId>,
-  largest: number
+  selected: Option.Option<ProjectId>,
+  maxSessions: number
 ): Effect.fn.Return<ReadonlyArray<ProjectUsage>, CommandError | Errors.StorageUnavailable, Storage> {
   const storage = yield* Storage
   const all = yield* storage.listProjects
-  if (Option.isSome(wanted) && !all.includes(wanted.value)) {
-    return yield* new CommandError({ message: `There is no project ${Table.printable(JSON.stringify(wanted.value))}` })
+  if (Option.isSome(selected) && !all.includes(selected.value)) {
+    return yield* new CommandError({
+      message: `There is no project ${Table.printable(JSON.stringify(selected.value))}`
+    })
   }
-  const projects = Option.match(wanted, { onNone: () => [...all].sort(), onSome: (one) => [one] })
+  const projects = Option.match(selected, { onNone: () => [...all].sort(), onSome: (project) => [project] })
   return yield* Effect.forEach(projects, (project) =>
-    Effect.map(storage.usage(project, largest), (usage) => ({ project, ...usage }))
+    Effect.map(storage.usage(project, maxSessions), (usage) => ({ project, ...usage }))
   )
 })
 
@@ -53,7 +55,7 @@ const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
 const bytes = (count: number): string => {
   let value = count
   let unit = 0
-  // What would be written as 1024.0 is one of the next unit.
+  // 1023.95 and more would be rounded to 1024.0: use the next unit.
   while (value >= 1023.95 && unit < units.length - 1) {
     value /= 1024
     unit++
@@ -79,9 +81,9 @@ const rowsOf = ({ agents, project, sessions, shared, ...all }: ProjectUsage) => 
 ]
 
 const heading = ["", "NAME", "EVENTS", "SENT", "NEW", "STORED", "SENT/STORED"]
-const figures = new Set([2, 3, 4, 5, 6])
+const rightAligned = new Set([2, 3, 4, 5, 6])
 
-/** With the names of the interface's fields. */
+/** JSON with the field names of the HTTP API. */
 const toJson = (usage: ReadonlyArray<ProjectUsage>): string =>
   JSON.stringify(usage, (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
@@ -100,13 +102,13 @@ export const storage = Command.make(
     storage: StorageChoice.setting.flag,
     project: project.flag,
     sessions: sessions.flag,
-    json: Flag.Boolean("json").pipe(Flag.withDefault(false), Flag.withDescription("Print JSON, in bytes"))
+    json: Flag.Boolean("json").pipe(Flag.withDefault(false), Flag.withDescription("Print JSON, with sizes in bytes"))
   },
   Effect.fnUntraced(function* (flags) {
-    const wanted = yield* project.resolveOption(flags.project)
-    const largest = yield* sessions.resolve(flags.sessions)
-    const look = { purpose: "look", kept: "events" } as const
-    const usage = yield* StorageChoice.withLasting(flags.storage, look, usageOf(wanted, largest))
-    yield* Console.log(flags.json ? toJson(usage) : Table.format([heading, ...usage.flatMap(rowsOf)], figures))
+    const selected = yield* project.resolveOption(flags.project)
+    const maxSessions = yield* sessions.resolve(flags.sessions)
+    const purpose = { mayCreate: false, contents: "events" } as const
+    const usage = yield* StorageChoice.withExisting(flags.storage, purpose, usageOf(selected, maxSessions))
+    yield* Console.log(flags.json ? toJson(usage) : Table.format([heading, ...usage.flatMap(rowsOf)], rightAligned))
   })
-).pipe(Command.withDescription("Print what payloads take: as sent, what of it was new, and as stored"))
+).pipe(Command.withDescription("Print the size of the payloads: as sent, the new part of it, and as stored"))

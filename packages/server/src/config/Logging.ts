@@ -1,4 +1,4 @@
-/** Logs go to standard error: pretty on a terminal, one JSON object a line otherwise. Standard output is for answers. */
+/** Logs go to standard error: formatted on a terminal, otherwise one JSON object per line. Standard output is for results. */
 import { Layer, Logger, type LogLevel, Option, References } from "effect"
 import * as Setting from "./Setting.ts"
 
@@ -13,7 +13,7 @@ const levels: ReadonlyMap<string, LogLevel.LogLevel> = new Map([
 export const setting = Setting.make({
   name: "log-level",
   metavar: "LEVEL",
-  description: "The least severe messages that are logged",
+  description: "The lowest severity that is logged",
   default: "info",
   expected: Array.from(levels.keys()).join(", "),
   parse: (text) => Option.fromNullishOr(levels.get(text.toLowerCase()))
@@ -21,7 +21,7 @@ export const setting = Setting.make({
 
 const logger = process.stderr.isTTY ? Logger.consolePretty() : Logger.withConsoleError(Logger.formatJson)
 
-/** `worker` is the number of the process, where there are several. */
+/** `worker` is this worker's number, if there are several processes. */
 export const layer = (level: LogLevel.LogLevel, worker?: number): Layer.Layer<never> =>
   Layer.mergeAll(
     Logger.layer([logger]),

@@ -1,17 +1,17 @@
 /**
- * An option of the command line that is an environment variable too: `--max-body` and `TACHOGRAPH_MAX_BODY`. The option
- * wins; a value that does not fit is refused with the name that it came under.
+ * A command line option that is also an environment variable: `--max-body` and `TACHOGRAPH_MAX_BODY`. The option takes
+ * precedence. The error for an invalid value names where the value came from.
  */
 import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { UsageError } from "../terminal/CliErrors.ts"
 
 export interface Setting<A> {
-  /** Goes into a command's flags, under any name. */
+  /** For the flags of a command. */
   readonly flag: Flag.Flag<Option.Option<string>>
-  /** What the option, the environment or the default says. */
+  /** The value of the option, the environment variable or the default. Fails if there is none. */
   readonly resolve: (given: Option.Option<string>) => Effect.Effect<A, UsageError>
-  /** The same; none where nothing is said and there is no default. */
+  /** As `resolve`, but returns none if there is no value. */
   readonly resolveOption: (given: Option.Option<string>) => Effect.Effect<Option.Option<A>, UsageError>
 }
 
@@ -19,18 +19,18 @@ export const make = <A>(options: {
   readonly name: string
   readonly metavar: string
   readonly description: string
-  /** Undefined where there is none. */
+  /** Undefined if the setting has no default. */
   readonly default: string | undefined
-  /** Completes "expected …". */
+  /** Completes the message "expected …". */
   readonly expected: string
   readonly parse: (text: string) => Option.Option<A>
-  /** What is wrong with a refused value, where more can be said than what was expected. */
-  readonly complaint?: (text: string) => string | undefined
-  /** How a refused value is shown. Whole, unless it may hold a secret. */
-  readonly show?: (text: string) => string
+  /** A more specific message for an invalid value than `expected`. */
+  readonly explain?: (text: string) => string | undefined
+  /** Redacts an invalid value for its message. */
+  readonly redact?: (text: string) => string
 }): Setting<A> => {
   const variable = `TACHOGRAPH_${options.name.toUpperCase().replaceAll("-", "_")}`
-  const or = options.default === undefined ? "" : `; ${options.default} unless given`
+  const defaultText = options.default === undefined ? "" : `; default ${options.default}`
   const resolveOption = (given: Option.Option<string>): Effect.Effect<Option.Option<A>, UsageError> => {
     const [source, text] = Option.match(given, {
       onSome: (text) => [`--${options.name}`, text] as const,
@@ -39,14 +39,14 @@ export const make = <A>(options: {
     if (text === undefined) return Effect.succeed(Option.none())
     const value = options.parse(text)
     if (Option.isSome(value)) return Effect.succeed(value)
-    const shown = JSON.stringify((options.show ?? ((_) => _))(text))
-    const complaint = options.complaint?.(text) ?? `expected ${options.expected}`
-    return Effect.fail(new UsageError({ message: `${source} is ${shown}: ${complaint}` }))
+    const shown = JSON.stringify(options.redact === undefined ? text : options.redact(text))
+    const reason = options.explain?.(text) ?? `expected ${options.expected}`
+    return Effect.fail(new UsageError({ message: `${source} is ${shown}: ${reason}` }))
   }
   return {
     flag: Flag.String(options.name).pipe(
       Flag.withMetavar(options.metavar),
-      Flag.withDescription(`${options.description} (${variable}${or})`),
+      Flag.withDescription(`${options.description} (${variable}${defaultText})`),
       Flag.optional
     ),
     resolve: (given) =>

@@ -1,4 +1,4 @@
-/** Where a server keeps its data: the one place that knows which storages there are. */
+/** The storage that `--storage` selects. Only this module names the storages. */
 import { type Errors, MemoryStorage, type Storage } from "@tachograph/core"
 import { Migrations } from "@tachograph/storage-sql"
 import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
@@ -11,33 +11,33 @@ import { CommandError, UsageError } from "../terminal/CliErrors.ts"
 import * as Setting from "./Setting.ts"
 
 export interface StorageChoice {
-  /** As it is shown to people; never with a password. */
+  /** Shown to users; contains no password. */
   readonly label: string
-  /** Whether what is stored outlives the process. */
-  readonly lasting: boolean
-  /** Why only one process may serve it; undefined where several may. */
-  readonly alone: string | undefined
-  /** Whether there is something to open; opening creates what is not there. */
+  /** Whether the data outlives the process. */
+  readonly isPersistent: boolean
+  /** Why only one process may serve this storage; undefined if several may. */
+  readonly singleProcessReason: string | undefined
+  /** Whether the storage exists already. Opening creates it if not. */
   readonly exists: () => boolean
-  /** Opens the storage, and brings its tables up to date. */
+  /** Opens the storage and runs its migrations. */
   readonly layer: Layer.Layer<Storage, CommandError>
-  /** Opens the storage, whose tables must be up to date. */
+  /** Opens the storage. Fails if its tables are not up to date. */
   readonly layerNoMigrations: Layer.Layer<Storage, CommandError>
-  /** Brings the tables up to date and answers what was run. */
+  /** Runs the migrations and returns their names. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, CommandError>
 }
 
-/** Migrations as their files are named. */
-const names = (ran: ReadonlyArray<readonly [id: number, name: string]>): ReadonlyArray<string> =>
-  ran.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
+/** The file names of migrations. */
+const names = (migrations: ReadonlyArray<readonly [id: number, name: string]>): ReadonlyArray<string> =>
+  migrations.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
 
 const opening = (label: string, layer: Layer.Layer<Storage, unknown>): Layer.Layer<Storage, CommandError> =>
   Layer.catch(layer, (error) => Layer.effectContext(Effect.fail(openingError(label, error))))
 
 const memory: StorageChoice = {
-  label: "memory (gone when the server ends)",
-  lasting: false,
-  alone: "what is in the memory of one is not known to another",
+  label: "memory (lost when the server exits)",
+  isPersistent: false,
+  singleProcessReason: "processes do not share memory",
   exists: () => true,
   layer: MemoryStorage.layer,
   layerNoMigrations: MemoryStorage.layer,
@@ -48,8 +48,8 @@ const sqlite = (filename: string): StorageChoice => {
   const label = `SQLite, ${filename}`
   return {
     label,
-    lasting: true,
-    alone: "SQLite has one writer, for which they would only wait",
+    isPersistent: true,
+    singleProcessReason: "SQLite allows one writer at a time",
     exists: () => existsSync(filename),
     layer: opening(label, SqliteStorage.layer({ filename })),
     layerNoMigrations: opening(label, SqliteStorage.layerNoMigrations({ filename })),
@@ -66,8 +66,8 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
   const label = `Postgres, ${hostname}${port && `:${port}`}${pathname}${config.schema ? `, schema ${config.schema}` : ""}`
   return {
     label,
-    lasting: true,
-    alone: undefined,
+    isPersistent: true,
+    singleProcessReason: undefined,
     exists: () => true,
     layer: opening(label, PostgresStorage.layer(config)),
     layerNoMigrations: opening(label, PostgresStorage.layerNoMigrations(config)),
@@ -83,13 +83,13 @@ const isPostgres = (text: string): boolean => /^postgres(ql)?:/i.test(text)
 export const setting = Setting.make({
   name: "storage",
   metavar: "STORAGE",
-  description: "Where events are kept: memory:, sqlite:PATH or postgres://…",
+  description: "Where events are stored: memory:, sqlite:PATH or postgres://…",
   default: "sqlite:tachograph.db",
   expected: "memory:, sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE",
-  complaint: (text) =>
+  explain: (text) =>
     isPostgres(text) ? Result.getFailure(fromUrl(text)).pipe(Option.getOrUndefined)?.message : undefined,
-  // Behind a scheme there may be a password.
-  show: (text) => text.replace(/^([a-z+]+:\/\/).*$/i, "$1…"),
+  // The part after the scheme may contain a password.
+  redact: (text) => text.replace(/^([a-z+]+:\/\/).*$/i, "$1…"),
   parse: (text) => {
     if (text === "memory:") return Option.some(memory)
     if (isPostgres(text)) {
@@ -100,26 +100,30 @@ export const setting = Setting.make({
   }
 })
 
-/** Only whoever issues something may create a storage. */
-export type Purpose = "issue" | "look"
+export interface Purpose {
+  /** Whether the command may create the storage. If not, a missing storage is an error. */
+  readonly mayCreate: boolean
+  /** What the command reads or writes, for messages. */
+  readonly contents: "keys" | "events"
+}
 
-/** Runs with a storage that outlives the command, and whose tables are there. */
-export const withLasting = Effect.fnUntraced(function* <A, E>(
+/** Runs `use` with a persistent storage. */
+export const withExisting = Effect.fnUntraced(function* <A, E>(
   given: Option.Option<string>,
-  { kept, purpose }: { readonly purpose: Purpose; readonly kept: string },
+  { contents, mayCreate }: Purpose,
   use: Effect.Effect<A, E | Errors.StorageUnavailable, Storage>
 ) {
   const choice = yield* setting.resolve(given)
-  if (!choice.lasting) {
-    const message = `--storage is "memory:", which keeps no ${kept}: expected the storage of your server`
+  if (!choice.isPersistent) {
+    const message = `--storage is "memory:", which keeps no ${contents}: expected the storage of your server`
     return yield* new UsageError({ message })
   }
-  if (purpose === "look" && !choice.exists()) {
-    return yield* new CommandError({ message: `There is no such storage (${choice.label})` })
+  if (!mayCreate && !choice.exists()) {
+    return yield* new CommandError({ message: `The storage does not exist (${choice.label})` })
   }
   return yield* use.pipe(
     Effect.catchIf(isUnavailable, (error) => Effect.fail(openingError(choice.label, error))),
-    // With a role that may not change tables too; where there are none yet, they are made.
+    // Try without migrations first: the database role may not be allowed to change tables.
     Effect.provide(Layer.catch(choice.layerNoMigrations, () => choice.layer))
   )
 })
@@ -127,22 +131,24 @@ export const withLasting = Effect.fnUntraced(function* <A, E>(
 const isUnavailable = (error: unknown): error is Errors.StorageUnavailable =>
   (error as { readonly _tag?: unknown } | null)?._tag === "storage-unavailable"
 
-/** One line for whatever kept a storage from opening: in our words where we have some, else the first cause's own. */
+/** One line that says why a storage cannot be opened: an explanation if there is one, else the innermost cause's message. */
 const openingError = (label: string, error: unknown): CommandError => {
   const chain = causes(error)
-  const known = chain.map(explain).find(Option.isSome)
+  const explanation = chain.map(explain).find(Option.isSome)
   const outOfDate = chain.find((cause) => cause instanceof Migrator.MigrationError && cause.kind === "BadState")
   const first = outOfDate ?? chain.findLast((cause) => cause instanceof Error && cause.message !== "")
-  const reason = known?.value ?? (first instanceof Error ? first.message : String(error))
+  const reason = explanation?.value ?? (first instanceof Error ? first.message : String(error))
   return new CommandError({ message: `Cannot open the storage (${label}): ${reason.replaceAll(/\s*\n\s*/g, " ")}` })
 }
 
-const causes = (error: unknown): ReadonlyArray<unknown> =>
-  typeof error === "object" && error !== null
-    ? [error, ...causes("reason" in error ? error.reason : "cause" in error ? error.cause : undefined)]
-    : []
+/** An error and its chain of causes, outermost first. */
+const causes = (error: unknown): ReadonlyArray<unknown> => {
+  if (typeof error !== "object" || error === null) return []
+  if ("reason" in error) return [error, ...causes(error.reason)]
+  return [error, ...causes("cause" in error ? error.cause : undefined)]
+}
 
-/** SQLite's primary result codes, in words that say what to do. */
+/** Explanations of SQLite's primary result codes: https://www.sqlite.org/rescode.html */
 const explanations: Readonly<Record<number, string>> = {
   3: "no permission to open the file",
   5: "another process holds the file's lock",

@@ -1,35 +1,36 @@
 /**
- * The `node:http` server behind `tachograph serve`, with its limits. What is wrong with a request before it is one (its
- * framing, its size, its pace) is answered here, in the form of every other error, and its connection is closed.
+ * The `node:http` server of `tachograph serve`, with its limits. Requests that Node's parser rejects (malformed, too large,
+ * too slow) are answered here with the same JSON as every other error, and the connection is closed.
  */
 import { type IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
 import { Server as NetServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
 export interface Limits {
-  /** How long a client may take to send a request, headers and body, in milliseconds. */
-  readonly requestTimeout: number
-  /** Bytes of a request's line and headers. */
-  readonly maxHeader: number
-  /** Connections at once; further ones are closed as they come. */
+  /** How long a client may take to send a request, headers and body (ms). */
+  readonly requestTimeoutMs: number
+  /** Largest request line and headers. */
+  readonly maxHeaderBytes: number
+  /** Concurrent connections. Further ones are closed immediately. */
   readonly maxConnections: number
 }
 
-/** How often slow requests are looked for, in milliseconds: they end this much late at most. */
-const checkEvery = 1_000
+/** How often request timeouts are checked (ms). A timeout fires up to this much late. */
+const timeoutCheckMs = 1_000
 
-/** How long an idle connection is kept for its next request, in milliseconds. */
-const keepAlive = 5_000
+/** How long an idle connection stays open (ms). */
+const keepAliveMs = 5_000
 
-/** How long requests under way are waited for when the server ends, in milliseconds. Whoever starts servers kills later. */
-export const grace = 8_000
+/** How long a shutdown waits for requests in progress (ms). Less than the 10 s after which Docker sends SIGKILL. */
+export const shutdownGraceMs = 8_000
 
-const complaints: Readonly<Record<string, readonly [status: number, type: string]>> = {
+/** By the error code of Node's parser. */
+const statuses: Readonly<Record<string, readonly [status: number, type: string]>> = {
   HPE_HEADER_OVERFLOW: [431, "headers-too-large"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "request-timeout"]
 }
 
-/** Writes an answer by hand, where there is no request to answer, and closes. */
+/** Writes a response to a socket that has no `ServerResponse`, and closes it. */
 const respond = (socket: Duplex, status: number, type: string) => {
   const body = JSON.stringify({ type })
   socket.write(
@@ -39,40 +40,40 @@ const respond = (socket: Duplex, status: number, type: string) => {
   socket.end(() => socket.destroy())
 }
 
-const refuse = (
+const onClientError = (
   error: NodeJS.ErrnoException,
   socket: Duplex & { readonly _httpMessage?: { headersSent: boolean } }
 ) => {
-  // What was begun cannot be taken back; and to a connection that is gone there is nothing to say.
+  // A response that has begun cannot be replaced, and a broken connection cannot take one.
   if (!socket.writable || socket._httpMessage?.headersSent || error.code === "ECONNRESET") return socket.destroy()
-  return respond(socket, ...(complaints[error.code ?? ""] ?? ([400, "bad-request"] as const)))
+  return respond(socket, ...(statuses[error.code ?? ""] ?? ([400, "bad-request"] as const)))
 }
 
 type Connection = Socket & { readonly _httpMessage?: ServerResponse | null }
 
 /**
- * Node holds an answer against the length that it announces by a second, empty write, which costs as much as the first.
- * Ours come whole, with the length that they have.
+ * Node checks a response's `Content-Length` with a second, empty write, which costs as much as the first. The router writes
+ * each response at once and with its true length, so the check is turned off.
  */
-class Answer<Request extends IncomingMessage> extends ServerResponse<Request> {}
-Object.defineProperty(Answer.prototype, "strictContentLength", { get: () => false, set: () => {} })
+class UncheckedResponse<Request extends IncomingMessage> extends ServerResponse<Request> {}
+Object.defineProperty(UncheckedResponse.prototype, "strictContentLength", { get: () => false, set: () => {} })
 
-/** Answers a request before whatever listens for it, or calls `next`. */
+/** Responds to a request, or calls `next` to pass it to the `request` listeners. */
 export type Front = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
 class GracefulServer extends Server {
   readonly #connections = new Set<Connection>()
   front: Front = (_request, _response, next) => next()
 
-  constructor({ maxConnections, maxHeader, requestTimeout }: Limits) {
+  constructor({ maxConnections, maxHeaderBytes, requestTimeoutMs }: Limits) {
     super({
-      requestTimeout,
-      headersTimeout: requestTimeout,
-      connectionsCheckingInterval: checkEvery,
-      keepAliveTimeout: keepAlive,
-      maxHeaderSize: maxHeader,
-      ServerResponse: Answer,
-      // The router looks for it, and answers in its own form.
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: timeoutCheckMs,
+      keepAliveTimeout: keepAliveMs,
+      maxHeaderSize: maxHeaderBytes,
+      ServerResponse: UncheckedResponse,
+      // The router checks the Host header, and responds with its own JSON error.
       requireHostHeader: false
     })
     this.maxConnections = maxConnections
@@ -80,7 +81,7 @@ class GracefulServer extends Server {
       this.#connections.add(socket)
       socket.once("close", () => this.#connections.delete(socket))
     })
-    this.#holdEarly()
+    this.#queueUntilReady()
   }
 
   override emit(event: string, ...args: Array<unknown>): boolean {
@@ -91,35 +92,35 @@ class GracefulServer extends Server {
     return true
   }
 
-  /** Workers are connected to before they have their routes: what comes so early waits for them. */
-  #holdEarly() {
-    const early: Array<[IncomingMessage, ServerResponse]> = []
-    const hold = (...exchange: [IncomingMessage, ServerResponse]) => void early.push(exchange)
-    const release = (event: string) => {
+  /** A worker accepts connections before its routes exist: requests are queued until there is a `request` listener. */
+  #queueUntilReady() {
+    const queue: Array<[IncomingMessage, ServerResponse]> = []
+    const enqueue = (...exchange: [IncomingMessage, ServerResponse]) => void queue.push(exchange)
+    const drain = (event: string) => {
       if (event !== "request") return
-      this.off("newListener", release)
-      this.off("request", hold)
-      process.nextTick(() => early.forEach((exchange) => this.emit("request", ...exchange)))
+      this.off("newListener", drain)
+      this.off("request", enqueue)
+      process.nextTick(() => queue.forEach((exchange) => this.emit("request", ...exchange)))
     }
-    this.on("request", hold)
-    this.on("newListener", release)
+    this.on("request", enqueue)
+    this.on("newListener", drain)
   }
 
-  /** From here on an answer is its connection's last: clients that are never idle would hold theirs open. */
-  #answerLast() {
+  /** Closes each busy connection after its current response: a client that is never idle would keep it open forever. */
+  #disableKeepAlive() {
     for (const { _httpMessage: response } of this.#connections) {
       if (response && !response.headersSent) response.shouldKeepAlive = false
     }
   }
 
   override close(callback?: (error?: Error) => void): this {
-    this.#answerLast()
+    this.#disableKeepAlive()
     return super.close(callback)
   }
 
-  /** As `close`, but leaves idle connections be, over which a request may be on its way; each may bring one more. */
+  /** As `close`, but keeps idle connections open for one more request, which may already be in transit. */
   retire(callback: () => void): void {
-    this.#answerLast()
+    this.#disableKeepAlive()
     NetServer.prototype.close.call(this, callback)
   }
 }
@@ -128,8 +129,8 @@ export type { GracefulServer }
 
 export const make = (limits: Limits): GracefulServer => {
   const server = new GracefulServer(limits)
-  server.on("clientError", refuse)
-  // No proxy: a tunnel is a method like others that are not taken.
+  server.on("clientError", onClientError)
+  // CONNECT is answered like any other method that is not allowed.
   server.on("connect", (_request, socket: Duplex) => respond(socket, 405, "method-not-allowed"))
   server.on("checkExpectation", (_request, response: ServerResponse) => {
     const body = JSON.stringify({ type: "expectation-failed" })

@@ -1,10 +1,10 @@
-/** Loading the modules leaves half of the heap empty, and V8 in no hurry to give it back. */
+/** Loading the modules leaves half of the heap unused, and V8 does not return it to the system soon. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 
-/** Collects once, some 30 ms long, before there are requests that would wait for it. */
+/** Runs one full garbage collection, which takes about 30 ms, before the server accepts requests. */
 export const release = (): void => {
-  // Without the flag from the start, only a new context has the function.
+  // When the flag is set after startup, only new contexts have the `gc` function.
   setFlagsFromString("--expose-gc")
   const collect = runInNewContext("gc") as (options: { readonly type: string; readonly flavor: string }) => void
   collect({ type: "major", flavor: "last-resort" })

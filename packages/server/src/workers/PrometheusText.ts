@@ -1,13 +1,13 @@
-/** Metrics in the text format of Prometheus, as `PrometheusMetrics` writes it, of which several become one. */
+/** Parses, adds up and renders metrics in Prometheus' text format, as `PrometheusMetrics` writes it. */
 
 interface Family {
   readonly help: string | undefined
   readonly type: string
-  /** By name and labels, as they stand in the text. */
+  /** Values by name and labels, as written in the text. */
   readonly series: ReadonlyMap<string, number>
 }
 
-/** By name. */
+/** Metric families by name. */
 export type Exposition = ReadonlyMap<string, Family>
 
 export const empty: Exposition = new Map()
@@ -25,36 +25,36 @@ export const parse = (text: string): Exposition => {
       families.set(name!, { help, type: rest!, series })
       help = undefined
     } else if (line !== "") {
-      // A label's value may hold spaces; a number holds none.
-      const at = line.lastIndexOf(" ")
-      series.set(line.slice(0, at), Number(line.slice(at + 1)))
+      // The number follows the last space: label values may contain spaces.
+      const separator = line.lastIndexOf(" ")
+      series.set(line.slice(0, separator), Number(line.slice(separator + 1)))
     }
   }
   return families
 }
 
-/** What is one fact of all processes, or no quantity at all, is not added up. */
-const greatest: ReadonlySet<string> = new Set(["nodejs_eventloop_lag_seconds", "tachograph_build_info"])
+/** Gauges whose sum over processes has no meaning: the maximum is used. */
+const maxima: ReadonlySet<string> = new Set(["nodejs_eventloop_lag_seconds", "tachograph_build_info"])
 
-/** Adds series of the same name and labels; a histogram's buckets are such too. */
+/** Adds up the series with the same name and labels, including the buckets of histograms. */
 export const sum = (expositions: ReadonlyArray<Exposition>): Exposition => {
   const families = new Map<string, Omit<Family, "series"> & { readonly series: Map<string, number> }>()
   for (const exposition of expositions) {
     for (const [name, { help, series, type }] of exposition) {
       const family = families.get(name) ?? { help, type, series: new Map<string, number>() }
       families.set(name, family)
-      const join = greatest.has(name) ? Math.max : (a: number, b: number) => a + b
+      const combine = maxima.has(name) ? Math.max : (a: number, b: number) => a + b
       for (const [key, value] of series) {
-        const before = family.series.get(key)
-        family.series.set(key, before === undefined ? value : join(before, value))
+        const previous = family.series.get(key)
+        family.series.set(key, previous === undefined ? value : combine(previous, value))
       }
     }
   }
   return families
 }
 
-/** What only ever grows, and so holds of a process that has ended or does not answer. */
-export const lasting = (exposition: Exposition): Exposition =>
+/** Counters and histograms, which stay valid after a process has exited or while it does not respond. */
+export const withoutGauges = (exposition: Exposition): Exposition =>
   new Map(Array.from(exposition).filter(([, { type }]) => type !== "gauge"))
 
 export const gauge = (name: string, help: string, value: number): Exposition =>

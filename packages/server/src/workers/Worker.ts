@@ -1,4 +1,4 @@
-/** This process as one of several that share a port: what its primary told it, and what it tells its primary. */
+/** This process as a worker, one of several that share a port: its assignment, and its messages to and from the primary. */
 import { MetricsText } from "@tachograph/router"
 import { Effect, Layer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
@@ -6,58 +6,62 @@ import cluster from "node:cluster"
 import * as NodeServer from "../http/NodeServer.ts"
 
 export interface Assignment {
-  /** From 1; a worker's replacement has its number. */
+  /** From 1. A worker's replacement has the same number. */
   readonly number: number
   readonly port: number
 }
 
-/**
- * What a worker tells: once that it answers requests, or why it cannot; that it was asked for the metrics of all, and what
- * its own are, when it is asked for them and at its end.
- */
+/** From a worker to the primary. */
 export type WorkerMessage =
-  | { readonly ready: true }
-  | { readonly failure: string }
-  | { readonly wanted: number }
-  | { readonly metrics: string; readonly scrape?: number }
+  /** The worker accepts requests. */
+  | { readonly type: "ready" }
+  /** The worker cannot start. */
+  | { readonly type: "failed"; readonly message: string }
+  /** Requests the metrics of all workers. */
+  | { readonly type: "metricsRequest"; readonly requestId: number }
+  /** This worker's metrics: the response to a `scrape`, or the last ones, sent at exit. */
+  | { readonly type: "metrics"; readonly text: string; readonly scrapeId?: number }
 
-/** What a worker is told: to end without a request being lost. A signal is quicker. */
-export const retire = "retire"
-
-/** What a worker is told besides: to tell its metrics, or those of all, which it wanted. */
-export type PrimaryMessage = { readonly scrape: number } | { readonly wanted: number; readonly metrics: string }
+/** From the primary to a worker. */
+export type PrimaryMessage =
+  /** Exit without losing a request. A signal makes the worker exit sooner. */
+  | { readonly type: "retire" }
+  /** Requests this worker's metrics. */
+  | { readonly type: "scrape"; readonly scrapeId: number }
+  /** The metrics of all workers: the response to a `metricsRequest`. */
+  | { readonly type: "metrics"; readonly requestId: number; readonly text: string }
 
 const variable = "TACHOGRAPH_WORKER"
 
-/** The environment in which a process finds its assignment. */
+/** The environment that gives a new process its assignment. */
 export const environment = (assignment: Assignment): Record<string, string> => ({
   [variable]: JSON.stringify(assignment)
 })
 
-const assigned = process.env[variable]
+const assignmentJson = process.env[variable]
 
-/** Undefined where this process is nobody's worker. */
+/** Undefined if this process is not a worker. */
 export const assignment: Assignment | undefined =
-  cluster.isWorker && assigned !== undefined ? (JSON.parse(assigned) as Assignment) : undefined
+  cluster.isWorker && assignmentJson !== undefined ? (JSON.parse(assignmentJson) as Assignment) : undefined
 
-export const send = (told: WorkerMessage): Effect.Effect<void> =>
+export const send = (message: WorkerMessage): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    process.send!(told, () => resume(Effect.void))
+    process.send!(message, () => resume(Effect.void))
   })
 
-/** A server that goes when it is told to, and this process with it. */
+/** In a worker, closes the server and ends the process when the primary says so. */
 export const retirable = (server: NodeServer.GracefulServer): NodeServer.GracefulServer => {
   if (assignment === undefined) return server
   const end = () => process.kill(process.pid, "SIGTERM")
-  process.on("message", (message) => {
-    if (message !== retire) return
+  process.on("message", (message: PrimaryMessage) => {
+    if (message.type !== "retire") return
     server.retire(end)
-    setTimeout(end, NodeServer.grace).unref()
+    setTimeout(end, NodeServer.shutdownGraceMs).unref()
   })
   return server
 }
 
-/** In a worker, `/metrics` answers for all of them: its primary adds up what each tells. */
+/** In a worker, `/metrics` returns the sum over all workers, which the primary computes. */
 export const metrics: Layer.Layer<never> =
   assignment === undefined
     ? Layer.empty
@@ -66,23 +70,22 @@ export const metrics: Layer.Layer<never> =
         Effect.gen(function* () {
           const own = PrometheusMetrics.format()
           const run = Effect.runForkWith(yield* Effect.context<never>())
-          const waiting = new Map<number, (metrics: string) => void>()
-          let asked = 0
-          process.on("message", (said: PrimaryMessage | typeof retire) => {
-            if (said === retire) return
-            if ("scrape" in said) {
-              run(Effect.flatMap(own, (metrics) => send({ metrics, scrape: said.scrape })))
-            } else {
-              waiting.get(said.wanted)?.(said.metrics)
-              waiting.delete(said.wanted)
+          const pending = new Map<number, (text: string) => void>()
+          let lastRequestId = 0
+          process.on("message", (message: PrimaryMessage) => {
+            if (message.type === "scrape") {
+              run(Effect.flatMap(own, (text) => send({ type: "metrics", text, scrapeId: message.scrapeId })))
+            } else if (message.type === "metrics") {
+              pending.get(message.requestId)?.(message.text)
+              pending.delete(message.requestId)
             }
           })
-          yield* Effect.addFinalizer(() => Effect.flatMap(own, (metrics) => send({ metrics })))
+          yield* Effect.addFinalizer(() => Effect.flatMap(own, (text) => send({ type: "metrics", text })))
           return Effect.callback<string>((resume) => {
-            const wanted = ++asked
-            waiting.set(wanted, (metrics) => resume(Effect.succeed(metrics)))
-            process.send!({ wanted } satisfies WorkerMessage)
-            return Effect.sync(() => waiting.delete(wanted))
+            const requestId = ++lastRequestId
+            pending.set(requestId, (text) => resume(Effect.succeed(text)))
+            process.send!({ type: "metricsRequest", requestId } satisfies WorkerMessage)
+            return Effect.sync(() => pending.delete(requestId))
           })
         })
       )

@@ -1,85 +1,88 @@
-/** The metrics of all workers as one text: their primary asks each of them, and adds up what they tell. */
+/** The metrics of all workers as one text: the primary scrapes each worker and adds up the results. */
 import { Deferred, Duration, Effect, FiberSet, Option, type Scope } from "effect"
 import type { Worker as Child } from "node:cluster"
 import * as PrometheusText from "./PrometheusText.ts"
 import type * as Worker from "./Worker.ts"
 
-/** Whoever scrapes waits for longer; a worker that does not answer by then is busy or stuck. */
-const answerWithin = Duration.seconds(1)
+/** A worker that takes longer is busy or stuck. Less than Prometheus' scrape timeout, 10 s by default. */
+const scrapeTimeout = Duration.seconds(1)
 
 interface Member {
-  /** What it told last. */
-  told: PrometheusText.Exposition
-  /** By the number of the scrape. */
-  readonly asked: Map<number, Deferred.Deferred<void>>
+  /** The metrics that the worker sent last. */
+  latest: PrometheusText.Exposition
+  /** Unanswered scrapes, by id. */
+  readonly pending: Map<number, Deferred.Deferred<void>>
 }
 
 const send = (child: Child, message: Worker.PrimaryMessage) => {
-  // One that ends meanwhile needs no answer.
+  // A worker may exit before the message arrives: errors are ignored.
   if (child.isConnected()) child.send(message, () => {})
 }
 
 export interface WorkerMetrics {
-  /** Takes in a process that was just started; it counts from when it says that it is ready until it ends. */
+  /** Adds a process that was just started. It is counted from its `ready` message until it disconnects. */
   readonly add: (child: Child) => void
 }
 
-/** Of so many workers. */
+/** `count` is the number of workers that should be running. */
 export const make = Effect.fnUntraced(function* (count: number): Effect.fn.Return<WorkerMetrics, never, Scope.Scope> {
   const run = yield* FiberSet.makeRuntime()
   const members = new Map<Child, Member>()
-  // Sums that fell when a process ends would look like those of a server that has begun anew.
-  let past = PrometheusText.empty
-  let scrapes = 0
+  // Counters of processes that have exited. Without them a sum would fall, which means a restart of the server.
+  let exited = PrometheusText.empty
+  let lastScrapeId = 0
 
-  const ask = (scrape: number, child: Child, { asked }: Member): Effect.Effect<boolean> =>
+  /** Whether the worker answered in time. */
+  const scrape = (scrapeId: number, child: Child, { pending }: Member): Effect.Effect<boolean> =>
     Effect.suspend(() => {
       const answered = Deferred.makeUnsafe<void>()
-      asked.set(scrape, answered)
-      send(child, { scrape })
-      return Effect.map(Effect.timeoutOption(Deferred.await(answered), answerWithin), Option.isSome)
-    }).pipe(Effect.ensuring(Effect.sync(() => asked.delete(scrape))))
+      pending.set(scrapeId, answered)
+      send(child, { type: "scrape", scrapeId })
+      return Effect.map(Effect.timeoutOption(Deferred.await(answered), scrapeTimeout), Option.isSome)
+    }).pipe(Effect.ensuring(Effect.sync(() => pending.delete(scrapeId))))
 
   const collect = Effect.gen(function* () {
-    const scrape = ++scrapes
+    const scrapeId = ++lastScrapeId
     const answered = new Set<Member>()
     yield* Effect.forEach(
       members,
-      ([child, member]) => Effect.map(ask(scrape, child, member), (isThere) => isThere && answered.add(member)),
+      ([child, member]) =>
+        Effect.map(scrape(scrapeId, child, member), (isAnswered) => isAnswered && answered.add(member)),
       { concurrency: "unbounded", discard: true }
     )
     let workers = 0
-    const told = Array.from(members.values(), (member) => {
-      if (!answered.has(member)) return PrometheusText.lasting(member.told)
+    const expositions = Array.from(members.values(), (member) => {
+      if (!answered.has(member)) return PrometheusText.withoutGauges(member.latest)
       workers++
-      return member.told
+      return member.latest
     })
-    const all = PrometheusText.sum([
-      past,
-      ...told,
-      PrometheusText.gauge("tachograph_workers", "Workers whose metrics these are", workers),
-      PrometheusText.gauge("tachograph_workers_missing", "Workers that did not tell theirs in time", count - workers)
+    const total = PrometheusText.sum([
+      exited,
+      ...expositions,
+      PrometheusText.gauge("tachograph_workers", "Workers included in these metrics", workers),
+      PrometheusText.gauge("tachograph_workers_missing", "Workers that did not respond in time", count - workers)
     ])
-    return PrometheusText.render(all)
+    return PrometheusText.render(total)
   })
 
   const add = (child: Child) => {
-    const member: Member = { told: PrometheusText.empty, asked: new Map() }
-    child.on("message", (told: Worker.WorkerMessage) => {
-      if ("ready" in told) members.set(child, member)
-      if ("wanted" in told) {
-        run(Effect.map(collect, (metrics) => send(child, { wanted: told.wanted, metrics })))
+    const member: Member = { latest: PrometheusText.empty, pending: new Map() }
+    child.on("message", (message: Worker.WorkerMessage) => {
+      if (message.type === "ready") members.set(child, member)
+      if (message.type === "metricsRequest") {
+        const { requestId } = message
+        run(Effect.map(collect, (text) => send(child, { type: "metrics", requestId, text })))
       }
-      if ("metrics" in told) {
-        member.told = PrometheusText.parse(told.metrics)
-        const answered = told.scrape === undefined ? undefined : member.asked.get(told.scrape)
+      if (message.type === "metrics") {
+        member.latest = PrometheusText.parse(message.text)
+        const answered = message.scrapeId === undefined ? undefined : member.pending.get(message.scrapeId)
         if (answered !== undefined) Deferred.doneUnsafe(answered, Effect.void)
       }
     })
-    // What it said at its end has come by then.
+    // The metrics that a worker sends at exit arrive before `disconnect`.
     child.once("disconnect", () => {
       members.delete(child)
-      past = PrometheusText.sum([past, PrometheusText.lasting(member.told)])
+      exited = PrometheusText.sum([exited, PrometheusText.withoutGauges(member.latest)])
     })
   }
   return { add }

@@ -1,4 +1,4 @@
-/** Several processes that share one port: this one, the primary, starts them, replaces those that end, and ends them. */
+/** Several processes that share one port. This process, the primary, starts them, replaces those that exit and ends them. */
 import { Deferred, Duration, Effect, FiberSet, Latch, Option, Queue, type Scope } from "effect"
 import cluster, { type Worker as Child } from "node:cluster"
 import { availableParallelism } from "node:os"
@@ -8,129 +8,138 @@ import type { StorageChoice } from "../config/StorageChoice.ts"
 import * as Worker from "./Worker.ts"
 import * as WorkerMetrics from "./WorkerMetrics.ts"
 
-/** Each has memory and connections of its own; nobody's machine gains by more. */
+/** Upper bound: each worker needs its own memory and database connections. */
 const maxWorkers = 64
+
+const parseCount = (text: string): number => {
+  if (text === "auto") return Math.min(availableParallelism(), maxWorkers)
+  return /^\d{1,2}$/.test(text) ? Number(text) : 0
+}
 
 export const setting = Setting.make({
   name: "workers",
   metavar: "COUNT|auto",
-  description: "Processes that answer requests, over Postgres; auto is one per core",
+  description: "Processes that serve requests, over Postgres; auto is one per core",
   default: "1",
   expected: `a number from 1 to ${maxWorkers}, or auto`,
-  parse: (text) => {
-    const count =
-      text === "auto" ? Math.min(availableParallelism(), maxWorkers) : /^\d{1,2}$/.test(text) ? Number(text) : 0
-    return Option.filter(Option.some(count), (count) => count >= 1 && count <= maxWorkers)
-  }
+  parse: (text) => Option.filter(Option.some(parseCount(text)), (count) => count >= 1 && count <= maxWorkers)
 })
 
-/** Fails where a storage is not one for several processes. */
-export const check = (count: number, { alone }: StorageChoice): Effect.Effect<void, UsageError> =>
-  count === 1 || alone === undefined
-    ? Effect.void
-    : Effect.fail(
-        new UsageError({ message: `There cannot be ${count} workers: ${alone}; leave --workers out, or use Postgres` })
-      )
+/** Fails if the storage does not support that many processes. */
+export const check = (count: number, { singleProcessReason }: StorageChoice): Effect.Effect<void, UsageError> => {
+  if (count === 1 || singleProcessReason === undefined) return Effect.void
+  const message = `Cannot run ${count} workers: ${singleProcessReason}; omit --workers, or use Postgres`
+  return Effect.fail(new UsageError({ message }))
+}
 
-/** A worker that is ending waits for requests, and closes its storage; then it is killed. Who starts servers kills later. */
-const endWithin = Duration.seconds(15)
+/** How long an exiting worker may take to finish its requests and close its storage before SIGKILL. */
+const exitTimeout = Duration.seconds(15)
 
-/** A worker that has answered for so long has not failed at its start. */
-const steadyAfter = 10_000
+/** After this time (ms) a worker counts as started: the restart delay is reset. */
+const stableAfterMs = 10_000
 
-/** Before one that failed at its start is replaced, in milliseconds: longer with every time. */
-const pause = (failures: number) => (failures === 0 ? 0 : Math.min(100 * 2 ** (failures - 1), 5_000))
+/** How long to wait before a failed worker is replaced (ms): doubles with each failure in a row. */
+const restartDelayMs = (failures: number) => (failures === 0 ? 0 : Math.min(100 * 2 ** (failures - 1), 5_000))
 
-interface Ending {
-  readonly how: string
-  /** What it could not do, if it said so. */
+interface WorkerExit {
+  /** The exit code or the signal. */
+  readonly description: string
+  /** The worker's own error message, if it sent one. */
   readonly failure: string | undefined
 }
 
-interface Started {
+interface WorkerProcess {
   readonly child: Child
   readonly ready: Deferred.Deferred<void>
-  readonly ended: Deferred.Deferred<Ending>
+  readonly exited: Deferred.Deferred<WorkerExit>
 }
 
-const start = (assignment: Worker.Assignment, metrics: WorkerMetrics.WorkerMetrics): Effect.Effect<Started> =>
+const start = (assignment: Worker.Assignment, metrics: WorkerMetrics.WorkerMetrics): Effect.Effect<WorkerProcess> =>
   Effect.sync(() => {
     const child = cluster.fork(Worker.environment(assignment))
     metrics.add(child)
     const ready = Deferred.makeUnsafe<void>()
-    const ended = Deferred.makeUnsafe<Ending>()
+    const exited = Deferred.makeUnsafe<WorkerExit>()
     let failure: string | undefined
-    const end = (how: string) => Deferred.doneUnsafe(ended, Effect.succeed({ how, failure }))
-    child.on("message", (told: Worker.WorkerMessage) => {
-      if ("failure" in told) failure = told.failure
-      if ("ready" in told) Deferred.doneUnsafe(ready, Effect.void)
+    const exit = (description: string) => Deferred.doneUnsafe(exited, Effect.succeed({ description, failure }))
+    child.on("message", (message: Worker.WorkerMessage) => {
+      if (message.type === "failed") failure = message.message
+      if (message.type === "ready") Deferred.doneUnsafe(ready, Effect.void)
     })
-    child.once("exit", (code, signal) => end(signal ? `killed by ${signal}` : `exit code ${code}`))
-    // Where there is no process at all; what could not be told to one that ends is no matter.
-    child.on("error", (error) => child.process.pid === undefined && end(error.message))
-    return { child, ready, ended }
+    child.once("exit", (code, signal) => exit(signal ? `killed by ${signal}` : `exit code ${code}`))
+    // Without a pid the process could not be started. Other errors concern messages to a process that is exiting.
+    child.on("error", (error) => child.process.pid === undefined && exit(error.message))
+    return { child, ready, exited }
   })
 
-/** One of the workers, whichever process it is. */
+/** A worker's number and state, which outlive its process. */
 interface Slot {
   readonly number: number
+  /** Open while the worker accepts requests. */
   readonly ready: Latch.Latch
+  /** Open when the worker's process is to be replaced. */
   readonly retired: Latch.Latch
 }
 
-const end = (slot: Slot, { child, ended }: Started): Effect.Effect<void> =>
+const stop = (slot: Slot, { child, exited }: WorkerProcess): Effect.Effect<void> =>
   Effect.gen(function* () {
-    if (slot.retired.isOpen() && child.isConnected()) child.send(Worker.retire)
+    if (slot.retired.isOpen() && child.isConnected()) child.send({ type: "retire" } satisfies Worker.PrimaryMessage)
     else child.process.kill("SIGTERM")
-    yield* Effect.timeoutOrElse(Deferred.await(ended), {
-      duration: endWithin,
+    yield* Effect.timeoutOrElse(Deferred.await(exited), {
+      duration: exitTimeout,
       orElse: () =>
-        Effect.logWarning("A worker did not end in time and is killed").pipe(
+        Effect.logWarning("A worker did not exit in time and is killed").pipe(
           Effect.andThen(Effect.sync(() => child.process.kill("SIGKILL"))),
-          Effect.andThen(Deferred.await(ended))
+          Effect.andThen(Deferred.await(exited))
         )
     })
   })
 
-/** Keeps a worker there; fails where its first process never came to answer. */
-const keep = (slot: Slot, port: number, metrics: WorkerMetrics.WorkerMetrics): Effect.Effect<never, CommandError> =>
+/** Keeps one worker running. Fails if its first process exits before it accepts requests. */
+const supervise = (
+  slot: Slot,
+  port: number,
+  metrics: WorkerMetrics.WorkerMetrics
+): Effect.Effect<never, CommandError> =>
   Effect.gen(function* () {
-    let answered = false
+    let hasStarted = false
     let failures = 0
     while (true) {
       yield* slot.retired.close
-      const use = Effect.fnUntraced(function* ({ child, ended, ready }: Started) {
+      const use = Effect.fnUntraced(function* ({ child, exited, ready }: WorkerProcess) {
         const serving = Effect.gen(function* () {
           yield* Deferred.await(ready)
           yield* Effect.logInfo("A worker is ready").pipe(Effect.annotateLogs({ pid: child.process.pid }))
-          answered = true
+          hasStarted = true
           yield* slot.ready.open
-          const steady = Effect.delay(
+          const stable = Effect.delay(
             Effect.sync(() => (failures = 0)),
-            steadyAfter
+            stableAfterMs
           )
-          return yield* Effect.raceFirst(slot.retired.await, Effect.andThen(steady, Effect.never))
+          return yield* Effect.raceFirst(slot.retired.await, Effect.andThen(stable, Effect.never))
         })
-        return yield* Effect.raceFirst(Deferred.await(ended), Effect.as(serving, undefined))
+        return yield* Effect.raceFirst(Deferred.await(exited), Effect.as(serving, undefined))
       })
-      const ending = yield* Effect.acquireUseRelease(start({ number: slot.number, port }, metrics), use, (started) =>
-        end(slot, started)
+      const exit = yield* Effect.acquireUseRelease(start({ number: slot.number, port }, metrics), use, (started) =>
+        stop(slot, started)
       )
-      if (ending === undefined) continue
+      if (exit === undefined) continue
       yield* slot.ready.close
-      const { failure, how } = ending
-      if (!answered) {
-        return yield* new CommandError({ message: failure ?? `Worker ${slot.number} ended at its start: ${how}` })
+      const { description, failure } = exit
+      if (!hasStarted) {
+        return yield* new CommandError({
+          message: failure ?? `Worker ${slot.number} exited during startup: ${description}`
+        })
       }
-      const wait = pause(failures++)
-      yield* Effect.logWarning("A worker ended and is replaced").pipe(
-        Effect.annotateLogs({ reason: failure ?? how, wait: `${wait} ms` })
+      const delayMs = restartDelayMs(failures++)
+      yield* Effect.logWarning("A worker exited and is replaced").pipe(
+        Effect.annotateLogs({ reason: failure ?? description, wait: `${delayMs} ms` })
       )
-      yield* Effect.sleep(wait)
+      yield* Effect.sleep(delayMs)
     }
   }).pipe(Effect.annotateLogs({ worker: slot.number }))
 
-/** SIGHUP, but for that of a terminal, which says that it is closed: it ends the server. */
+/** SIGHUP signals. None on a terminal, where SIGHUP means that the terminal closes and the server shuts down. */
 const hangups: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope> = Effect.gen(function* () {
   const queue = yield* Queue.sliding<void>(1)
   if (process.stderr.isTTY) return queue
@@ -142,20 +151,20 @@ const hangups: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope> = Effect.g
   return queue
 })
 
-/** Puts a new process in the place of a worker's, and waits until it answers. */
+/** Replaces a worker's process and waits until the new one accepts requests. */
 const renew = (slot: Slot) => Effect.andThen(Effect.andThen(slot.ready.close, slot.retired.open), slot.ready.await)
 
 export interface WorkersOptions<E> {
   readonly count: number
   readonly port: number
-  /** Run when all of them answer. */
+  /** Runs when all workers accept requests. */
   readonly started: Effect.Effect<void, E>
 }
 
-/** Runs until it is interrupted, and ends when all of the workers have. */
+/** Runs until it is interrupted, and returns when all workers have exited. */
 export const run = <E>({ count, port, started }: WorkersOptions<E>): Effect.Effect<never, E | CommandError> =>
   Effect.gen(function* () {
-    // They take connections themselves. Handed over, one on its way to a worker that is killed would never be answered.
+    // Workers accept connections themselves. A connection that the primary hands over is lost if the worker is killed.
     cluster.schedulingPolicy = cluster.SCHED_NONE
     const hangup = yield* hangups
     const metrics = yield* WorkerMetrics.make(count)
@@ -163,13 +172,13 @@ export const run = <E>({ count, port, started }: WorkersOptions<E>): Effect.Effe
     const slots = Array.from({ length: count }, (_, n): Slot => {
       return { number: n + 1, ready: Latch.makeUnsafe(), retired: Latch.makeUnsafe() }
     })
-    const first = Effect.fnUntraced(function* (slot: Slot) {
-      yield* FiberSet.run(fibers, keep(slot, port, metrics))
+    const startSlot = Effect.fnUntraced(function* (slot: Slot) {
+      yield* FiberSet.run(fibers, supervise(slot, port, metrics))
       yield* Effect.raceFirst(slot.ready.await, FiberSet.join(fibers))
     })
-    // One before the others: what keeps it from answering would keep them all.
-    yield* first(slots[0]!)
-    yield* Effect.forEach(slots.slice(1), first, { concurrency: "unbounded", discard: true })
+    // One before the others: an error that stops every worker is reported once.
+    yield* startSlot(slots[0]!)
+    yield* Effect.forEach(slots.slice(1), startSlot, { concurrency: "unbounded", discard: true })
     yield* started
     return yield* Queue.take(hangup).pipe(
       Effect.andThen(Effect.forEach(slots, renew, { discard: true })),

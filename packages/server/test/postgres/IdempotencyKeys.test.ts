@@ -1,4 +1,4 @@
-/** One idempotency key, in two processes over one store. */
+/** One idempotency key used by two processes over one storage. */
 import { HttpClient } from "@tachograph/testkit"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
@@ -22,7 +22,7 @@ const stores = {
 }
 
 describe.each(Object.entries(stores))("Two servers over one %s", (_, store) => {
-  it(`leave one event of ${repeats} requests with one key at once, and answer all of them alike`, async () => {
+  it(`store one event for ${repeats} concurrent requests with the same key, and give all the same answer`, async () => {
     const env = { TACHOGRAPH_API_KEY: apiKey, TACHOGRAPH_STORAGE: store() }
     const servers = [await serve(["--port", "0"], { env }), await serve(["--port", "0"], { env })]
     const clients = servers.map(({ url }) => HttpClient.make(HttpClient.at(url), apiKey))
@@ -46,7 +46,7 @@ describe.each(Object.entries(stores))("Two servers over one %s", (_, store) => {
       const answers = await Promise.all(Array.from({ length: repeats }, (_, n) => send(n, key, session)))
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
       expect(answers[0]!.status).toBe(200)
-      // One of them was the first.
+      // All but the first are replays.
       expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === null)).toHaveLength(1)
       for (const client of clients) {
         const { events } = (await client.get(`${path}?session=${session}`)).body

@@ -12,7 +12,7 @@ import { title, workloads } from "../Workloads.ts"
 const apiKey = "a key for several servers"
 const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
 
-/** `TACHOGRAPH_STORAGE` with a schema of its own; `TACHOGRAPH_TEST_POSTGRES_SERVED` says how servers reach the database. */
+/** A value of `TACHOGRAPH_STORAGE` with a new schema. `TACHOGRAPH_TEST_POSTGRES_SERVED` is the URL for servers, e.g. of a pooler. */
 const storage = () => {
   const url = new URL(process.env["TACHOGRAPH_TEST_POSTGRES_SERVED"] ?? inject("postgresUrl"))
   if (url.searchParams.get("pooler") !== "true")
@@ -20,14 +20,13 @@ const storage = () => {
   return url.href
 }
 
-/** The statements of a kind that the documentation prints. */
-const documented = (file: string, kind: string) =>
+/** The SQL statements in the documentation that begin with `keyword`. */
+const documented = (file: string, keyword: string) =>
   readFileSync(new URL(`../../../../docs/${file}`, import.meta.url), "utf8")
     .split("\n")
-    .filter((line) => line.startsWith(`${kind} `))
+    .filter((line) => line.startsWith(`${keyword} `))
     .map((line) => line.replace(/;$/, ""))
 
-/** The grants that the documentation asks for. */
 const grants = documented("postgres.md", "GRANT")
 
 describe("Four servers over one Postgres", () => {
@@ -43,9 +42,9 @@ describe("Four servers over one Postgres", () => {
     for (const { code } of await Promise.all(servers.map((server) => server.stop()))) expect(code).toBe(0)
   })
 
-  it(`give back to the byte what another of them took: ${title}`, { timeout: 240_000 }, async () => {
+  it(`return events recorded by another server byte for byte: ${title}`, { timeout: 240_000 }, async () => {
     const { body } = await clients[0]!.put("/api/v1/fingerprints", fingerprint)
-    // At once: each run through one of the four.
+    // Concurrently, each run through one of the servers.
     const sent = await Promise.all(
       Object.values(workloads).map((bodies, n) => Replay.send(clients[n % 4]!, bodies(body.fingerprint_id)))
     )
@@ -54,7 +53,7 @@ describe("Four servers over one Postgres", () => {
     expect(sent.flat().length).toBeGreaterThanOrEqual(12)
   })
 
-  it("refuse a revoked key within 10 seconds, all of them", async () => {
+  it("all reject a revoked key within 10 seconds", async () => {
     const created = await run(["keys", "create", "--scope", "admin"], { env })
     const key = created.stdout.trim()
     const id = /key_\w+/.exec(created.stderr)![0]
@@ -67,7 +66,7 @@ describe("Four servers over one Postgres", () => {
     await expect.poll(statuses, { timeout: 10_000, interval: 250 }).toEqual([401, 401, 401, 401])
   })
 
-  it("number 200 versions created through all four without a gap", async () => {
+  it("number 200 versions, created through all four, without a gap", async () => {
     await clients[0]!.put("/api/v1/agents", { agent_name: "busy" })
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, n) =>
@@ -80,7 +79,7 @@ describe("Four servers over one Postgres", () => {
 })
 
 describe("tachograph over Postgres", () => {
-  it("says in one line why the database cannot be used, without the password", async () => {
+  it("reports in one line why the database cannot be used, without the password", async () => {
     const url = "postgres://me:planted-secret@127.0.0.1:1/nowhere"
     const { code, stderr } = await run(["serve", "--port", "0", "--storage", url])
     expect(stderr.trimEnd().split("\n")).toHaveLength(1)
@@ -89,7 +88,7 @@ describe("tachograph over Postgres", () => {
     expect(code).toBe(1)
   })
 
-  it("migrates in a step of its own, and then serves with a role that may not change the tables", async () => {
+  it("migrates in a separate step, and then serves with a role that may not change tables", async () => {
     const admin = new URL(inject("postgresUrl"))
     const schema = `test_${randomBytes(8).toString("hex")}`
     admin.searchParams.set("schema", schema)
@@ -124,11 +123,11 @@ describe("tachograph over Postgres", () => {
     expect(await Replay.differences(client, sent)).toEqual([])
     expect((await client.put("/api/v1/people/driver-1", { properties: { a: 1 } })).status).toBe(200)
     expect((await client.get("/api/v1/storage")).body.events).toBe(sent.length)
-    const looked = await run(["storage", "--json"], { env: { TACHOGRAPH_STORAGE: served.href } })
-    expect(JSON.parse(looked.stdout)).toMatchObject([{ project: "default", events: sent.length }])
+    const usage = await run(["storage", "--json"], { env: { TACHOGRAPH_STORAGE: served.href } })
+    expect(JSON.parse(usage.stdout)).toMatchObject([{ project: "default", events: sent.length }])
     const erased = await client.call("DELETE", "/api/v1/people/driver-1")
     expect(erased.body).toMatchObject({ events: sent.length, sessions: 1 })
-    // Retention begins ten seconds after the start; what it is not allowed to do, it would say.
+    // Retention begins 10 s after the start, and would log statements that the role may not run.
     await new Promise((done) => setTimeout(done, 11_000))
     expect((await server.stop()).stderr).toBe("")
     const vacuums = documented("storage.md", "VACUUM")

@@ -12,7 +12,7 @@ import { type Options, run, type Running, serve, temporaryFolder } from "../Tach
 
 const apiKey = "a key for several workers"
 
-/** A schema of its own. */
+/** A URL with a new schema. */
 const storage = () => {
   const url = new URL(inject("postgresUrl"))
   url.searchParams.set("schema", `test_${randomBytes(8).toString("hex")}`)
@@ -42,9 +42,9 @@ const logged = (server: Running, message?: string): ReadonlyArray<Line> =>
     .filter((line) => message === undefined || line.message === message)
 
 const ready = "A worker is ready"
-const replaced = "A worker ended and is replaced"
+const replaced = "A worker exited and is replaced"
 
-/** Of each process that a worker ever had. */
+/** The pids of all processes that a worker has had. */
 const pids = (server: Running, worker: number) =>
   logged(server, ready)
     .filter(({ annotations }) => annotations["worker"] === worker)
@@ -58,7 +58,7 @@ const isAlive = (pid: number) => {
   }
 }
 
-/** Clients that record without a pause, each with a new connection now and then, until they are told to stop. */
+/** Clients that record without pauses until `stop`. Every tenth request closes its connection. */
 const load = async (client: HttpClient.Client) => {
   const { body } = await client.put("/api/v1/fingerprints", { language: "c", language_version: "1", system: "linux" })
   const acknowledged: Array<string> = []
@@ -91,8 +91,8 @@ const load = async (client: HttpClient.Client) => {
   }
 }
 
-/** Statuses other than 200 of the events' reading. */
-const lost = async (client: HttpClient.Client, ids: ReadonlyArray<string>) => {
+/** The ids of the events that cannot be read. */
+const unreadable = async (client: HttpClient.Client, ids: ReadonlyArray<string>) => {
   expect(new Set(ids).size).toBe(ids.length)
   const missing: Array<string> = []
   const left = [...ids]
@@ -105,7 +105,7 @@ const lost = async (client: HttpClient.Client, ids: ReadonlyArray<string>) => {
   return missing
 }
 
-/** Of one scrape, by name and labels; over a connection of its own, so that it may come to any worker. */
+/** The series of one scrape, by name and labels. A new connection lets any worker answer. */
 const scrape = async (client: HttpClient.Client) => {
   const { status, text } = await client.call("GET", "/metrics", undefined, { connection: "close" })
   expect(status).toBe(200)
@@ -113,10 +113,10 @@ const scrape = async (client: HttpClient.Client) => {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]))
 }
 
-const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds))
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
 describe("Two workers over Postgres", () => {
-  it("share a port that the system chose, print what one process prints, and both answer", async () => {
+  it("share a port chosen by the system, print the same as one process, and both serve requests", async () => {
     const { client, server } = await start({ env: { TACHOGRAPH_API_KEY: "", TACHOGRAPH_LOG_LEVEL: "debug" } })
     await expect.poll(() => server.output().stdout).toContain("API key")
     expect(
@@ -144,9 +144,9 @@ describe("Two workers over Postgres", () => {
     expect(new Set(answering)).toEqual(new Set([1, 2]))
   })
 
-  it("answer for each other at /metrics, whatever becomes of one of them", async () => {
+  it("return the metrics of all workers at /metrics, also when one is stopped, killed or renewed", async () => {
     const { client, server } = await start()
-    // No connection is kept: it might be that of a worker that is stopped.
+    // No keep-alive: the connection might belong to the worker that is stopped.
     const close = { connection: "close" }
     const fingerprint = { language: "c", language_version: "1", system: "linux" }
     const { body } = await client.call("PUT", "/api/v1/fingerprints", fingerprint, close)
@@ -171,7 +171,7 @@ describe("Two workers over Postgres", () => {
       expect(series.get(`tachograph_build_info{version="${packageJson.version}"}`)).toBe(1)
     }
 
-    // One that does not answer: what it has counted holds, what it has at the moment is not known.
+    // A worker that does not respond: its counters are still included, its gauges are not.
     const [stopped] = pids(server, 1)
     process.kill(stopped!, "SIGSTOP")
     const without = await scrape(client)
@@ -185,7 +185,7 @@ describe("Two workers over Postgres", () => {
     await record(10)
     expect((await scrape(client)).get("tachograph_events_total")).toBe(50)
 
-    // What a worker has counted since the last scrape, it tells before it goes.
+    // A worker sends what it has counted since the last scrape before it exits.
     await record(10)
     process.kill(server.pid, "SIGHUP")
     await expect.poll(() => pids(server, 2), { timeout: 25_000 }).toHaveLength(2)
@@ -195,7 +195,7 @@ describe("Two workers over Postgres", () => {
     expect((await server.stop()).code).toBe(0)
   })
 
-  it("lose nothing acknowledged when one is killed, which is replaced", async () => {
+  it("lose no acknowledged event when one is killed and replaced", async () => {
     const { client, server } = await start()
     const clients = await load(client)
     await clients.enough()
@@ -206,11 +206,11 @@ describe("Two workers over Postgres", () => {
     await clients.stop()
     expect(logged(server, replaced)).toMatchObject([{ annotations: { worker: 1, reason: "killed by SIGKILL" } }])
     expect(pids(server, 2)).toHaveLength(1)
-    expect(await lost(client, clients.acknowledged)).toEqual([])
+    expect(await unreadable(client, clients.acknowledged)).toEqual([])
     expect((await server.stop()).code).toBe(0)
   })
 
-  it("lose nothing acknowledged at SIGTERM, and end soon with exit 0", async () => {
+  it("lose no acknowledged event on SIGTERM, and exit soon with code 0", async () => {
     const { client, env, server } = await start()
     const clients = await load(client)
     await clients.enough()
@@ -221,20 +221,20 @@ describe("Two workers over Postgres", () => {
     for (const worker of [1, 2]) expect(pids(server, worker).filter(isAlive)).toEqual([])
     const again = await serve(["--port", "0"], { env })
     const reader = HttpClient.make(HttpClient.at(again.url), apiKey)
-    expect(await lost(reader, clients.acknowledged)).toEqual([])
+    expect(await unreadable(reader, clients.acknowledged)).toEqual([])
     await again.stop()
   })
 
-  it("end cleanly where a terminal or a supervisor signals all of them", async () => {
+  it("shut down cleanly when a terminal or a supervisor signals every process", async () => {
     const { server } = await start()
     for (const worker of [1, 2]) process.kill(pids(server, worker)[0]!, "SIGINT")
     expect(await server.stop("SIGINT")).toMatchObject({ code: 0, signal: null })
   })
 
-  it("end at once at the second signal, though a client stalls", async () => {
+  it("exit immediately on the second signal, although a client stalls", async () => {
     const { server } = await start()
     const head = `PUT /api/v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nAuthorization: Bearer ${apiKey}`
-    const client = exchange(server.url, `${head}\r\n\r\n{`, { patience: 20_000 })
+    const client = exchange(server.url, `${head}\r\n\r\n{`, { timeoutMs: 20_000 })
     await pause(500)
     void server.stop()
     await pause(500)
@@ -244,7 +244,7 @@ describe("Two workers over Postgres", () => {
     await client
   })
 
-  it("are renewed one by one at SIGHUP, and no request fails", async () => {
+  it("are renewed one by one on SIGHUP, without a failed request", async () => {
     const { client, server } = await start()
     const clients = await load(client)
     await clients.enough()
@@ -255,11 +255,11 @@ describe("Two workers over Postgres", () => {
     expect(pids(server, 1)).toHaveLength(2)
     expect(clients.failures).toEqual([])
     expect(logged(server).filter(({ message }) => message !== ready)).toEqual([])
-    expect(await lost(client, clients.acknowledged)).toEqual([])
+    expect(await unreadable(client, clients.acknowledged)).toEqual([])
     expect((await server.stop()).code).toBe(0)
   })
 
-  it("end when the primary is killed", async () => {
+  it("exit when the primary is killed", async () => {
     const { server } = await start()
     const all = [...pids(server, 1), ...pids(server, 2)]
     expect(all.filter(isAlive)).toHaveLength(2)
@@ -267,7 +267,7 @@ describe("Two workers over Postgres", () => {
     await expect.poll(() => all.filter(isAlive), { timeout: 5_000 }).toEqual([])
   })
 
-  it("are not replaced over and over where one fails at its start", async () => {
+  it("are replaced with increasing delays while one fails during startup", async () => {
     const marker = join(temporaryFolder(), "fail")
     const fail = `import { existsSync } from "node:fs"; if (/:2,/.test(process.env.TACHOGRAPH_WORKER) && existsSync(${JSON.stringify(marker)})) process.exit(7)`
     const preload = `--import=data:text/javascript,${encodeURIComponent(fail)}`
@@ -296,13 +296,13 @@ describe("Two workers that cannot start", () => {
     expect([code, stdout]).toEqual([1, ""])
   }
 
-  it("say once why the storage does not open", async () => {
+  it("report once why the storage cannot be opened", async () => {
     const TACHOGRAPH_STORAGE = "postgres://me:secret@127.0.0.1:1/nowhere"
     const line = "tachograph: Cannot open the storage (Postgres, 127.0.0.1:1/nowhere): connect ECONNREFUSED 127.0.0.1:1"
     await expectOneLine({ env: { TACHOGRAPH_STORAGE } }, args, line)
   })
 
-  it("say once that the port is taken", async () => {
+  it("report once that the port is taken", async () => {
     const other = createServer()
     await new Promise<void>((done) => other.listen(0, "127.0.0.1", done))
     const { port } = other.address() as AddressInfo
@@ -311,9 +311,13 @@ describe("Two workers that cannot start", () => {
     other.close()
   })
 
-  it.each([1, 2])("say that worker %i ended at its start", async (number) => {
+  it.each([1, 2])("report that worker %i exited during startup", async (number) => {
     const fail = `if (/:${number},/.test(process.env.TACHOGRAPH_WORKER)) process.exit(7)`
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(fail)}`
-    await expectOneLine({ env: { NODE_OPTIONS } }, args, `tachograph: Worker ${number} ended at its start: exit code 7`)
+    await expectOneLine(
+      { env: { NODE_OPTIONS } },
+      args,
+      `tachograph: Worker ${number} exited during startup: exit code 7`
+    )
   })
 })

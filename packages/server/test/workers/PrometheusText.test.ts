@@ -30,12 +30,12 @@ nodejs_eventloop_lag_seconds 0.2
 `
 
 describe("Exposition", () => {
-  it("is rendered as it was read", () => {
+  it("renders what it parsed without a change", () => {
     expect(PrometheusText.render(PrometheusText.parse(one))).toBe(one)
     expect(PrometheusText.render(PrometheusText.parse(""))).toBe("")
   })
 
-  it("adds up series of the same name and labels, each family described once", () => {
+  it("adds up series with the same name and labels, and describes each family once", () => {
     const lag = PrometheusText.gauge("nodejs_eventloop_lag_seconds", "Lag", 0.1)
     expect(PrometheusText.render(PrometheusText.sum([...[one, other].map(PrometheusText.parse), lag]))).toBe(
       `# HELP requests_total Requests, by a "label" of \\\\ theirs
@@ -57,7 +57,10 @@ nodejs_eventloop_lag_seconds 0.2
     )
   })
 
-  it("keeps of what has ended all but gauges", () => {
-    expect(Array.from(PrometheusText.lasting(PrometheusText.parse(one)).keys())).toEqual(["requests_total", "seconds"])
+  it("removes gauges, and keeps counters and histograms", () => {
+    expect(Array.from(PrometheusText.withoutGauges(PrometheusText.parse(one)).keys())).toEqual([
+      "requests_total",
+      "seconds"
+    ])
   })
 })

@@ -1,16 +1,16 @@
-/** Sizes and times, at each limit and just past it. */
+/** Limits of size and time: requests at each limit and just above it. */
 import { existsSync, readFileSync } from "node:fs"
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { exchange } from "./RawSocket.ts"
-import { type Running, serve } from "./TachographProcess.ts"
+import { exchange } from "../RawSocket.ts"
+import { type Running, serve } from "../TachographProcess.ts"
 
 const key = "a key for the limits"
 const env = { TACHOGRAPH_API_KEY: key }
 const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
 const limit = 32 * 1024 * 1024
 
-/** A valid body of exactly so many bytes. */
+/** A valid body of exactly `bytes` bytes. */
 const bodyOf = (bytes: number) => {
   const [start, end] = [`{"agent_name":"sized","description":null,"x":"`, `"}`]
   return start + "x".repeat(bytes - start.length - end.length) + end
@@ -24,7 +24,7 @@ const send = async (url: string, body: string | Uint8Array | ReadableStream, mor
 
 const tooLarge = [413, "payload-too-large"]
 
-/** So many bytes in chunks, without a length. */
+/** A chunked body of `bytes` bytes, without a Content-Length. */
 const chunks = (bytes: number) =>
   new ReadableStream({
     pull: (controller) => {
@@ -34,8 +34,8 @@ const chunks = (bytes: number) =>
     }
   })
 
-describe("A body that is on its way", () => {
-  it("keeps nobody else from recording, however much it announces", async () => {
+describe("An incomplete body", () => {
+  it("does not keep other clients from recording, however large its Content-Length is", async () => {
     const server = await serve(["--port", "0", "--storage", "memory:"], { env })
     const post = async (method: string, path: string, body: unknown) => {
       const response = await fetch(`${server.url}/api/v1/${path}`, { method, headers, body: JSON.stringify(body) })
@@ -66,18 +66,18 @@ describe("Size", () => {
     await server.stop()
   })
 
-  /** The most memory that the server's process ever held, in bytes; known on Linux only. */
+  /** Peak memory of the server process in bytes; 0 except on Linux. */
   const peak = () => {
     const file = `/proc/${server.pid}/status`
     return existsSync(file) ? 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(file, "utf8"))![1]) : 0
   }
 
-  it("refuses what is larger than 32 MiB, in memory of at most twice that", async () => {
+  it("rejects bodies above 32 MiB, with at most twice that much memory", async () => {
     for (let n = 0; n < 20; n++) await send(server.url, bodyOf(1_000))
     const before = peak()
     expect(await send(server.url, bodyOf(limit + 1))).toEqual(tooLarge)
     expect(await send(server.url, chunks(100_000_000))).toEqual(tooLarge)
-    // A hundred members of a hundred million zeros: ten megabytes that expand to ten gigabytes.
+    // 100 gzip members of 100 million zeros: 10 MB that expand to 10 GB.
     const member = gzipSync(Buffer.alloc(100_000_000))
     const bomb = Buffer.concat(Array.from({ length: 100 }, () => member))
     expect(bomb.length).toBeLessThan(limit)
@@ -85,7 +85,7 @@ describe("Size", () => {
     expect(peak() - before).toBeLessThanOrEqual(2 * limit)
   })
 
-  it("takes 32 MiB, and a byte less", async () => {
+  it("accepts 32 MiB, and one byte less", async () => {
     expect(await send(server.url, bodyOf(limit))).toEqual([200, undefined])
     expect(await send(server.url, bodyOf(limit - 1))).toEqual([200, undefined])
   })
@@ -98,7 +98,7 @@ describe("Size", () => {
     ["zstd", zstdCompressSync],
     ["GZIP", gzipSync],
     ["identity", (body: string) => Buffer.from(body)]
-  ])("counts the bytes that %s expands to", async (encoding, compress) => {
+  ])("applies the limit to the decompressed size of %s", async (encoding, compress) => {
     const small = await serve(["--port", "0", "--storage", "memory:", "--max-body", "64KiB"], { env })
     const sized = (bytes: number) =>
       send(small.url, new Uint8Array(compress(bodyOf(bytes))), { "content-encoding": encoding })
@@ -109,7 +109,7 @@ describe("Size", () => {
     await small.stop()
   })
 
-  it("undoes two encodings, and no more, and none that it does not know", async () => {
+  it("decodes up to two encodings, and rejects more and unknown ones", async () => {
     const twice = new Uint8Array(gzipSync(brotliCompressSync(bodyOf(1_000))))
     expect(await send(server.url, twice, { "content-encoding": "br, gzip" })).toEqual([200, undefined])
     for (const encoding of ["gzip, gzip, gzip", "compress", "constructor", "gzip;q=1"]) {
@@ -119,34 +119,37 @@ describe("Size", () => {
   })
 })
 
-describe("Time and number", () => {
+describe("Timeouts and connections", () => {
   const slow = async (args: ReadonlyArray<string>, bytes: string) => {
     const server = await serve(["--port", "0", "--storage", "memory:", ...args], { env })
-    const answer = await exchange(server.url, bytes, { patience: 10_000 })
+    const answer = await exchange(server.url, bytes, { timeoutMs: 10_000 })
     const healthy = (await fetch(`${server.url}/health`)).status
     await server.stop()
     return [answer.closed, answer.statuses, healthy]
   }
 
   it.each([
-    ["says nothing", ""],
+    ["sends nothing", ""],
     ["stops in the middle of its headers", "GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: "],
     [
       "stops in the middle of its body",
       `PUT /api/v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 100\r\n\r\n{"agent_name":`
     ]
-  ])("cuts a client off that %s", async (_, bytes) => {
+  ])("disconnects a client that %s", async (_, bytes) => {
     expect(await slow(["--request-timeout", "1s"], bytes)).toEqual([true, [408], 200])
   })
 
-  it("closes connections beyond --max-connections as they come", async () => {
+  it("closes connections beyond --max-connections immediately", async () => {
     const server = await serve(["--port", "0", "--storage", "memory:", "--max-connections", "2"], { env })
-    const held = [exchange(server.url, "GET ", { patience: 2_500 }), exchange(server.url, "GET ", { patience: 2_500 })]
+    const open = [
+      exchange(server.url, "GET ", { timeoutMs: 2_500 }),
+      exchange(server.url, "GET ", { timeoutMs: 2_500 })
+    ]
     await new Promise((done) => setTimeout(done, 300))
     const third = await exchange(server.url, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
     expect([third.closed, third.statuses]).toEqual([true, []])
-    await Promise.all(held)
-    // The server learns a moment later than we that the two are gone.
+    await Promise.all(open)
+    // The server notices a moment later that the two connections are closed.
     const health = () =>
       fetch(`${server.url}/health`).then(
         ({ status }) => status,
@@ -156,7 +159,7 @@ describe("Time and number", () => {
     await server.stop()
   })
 
-  it("takes headers up to --max-header", async () => {
+  it("accepts headers up to --max-header", async () => {
     const server = await serve(["--port", "0", "--storage", "memory:", "--max-header", "2KiB"], { env })
     const get = (bytes: number) =>
       exchange(server.url, `GET /health HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(bytes)}\r\n\r\n`)
@@ -166,7 +169,7 @@ describe("Time and number", () => {
   })
 })
 
-describe("Other origins", () => {
+describe("CORS", () => {
   const preflight = async (url: string, origin: string) => {
     const response = await fetch(`${url}/api/v1/events`, {
       method: "OPTIONS",
@@ -179,7 +182,7 @@ describe("Other origins", () => {
     }
   }
 
-  it("are kept out unless --cors names one", async () => {
+  it("allows only the origin of --cors", async () => {
     const closed = await serve(["--port", "0", "--storage", "memory:"], { env })
     expect(await preflight(closed.url, "https://app.example")).toEqual({ status: 204, allowed: null, methods: null })
     await closed.stop()
@@ -189,7 +192,7 @@ describe("Other origins", () => {
       allowed: "https://app.example",
       methods: "GET, PUT, POST, DELETE"
     })
-    // The browser compares: what is allowed is not what asked.
+    // The browser compares the allowed origin with its own.
     expect((await preflight(open.url, "https://evil.example")).allowed).not.toBe("https://evil.example")
     const answer = await fetch(`${open.url}/health`, { headers: { origin: "https://app.example" } })
     expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example")

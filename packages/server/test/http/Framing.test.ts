@@ -1,7 +1,7 @@
-/** Requests that two readers could read in two ways, byte by byte over a connection of their own. */
+/** Requests that two parsers could interpret differently, sent as raw bytes over their own connection. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { exchange } from "./RawSocket.ts"
-import { type Running, serve } from "./TachographProcess.ts"
+import { exchange } from "../RawSocket.ts"
+import { type Running, serve } from "../TachographProcess.ts"
 
 const key = "a key for raw requests"
 const host = "Host: x\r\n"
@@ -15,8 +15,8 @@ const put = (headers: string, sent: string) =>
 const length = `Content-Length: ${body.length}\r\n`
 const te = (coding: string) => `Transfer-Encoding: ${coding}\r\n`
 
-/** Refused with this status, and the connection closed. */
-const refused: Readonly<Record<string, readonly [bytes: string, status: number]>> = {
+/** Rejected with this status, and the connection is closed. */
+const rejected: Readonly<Record<string, readonly [bytes: string, status: number]>> = {
   "Content-Length beside Transfer-Encoding": [put(length + te("chunked"), chunked), 400],
   "Transfer-Encoding beside Content-Length": [put(te("chunked") + length, chunked), 400],
   "two equal Content-Lengths": [put(length + length, body), 400],
@@ -25,19 +25,19 @@ const refused: Readonly<Record<string, readonly [bytes: string, status: number]>
   "a signed Content-Length": [put(`Content-Length: +${body.length}\r\n`, body), 400],
   "a negative Content-Length": [put("Content-Length: -1\r\n", body), 400],
   "a hexadecimal Content-Length": [put("Content-Length: 0x14\r\n", body), 400],
-  "a coding beneath the chunks": [put(te("gzip, chunked"), chunked), 400],
-  "a coding above the chunks": [put(te("chunked, identity"), chunked), 400],
+  "a transfer coding before chunked": [put(te("gzip, chunked"), chunked), 400],
+  "a transfer coding after chunked": [put(te("chunked, identity"), chunked), 400],
   "identity as Transfer-Encoding": [put(te("identity"), body), 400],
   "an unknown Transfer-Encoding": [put(te("xchunked"), chunked), 400],
   "two Transfer-Encodings": [put(te("chunked") + te("chunked"), chunked), 400],
-  "a chunk size that is none": [put(te("chunked"), `zz\r\n${body}\r\n0\r\n\r\n`), 400],
-  "a space behind a chunk size": [put(te("chunked"), `14 \r\n${body}\r\n0\r\n\r\n`), 400],
-  "chunks ended by bare LF": [put(te("chunked"), `14\n${body}\n0\n\n`), 400],
+  "a chunk size that is not hexadecimal": [put(te("chunked"), `zz\r\n${body}\r\n0\r\n\r\n`), 400],
+  "a space after a chunk size": [put(te("chunked"), `14 \r\n${body}\r\n0\r\n\r\n`), 400],
+  "chunks terminated by bare LF": [put(te("chunked"), `14\n${body}\n0\n\n`), 400],
   "two Content-Types": [put(`Content-Type: text/plain\r\n${length}`, body), 400],
   "two Content-Encodings": [put(`Content-Encoding: gzip\r\nContent-Encoding: br\r\n${length}`, body), 400],
-  "lines ended by bare LF": ["GET /health HTTP/1.1\nHost: x\n\n", 400],
-  "one line ended by bare LF": ["GET /health HTTP/1.1\r\nHost: x\nX: y\r\n\r\n", 400],
-  "lines ended by bare CR": ["GET /health HTTP/1.1\rHost: x\r\r", 400],
+  "lines terminated by bare LF": ["GET /health HTTP/1.1\nHost: x\n\n", 400],
+  "one line terminated by bare LF": ["GET /health HTTP/1.1\r\nHost: x\nX: y\r\n\r\n", 400],
+  "lines terminated by bare CR": ["GET /health HTTP/1.1\rHost: x\r\r", 400],
   "a folded header": [get("/health", `${host}X: a\r\n b\r\n`), 400],
   "NUL in a header's value": [get("/health", `${host}X: a\0b\r\n`), 400],
   "NUL in a header's name": [get("/health", `${host}X\0: a\r\n`), 400],
@@ -48,36 +48,36 @@ const refused: Readonly<Record<string, readonly [bytes: string, status: number]>
       .replace(te("chunked"), `Connection: keep-alive\r\n${te("chunked")}`),
     400
   ],
-  "a Host of no form": [get("/health", "Host: a b/c@d\r\n"), 400],
+  "a malformed Host": [get("/health", "Host: a b/c@d\r\n"), 400],
   "a list as Host": [get("/health", "Host: a, b\r\n"), 400],
-  "an absolute target with a user": [get("http://u:p@x/health"), 400],
-  "a tunnel": [`CONNECT x:80 HTTP/1.1\r\n${host}\r\n`, 405],
+  "an absolute target with a user name": [get("http://u:p@x/health"), 400],
+  CONNECT: [`CONNECT x:80 HTTP/1.1\r\n${host}\r\n`, 405],
   "two Idempotency-Keys": [put(`${length}Idempotency-Key: k\r\nIdempotency-Key: k\r\n`, body), 400],
-  "two keys": [get("/api/v1/events", host + authorization + authorization), 401],
+  "two Authorization headers": [get("/api/v1/events", host + authorization + authorization), 401],
   "two Hosts": [get("/health", "Host: x\r\nHost: y\r\n"), 400],
   "no Host": [get("/health", ""), 400],
   "an absolute target for another host": [get("http://y/health"), 400],
-  "an absolute target of another scheme": [get("ftp://x/health"), 400],
+  "an absolute target with another scheme": [get("ftp://x/health"), 400],
   "a space in the target": [get("/he alth"), 400],
   "a control character in the target": [get("/he\u0001alth"), 400],
-  "bytes beyond ASCII in the target": [get("/h\u00e9alth"), 400],
+  "non-ASCII bytes in the target": [get("/h\u00e9alth"), 400],
   "HTTP/0.9": ["GET /health\r\n\r\n", 400],
-  "HTTP/2.0 in the form of 1.1": [get("/health", host, "HTTP/2.0"), 400],
+  "HTTP/2.0 in the format of HTTP/1.1": [get("/health", host, "HTTP/2.0"), 400],
   "a TLS handshake": ["\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc", 400],
-  "an expectation that is none": [put(`Expect: miracles\r\n${length}`, body), 417],
+  "an unknown expectation": [put(`Expect: miracles\r\n${length}`, body), 417],
   "a header larger than 16 KiB": [get("/health", `${host}X: ${"a".repeat(17_000)}\r\n`), 431],
   "a target larger than 16 KiB": [get(`/${"a".repeat(17_000)}`), 431],
   "2,500 headers": [get("/health", host + "A: bcdef\r\n".repeat(2_500)), 431]
 }
 
-/** Answered, because there is one way to read them. */
-const answered: Readonly<Record<string, readonly [bytes: string, statuses: ReadonlyArray<number>]>> = {
+/** Unambiguous requests, which are answered. */
+const accepted: Readonly<Record<string, readonly [bytes: string, statuses: ReadonlyArray<number>]>> = {
   "a plain request": [put(length, body), [200]],
   "a chunked request": [put(te("chunked"), chunked), [200]],
   "chunks with extensions and trailers": [put(te("chunked"), `14;x=y\r\n${body}\r\n0\r\nT: v\r\n\r\n`), [200]],
-  "three requests at once, in their order": [get("/health") + get("/nothing") + get("/ready"), [200, 404, 200]],
-  "an absolute target for the host it names": [get("http://x/health"), [200]],
-  "a hash in the target, which is a character like others": [
+  "three pipelined requests, in order": [get("/health") + get("/nothing") + get("/ready"), [200, 404, 200]],
+  "an absolute target for the same host": [get("http://x/health"), [200]],
+  "a hash in the target, as an ordinary character": [
     put(length, body) +
       get("/api/v1/agents/raw", host + authorization) +
       get("/api/v1/agents/raw#b", host + authorization),
@@ -85,17 +85,20 @@ const answered: Readonly<Record<string, readonly [bytes: string, statuses: Reado
   ],
   "an absolute target that names the default port": [get("http://x:80/health"), [200]],
   "HTTP/1.0 without a Host": [get("/health", "", "HTTP/1.0"), [200]],
-  "a body where none is expected": [
+  "a body that the endpoint does not expect": [
     `GET /health HTTP/1.1\r\n${host}Content-Length: 3\r\n\r\nabc${get("/health")}`,
     [200, 200]
   ],
-  "an upgrade that is not offered": [get("/health", `${host}Connection: Upgrade\r\nUpgrade: websocket\r\n`), [200]],
-  "an expectation of 100": [put(`Expect: 100-continue\r\n${length}`, body), [100, 200]],
-  "an expectation of 100 with an event that lacks nearly everything": [
+  "an unsupported upgrade, which is ignored": [
+    get("/health", `${host}Connection: Upgrade\r\nUpgrade: websocket\r\n`),
+    [200]
+  ],
+  "Expect: 100-continue": [put(`Expect: 100-continue\r\n${length}`, body), [100, 200]],
+  "Expect: 100-continue with an invalid event": [
     put(`Expect: 100-continue\r\n${length}`, body).replace("PUT /api/v1/agents", "POST /api/v1/events"),
     [100, 422]
   ],
-  "a header of nearly 16 KiB": [get("/health", `${host}X: ${"a".repeat(16_000)}\r\n`), [200]]
+  "a header just below 16 KiB": [get("/health", `${host}X: ${"a".repeat(16_000)}\r\n`), [200]]
 }
 
 describe("Request framing", () => {
@@ -107,27 +110,27 @@ describe("Request framing", () => {
     await server.stop()
   })
 
-  it.concurrent.each(Object.keys(refused))("refuses %s, and closes", async (name) => {
-    const [bytes, status] = refused[name]!
-    const { closed, statuses, text } = await exchange(server.url, bytes, { patience: 5_000 })
+  it.concurrent.each(Object.keys(rejected))("rejects %s and closes the connection", async (name) => {
+    const [bytes, status] = rejected[name]!
+    const { closed, statuses, text } = await exchange(server.url, bytes, { timeoutMs: 5_000 })
     expect({ statuses, closed }).toEqual({ statuses: [status], closed: true })
     expect(text).toMatch(/\r\n\r\n\{"type":"[a-z-]+"\}$/)
   })
 
-  it.concurrent.each(Object.keys(answered))("answers %s", async (name) => {
-    const [bytes, statuses] = answered[name]!
+  it.concurrent.each(Object.keys(accepted))("answers %s", async (name) => {
+    const [bytes, statuses] = accepted[name]!
     expect((await exchange(server.url, bytes)).statuses).toEqual(statuses)
   })
 
-  it("refuses a body that ends before its length, and keeps nothing of it", async () => {
+  it("does not store a body that is shorter than its Content-Length", async () => {
     const cut = put(`Content-Length: ${body.length + 40}\r\n`, `{"agent_name":"cut"}`)
-    expect((await exchange(server.url, cut, { half: true, patience: 5_000 })).closed).toBe(true)
+    expect((await exchange(server.url, cut, { half: true, timeoutMs: 5_000 })).closed).toBe(true)
     const answer = await fetch(`${server.url}/api/v1/agents/cut`, { headers: { authorization: `Bearer ${key}` } })
     expect(answer.status).toBe(404)
   })
 
-  it("answers a client that has closed its own side", async () => {
-    const { closed, statuses } = await exchange(server.url, put(length, body), { half: true, patience: 5_000 })
+  it("responds to a client that has closed its side of the connection", async () => {
+    const { closed, statuses } = await exchange(server.url, put(length, body), { half: true, timeoutMs: 5_000 })
     expect({ statuses, closed }).toEqual({ statuses: [200], closed: true })
   })
 })

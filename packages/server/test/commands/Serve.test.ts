@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { exchange } from "./RawSocket.ts"
-import { run, serve, temporaryFolder } from "./TachographProcess.ts"
+import { exchange } from "../RawSocket.ts"
+import { run, serve, temporaryFolder } from "../TachographProcess.ts"
 
 const ownKey = "a key of my own making"
 const keyPattern = /tg_[0-9A-Za-z]{33}/g
@@ -16,7 +16,7 @@ const get = async (url: string, key: string) => {
 }
 
 describe("tachograph serve", () => {
-  it("prints where it listens, where it stores, where the docs are, and one new key, once", async () => {
+  it("prints its address, its storage, the URL of the docs and, on the first start only, a new key", async () => {
     const cwd = temporaryFolder()
     const first = await serve(["--port", "0"], { cwd })
     expect((await get(`${first.url}/health`, "")).status).toBe(200)
@@ -36,18 +36,18 @@ describe("tachograph serve", () => {
     expect(again).not.toMatch(keyPattern)
   })
 
-  it("takes every option from the environment too, and the option before it", async () => {
+  it("reads options from the environment, and prefers the command line", async () => {
     const env = { TACHOGRAPH_PORT: "0", TACHOGRAPH_STORAGE: "memory:", TACHOGRAPH_HOST: "localhost" }
     const server = await serve(["--host", "127.0.0.1"], { env: { ...env, TACHOGRAPH_API_KEY: ownKey } })
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect((await get(`${server.url}/api/v1/events`, ownKey)).status).toBe(200)
     const { stdout } = await server.stop()
     expect(stdout).toContain("memory")
-    // There is a key already: no other is made.
+    // With a configured key no other key is issued.
     expect(stdout).not.toMatch(keyPattern)
   })
 
-  it("records the same with no memory of sessions", async () => {
+  it("records the same without a session cache", async () => {
     const env = { TACHOGRAPH_API_KEY: ownKey, TACHOGRAPH_SESSION_MEMORY: "0", TACHOGRAPH_RETAIN: "none" }
     const server = await serve(["--port", "0", "--storage", "memory:"], { env })
     const client = HttpClient.make(HttpClient.at(server.url), ownKey)
@@ -58,19 +58,19 @@ describe("tachograph serve", () => {
     await server.stop()
   })
 
-  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("ends cleanly at %s, with exit 0", async (signal) => {
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("shuts down on %s, with exit code 0", async (signal) => {
     const server = await serve(["--port", "0", "--storage", "memory:"])
     expect(await server.stop(signal)).toMatchObject({ code: 0, signal: null })
   })
 
-  it("ends in time though a client stalls, and at once at the second signal", async () => {
+  it("shuts down in time although a client stalls, and immediately on the second signal", async () => {
     const stalled = `PUT /api/v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nAuthorization: Bearer ${ownKey}\r\n\r\n{`
     const env = { TACHOGRAPH_API_KEY: ownKey }
     const one = await serve(["--port", "0", "--storage", "memory:"], { env })
     const other = await serve(["--port", "0", "--storage", "memory:"], { env })
     const clients = [
-      exchange(one.url, stalled, { patience: 20_000 }),
-      exchange(other.url, stalled, { patience: 20_000 })
+      exchange(one.url, stalled, { timeoutMs: 20_000 }),
+      exchange(other.url, stalled, { timeoutMs: 20_000 })
     ]
     await new Promise((done) => setTimeout(done, 500))
     void other.stop()
@@ -80,7 +80,7 @@ describe("tachograph serve", () => {
     await Promise.all(clients)
   })
 
-  it("ends soon though its clients are never idle", async () => {
+  it("shuts down soon although its clients are never idle", async () => {
     const server = await serve(["--port", "0", "--storage", "memory:"])
     let ended = false
     const clients = Array.from({ length: 8 }, async () => {
@@ -94,7 +94,7 @@ describe("tachograph serve", () => {
     await new Promise((done) => setTimeout(done, 300))
     const before = performance.now()
     expect((await server.stop()).code).toBe(0)
-    // Far less than it would wait for requests under way.
+    // Less than the 8 s that a shutdown waits for requests in progress.
     expect(performance.now() - before).toBeLessThan(7_000)
     ended = true
     await Promise.all(clients)
@@ -122,12 +122,8 @@ describe("tachograph serve", () => {
     [["--log-level", "loud"], {}, `--log-level is "loud": expected debug, info, warn, error, none`],
     [["--nothing"], {}, "Unrecognized flag: --nothing"],
     [["something"], {}, `Unexpected positional argument: "something"`],
-    [
-      [],
-      { TACHOGRAPH_API_KEY: "nineteen characters" },
-      "TACHOGRAPH_API_KEY does not fit: expected 20 characters or more"
-    ]
-  ])("refuses %j %j in one line, with exit 2", async (args, env, message) => {
+    [[], { TACHOGRAPH_API_KEY: "nineteen characters" }, "TACHOGRAPH_API_KEY is invalid: expected 20 characters or more"]
+  ])("rejects %j %j with one line and exit code 2", async (args, env, message) => {
     const { code, stderr, stdout } = await run(["serve", ...args], { env })
     expect(stderr.trimEnd().split("\n")).toHaveLength(1)
     expect(stderr).toContain(message)
@@ -135,7 +131,7 @@ describe("tachograph serve", () => {
     expect([code, stdout]).toEqual([2, ""])
   })
 
-  it("says in one line that a port is taken, with exit 1", async () => {
+  it("reports in one line that the port is taken, with exit code 1", async () => {
     const other = createServer()
     await new Promise<void>((done) => other.listen(0, "127.0.0.1", done))
     const { port } = other.address() as AddressInfo
@@ -147,12 +143,9 @@ describe("tachograph serve", () => {
     expect([code, stdout]).toEqual([1, ""])
   })
 
-  it("says in one line why a storage does not open, with exit 1", async () => {
+  it("reports in one line why the storage cannot be opened, with exit code 1", async () => {
     const cwd = temporaryFolder()
-    writeFileSync(
-      join(cwd, "notes.txt"),
-      "This is no database, but it is long enough to be taken for one.\n".repeat(20)
-    )
+    writeFileSync(join(cwd, "notes.txt"), "This is not a database, but it is as long as one.\n".repeat(20))
     mkdirSync(join(cwd, "folder"))
     const reasons = {
       "notes.txt": "not a SQLite database",
@@ -169,7 +162,7 @@ describe("tachograph serve", () => {
     }
   })
 
-  it("logs one JSON object a line, with a request id, without keys and payloads", async () => {
+  it("logs one JSON object per line, with a request id and without keys and payloads", async () => {
     const env = { TACHOGRAPH_API_KEY: ownKey }
     const server = await serve(["--port", "0", "--storage", "memory:", "--log-level", "debug"], { env })
     const headers = { authorization: `Bearer ${ownKey}`, "content-type": "application/json" }

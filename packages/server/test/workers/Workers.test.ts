@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os"
 import { describe, expect, it } from "vitest"
-import { run, serve } from "./TachographProcess.ts"
+import { run, serve } from "../TachographProcess.ts"
 
 const expected = "expected a number from 1 to 64, or auto"
 
@@ -11,30 +11,26 @@ describe("tachograph serve --workers", () => {
     [["--workers", "many"], {}, `--workers is "many": ${expected}`],
     [["--workers", "65"], {}, `--workers is "65": ${expected}`],
     [[], { TACHOGRAPH_WORKERS: "-1" }, `TACHOGRAPH_WORKERS is "-1": ${expected}`],
-    [["--workers", "2"], {}, "There cannot be 2 workers: SQLite has one writer, for which they would only wait"],
-    [
-      ["--workers", "2", "--storage", "memory:"],
-      {},
-      "There cannot be 2 workers: what is in the memory of one is not known to another"
-    ]
-  ])("refuses %j %j in one line, with exit 2", async (args, env, message) => {
+    [["--workers", "2"], {}, "Cannot run 2 workers: SQLite allows one writer at a time"],
+    [["--workers", "2", "--storage", "memory:"], {}, "Cannot run 2 workers: processes do not share memory"]
+  ])("rejects %j %j with one line and exit code 2", async (args, env, message) => {
     const { code, stderr, stdout } = await run(["serve", "--port", "0", ...args], { env })
     expect(stderr.trimEnd().split("\n")).toHaveLength(1)
     expect(stderr).toContain(message)
     expect([code, stdout]).toEqual([2, ""])
   })
 
-  it("is one per core with auto, which a storage for one process refuses where there are more", async () => {
+  it("starts one worker per core with auto, which a single-process storage rejects if there are several cores", async () => {
     const { code, stderr } = await run(["serve", "--port", "65535", "--storage", "memory:", "--workers", "auto"], {
-      // With one core it would serve, but for this.
+      // On one core the invalid key keeps the server from starting.
       env: { TACHOGRAPH_API_KEY: "too short" }
     })
     const cores = Math.min(availableParallelism(), 64)
-    expect(stderr).toContain(cores > 1 ? `There cannot be ${cores} workers` : "TACHOGRAPH_API_KEY does not fit")
+    expect(stderr).toContain(cores > 1 ? `Cannot run ${cores} workers` : "TACHOGRAPH_API_KEY is invalid")
     expect(code).toBe(2)
   })
 
-  it("is one process with 1, over any storage", async () => {
+  it("runs one process with 1, over any storage", async () => {
     const server = await serve(["--port", "0", "--storage", "memory:", "--workers", "1"])
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
     expect(await server.stop()).toMatchObject({ code: 0, stderr: "" })

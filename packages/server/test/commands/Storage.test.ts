@@ -2,11 +2,11 @@ import { HttpClient, Replay } from "@tachograph/testkit"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { run, serve, temporaryFolder } from "./TachographProcess.ts"
+import { run, serve, temporaryFolder } from "../TachographProcess.ts"
 
 const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
 
-/** A folder with a store of two projects, and what the interface says of each. */
+/** Records events in two projects. Returns the storage's folder, and the API's figures of each project. */
 const recorded = async () => {
   const cwd = temporaryFolder()
   const figures: Record<string, unknown> = {}
@@ -26,7 +26,7 @@ const recorded = async () => {
 }
 
 describe("tachograph storage", () => {
-  it("prints what GET /api/v1/storage says, of all projects or of one, as JSON or as a table", async () => {
+  it("prints the figures of GET /api/v1/storage, for all projects or one, as JSON or as a table", async () => {
     const { cwd, figures } = await recorded()
     const json = async (...args: ReadonlyArray<string>) => {
       const { code, stderr, stdout } = await run(["storage", "--json", ...args], { cwd })
@@ -48,7 +48,7 @@ describe("tachograph storage", () => {
     expect(lines[3]).toMatch(/^agent +lorry-agent +3 /)
     expect(lines[4]).toMatch(/^session +sample-run +3 /)
     expect(lines[5]).toMatch(/^project +default +12 /)
-    // Each column ends where its heading ends.
+    // Columns are right-aligned with their headings.
     for (const line of lines.slice(1)) {
       for (const end of ["NEW", "STORED"].map((name) => lines[0]!.indexOf(` ${name} `) + name.length + 1)) {
         expect(line.slice(end - 1, end + 1)).toMatch(/^B( |$)/)
@@ -56,7 +56,7 @@ describe("tachograph storage", () => {
     }
   })
 
-  it("takes its options from the environment too", async () => {
+  it("reads its options from the environment", async () => {
     const cwd = temporaryFolder()
     await run(["migrate", "--storage", "sqlite:other.db"], { cwd })
     const env = { TACHOGRAPH_STORAGE: `sqlite:${join(cwd, "other.db")}`, TACHOGRAPH_PROJECT: "none\u202e" }
@@ -74,18 +74,18 @@ describe("tachograph storage", () => {
     [["--sessions", "1001"], '--sessions is "1001": expected a number from 0 to 1000'],
     [["--storage", "memory:"], "keeps no events"],
     [["more"], 'Unexpected positional argument: "more"']
-  ])("refuses %j in one line, with exit 2", async (args, message) => {
+  ])("rejects %j with one line and exit code 2", async (args, message) => {
     const { code, stderr, stdout } = await run(["storage", ...args])
     expect(stderr.trimEnd().split("\n")).toHaveLength(1)
     expect(stderr).toContain(message)
     expect([code, stdout]).toEqual([2, ""])
   })
 
-  it("says that there is no such storage, and makes none", async () => {
+  it("reports a missing storage and does not create it", async () => {
     const cwd = temporaryFolder()
     const { code, stderr } = await run(["storage"], { cwd })
     const file = join(cwd, "tachograph.db")
-    expect([code, stderr]).toEqual([1, `tachograph: There is no such storage (SQLite, ${file})\n`])
+    expect([code, stderr]).toEqual([1, `tachograph: The storage does not exist (SQLite, ${file})\n`])
     expect(existsSync(file)).toBe(false)
   })
 })
