@@ -1,5 +1,5 @@
 /**
- * Hurts a server and its database, and looks whether what was promised holds. `docs/faults.md` says what each fault is.
+ * Injects faults into a server and its database, and checks that no acknowledged event is lost. See `docs/faults.md`.
  *
  *   npm run faults -- [FAULT...] [--rounds N] [--seed N] [--storage sqlite|postgres|both] [--seconds N] [--server COMMAND]
  */
@@ -12,24 +12,26 @@ import type { Kind } from "./harness/Store.ts"
 
 const help = `npm run faults -- [FAULT...] [OPTION...]
 
-Faults, all unless some are named:
+Faults (default: all):
 ${faults.map(({ name, promise, rounds }) => `  ${name.padEnd(17)} ${promise} (${rounds} rounds)`).join("\n")}
 
 Options:
-  --rounds N         how often each fault is brought about; each has a number of its own unless this is given
-  --seed N           decides when things happen and what is sent; made up and printed unless given
-  --storage WHICH    sqlite, postgres or both, which is the default; Postgres is one of the program's own
-  --seconds N        how long a frozen database stays frozen; 30 unless given
-  --server COMMAND   the server to be hurt, as a shell starts it, without \`serve\`; the one beside this program unless given
-  --help             this
+  --rounds N         rounds of each fault (default: each fault's own number, above)
+  --seed N           determines what is sent and when faults happen (default: random; always printed)
+  --storage WHICH    sqlite, postgres or both (default: both); a PostgreSQL server is started for the run
+  --seconds N        how long a frozen database stays frozen (default: 30)
+  --server COMMAND   shell command that starts the server under test, without \`serve\` (default: this repository's server)
+  --help             print this help
 
-Exit 0: all promises held. Exit 1: one was broken; it is told above. Exit 2: something is wrong with the command. Exit 3:
-a fault was left out, for want of what it takes; the others held.
+Exit codes: 0 if every fault passed, 1 if one failed, 2 if the command line is invalid, 3 if none failed but one was
+skipped because a requirement is missing.
 `
+
+const exitCodes = { passed: 0, failed: 1, usage: 2, skipped: 3 }
 
 const usage = (message: string): never => {
   console.error(`${message}\nSee npm run faults -- --help`)
-  process.exit(2)
+  process.exit(exitCodes.usage)
 }
 
 const parsed = () => {
@@ -52,8 +54,9 @@ const parsed = () => {
 
 const number = (name: string, text: string, min: number): number => {
   const value = Number(text)
-  if (!/^\d{1,10}$/.test(text) || value < min)
-    usage(`--${name} is ${JSON.stringify(text)}: expected a number from ${min}`)
+  if (!/^\d{1,10}$/.test(text) || value < min) {
+    usage(`--${name} is ${JSON.stringify(text)}: expected a whole number of at least ${min}`)
+  }
   return value
 }
 
@@ -66,11 +69,11 @@ const storages: Readonly<Record<string, ReadonlyArray<Kind>>> = {
 const { positionals, values } = parsed()
 if (values.help) {
   console.log(help)
-  process.exit(0)
+  process.exit(exitCodes.passed)
 }
 for (const name of positionals) {
   if (!faults.some((fault) => fault.name === name)) {
-    usage(`There is no fault ${JSON.stringify(name)}: expected ${faults.map((fault) => fault.name).join(", ")}`)
+    usage(`Unknown fault ${JSON.stringify(name)}: expected ${faults.map((fault) => fault.name).join(", ")}`)
   }
 }
 const kinds = Object.hasOwn(storages, values.storage)
@@ -78,17 +81,17 @@ const kinds = Object.hasOwn(storages, values.storage)
   : usage(`--storage is ${JSON.stringify(values.storage)}: expected sqlite, postgres or both`)
 const seed = number("seed", values.seed, 0)
 
-// Ends what was started: see the listeners of `exit`.
+// `exit` listeners kill the processes and remove the files of the run.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
 
-const chosen = faults.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
-if (!chosen.some((fault) => kinds.some((kind) => fault.storages.includes(kind)))) {
-  usage(`None of these faults is brought about on ${values.storage}`)
+const selected = faults.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+if (!selected.some((fault) => kinds.some((kind) => fault.storages.includes(kind)))) {
+  usage(`None of these faults applies to ${values.storage}`)
 }
 
 console.log(`seed ${seed}`)
 const results = await Run.all({
-  faults: chosen,
+  faults: selected,
   kinds,
   command: values.server,
   seed,
@@ -98,6 +101,6 @@ const results = await Run.all({
 })
 console.log(Report.table(results))
 console.log(Report.details(results))
-const isBroken = results.some(({ report }) => report.broken.length > 0)
-const isLeftOut = results.some(({ report }) => report.leftOut !== undefined)
-process.exit(isBroken ? 1 : isLeftOut ? 3 : 0)
+const statuses = new Set(results.map(({ report }) => Report.statusOf(report)))
+if (statuses.has("FAILED")) process.exit(exitCodes.failed)
+process.exit(statuses.has("skipped") ? exitCodes.skipped : exitCodes.passed)

@@ -1,90 +1,90 @@
-/** That the ledger sees every way to break a promise. */
+/** The ledger detects every kind of violation. */
 import { expect, it } from "vitest"
 import * as Events from "../src/harness/Events.ts"
 import * as Ledger from "../src/harness/Ledger.ts"
 
-const places = [1, 2, 3].map((call) => ({ session: "s", call, size: 10 }))
-const idOf = ({ call }: Events.Place) => `id ${call}`
+const specs = [1, 2, 3].map((call) => ({ session: "s", call, size: 10 }))
+const idOf = ({ call }: Events.EventSpec) => `id ${call}`
 
-const acknowledged = (place: Events.Place): Ledger.Entry => ({
-  ...place,
+const acknowledged = (spec: Events.EventSpec): Ledger.Entry => ({
+  ...spec,
   after: "",
   ms: 1,
-  outcome: { is: "acknowledged", id: idOf(place), receivedAt: "", isReplay: false }
+  outcome: { kind: "acknowledged", id: idOf(spec), receivedAt: "", isReplay: false }
 })
 
-/** What is there: ids, and the events' texts. */
-const kept = (events: ReadonlyArray<Events.Place>) =>
-  new Map(events.map((place) => [idOf(place), Events.bodyOf(place, "f")]))
+/** The stored events: texts by id. */
+const stored = (events: ReadonlyArray<Events.EventSpec>) =>
+  new Map(events.map((spec) => [idOf(spec), Events.bodyOf(spec, "f")]))
 
 const readerOf = (texts: ReadonlyMap<string, string>): Ledger.Reader => ({
   list: async () => [...texts.keys()],
   read: async (id) => texts.get(id)
 })
 
-const check = (texts: ReadonlyMap<string, string>, entries: ReadonlyArray<Ledger.Entry> = places.map(acknowledged)) =>
+const check = (texts: ReadonlyMap<string, string>, entries: ReadonlyArray<Ledger.Entry> = specs.map(acknowledged)) =>
   Ledger.check(readerOf(texts), entries)
 
-const [first, second, third] = places as [Events.Place, Events.Place, Events.Place]
+const [first, second, third] = specs as [Events.EventSpec, Events.EventSpec, Events.EventSpec]
 
-it("finds nothing wrong where everything is kept", async () => {
-  expect(await check(kept(places))).toEqual({ found: 3, foundThoughRefused: 0, broken: [] })
+it("finds no violation if every event is stored", async () => {
+  expect(await check(stored(specs))).toEqual({ found: 3, refusedButFound: 0, violations: [] })
 })
 
-it("misses an event that was acknowledged", async () => {
-  const { broken } = await check(kept([first, third]))
-  expect(broken).toEqual(["s/2 was acknowledged as id 2, which is gone"])
+it("detects a missing event that was acknowledged", async () => {
+  const { violations } = await check(stored([first, third]))
+  expect(violations).toEqual(["s/2 was acknowledged as id 2, which is missing"])
 })
 
-it("misses an event that can be read and is not listed", async () => {
-  const reader = { ...readerOf(kept(places)), list: async () => ["id 1", "id 3"] }
-  const { broken } = await Ledger.check(reader, places.map(acknowledged))
-  expect(broken).toEqual(["s/2 was acknowledged as id 2, which is not listed"])
+it("detects an event that can be read but is not listed", async () => {
+  const reader = { ...readerOf(stored(specs)), list: async () => ["id 1", "id 3"] }
+  const { violations } = await Ledger.check(reader, specs.map(acknowledged))
+  expect(violations).toEqual(["s/2 was acknowledged as id 2, which is not listed"])
 })
 
-it("sees an event that is there twice", async () => {
-  const { broken } = await check(new Map([...kept(places), ["id 4", Events.bodyOf(second, "f")]]))
-  expect(broken).toEqual(["s/2 is there 2 times: id 2, id 4"])
+it("detects an event that is stored twice", async () => {
+  const { violations } = await check(new Map([...stored(specs), ["id 4", Events.bodyOf(second, "f")]]))
+  expect(violations).toEqual(["s/2 is stored 2 times: id 2, id 4"])
 })
 
-it("sees a list that repeats itself", async () => {
-  const reader = { ...readerOf(kept(places)), list: async () => ["id 1", "id 2", "id 3", "id 1"] }
-  const { broken } = await Ledger.check(reader, places.map(acknowledged))
-  expect(broken).toEqual(["the list of s repeats itself"])
+it("detects a list with duplicates", async () => {
+  const reader = { ...readerOf(stored(specs)), list: async () => ["id 1", "id 2", "id 3", "id 1"] }
+  const { violations } = await Ledger.check(reader, specs.map(acknowledged))
+  expect(violations).toEqual(["the list of s contains duplicates"])
 })
 
-it("sees half an event", async () => {
-  const half = Events.bodyOf(second, "f").replace('"content":"', '"content":"x')
-  const { broken } = await check(new Map([...kept(places), ["id 2", half]]))
-  expect(broken).toEqual(["s/2 is there as id 2, and is not what was sent"])
+it("detects a changed event", async () => {
+  const changed = Events.bodyOf(second, "f").replace('"content":"', '"content":"x')
+  const { violations } = await check(new Map([...stored(specs), ["id 2", changed]]))
+  expect(violations).toEqual(["s/2 is stored as id 2, but differs from what was sent"])
 })
 
-it("sees an event that is listed and cannot be read", async () => {
+it("detects an event that is listed but cannot be read", async () => {
   const reader = {
-    ...readerOf(kept(places)),
-    read: async (id: string) => (id === "id 2" ? undefined : kept(places).get(id))
+    ...readerOf(stored(specs)),
+    read: async (id: string) => (id === "id 2" ? undefined : stored(specs).get(id))
   }
-  const { broken } = await Ledger.check(reader, places.map(acknowledged))
-  expect(broken).toEqual(["id 2 is listed and cannot be read", "s/2 was acknowledged as id 2, which is gone"])
+  const { violations } = await Ledger.check(reader, specs.map(acknowledged))
+  expect(violations).toEqual(["id 2 is listed but cannot be read", "s/2 was acknowledged as id 2, which is missing"])
 })
 
-it("sees an event that nobody sent", async () => {
-  const { broken } = await check(kept(places), [acknowledged(first), acknowledged(second)])
-  expect(broken).toEqual([expect.stringContaining("id 3 was not sent")])
+it("detects an event that was not sent", async () => {
+  const { violations } = await check(stored(specs), [acknowledged(first), acknowledged(second)])
+  expect(violations).toEqual([expect.stringContaining("id 3 was not sent")])
 })
 
-it("lets an event be there or not where no answer came, or the storage was out of reach", async () => {
+it("allows an event to be stored or missing after no response or storage-unavailable", async () => {
   const open: ReadonlyArray<Ledger.Entry> = [
     acknowledged(first),
-    { ...acknowledged(second), outcome: { is: "unknown", why: "ECONNRESET" } },
-    { ...acknowledged(third), outcome: { is: "refused", why: "503 storage-unavailable" } }
+    { ...acknowledged(second), outcome: { kind: "unknown", reason: "ECONNRESET" } },
+    { ...acknowledged(third), outcome: { kind: "refused", reason: "503 storage-unavailable" } }
   ]
-  expect(await check(kept(places), open)).toEqual({ found: 3, foundThoughRefused: 1, broken: [] })
-  expect(await check(kept([first]), open)).toEqual({ found: 1, foundThoughRefused: 0, broken: [] })
+  expect(await check(stored(specs), open)).toEqual({ found: 3, refusedButFound: 1, violations: [] })
+  expect(await check(stored([first]), open)).toEqual({ found: 1, refusedButFound: 0, violations: [] })
 })
 
-it("lets no event be there that was refused otherwise", async () => {
-  const refused: Ledger.Entry = { ...acknowledged(second), outcome: { is: "refused", why: "503 overloaded" } }
-  const { broken } = await check(kept(places), [acknowledged(first), refused, acknowledged(third)])
-  expect(broken).toEqual(["s/2 was refused (503 overloaded), and is there"])
+it("detects a stored event that was refused for another reason", async () => {
+  const refused: Ledger.Entry = { ...acknowledged(second), outcome: { kind: "refused", reason: "503 overloaded" } }
+  const { violations } = await check(stored(specs), [acknowledged(first), refused, acknowledged(third)])
+  expect(violations).toEqual(["s/2 was refused (503 overloaded), but is stored"])
 })

@@ -1,4 +1,4 @@
-/** A round of each fault over one storage. `npm run faults` has many. */
+/** Runs one round of each fault on one storage. `npm run faults` runs more. */
 import { describe, expect, it } from "vitest"
 import { faults } from "../src/faults/All.ts"
 import * as Report from "../src/harness/Report.ts"
@@ -6,13 +6,13 @@ import * as Run from "../src/harness/Run.ts"
 import { defaultCommand } from "../src/harness/Server.ts"
 import type { Kind } from "../src/harness/Store.ts"
 
-/** `frozen` needs the machine for itself: its bounds are of time and memory. */
+/** Without `frozen`, whose limits of time and memory need an idle machine. */
 const short = faults.filter(({ name }) => name !== "frozen")
 
 export const define = (kind: Kind): void => {
   const seed = Date.now() % 2 ** 31
   describe(`faults, seed ${seed}`, () => {
-    it(`on ${kind} breaks no promise`, { timeout: 240_000 }, async () => {
+    it(`on ${kind} lose no acknowledged event`, { timeout: 240_000 }, async () => {
       const results = await Run.all({
         faults: short,
         kinds: [kind],
@@ -22,7 +22,7 @@ export const define = (kind: Kind): void => {
         seconds: 1
       })
       console.log(Report.table(results))
-      expect(results.flatMap(({ report }) => report.broken)).toEqual([])
+      expect(results.flatMap(({ report }) => report.violations)).toEqual([])
       expect(results.length).toBeGreaterThan(5)
     })
   })

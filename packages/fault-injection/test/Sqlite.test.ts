@@ -6,9 +6,9 @@ import * as ShortRun from "./ShortRun.ts"
 
 ShortRun.define("sqlite")
 
-it("is told of a server that forgets", async () => {
-  // The option wins over the variable: all it has is in its memory.
-  const command = `/bin/sh -c 'exec ${defaultCommand} "$@" --storage memory:' forgetful`
+it("reports a server that loses events", async () => {
+  // The option overrides the environment variable: the server stores events in memory only.
+  const command = `/bin/sh -c 'exec ${defaultCommand} "$@" --storage memory:' lossy`
   const [result] = await Run.all({ faults: [kill9], kinds: ["sqlite"], command, seed: 1, rounds: 1, seconds: 1 })
-  expect(result!.report.broken.join("\n")).toMatch(/was acknowledged as .*, which is gone/)
+  expect(result!.report.violations.join("\n")).toMatch(/was acknowledged as .*, which is missing/)
 })

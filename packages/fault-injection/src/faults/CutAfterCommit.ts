@@ -5,7 +5,7 @@ import type { Fault } from "../harness/Trial.ts"
 
 export const cutAfterCommit: Fault = {
   name: "cut-after-commit",
-  promise: "PostgreSQL commits and its answer is cut off; the retry with the same Idempotency-Key leaves one event",
+  promise: "PostgreSQL commits but its response is lost; the retry with the same Idempotency-Key stores one event",
   storages: ["postgres"],
   rounds: 20,
   run: async (trial) => {
@@ -16,7 +16,7 @@ export const cutAfterCommit: Fault = {
     let replays = 0
     await trial.eachRound(async (round) => {
       const random = trial.random(round)
-      const load = await trial.load(server, { name: `round ${round}`, clients: 8, repeats: true })
+      const load = await trial.load(server, { name: `round ${round}`, clients: 8, retries: true })
       await load.acknowledged(random(1, 50))
       const before = proxy.cuts()
       proxy.cut(random(1, 4))
@@ -25,11 +25,11 @@ export const cutAfterCommit: Fault = {
       const entries = await load.stop()
       const acknowledged = Ledger.acknowledged(entries)
       replays += acknowledged.filter(({ isReplay }) => isReplay).length
-      trial.expect(proxy.cuts() > before, `round ${round}: nothing was cut`)
-      trial.expect(acknowledged.length === entries.length, `round ${round}: some were never acknowledged`)
+      trial.expect(proxy.cuts() > before, `round ${round}: no connection was closed`)
+      trial.expect(acknowledged.length === entries.length, `round ${round}: some events were never acknowledged`)
       trial.sent(entries)
     })
-    trial.note(`${proxy.cuts()} connections were cut, ${replays} events were acknowledged as replays`)
-    trial.expect(replays > 0, "no event was acknowledged as a replay, so that nothing was shown")
+    trial.note(`${proxy.cuts()} connections were closed, ${replays} events were acknowledged as replays`)
+    trial.expect(replays > 0, "no event was acknowledged as a replay, so the fault had no effect")
   }
 }

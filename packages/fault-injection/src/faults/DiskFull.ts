@@ -2,19 +2,19 @@ import { execFileSync } from "node:child_process"
 import { statfsSync } from "node:fs"
 import { dirname } from "node:path"
 import * as Ledger from "../harness/Ledger.ts"
-import { type Fault, LeftOut } from "../harness/Trial.ts"
+import { type Fault, MissingRequirement } from "../harness/Trial.ts"
 
-/** In bytes: what is left to fill, and what is made of room then. */
-const room = { small: 3 * 1024 ** 2, large: 32 * 1024 ** 2 }
+/** Free space before and after the disk is enlarged (bytes). */
+const freeBytes = { small: 3 * 1024 ** 2, large: 32 * 1024 ** 2 }
 
-/** Refusals that are waited for. */
-const refusals = 50
+/** Refused events to wait for. */
+const minRefusals = 50
 
-/** Events that are read while it is full: the newest. */
-const looks = 20
+/** How many of the newest events are read while the disk is full. */
+const readsWhileFull = 20
 
-const mount = (folder: string, size: number, more = "") =>
-  execFileSync("/bin/mount", ["-t", "tmpfs", "-o", `size=${size}${more}`, "tmpfs", folder], { stdio: "pipe" })
+const mount = (folder: string, size: number, options = "") =>
+  execFileSync("/bin/mount", ["-t", "tmpfs", "-o", `size=${size}${options}`, "tmpfs", folder], { stdio: "pipe" })
 
 const usedIn = (folder: string) => {
   const { bfree, blocks, bsize } = statfsSync(folder)
@@ -23,44 +23,45 @@ const usedIn = (folder: string) => {
 
 export const diskFull: Fault = {
   name: "disk-full",
-  promise: "the disk fills; 503, reads go on, and recording resumes without a restart when there is room",
+  promise:
+    "the disk fills up; events get 503, reads still work, and recording resumes without a restart when space is free",
   storages: ["sqlite"],
   rounds: 3,
   run: async (trial) => {
     if (trial.store.kind !== "sqlite") return
     const folder = dirname(trial.store.file)
     try {
-      mount(folder, room.small)
+      mount(folder, freeBytes.small)
     } catch (error) {
-      throw new LeftOut(`it needs permission to mount a tmpfs: ${String(error).split("\n")[0]}`)
+      throw new MissingRequirement(`The fault needs permission to mount a tmpfs: ${String(error).split("\n")[0]}`)
     }
     trial.after(() => execFileSync("/bin/umount", ["-l", folder], { stdio: "pipe" }))
-    const resumed: Array<number> = []
+    const resumeTimes: Array<number> = []
     const server = await trial.serve()
     const reader = Ledger.readerOf(server)
     await trial.eachRound(async (round) => {
-      mount(folder, usedIn(folder) + room.small, ",remount")
-      // Large enough to fill it soon.
+      mount(folder, usedIn(folder) + freeBytes.small, ",remount")
+      // Large events fill the disk soon.
       const load = await trial.load(server, { name: `round ${round}`, clients: 8, size: 10_000 })
-      await load.refused(refusals)
+      await load.refused(minRefusals)
       for (const { outcome } of load.entries) {
-        if (outcome.is === "refused") {
-          trial.expect(outcome.why === "503 storage-unavailable", `round ${round}: ${outcome.why}`)
+        if (outcome.kind === "refused") {
+          trial.expect(outcome.reason === "503 storage-unavailable", `round ${round}: ${outcome.reason}`)
         }
       }
-      for (const { id, session } of Ledger.acknowledged(load.entries).slice(-looks)) {
+      for (const { id, session } of Ledger.acknowledged(load.entries).slice(-readsWhileFull)) {
         const isListed = (await reader.list(session)).includes(id)
         const isRead = (await reader.read(id)) !== undefined
         trial.expect(isListed && isRead, `round ${round}: ${id} cannot be read while the disk is full`)
       }
-      mount(folder, usedIn(folder) + room.large, ",remount")
-      const began = performance.now()
+      mount(folder, usedIn(folder) + freeBytes.large, ",remount")
+      const enlargedAt = performance.now()
       await load.acknowledged(1)
-      resumed.push(performance.now() - began)
+      resumeTimes.push(performance.now() - enlargedAt)
       await load.acknowledged(20)
       trial.sent(await load.stop())
     })
     reader.close()
-    trial.note(`the first 200 came up to ${Math.round(Math.max(...resumed))} ms after there was room`)
+    trial.note(`the first 200 came up to ${Math.round(Math.max(...resumeTimes))} ms after space was freed`)
   }
 }

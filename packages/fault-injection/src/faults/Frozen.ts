@@ -9,24 +9,22 @@ import type { Fault } from "../harness/Trial.ts"
 
 const MiB = 1024 ** 2
 
-/** What the server's queue takes by default, in bytes: the bound that its memory may grow by. */
-const queueBound = 32 * MiB
+/** Default capacity of the server's queue (bytes), by which its memory may grow. */
+const queueBytes = 32 * MiB
+
+/** Allowed memory growth beside the queue (bytes): sockets, requests that are being read, uncollected garbage. */
+const overheadBytes = 64 * MiB
 
 /**
- * Beside it, in bytes: what a request is until it is in the queue, its sockets, and what was freed and not yet collected.
+ * The clients together send twice what the queue holds, in bodies of 270 KB. A refused client pauses, so that the server
+ * gets most of the processor time.
  */
-const slack = 64 * MiB
+const load = { clients: 512, size: 30_000, pauseMs: 3_000 }
 
-/**
- * All clients together ask for twice what the queue takes, in bodies of 270 KB. Whoever is refused comes back after a pause
- * that leaves this machine's processors to the server.
- */
-const load = { clients: 512, size: 30_000, pause: 3_000 }
+/** Limits of the 99th percentile (ms). */
+const limitsMs = { health: 100, refusal: 1_000 }
 
-/** In milliseconds, at the 99th percentile. */
-const limits = { health: 100, refusal: 1_000 }
-
-/** Nobody can write until it is let go. */
+/** Blocks all writes until the returned function is called. */
 const freeze = (store: Store): (() => void) => {
   if (store.kind === "postgres") {
     store.postgres.freeze()
@@ -37,13 +35,14 @@ const freeze = (store: Store): (() => void) => {
   return () => database.close()
 }
 
-/** Acknowledged events that are waited for, before and after. */
-const enough = 100
+/** Acknowledged events to wait for before and after. */
+const minAcknowledged = 100
 
+/** Response times of refused events, by reason. */
 const refusals = (entries: ReadonlyArray<Entry>) => {
   const times = new Map<string, Array<number>>()
   for (const { ms, outcome } of entries) {
-    if (outcome.is === "refused") times.set(outcome.why, [...(times.get(outcome.why) ?? []), ms])
+    if (outcome.kind === "refused") times.set(outcome.reason, [...(times.get(outcome.reason) ?? []), ms])
   }
   return times
 }
@@ -51,7 +50,7 @@ const refusals = (entries: ReadonlyArray<Entry>) => {
 export const frozen: Fault = {
   name: "frozen",
   promise:
-    "the database is frozen for 30 s; memory stays bounded, /health answers, what is too much is refused, it recovers",
+    "the database is frozen for 30 s; memory stays bounded, /health responds, excess events are refused, the server recovers",
   storages: ["sqlite", "postgres"],
   rounds: 1,
   run: async (trial) => {
@@ -59,50 +58,50 @@ export const frozen: Fault = {
     const idle = Processes.memoryOf(server.pid)
     await trial.eachRound(async (round) => {
       const memory = { base: 0, peak: 0 }
-      let watched: keyof typeof memory = "base"
-      const watch = setInterval(() => {
-        memory[watched] = Math.max(memory[watched], Processes.memoryOf(server.pid))
+      let phase: keyof typeof memory = "base"
+      const sampler = setInterval(() => {
+        memory[phase] = Math.max(memory[phase], Processes.memoryOf(server.pid))
       }, 50)
       const clients = await trial.load(server, { name: `round ${round}`, ...load })
-      // What this load takes of a server whose database is well is the base.
-      await clients.acknowledged(enough)
+      // The baseline is the memory under this load while the database works.
+      await clients.acknowledged(minAcknowledged)
       const healthBefore = HealthProbe.start(server.url)
       await wait(Math.min(15_000, 500 * trial.seconds))
-      const wellTimes = Latency.summary(await healthBefore.stop())
+      const normalTimes = Latency.summary(await healthBefore.stop())
       const before = clients.entries.length
       const thaw = freeze(trial.store)
-      watched = "peak"
+      phase = "peak"
       const health = HealthProbe.start(server.url)
       await wait(trial.seconds * 1_000)
       const healthTimes = Latency.summary(await health.stop())
       const after = clients.entries.length
       thaw()
-      const began = performance.now()
+      const thawedAt = performance.now()
       await clients.acknowledged(1)
-      const recovery = performance.now() - began
-      await clients.acknowledged(enough)
-      clearInterval(watch)
+      const recovery = performance.now() - thawedAt
+      await clients.acknowledged(minAcknowledged)
+      clearInterval(sampler)
       const entries = await clients.stop()
 
       const inMiB = (bytes: number) => `${Math.round(bytes / MiB)} MiB`
-      trial.note(`${before} events were sent before, ${after - before} answered while it was frozen`)
+      trial.note(`${before} events were answered before the freeze, ${after - before} during it`)
       trial.note(
-        `memory ${inMiB(idle)} idle, ${inMiB(memory.base)} under this load before, ${inMiB(memory.peak)} at most`
+        `memory: ${inMiB(idle)} idle, ${inMiB(memory.base)} under load before the freeze, ${inMiB(memory.peak)} at the peak`
       )
-      trial.note(`/health ${Latency.text(wellTimes)} before, ${Latency.text(healthTimes)} while it was frozen`)
+      trial.note(`/health ${Latency.text(normalTimes)} before the freeze, ${Latency.text(healthTimes)} during it`)
       const whileFrozen = refusals(entries.slice(before, after))
-      for (const [why, times] of whileFrozen) {
-        trial.note(`refused while it was frozen: ${why}, ${Latency.text(Latency.summary(times))}`)
+      for (const [reason, times] of whileFrozen) {
+        trial.note(`refused while frozen: ${reason}, ${Latency.text(Latency.summary(times))}`)
       }
-      trial.note(`the first 200 came ${Math.round(recovery)} ms after it thawed`)
+      trial.note(`the first 200 came ${Math.round(recovery)} ms after the thaw`)
       trial.expect(
-        memory.peak <= memory.base + queueBound + slack,
+        memory.peak <= memory.base + queueBytes + overheadBytes,
         `memory grew from ${inMiB(memory.base)} to ${inMiB(memory.peak)}`
       )
-      trial.expect(healthTimes.p99 <= limits.health, `/health took ${healthTimes.p99} ms`)
+      trial.expect(healthTimes.p99 <= limitsMs.health, `/health took ${healthTimes.p99} ms (p99)`)
       const overloaded = Latency.summary(whileFrozen.get("503 overloaded") ?? [])
-      trial.expect(overloaded.count > 0, "nothing was too much: the queue was never full")
-      trial.expect(overloaded.p99 <= limits.refusal, `refusals took ${overloaded.p99} ms`)
+      trial.expect(overloaded.count > 0, "no event was refused as overloaded: the queue was never full")
+      trial.expect(overloaded.p99 <= limitsMs.refusal, `refusals took ${overloaded.p99} ms (p99)`)
       trial.sent(entries)
     })
   }

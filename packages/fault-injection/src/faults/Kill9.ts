@@ -3,7 +3,7 @@ import type { Fault } from "../harness/Trial.ts"
 
 export const kill9: Fault = {
   name: "kill9",
-  promise: "the server is killed under load; every acknowledged event is there, once and whole",
+  promise: "the server is killed under load; every acknowledged event is stored once and completely",
   storages: ["sqlite", "postgres"],
   rounds: 50,
   run: async (trial) => {

@@ -1,40 +1,39 @@
 /**
- * Events that can be told from each other, and be written anew when it is time to compare: each is decided by its session
- * and its place in it. Like a conversation's calls, each repeats what was said before it, so that what is stored of one
- * rests on what is stored of others.
+ * Events that are unique and reproducible: session and call number determine each byte, so an event can be generated again
+ * to compare it. As in a conversation, each event repeats earlier messages, so the stored events depend on each other.
  */
 import * as Random from "./Random.ts"
 
-export interface Place {
+export interface EventSpec {
   readonly session: string
   /** From 1. */
   readonly call: number
-  /** Letters of each message. */
+  /** Characters of each message. */
   readonly size: number
 }
 
-/** Messages of an event's inputs: the last ones. Before the first call there were some already, so that all are as large. */
-const remembered = 8
+/** Messages in each event's inputs. The first call repeats generated earlier ones, so that all events have the same size. */
+const historyLength = 8
 
-export const markerOf = ({ call, session }: Place): string => `${session}/${call}`
+export const markerOf = ({ call, session }: EventSpec): string => `${session}/${call}`
 
-/** Both halves of the payload, as they stand in the body and must stand in what is read. */
-export const payloadOf = (place: Place): string => {
-  const { call, session, size } = place
+/** Inputs and output as they appear in the request body, and must appear in the event that is read. */
+export const payloadOf = (spec: EventSpec): string => {
+  const { call, session, size } = spec
   const messages: Array<object> = []
-  for (let n = call - remembered + 1; n <= call; n++) {
+  for (let n = call - historyLength + 1; n <= call; n++) {
     messages.push({ role: n % 2 === 0 ? "user" : "assistant", content: Random.text(size, session, n) })
   }
   const inputs = { model: "m-1", messages }
-  const output = { marker: markerOf(place), role: "assistant", content: Random.text(size, session, call + 1) }
+  const output = { marker: markerOf(spec), role: "assistant", content: Random.text(size, session, call + 1) }
   return `"inputs":${JSON.stringify(inputs)},"output":${JSON.stringify(output)}`
 }
 
-export const bodyOf = (place: Place, fingerprintId: string): string =>
-  `{"event_name":"llm","fingerprint_id":"${fingerprintId}","session":${JSON.stringify(place.session)},` +
-  `"properties":{"api":"aisdk",${payloadOf(place)}}}`
+export const bodyOf = (spec: EventSpec, fingerprintId: string): string =>
+  `{"event_name":"llm","fingerprint_id":"${fingerprintId}","session":${JSON.stringify(spec.session)},` +
+  `"properties":{"api":"aisdk",${payloadOf(spec)}}}`
 
-/** Of an event that was read. */
+/** The marker of an event that was read. Undefined if the text has none. */
 export const markerIn = (text: string): string | undefined => {
   try {
     return JSON.parse(text).properties.output.marker

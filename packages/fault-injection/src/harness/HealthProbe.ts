@@ -1,11 +1,11 @@
-/** Asks `/health` over and over, in a thread of its own: what keeps the clients busy would delay its clock. */
+/** Polls `/health` in a thread of its own, because busy clients would delay its measurements. */
 import { parentPort, Worker, workerData } from "node:worker_threads"
 
-/** Between an answer and the next question, in milliseconds. */
-const pause = 20
+/** Pause between a response and the next request (ms). */
+const pauseMs = 20
 
 export interface HealthProbe {
-  /** Milliseconds of each answer; an answer that is none, or not 200, counts as infinitely late. */
+  /** The response times (ms). A failed request or a status other than 200 counts as infinity. */
   readonly stop: () => Promise<ReadonlyArray<number>>
 }
 
@@ -27,13 +27,13 @@ const probe = async (url: string): Promise<void> => {
   let isRunning = true
   parentPort!.once("message", () => (isRunning = false))
   while (isRunning) {
-    const began = performance.now()
-    const isWell = await fetch(url).then(
+    const startedAt = performance.now()
+    const isHealthy = await fetch(url).then(
       async (response) => (await response.text()) !== "" && response.ok,
       () => false
     )
-    times.push(isWell ? performance.now() - began : Number.POSITIVE_INFINITY)
-    await new Promise((resolve) => setTimeout(resolve, pause))
+    times.push(isHealthy ? performance.now() - startedAt : Number.POSITIVE_INFINITY)
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
   parentPort!.postMessage(times)
 }

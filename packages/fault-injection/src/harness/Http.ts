@@ -1,25 +1,25 @@
-/** Requests over `node:http`: hundreds of clients at once cost little, and a broken connection is told from an answer. */
+/** An HTTP client on `node:http`: cheap for hundreds of clients, and it distinguishes a broken connection from a response. */
 import { Agent, type IncomingHttpHeaders, request } from "node:http"
 
-interface Answer {
+interface Response {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
 }
 
 export interface Http {
-  /** Fails where no whole answer came: the request may have been taken all the same. */
+  /** Rejects without a complete response. The server may have processed the request nevertheless. */
   readonly call: (
     method: string,
     path: string,
     body?: string,
     headers?: Readonly<Record<string, string>>
-  ) => Promise<Answer>
+  ) => Promise<Response>
   readonly close: () => void
 }
 
-/** How long an answer is waited for, in milliseconds: longer than any that the server promises. */
-const patience = 90_000
+/** Response timeout (ms): longer than any timeout of the server. */
+const timeoutMs = 90_000
 
 export const open = (url: string, key: string): Http => {
   const agent = new Agent({ keepAlive: true })
@@ -27,12 +27,12 @@ export const open = (url: string, key: string): Http => {
     call: (method, path, body, headers = {}) =>
       new Promise((resolve, reject) => {
         const bytes = body === undefined ? undefined : Buffer.from(body)
-        const sending = request(
+        const outgoing = request(
           new URL(path, url),
           {
             method,
             agent,
-            signal: AbortSignal.timeout(patience),
+            signal: AbortSignal.timeout(timeoutMs),
             headers: {
               authorization: `Bearer ${key}`,
               ...(bytes === undefined ? {} : { "content-type": "application/json", "content-length": bytes.length }),
@@ -52,8 +52,8 @@ export const open = (url: string, key: string): Http => {
             )
           }
         )
-        sending.on("error", reject)
-        sending.end(bytes)
+        outgoing.on("error", reject)
+        outgoing.end(bytes)
       }),
     close: () => agent.destroy()
   }

@@ -1,4 +1,4 @@
-/** How long answers take, in milliseconds. */
+/** Response times (ms). */
 
 export interface Summary {
   readonly count: number
@@ -9,7 +9,8 @@ export interface Summary {
 
 export const summary = (times: ReadonlyArray<number>): Summary => {
   const sorted = times.toSorted((a, b) => a - b)
-  const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
+  const at = (quantile: number) =>
+    Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * quantile))] ?? 0)
   return { count: sorted.length, median: at(0.5), p99: at(0.99), max: at(1) }
 }
 

@@ -1,96 +1,98 @@
-/** What was sent and what was answered, held against what is there afterwards. */
+/** Records what was sent and answered, and compares it with the events in the storage. */
 import * as Events from "./Events.ts"
 import * as Http from "./Http.ts"
 import type { Server } from "./Server.ts"
 
-/** An answer that never came leaves open whether the event was kept. */
+/** Unknown: the connection broke before the response, so the event may or may not be stored. */
 export type Outcome =
-  | { readonly is: "acknowledged"; readonly id: string; readonly receivedAt: string; readonly isReplay: boolean }
-  | { readonly is: "refused"; readonly why: string }
-  | { readonly is: "unknown"; readonly why: string }
+  | { readonly kind: "acknowledged"; readonly id: string; readonly receivedAt: string; readonly isReplay: boolean }
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "unknown"; readonly reason: string }
 
-export interface Entry extends Events.Place {
-  /** The greatest id that had been acknowledged when it was sent. */
+export interface Entry extends Events.EventSpec {
+  /** The greatest id acknowledged before this event was sent. */
   readonly after: string
   readonly outcome: Outcome
-  /** From sending it to the answer. */
+  /** From sending the event to its response. */
   readonly ms: number
 }
 
 export const acknowledged = (entries: ReadonlyArray<Entry>) =>
-  entries.flatMap(({ outcome, ...entry }) => (outcome.is === "acknowledged" ? [{ ...entry, ...outcome }] : []))
+  entries.flatMap(({ outcome, ...entry }) => (outcome.kind === "acknowledged" ? [{ ...entry, ...outcome }] : []))
 
 export interface Reader {
   /** The ids of a session's events. */
   readonly list: (session: string) => Promise<ReadonlyArray<string>>
-  /** The whole event's text; undefined where there is none. */
+  /** The text of the whole event. Undefined if there is no such event. */
   readonly read: (id: string) => Promise<string | undefined>
 }
 
-export interface Verdict {
-  /** Events that are there. */
+export interface Result {
+  /** Events in the storage. */
   readonly found: number
-  /** Of those, the ones that were refused as `storage-unavailable`: as with no answer at all, the commit may have gone through. */
-  readonly foundThoughRefused: number
-  readonly broken: ReadonlyArray<string>
+  /** Events in the storage that were refused. Allowed for `storage-unavailable`: the commit may have succeeded. */
+  readonly refusedButFound: number
+  readonly violations: ReadonlyArray<string>
 }
 
-/** Requests at once. */
+/** Concurrent requests. */
 const concurrency = 16
 
 const inParallel = async <A>(items: Iterable<A>, work: (item: A) => Promise<void>): Promise<void> => {
-  const rest = items[Symbol.iterator]()
+  const remaining = items[Symbol.iterator]()
   const worker = async () => {
-    for (let next = rest.next(); !next.done; next = rest.next()) await work(next.value)
+    for (let next = remaining.next(); !next.done; next = remaining.next()) await work(next.value)
   }
   await Promise.all(Array.from({ length: concurrency }, worker))
 }
 
-/** Every acknowledged event is there under its id, none is there twice, and whatever is there was sent, and is whole. */
-export const check = async (reader: Reader, entries: ReadonlyArray<Entry>): Promise<Verdict> => {
+/** Checks that each acknowledged event is stored under its id, none is stored twice, and each stored event is as it was sent. */
+export const check = async (reader: Reader, entries: ReadonlyArray<Entry>): Promise<Result> => {
   const sent = new Map(entries.map((entry) => [Events.markerOf(entry), entry]))
-  const broken: Array<string> = []
-  const found = new Map<string, Array<string>>()
+  const violations: Array<string> = []
+  const idsByMarker = new Map<string, Array<string>>()
 
-  const look = async (id: string, session: string) => {
+  const checkEvent = async (id: string, session: string) => {
     const text = await reader.read(id)
-    if (text === undefined) return broken.push(`${id} is listed and cannot be read`)
+    if (text === undefined) return violations.push(`${id} is listed but cannot be read`)
     const marker = Events.markerIn(text)
     const entry = marker === undefined ? undefined : sent.get(marker)
     if (marker === undefined || entry?.session !== session) {
-      return broken.push(`${id} was not sent: ${text.slice(0, 200)}`)
+      return violations.push(`${id} was not sent: ${text.slice(0, 200)}`)
     }
     if (!text.includes(`{"api":"aisdk",${Events.payloadOf(entry)}}`)) {
-      broken.push(`${marker} is there as ${id}, and is not what was sent`)
+      violations.push(`${marker} is stored as ${id}, but differs from what was sent`)
     }
-    return found.set(marker, [...(found.get(marker) ?? []), id])
+    return idsByMarker.set(marker, [...(idsByMarker.get(marker) ?? []), id])
   }
 
   await inParallel(new Set(entries.map(({ session }) => session)), async (session) => {
     const ids = await reader.list(session)
-    if (new Set(ids).size < ids.length) broken.push(`the list of ${session} repeats itself`)
-    for (const id of new Set(ids)) await look(id, session)
+    if (new Set(ids).size < ids.length) violations.push(`the list of ${session} contains duplicates`)
+    for (const id of new Set(ids)) await checkEvent(id, session)
   })
-  let foundThoughRefused = 0
+  let refusedButFound = 0
   await inParallel(sent, async ([marker, { outcome }]) => {
-    const ids = found.get(marker) ?? []
-    if (ids.length > 1) broken.push(`${marker} is there ${ids.length} times: ${ids.join(", ")}`)
-    if (outcome.is === "acknowledged" && !ids.includes(outcome.id)) {
+    const ids = idsByMarker.get(marker) ?? []
+    if (ids.length > 1) violations.push(`${marker} is stored ${ids.length} times: ${ids.join(", ")}`)
+    if (outcome.kind === "acknowledged" && !ids.includes(outcome.id)) {
       const isReadable = (await reader.read(outcome.id)) !== undefined
-      broken.push(`${marker} was acknowledged as ${outcome.id}, which is ${isReadable ? "not listed" : "gone"}`)
+      violations.push(`${marker} was acknowledged as ${outcome.id}, which is ${isReadable ? "not listed" : "missing"}`)
     }
-    if (outcome.is === "refused" && ids.length > 0) {
-      foundThoughRefused++
-      if (outcome.why !== "503 storage-unavailable") broken.push(`${marker} was refused (${outcome.why}), and is there`)
+    if (outcome.kind === "refused" && ids.length > 0) {
+      refusedButFound++
+      if (outcome.reason !== "503 storage-unavailable") {
+        violations.push(`${marker} was refused (${outcome.reason}), but is stored`)
+      }
     }
   })
-  return { found: found.size, foundThoughRefused, broken }
+  return { found: idsByMarker.size, refusedButFound, violations }
 }
 
-/** Events of one page. */
+/** Events per page. */
 const pageSize = 100
 
-/** Reads from a server; what it does not answer with 200 or 404 fails. */
+/** Reads from a server. Rejects on any status but 200 and 404. */
 export const readerOf = (server: Server): Reader & { readonly close: () => void } => {
   const http = Http.open(server.url, server.key)
   const get = async (path: string) => {

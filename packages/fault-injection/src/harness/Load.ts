@@ -1,4 +1,4 @@
-/** Clients that send events, one after the other each, and write down what became of every one. */
+/** Concurrent clients that send events one after the other and record each outcome. */
 import { setTimeout as wait } from "node:timers/promises"
 import * as Events from "./Events.ts"
 import * as Http from "./Http.ts"
@@ -7,35 +7,35 @@ import type { Server } from "./Server.ts"
 
 export interface Options {
   readonly clients: number
-  /** Of the sessions' names: no two loads may share it. */
+  /** Prefix of the session names: unique for each load. */
   readonly name: string
-  /** Letters of each message; 500 unless given. */
+  /** Characters of each message. Default: 500. */
   readonly size?: number
-  /** Between a refusal and the next event, in milliseconds; 20 unless given. */
-  readonly pause?: number
-  /** Whether each event is sent again under its `Idempotency-Key`, until it is acknowledged. */
-  readonly repeats?: boolean
+  /** Pause after a refused event (ms). Default: 20. */
+  readonly pauseMs?: number
+  /** Whether to retry each event with its `Idempotency-Key` until it is acknowledged. */
+  readonly retries?: boolean
 }
 
 export interface Load {
   readonly entries: ReadonlyArray<Entry>
-  /** Waits until so many were acknowledged, or fails after half a minute. */
+  /** Waits until `count` more events are acknowledged. Rejects after 30 s. */
   readonly acknowledged: (count: number) => Promise<void>
-  /** The same for refusals. */
+  /** Waits until `count` more events are refused. Rejects after 30 s. */
   readonly refused: (count: number) => Promise<void>
-  /** Waits for the answers that are due. */
+  /** Stops sending, and waits for outstanding responses. */
   readonly stop: () => Promise<ReadonlyArray<Entry>>
 }
 
-/** Calls of one session. */
-const calls = 12
+/** Events per session. */
+const eventsPerSession = 12
 
-/** Where nobody listens, and after a refusal, in milliseconds. */
-const moment = 20
+/** Pause after a failed connection, and after a refusal by default (ms). */
+const defaultPauseMs = 20
 
-const patience = 30_000
+const timeoutMs = 30_000
 
-/** A fingerprint for events to name. */
+/** Registers a fingerprint and returns its id. */
 export const fingerprint = async (http: Http.Http): Promise<string> => {
   const body = JSON.stringify({ language: "typescript", language_version: "7", system: "linux" })
   const { status, text } = await http.call("PUT", "/api/v1/fingerprints", body)
@@ -46,73 +46,74 @@ export const fingerprint = async (http: Http.Http): Promise<string> => {
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
 
 export const start = async (server: Server, options: Options): Promise<Load> => {
-  const { clients, name, pause = moment, repeats = false, size = 500 } = options
+  const { clients, name, pauseMs = defaultPauseMs, retries = false, size = 500 } = options
   const http = Http.open(server.url, server.key)
   const fingerprintId = await fingerprint(http)
   const entries: Array<Entry> = []
   let isRunning = true
-  const seen = { acknowledged: 0, refused: 0, unknown: 0 }
-  let latest = ""
+  const counts = { acknowledged: 0, refused: 0, unknown: 0 }
+  let latestId = ""
 
-  /** Undefined where nobody listened: nothing was sent. */
+  /** Undefined if the connection was refused, so that nothing was sent. */
   const send = async (
-    place: Events.Place
-  ): Promise<{ readonly outcome: Outcome; readonly pause: number } | undefined> => {
-    const headers = repeats ? { "idempotency-key": Events.markerOf(place) } : {}
+    spec: Events.EventSpec
+  ): Promise<{ readonly outcome: Outcome; readonly pauseMs: number } | undefined> => {
+    const headers = retries ? { "idempotency-key": Events.markerOf(spec) } : {}
     try {
-      const answer = await http.call("POST", "/api/v1/events", Events.bodyOf(place, fingerprintId), headers)
+      const answer = await http.call("POST", "/api/v1/events", Events.bodyOf(spec, fingerprintId), headers)
       const body = JSON.parse(answer.text)
       if (answer.status === 200) {
         const isReplay = answer.headers["idempotent-replayed"] === "true"
-        return { outcome: { is: "acknowledged", id: body.event_id, receivedAt: body.received_at, isReplay }, pause: 0 }
+        const { event_id: id, received_at: receivedAt } = body
+        return { outcome: { kind: "acknowledged", id, receivedAt, isReplay }, pauseMs: 0 }
       }
-      return { outcome: { is: "refused", why: `${answer.status} ${body.type}` }, pause }
+      return { outcome: { kind: "refused", reason: `${answer.status} ${body.type}` }, pauseMs }
     } catch (error) {
       if (codeOf(error) === "ECONNREFUSED") return undefined
-      return { outcome: { is: "unknown", why: codeOf(error) ?? String(error) }, pause: moment }
+      return { outcome: { kind: "unknown", reason: codeOf(error) ?? String(error) }, pauseMs: defaultPauseMs }
     }
   }
 
   const client = async (number: number) => {
     for (let sent = 0; isRunning;) {
-      const session = `${name} ${number}.${Math.floor(sent / calls)}`
-      const place: Events.Place = { session, call: (sent % calls) + 1, size }
-      const after = latest
-      const began = performance.now()
-      let last = await send(place)
-      // Even when the load is stopped: what was begun is brought to its end.
-      while (repeats && last?.outcome.is !== "acknowledged" && performance.now() - began < patience) {
-        await wait(last?.pause ?? moment)
-        last = (await send(place)) ?? last
+      const session = `${name} ${number}.${Math.floor(sent / eventsPerSession)}`
+      const spec: Events.EventSpec = { session, call: (sent % eventsPerSession) + 1, size }
+      const after = latestId
+      const startedAt = performance.now()
+      let last = await send(spec)
+      // Retries continue after `stop`, until the event is acknowledged.
+      while (retries && last?.outcome.kind !== "acknowledged" && performance.now() - startedAt < timeoutMs) {
+        await wait(last?.pauseMs ?? defaultPauseMs)
+        last = (await send(spec)) ?? last
       }
       if (last === undefined) {
-        await wait(moment)
+        await wait(defaultPauseMs)
         continue
       }
       sent++
-      entries.push({ ...place, after, outcome: last.outcome, ms: performance.now() - began })
-      seen[last.outcome.is]++
-      if (last.outcome.is === "acknowledged") {
-        if (last.outcome.id > latest) latest = last.outcome.id
-      } else if (isRunning) await wait(last.pause)
+      entries.push({ ...spec, after, outcome: last.outcome, ms: performance.now() - startedAt })
+      counts[last.outcome.kind]++
+      if (last.outcome.kind === "acknowledged") {
+        if (last.outcome.id > latestId) latestId = last.outcome.id
+      } else if (isRunning) await wait(last.pauseMs)
     }
   }
 
   const working = Promise.all(Array.from({ length: clients }, (_, number) => client(number)))
-  const more = async (kind: Outcome["is"], count: number) => {
-    const until = seen[kind] + count
-    const began = performance.now()
-    while (seen[kind] < until) {
-      if (performance.now() - began > patience) {
-        throw new Error(`Of ${count} events, ${seen[kind] + count - until} were ${kind} in ${patience} ms`)
+  const waitFor = async (kind: Outcome["kind"], count: number) => {
+    const initial = counts[kind]
+    const startedAt = performance.now()
+    while (counts[kind] < initial + count) {
+      if (performance.now() - startedAt > timeoutMs) {
+        throw new Error(`Expected ${count} ${kind} events within ${timeoutMs} ms, got ${counts[kind] - initial}`)
       }
       await wait(5)
     }
   }
   return {
     entries,
-    acknowledged: (count) => more("acknowledged", count),
-    refused: (count) => more("refused", count),
+    acknowledged: (count) => waitFor("acknowledged", count),
+    refused: (count) => waitFor("refused", count),
     stop: async () => {
       isRunning = false
       await working

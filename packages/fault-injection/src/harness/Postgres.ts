@@ -1,4 +1,4 @@
-/** A PostgreSQL of the program's own, to be killed and frozen. */
+/** A PostgreSQL server for the run, which can be killed and frozen. */
 import { PostgresStorage } from "@tachograph/storage-postgres"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,11 +9,11 @@ import * as Processes from "./Processes.ts"
 export interface Postgres {
   readonly url: string
   readonly run: (statement: string, schema?: string) => Promise<ReadonlyArray<Record<string, unknown>>>
-  /** SIGKILL, to all of its processes. */
+  /** Sends SIGKILL to all its processes. */
   readonly kill: () => Promise<void>
-  /** Ready for connections when it returns. */
+  /** Resolves when the server accepts connections. */
   readonly start: () => Promise<void>
-  /** SIGSTOP, to all of its processes. */
+  /** Sends SIGSTOP to all its processes. */
   readonly freeze: () => void
   readonly thaw: () => void
   readonly remove: () => Promise<void>
@@ -43,7 +43,7 @@ export const start = async (): Promise<Postgres> => {
     Processes.signal(frozen, "SIGCONT")
     frozen = []
   }
-  // Whatever is frozen would outlive the program.
+  // Frozen processes would outlive the program.
   process.prependListener("exit", thaw)
 
   return {
@@ -52,7 +52,7 @@ export const start = async (): Promise<Postgres> => {
     kill: async () => {
       const all = processes()
       Processes.signal(all, "SIGKILL")
-      await Processes.gone(all)
+      await Processes.exited(all)
     },
     start: server.start,
     freeze: () => {

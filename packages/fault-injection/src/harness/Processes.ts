@@ -1,4 +1,4 @@
-/** What Linux tells about processes, and signals to those that this program started. */
+/** Linux process information from `/proc`, and signals. */
 import { readdirSync, readFileSync } from "node:fs"
 import { setTimeout as wait } from "node:timers/promises"
 
@@ -12,10 +12,10 @@ const statusOf = (pid: number): string => {
 
 const field = (status: string, name: string) => new RegExp(`^${name}:\\s*(.*)$`, "m").exec(status)?.[1] ?? ""
 
-/** Memory that the process holds now, in bytes. */
+/** Resident memory in bytes. */
 export const memoryOf = (pid: number): number => Number.parseInt(field(statusOf(pid), "VmRSS")) * 1024
 
-/** The process, and after it all that it has started, and those. */
+/** The process and all its descendants. */
 export const treeOf = (root: number): ReadonlyArray<number> => {
   const children = new Map<number, Array<number>>()
   for (const name of readdirSync("/proc")) {
@@ -38,11 +38,12 @@ export const signal = (pids: ReadonlyArray<number>, name: NodeJS.Signals): void 
     try {
       process.kill(pid, name)
     } catch {
-      // It is gone already.
+      // The process has exited already.
     }
   }
 }
 
-export const gone = async (pids: ReadonlyArray<number>): Promise<void> => {
+/** Waits until all processes have exited. */
+export const exited = async (pids: ReadonlyArray<number>): Promise<void> => {
   while (pids.some(isAlive)) await wait(5)
 }

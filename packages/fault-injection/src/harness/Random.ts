@@ -1,22 +1,22 @@
-/** What a seed decides, so that a run can be had again. */
+/** Pseudorandom values determined by a seed, so that a run can be repeated. */
 import { createCipheriv, createHash } from "node:crypto"
 
 export type Labels = ReadonlyArray<string | number>
 
-/** Whole numbers, both ends included. */
+/** A whole number from `min` to `max`, inclusive. */
 export type Random = (min: number, max: number) => number
 
 const digest = (labels: Labels) => createHash("sha256").update(JSON.stringify(labels)).digest()
 
-/** The same numbers for the same labels, which are, say, a seed, a fault and a round. */
+/** Returns the same sequence for the same labels, e.g. a seed, a fault and a round. */
 export const of = (...labels: Labels): Random => {
   let drawn = 0
   return (min, max) => min + (digest([...labels, drawn++]).readUIntLE(0, 6) % (max - min + 1))
 }
 
-/** A text of so many letters, the same for the same labels, of which nothing can be compressed away but the alphabet. */
+/** An incompressible base64url text of `length` characters, the same for the same labels. */
 export const text = (length: number, ...labels: Labels): string =>
-  // A cipher makes the most random bytes in the least time.
+  // A cipher generates random bytes faster than a hash.
   createCipheriv("aes-256-ctr", digest(labels), Buffer.alloc(16))
     .update(Buffer.alloc(Math.ceil((length * 3) / 4)))
     .toString("base64url")

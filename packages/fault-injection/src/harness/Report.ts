@@ -1,5 +1,11 @@
-/** What came out, for people. */
+/** Prints the results of a run. */
 import type { Result } from "./Run.ts"
+import type * as Trial from "./Trial.ts"
+
+export const statusOf = ({ skipped, violations }: Trial.Report): "passed" | "FAILED" | "skipped" => {
+  if (skipped !== undefined) return "skipped"
+  return violations.length > 0 ? "FAILED" : "passed"
+}
 
 const columns: ReadonlyArray<readonly [name: string, of: (result: Result) => string | number]> = [
   ["fault", ({ fault }) => fault.name],
@@ -8,16 +14,13 @@ const columns: ReadonlyArray<readonly [name: string, of: (result: Result) => str
   ["acknowledged", ({ report }) => report.acknowledged],
   ["refused", ({ report }) => report.refused],
   ["unknown", ({ report }) => report.unknown],
-  ["found after", ({ report }) => report.found],
-  ["of those refused", ({ report }) => report.foundThoughRefused],
+  ["found", ({ report }) => report.found],
+  ["refused but found", ({ report }) => report.refusedButFound],
   ["seconds", ({ seconds }) => seconds.toFixed(1)],
-  [
-    "promise",
-    ({ report }) => (report.leftOut !== undefined ? "left out" : report.broken.length > 0 ? "BROKEN" : "held")
-  ]
+  ["result", ({ report }) => statusOf(report)]
 ]
 
-/** In Markdown. */
+/** One row per fault and storage, in Markdown. */
 export const table = (results: ReadonlyArray<Result>): string => {
   const rows = [columns.map(([name]) => name), ...results.map((result) => columns.map(([, of]) => String(of(result))))]
   const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
@@ -29,15 +32,20 @@ export const table = (results: ReadonlyArray<Result>): string => {
   return [head, rule, ...body].join("\n")
 }
 
-/** Broken promises of one fault that are told one by one. */
-const told = 20
+/** Violations printed for one fault. */
+const maxViolations = 20
 
+/** Measurements, reasons for skipping, and violations. */
 export const details = (results: ReadonlyArray<Result>): string =>
   results
-    .flatMap(({ fault, kind, report: { broken, leftOut, notes } }) => [
-      ...notes.map((note) => `${fault.name} on ${kind}: ${note}`),
-      ...(leftOut === undefined ? [] : [`${fault.name} on ${kind} was left out: ${leftOut}`]),
-      ...broken.slice(0, told).map((line) => `${fault.name} on ${kind}: BROKEN: ${line}`),
-      ...(broken.length > told ? [`${fault.name} on ${kind}: BROKEN: and ${broken.length - told} more`] : [])
-    ])
+    .flatMap(({ fault, kind, report: { notes, skipped, violations } }) => {
+      const name = `${fault.name} on ${kind}`
+      const more = violations.length - maxViolations
+      return [
+        ...notes.map((note) => `${name}: ${note}`),
+        ...(skipped === undefined ? [] : [`${name}: skipped: ${skipped}`]),
+        ...violations.slice(0, maxViolations).map((violation) => `${name}: FAILED: ${violation}`),
+        ...(more > 0 ? [`${name}: FAILED: and ${more} more`] : [])
+      ]
+    })
     .join("\n")

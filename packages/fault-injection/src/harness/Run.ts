@@ -1,4 +1,4 @@
-/** Faults over storages, one after the other. */
+/** Runs faults on storages, one after the other. */
 import * as Postgres from "./Postgres.ts"
 import * as Store from "./Store.ts"
 import * as Trial from "./Trial.ts"
@@ -8,7 +8,7 @@ export interface Options {
   readonly kinds: ReadonlyArray<Store.Kind>
   readonly command: string
   readonly seed: number
-  /** Each fault's own number unless given. */
+  /** Default: each fault's own number. */
   readonly rounds?: number | undefined
   /** How long a frozen database stays frozen. */
   readonly seconds: number
@@ -30,10 +30,10 @@ export const all = async (options: Options): Promise<ReadonlyArray<Result>> => {
       for (const kind of options.kinds.filter((kind) => fault.storages.includes(kind))) {
         const store = kind === "sqlite" ? Store.sqlite() : Store.postgres((postgres ??= await Postgres.start()))
         const settings = { ...options, rounds: options.rounds ?? fault.rounds }
-        const began = performance.now()
+        const startedAt = performance.now()
         const report = await Trial.run(fault, store, settings, options.progress ?? (() => {}))
         await store.remove()
-        results.push({ fault, kind, report, seconds: (performance.now() - began) / 1_000 })
+        results.push({ fault, kind, report, seconds: (performance.now() - startedAt) / 1_000 })
       }
     }
   } finally {

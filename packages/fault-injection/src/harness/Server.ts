@@ -1,22 +1,22 @@
-/** The server under test: a process of its own, which is started, killed and started again over the same storage. */
+/** The server under test: a process that can be killed and restarted on the same storage. */
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import * as Processes from "./Processes.ts"
 
 export interface Options {
-  /** What a shell runs, with `serve` and its options behind it. */
+  /** A shell command, to which `serve` and its options are appended. */
   readonly command: string
   readonly storage: string
   readonly key: string
-  /** Put before the command, as `strace` is. */
+  /** Prefix of the command, e.g. `strace`. */
   readonly wrapper?: string
   readonly env?: Readonly<Record<string, string>>
 }
 
-interface End {
+interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
-  /** Since it was asked to end, in milliseconds. */
+  /** Time from the signal to the exit. */
   readonly ms: number
 }
 
@@ -25,28 +25,27 @@ export interface Server {
   readonly key: string
   readonly pid: number
   readonly log: () => string
-  /** SIGKILL, to all of its processes. */
-  readonly kill: () => Promise<End>
-  /** SIGTERM, and SIGKILL where that is not heeded for a minute. */
-  readonly stop: () => Promise<End>
+  /** Sends SIGKILL to all its processes. */
+  readonly kill: () => Promise<Exit>
+  /** Sends SIGTERM, and SIGKILL after 60 s. */
+  readonly stop: () => Promise<Exit>
 }
 
-/** It ended before it listened. */
+/** The server exited, or timed out, before it listened. */
 export class NotStarted extends Error {}
 
 const main = fileURLToPath(new URL("src/main.ts", import.meta.resolve("@tachograph/server/package.json")))
 
 export const defaultCommand = `"${process.execPath}" "${main}"`
 
-/** In milliseconds. */
-const patience = { start: 30_000, stop: 60_000 }
+const timeoutsMs = { start: 30_000, stop: 60_000 }
 
 const groups = new Set<number>()
 process.prependListener("exit", () => Processes.signal([...groups], "SIGKILL"))
 
 export const start = async ({ command, env = {}, key, storage, wrapper = "" }: Options): Promise<Server> => {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(TACHOGRAPH_|NODE_OPTIONS$)/.test(name))
-  // `exec` makes the shell's process the server's; a group of its own holds whatever that starts.
+  // `exec` replaces the shell with the server. `detached` creates a process group for everything that it starts.
   const child = spawn("/bin/sh", ["-c", `exec ${wrapper} ${command} serve --port 0`], {
     env: { ...Object.fromEntries(inherited), TACHOGRAPH_API_KEY: key, TACHOGRAPH_STORAGE: storage, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -58,37 +57,44 @@ export const start = async ({ command, env = {}, key, storage, wrapper = "" }: O
   let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (chunk) => (stdout += chunk))
   child.stderr.setEncoding("utf8").on("data", (chunk) => (stderr += chunk))
-  let asked = performance.now()
-  const ended = new Promise<End>((resolve) =>
+  let signaledAt = performance.now()
+  const exited = new Promise<Exit>((resolve) =>
     child.once("exit", (code, signal) => {
       Processes.signal([-pid], "SIGKILL")
       groups.delete(-pid)
-      resolve({ code, signal, ms: performance.now() - asked })
+      resolve({ code, signal, ms: performance.now() - signaledAt })
     })
   )
-  const end = (name: NodeJS.Signals, target: number) => {
-    if (!groups.has(-pid)) return ended
-    asked = performance.now()
+  const terminate = (name: NodeJS.Signals, target: number) => {
+    if (!groups.has(-pid)) return exited
+    signaledAt = performance.now()
     Processes.signal([target], name)
-    const late = setTimeout(() => Processes.signal([-pid], "SIGKILL"), patience.stop)
-    return ended.finally(() => clearTimeout(late))
+    const timer = setTimeout(() => Processes.signal([-pid], "SIGKILL"), timeoutsMs.stop)
+    return exited.finally(() => clearTimeout(timer))
   }
   const url = await new Promise<string>((resolve, reject) => {
-    const late = setTimeout(() => {
-      void end("SIGKILL", -pid)
-      reject(new NotStarted(`It did not listen within ${patience.start} ms: ${stderr}`))
-    }, patience.start)
+    const timer = setTimeout(() => {
+      void terminate("SIGKILL", -pid)
+      reject(new NotStarted(`The server did not listen within ${timeoutsMs.start} ms: ${stderr}`))
+    }, timeoutsMs.start)
     child.stdout.on("data", () => {
-      // The last line of every start.
+      // The server prints this line last.
       const match = /^Docs +(http:\/\/\S+)\/docs$/m.exec(stdout)
       if (match === null) return
-      clearTimeout(late)
+      clearTimeout(timer)
       resolve(match[1]!)
     })
-    void ended.then(({ code, signal }) => {
-      clearTimeout(late)
-      reject(new NotStarted(`It ended with ${code ?? signal}: ${stderr.trim()}`))
+    void exited.then(({ code, signal }) => {
+      clearTimeout(timer)
+      reject(new NotStarted(`The server exited with ${code ?? signal}: ${stderr.trim()}`))
     })
   })
-  return { url, key, pid, log: () => stderr, kill: () => end("SIGKILL", -pid), stop: () => end("SIGTERM", pid) }
+  return {
+    url,
+    key,
+    pid,
+    log: () => stderr,
+    kill: () => terminate("SIGKILL", -pid),
+    stop: () => terminate("SIGTERM", pid)
+  }
 }

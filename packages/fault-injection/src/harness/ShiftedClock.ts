@@ -1,10 +1,10 @@
-/** For `node --import`: the process's clock jumps with every SIGUSR2, an hour ahead, back, an hour behind, and back. */
-const hour = 3_600_000
-const shifts = [0, hour, 0, -hour]
+/** For `node --import`: each SIGUSR2 shifts the process's clock, to an hour ahead, back, an hour behind, and back. */
+const hourMs = 3_600_000
+const shiftsMs = [0, hourMs, 0, -hourMs]
 
 const Real = Date
 let jumps = 0
-const now = () => Real.now() + shifts[jumps % shifts.length]!
+const now = () => Real.now() + shiftsMs[jumps % shiftsMs.length]!
 
 globalThis.Date = new Proxy(Real, {
   construct: (target, args, newTarget) => Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),

@@ -1,4 +1,4 @@
-/** Where a server keeps its events during one fault: a file or a schema of its own. */
+/** The storage of one fault: a new SQLite file or a new PostgreSQL schema. */
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -7,10 +7,10 @@ import { DatabaseSync } from "node:sqlite"
 import type { Postgres } from "./Postgres.ts"
 
 interface Common {
-  /** For `TACHOGRAPH_STORAGE`. */
+  /** The value of `TACHOGRAPH_STORAGE`. */
   readonly url: string
   readonly run: (statement: string) => Promise<void>
-  /** What the database itself finds wrong with its files. */
+  /** Problems reported by the database's own integrity check. */
   readonly problems: () => Promise<ReadonlyArray<string>>
   readonly remove: () => Promise<void>
 }
@@ -28,7 +28,7 @@ export interface PostgresStore extends Common {
 export type Store = SqliteStore | PostgresStore
 export type Kind = Store["kind"]
 
-/** With a connection of its own. */
+/** Opens a connection for `use`. */
 const withDatabase = <A>(file: string, use: (database: DatabaseSync) => A): A => {
   const database = new DatabaseSync(file, { timeout: 5_000 })
   try {
@@ -81,7 +81,7 @@ export const postgres = (server: Postgres): PostgresStore => {
     postgres: server,
     url: url.href,
     run,
-    // Postgres mends its files by itself when it starts, and has no check of them that needs no extension.
+    // PostgreSQL recovers its files at startup, and has no integrity check without an extension.
     problems: async () => [],
     remove: () => run(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
   }

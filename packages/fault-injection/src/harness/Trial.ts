@@ -1,4 +1,4 @@
-/** One fault over one storage: what its rounds need, and what comes out of them. */
+/** Runs one fault on one storage. */
 import * as Ledger from "./Ledger.ts"
 import * as Load from "./Load.ts"
 import * as Random from "./Random.ts"
@@ -7,22 +7,22 @@ import type { Kind, Store } from "./Store.ts"
 
 export interface Fault {
   readonly name: string
-  /** One line: what is done, and what must hold. */
+  /** One line: what is done, and what must hold afterwards. */
   readonly promise: string
   readonly storages: ReadonlyArray<Kind>
-  /** How often, unless said otherwise. */
+  /** Default number of rounds. */
   readonly rounds: number
   readonly run: (trial: Trial) => Promise<void>
 }
 
-/** This machine has not what the fault needs. */
-export class LeftOut extends Error {}
+/** The fault is skipped: the machine or the server lacks something that it needs. */
+export class MissingRequirement extends Error {}
 
 export interface Settings {
   readonly command: string
   readonly seed: number
   readonly rounds: number
-  /** How long what is frozen stays so. */
+  /** How long a frozen database stays frozen. */
   readonly seconds: number
 }
 
@@ -32,33 +32,36 @@ export interface Report {
   readonly refused: number
   readonly unknown: number
   readonly found: number
-  readonly foundThoughRefused: number
+  readonly refusedButFound: number
   readonly notes: ReadonlyArray<string>
-  readonly broken: ReadonlyArray<string>
-  readonly leftOut: string | undefined
+  readonly violations: ReadonlyArray<string>
+  /** The missing requirement. */
+  readonly skipped: string | undefined
 }
 
 interface Trial extends Settings {
   readonly store: Store
   readonly random: (...labels: Random.Labels) => Random.Random
-  /** Over the trial's storage, unless another address of it is given. */
+  /** Starts a server on the trial's storage, or on another URL of it. */
   readonly serve: (options?: Partial<Pick<Server.Options, "storage" | "wrapper" | "env">>) => Promise<Server.Server>
   readonly load: (server: Server.Server, options: Load.Options) => Promise<Load.Load>
-  /** Runs the rounds, one after the other. What is thrown ends the fault, as a broken promise. */
+  /** Runs the rounds one after the other. An exception ends the fault as a violation. */
   readonly eachRound: (round: (number: number) => Promise<void>) => Promise<void>
-  /** To be held against what is there, when the rounds are over. */
+  /** Events to compare with the storage after the last round. */
   readonly sent: (entries: ReadonlyArray<Ledger.Entry>) => void
-  readonly expect: (holds: boolean, otherwise: string) => void
+  /** Reports a violation unless `holds`. */
+  readonly expect: (holds: boolean, violation: string) => void
+  /** Adds a measurement to the report. */
   readonly note: (text: string) => void
-  /** To be done when the fault is over, or the program. */
+  /** Runs when the fault ends, or the program exits. */
   readonly after: (cleanup: () => void) => void
 }
 
-/** Worth nothing anywhere else. */
+/** The API key of the servers under test. */
 const key = "a key for the fault tests"
 
-const count = (entries: ReadonlyArray<Ledger.Entry>, is: Ledger.Outcome["is"]) =>
-  entries.filter(({ outcome }) => outcome.is === is).length
+const count = (entries: ReadonlyArray<Ledger.Entry>, kind: Ledger.Outcome["kind"]) =>
+  entries.filter(({ outcome }) => outcome.kind === kind).length
 
 export const run = async (
   fault: Fault,
@@ -67,13 +70,13 @@ export const run = async (
   progress: (text: string) => void
 ): Promise<Report> => {
   const notes: Array<string> = []
-  const broken: Array<string> = []
+  const violations: Array<string> = []
   const servers = new Set<Server.Server>()
   const cleanups: Array<() => void> = []
   const all: Array<Ledger.Entry> = []
   let rounds = 0
-  let final: Ledger.Verdict | undefined
-  let leftOut: string | undefined
+  let result: Ledger.Result | undefined
+  let skipped: string | undefined
 
   const serve: Trial["serve"] = async (options) => {
     const server = await Server.start({ command: settings.command, storage: store.url, key, ...options })
@@ -101,8 +104,8 @@ export const run = async (
     sent: (entries) => {
       all.push(...entries)
     },
-    expect: (holds, otherwise) => {
-      if (!holds) broken.push(otherwise)
+    expect: (holds, violation) => {
+      if (!holds) violations.push(violation)
     },
     note: (text) => notes.push(text),
     after: (cleanup) => {
@@ -114,14 +117,16 @@ export const run = async (
   try {
     await fault.run(trial)
     for (const server of servers) await server.kill()
-    // By a process that remembers nothing.
-    final = await check()
-    broken.push(...final.broken)
-    for (const problem of await store.problems()) broken.push(`integrity_check: ${problem}`)
+    // A new server reads everything from the storage: its caches are empty.
+    result = await check()
+    violations.push(...result.violations)
+    for (const problem of await store.problems()) violations.push(`integrity_check: ${problem}`)
   } catch (error) {
-    if (error instanceof LeftOut) leftOut = error.message
-    else
-      broken.push(`in round ${rounds + 1}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    if (error instanceof MissingRequirement) skipped = error.message
+    else {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      violations.push(`round ${rounds + 1}: ${text}`)
+    }
   } finally {
     for (const server of servers) await server.kill()
     for (const cleanup of cleanups) {
@@ -129,18 +134,19 @@ export const run = async (
       cleanup()
     }
   }
-  for (const [why, entries] of Map.groupBy(all, ({ outcome }) => (outcome.is === "acknowledged" ? "" : outcome.why))) {
-    if (why !== "") notes.push(`${entries.length} × ${why}`)
+  const byReason = Map.groupBy(all, ({ outcome }) => (outcome.kind === "acknowledged" ? "" : outcome.reason))
+  for (const [reason, entries] of byReason) {
+    if (reason !== "") notes.push(`${entries.length} × ${reason}`)
   }
   return {
     rounds,
     acknowledged: count(all, "acknowledged"),
     refused: count(all, "refused"),
     unknown: count(all, "unknown"),
-    found: final?.found ?? 0,
-    foundThoughRefused: final?.foundThoughRefused ?? 0,
+    found: result?.found ?? 0,
+    refusedButFound: result?.refusedButFound ?? 0,
     notes,
-    broken,
-    leftOut
+    violations,
+    skipped
   }
 }
