@@ -1,4 +1,4 @@
-/** The example as a process of its own, against a provider that is here. */
+/** Runs the example as a separate process, against a stub of the provider. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, expect, it } from "vitest"
@@ -7,11 +7,11 @@ import { run } from "../../test/Program.ts"
 
 const program = new URL("../src/main.ts", import.meta.url)
 
-// Stands for the provider; no two JSON writers would write this.
+// White space and `1.0` that no JSON serialiser writes: they show that nothing was re-serialised.
 const answer = `{"id": "resp_1",  "model":"gpt-5-mini", "status":"completed", "temperature": 1.0}`
-const asked: Array<string> = []
+const requests: Array<string> = []
 const provider = createServer(async (request, response) => {
-  asked.push(Buffer.concat(await request.toArray()).toString())
+  requests.push(Buffer.concat(await request.toArray()).toString())
   response.writeHead(200, { "content-type": "application/json" }).end(answer)
 })
 await new Promise<void>((done) => provider.listen(0, "127.0.0.1", done))
@@ -23,17 +23,17 @@ const question = (session: string) => JSON.stringify({ session, question: "Why?"
 
 Embedded.suite({ program, base: "/tachograph", hello: "Hello from Effect\n", none: { status: 404 }, env })
 
-it("records what its own route asks a model, to the byte", async () => {
+it("records the model call of its own route byte for byte", async () => {
   const app = await run(program, { ...env, TACHOGRAPH_API_KEY: Embedded.key })
   const call = (path: string, body?: string) => app.call(path, Embedded.key, body)
   expect(await call("/chat", question("s"))).toEqual({ status: 200, text: answer })
   const { events } = JSON.parse((await call("/tachograph/api/v1/events?session=s")).text)
   expect(events).toMatchObject([{ model: "gpt-5-mini", stop_reason: "completed" }])
   const { text } = await call(`/tachograph/api/v1/events/${events[0].event_id}`)
-  expect(text).toContain(`"inputs":${asked[0]},"output":${answer}}`)
+  expect(text).toContain(`"inputs":${requests[0]},"output":${answer}}`)
 })
 
-it("answers though a call could not be recorded", async () => {
+it("answers when recording the call fails", async () => {
   const app = await run(program, { ...env, TACHOGRAPH_API_KEY: Embedded.key })
   expect(await app.call("/chat", Embedded.key, question(""))).toEqual({ status: 200, text: answer })
 })

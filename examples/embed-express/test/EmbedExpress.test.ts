@@ -1,4 +1,4 @@
-/** The example's programs as processes of their own, against a provider that is here. */
+/** Runs the example's programs as separate processes, against a stub of the provider. */
 import { createTachograph } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
 import { createServer } from "node:http"
@@ -15,18 +15,18 @@ const soon = { timeout: 10_000 }
 const ada = "token-of-ada"
 const bob = "token-of-bob"
 
-/** Answers calls of the model, each when it is let. */
+/** A stub of the provider. It answers each request when `mayAnswer` resolves. */
 const provider = async (mayAnswer: () => Promise<void> = async () => {}) => {
-  const asked: Array<string> = []
+  const requests: Array<string> = []
   const server = createServer(async (request, response) => {
-    asked.push(Buffer.concat(await request.toArray()).toString())
+    requests.push(Buffer.concat(await request.toArray()).toString())
     await mayAnswer()
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer))
   })
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
-  return { asked, env: { OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_API_KEY: "none" } }
+  return { requests, env: { OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_API_KEY: "none" } }
 }
 
 const answer = {
@@ -39,7 +39,7 @@ const answer = {
 
 const question = (session?: string) => JSON.stringify({ question: "What is it?", session })
 
-it("is an application before Tachograph is in it", async () => {
+it("works without Tachograph", async () => {
   const { url } = await run("provider", {})
   const app = await run("before", { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "none" })
   expect(await app.call("/chat", "nobody's", question("s"))).toMatchObject({ status: 401 })
@@ -47,7 +47,7 @@ it("is an application before Tachograph is in it", async () => {
   expect(await app.end()).toBe(0)
 })
 
-it("leaves the application's routes and its own authentication as they were", async () => {
+it("does not change the application's routes and authentication", async () => {
   const { env } = await provider()
   const app = await run("main", env)
   const refused = { status: 401, text: `{"error":"Who are you?"}` }
@@ -58,8 +58,8 @@ it("leaves the application's routes and its own authentication as they were", as
   expect(await app.call("/none", ada)).toMatchObject({ status: 404, text: expect.stringContaining("Cannot GET /none") })
 })
 
-it("records what the SDK sent and what it was answered", async () => {
-  const { asked, env } = await provider()
+it("records the SDK's request and the provider's response", async () => {
+  const { requests, env } = await provider()
   const app = await run("main", env)
   expect(await app.call("/chat", bob, question("s"))).toEqual({ status: 200, text: `{"answer":"42"}` })
   const event = await vi.waitFor(async () => {
@@ -68,10 +68,10 @@ it("records what the SDK sent and what it was answered", async () => {
     return events[0]
   }, soon)
   const { text } = await app.call(`/tachograph/api/v1/events/${event.event_id}`, ada)
-  expect(text).toContain(`"inputs":${asked[0]},"output":${JSON.stringify(answer)}}`)
+  expect(text).toContain(`"inputs":${requests[0]},"output":${JSON.stringify(answer)}}`)
 })
 
-it("answers though a call could not be recorded, and says so in the log", async () => {
+it("answers when recording a call fails, and logs the error", async () => {
   const { env } = await provider()
   const app = await run("main", env)
   expect(await app.call("/chat", bob, question(undefined))).toEqual({ status: 200, text: `{"answer":"42"}` })
@@ -81,12 +81,12 @@ it("answers though a call could not be recorded, and says so in the log", async 
   )
 })
 
-it("answers and records what is under way when it is told to end", async () => {
+it("answers and records requests in progress before it stops on SIGTERM", async () => {
   let answerIt = () => {}
-  const { asked, env } = await provider(() => new Promise((resolve) => (answerIt = resolve)))
+  const { requests, env } = await provider(() => new Promise((resolve) => (answerIt = resolve)))
   const app = await run("main", env)
   const chat = app.call("/chat", bob, question("s"))
-  await vi.waitFor(() => expect(asked).toHaveLength(1), soon)
+  await vi.waitFor(() => expect(requests).toHaveLength(1), soon)
   const ended = app.end()
   await vi.waitFor(() => expect(app.call("/none", ada)).rejects.toThrow(), soon)
   answerIt()
@@ -97,7 +97,7 @@ it("answers and records what is under way when it is told to end", async () => {
   await tachograph.close()
 })
 
-it("records to the byte what comes from behind a parser, and more than the parser's 100 kB", async () => {
+it("behind a parser, it records the bytes that were sent, also above the parser's default of 100 kB", async () => {
   const key = "a key of the example's own"
   const app = await run("behind-a-parser", { TACHOGRAPH_API_KEY: key })
   const runtime = `{"language": "typescript", "language_version": "7", "system": "linux"}`

@@ -11,7 +11,7 @@ Embedded.suite({
   none: { status: 404, text: expect.stringContaining("Route GET:/none not found") }
 })
 
-it("logs Tachograph's requests as its own", async () => {
+it("Fastify logs Tachograph's requests with its own", async () => {
   const app = await run(program, { TACHOGRAPH_API_KEY: Embedded.key })
   await app.call("/none", Embedded.key)
   await app.call("/tachograph/api/v1/events", "nobody's")
@@ -22,6 +22,6 @@ it("logs Tachograph's requests as its own", async () => {
       .split("\n")
       .filter((line) => line.includes("request completed"))
       .map((line) => JSON.parse(line).res.statusCode)
-  // The first asked whether it has started.
+  // The first request is the start-up check in `run`.
   await vi.waitFor(() => expect(answered()).toEqual([200, 404, 401, 200]), { timeout: 10_000 })
 })

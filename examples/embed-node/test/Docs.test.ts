@@ -1,4 +1,4 @@
-/** The snippets of docs/embed.md stand in the examples, which are compiled and run. */
+/** Every snippet of docs/embed.md is part of an example, which is compiled and run. */
 import { createTachograph } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
 import { globSync, readFileSync } from "node:fs"
@@ -14,7 +14,7 @@ const blocks = (language: string) =>
     (match) => match[1]!
   )
 
-it("has snippets of the examples only", () => {
+it("every snippet is part of an example", () => {
   const sources = globSync("examples/*/src/*.ts", { cwd: root }).map(file)
   const snippets = blocks("ts")
   expect(snippets.length).toBeGreaterThan(10)
@@ -25,7 +25,7 @@ it("has snippets of the examples only", () => {
     ).toBe(true)
 })
 
-it("shows what an application of its own becomes", () => {
+it("the diff is the one between before.ts and main.ts", () => {
   const [lines] = blocks("diff").map((block) => block.trimEnd().split("\n"))
   const side = (sign: string) =>
     lines!.flatMap((line) => (line.startsWith(sign) || line.startsWith(" ") ? `${line.slice(1)}\n` : [])).join("")
@@ -34,7 +34,7 @@ it("shows what an application of its own becomes", () => {
   expect(lines!.filter((line) => line.startsWith("+"))).toHaveLength(5)
 })
 
-it("says by what name each api comes back", async () => {
+it("the table lists the returned name of every api", async () => {
   const rows = Array.from(file("docs/embed.md").matchAll(/^\| (`.*`) \| `(\S+)` \|$/gm), ([, given, answered]) => ({
     given: Array.from(given!.matchAll(/`(\S+?)`/g), ([, name]) => name!),
     answered: answered!

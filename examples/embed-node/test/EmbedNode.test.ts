@@ -1,4 +1,4 @@
-/** The example's programs as processes of their own. */
+/** Runs the example's programs as separate processes. */
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,16 +14,16 @@ const hello = "Hello from my own server\n"
 
 Embedded.suite({ program: program("main"), base: "", hello, none: { status: 200, text: hello } })
 
-it("leaves to the server what only begins as Tachograph's paths do", async () => {
+it("the server answers unknown paths below /api/v1", async () => {
   const app = await run(program("main"), { TACHOGRAPH_API_KEY: Embedded.key })
   expect(await app.call("/api/v1/anything-else", Embedded.key)).toEqual({ status: 200, text: hello })
 })
 
-it("records in process, and says what cannot be recorded", async () => {
+it("records in process, and prints the errors of an invalid event", async () => {
   const cwd = mkdtempSync(join(tmpdir(), "tachograph-"))
   onTestFinished(() => rmSync(cwd, { recursive: true }))
   const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(program("record"))], { cwd })
-  const [event, ...complaints] = stdout.trimEnd().split("\n")
+  const [event, ...errors] = stdout.trimEnd().split("\n")
   expect(event).toContain(`"inputs":{"model":"m","messages":[{"role":"user","content":"Hello"}]},"output":{`)
-  expect(complaints).toEqual(["properties", "fingerprint_id", "session"].map((name) => `body.${name}: Field required`))
+  expect(errors).toEqual(["properties", "fingerprint_id", "session"].map((name) => `body.${name}: Field required`))
 })

@@ -1,4 +1,4 @@
-/** The bundle, as it is deployed, in a process of its own over a real PostgreSQL. */
+/** Runs the deployed bundle in a separate process over a real PostgreSQL. */
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda"
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
@@ -77,14 +77,14 @@ it("records an event and reads it back", async () => {
   expect(JSON.parse(read.body!)).toMatchObject({ session: "s1", properties: { inputs: { model: "m" } } })
 })
 
-it("has its documentation beside it, in a file that starting does not read", async () => {
+it("the documentation page is in a separate file, which a start does not read", async () => {
   const docs = await call("GET", "/docs")
   expect([docs.statusCode, docs.headers!["content-type"]]).toEqual([200, "text/html; charset=utf-8"])
   const handler = sizes(outdir).find(({ name }) => name === "handler.mjs")!
   expect(docs.body!.length).toBeGreaterThan(handler.size)
 })
 
-it("ends on SIGTERM", async () => {
+it("exits with 0 on SIGTERM", async () => {
   child.kill("SIGTERM")
   expect(await once(child, "exit")).toEqual([0, null])
 })

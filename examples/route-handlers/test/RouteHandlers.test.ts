@@ -8,12 +8,12 @@ const program = new URL("../src/main.ts", import.meta.url)
 
 Embedded.suite({ program, base: "", hello: "Hello from h3\n", none: { status: 404 } })
 
-it("opens with a later request what could not be opened by the first", async () => {
+it("opens the storage with a later request if the first one could not", async () => {
   const app = await run(program, { TACHOGRAPH_API_KEY: Embedded.key })
-  // No file of SQLite's can be where a folder is.
-  const inTheWay = join(app.cwd, "tachograph.db")
-  mkdirSync(inTheWay)
+  // SQLite cannot open a folder.
+  const folder = join(app.cwd, "tachograph.db")
+  mkdirSync(folder)
   expect(await app.call("/api/v1/events", Embedded.key)).toMatchObject({ status: 500 })
-  rmdirSync(inTheWay)
+  rmdirSync(folder)
   expect(await app.call("/api/v1/events", Embedded.key)).toMatchObject({ status: 200 })
 })

@@ -1,4 +1,4 @@
-/** The example as its README has it: the command in one process, the program in another. */
+/** Runs the commands of the README: the server in one process, the program in another. */
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { dirname } from "node:path"
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 
 const folder = fileURLToPath(new URL("..", import.meta.url))
 const key = "a key of the example's own"
-// The command runs on the Node that runs this.
+// The command uses the Node that runs this test.
 const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, TACHOGRAPH_API_KEY: key }
 let server: ChildProcess
 let url: string
@@ -43,7 +43,7 @@ it("records a call and reads it back", async () => {
   })
 })
 
-it("ends with 0 when it is told to", async () => {
+it("exits with 0 on SIGTERM", async () => {
   const ended = once(server, "exit")
   server.kill()
   expect(await ended).toEqual([0, null])
