@@ -37,7 +37,7 @@ const maxMessageSize = 1024 ** 3
  * Batches of events in flight: while one waits for the database's disk, the other is on its way. More of them would be
  * smaller, and cost more than they gain.
  */
-const lanes = 2
+const appendConcurrency = 2
 
 /** `schema` becomes the search path, in which an identifier is quoted. */
 const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`
@@ -96,8 +96,8 @@ export const layerNoMigrations = (
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
   SqlStorage.layerNoMigrations({
     connections: config.maxConnections ?? defaults.maxConnections,
-    deadline: config.operationTimeout ?? defaults.operationTimeout,
-    lanes
+    operationTimeoutMs: config.operationTimeout ?? defaults.operationTimeout,
+    appendConcurrency
   }).pipe(Layer.provide(client(config)))
 
 /** Connects, and brings the tables up to date. */

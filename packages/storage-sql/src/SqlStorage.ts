@@ -1,105 +1,115 @@
-/** Storage over any database that `effect/sql` reaches. Dialects differ in the tables' DDL and nowhere else. */
+/**
+ * Storage over any database that `effect/sql` supports. All differences between dialects are in `dialect/`, and in the DDL in
+ * `migrations/`.
+ */
 import { Storage } from "@tachograph/core"
 import { Effect, Layer } from "effect"
 import { type Migrator, SqlClient, type SqlError } from "effect/sql"
+import * as AppendEvents from "./append/AppendEvents.ts"
 import * as Erasure from "./erase/Erasure.ts"
-import * as EventQueries from "./read/EventQueries.ts"
-import * as ApiKeys from "./resources/ApiKeys.ts"
-import * as Leases from "./resources/Leases.ts"
+import * as PackSweep from "./erase/PackSweep.ts"
 import * as Migrations from "./Migrations.ts"
 import * as Projects from "./names/Projects.ts"
-import * as Resources from "./resources/Resources.ts"
+import * as EventQueries from "./read/EventQueries.ts"
 import * as PackQueries from "./read/PackQueries.ts"
+import * as ApiKeys from "./resources/ApiKeys.ts"
+import * as Leases from "./resources/Leases.ts"
+import * as Resources from "./resources/Resources.ts"
 import { translate } from "./sql/SqlErrors.ts"
 import * as StorageMetrics from "./sql/StorageMetrics.ts"
 import * as Usage from "./usage/Usage.ts"
 
+/** Overwrites freed space in the database's files. */
 export interface Scrub {
-  /** Said in every transaction that erases, so that it is known to be due, whatever becomes of the process. */
-  readonly due: (sql: SqlClient.SqlClient) => Effect.Effect<void, SqlError.SqlError>
-  /** Does it, if it is due. */
+  /** Runs in every transaction that erases something: records that a scrub is due, so that a crash does not lose it. */
+  readonly request: (sql: SqlClient.SqlClient) => Effect.Effect<void, SqlError.SqlError>
+  /** Scrubs, if it is due. */
   readonly run: (sql: SqlClient.SqlClient) => Effect.Effect<void, SqlError.SqlError>
 }
 
-const noScrub: Scrub = { due: () => Effect.void, run: () => Effect.void }
+const noScrub: Scrub = { request: () => Effect.void, run: () => Effect.void }
 
 export interface SqlStorageOptions {
-  /** How long any one operation may take, in milliseconds; then it fails as `storage-unavailable`. No limit unless given. */
-  readonly deadline?: number | undefined
-  /** Batches of events that the database commits at the same time. 1 unless given. */
-  readonly lanes?: number | undefined
-  /** Connections that the client may have at once, for the metrics to say. 1 unless given. */
+  /** Milliseconds after which an operation fails as `storage-unavailable`. No limit by default. */
+  readonly operationTimeoutMs?: number | undefined
+  /** Batches of events to append concurrently. 1 by default. */
+  readonly appendConcurrency?: number | undefined
+  /** The client's maximum number of connections, for the metrics. 1 by default. */
   readonly connections?: number | undefined
-  /** What it takes that erased text is gone from the files; nothing unless given. */
+  /** Removes erased text from the database's files. Nothing by default. */
   readonly scrub?: Scrub | undefined
 }
 
 const make = Effect.fnUntraced(function* ({
+  appendConcurrency = 1,
   connections = 1,
-  deadline,
-  lanes = 1,
+  operationTimeoutMs,
   scrub = noScrub
 }: SqlStorageOptions) {
   const sql = yield* SqlClient.SqlClient
-  const { held, timed } = yield* StorageMetrics.make(connections)
-  const bounded = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) => translate(held(effect), deadline)
-  const verb = <Args extends ReadonlyArray<unknown>, A, E>(
+  const { timed, tracked } = yield* StorageMetrics.make(connections)
+  const bounded = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) =>
+    translate(tracked(effect), operationTimeoutMs)
+  const operation = <Args extends ReadonlyArray<unknown>, A, E>(
     name: string,
     run: (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
   ) => {
     const call = timed(name)
     return (...args: Args) => call(bounded(run(...args)))
   }
-  const verbOf = <A, E>(name: string, effect: Effect.Effect<A, E | SqlError.SqlError>) => timed(name)(bounded(effect))
+  const operationOf = <A, E>(name: string, effect: Effect.Effect<A, E | SqlError.SqlError>) =>
+    timed(name)(bounded(effect))
   const projects = Projects.make(sql)
+  const appending = AppendEvents.make(sql, projects)
   const events = EventQueries.make(sql, projects)
   const resources = Resources.make(sql, projects)
   const keys = ApiKeys.make(sql, projects)
-  const sessions = PackQueries.make(sql, projects)
-  const erasing = Erasure.make(sql, projects, scrub.due(sql))
+  const packs = PackQueries.make(sql, projects)
+  const erasure = Erasure.make(sql, projects, scrub.request(sql))
+  const sweep = PackSweep.make(sql, projects, scrub.request(sql))
   const usage = Usage.make(sql, projects)
   const leases = Leases.make(sql)
 
   return Storage.of({
-    appendConcurrency: lanes,
-    appendEvents: verb("appendEvents", events.appendEvents),
-    getEvent: verb("getEvent", events.getEvent),
-    listEvents: verb("listEvents", events.listEvents),
-    getSession: verb("getSession", sessions.getSession),
-    readPacks: verb("readPacks", sessions.readPacks),
-    readShared: verb("readShared", sessions.readShared),
-    eraseEvents: verb("eraseEvents", erasing.eraseEvents),
-    listPendingSweep: verb("listPendingSweep", erasing.listUnswept),
-    sweepPacks: verb("sweepPacks", erasing.sweepPacks),
-    deletePerson: verb("deletePerson", erasing.deletePerson),
-    scrub: verbOf("scrub", scrub.run(sql)),
-    takeLease: verb("takeLease", leases.takeLease),
-    listProjects: verbOf("listProjects", projects.list),
-    usage: verb("usage", usage.usage),
-    putFingerprint: verb("putFingerprint", resources.putFingerprint),
-    hasFingerprint: verb("hasFingerprint", resources.hasFingerprint),
-    putAgent: verb("putAgent", resources.putAgent),
-    getAgent: verb("getAgent", resources.getAgent),
-    putAgentVersion: verb("putAgentVersion", resources.putAgentVersion),
-    getAgentVersion: verb("getAgentVersion", resources.getAgentVersion),
-    putPerson: verb("putPerson", resources.putPerson),
-    getPerson: verb("getPerson", resources.getPerson),
-    updatePerson: verb("updatePerson", resources.updatePerson),
-    putApiKey: verb("putApiKey", keys.putApiKey),
-    findApiKey: verb("findApiKey", keys.findApiKey),
-    listApiKeys: verbOf("listApiKeys", keys.listApiKeys),
-    revokeApiKey: verb("revokeApiKey", keys.revokeApiKey),
-    ping: verbOf("ping", Effect.asVoid(sql`SELECT 1`))
+    appendConcurrency,
+    appendEvents: operation("appendEvents", appending.appendEvents),
+    getEvent: operation("getEvent", events.getEvent),
+    listEvents: operation("listEvents", events.listEvents),
+    getSession: operation("getSession", packs.getSession),
+    readPacks: operation("readPacks", packs.readPacks),
+    readShared: operation("readShared", packs.readShared),
+    eraseEvents: operation("eraseEvents", erasure.eraseEvents),
+    listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
+    sweepPacks: operation("sweepPacks", sweep.sweepPacks),
+    deletePerson: operation("deletePerson", erasure.deletePerson),
+    scrub: operationOf("scrub", scrub.run(sql)),
+    takeLease: operation("takeLease", leases.takeLease),
+    listProjects: operationOf("listProjects", projects.list),
+    usage: operation("usage", usage.usage),
+    putFingerprint: operation("putFingerprint", resources.putFingerprint),
+    hasFingerprint: operation("hasFingerprint", resources.hasFingerprint),
+    putAgent: operation("putAgent", resources.putAgent),
+    getAgent: operation("getAgent", resources.getAgent),
+    putAgentVersion: operation("putAgentVersion", resources.putAgentVersion),
+    getAgentVersion: operation("getAgentVersion", resources.getAgentVersion),
+    putPerson: operation("putPerson", resources.putPerson),
+    getPerson: operation("getPerson", resources.getPerson),
+    updatePerson: operation("updatePerson", resources.updatePerson),
+    putApiKey: operation("putApiKey", keys.putApiKey),
+    findApiKey: operation("findApiKey", keys.findApiKey),
+    listApiKeys: operationOf("listApiKeys", keys.listApiKeys),
+    revokeApiKey: operation("revokeApiKey", keys.revokeApiKey),
+    ping: operationOf("ping", Effect.asVoid(sql`SELECT 1`))
   })
 })
 
-/** Over tables that are up to date, as it checks; it changes none of them. */
+/** Fails if the tables are not up to date. Changes no tables, so its role needs no right to. */
 export const layerNoMigrations = (
   options: SqlStorageOptions = {}
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
   Layer.effect(Storage, make(options)).pipe(Layer.provide(Layer.effectDiscard(Migrations.check)))
 
-/** Brings the tables up to date first. */
+/** Migrates the tables first. */
 export const layer = (
   options: SqlStorageOptions = {}
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>

@@ -42,7 +42,7 @@ const emptyLog = (sql: SqlClient.SqlClient) =>
 
 /** The file's own version number, which nobody else uses, is 1 while it is due. */
 const scrub: SqlStorage.Scrub = {
-  due: (sql) => Effect.asVoid(sql`PRAGMA user_version = 1`),
+  request: (sql) => Effect.asVoid(sql`PRAGMA user_version = 1`),
   run: runScrub
 }
 

@@ -1,102 +1,94 @@
 /**
- * Appends, in one statement of Postgres, events whose sessions, agents and people are all there already, as nearly all are.
- * Asking and answering for each step of a transaction would take longer than the steps.
+ * Appends events in one statement of Postgres if their sessions, agents and people all exist, which is nearly always so.
+ * The round trips of the transaction in `AppendEvents` would take longer than its statements.
  *
- * What somebody else changes meanwhile is seen: the statement's snapshot may be older than the rows that it waits for, but
- * Postgres computes `is_expected` anew of a row that it had to wait for, and an update follows its row to the newest version.
- * That is how it reads rows at the level READ COMMITTED; at stricter ones it fails, and is tried again.
+ * Concurrent changes are seen although the statement's snapshot may be older than the rows that it locks: at the level READ
+ * COMMITTED, Postgres evaluates `is_expected` again for a row that it had to wait for, and an update follows a row to its
+ * newest version. At stricter levels the statement fails and is retried.
+ * https://www.postgresql.org/docs/current/transaction-iso.html#XACT-READ-COMMITTED
  */
 import type { AppendEvent } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as BulkValues from "../dialect/BulkValues.ts"
+import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
-import * as EventRows from "./EventRows.ts"
-import * as BulkValues from "../sql/BulkValues.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
-import * as SessionCounters from "./SessionCounters.ts"
+import * as EventColumns from "../sql/EventColumns.ts"
 import * as Usage from "../usage/Usage.ts"
+import * as EventRows from "./EventRows.ts"
+import * as SessionCounters from "./SessionCounters.ts"
 
-export interface KnownEvents {
-  /**
-   * Whether they are appended. If not, nothing is; then it takes the steps of a transaction, which also tell what is not as
-   * expected.
-   */
-  readonly append: (project_id: number, events: ReadonlyArray<AppendEvent>) => Effect.Effect<boolean, SqlError.SqlError>
-}
+/**
+ * Returns whether the events were appended. If not, nothing was, and the transaction of `AppendEvents` has to do it, which
+ * also finds out what conflicts.
+ */
+type Append = (project_id: number, events: ReadonlyArray<AppendEvent>) => Effect.Effect<boolean, SqlError.SqlError>
 
-// A person's number is what the statement finds; it is given the name.
-const { person_number: _, ...ownTypes } = EventRows.eventTypes
-const eventTypes = { ...ownTypes, person_id: "varchar" } as const satisfies BulkValues.Types
+/** Databases that cannot do it append nothing here. */
+export const make = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.AgentVersions): Append =>
+  DataModifyingWith.isSupported(sql) ? makeAppend(sql, versions) : () => Effect.succeed(false)
 
-const appendingIn = (
-  sql: SqlClient.SqlClient,
-  versions: AgentVersionNumbers.AgentVersions,
-  rowsOf: EventRows.RowsOf
-): KnownEvents["append"] => {
-  const moveColumns = BulkValues.make(sql, SessionCounters.moveTypes)
-  const packColumns = BulkValues.make(sql, EventRows.packTypes)
-  const eventColumns = BulkValues.make(sql, eventTypes)
-  const ownColumns = sql.literal(Object.keys(ownTypes).join(", "))
-  const usageColumns = BulkValues.make(sql, Usage.usageTypes)
+const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.AgentVersions): Append => {
+  // The statement looks up the number of a person, so it takes the name.
+  const { person_number: _, ...columns } = EventColumns.toInsert(sql)
+  const columnNames = sql.literal(Object.keys(columns).join(", "))
+  const incrementColumns = BulkValues.make(sql, SessionCounters.incrementColumns)
+  const packColumns = BulkValues.make(sql, BulkValues.named(EventRows.packTypes))
+  const eventColumns = BulkValues.make(sql, {
+    ...columns,
+    person_id: { type: "varchar", value: ({ summary }: EventColumns.NumberedEvent) => summary.person }
+  })
+  const usageColumns = BulkValues.make(sql, BulkValues.named(Usage.usageTypes))
 
-  /** What is not there yet has to be created; what is shared, or under a key, may be there already. */
-  const isKnown = (project_id: number, { idempotency, pack, summary }: AppendEvent): boolean =>
+  /** False for an event that creates a name, shares a piece or has an idempotency key: each takes a step of its own. */
+  const isSimple = (project_id: number, { idempotency, pack, summary }: AppendEvent): boolean =>
     pack.session !== undefined &&
     pack.shared.length === 0 &&
     idempotency === undefined &&
-    versions.known(project_id, summary) !== undefined
+    versions.cached(project_id, summary) !== undefined
 
   return Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
-    if (events.length > BulkValues.rowsAtOnce || !events.every((event) => isKnown(project_id, event))) return false
+    if (events.length > BulkValues.maxRows || !events.every((event) => isSimple(project_id, event))) return false
     const sessions = new Map(events.map(({ pack, summary }) => [summary.session, pack.session!.number] as const))
-    const { moved, moves } = SessionCounters.movesOf(project_id, sessions, events)
-    if (moved.length > 0) return false
+    const { conflicts, increments } = SessionCounters.incrementsOf(project_id, sessions, events)
+    if (conflicts.length > 0) return false
     const people = Array.from(new Set(events.flatMap(({ summary: { person } }) => person ?? [])))
-    const rows = rowsOf(project_id, events, {
+    const rows = EventRows.rowsOf(project_id, events, {
       session: ({ session }) => sessions.get(session)!,
-      versions: (summary) => versions.known(project_id, summary)!,
+      versions: (summary) => versions.cached(project_id, summary)!,
       person: () => null
     })
 
-    // Locks are taken in the order of every transaction: people, sessions by their numbers, usage.
-    const areAllMoved = sql`(SELECT count(*) FROM moved) = ${moves.length}`
-    const found =
-      yield* sql`WITH held AS MATERIALIZED (${NumberedNames.findEach(sql, NumberedNames.people, { project_id }, people)}
-      ), move ${moveColumns.names} AS (${moveColumns.of(moves)}
+    // Locks in the order of every transaction: people, sessions by their numbers, usage.
+    const areAllUpdated = sql`(SELECT count(*) FROM updated) = ${increments.length}`
+    const updated =
+      yield* sql`WITH person AS MATERIALIZED (${NumberedNames.select(sql, NumberedNames.people, { project_id }, people)}
+      ), increment ${incrementColumns.names} AS (${incrementColumns.of(increments)}
       ), locked AS MATERIALIZED (
-        SELECT move.*, sessions.generation = move.generation AND sessions.packs = move.packs AS is_expected
-        FROM move JOIN sessions ON ${SessionCounters.isTheirs(sql)}
-        WHERE (SELECT count(*) FROM held) = ${people.length}
+        SELECT increment.*,
+          sessions.generation = increment.generation AND sessions.packs = increment.packs AS is_expected
+        FROM increment JOIN sessions ON ${SessionCounters.isIncremented(sql)}
+        WHERE (SELECT count(*) FROM person) = ${people.length}
         ORDER BY sessions.session_number FOR UPDATE OF sessions
-      ), moved AS (
-        UPDATE sessions SET ${SessionCounters.added(sql)} FROM locked AS move
-        WHERE ${SessionCounters.isTheirs(sql)}
-          AND (SELECT count(*) FROM locked WHERE is_expected) = ${moves.length}
+      ), updated AS (
+        UPDATE sessions SET ${SessionCounters.incremented(sql)} FROM locked AS increment
+        WHERE ${SessionCounters.isIncremented(sql)}
+          AND (SELECT count(*) FROM locked WHERE is_expected) = ${increments.length}
         RETURNING sessions.session_number
       ), added_packs AS (
         INSERT INTO packs ${packColumns.names}
-        SELECT * FROM (${packColumns.of(rows.packs)}) AS added WHERE ${areAllMoved}
+        SELECT * FROM (${packColumns.of(rows.packs)}) AS added WHERE ${areAllUpdated}
       ), added_events AS (
-        INSERT INTO events (${ownColumns}, person_number)
-        SELECT ${ownColumns}, held.number FROM (${eventColumns.of(rows.events)}) AS added ${eventColumns.names}
-        LEFT JOIN held ON held.name = added.person_id WHERE ${areAllMoved}
+        INSERT INTO events (${columnNames}, person_number)
+        SELECT ${columnNames}, person.number FROM (${eventColumns.of(rows.events)}) AS added ${eventColumns.names}
+        LEFT JOIN person ON person.name = added.person_id WHERE ${areAllUpdated}
       ), added_usage AS (
         INSERT INTO storage_usage ${usageColumns.names}
-        SELECT * FROM (${usageColumns.of(rows.tally.rowsOf(project_id))}) AS added WHERE ${areAllMoved} ${Usage.onConflict(sql)}
-      ) SELECT session_number FROM moved`
-    if (found.length === 0 || found.length === moves.length) return found.length > 0
-    return yield* Effect.die(new Error(`Of ${moves.length} sessions that were locked, ${found.length} were updated`))
+        SELECT * FROM (${usageColumns.of(rows.tally.rowsOf(project_id))}) AS added
+        WHERE ${areAllUpdated} ${Usage.onConflict(sql)}
+      ) SELECT session_number FROM updated`
+    if (updated.length === 0 || updated.length === increments.length) return updated.length > 0
+    return yield* Effect.die(new Error(`${increments.length} sessions were locked, but ${updated.length} were updated`))
   })
 }
-
-/** Other databases take steps always. */
-export const make = (
-  sql: SqlClient.SqlClient,
-  versions: AgentVersionNumbers.AgentVersions,
-  rowsOf: EventRows.RowsOf
-): KnownEvents => ({
-  append: sql.onDialectOrElse({
-    pg: () => appendingIn(sql, versions, rowsOf),
-    orElse: () => () => Effect.succeed(false)
-  })
-})

@@ -1,11 +1,11 @@
-/** What a session has: counted on its row, which says to whoever appends whether the session is as they believed. */
+/** The counters in a session's row. They tell an append whether the session is still as its packs were written for. */
 import type { AppendEvent } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import * as Locks from "../sql/Locks.ts"
-import * as BulkValues from "../sql/BulkValues.ts"
+import * as BulkValues from "../dialect/BulkValues.ts"
+import * as Locks from "../dialect/Locks.ts"
 
-export const moveTypes = {
+const incrementTypes = {
   project_id: "integer",
   session_number: "integer",
   session_id: "varchar",
@@ -14,28 +14,31 @@ export const moveTypes = {
   added: "integer",
   history: "bigint",
   parts: "bigint"
-} as const
+} as const satisfies BulkValues.Types
 
-type Move = BulkValues.Row<keyof typeof moveTypes> & { readonly session_id: string }
+/** `generation` and `packs` are what the row must hold; `added`, `history` and `parts` are added to its counters. */
+type Increment = BulkValues.Row<keyof typeof incrementTypes> & { readonly session_id: string }
 
-/** What is to be added to sessions, and those of which it is clear already that they are not as expected. */
-export const movesOf = (
+export const incrementColumns: BulkValues.Columns<Increment> = BulkValues.named(incrementTypes)
+
+/** One increment per session, and the sessions that are known to conflict without a look at their rows. */
+export const incrementsOf = (
   project_id: number,
   sessions: ReadonlyMap<string, number>,
   events: ReadonlyArray<AppendEvent>
 ) => {
-  const moved: Array<string> = []
-  const moves: Array<Move> = []
+  const conflicts: Array<string> = []
+  const increments: Array<Increment> = []
   const bySession = Map.groupBy(events, ({ summary }) => summary.session as string)
   for (const [session, session_number] of sessions) {
     const packs = bySession.get(session)!.map(({ pack }) => pack)
     const { number, session: expected = { number: session_number, generation: 0 } } = packs[0]!
-    const sum = (of: "history" | "parts") => packs.reduce((total, pack) => total + pack[of], 0)
+    const sum = (counter: "history" | "parts") => packs.reduce((total, pack) => total + pack[counter], 0)
     if (expected.number !== session_number) {
-      moved.push(session)
+      conflicts.push(session)
       continue
     }
-    moves.push({
+    increments.push({
       project_id,
       session_number,
       session_id: session,
@@ -46,45 +49,49 @@ export const movesOf = (
       parts: sum("parts")
     })
   }
-  return { moved, moves }
+  return { conflicts, increments }
 }
 
-/** Of `sessions` and `move`. The last line is always so: Postgres takes it for a reason to expect few rows, and looks each of them up. */
-export const isTheirs = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  sql`sessions.project_id = move.project_id AND sessions.session_number = move.session_number
-      AND sessions.session_id = move.session_id
-      AND move.added > 0 AND move.added < 2147483647`
+/**
+ * Joins `sessions` and `increment`. The last line is always true: it makes Postgres estimate few rows, and so look each
+ * session up by its index.
+ */
+export const isIncremented = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql`sessions.project_id = increment.project_id AND sessions.session_number = increment.session_number
+      AND sessions.session_id = increment.session_id
+      AND increment.added > 0 AND increment.added < 2147483647`
 
-/** What an update of `sessions` by `move` sets. */
-export const added = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  sql`packs = sessions.packs + move.added, history = sessions.history + move.history,
-        parts = sessions.parts + move.parts`
+/** The `SET` list of an update of `sessions` from `increment`. */
+export const incremented = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql`packs = sessions.packs + increment.added, history = sessions.history + increment.history,
+        parts = sessions.parts + increment.parts`
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const columns = BulkValues.make(sql, moveTypes)
+  const columns = BulkValues.make(sql, incrementColumns)
 
-  /** Counts the packs of events, and holds the sessions' rows until the end. Answers sessions that are not as expected. */
+  /** Counts the events' packs, and locks the sessions' rows until the transaction ends. Returns the sessions that conflict. */
   const add = Effect.fnUntraced(function* (
     project_id: number,
     sessions: ReadonlyMap<string, number>,
     events: ReadonlyArray<AppendEvent>
   ) {
-    const { moved, moves } = movesOf(project_id, sessions, events)
-    if (moves.length === 0) return moved
+    const { conflicts, increments } = incrementsOf(project_id, sessions, events)
+    if (increments.length === 0) return conflicts
 
-    const move = sql`WITH move ${columns.names} AS (${columns.of(moves)})`
-    // The other statement would take its rows in an order of its own.
-    if (moves.length > 1 && Locks.areNeeded(sql)) {
-      yield* sql`${move} SELECT sessions.session_number FROM move JOIN sessions ON ${isTheirs(sql)}
+    const increment = sql`WITH increment ${columns.names} AS (${columns.of(increments)})`
+    // Locks the rows in the order of their numbers, to avoid deadlocks: the order of an update is the planner's choice.
+    if (increments.length > 1 && Locks.areNeeded(sql)) {
+      yield* sql`${increment} SELECT sessions.session_number FROM increment JOIN sessions ON ${isIncremented(sql)}
         ORDER BY sessions.session_number FOR UPDATE OF sessions`
     }
-    const rows = yield* sql<{ session_id: string }>`${move}
-      UPDATE sessions SET ${added(sql)}
-      FROM move WHERE ${isTheirs(sql)} AND sessions.generation = move.generation AND sessions.packs = move.packs
+    const rows = yield* sql<{ session_id: string }>`${increment}
+      UPDATE sessions SET ${incremented(sql)}
+      FROM increment WHERE ${isIncremented(sql)}
+        AND sessions.generation = increment.generation AND sessions.packs = increment.packs
       RETURNING sessions.session_id`
-    const found = new Set(rows.map(({ session_id }) => session_id))
-    for (const { session_id } of moves) if (!found.has(session_id)) moved.push(session_id)
-    return moved
+    const updated = new Set(rows.map(({ session_id }) => session_id))
+    for (const { session_id } of increments) if (!updated.has(session_id)) conflicts.push(session_id)
+    return conflicts
   })
 
   return { add }

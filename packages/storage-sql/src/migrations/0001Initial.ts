@@ -1,30 +1,71 @@
 /**
- * The tables. `project_id` leads every primary key, numbers come from counters on the parent's row, and names are looked
- * up by unique indexes; there are no sequences, triggers or foreign keys, so any Postgres-compatible engine takes it.
+ * The tables. `project_id` leads every primary key but that of the leases, numbers come from counters in the parent's row,
+ * and names are looked up by unique indexes. There are no sequences, triggers or foreign keys, so that any
+ * Postgres-compatible engine takes it.
  *
- * Times are epoch milliseconds. Columns that hold a user's free text hold it as JSON text, which keeps U+0000 and lone
- * surrogates where a database would not.
+ * Times are epoch milliseconds. Users' free text is stored as JSON text, which escapes U+0000 and lone surrogates: not every
+ * database takes them.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
+/** Column types and table options, by dialect. A released migration must not change, so it keeps its own. */
+const typesOf = (sql: SqlClient.SqlClient) => ({
+  bytes: sql.onDialectOrElse({ pg: () => "bytea", orElse: () => "BLOB" }),
+  uuid: sql.onDialectOrElse({ pg: () => "uuid", orElse: () => "BLOB" }),
+  bigint: sql.onDialectOrElse({ pg: () => "bigint", orElse: () => "INTEGER" }),
+  double: sql.onDialectOrElse({ pg: () => "double precision", orElse: () => "REAL" }),
+  /** Compares by bytes, like SQLite. The bounded length keeps Postgres from creating a TOAST table. */
+  name: sql.onDialectOrElse({ pg: () => `varchar(255) COLLATE "C"`, orElse: () => "TEXT" }),
+  short: sql.onDialectOrElse({ pg: () => `varchar(100) COLLATE "C"`, orElse: () => "TEXT" }),
+  label: sql.onDialectOrElse({ pg: () => "varchar(255)", orElse: () => "TEXT" }),
+  /** For keys that are inserted in ascending order: leaves no free space in the pages. */
+  appended: sql.onDialectOrElse({ pg: () => "WITH (fillfactor = 100)", orElse: () => "" }),
+  /** For values that are compressed and mostly small: keeps them in the row, up to the size of a page. */
+  inline: sql.onDialectOrElse({ pg: () => "WITH (toast_tuple_target = 8160)", orElse: () => "" }),
+  /**
+   * Stores the rows in the primary key's index, which halves the space. Only for rows of bounded size: SQLite reads the whole
+   * row to compare its key. For the same reason long text comes last in the rows of the other tables.
+   */
+  clustered: sql.onDialectOrElse({ sqlite: () => "WITHOUT ROWID", orElse: () => "" })
+})
+
+/** Wide columns first: Postgres aligns columns to their width, and so adds no padding. */
+const eventColumns = ({ bigint, double, label, short, uuid }: ReturnType<typeof typesOf>) => ({
+  received_at: `${bigint} NOT NULL`,
+  occurred_at: bigint,
+  duration_ms: double,
+  project_id: "INTEGER NOT NULL",
+  session_number: "INTEGER NOT NULL",
+  agent_number: "INTEGER NOT NULL",
+  agent_version_number: "INTEGER NOT NULL",
+  person_number: "INTEGER",
+  pack_number: "INTEGER NOT NULL",
+  inputs_bytes: "INTEGER NOT NULL",
+  output_bytes: "INTEGER NOT NULL",
+  input_tokens: "INTEGER",
+  output_tokens: "INTEGER",
+  api: "SMALLINT NOT NULL",
+  event_id: `${uuid} NOT NULL`,
+  fingerprint_id: `${uuid} NOT NULL`,
+  model: label,
+  stop_reason: short
+})
+
+/** Columns of the table `events` that this migration creates. `sql/EventColumns` is checked against them. */
+export type EventColumn = keyof ReturnType<typeof eventColumns>
+
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const bytes = sql.literal(sql.onDialectOrElse({ pg: () => "bytea", orElse: () => "BLOB" }))
-  const uuid = sql.literal(sql.onDialectOrElse({ pg: () => "uuid", orElse: () => "BLOB" }))
-  const bigint = sql.literal(sql.onDialectOrElse({ pg: () => "bigint", orElse: () => "INTEGER" }))
-  const double = sql.literal(sql.onDialectOrElse({ pg: () => "double precision", orElse: () => "REAL" }))
-  // Names compare by their bytes, in every database. Their length is bounded, so that Postgres makes no TOAST table for them.
-  const name = sql.literal(sql.onDialectOrElse({ pg: () => `varchar(255) COLLATE "C"`, orElse: () => "TEXT" }))
-  // Ids come in their order: no room needs to be left between them.
-  const appended = sql.literal(sql.onDialectOrElse({ pg: () => "WITH (fillfactor = 100)", orElse: () => "" }))
-  const short = sql.literal(sql.onDialectOrElse({ pg: () => `varchar(100) COLLATE "C"`, orElse: () => "TEXT" }))
-  const label = sql.literal(sql.onDialectOrElse({ pg: () => "varchar(255)", orElse: () => "TEXT" }))
-  // Compressed already, and mostly small: stays in the row up to a page's size.
-  const inline = sql.literal(sql.onDialectOrElse({ pg: () => "WITH (toast_tuple_target = 8160)", orElse: () => "" }))
-  // A table that is its primary key's index needs half the space. Only for rows whose size is bounded: SQLite reads the
-  // whole of such a row to compare its key. For the same reason long text stands last in the other tables' rows.
-  const clustered = sql.literal(sql.onDialectOrElse({ sqlite: () => "WITHOUT ROWID", orElse: () => "" }))
+  const types = typesOf(sql)
+  const bigint = sql.literal(types.bigint)
+  const bytes = sql.literal(types.bytes)
+  const uuid = sql.literal(types.uuid)
+  const name = sql.literal(types.name)
+  const short = sql.literal(types.short)
+  const appended = sql.literal(types.appended)
+  const inline = sql.literal(types.inline)
+  const clustered = sql.literal(types.clustered)
 
   yield* sql`CREATE TABLE projects (
     project_id INTEGER NOT NULL PRIMARY KEY,
@@ -103,26 +144,9 @@ export default Effect.gen(function* () {
   yield* sql`CREATE UNIQUE INDEX sessions_by_id ON sessions (project_id, session_id)`
   yield* sql`CREATE INDEX sessions_pending_sweep ON sessions (project_id, session_number) WHERE pending_sweep > 0`
 
-  // Wide columns first, so that Postgres has nothing to fill up between them.
+  const columns = Object.entries(eventColumns(types)).map(([column, type]) => `${column} ${type}`)
   yield* sql`CREATE TABLE events (
-    received_at ${bigint} NOT NULL,
-    occurred_at ${bigint},
-    duration_ms ${double},
-    project_id INTEGER NOT NULL,
-    session_number INTEGER NOT NULL,
-    agent_number INTEGER NOT NULL,
-    agent_version_number INTEGER NOT NULL,
-    person_number INTEGER,
-    pack_number INTEGER NOT NULL,
-    inputs_bytes INTEGER NOT NULL,
-    output_bytes INTEGER NOT NULL,
-    input_tokens INTEGER,
-    output_tokens INTEGER,
-    api SMALLINT NOT NULL,
-    event_id ${uuid} NOT NULL,
-    fingerprint_id ${uuid} NOT NULL,
-    model ${label},
-    stop_reason ${short},
+    ${sql.literal(columns.join(",\n    "))},
     PRIMARY KEY (project_id, event_id) ${appended}
   ) ${clustered}`
   yield* sql`CREATE INDEX events_by_session ON events (project_id, session_number, event_id) ${appended}`
@@ -130,8 +154,8 @@ export default Effect.gen(function* () {
   yield* sql`CREATE INDEX events_by_person ON events (project_id, person_number, event_id)
     ${appended} WHERE person_number IS NOT NULL`
 
-  // The agent is the one whose event the pack came with, and in whose account its bytes stand. Kept says that the event
-  // is still there.
+  // `agent_number` is the agent of the pack's event, under which the pack's bytes are counted. `kept` is 0 when the event has
+  // been erased.
   yield* sql`CREATE TABLE packs (
     project_id INTEGER NOT NULL,
     session_number INTEGER NOT NULL,
@@ -149,7 +173,7 @@ export default Effect.gen(function* () {
     piece ${bytes} NOT NULL,
     PRIMARY KEY (project_id, sha256)
   ) ${inline}`
-  // What is compressed already is not tried again.
+  // Packs and pieces are compressed: keeps Postgres from trying again.
   yield* sql.onDialectOrElse({
     pg: () =>
       Effect.andThen(
@@ -167,7 +191,7 @@ export default Effect.gen(function* () {
   ) ${clustered}`
   yield* sql`CREATE INDEX shared_piece_owners_by_piece ON shared_piece_owners (project_id, sha256)`
 
-  // What payloads take, counted as they come and go. Session 0 and agent 0 stand for the project's shared pieces.
+  // Counters of the space that payloads take. Session 0 and agent 0 stand for the project's shared pieces.
   yield* sql`CREATE TABLE storage_usage (
     project_id INTEGER NOT NULL,
     session_number INTEGER NOT NULL,
@@ -179,7 +203,7 @@ export default Effect.gen(function* () {
     PRIMARY KEY (project_id, session_number, agent_number)
   ) ${clustered}`
 
-  // The hash as text of a bounded length: for bytes, Postgres would make a TOAST table.
+  // The hash is hexadecimal text: for a column of bytes, which has no bounded length, Postgres would create a TOAST table.
   yield* sql`CREATE TABLE idempotency_keys (
     project_id INTEGER NOT NULL,
     event_id ${uuid} NOT NULL,

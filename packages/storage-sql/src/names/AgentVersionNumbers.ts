@@ -1,8 +1,8 @@
-/** The numbers of agents and of their versions, for events that name both. */
+/** The numbers of the agents and agent versions that events name. */
 import type { EventSummary } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import * as BulkValues from "../sql/BulkValues.ts"
+import * as BulkValues from "../dialect/BulkValues.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 
 type Named = Pick<EventSummary, "agent" | "agentVersion" | "receivedAt">
@@ -15,16 +15,16 @@ export interface Numbers {
 const keyOf = ({ agent, agentVersion }: Pick<Named, "agent" | "agentVersion">): string =>
   JSON.stringify([agent, agentVersion])
 
-/** Versions whose numbers are remembered. They never change, and no version is ever taken away. */
-const remembered = 10_000
+/** Versions whose numbers are cached. An entry stays valid: numbers do not change, and versions are never deleted. */
+const maxCached = 10_000
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const known = new Map<string, Numbers>()
+  const cache = new Map<string, Numbers>()
 
-  const knownOf = (project_id: number, named: Pick<Named, "agent" | "agentVersion">): Numbers | undefined =>
-    known.get(`${project_id} ${keyOf(named)}`)
+  const cached = (project_id: number, named: Pick<Named, "agent" | "agentVersion">): Numbers | undefined =>
+    cache.get(`${project_id} ${keyOf(named)}`)
 
-  /** By both names, each of them in an index; so it also finds names that stand together with others than wanted. */
+  /** Filters by each of the two names, for which there are indexes; may also return combinations that were not asked for. */
   const select = (project_id: number, named: ReadonlyArray<Named>) =>
     sql<{
       agent: Named["agent"]
@@ -36,31 +36,34 @@ export const make = (sql: SqlClient.SqlClient) => {
       WHERE a.project_id = ${project_id} AND ${BulkValues.isAmong(sql, "a.agent_name", "varchar", distinct(named, "agent"))}
         AND ${BulkValues.isAmong(sql, "v.agent_version_name", "varchar", distinct(named, "agentVersion"))}`
 
-  /** The numbers of those that there are. At the start of a transaction, so that none of them can be taken back. */
-  const look = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<Named>) {
+  /**
+   * The numbers of those versions that exist. Call it at the start of a transaction: what it reads is committed, so a
+   * rollback cannot invalidate the cache.
+   */
+  const find = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<Named>) {
     const found = new Map<string, Numbers>()
-    const unknown: Array<Named> = []
+    const uncached: Array<Named> = []
     for (const each of events) {
-      const numbers = knownOf(project_id, each)
-      if (numbers === undefined) unknown.push(each)
+      const numbers = cached(project_id, each)
+      if (numbers === undefined) uncached.push(each)
       else found.set(keyOf(each), numbers)
     }
-    if (unknown.length === 0) return found
-    for (const { agent, agent_number, agent_version_number, version } of yield* select(project_id, unknown)) {
+    if (uncached.length === 0) return found
+    for (const { agent, agent_number, agent_version_number, version } of yield* select(project_id, uncached)) {
       const key = keyOf({ agent, agentVersion: version })
       const numbers = { agent_number, agent_version_number }
       found.set(key, numbers)
-      if (known.size >= remembered) known.clear()
-      known.set(`${project_id} ${key}`, numbers)
+      if (cache.size >= maxCached) cache.clear()
+      cache.set(`${project_id} ${key}`, numbers)
     }
     return found
   })
 
   /**
-   * Takes what `look` has found, in a transaction. What is missing is created in two steps: its agents here and their
-   * versions with `numbers`, which comes after all that takes a lock on the project's row.
+   * Creates the agents that `find` did not return. `createVersions` creates their versions, in a second step: it locks agents'
+   * rows, which must come after all locks on the project's row.
    */
-  const begin = Effect.fnUntraced(function* (
+  const createAgents = Effect.fnUntraced(function* (
     project_id: number,
     events: ReadonlyArray<Named>,
     found: Map<string, Numbers>
@@ -81,12 +84,13 @@ export const make = (sql: SqlClient.SqlClient) => {
     return { project_id, found, missing: Array.from(missing.values()), agents }
   })
 
-  const numbers = Effect.fnUntraced(function* ({
+  /** Creates the missing versions, and returns a lookup of all numbers. */
+  const createVersions = Effect.fnUntraced(function* ({
     agents,
     found,
     missing,
     project_id
-  }: Effect.Success<ReturnType<typeof begin>>) {
+  }: Effect.Success<ReturnType<typeof createAgents>>) {
     for (const [agent, agent_number] of Array.from(agents).sort(([, a], [, b]) => a - b)) {
       const named = missing.filter((each) => each.agent === agent)
       const versions = yield* NumberedNames.ensure(
@@ -102,7 +106,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     return (named: Named): Numbers => found.get(keyOf(named))!
   })
 
-  return { known: knownOf, look, begin, numbers }
+  return { cached, find, createAgents, createVersions }
 }
 
 export type AgentVersions = ReturnType<typeof make>

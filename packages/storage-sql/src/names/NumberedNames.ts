@@ -1,21 +1,22 @@
 /**
- * Names that are numbered from 1 within a parent, without gaps: agents, people and sessions in their project, versions in
- * their agent. The counter stands on the parent's row, and its lock is what makes creation one at a time.
+ * Names numbered from 1 within a parent, without gaps: agents, people and sessions in their project, versions in their
+ * agent. The parent's row holds the counter; its lock serializes creation.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import * as Locks from "../sql/Locks.ts"
-import * as BulkValues from "../sql/BulkValues.ts"
+import * as Locks from "../dialect/Locks.ts"
+import * as RowsByName from "../dialect/RowsByName.ts"
 
 interface Kind {
   readonly table: string
-  /** The column that holds the name, and the one that holds its number. */
+  /** The column of the name. */
   readonly name: string
+  /** The column of the number. */
   readonly number: string
   readonly parent: string
   readonly counter: string
-  /** Rows may be taken away by others, and are held until the end of the transaction. */
-  readonly isHeld?: true
+  /** Rows can be deleted, so the ones in use are locked until the transaction ends. */
+  readonly isDeletable?: true
 }
 
 export const agents: Kind = {
@@ -31,7 +32,7 @@ export const people: Kind = {
   number: "person_number",
   parent: "projects",
   counter: "people",
-  isHeld: true
+  isDeletable: true
 }
 export const sessions: Kind = {
   table: "sessions",
@@ -51,20 +52,29 @@ export const agentVersions: Kind = {
 /** The parent's primary key, as columns and values. */
 export type ParentKey = { readonly project_id: number; readonly agent_number?: number }
 
-/** The columns of a row that is created beside its key, name and number. */
+/** The other columns of a new row, besides its key, name and number. */
 export type Columns = Readonly<Record<string, unknown>>
 
-/**
- * Names and numbers of those that there are, one after the other: of many, Postgres would rather read all rows of the parent,
- * until it knows how many they are. For Postgres alone.
- */
-export const findEach = (sql: SqlClient.SqlClient, kind: Kind, key: ParentKey, names: ReadonlyArray<string>) =>
-  sql<NumberedName>`
-    SELECT found.* FROM unnest(${BulkValues.array(sql, "varchar", names)}) AS wanted (name) CROSS JOIN LATERAL (
-      SELECT ${columnsOf(sql, kind)} FROM ${sql(kind.table)}
-      WHERE ${isOfParent(sql, key)} AND ${sql(kind.name)} = wanted.name LIMIT 1 ${holding(sql, kind)}) AS found`
+interface NumberedName {
+  readonly name: string
+  readonly number: number
+}
 
-/** The numbers of those names that there are. */
+/** Names and numbers of those names that exist. */
+export const select = (sql: SqlClient.SqlClient, kind: Kind, key: ParentKey, names: ReadonlyArray<string>) =>
+  RowsByName.select<NumberedName>(
+    sql,
+    {
+      table: kind.table,
+      columns: sql`${sql(kind.name)} AS name, ${sql(kind.number)} AS number`,
+      isOfParent: isOfParent(sql, key),
+      name: kind.name,
+      lock: kind.isDeletable ? Locks.keyShare(sql) : sql.literal("")
+    },
+    names
+  )
+
+/** The numbers of those names that exist. */
 export const find = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: Kind,
@@ -72,30 +82,16 @@ export const find = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>
 ) {
   if (names.length === 0) return new Map<string, number>()
-  const rows = yield* sql.onDialectOrElse({
-    pg: () => findEach(sql, kind, key, names),
-    orElse: () => sql<NumberedName>`
-      SELECT ${columnsOf(sql, kind)} FROM ${sql(kind.table)} WHERE ${isOfParent(sql, key)} AND ${sql.in(kind.name, names)}`
-  })
+  const rows = yield* select(sql, kind, key, names)
   return new Map(rows.map(({ name, number }) => [name, Number(number)] as const))
 })
-
-interface NumberedName {
-  readonly name: string
-  readonly number: number
-}
-
-const columnsOf = (sql: SqlClient.SqlClient, kind: Kind) =>
-  sql`${sql(kind.name)} AS name, ${sql(kind.number)} AS number`
-
-const holding = (sql: SqlClient.SqlClient, kind: Kind) => (kind.isHeld ? Locks.keyShare(sql) : sql.literal(""))
 
 const isOfParent = (sql: SqlClient.SqlClient, key: ParentKey) =>
   sql.and(Object.entries(key).map(([column, value]) => sql`${sql(column)} = ${value}`))
 
 /**
- * The numbers of names, those that are not found created. To be called in a transaction; of several calls in one, those on
- * the project's row come first and those on agents' rows in the order of their numbers, so that no two transactions deadlock.
+ * The numbers of all `wanted` names; creates those that do not exist. Call it in a transaction. To avoid deadlocks, calls
+ * that lock the project's row come first, then those that lock agents' rows, in the order of the agents' numbers.
  */
 export const ensure = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -108,7 +104,7 @@ export const ensure = Effect.fnUntraced(function* (
   const missing = () => Array.from(wanted.keys()).filter((name) => !numbers.has(name))
   if (missing().length === 0) return numbers
 
-  // Takes the lock; what others have committed until then is seen by the look after it.
+  // The update locks the row. The lookup after it sees names that other transactions committed before the lock was granted.
   const isParent = isOfParent(sql, key)
   const [parent] = yield* sql<{ counter: number }>`
     UPDATE ${sql(kind.parent)} SET ${sql(kind.counter)} = ${sql(kind.counter)} WHERE ${isParent}

@@ -1,29 +1,29 @@
-/** Names of projects ↔ the small numbers that stand for them in every row. A project's number never changes. */
+/** The numbers that stand for projects' names in every row. A project's number never changes, so it is cached. */
 import type { ProjectId } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 export interface Projects {
-  /** Undefined where there is no such project. */
+  /** `undefined` if the project does not exist. */
   readonly find: (project: ProjectId) => Effect.Effect<number | undefined, SqlError.SqlError>
-  /** Creates it where there is none. Not to be called in a transaction. */
+  /** Creates the project if needed. Do not call it in a transaction: a rollback would leave a wrong number in the cache. */
   readonly findOrCreate: (project: ProjectId) => Effect.Effect<number, SqlError.SqlError>
   readonly list: Effect.Effect<ReadonlyArray<ProjectId>, SqlError.SqlError>
 }
 
 export const make = (sql: SqlClient.SqlClient): Projects => {
-  const known = new Map<ProjectId, number>()
+  const cache = new Map<ProjectId, number>()
 
   const find = Effect.fnUntraced(function* (project: ProjectId) {
-    const number = known.get(project)
+    const number = cache.get(project)
     if (number !== undefined) return number
     const [row] = yield* sql<{ project_id: number }>`SELECT project_id FROM projects WHERE project_name = ${project}`
     if (row === undefined) return undefined
-    known.set(project, row.project_id)
+    cache.set(project, row.project_id)
     return row.project_id
   })
 
-  // Projects are few and made by hand: two made at once meet in a unique index, and whoever lost looks again.
+  // Projects are few and created by hand, so there is no lock: the loser of a race gets a unique violation and reads again.
   const create = (project: ProjectId) =>
     sql`INSERT INTO projects (project_id, project_name)
       SELECT coalesce(max(project_id), 0) + 1, ${project} FROM projects`.pipe(

@@ -1,8 +1,8 @@
-/** API keys. They are looked up by the hash of the key, before it is known which project they open. */
+/** API keys. Lookups are by the hash of the key, across projects: the key determines the project. */
 import type { ApiKey } from "@tachograph/core"
 import { type DateTime, Effect } from "effect"
+import { Hex } from "effect/encoding"
 import type { SqlClient } from "effect/sql"
-import { hexOf } from "../sql/Hex.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type ApiKeyRow, toApiKey } from "../sql/RowDecoding.ts"
 
@@ -14,7 +14,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const row = {
       project_id: yield* projects.findOrCreate(key.project),
       key_id: key.id,
-      key_hash: hexOf(hash),
+      key_hash: Hex.encode(hash),
       key_name: key.name,
       scopes: key.scopes.join(","),
       created_at: key.createdAt.epochMilliseconds,
@@ -25,7 +25,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   })
 
   const findApiKey = Effect.fn("SqlStorage.findApiKey")(function* (hash: Uint8Array) {
-    const [row] = yield* sql<ApiKeyRow>`${select} WHERE k.key_hash = ${hexOf(hash)}`
+    const [row] = yield* sql<ApiKeyRow>`${select} WHERE k.key_hash = ${Hex.encode(hash)}`
     return row && toApiKey(row)
   })
 

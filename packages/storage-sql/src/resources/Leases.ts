@@ -1,4 +1,4 @@
-/** Leases: at most one holder of a name at a time, in all processes. */
+/** Leases: a name has at most one holder at a time, across all processes. */
 import { Clock, type DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 

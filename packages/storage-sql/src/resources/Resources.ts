@@ -13,7 +13,7 @@ import {
 } from "@tachograph/core"
 import { type DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import * as UuidColumn from "../sql/UuidColumn.ts"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import type * as Projects from "../names/Projects.ts"
 import {
@@ -72,7 +72,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return (yield* findAgent(project_id, agent.name))!
   })
 
-  /** In a transaction of its own. */
+  /** Runs its own transaction. */
   const create = (
     kind: (typeof NumberedNames)["agents"],
     key: NumberedNames.ParentKey,

@@ -1,17 +1,15 @@
-/** Rows ↔ the domain. Postgres answers big integers as text, so every number passes through `Number`. */
-import { Agent, AgentVersion, ApiKey, EventSummary, type JsonText, Person } from "@tachograph/core"
-import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
+/** From rows to the domain. */
+import { Agent, AgentVersion, ApiKey, type JsonText, Person, type SessionState } from "@tachograph/core"
 import { DateTime } from "effect"
-import * as UuidColumn from "./UuidColumn.ts"
 
-type Integer = number | string
+/** Postgres returns a `bigint` as text. */
+export type Integer = number | string
 
-const time = (value: Integer): DateTime.Utc => DateTime.makeUnsafe(Number(value))
+export const time = (value: Integer): DateTime.Utc => DateTime.makeUnsafe(Number(value))
 const timeOrNull = (value: Integer | null): DateTime.Utc | null => (value === null ? null : time(value))
-const numberOrNull = (value: Integer | null): number | null => (value === null ? null : Number(value))
 
-/** What is in a row is of its type: it was checked on its way in. */
-const trusted = { disableChecks: true } as const
+/** Skips validation: values were validated before they were stored. */
+export const trusted = { disableChecks: true } as const
 
 export interface AgentRow {
   readonly agent_name: string
@@ -91,47 +89,18 @@ export const toApiKey = (row: ApiKeyRow): ApiKey =>
     trusted
   )
 
-/** The column `api` holds a place in this list, which therefore only ever grows at its end. */
-export const apiNumber = (api: EventSummary["api"]): number => ProviderNames.apis.indexOf(api)
-
-export interface EventRow {
-  readonly event_id: UuidColumn.StoredId
-  readonly received_at: Integer
-  readonly session_id: string
-  readonly agent_name: string
-  readonly agent_version_name: string
-  readonly person_id: string | null
-  readonly fingerprint_id: UuidColumn.StoredId
-  readonly api: Integer
-  readonly model: string | null
-  readonly input_tokens: Integer | null
-  readonly output_tokens: Integer | null
-  readonly stop_reason: string | null
-  readonly inputs_bytes: Integer
-  readonly output_bytes: Integer
-  readonly occurred_at: Integer | null
-  readonly duration_ms: number | null
+export interface SessionRow {
+  readonly session_number: Integer
+  readonly generation: Integer
+  readonly packs: Integer
+  readonly history: Integer
+  readonly parts: Integer
 }
 
-export const toEventSummary = (row: EventRow): EventSummary =>
-  new EventSummary(
-    {
-      id: UuidColumn.decode(row.event_id) as EventSummary["id"],
-      receivedAt: time(row.received_at),
-      api: ProviderNames.apis[Number(row.api)]!,
-      fingerprintId: UuidColumn.decode(row.fingerprint_id) as EventSummary["fingerprintId"],
-      agent: row.agent_name as EventSummary["agent"],
-      agentVersion: row.agent_version_name as EventSummary["agentVersion"],
-      person: row.person_id as EventSummary["person"],
-      session: row.session_id as EventSummary["session"],
-      occurredAt: timeOrNull(row.occurred_at),
-      durationMs: row.duration_ms,
-      model: row.model,
-      inputTokens: numberOrNull(row.input_tokens),
-      outputTokens: numberOrNull(row.output_tokens),
-      stopReason: row.stop_reason,
-      inputsBytes: Number(row.inputs_bytes),
-      outputBytes: Number(row.output_bytes)
-    },
-    trusted
-  )
+export const toSessionState = (row: SessionRow): SessionState => ({
+  number: Number(row.session_number),
+  generation: Number(row.generation),
+  packs: Number(row.packs),
+  history: Number(row.history),
+  parts: Number(row.parts)
+})

@@ -1,10 +1,10 @@
-/** The one place where a database's failures become the storage's. */
+/** Translates the database's errors into the storage's. No other module does. */
 import { Errors } from "@tachograph/core"
 import { Cause, Effect, Fiber, Predicate, Schedule } from "effect"
 import { SqlError } from "effect/sql"
 
-/** What may pass by itself: the database is away, busy, or chose this transaction to give way. */
-const passing: ReadonlySet<SqlError.SqlErrorReason["_tag"]> = new Set([
+/** Errors that may go away without a change: the database is unreachable or busy, or aborted this transaction. */
+const transient: ReadonlySet<SqlError.SqlErrorReason["_tag"]> = new Set([
   "ConnectionError",
   "AuthenticationError",
   "LockTimeoutError",
@@ -14,61 +14,65 @@ const passing: ReadonlySet<SqlError.SqlErrorReason["_tag"]> = new Set([
 ])
 
 /**
- * The same, by SQLSTATE, where the reason does not say: insufficient resources, operator intervention, system errors, and
- * a server that has become read-only. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * SQLSTATEs of such errors that have no reason of their own: insufficient resources, operator intervention, system errors,
+ * and a read-only server. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-const passingState = /^(53|57|58|25006)/
+const transientState = /^(53|57|58|25006)/
 
-const isPassing = ({ reason }: SqlError.SqlError): boolean =>
-  passing.has(reason._tag) ||
-  (Predicate.hasProperty(reason.cause, "code") && passingState.test(String(reason.cause.code)))
+const isTransient = ({ reason }: SqlError.SqlError): boolean =>
+  transient.has(reason._tag) ||
+  (Predicate.hasProperty(reason.cause, "code") && transientState.test(String(reason.cause.code)))
 
-/** The database's errors in a cause. Where a transaction cannot even be rolled back, they stand there as defects. */
+/** The database's errors in a cause. After a failed rollback they are defects. */
 const sqlErrors = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlError.SqlError> =>
   cause.reasons.flatMap((reason) => {
-    const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
-    return SqlError.isSqlError(error) ? [error] : []
+    if (reason._tag === "Fail" && SqlError.isSqlError(reason.error)) return [reason.error]
+    if (reason._tag === "Die" && SqlError.isSqlError(reason.defect)) return [reason.defect]
+    return []
   })
 
-/** Two transactions were in each other's way: the one that gave way has done nothing, and tries again. */
-const conflicts = {
+/** Retries a transaction that the database aborted in favour of another one: it has changed nothing. */
+const conflictRetry = {
   while: ({ reason }: SqlError.SqlError) => reason._tag === "DeadlockError" || reason._tag === "SerializationError",
   schedule: Schedule.jittered(Schedule.exponential("10 millis")),
   times: 5
 }
 
 /**
- * Runs one of the storage's verbs, for `deadline` milliseconds at the most. Anything else that a database says to our own
- * statements is a fault of ours, and so a defect.
+ * Runs an operation of the storage for at most `timeoutMs`. A transient error becomes `StorageUnavailable`; any other one
+ * means that a statement is wrong, and becomes a defect.
  */
 export const translate = <A, E, R>(
   effect: Effect.Effect<A, E | SqlError.SqlError, R>,
-  deadline?: number
+  timeoutMs?: number
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable, R> => {
   const retried = (effect as Effect.Effect<A, SqlError.SqlError, R>).pipe(
-    Effect.retry({ ...conflicts, while: (error) => error._tag === "SqlError" && conflicts.while(error) }),
+    Effect.retry({ ...conflictRetry, while: (error) => error._tag === "SqlError" && conflictRetry.while(error) }),
     Effect.catchCause((cause) => {
-      const passed = sqlErrors(cause).find(isPassing)
-      if (passed !== undefined) return Effect.fail(new Errors.StorageUnavailable({ cause: passed }))
+      const error = sqlErrors(cause).find(isTransient)
+      if (error !== undefined) return Effect.fail(new Errors.StorageUnavailable({ cause: error }))
       return Cause.hasFails(cause) && sqlErrors(cause).length > 0
         ? Effect.die(Cause.squash(cause))
         : Effect.failCause(cause as Cause.Cause<never>)
     })
   )
-  const bounded = deadline === undefined ? retried : within(retried, deadline)
+  const bounded = timeoutMs === undefined ? retried : withTimeout(retried, timeoutMs)
   return bounded as Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable, R>
 }
 
 /**
- * Answers by the deadline, whatever becomes of the work: to cut it the driver must reach the database, and where that is
- * frozen or cut off nobody can be told to wait for it. The work is interrupted, and ends when it can.
+ * Returns at the timeout even if the work cannot be interrupted yet: the driver has to reach the database to cancel a
+ * statement, which takes arbitrarily long while the database is frozen or disconnected. The work ends in the background.
  */
-const within = <A, E, R>(work: Effect.Effect<A, E, R>, deadline: number) =>
+const withTimeout = <A, E, R>(work: Effect.Effect<A, E, R>, timeoutMs: number) =>
   Effect.flatMap(Effect.forkDetach(work), (fiber) =>
     Fiber.join(fiber).pipe(
       Effect.timeoutOrElse({
-        duration: deadline,
-        orElse: () => Effect.fail(new Errors.StorageUnavailable({ cause: new Error(`No answer in ${deadline} ms`) }))
+        duration: timeoutMs,
+        orElse: () =>
+          Effect.fail(
+            new Errors.StorageUnavailable({ cause: new Error(`The database did not answer within ${timeoutMs} ms`) })
+          )
       }),
       Effect.ensuring(Effect.sync(() => fiber.interruptUnsafe()))
     )

@@ -1,11 +1,11 @@
-/** Counters of what payloads take, kept as they come and go. */
+/** Counters of the space that payloads take, updated with every append, erasure and sweep. */
 import type { AgentName, ProjectId, SessionId, StorageUsage } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import * as BulkValues from "../sql/BulkValues.ts"
+import * as BulkValues from "../dialect/BulkValues.ts"
 import type * as Projects from "../names/Projects.ts"
 
-/** What is to be added to the counters of an agent in a session; may be less than nothing. */
+/** Increments for the counters of one agent in one session; may be negative. */
 export interface Amounts {
   readonly entries: number
   readonly sent_bytes: number
@@ -43,7 +43,7 @@ export class Tally {
     })
   }
 
-  /** In the order in which every transaction takes them. The project's own row is the last: others wait for it. */
+  /** In the order in which every transaction locks them. The project's own row is last, because all transactions share it. */
   rowsOf(project_id: number): ReadonlyArray<BulkValues.Row<keyof typeof usageTypes>> {
     const sorted = Array.from(this.#rows.values()).sort(
       (a, b) =>
@@ -55,7 +55,7 @@ export class Tally {
   }
 }
 
-/** The counters of a project's shared pieces stand under this number of a session and of an agent. */
+/** The number of session and agent under which a project's shared pieces are counted. */
 export const ofProject = 0
 
 type Row = { readonly [Column in keyof Amounts]: number | string }
@@ -67,7 +67,7 @@ const toCounters = (row: Row) => ({
   storedBytes: Number(row.stored_bytes)
 })
 
-/** Counters that are there already go on. */
+/** Adds to counters that exist. */
 export const onConflict = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql`ON CONFLICT (project_id, session_number, agent_number) DO UPDATE SET
           entries = storage_usage.entries + excluded.entries,
@@ -76,15 +76,15 @@ export const onConflict = (sql: SqlClient.SqlClient): Statement.Fragment =>
           stored_bytes = storage_usage.stored_bytes + excluded.stored_bytes`
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const columns = BulkValues.make(sql, usageTypes)
+  const columns = BulkValues.make(sql, BulkValues.named(usageTypes))
 
   const additions = (project_id: number, tally: Tally) =>
-    // Each takes its rows in their order.
+    // Each statement locks its rows in the order of the values.
     BulkValues.chunks(tally.rowsOf(project_id)).map(
       (rows) => sql`INSERT INTO storage_usage ${columns.names} ${columns.of(rows)} ${onConflict(sql)}`
     )
 
-  /** In a transaction that holds the sessions, at its end. */
+  /** Call it at the end of a transaction that has locked the sessions. */
   const add = (project_id: number, tally: Tally) => Effect.all(additions(project_id, tally), { discard: true })
 
   const sums = sql.literal(`sum(u.entries) AS entries, sum(u.sent_bytes) AS sent_bytes, sum(u.new_bytes) AS new_bytes,

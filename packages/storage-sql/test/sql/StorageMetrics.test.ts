@@ -48,10 +48,10 @@ describe("StorageMetrics", () => {
   it.effect("show what holds a connection, also when its caller waits no longer", () =>
     alone(
       Effect.gen(function* () {
-        const { held } = yield* StorageMetrics.make(10)
+        const { tracked } = yield* StorageMetrics.make(10)
         assert.include(yield* exposed, "tachograph_storage_pool_size 10")
         const stubborn = Effect.uninterruptible(Effect.sleep("5 seconds"))
-        const fiber = yield* Effect.forkChild(Effect.exit(translate(held(stubborn), 1_000)))
+        const fiber = yield* Effect.forkChild(Effect.exit(translate(tracked(stubborn), 1_000)))
         yield* TestClock.adjust("1 second")
         assert.strictEqual((yield* Fiber.join(fiber))._tag, "Failure")
         assert.include(yield* exposed, "tachograph_storage_operations 1")

@@ -1,11 +1,8 @@
-/**
- * Which index of the events a filter is looked up in. SQLite has no statistics, and would rather walk the whole project in
- * the order that is asked for.
- */
+/** The index of `events` that a filter uses. Without statistics, SQLite's planner prefers to scan the project in id order. */
 import type { SqlClient, Statement } from "effect/sql"
 
 export type EventIndex = "events_by_session" | "events_by_person" | "events_by_agent"
 
-/** Stands behind the table's name. Nothing where the database can choose, and where the primary key is the index. */
+/** Follows the table's name. Empty for other databases, and without an index, which leaves the primary key. */
 export const of = (sql: SqlClient.SqlClient, index: EventIndex | undefined): Statement.Fragment =>
   sql.literal(index === undefined ? "" : sql.onDialectOrElse({ sqlite: () => `INDEXED BY ${index}`, orElse: () => "" }))

@@ -1,0 +1,131 @@
+/** Appends events, in one transaction. */
+import { type AppendEvent, KeyConflict, type ProjectId, SessionConflict, type TakenKey } from "@tachograph/core"
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import * as BulkValues from "../dialect/BulkValues.ts"
+import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
+import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
+import * as NumberedNames from "../names/NumberedNames.ts"
+import type * as Projects from "../names/Projects.ts"
+import * as EventColumns from "../sql/EventColumns.ts"
+import * as Usage from "../usage/Usage.ts"
+import * as AppendInOneStatement from "./AppendInOneStatement.ts"
+import * as EventRows from "./EventRows.ts"
+import * as IdempotencyKeys from "./IdempotencyKeys.ts"
+import * as SessionCounters from "./SessionCounters.ts"
+import * as SharedPieces from "./SharedPieces.ts"
+
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const pieces = SharedPieces.make(sql)
+  const usage = Usage.make(sql, projects)
+  const keys = IdempotencyKeys.make(sql)
+  const counters = SessionCounters.make(sql)
+  const agentVersions = AgentVersionNumbers.make(sql)
+  const appendInOneStatement = AppendInOneStatement.make(sql, agentVersions)
+
+  const packColumns = BulkValues.make(sql, BulkValues.named(EventRows.packTypes))
+  const eventColumns = BulkValues.make(sql, EventColumns.toInsert(sql))
+
+  /** Appends events of one project, in a transaction. Returns the sessions that conflict, or the number of each event's session. */
+  const appendIn = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
+    const summaries = events.map(({ summary }) => summary)
+    const project = { project_id }
+    const people = new Map(
+      summaries.flatMap(({ person, receivedAt }) =>
+        person === null ? [] : [[person, { properties: "{}", created_at: receivedAt.epochMilliseconds }] as const]
+      )
+    )
+    const expected = new Map<string, number>()
+    const newSessions = new Map<string, NumberedNames.Columns>()
+    for (const { pack, summary } of events) {
+      if (pack.session === undefined) newSessions.set(summary.session, {})
+      else expected.set(summary.session, pack.session.number)
+    }
+    // Reads first, then locks the project's row (agents, people, sessions) and after it the agents' rows (versions).
+    const foundVersions = yield* agentVersions.find(project_id, summaries)
+    const foundPeople = yield* NumberedNames.find(sql, NumberedNames.people, project, Array.from(people.keys()))
+    const createdAgents = yield* agentVersions.createAgents(project_id, summaries, foundVersions)
+    const personNumbers = yield* NumberedNames.ensure(sql, NumberedNames.people, project, people, foundPeople)
+    const created = yield* NumberedNames.ensure(sql, NumberedNames.sessions, project, newSessions)
+    const sessionNumbers = new Map([...expected, ...created])
+    const versions = yield* agentVersions.createVersions(createdAgents)
+
+    const conflicts = yield* counters.add(project_id, sessionNumbers, events)
+    if (conflicts.length > 0) return { conflicts, sessions: [] }
+
+    const rows = EventRows.rowsOf(project_id, events, {
+      session: ({ session }) => sessionNumbers.get(session)!,
+      versions,
+      person: ({ person }) => (person === null ? null : personNumbers.get(person)!)
+    })
+    const owners = events.map(({ pack, summary }) => ({
+      session_number: sessionNumbers.get(summary.session)!,
+      shared: pack.shared
+    }))
+    yield* ownPieces(project_id, owners, rows.tally)
+    yield* DataModifyingWith.asOneStatement(sql, [
+      ...BulkValues.chunks(rows.packs).map(
+        (chunk) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(chunk)}`
+      ),
+      ...BulkValues.chunks(rows.events).map(
+        (chunk) => sql`INSERT INTO events ${eventColumns.names} ${eventColumns.of(chunk)}`
+      ),
+      ...usage.additions(project_id, rows.tally)
+    ])
+    return { conflicts, sessions: owners.map(({ session_number }) => session_number) }
+  })
+
+  /** Stores the shared pieces, and counts the new ones. */
+  const ownPieces = Effect.fnUntraced(function* (
+    project_id: number,
+    owners: Parameters<typeof pieces.own>[1],
+    tally: Usage.Tally
+  ) {
+    if (owners.every(({ shared }) => shared.length === 0)) return
+    for (const piece of yield* pieces.own(project_id, owners)) {
+      tally.add(Usage.ofProject, Usage.ofProject, {
+        entries: 1,
+        new_bytes: piece.size,
+        stored_bytes: piece.bytes().length
+      })
+    }
+  })
+
+  /** Events of several projects, in the order of the projects' numbers: all transactions lock in this order. */
+  const appendInSteps = Effect.fnUntraced(function* (
+    byProject: ReadonlyArray<readonly [project_id: number, events: ReadonlyArray<AppendEvent>]>
+  ) {
+    const taken: Array<TakenKey> = []
+    for (const [project_id, events] of byProject) taken.push(...(yield* keys.take(project_id, events)))
+    if (taken.length > 0) return yield* new KeyConflict({ taken })
+
+    const sessions = new Map<AppendEvent, number>()
+    const conflicts: Array<{ readonly project: ProjectId; readonly session: string }> = []
+    for (const [project_id, events] of byProject) {
+      const appended = yield* appendIn(project_id, events)
+      for (const session of appended.conflicts) conflicts.push({ project: events[0]!.project, session })
+      for (const [index, number] of appended.sessions.entries()) sessions.set(events[index]!, number)
+    }
+    // Fails, to roll back the events of the other projects.
+    return conflicts.length > 0 ? yield* new SessionConflict({ sessions: conflicts }) : sessions
+  })
+
+  const appendEvents = Effect.fn("SqlStorage.appendEvents")(function* (events: ReadonlyArray<AppendEvent>) {
+    const grouped = new Map<number, Array<AppendEvent>>()
+    for (const event of events) {
+      const project_id = yield* projects.findOrCreate(event.project)
+      const group = grouped.get(project_id)
+      if (group === undefined) grouped.set(project_id, [event])
+      else group.push(event)
+    }
+    const byProject = Array.from(grouped).sort(([a], [b]) => a - b)
+    const [first] = byProject
+    if (byProject.length === 1 && (yield* appendInOneStatement(...first!))) {
+      return events.map(({ pack }) => pack.session!.number)
+    }
+    const sessions = yield* sql.withTransaction(appendInSteps(byProject))
+    return events.map((event) => sessions.get(event)!)
+  })
+
+  return { appendEvents }
+}

@@ -1,0 +1,77 @@
+/**
+ * The values of many rows as part of one statement. Postgres takes one array parameter per column, so that the statement's
+ * text does not depend on the number of rows and stays prepared. Other databases take one parameter per value.
+ */
+import { type SqlClient, Statement } from "effect/sql"
+
+export type Type = "bigint" | "bytea" | "double precision" | "integer" | "smallint" | "uuid" | "varchar"
+
+export type Value = number | string | Uint8Array | null
+
+/** A column, and how its value is taken from a row. */
+export interface Column<Row> {
+  readonly type: Type
+  readonly value: (row: Row) => Value
+}
+
+/** By the columns' names. */
+export type Types = Readonly<Record<string, Type>>
+export type Columns<Row> = Readonly<Record<string, Column<Row>>>
+
+export type Row<Name extends string> = Readonly<Record<Name, Value>>
+
+/** Columns whose values are the row's properties of the same names. */
+export const named = <Name extends string>(
+  types: Readonly<Record<Name, Type>>
+): Readonly<Record<Name, Column<Row<Name>>>> =>
+  Object.fromEntries(
+    Object.entries<Type>(types).map(([name, type]) => [name, { type, value: (row: Row<Name>) => row[name as Name] }])
+  ) as Record<Name, Column<Row<Name>>>
+
+/** Rows in one statement. SQLite takes 32,766 parameters: https://sqlite.org/limits.html#max_variable_number */
+export const maxRows = 1000
+
+export const chunks = <A>(rows: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(rows.length / maxRows) }, (_, n) => rows.slice(n * maxRows, (n + 1) * maxRows))
+
+/** One row or more: `INSERT INTO t ${bulk.names} ${bulk.of(rows)}`, or `WITH t ${bulk.names} AS (${bulk.of(rows)})`. */
+export const make = <Row>(sql: SqlClient.SqlClient, columns: Columns<Row>) => {
+  const all = Object.values(columns)
+  const placeholders = `(${all.map(() => "?").join(",")})`
+
+  const values = (rows: ReadonlyArray<Row>) =>
+    Statement.fragment([
+      Statement.literal(
+        `VALUES ${Array.from(rows, () => placeholders).join(",")}`,
+        rows.flatMap((row) => all.map(({ value }) => value(row)))
+      )
+    ])
+  const arrays = (rows: ReadonlyArray<Row>) =>
+    sql`SELECT * FROM unnest(${sql.csv(all.map(({ type, value }) => array(sql, type, rows.map(value))))})`
+  return {
+    names: sql.literal(`(${Object.keys(columns).join(", ")})`),
+    of: sql.onDialectOrElse({ pg: () => arrays, orElse: () => values })
+  }
+}
+
+/** True where a column has one of the values. */
+export const isAmong = (
+  sql: SqlClient.SqlClient,
+  column: string,
+  type: Type,
+  values: ReadonlyArray<Value>
+): Statement.Fragment =>
+  sql.onDialectOrElse({
+    pg: () => sql`${sql(column)} = ANY(${array(sql, type, values)})`,
+    orElse: () => sql.in(column, values)
+  })
+
+/** Values as one parameter. Postgres only. */
+export const array = (sql: SqlClient.SqlClient, type: Type, values: ReadonlyArray<Value>) =>
+  sql`CAST(${type === "bytea" ? values : arrayText(values)} AS ${sql.literal(type)}[])`
+
+/** An array as Postgres reads it, for any element type. https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+const arrayText = (values: ReadonlyArray<Value>): string =>
+  `{${values
+    .map((value) => (typeof value === "string" ? `"${value.replace(/["\\]/g, "\\$&")}"` : (value ?? "NULL")))
+    .join(",")}}`

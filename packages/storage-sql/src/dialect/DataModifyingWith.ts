@@ -1,0 +1,16 @@
+/** `WITH … AS (INSERT …)`: several changes in one statement, and so in one round trip. Only Postgres has it. */
+import { Effect } from "effect"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
+
+export const isSupported = (sql: SqlClient.SqlClient): boolean =>
+  sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+
+/** Runs statements that return nothing and do not depend on each other: as one where the database can, else in order. */
+export const asOneStatement = (
+  sql: SqlClient.SqlClient,
+  statements: ReadonlyArray<Statement.Statement<object>>
+): Effect.Effect<void, SqlError.SqlError> => {
+  if (!isSupported(sql)) return Effect.all(statements, { discard: true })
+  const others = statements.slice(0, -1).map((each, n) => sql`${sql.literal(`s${n}`)} AS (${each})`)
+  return Effect.asVoid(sql`WITH ${sql.csv(others)} ${statements.at(-1)!}`)
+}

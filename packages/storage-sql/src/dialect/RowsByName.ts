@@ -1,0 +1,30 @@
+/** Rows that a list of names selects from a unique index. */
+import type { SqlClient, Statement } from "effect/sql"
+import * as BulkValues from "./BulkValues.ts"
+
+export interface Selection {
+  readonly table: string
+  readonly columns: Statement.Fragment
+  /** The columns of the index that precede the name. */
+  readonly isOfParent: Statement.Fragment
+  readonly name: string
+  /** Of `Locks`; may be empty. */
+  readonly lock: Statement.Fragment
+}
+
+/**
+ * One index lookup per name. Postgres is made to by a lateral join: it cannot estimate the length of an array parameter,
+ * and for a long one would scan all rows of the parent.
+ */
+export const select = <Row extends object>(
+  sql: SqlClient.SqlClient,
+  { columns, isOfParent, lock, name, table }: Selection,
+  names: ReadonlyArray<string>
+): Statement.Statement<Row> =>
+  sql.onDialectOrElse({
+    pg: () => sql<Row>`
+      SELECT matching.* FROM unnest(${BulkValues.array(sql, "varchar", names)}) AS wanted (name) CROSS JOIN LATERAL (
+        SELECT ${columns} FROM ${sql(table)} WHERE ${isOfParent} AND ${sql(name)} = wanted.name LIMIT 1 ${lock}) AS matching`,
+    orElse: () => sql<Row>`
+      SELECT ${columns} FROM ${sql(table)} WHERE ${isOfParent} AND ${sql.in(name, names)} ${lock}`
+  })

@@ -1,0 +1,148 @@
+/** Rewrites the packs of sessions from which events were erased, so that nothing remains that only those events held. */
+import type { ErasedAtLast, ProjectId, SweepChanges, SweepPacks, SweepRequest } from "@tachograph/core"
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as SharedPieces from "../append/SharedPieces.ts"
+import * as Locks from "../dialect/Locks.ts"
+import type * as Projects from "../names/Projects.ts"
+import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
+import * as Usage from "../usage/Usage.ts"
+
+interface PackRow {
+  readonly pack_number: Integer
+  readonly agent_number: Integer
+  readonly kept: Integer
+  readonly pack: Uint8Array
+}
+
+/** Bytes of packs that one step reads; at least one pack. */
+const maxStepBytes = 8 * 1024 * 1024
+
+const toSweepPack = ({ kept, pack, pack_number }: PackRow) => ({
+  number: Number(pack_number),
+  bytes: pack,
+  isKept: Number(kept) === 1
+})
+
+/** Every transaction that rewrites something runs `requestScrub`. */
+export const make = (
+  sql: SqlClient.SqlClient,
+  projects: Projects.Projects,
+  requestScrub: Effect.Effect<void, SqlError.SqlError>
+) => {
+  const shared = SharedPieces.make(sql)
+  const usage = Usage.make(sql, projects)
+
+  const listPendingSweep = Effect.fn("SqlStorage.listPendingSweep")(function* (project: ProjectId, limit: number) {
+    const number = yield* projects.find(project)
+    if (number === undefined) return []
+    const rows = yield* sql<{ session_number: Integer }>`SELECT session_number FROM sessions
+      WHERE project_id = ${number} AND pending_sweep > 0 ORDER BY session_number LIMIT ${limit}`
+    return rows.map(({ session_number }) => Number(session_number))
+  })
+
+  /** The lowest pack of the step, and whether it is the session's lowest. */
+  const stepDown = Effect.fnUntraced(function* (project_id: number, session: number, { limit, to }: SweepRequest) {
+    const sizes = yield* sql<{
+      pack_number: Integer
+      size: Integer
+    }>`SELECT pack_number, length(pack) AS size FROM packs
+      WHERE project_id = ${project_id} AND session_number = ${session} AND pack_number <= ${to}
+      ORDER BY pack_number DESC LIMIT ${limit + 1}`
+    let bytes = 0
+    let count = 0
+    for (const { size } of sizes) {
+      bytes += Number(size)
+      if (count === limit || (bytes > maxStepBytes && count > 0)) break
+      count++
+    }
+    return { from: Number(sizes[count - 1]?.pack_number ?? 0), isLast: count === sizes.length }
+  })
+
+  /** Packs from one number to another, both included; to the last one without `to`. */
+  const readPacks = (project_id: number, session: number, from: number, to?: number) =>
+    sql<PackRow>`SELECT pack_number, agent_number, kept, pack FROM packs
+      WHERE project_id = ${project_id} AND session_number = ${session} AND pack_number >= ${from}
+        ${to === undefined ? sql.literal("") : sql`AND pack_number <= ${to}`}
+      ORDER BY pack_number`
+
+  const finish = Effect.fnUntraced(function* (
+    project_id: number,
+    session: number,
+    { owned, pendingSweep }: { readonly owned: ReadonlyArray<Uint8Array>; readonly pendingSweep: number },
+    tally: Usage.Tally
+  ) {
+    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
+    const deleted = yield* shared.disown(project_id, session, owned)
+    tally.add(Usage.ofProject, Usage.ofProject, {
+      entries: -deleted.pieces,
+      new_bytes: -deleted.size,
+      stored_bytes: -deleted.bytes
+    })
+    const events = yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`
+    yield* usage.add(project_id, tally)
+    // Keeps the count, negated, so that a later erasure counts on from it: a sweep that began before this one must not take
+    // that erasure for the one it has swept.
+    const swept = yield* sql`UPDATE sessions SET pending_sweep = -abs(pending_sweep)
+      WHERE ${isOfSession} AND pending_sweep = ${pendingSweep} RETURNING session_number`
+    const isEmpty = swept.length > 0 && events.length === 0
+    if (isEmpty) {
+      for (const table of ["storage_usage", "sessions"]) yield* sql`DELETE FROM ${sql(table)} WHERE ${isOfSession}`
+    }
+    return { pieces: deleted.pieces, bytes: deleted.bytes, session: isEmpty }
+  })
+
+  const sweepIn = Effect.fnUntraced(function* <A>(
+    project_id: number,
+    session: number,
+    request: SweepRequest,
+    rewrite: (packs: SweepPacks) => SweepChanges<A>
+  ) {
+    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
+    const [row] = yield* sql<SessionRow & { pending_sweep: Integer }>`
+      SELECT session_number, generation, packs, history, parts, pending_sweep FROM sessions
+      WHERE ${isOfSession} ${Locks.update(sql)}`
+    if (row === undefined) return undefined
+    const { from, isLast } = yield* stepDown(project_id, session, request)
+    const rows = yield* readPacks(project_id, session, from, request.to)
+    const added = yield* readPacks(project_id, session, request.above + 1)
+    const { done, packs, value } = rewrite({
+      state: toSessionState(row),
+      pendingSweep: Number(row.pending_sweep),
+      packs: rows.map(toSweepPack),
+      isLast,
+      added: added.map(toSweepPack)
+    })
+
+    const before = new Map(rows.map((each) => [Number(each.pack_number), each]))
+    const tally = new Usage.Tally()
+    for (const { bytes, formerNewBytes, newBytes, number } of packs) {
+      const isPack = sql`${isOfSession} AND pack_number = ${number}`
+      if (bytes === undefined) yield* sql`DELETE FROM packs WHERE ${isPack}`
+      else yield* sql`UPDATE packs SET pack = ${bytes} WHERE ${isPack}`
+      const { agent_number, pack } = before.get(number)!
+      tally.add(session, Number(agent_number), {
+        new_bytes: newBytes - formerNewBytes,
+        stored_bytes: (bytes?.length ?? 0) - pack.length
+      })
+    }
+    if (packs.length > 0) yield* sql`UPDATE sessions SET generation = generation + 1 WHERE ${isOfSession}`
+    let erased: ErasedAtLast = { pieces: 0, bytes: 0, session: false }
+    if (done === undefined) yield* usage.add(project_id, tally)
+    else erased = yield* finish(project_id, session, done, tally)
+    return { value, erased }
+  })
+
+  const sweepPacks = Effect.fn("SqlStorage.sweepPacks")(function* <A>(
+    project: ProjectId,
+    session: number,
+    request: SweepRequest,
+    rewrite: (packs: SweepPacks) => SweepChanges<A>
+  ) {
+    const number = yield* projects.find(project)
+    if (number === undefined) return undefined
+    return yield* sql.withTransaction(Effect.tap(sweepIn(number, session, request, rewrite), () => requestScrub))
+  })
+
+  return { listPendingSweep, sweepPacks }
+}

@@ -1,0 +1,163 @@
+/**
+ * The columns of an event: the only list of them besides the DDL of the migrations. Statements that insert or read events
+ * derive their columns from it. A field of `EventSummary` without a column does not compile; nor does a column that no
+ * migration creates.
+ */
+import { EventSummary } from "@tachograph/core"
+import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
+import { DateTime } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import * as BulkValues from "../dialect/BulkValues.ts"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
+import type * as Initial from "../migrations/0001Initial.ts"
+import { trusted } from "./RowDecoding.ts"
+
+type Value = BulkValues.Value
+
+/** Columns of the table `events` that some migration creates. */
+type CreatedColumn = Initial.EventColumn
+
+/** How a field is stored. */
+interface Codec<A> {
+  readonly type: BulkValues.Type
+  readonly encode: (field: A) => Value
+  readonly decode: (stored: Value) => A
+}
+
+interface FieldColumn<A> extends Codec<A> {
+  readonly column: CreatedColumn
+}
+
+const text = <A extends string>(): Codec<A> => ({
+  type: "varchar",
+  encode: (field) => field,
+  decode: (stored) => stored as A
+})
+
+/** Postgres returns a `bigint` as text. */
+const number = (type: BulkValues.Type): Codec<number> => ({ type, encode: (field) => field, decode: Number })
+
+const time: Codec<DateTime.Utc> = {
+  type: "bigint",
+  encode: (field) => field.epochMilliseconds,
+  decode: (stored) => DateTime.makeUnsafe(Number(stored))
+}
+
+/** An index into `ProviderNames.apis`, to which names are only ever appended. */
+const api: Codec<EventSummary["api"]> = {
+  type: "smallint",
+  encode: (field) => ProviderNames.apis.indexOf(field),
+  decode: (stored) => ProviderNames.apis[Number(stored)]!
+}
+
+const uuid = <A extends string>(sql: SqlClient.SqlClient): Codec<A> => ({
+  type: "uuid",
+  encode: UuidColumn.encoder(sql),
+  decode: (stored) => UuidColumn.decode(stored as UuidColumn.StoredId) as A
+})
+
+const nullable = <A>({ decode, encode, type }: Codec<A>): Codec<A | null> => ({
+  type,
+  encode: (field) => (field === null ? null : encode(field)),
+  decode: (stored) => (stored === null ? null : decode(stored))
+})
+
+const stored = <A>(column: CreatedColumn, codec: Codec<A>): FieldColumn<A> => ({ column, ...codec })
+
+/** Fields that the row holds as numbers, which stand for the names in other tables. */
+const nameColumns = {
+  session: "s.session_id",
+  agent: "a.agent_name",
+  agentVersion: "v.agent_version_name",
+  person: "p.person_id"
+} as const satisfies Partial<Record<keyof EventSummary, string>>
+
+type NameField = keyof typeof nameColumns
+
+/** Fields that the row holds itself. */
+type StoredFields = { readonly [Field in Exclude<keyof EventSummary, NameField>]: FieldColumn<EventSummary[Field]> }
+
+const storedFields = (sql: SqlClient.SqlClient): StoredFields => ({
+  id: stored("event_id", uuid(sql)),
+  receivedAt: stored("received_at", time),
+  api: stored("api", api),
+  fingerprintId: stored("fingerprint_id", uuid(sql)),
+  occurredAt: stored("occurred_at", nullable(time)),
+  durationMs: stored("duration_ms", nullable(number("double precision"))),
+  model: stored("model", nullable(text())),
+  inputTokens: stored("input_tokens", nullable(number("integer"))),
+  outputTokens: stored("output_tokens", nullable(number("integer"))),
+  stopReason: stored("stop_reason", nullable(text())),
+  inputsBytes: stored("inputs_bytes", number("integer")),
+  outputBytes: stored("output_bytes", number("integer"))
+})
+
+/** An event with the numbers that stand for its names. */
+export interface NumberedEvent {
+  readonly project_id: number
+  readonly session_number: number
+  readonly agent_number: number
+  readonly agent_version_number: number
+  readonly person_number: number | null
+  readonly pack_number: number
+  readonly summary: EventSummary
+}
+
+const numberTypes = {
+  project_id: "integer",
+  session_number: "integer",
+  agent_number: "integer",
+  agent_version_number: "integer",
+  person_number: "integer",
+  pack_number: "integer"
+} as const satisfies Record<Exclude<keyof NumberedEvent, "summary"> & CreatedColumn, BulkValues.Type>
+
+/** All columns of the table, for inserting events. */
+export const toInsert = (sql: SqlClient.SqlClient): BulkValues.Columns<NumberedEvent> => {
+  const fields = storedFields(sql)
+  const entry = <Field extends keyof StoredFields>(field: Field) => {
+    const { column, encode, type }: FieldColumn<EventSummary[Field]> = fields[field]
+    return [column, { type, value: ({ summary }: NumberedEvent) => encode(summary[field]) }] as const
+  }
+  return {
+    ...BulkValues.named(numberTypes),
+    ...Object.fromEntries((Object.keys(fields) as Array<keyof StoredFields>).map(entry))
+  }
+}
+
+/** By the names of the fields. */
+export type EventRow = Readonly<Record<keyof EventSummary, Value>>
+
+export interface Reader {
+  /** The fields of a summary, for a `SELECT` from the table `events e` with `joins`. */
+  readonly fields: Statement.Fragment
+  readonly joins: Statement.Fragment
+  readonly toSummary: (row: EventRow) => EventSummary
+}
+
+const joins = `JOIN sessions s ON s.project_id = e.project_id AND s.session_number = e.session_number
+    JOIN agents a ON a.project_id = e.project_id AND a.agent_number = e.agent_number
+    JOIN agent_versions v ON v.project_id = e.project_id AND v.agent_number = e.agent_number
+      AND v.agent_version_number = e.agent_version_number
+    LEFT JOIN people p ON p.project_id = e.project_id AND p.person_number = e.person_number`
+
+export const reader = (sql: SqlClient.SqlClient): Reader => {
+  const fields = storedFields(sql)
+  const selected = [
+    ...Object.entries(fields).map(([field, { column }]) => `e.${column} AS "${field}"`),
+    ...Object.entries(nameColumns).map(([field, column]) => `${column} AS "${field}"`)
+  ]
+  const decoders = Object.entries<Pick<Codec<unknown>, "decode">>(fields).map(
+    ([field, { decode }]) => [field, decode] as const
+  )
+  return {
+    fields: sql.literal(selected.join(", ")),
+    joins: sql.literal(joins),
+    toSummary: (row) => {
+      const { agent, agentVersion, person, session } = row
+      const summary: Record<string, unknown> = { agent, agentVersion, person, session }
+      for (const [field, decode] of decoders) summary[field] = decode(row[field as keyof EventRow])
+      return new EventSummary(summary as unknown as EventSummary, trusted)
+    }
+  }
+}
