@@ -1,4 +1,4 @@
-/** Tachograph behind API Gateway, a function URL or a load balancer. */
+/** An AWS Lambda handler for API Gateway, function URLs and load balancers. */
 import { createTachograph, type Tachograph, type TachographOptions } from "@tachograph/router"
 import { randomUUID } from "node:crypto"
 import * as LambdaEvent from "./LambdaEvent.ts"
@@ -7,17 +7,17 @@ import { fromResponse, type LambdaResult } from "./LambdaResult.ts"
 
 export interface LambdaHandler {
   /**
-   * Answers an event of API Gateway (REST; HTTP, payload 1.0 and 2.0), a function URL or a load balancer (headers with one
-   * value or with several). Rejects with an `UnknownEventError` where the event is anything else, so that the invocation
-   * fails. Where the storage cannot be opened the answer is 503 `storage-unavailable`, and the next call tries again.
+   * Handles an event of API Gateway (REST; HTTP, payload 1.0 and 2.0), a function URL or a load balancer (with single or
+   * multi-value headers). Rejects with an `UnknownEventError` on any other event, which fails the invocation. Returns 503
+   * `storage-unavailable` if the storage cannot be opened; the next invocation tries again.
    */
   (event: unknown): Promise<LambdaResult>
-  /** Waits for what is under way, then closes the storage. SIGTERM does so by itself, and ends the process. */
+  /** Waits for requests in progress, then closes the storage. On SIGTERM this happens automatically, and the process exits. */
   readonly close: () => Promise<void>
 }
 
-/** Has what every answer of Tachograph's has. */
-const error = (status: number, type: string, more: Record<string, string> = {}) =>
+/** An error with the same headers as every response of Tachograph. */
+const errorResponse = (status: number, type: string, extraHeaders: Record<string, string> = {}) =>
   Response.json(
     { type },
     {
@@ -26,33 +26,33 @@ const error = (status: number, type: string, more: Record<string, string> = {}) 
         "cache-control": "no-store",
         "x-content-type-options": "nosniff",
         "x-request-id": randomUUID(),
-        ...more
+        ...extraHeaders
       }
     }
   )
 
-const answer = async (call: LambdaEvent.HttpCall, tachograph: Tachograph | undefined): Promise<Response> => {
-  if (tachograph === undefined) return error(503, "storage-unavailable", { "retry-after": "1" })
+const respond = async (call: LambdaEvent.HttpCall, tachograph: Tachograph | undefined): Promise<Response> => {
+  if (tachograph === undefined) return errorResponse(503, "storage-unavailable", { "retry-after": "1" })
   let request: Request
   try {
     request = toRequest(call)
   } catch {
-    return error(400, "bad-request")
+    return errorResponse(400, "bad-request")
   }
   return tachograph.fetch(request)
 }
 
 /**
- * Makes a function's handler, with the options of `createTachograph`. The storage begins to open at once, while the
- * function starts, and stays open from call to call. Where an option is not what it has to be, nothing is opened: a
- * `TypeError` that nobody catches ends the start, and each call rejects with it.
+ * Creates a Lambda handler with the options of `createTachograph`. The storage opens immediately, while the function starts,
+ * and stays open between invocations. An invalid option is a `TypeError`: it fails the function's start as an unhandled
+ * rejection, every invocation rejects with it, and no storage is opened.
  */
 export const createHandler = <E>(options: TachographOptions<E>): LambdaHandler => {
   let opening: Promise<Tachograph | undefined> | undefined
   let isClosed = false
   const open = () =>
     (opening ??= createTachograph(options).catch((error) => {
-      // Of an option: trying again will not mend it, and whoever deploys has to see it.
+      // An invalid option: a retry would fail again, and the deployment must fail visibly.
       if (error instanceof TypeError) throw error
       console.error("Tachograph could not be opened:", error)
       opening = undefined
@@ -61,19 +61,19 @@ export const createHandler = <E>(options: TachographOptions<E>): LambdaHandler =
   const close = async () => {
     isClosed = true
     process.off("SIGTERM", terminate)
-    const opened = await opening?.catch(() => undefined)
-    await opened?.close()
+    const tachograph = await opening?.catch(() => undefined)
+    await tachograph?.close()
   }
   const terminate = () => void close().finally(() => process.exit())
   process.once("SIGTERM", terminate)
-  // Lambda reports a rejection that nobody has caught as what kept the function from starting.
+  // Not awaited: Lambda reports an unhandled rejection as the reason why the function did not start.
   void open()
 
   const handle = async (event: unknown) => {
     const call = LambdaEvent.read(event)
-    // What began before this call may have been frozen half way, and is not the call's to answer for.
-    const opened = isClosed ? undefined : ((await opening) ?? (await open()))
-    return fromResponse(await answer(call, opened), call.answer)
+    // The first attempt may have been frozen with the environment and then failed: try again for this invocation.
+    const tachograph = isClosed ? undefined : ((await opening) ?? (await open()))
+    return fromResponse(await respond(call, tachograph), call.resultFormat)
   }
   return Object.assign(handle, { close })
 }

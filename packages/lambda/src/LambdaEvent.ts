@@ -1,43 +1,43 @@
 /**
- * What AWS hands to a function for an HTTP request, read into one form. Each front door writes it in its own way:
+ * Reads the events of AWS's HTTP gateways into one form. Each gateway encodes path and query differently:
  *
- * | from | path | query |
+ * | gateway | path | query |
  * | --- | --- | --- |
- * | REST API | as it was sent, without the stage | decoded |
+ * | REST API | as sent, without the stage | decoded |
  * | HTTP API, payload 1.0 | decoded, with the stage on AWS's own domain | decoded |
- * | HTTP API, payload 2.0 | decoded, with the stage unless it is `$default` | as it was sent |
- * | function URL | as it was sent | as it was sent |
- * | load balancer | as it was sent | as it was sent, but cut into names and values |
+ * | HTTP API, payload 2.0 | decoded, with the stage unless it is `$default` | as sent |
+ * | function URL | as sent | as sent |
+ * | load balancer | as sent | as sent, split into names and values |
  */
 import { Buffer } from "node:buffer"
 
-/** A request, whichever door it came through. */
+/** A request from any gateway. */
 export interface HttpCall {
   readonly method: string
-  /** The path, percent-encoded, and the query. */
+  /** The percent-encoded path, and the query. */
   readonly target: string
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: Uint8Array<ArrayBuffer> | undefined
-  /** What it was read from. */
+  /** The original event. */
   readonly event: unknown
-  /** How the door wants its answer. */
-  readonly answer: AnswerForm
+  /** The format of the result that the gateway expects. */
+  readonly resultFormat: ResultFormat
 }
 
-/** `single`: one value for each header. `multi`: a list for each. `cookies`: as `single`, and cookies apart. */
-export interface AnswerForm {
+/** `single`: one value per header. `multi`: a list per header. `cookies`: as `single`, with a separate list of cookies. */
+export interface ResultFormat {
   readonly headers: "single" | "multi" | "cookies"
-  /** A load balancer wants a text beside the status. */
-  readonly describesStatus: boolean
+  /** Load balancers expect a `statusDescription`. */
+  readonly hasStatusDescription: boolean
 }
 
-/** The function was invoked with something else than an HTTP request: by a schedule, a queue, a test event of the console. */
+/** The event is not an HTTP request, but e.g. from a schedule, a queue or the console's test button. */
 export class UnknownEventError extends Error {
   override readonly name = "UnknownEventError"
   readonly type = "unknown-event"
   constructor() {
     super(
-      "This is no HTTP request of API Gateway, a function URL or a load balancer. " +
+      "The event is not an HTTP request from API Gateway, a function URL or a load balancer. " +
         "Invoke the function through one of them."
     )
   }
@@ -49,13 +49,13 @@ const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
 
-/** Names and values of a map whose values are texts, lists of texts, or missing. */
+/** The names and values of a map whose values are strings, lists of strings, or missing. */
 const pairsOf = (map: unknown): Array<readonly [name: string, value: string]> =>
   Object.entries(fieldsOf(map)).flatMap(([name, values]) =>
     [values].flat().flatMap((value) => (typeof value === "string" ? [[name, value] as const] : []))
   )
 
-/** Percent-encodes what was decoded. A slash that was encoded once cannot be told from one that was not. */
+/** Percent-encodes a decoded path. A `%2F` was decoded to a slash and cannot be restored. */
 const encodePath = (path: string): string => path.toWellFormed().split("/").map(encodeURIComponent).join("/")
 
 const encodeText = (text: string): string => encodeURIComponent(text.toWellFormed())
@@ -72,12 +72,12 @@ const isOwnDomain = ({ domainName }: Fields): boolean => textOf(domainName).incl
 
 const isFunctionUrl = ({ domainName }: Fields): boolean => textOf(domainName).includes(".lambda-url.")
 
-type Target = Pick<HttpCall, "method" | "target" | "headers" | "answer">
+type Head = Pick<HttpCall, "method" | "target" | "headers" | "resultFormat">
 
 const targetOf = (path: string, query: string): string => path + (query === "" ? "" : `?${query}`)
 
 /** HTTP APIs and function URLs. */
-const readVersion2 = (event: Fields, context: Fields): Target => {
+const readVersion2 = (event: Fields, context: Fields): Head => {
   const path = textOf(event.rawPath)
   const cookies = pairsOf({ cookie: event.cookies }).map(([, cookie]) => cookie)
   return {
@@ -87,54 +87,54 @@ const readVersion2 = (event: Fields, context: Fields): Target => {
       textOf(event.rawQueryString)
     ),
     headers: [...pairsOf(event.headers), ...(cookies.length > 0 ? [["cookie", cookies.join("; ")] as const] : [])],
-    answer: { headers: "cookies", describesStatus: false }
+    resultFormat: { headers: "cookies", hasStatusDescription: false }
   }
 }
 
-/** REST APIs, and HTTP APIs that were asked for payload 1.0. */
-const readVersion1 = (event: Fields, context: Fields): Target => {
+/** REST APIs, and HTTP APIs with payload 1.0. */
+const readVersion1 = (event: Fields, context: Fields): Head => {
   const path = textOf(event.path)
   const query = pairsOf(event.multiValueQueryStringParameters ?? event.queryStringParameters)
-  // On AWS's own domain a path that is whole begins with the stage. On a domain of one's own it never does, whatever
-  // its first name is.
-  const ofOurs = path === context.path && isOwnDomain(context) ? withoutStage(path, context) : path
+  // On AWS's own domain the full path begins with the stage. On a custom domain it does not, even if its first segment has
+  // the stage's name.
+  const appPath = path === context.path && isOwnDomain(context) ? withoutStage(path, context) : path
   return {
     method: textOf(event.httpMethod),
-    // Only HTTP APIs say which version this is.
+    // Only HTTP APIs set the version.
     target: targetOf(
-      event.version === "1.0" ? encodePath(ofOurs) : ofOurs,
+      event.version === "1.0" ? encodePath(appPath) : appPath,
       join(query.map(([name, value]) => [encodeText(name), encodeText(value)]))
     ),
     headers: pairsOf(event.multiValueHeaders ?? event.headers),
-    answer: { headers: "multi", describesStatus: false }
+    resultFormat: { headers: "multi", hasStatusDescription: false }
   }
 }
 
-const readLoadBalancer = (event: Fields): Target => ({
+const readLoadBalancer = (event: Fields): Head => ({
   method: textOf(event.httpMethod),
   target: targetOf(
     textOf(event.path),
     join(pairsOf(event.multiValueQueryStringParameters ?? event.queryStringParameters))
   ),
   headers: pairsOf(event.multiValueHeaders ?? event.headers),
-  // A target group that takes lists ignores what is no list, and the other way round.
-  answer: { headers: event.multiValueHeaders ? "multi" : "single", describesStatus: true }
+  // A target group with multi-value headers ignores single values in the result, and vice versa.
+  resultFormat: { headers: event.multiValueHeaders ? "multi" : "single", hasStatusDescription: true }
 })
 
-/** A text is what was sent, as UTF-8; anything else is base64 of it. An empty body is none. */
+/** Decodes the body: UTF-8 or base64. An empty body counts as none. */
 const bodyOf = ({ body, isBase64Encoded }: Fields): HttpCall["body"] =>
   typeof body === "string" && body !== "" ? Buffer.from(body, isBase64Encoded === true ? "base64" : "utf8") : undefined
 
-/** Throws an `UnknownEventError` where the event is no HTTP request. */
+const readHead = (event: Fields, context: Fields): Head => {
+  if ("elb" in context) return readLoadBalancer(event)
+  if ("http" in context) return readVersion2(event, context)
+  return readVersion1(event, context)
+}
+
+/** Throws an `UnknownEventError` if the event is not an HTTP request. */
 export const read = (invocation: unknown): HttpCall => {
   const event = fieldsOf(invocation)
-  const context = fieldsOf(event.requestContext)
-  const target =
-    "elb" in context
-      ? readLoadBalancer(event)
-      : "http" in context
-        ? readVersion2(event, context)
-        : readVersion1(event, context)
-  if (target.method === "" || !target.target.startsWith("/")) throw new UnknownEventError()
-  return { ...target, body: bodyOf(event), event: invocation }
+  const head = readHead(event, fieldsOf(event.requestContext))
+  if (head.method === "" || !head.target.startsWith("/")) throw new UnknownEventError()
+  return { ...head, body: bodyOf(event), event: invocation }
 }

@@ -1,43 +1,43 @@
 import { Buffer, isUtf8 } from "node:buffer"
 import { STATUS_CODES } from "node:http"
-import type { AnswerForm } from "./LambdaEvent.ts"
+import type { ResultFormat } from "./LambdaEvent.ts"
 
-/** What a function answers an HTTP request with. Which fields are there depends on who asked. */
+/** A function's result for an HTTP request. The fields depend on the gateway. */
 export interface LambdaResult {
   statusCode: number
   /** Load balancers only, such as `200 OK`. */
   statusDescription?: string
   headers?: Record<string, string>
   multiValueHeaders?: Record<string, Array<string>>
-  /** HTTP APIs and function URLs only: each becomes a `Set-Cookie`. */
+  /** HTTP APIs and function URLs only. Each becomes a `Set-Cookie` header. */
   cookies?: Array<string>
   body: string
-  /** Whether `body` is base64 of what is to be sent. What is UTF-8 never is. */
+  /** Whether `body` is base64. A body that is valid UTF-8 is never encoded. */
   isBase64Encoded: boolean
 }
 
-const headersOf = (response: Response, form: AnswerForm["headers"]): Partial<LambdaResult> => {
+const headersOf = (response: Response, format: ResultFormat["headers"]): Partial<LambdaResult> => {
   const lists: Record<string, Array<string>> = {}
   for (const [name, value] of response.headers) {
-    // The connection is AWS's own.
+    // AWS manages the connection.
     if (name !== "connection") (lists[name] ??= []).push(value)
   }
-  if (form === "multi") return { multiValueHeaders: lists }
+  if (format === "multi") return { multiValueHeaders: lists }
   const { "set-cookie": cookies, ...others } = lists
-  const kept = form === "cookies" || cookies === undefined ? others : lists
-  const headers = Object.fromEntries(Object.entries(kept).map(([name, values]) => [name, values.at(-1)!]))
-  return form === "cookies" && cookies !== undefined ? { headers, cookies } : { headers }
+  const selected = format === "cookies" || cookies === undefined ? others : lists
+  const headers = Object.fromEntries(Object.entries(selected).map(([name, values]) => [name, values.at(-1)!]))
+  return format === "cookies" && cookies !== undefined ? { headers, cookies } : { headers }
 }
 
-export const fromResponse = async (response: Response, answer: AnswerForm): Promise<LambdaResult> => {
+export const fromResponse = async (response: Response, format: ResultFormat): Promise<LambdaResult> => {
   const bytes = Buffer.from(await response.arrayBuffer())
   const isBase64Encoded = !isUtf8(bytes)
   return {
     statusCode: response.status,
-    ...(answer.describesStatus
+    ...(format.hasStatusDescription
       ? { statusDescription: `${response.status} ${STATUS_CODES[response.status] ?? ""}` }
       : {}),
-    ...headersOf(response, answer.headers),
+    ...headersOf(response, format.headers),
     body: bytes.toString(isBase64Encoded ? "base64" : "utf8"),
     isBase64Encoded
   }

@@ -1,6 +1,6 @@
 /**
- * Requests as the events that AWS makes of them, and results as the answers that it makes of those: the encoding rules of
- * each front door, without its limits. Written after AWS's documentation and events that others captured.
+ * Converts requests to Lambda events and results to responses by the encoding rules of each AWS gateway, without its limits.
+ * Based on AWS's documentation and published captures of events.
  */
 import { Buffer, isUtf8 } from "node:buffer"
 import type { LambdaResult } from "../src/index.ts"
@@ -10,9 +10,9 @@ export type Kind = (typeof kinds)[number]
 
 interface Parts {
   readonly method: string
-  /** As it was sent. */
+  /** As sent. */
   readonly path: string
-  /** As it was sent, without its question mark. */
+  /** As sent, without the question mark. */
   readonly query: string
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: { readonly body: string; readonly isBase64Encoded: boolean }
@@ -33,18 +33,18 @@ const joined = (pairs: Pairs) =>
 
 const orNull = <A extends object>(map: A): A | null => (Object.keys(map).length === 0 ? null : map)
 
-/** Name and value of what stands between ampersands, as they were sent. */
+/** The names and values of a query, without decoding. */
 const rawPairs = (query: string): Pairs =>
   query === ""
     ? []
     : query.split("&").map((part) => {
-        const at = part.indexOf("=")
-        return at < 0 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)]
+        const equals = part.indexOf("=")
+        return equals < 0 ? [part, ""] : [part.slice(0, equals), part.slice(equals + 1)]
       })
 
 const decodedPairs = (query: string): Pairs => [...new URLSearchParams(query)]
 
-/** What HTTP APIs hand over: decoded once, and cut at a question mark that was encoded. */
+/** The path of an HTTP API: decoded once, and truncated at an encoded question mark. */
 const decodedPath = (path: string) => decodeURIComponent(path).split("?", 1)[0]!
 
 const ownDomain = "a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com"
@@ -60,7 +60,7 @@ const version1 = ({ body, headers, method, query }: Parts, path: string, context
   pathParameters: { proxy: path.slice(1) },
   stageVariables: null,
   requestContext: { apiId: "a1b2c3d4e5", domainName: ownDomain, httpMethod: method, protocol: "HTTP/1.1", ...context },
-  // An absent body is null here.
+  // An absent body is null in this format.
   body: body.body === "" ? null : body.body,
   isBase64Encoded: body.isBase64Encoded
 })
@@ -82,7 +82,7 @@ const version2 = ({ body, headers, method, query }: Parts, path: string, context
       http: { method, path, protocol: "HTTP/1.1", sourceIp: "192.0.2.1", userAgent: "test" },
       ...context
     },
-    // An absent body is absent here.
+    // An absent body has no field in this format.
     ...(body.body === "" ? {} : { body: body.body }),
     isBase64Encoded: body.isBase64Encoded
   }
@@ -115,13 +115,13 @@ const events: Record<Kind, (parts: Parts) => object> = {
 
 const textual = /^(?:text\/|application\/(?:json|javascript|xml)(?:;|$))/
 
-/** Text where it says that it is, nothing says that it is compressed, and it can be put into an event at all. */
+/** Plain text if the content type is textual, there is no content encoding, and the bytes are valid UTF-8. */
 const bodyOf = (bytes: Buffer, headers: Headers): Parts["body"] => {
   const isText = textual.test(headers.get("content-type") ?? "") && !headers.has("content-encoding") && isUtf8(bytes)
   return { body: bytes.toString(isText ? "utf8" : "base64"), isBase64Encoded: bytes.length > 0 && !isText }
 }
 
-/** The event of a request. `target` stands for the path and query of a URL that no `Request` can hold. */
+/** The event of a request. `target` replaces path and query with ones that `Request` would normalize. */
 export const eventOf = async (kind: Kind, request: Request, target?: string): Promise<unknown> => {
   const { pathname, search } = new URL(request.url)
   const [path = "", query = ""] = (target ?? pathname + search).split(/\?(.*)/s)
@@ -139,7 +139,7 @@ export const eventOf = async (kind: Kind, request: Request, target?: string): Pr
   return JSON.parse(JSON.stringify(events[kind](parts)))
 }
 
-/** What AWS answers with; it ignores what is not meant for this kind. */
+/** The response that AWS sends. Each gateway ignores the fields of the others. */
 const responseOf = (kind: Kind, result: LambdaResult): Response => {
   const {
     body,
@@ -158,12 +158,12 @@ const responseOf = (kind: Kind, result: LambdaResult): Response => {
     )
   }
   const bytes = Buffer.from(body, isBase64Encoded ? "base64" : "utf8")
-  const answer = new Headers()
-  for (const [name, value] of pairs) answer.append(name, value)
-  return new Response(bytes.length === 0 ? null : bytes, { status: statusCode, headers: answer })
+  const responseHeaders = new Headers()
+  for (const [name, value] of pairs) responseHeaders.append(name, value)
+  return new Response(bytes.length === 0 ? null : bytes, { status: statusCode, headers: responseHeaders })
 }
 
-/** Takes requests through a handler, as if through AWS. */
+/** Sends requests through a handler as AWS does. */
 export const overLambda =
   (kind: Kind, handler: (event: unknown) => Promise<LambdaResult>) =>
   async (request: Request): Promise<Response> =>

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { createHandler, eventOf, type LambdaHandler, UnknownEventError } from "../src/index.ts"
 import * as Events from "./Events.ts"
 
-const key = "a key of the test's own making"
+const key = "a key for the lambda tests"
 const storage = MemoryStorage.layer
 
 const closed = (handler: LambdaHandler) => {
@@ -18,8 +18,8 @@ const closed = (handler: LambdaHandler) => {
 
 const health = () => Events.eventOf("url", new Request("http://localhost/health"))
 
-/** What every answer of ours has, whoever made it. */
-const dressed = {
+/** The headers of every response. */
+const commonHeaders = {
   "cache-control": "no-store",
   "content-type": "application/json",
   "x-content-type-options": "nosniff",
@@ -29,7 +29,7 @@ const dressed = {
 const type = ({ body, statusCode }: { statusCode: number; body: string }) => [statusCode, JSON.parse(body).type]
 
 describe("createHandler", () => {
-  it("is a handler of AWS's own types", () => {
+  it("has the type of AWS's own handlers", () => {
     const handler = closed(createHandler({ storage }))
     const typed: [APIGatewayProxyHandler, APIGatewayProxyHandlerV2, LambdaFunctionURLHandler, ALBHandler] = [
       handler,
@@ -37,11 +37,11 @@ describe("createHandler", () => {
       handler,
       handler
     ]
-    // Of a function with a third parameter, newer Node runtimes say that callbacks are gone.
+    // Newer Lambda runtimes reject handlers with a third parameter, the callback.
     expect(typed.map(({ length }) => length)).toEqual([1, 1, 1, 1])
   })
 
-  it.each(Events.kinds)("reads a name that no URL can hold, over %s", async (kind) => {
+  it.each(Events.kinds)("reads a name that URLs normalize away, over %s", async (kind) => {
     const handler = closed(createHandler({ storage, apiKeys: [key] }))
     const client = HttpClient.make(Events.overLambda(kind, handler), key)
     await client.put("/api/v1/agents", { agent_name: ".." })
@@ -58,7 +58,7 @@ describe("createHandler", () => {
     expect((await get("/health")).status).toBe(404)
   })
 
-  it("shows a rule of one's own what the gateway found out", async () => {
+  it("passes the result of a gateway's authorizer to authorize", async () => {
     const handler = closed(
       createHandler({
         storage,
@@ -84,7 +84,7 @@ describe("createHandler", () => {
     expect(eventOf(new Request("http://localhost/"))).toBeUndefined()
   })
 
-  it("answers the health check of a load balancer", async () => {
+  it("responds to the health check of a load balancer", async () => {
     const handler = closed(createHandler({ storage }))
     const event = {
       requestContext: { elb: { targetGroupArn: "arn:aws:elasticloadbalancing:eu-west-1:1:targetgroup/t/0" } },
@@ -103,7 +103,7 @@ describe("createHandler", () => {
     })
   })
 
-  it("answers methods and bodies that a Request would refuse", async () => {
+  it("accepts methods and bodies that the Request constructor rejects", async () => {
     const handler = closed(createHandler({ storage }))
     const event = (method: string) => ({
       httpMethod: method,
@@ -117,23 +117,23 @@ describe("createHandler", () => {
     expect(type(await handler(event("CONNECT")))).toEqual([405, "method-not-allowed"])
   })
 
-  it("answers 400 to a header that cannot be one", async () => {
+  it("returns 400 for an invalid header", async () => {
     const handler = closed(createHandler({ storage }))
     for (const headers of [{ "a b": "x" }, { a: "x\ny" }, { "": "x" }]) {
       const refused = await handler({ httpMethod: "GET", path: "/health", headers, requestContext: {} })
       expect(type(refused)).toEqual([400, "bad-request"])
-      expect(Object.keys(refused.multiValueHeaders!)).toEqual(Object.keys(dressed))
+      expect(Object.keys(refused.multiValueHeaders!)).toEqual(Object.keys(commonHeaders))
     }
   })
 
-  it("fails an invocation that is no HTTP request", async () => {
+  it("rejects an event that is not an HTTP request", async () => {
     const handler = closed(createHandler({ storage }))
     const failed = handler({ source: "aws.events" })
     await expect(failed).rejects.toBeInstanceOf(UnknownEventError)
     await expect(failed).rejects.toMatchObject({ name: "UnknownEventError", type: "unknown-event" })
   })
 
-  it("opens the storage while the function starts, once for all calls", async () => {
+  it("opens the storage once, while the function starts", async () => {
     let opened = 0
     const counted = Layer.unwrap(Effect.sync(() => (opened++, storage)))
     const handler = closed(createHandler({ storage: counted }))
@@ -142,7 +142,7 @@ describe("createHandler", () => {
     expect(opened).toBe(1)
   })
 
-  it("answers 503 while the storage cannot be opened, and tries again with each call", async () => {
+  it("returns 503 while the storage cannot be opened, and retries on each invocation", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
     let tries = 0
@@ -150,11 +150,11 @@ describe("createHandler", () => {
       Effect.suspend(() => (++tries < 3 ? Effect.fail(new Error("away")) : Effect.succeed(storage)))
     )
     const handler = closed(createHandler({ storage: flaky }))
-    // What failed before anybody called is nobody's answer.
+    // The attempt during the start fails without an invocation.
     await vi.waitFor(() => expect(log).toHaveBeenCalledTimes(1))
     const refused = await handler(await health())
     expect(type(refused)).toEqual([503, "storage-unavailable"])
-    expect(refused.headers).toEqual({ ...dressed, "retry-after": "1" })
+    expect(refused.headers).toEqual({ ...commonHeaders, "retry-after": "1" })
     expect(log).toHaveBeenLastCalledWith(
       "Tachograph could not be opened:",
       expect.objectContaining({ message: "storage-unavailable: away" })
@@ -166,10 +166,10 @@ describe("createHandler", () => {
   it.each([
     ["an unset key", `{ storage: MemoryStorage.layer, apiKeys: [process.env.NO_SUCH_VARIABLE] }`, "apiKeys: expected"],
     ["an empty key", `{ storage: MemoryStorage.layer, apiKeys: [""] }`, "apiKeys: expected"],
-    ["a base that is no path", `{ storage: MemoryStorage.layer, basePath: "a b" }`, "basePath: expected"],
-    ["a rule that is none", `{ storage: MemoryStorage.layer, authorize: "me" }`, "authorize: expected"],
-    ["a storage that is none", `{ storage: "memory:" }`, "storage: expected"]
-  ])("fails the start of the function with %s, and says why", async (_name, options, reason) => {
+    ["an invalid base path", `{ storage: MemoryStorage.layer, basePath: "a b" }`, "basePath: expected"],
+    ["a rule that is not a function", `{ storage: MemoryStorage.layer, authorize: "me" }`, "authorize: expected"],
+    ["an invalid storage", `{ storage: "memory:" }`, "storage: expected"]
+  ])("fails the start of the function with %s, and reports the reason", async (_name, options, reason) => {
     const program = `
       import { MemoryStorage } from "@tachograph/core"
       import { createHandler } from "@tachograph/lambda"
@@ -182,7 +182,7 @@ describe("createHandler", () => {
     await expect(started).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(`TypeError: ${reason}`) })
   })
 
-  it("fails each call where an option is wrong, and opens nothing", async () => {
+  it("rejects every invocation with an invalid option, and opens no storage", async () => {
     const before = process.listenerCount("SIGTERM")
     let opened = 0
     const counted = Layer.unwrap(Effect.sync(() => (opened++, storage)))
@@ -194,21 +194,21 @@ describe("createHandler", () => {
     expect(process.listenerCount("SIGTERM")).toBe(before)
   })
 
-  it("tries for the call itself where what began before it fails", async () => {
+  it("retries for the invocation if the attempt that began before it fails", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
-    const began = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
     let tries = 0
-    const halfway = Effect.promise(() => began.promise).pipe(Effect.andThen(Effect.fail(new Error("frozen"))))
+    const halfway = Effect.promise(() => gate.promise).pipe(Effect.andThen(Effect.fail(new Error("frozen"))))
     const flaky = Layer.unwrap(Effect.suspend(() => (++tries === 1 ? halfway : Effect.succeed(storage))))
     const handler = closed(createHandler({ storage: flaky }))
     const answers = [handler(await health()), handler(await health())]
-    began.resolve()
+    gate.resolve()
     expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200])
     expect(tries).toBe(2)
   })
 
-  it("answers 503 once it is closed, opens nothing any more, and leaves no listener behind", async () => {
+  it("returns 503 after close, opens no storage and leaves no listener", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
     const before = process.listenerCount("SIGTERM")

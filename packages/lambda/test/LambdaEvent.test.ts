@@ -7,7 +7,7 @@ const target = async (kind: Kind, sent: string) =>
   read(await eventOf(kind, new Request("http://localhost/"), sent)).target
 
 const decoding: ReadonlyArray<Kind> = ["http", "http-1"]
-const faithful = kinds.filter((kind) => !decoding.includes(kind))
+const preserving = kinds.filter((kind) => !decoding.includes(kind))
 
 const apiDomain = "a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com"
 
@@ -25,18 +25,18 @@ describe("Paths", () => {
     "/"
   ]
 
-  it.each(faithful.flatMap((kind) => paths.map((path) => [kind, path] as const)))(
-    "come from %s as they were sent: %s",
+  it.each(preserving.flatMap((kind) => paths.map((path) => [kind, path] as const)))(
+    "are unchanged from %s: %s",
     async (kind, path) => {
       expect(await target(kind, path)).toBe(path)
     }
   )
 
   it.each(decoding.flatMap((kind) => paths.map((path) => [kind, path] as const)))(
-    "are encoded again from %s, where nothing was lost: %s",
+    "are encoded again from %s, as far as possible: %s",
     async (kind, path) => {
       const read = await target(kind, path)
-      // HTTP APIs cut at the question mark, and what was a slash cannot be told.
+      // HTTP APIs truncate the path at an encoded question mark, and decode encoded slashes.
       expect(decodeURIComponent(read)).toBe(decodeURIComponent(path).split("?")[0])
       if (!/%2F|%3F/.test(path)) {
         expect(read.split("/").map(decodeURIComponent)).toEqual(path.split("/").map(decodeURIComponent))
@@ -46,7 +46,7 @@ describe("Paths", () => {
 
   it.each<[what: string, event: object, path: string]>([
     [
-      "REST: its path has none",
+      "REST: the path does not contain it",
       {
         httpMethod: "GET",
         path: "/api/v1/events",
@@ -55,7 +55,7 @@ describe("Paths", () => {
       "/api/v1/events"
     ],
     [
-      "REST, a stage named as a path begins: its path has none",
+      "REST, a stage with the name of the first segment",
       {
         httpMethod: "GET",
         path: "/api/v1/events",
@@ -64,7 +64,7 @@ describe("Paths", () => {
       "/api/v1/events"
     ],
     [
-      "REST on a domain of one's own, a stage named as a path begins",
+      "REST on a custom domain, a stage with the name of the first segment",
       {
         httpMethod: "GET",
         path: "/api/v1/events",
@@ -73,7 +73,7 @@ describe("Paths", () => {
       "/api/v1/events"
     ],
     [
-      "REST on a domain of one's own, mapped below a path: `basePath` is for it",
+      "REST on a custom domain with a base path mapping, which `basePath` handles",
       {
         httpMethod: "GET",
         path: "/mapped/health",
@@ -111,7 +111,7 @@ describe("Paths", () => {
       "/health"
     ],
     [
-      "HTTP, payload 2.0, on a domain of one's own",
+      "HTTP, payload 2.0, on a custom domain",
       {
         rawPath: "/prod/health",
         rawQueryString: "",
@@ -120,7 +120,7 @@ describe("Paths", () => {
       "/health"
     ],
     [
-      "HTTP, payload 2.0, once",
+      "HTTP, payload 2.0, removed only once",
       {
         rawPath: "/api/api/v1/events",
         rawQueryString: "",
@@ -129,7 +129,7 @@ describe("Paths", () => {
       "/api/v1/events"
     ],
     [
-      "HTTP, payload 2.0, a longer name",
+      "HTTP, payload 2.0, a segment that begins with the stage",
       {
         rawPath: "/production/health",
         rawQueryString: "",
@@ -138,7 +138,7 @@ describe("Paths", () => {
       "/production/health"
     ],
     [
-      "HTTP, payload 2.0, the stage alone",
+      "HTTP, payload 2.0, only the stage",
       {
         rawPath: "/prod",
         rawQueryString: "",
@@ -155,12 +155,12 @@ describe("Paths", () => {
       },
       "/$default/health"
     ]
-  ])("lose the stage where they have it: %s", (_, event, path) => {
+  ])("have the stage removed if they contain it: %s", (_, event, path) => {
     expect(read(event).target).toBe(path)
   })
 })
 
-it("takes what is no Unicode for what stands in for it", () => {
+it("replaces lone surrogates", () => {
   const http = { method: "GET" }
   expect(read({ rawPath: "/a\ud800", requestContext: { http } }).target).toBe("/a%EF%BF%BD")
   const parameters = { a: ["\ud800"] }
@@ -168,35 +168,32 @@ it("takes what is no Unicode for what stands in for it", () => {
   expect(read(event).target).toBe("/?a=%EF%BF%BD")
 })
 
-it("takes nothing off where there is no stage", () => {
+it("removes nothing without a stage", () => {
   expect(read({ rawPath: "//health", requestContext: { http: { method: "GET" } } }).target).toBe("//health")
 })
 
 it.each<[Kind, object]>([
-  ["rest", { headers: "multi", describesStatus: false }],
-  ["http", { headers: "cookies", describesStatus: false }],
-  ["http-1", { headers: "multi", describesStatus: false }],
-  ["url", { headers: "cookies", describesStatus: false }],
-  ["alb", { headers: "single", describesStatus: true }],
-  ["alb-multi", { headers: "multi", describesStatus: true }]
-])("knows how %s wants its answer", async (kind, form) => {
-  expect(read(await eventOf(kind, new Request("http://localhost/"))).answer).toEqual(form)
+  ["rest", { headers: "multi", hasStatusDescription: false }],
+  ["http", { headers: "cookies", hasStatusDescription: false }],
+  ["http-1", { headers: "multi", hasStatusDescription: false }],
+  ["url", { headers: "cookies", hasStatusDescription: false }],
+  ["alb", { headers: "single", hasStatusDescription: true }],
+  ["alb-multi", { headers: "multi", hasStatusDescription: true }]
+])("selects the result format of %s", async (kind, format) => {
+  expect(read(await eventOf(kind, new Request("http://localhost/"))).resultFormat).toEqual(format)
 })
 
 describe("Queries", () => {
   const query = "a=1&b=x%26y%3Dz&plus=%2B&space=a+b&%C3%A9=%F0%9F%98%80&none=&a=2"
 
-  it.each(kinds.filter((kind) => kind !== "alb"))(
-    "say over %s what was sent, repeated names included",
-    async (kind) => {
-      const { searchParams } = new URL(await target(kind, `/x?${query}`), "http://localhost")
-      const sent = new URLSearchParams(query)
-      for (const name of sent.keys()) expect(searchParams.getAll(name)).toEqual(sent.getAll(name))
-      expect(searchParams.size).toBe(sent.size)
-    }
-  )
+  it.each(kinds.filter((kind) => kind !== "alb"))("are the same over %s, including repeated names", async (kind) => {
+    const { searchParams } = new URL(await target(kind, `/x?${query}`), "http://localhost")
+    const sent = new URLSearchParams(query)
+    for (const name of sent.keys()) expect(searchParams.getAll(name)).toEqual(sent.getAll(name))
+    expect(searchParams.size).toBe(sent.size)
+  })
 
-  it("lose all but the last value of a name over a load balancer that takes single values", async () => {
+  it("keep only the last value of a name over a load balancer with single values", async () => {
     const { searchParams } = new URL(await target("alb", `/x?${query}`), "http://localhost")
     expect([...searchParams]).toEqual([...new URLSearchParams(query.replace("a=1", "a=2").replace(/&a=2$/, ""))])
   })
@@ -204,19 +201,19 @@ describe("Queries", () => {
 
 describe("Headers", () => {
   const named = async (kind: Kind, name: string) => {
-    // A character for each byte, as a client sends it.
+    // One character per byte, as on the wire.
     const word = Buffer.from("ключ").toString("latin1")
     const headers = { cookie: "a=1; b=2", "idempotency-key": word }
     const { headers: pairs } = read(await eventOf(kind, new Request("http://localhost/", { headers })))
     return pairs.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value)
   }
 
-  it.each(kinds)("come from %s with their cookies", async (kind) => {
+  it.each(kinds)("include the cookies from %s", async (kind) => {
     expect(await named(kind, "cookie")).toEqual(["a=1; b=2"])
     expect(await named(kind, "idempotency-key")).toEqual(["ключ"])
   })
 
-  it("come each by itself where the event holds lists, and never twice", () => {
+  it("are separate for multi-value headers, without duplicates", () => {
     const multiValueHeaders = { "X-Two": ["1", "2"], "X-One": ["1"] }
     const headers = { "X-Two": "2", "X-One": "1" }
     for (const requestContext of [{}, { elb: {} }]) {
@@ -234,12 +231,12 @@ describe("Bodies", () => {
   const bodies: ReadonlyArray<[what: string, type: string, bytes: Uint8Array<ArrayBuffer>]> = [
     ["text", "application/json", new TextEncoder().encode(`{"é":"😀"}`)],
     ["a byte order mark", "application/json", new TextEncoder().encode("\ufeff{}")],
-    ["no UTF-8", "application/json", Uint8Array.of(0x22, 0xff, 0xfe, 0x22)],
+    ["invalid UTF-8", "application/json", Uint8Array.of(0x22, 0xff, 0xfe, 0x22)],
     ["binary", "application/octet-stream", Uint8Array.from({ length: 256 }, (_, i) => i)]
   ]
 
   it.each(kinds.flatMap((kind) => bodies.map((body) => [kind, ...body] as const)))(
-    "come from %s byte for byte: %s",
+    "are the same bytes from %s: %s",
     async (kind, _, type, bytes) => {
       const request = new Request("http://localhost/", {
         method: "POST",
@@ -251,7 +248,7 @@ describe("Bodies", () => {
     }
   )
 
-  it.each(kinds)("are none where none came: %s", async (kind) => {
+  it.each(kinds)("are undefined if empty: %s", async (kind) => {
     expect(read(await eventOf(kind, new Request("http://localhost/"))).body).toBeUndefined()
     expect(
       read(await eventOf(kind, new Request("http://localhost/", { method: "POST", body: "" }))).body
@@ -259,7 +256,7 @@ describe("Bodies", () => {
   })
 })
 
-describe("What is no HTTP request", () => {
+describe("An event that is not an HTTP request", () => {
   it.each([
     ["null", null],
     ["undefined", undefined],
@@ -271,8 +268,8 @@ describe("What is no HTTP request", () => {
     ["a WebSocket", { requestContext: { eventType: "MESSAGE", connectionId: "c", domainName: apiDomain }, body: "x" }],
     ["a method without a path", { httpMethod: "GET", path: 7, requestContext: null }],
     ["a path without a method", { rawPath: "/health", requestContext: { http: {} } }],
-    ["a path that is none", { httpMethod: "GET", path: "health", requestContext: {} }]
-  ])("is refused: %s", (_, event) => {
+    ["a path without a leading slash", { httpMethod: "GET", path: "health", requestContext: {} }]
+  ])("is rejected: %s", (_, event) => {
     expect(() => read(event)).toThrow(UnknownEventError)
   })
 })

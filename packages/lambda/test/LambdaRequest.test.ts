@@ -8,12 +8,12 @@ const call = (fields: Partial<HttpCall>): HttpCall => ({
   headers: [],
   body: undefined,
   event: undefined,
-  answer: { headers: "single", describesStatus: false },
+  resultFormat: { headers: "single", hasStatusDescription: false },
   ...fields
 })
 
-describe("A request", () => {
-  it("has the method and the target of the event to the letter", () => {
+describe("LambdaRequest", () => {
+  it("keeps the method and the target of the event unchanged", () => {
     for (const method of ["GET", "TRACE", "CONNECT", "patch"]) {
       const body = new TextEncoder().encode("{}")
       const request = toRequest(call({ method, target: "/a/../%2E%2E/é b?x=#y", body }))
@@ -21,7 +21,7 @@ describe("A request", () => {
     }
   })
 
-  it("has its headers as Node reads them: a character for each byte", () => {
+  it("has header values with one character per byte, as in Node", () => {
     const { headers } = toRequest(
       call({
         headers: [
@@ -33,7 +33,7 @@ describe("A request", () => {
     expect(Buffer.from(headers.get("x-word")!, "latin1").toString("utf8")).toBe("ключ, é")
   })
 
-  it("says how long its body is, whatever the event says", async () => {
+  it("sets Content-Length to the length of the body", async () => {
     const headers = [["Content-Length", "7"]] as const
     const body = new TextEncoder().encode("é")
     const request = toRequest(call({ method: "POST", headers, body }))
@@ -43,13 +43,13 @@ describe("A request", () => {
     expect([empty.headers.get("content-length"), empty.body]).toEqual([null, null])
   })
 
-  it("knows its event, and no other request does", () => {
+  it("returns the event of a request, and undefined for other requests", () => {
     const event = { requestContext: {} }
     expect(eventOf(toRequest(call({ event })))).toBe(event)
     expect(eventOf(new Request("http://localhost/"))).toBeUndefined()
   })
 
-  it("cannot have what is no header", () => {
+  it("rejects invalid headers", () => {
     for (const header of [
       ["a b", "x"],
       ["", "x"],

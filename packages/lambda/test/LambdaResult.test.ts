@@ -10,26 +10,26 @@ const response = () => {
   return new Response(`{"é":1}`, { status: 404, headers })
 }
 
-describe("A result", () => {
-  it("has its headers and its status as each front door wants them", async () => {
-    const same = { statusCode: 404, body: `{"é":1}`, isBase64Encoded: false }
+describe("LambdaResult", () => {
+  it("formats headers and status for each gateway", async () => {
+    const common = { statusCode: 404, body: `{"é":1}`, isBase64Encoded: false }
     const json = { "content-type": "application/json" }
-    expect(await fromResponse(response(), { headers: "cookies", describesStatus: false })).toEqual({
-      ...same,
+    expect(await fromResponse(response(), { headers: "cookies", hasStatusDescription: false })).toEqual({
+      ...common,
       headers: json,
       cookies
     })
-    expect(await fromResponse(response(), { headers: "multi", describesStatus: false })).toEqual({
-      ...same,
+    expect(await fromResponse(response(), { headers: "multi", hasStatusDescription: false })).toEqual({
+      ...common,
       multiValueHeaders: { "content-type": ["application/json"], "set-cookie": cookies }
     })
-    expect(await fromResponse(response(), { headers: "multi", describesStatus: true })).toEqual({
-      ...same,
+    expect(await fromResponse(response(), { headers: "multi", hasStatusDescription: true })).toEqual({
+      ...common,
       statusDescription: "404 Not Found",
       multiValueHeaders: { "content-type": ["application/json"], "set-cookie": cookies }
     })
-    expect(await fromResponse(response(), { headers: "single", describesStatus: true })).toEqual({
-      ...same,
+    expect(await fromResponse(response(), { headers: "single", hasStatusDescription: true })).toEqual({
+      ...common,
       statusDescription: "404 Not Found",
       headers: { ...json, "set-cookie": cookies[1] }
     })
@@ -40,8 +40,8 @@ describe("A result", () => {
     ["nothing", Buffer.alloc(0), false],
     ["compressed", gzipSync("x"), true],
     ["binary", Buffer.from([0, 0xff]), true]
-  ])("is base64 where it is no text: %s", async (_, bytes, isBase64Encoded) => {
-    const result = await fromResponse(new Response(bytes), { headers: "single", describesStatus: false })
+  ])("encodes the body in base64 unless it is UTF-8: %s", async (_, bytes, isBase64Encoded) => {
+    const result = await fromResponse(new Response(bytes), { headers: "single", hasStatusDescription: false })
     expect(result.isBase64Encoded).toBe(isBase64Encoded)
     expect(Buffer.from(result.body, isBase64Encoded ? "base64" : "utf8").equals(bytes)).toBe(true)
   })

@@ -10,18 +10,18 @@ import { expect, it, onTestFinished } from "vitest"
 import { createHandler } from "../src/index.ts"
 import { overLambda } from "./Events.ts"
 
-const key = "a key of the test's own making"
+const key = "a key for the lambda tests"
 const program = fileURLToPath(new URL("SigtermProcess.ts", import.meta.url))
 
-it("closes the storage on SIGTERM, and ends the process", async () => {
+it("closes the storage and exits on SIGTERM", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tachograph-"))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const file = join(directory, "t.db")
   const child = spawn(process.execPath, [program, file, key], { stdio: ["ignore", "pipe", "inherit"] })
   onTestFinished(() => void child.kill("SIGKILL"))
-  const [answered] = await once(child.stdout, "data")
-  expect(String(answered)).toBe("200\n")
-  // While it is open, SQLite keeps a log beside the file.
+  const [output] = await once(child.stdout, "data")
+  expect(String(output)).toBe("200\n")
+  // The write-ahead log exists while the storage is open.
   expect(readdirSync(directory)).toContain("t.db-wal")
   child.kill("SIGTERM")
   expect(await once(child, "exit")).toEqual([0, null])

@@ -1,4 +1,4 @@
-/** A function's process: it records over SQLite, and stays as an execution environment does between two calls. */
+/** A function's process: it records to SQLite, and stays alive as an execution environment does between invocations. */
 import { sqlite } from "@tachograph/storage-sqlite"
 import { createHandler } from "../src/index.ts"
 import { eventOf } from "./Events.ts"
