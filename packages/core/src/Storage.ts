@@ -1,9 +1,9 @@
 /**
- * The port to a database. A storage speaks the domain's verbs, each of them atomic: it has happened whole and is durable
- * when its effect succeeds, and has left no trace when it fails. Payloads are bytes here, and stay the bytes they are.
+ * The port to a database. Each operation is atomic: its changes are complete and durable when its effect succeeds, and none
+ * of them is made when it fails. Payloads are opaque bytes here.
  *
- * Nothing is visible across projects. Text may be any well-formed Unicode without U+0000 where the domain says `Name`;
- * descriptions may hold anything that JSON can.
+ * Projects are isolated from each other. A `Name` is well-formed Unicode without U+0000; a description may contain any
+ * string that JSON can represent.
  */
 import { Context, Data, type DateTime, type Effect, Schema } from "effect"
 import type { Agent, AgentName } from "./domain/Agent.ts"
@@ -35,29 +35,29 @@ export class Storage extends Context.Service<
   Storage,
   {
     /**
-     * Appends all or none, payloads of one session in their order. Agents, versions, people and sessions that do not exist
-     * are created with the defaults of the interface; agents are numbered from 1 within the project, versions within their
-     * agent, in any concurrency without gaps. An id that is there already is a defect of the caller's: the effect dies.
+     * Appends all events or none; the events of one session are given in the order of their packs. Creates missing agents,
+     * versions, people and sessions with the defaults of the interface. Agents are numbered from 1 within the project and
+     * versions within their agent, without gaps, also under concurrent appends. Dies if an event id exists already.
      *
-     * Fails with `SessionConflict` where a session is not as the packs were written for: somebody else has appended to it, or
-     * erased something. Then nothing is appended, and the packs must be written anew.
+     * Fails with `SessionConflict` if another writer has appended to a session, or erased from it, since its packs were
+     * written. Nothing is appended; the caller writes the packs again from the current state.
      *
-     * Fails with `KeyConflict` where events were appended under the same idempotency keys, by a transaction that is waited for
-     * if it has not ended yet. Then nothing is appended either. No two events of one call have the same key.
+     * Fails with `KeyConflict` if events exist under the same idempotency keys. A concurrent transaction that has inserted
+     * one of the keys is waited for. Nothing is appended. No two events of one call may have the same key.
      *
-     * Answers the number of each event's session. A new session is of generation 0.
+     * Returns the session number of each event. A new session has generation 0.
      */
     readonly appendEvents: (
       events: ReadonlyArray<AppendEvent>
     ) => Result<ReadonlyArray<number>, SessionConflict | KeyConflict>
     readonly getEvent: (project: ProjectId, id: EventId) => Result<StoredEvent, EventNotFound>
-    /** In the order of ids, and so of time. */
+    /** Ordered by id, and therefore by time. */
     readonly listEvents: (project: ProjectId, query: EventQuery) => Result<ReadonlyArray<EventSummary>>
 
     readonly getSession: (project: ProjectId, session: SessionId) => Result<SessionState | undefined>
     /**
-     * Those packs of a session that there are, in ascending order and as they are at one moment. Of more than `newestBytes`
-     * together, where that is given, the newest.
+     * The existing packs of a session in these ranges, in ascending order, from one snapshot. With `newestBytes`, only the
+     * newest of them whose sizes add up to at most this many bytes.
      */
     readonly readPacks: (
       project: ProjectId,
@@ -66,26 +66,26 @@ export class Storage extends Context.Service<
       newestBytes?: number
     ) => Result<ReadonlyArray<StoredPack>>
     /**
-     * Those shared pieces that there are, by their SHA-256. Where `mostBytes` is given, no more of them, in the order of the
-     * names, than have so many bytes of text together.
+     * The existing shared pieces with these names (SHA-256). With `maxBytes`, only as many of them, in the order of `names`,
+     * as have at most this many bytes of text in total.
      */
     readonly readShared: (
       project: ProjectId,
       names: ReadonlyArray<Uint8Array>,
-      mostBytes?: number
+      maxBytes?: number
     ) => Result<ReadonlyArray<{ readonly sha256: Uint8Array; readonly bytes: Uint8Array }>>
 
     /**
-     * Takes events away, the oldest first, and marks their sessions as pendingSweep: what stood in them stays until the sessions
-     * are swept.
+     * Deletes at most `limit` events, oldest first, and marks their sessions as pending sweep. Their payloads stay in the
+     * packs until the sessions are swept.
      */
     readonly eraseEvents: (project: ProjectId, which: Erasable, limit: number) => Result<ErasedEvents>
-    /** Sessions out of which events were taken, and that were not swept since. By number. */
+    /** The numbers of the sessions that are pending sweep: events were deleted from them since their last sweep. */
     readonly listPendingSweep: (project: ProjectId, limit: number) => Result<ReadonlyArray<number>>
     /**
-     * One step of sweeping a session, during which nobody appends to it. Reads packs and hands them to `rewrite`, does what
-     * it answers, and raises the session's generation if that changes anything. Undefined if there is no such session.
-     * `rewrite` may be called again where a transaction is tried again, and must not remember the time before.
+     * One step of sweeping a session, in a transaction that excludes appends to it. Reads packs, passes them to `rewrite`,
+     * applies the changes that it returns, and increments the session's generation if there are any. Returns undefined if the
+     * session does not exist. `rewrite` runs again when the transaction is retried, so it must not keep state between calls.
      */
     readonly sweepPacks: <A>(
       project: ProjectId,
@@ -93,28 +93,28 @@ export class Storage extends Context.Service<
       request: SweepRequest,
       rewrite: (packs: SweepPacks) => SweepChanges<A>
     ) => Result<{ readonly value: A; readonly erased: ErasedAtLast } | undefined>
-    /** Takes a person away of whom no event is left; answers false if there is one. */
+    /** Deletes a person who has no events. Returns false if there are events. */
     readonly deletePerson: (project: ProjectId, id: PersonId) => Result<boolean, PersonNotFound>
-    /** Overwrites what was freed, where the storage can: see its documentation for what remains. */
+    /** Overwrites freed space if the storage supports it. The documentation of each storage says what remains. */
     readonly scrub: Result<void>
-    /** Takes or prolongs a lease, until the time given; false while another holder has it. */
+    /** Acquires or renews a lease until the given time. Returns false while another holder has it. */
     readonly takeLease: (name: string, holder: string, until: DateTime.Utc) => Result<boolean>
     readonly listProjects: Result<ReadonlyArray<ProjectId>>
 
-    /** From counters that are kept as events come and go. `sessions` is how many of the largest are told one by one. */
+    /** Read from counters that appends and erasures maintain. `sessions` is the number of largest sessions to list. */
     readonly usage: (project: ProjectId, sessions: number) => Result<StorageUsage>
 
-    /** Keeps a fingerprint under an id that its content determines; doing it again changes nothing. */
+    /** Stores a fingerprint under an id derived from its content. Idempotent. */
     readonly putFingerprint: (
       project: ProjectId,
       fingerprint: { readonly id: FingerprintId; readonly fields: JsonText; readonly createdAt: DateTime.Utc }
     ) => Result<void>
     readonly hasFingerprint: (project: ProjectId, id: FingerprintId) => Result<boolean>
 
-    /** Creates and numbers, or answers what is there, unchanged. */
+    /** Creates and numbers it, or returns the existing one unchanged. */
     readonly putAgent: (project: ProjectId, agent: Omit<Agent, "number">) => Result<Agent>
     readonly getAgent: (project: ProjectId, name: AgentName) => Result<Agent, AgentNotFound>
-    /** Creates and numbers, or answers what is there, unchanged. */
+    /** Creates and numbers it, or returns the existing one unchanged. */
     readonly putAgentVersion: (
       project: ProjectId,
       agent: AgentName,
@@ -126,7 +126,7 @@ export class Storage extends Context.Service<
       version: AgentVersionName
     ) => Result<AgentVersion, AgentNotFound | AgentVersionNotFound>
 
-    /** Creates, or answers who is there, unchanged. */
+    /** Creates the person, or returns the existing one unchanged. */
     readonly putPerson: (project: ProjectId, person: Person) => Result<Person>
     readonly getPerson: (project: ProjectId, id: PersonId) => Result<Person, PersonNotFound>
     /** Replaces all properties. */
@@ -135,26 +135,26 @@ export class Storage extends Context.Service<
     /** `hash` is the SHA-256 of the key. The project is created if it does not exist. */
     readonly putApiKey: (key: ApiKey, hash: Uint8Array) => Result<void>
     readonly findApiKey: (hash: Uint8Array) => Result<ApiKey | undefined>
-    /** Of all projects, oldest first. */
+    /** The keys of all projects, oldest first. */
     readonly listApiKeys: Result<ReadonlyArray<ApiKey>>
-    /** Answers the key as it is now, its first revocation kept; undefined if there is none of that id. */
+    /** Returns the updated key, or undefined if the id is unknown. A second revocation keeps the time of the first. */
     readonly revokeApiKey: (id: string, at: DateTime.Utc) => Result<ApiKey | undefined>
 
-    /** Batches of events that are worth appending at the same time. */
+    /** How many calls of `appendEvents` to run concurrently for the best throughput. */
     readonly appendConcurrency: number
-    /** Succeeds when the storage answers. */
+    /** Succeeds if the storage responds. */
     readonly ping: Result<void>
   }
 >()("tachograph/core/Storage") {}
 
-/** A session as packs are written for it. Numbers are never used twice in a project. */
+/** The state of a session that new packs build on. Session numbers are never reused within a project. */
 export interface SessionState {
   readonly number: number
-  /** Changes whenever something is taken out of a session. */
+  /** Incremented whenever a sweep changes the session's packs. */
   readonly generation: number
-  /** The number of its last pack; packs are numbered from 1. */
+  /** The number of the last pack. Packs are numbered from 1. */
   readonly packs: number
-  /** The last numbers of its pieces, in the history and among the parts. */
+  /** The highest piece numbers in use, in the history and among the parts. */
   readonly history: number
   readonly parts: number
 }
@@ -166,28 +166,28 @@ export interface AppendEvent {
   readonly idempotency?: Idempotency | undefined
 }
 
-/** A pack, and what the session must be for it to be right. */
+/** A pack, and the session state that it was written against. */
 export interface NewPack {
-  /** Undefined: there is no such session yet, or nothing in it. */
+  /** Undefined if the session did not exist when the pack was written. */
   readonly session: Pick<SessionState, "number" | "generation"> | undefined
-  /** Follows that of the session's last pack. */
+  /** One more than the session's last pack. */
   readonly number: number
   readonly bytes: Uint8Array
-  /** Pieces that it adds. */
+  /** How many pieces the pack adds to the history and to the parts. */
   readonly history: number
   readonly parts: number
-  /** Bytes of what is new in it, uncompressed. */
+  /** Size of its content in bytes, uncompressed. */
   readonly newBytes: number
-  /** What it names; kept if it is not there, and owned by the session from now on. */
+  /** The shared pieces that it references. Missing ones are stored; the session owns all of them from now on. */
   readonly shared: ReadonlyArray<SharedPiece>
 }
 
-/** Sessions that are not as they were believed to be: nothing was appended. */
+/** The sessions whose state differs from the one their packs were written against. Nothing was appended. */
 export class SessionConflict extends Schema.TaggedError<SessionConflict>()("session-conflict", {
   sessions: Schema.Array(Schema.Struct({ project: Schema.String, session: Schema.String }))
 }) {}
 
-/** A key under which there is an event, and what that was sent with. */
+/** An idempotency key in use: the event stored under it, and the hash of that event's body. */
 export interface TakenKey {
   readonly project: ProjectId
   readonly idempotency: Idempotency
@@ -195,20 +195,21 @@ export interface TakenKey {
   readonly receivedAt: DateTime.Utc
 }
 
-/** Some of the events are there already, or others under their keys: nothing was appended. */
+/** Events exist under some of the idempotency keys. Nothing was appended. */
 export class KeyConflict extends Data.TaggedError("key-conflict")<{ readonly taken: ReadonlyArray<TakenKey> }> {}
 
 export interface StoredEvent {
   readonly summary: EventSummary
-  /** The session's number, and the pack that the event came with. */
+  /** The session's number. */
   readonly session: number
+  /** The pack that was written for the event. */
   readonly pack: StoredPack
 }
 
 export type Erasable =
   | { readonly person: PersonId }
   | { readonly session: SessionId }
-  /** Events whose ids are older. */
+  /** Events whose ids are less than this one. */
   | { readonly before: EventId }
 
 export interface ErasedEvents {
@@ -216,42 +217,42 @@ export interface ErasedEvents {
 }
 
 export interface SweepRequest {
-  /** The highest number of the packs that may be rewritten now. */
+  /** The highest number of the packs to rewrite. */
   readonly to: number
-  /** So many of them are read at most, downwards; fewer where they are large, but at least one. */
+  /** How many packs to read at most, downwards from `to`. Fewer are read if they are large, but at least one. */
   readonly limit: number
-  /** Packs above this number are read too. */
+  /** Packs above this number are also read, as `added`. */
   readonly above: number
 }
 
 export interface SweepPacks {
   readonly state: SessionState
-  /** Changes whenever events are taken out, and is never the same twice; above 0 while the session is pendingSweep. */
+  /** A counter of deletions that never repeats a value. Greater than 0 while the session is pending sweep. */
   readonly pendingSweep: number
-  /** From the highest number that was asked for downwards; ascending. */
+  /** The packs at and below `SweepRequest.to`, in ascending order. */
   readonly packs: ReadonlyArray<SweepPack>
-  /** There are none below them. */
+  /** Whether `packs` includes the session's first pack. */
   readonly isLast: boolean
-  /** Above the number that was asked for; ascending. */
+  /** The packs above `SweepRequest.above`, in ascending order. */
   readonly added: ReadonlyArray<SweepPack>
 }
 
 export interface SweepChanges<A> {
   readonly packs: ReadonlyArray<Change>
   /**
-   * The session is swept of all that was taken out until `pendingSweep` was this: it owns the shared pieces of these names and no
-   * others, and goes if it has no events. Where more was taken out since, it stays pendingSweep.
+   * Set by the last step. The session then owns only the shared pieces with these names, and is deleted if it has no events.
+   * It stays pending sweep if its counter differs from `pendingSweep`: events were deleted since the sweep began.
    */
   readonly done: { readonly owned: ReadonlyArray<Uint8Array>; readonly pendingSweep: number } | undefined
   readonly value: A
 }
 
-/** What went at the end of a sweep. */
+/** What the last step of a sweep deleted. */
 export interface ErasedAtLast {
-  /** Shared pieces that nobody owned any more, and their bytes as stored. */
+  /** Shared pieces that no session owns any more, and their stored bytes. */
   readonly pieces: number
   readonly bytes: number
-  /** The session went, too. */
+  /** Whether the session was deleted. */
   readonly session: boolean
 }
 
@@ -261,7 +262,7 @@ export interface EventQuery {
   readonly agentVersion?: AgentVersionName | undefined
   readonly person?: PersonId | undefined
   readonly order: "asc" | "desc"
-  /** Starts behind this id, in the query's order. */
+  /** Starts after this id, in the query's order. */
   readonly after?: EventId | undefined
   /** At least 1. */
   readonly limit: number

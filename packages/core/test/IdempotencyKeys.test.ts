@@ -1,4 +1,4 @@
-/** What the writer makes of idempotency keys; what a storage makes of them stands in `StorageSuite`. */
+/** Idempotency keys in the recorder. `StorageSuite` tests them in the storages. */
 import { assert, describe, it } from "@effect/vitest"
 import { StorageSuite } from "@tachograph/testkit"
 import { Deferred, Effect, Fiber } from "effect"
@@ -11,18 +11,18 @@ import { type Call, callsOf, recording, type Service } from "./Recording.ts"
 
 const { Calls, StoreCheck } = StorageSuite
 
-const atOnce = <A>(recorder: Recorder["Service"], calls: ReadonlyArray<Call>, then: (id: string) => A) =>
-  Effect.forEach(calls, (call) => Effect.map(Calls.recordOnce(recorder, call), then), { concurrency: "unbounded" })
+const recordConcurrently = (recorder: Recorder["Service"], calls: ReadonlyArray<Call>) =>
+  Effect.forEach(calls, (call) => Effect.map(Calls.recordOnce(recorder, call), String), { concurrency: "unbounded" })
 
 describe("An idempotency key", () => {
-  it.effect("takes its event out of a batch, and leaves the others in it as they are", () =>
+  it.effect("replays its event within a batch, and the other events of the batch are recorded", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const calls = callsOf("a", 60).map((call, n) => ({ ...call, key: n % 3 === 0 ? `k${n}` : undefined }))
       const keyed = calls.filter(({ key }) => key !== undefined)
-      // Another process has recorded every third of them.
-      const before = yield* recording(storage, (recorder) => atOnce(recorder, keyed, String))
-      const ids = yield* recording(storage, (recorder) => atOnce(recorder, calls, String))
+      // Another process has recorded every third call.
+      const before = yield* recording(storage, (recorder) => recordConcurrently(recorder, keyed))
+      const ids = yield* recording(storage, (recorder) => recordConcurrently(recorder, calls))
       assert.deepStrictEqual(
         ids.filter((_, n) => n % 3 === 0),
         before
@@ -40,7 +40,7 @@ describe("An idempotency key", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("lets whoever repeats a request wait for the first, and fails with it", () =>
+  it.effect("makes a repeated request wait for the first one, and fail with it", () =>
     Effect.gen(function* () {
       const memory = yield* Storage
       const gate = yield* Deferred.make<void>()
@@ -54,11 +54,11 @@ describe("An idempotency key", () => {
           )
       }
       const [call] = callsOf("a", 1) as [Call]
-      const again = { ...call, key: "k" }
+      const keyed = { ...call, key: "k" }
       yield* recording(storage, (recorder) =>
         Effect.gen(function* () {
           const waiting = yield* Effect.forEach(
-            Array.from({ length: 10 }, () => again),
+            Array.from({ length: 10 }, () => keyed),
             (each) => Effect.forkChild(Effect.flip(Calls.recordOnce(recorder, each)))
           )
           for (let n = 0; n < 50; n++) yield* Effect.yieldNow
@@ -68,9 +68,9 @@ describe("An idempotency key", () => {
             assert.strictEqual(failure._tag, "storage-unavailable")
           }
           assert.strictEqual(appends, 1)
-          // The key is free: nothing was kept.
-          yield* Calls.recordOnce(recorder, again)
-          const another = { ...again, inputs: "{}" }
+          // Nothing was stored, so the key is free.
+          yield* Calls.recordOnce(recorder, keyed)
+          const another = { ...keyed, inputs: "{}" }
           const refused = (yield* Effect.flip(Calls.recordOnce(recorder, another))) as { readonly _tag: string }
           assert.strictEqual(refused._tag, "idempotency-key-reused")
         })

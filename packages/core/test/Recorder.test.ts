@@ -38,7 +38,7 @@ const event = (fingerprintId: FingerprintId): NewEvent => ({
 })
 
 describe("Recorder", () => {
-  it.effect("records under the server's clock and reads back what was sent", () =>
+  it.effect("records with the server's clock and reads back what was sent", () =>
     Effect.gen(function* () {
       const recorder = yield* Recorder
       yield* TestClock.setTime(1_767_323_045_678)
@@ -52,7 +52,7 @@ describe("Recorder", () => {
     }).pipe(Effect.provide(runtime))
   )
 
-  it.effect("looks at the session before the fingerprint", () =>
+  it.effect("checks the session before the fingerprint", () =>
     Effect.gen(function* () {
       const recorder = yield* Recorder
       const unknown = FingerprintId.make("11111111-1111-4111-8111-111111111111")
@@ -63,7 +63,7 @@ describe("Recorder", () => {
     }).pipe(Effect.provide(runtime))
   )
 
-  it.effect("finds a fingerprint that another process registered after it was asked for", () =>
+  it.effect("finds a fingerprint that another process registered after a failed look-up", () =>
     Effect.gen(function* () {
       const recorder = yield* Recorder
       const storage = yield* Storage
@@ -75,7 +75,7 @@ describe("Recorder", () => {
     }).pipe(Effect.provide(runtime))
   )
 
-  it.effect("works in the current project, which is default unless somebody says otherwise", () =>
+  it.effect("uses the current project, `default` unless it is set", () =>
     Effect.gen(function* () {
       const recorder = yield* Recorder
       const bot = AgentName.make("bot")
@@ -86,7 +86,7 @@ describe("Recorder", () => {
     }).pipe(Effect.provide(runtime))
   )
 
-  it.effect("says that there is a next page only where there is one", () =>
+  it.effect("returns a next page only if there is one", () =>
     Effect.gen(function* () {
       const recorder = yield* Recorder
       const id = yield* recorder.createFingerprint(fingerprint)

@@ -1,4 +1,4 @@
-/** What tests of the writer have in common. */
+/** Helpers for tests that record calls. */
 import { StorageSuite } from "@tachograph/testkit"
 import { Effect } from "effect"
 import { defaultProject } from "../src/domain/Project.ts"
@@ -12,7 +12,7 @@ export type Call = StorageSuite.Calls.Call
 
 export const callsOf = (session: string, count: number) => Calls.take(Calls.calls(session, ["alice", "bob"], 1), count)
 
-/** Runs with a recorder over a storage, and closes it. */
+/** Runs `body` with a recorder over a storage, and closes the recorder. */
 export const recording = <A, E>(storage: Service, body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>) =>
   Effect.andThen(
     Calls.putFingerprint(storage, defaultProject),

@@ -4,12 +4,12 @@ import { Name } from "./Name.ts"
 export const AgentName = Name.pipe(Schema.brand("AgentName"))
 export type AgentName = typeof AgentName.Type
 
-/** The agent of an event that names none. */
+/** The agent of an event that does not name one. */
 export const defaultAgentName = AgentName.make("default")
 
 export class Agent extends Schema.Class<Agent>("Agent")({
   name: AgentName,
-  /** Counts up from 1 within the project, without gaps. */
+  /** Numbered from 1 within the project, without gaps. */
   number: Schema.Int,
   createdAt: Schema.DateTimeUtcFromString,
   description: Schema.String

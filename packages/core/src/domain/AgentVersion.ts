@@ -4,13 +4,13 @@ import { Name } from "./Name.ts"
 export const AgentVersionName = Name.pipe(Schema.brand("AgentVersionName"))
 export type AgentVersionName = typeof AgentVersionName.Type
 
-/** The version of an event that names none. */
+/** The version of an event that does not name one. */
 export const defaultAgentVersionName = AgentVersionName.make("default")
 
 export class AgentVersion extends Schema.Class<AgentVersion>("AgentVersion")({
   name: AgentVersionName,
   description: Schema.NullOr(Schema.String),
-  /** Counts up from 1 within the agent, without gaps. */
+  /** Numbered from 1 within the agent, without gaps. */
   number: Schema.Int,
   createdAt: Schema.DateTimeUtcFromString,
   /** Null while the version is active. */

@@ -4,13 +4,13 @@ import { ProjectId } from "./Project.ts"
 
 export const scopes = ["record", "read", "admin"] as const
 
-/** `record`: the interface's nine endpoints. `read`: everything that only reads. `admin`: everything. */
+/** `record`: the nine recording endpoints. `read`: every endpoint that only reads. `admin`: every endpoint. */
 export const Scope = Schema.Literals(scopes)
 export type Scope = typeof Scope.Type
 
-/** What is known of a key; the key itself is shown once, when it is issued, and kept nowhere. */
+/** The metadata of a key. The key itself is shown once, when it is issued, and only its hash is stored. */
 export class ApiKey extends Schema.Class<ApiKey>("ApiKey")({
-  /** Names the key where the key itself must not be written: in lists, and to revoke it. */
+  /** Identifies the key without revealing it: in lists, and to revoke it. */
   id: Schema.String,
   project: ProjectId,
   name: Name,

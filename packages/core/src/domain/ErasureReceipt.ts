@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 
-/** What an erasure has taken away. */
+/** What an erasure deleted. */
 export const ErasureReceipt = Schema.Struct({
   events: Schema.Int,
-  /** Sessions that were left without events, and went whole. */
+  /** Sessions deleted because no events were left in them. */
   sessions: Schema.Int,
-  /** Pieces of payloads that no remaining event reaches. */
+  /** Pieces of payloads that no remaining event references. */
   pieces: Schema.Int,
-  /** Bytes that packs and shared pieces take less than before, as stored. */
+  /** Stored bytes of packs and shared pieces that were freed. */
   bytes: Schema.Int
 })
 export type ErasureReceipt = typeof ErasureReceipt.Type

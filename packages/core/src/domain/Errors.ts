@@ -1,4 +1,4 @@
-/** The expected failures. A tag is the `type` of the error on the wire; the status that goes with it is here too. */
+/** The expected failures. The tag is the `type` of the error on the wire; `httpApiStatus` is its HTTP status. */
 import { Schema } from "effect"
 
 export class FingerprintNotFound extends Schema.TaggedError<FingerprintNotFound>()(
@@ -33,7 +33,7 @@ export class SessionNotFound extends Schema.TaggedError<SessionNotFound>()(
   { httpApiStatus: 404 }
 ) {}
 
-/** The key came with another body before. */
+/** The idempotency key was used before with a different body. */
 export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReused>()(
   "idempotency-key-reused",
   {},
@@ -42,10 +42,10 @@ export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReuse
 
 export class EventNotFound extends Schema.TaggedError<EventNotFound>()("event-not-found", {}, { httpApiStatus: 404 }) {}
 
-/** More is waiting to be written than may wait. Nothing of the request was kept; worth another try, later. */
+/** The queue of events is full. Nothing of the request was stored; the client may retry later. */
 export class Overloaded extends Schema.TaggedError<Overloaded>()("overloaded", {}, { httpApiStatus: 503 }) {}
 
-/** The storage did not answer, and nothing of the request was kept. Worth another try. */
+/** The storage did not respond. Nothing of the request was stored; the client may retry. */
 export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()(
   "storage-unavailable",
   { cause: Schema.Defect() },

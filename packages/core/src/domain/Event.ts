@@ -14,7 +14,7 @@ export type EventId = typeof EventId.Type
 export const Api = Schema.Literals(ProviderNames.apis)
 export type Api = typeof Api.Type
 
-/** What people filter and add up, read out of a payload where it says so; null where it does not. */
+/** Fields for filters and totals, read from the payload; null if the payload does not contain them. */
 export const ModelFacts = Schema.Struct({
   model: Schema.NullOr(Schema.String),
   inputTokens: Schema.NullOr(Schema.Int),
@@ -32,12 +32,12 @@ export const callFields = {
   person: Schema.NullOr(PersonId),
   session: SessionId,
   occurredAt: Schema.NullOr(Schema.DateTimeUtcFromString),
-  /** Milliseconds that the call took, as the client reports it. */
+  /** Duration of the call in milliseconds, as the client reports it. */
   durationMs: Schema.NullOr(Schema.Finite)
 }
 export type CallFields = Pick<EventSummary, keyof typeof callFields>
 
-/** An event without its payload, as lists show it. Sizes are bytes of UTF-8 as sent. */
+/** An event without its payload, as in lists. Sizes are bytes of UTF-8, as sent. */
 export class EventSummary extends Schema.Class<EventSummary>("EventSummary")({
   id: EventId,
   receivedAt: Schema.DateTimeUtcFromString,
@@ -47,7 +47,7 @@ export class EventSummary extends Schema.Class<EventSummary>("EventSummary")({
   outputBytes: Schema.Int
 }) {}
 
-/** The two texts of a model call as they were sent: JSON, in UTF-8. */
+/** The two texts of a model call, byte for byte as they were sent: JSON in UTF-8. */
 export interface Payload {
   readonly inputs: Uint8Array
   readonly output: Uint8Array
@@ -57,7 +57,7 @@ export interface Event extends EventSummary {
   readonly payload: Payload
 }
 
-/** What Create Event answers: from here on the event is kept. */
+/** The result of Create Event. The event is committed. */
 export class EventReceipt extends Schema.Class<EventReceipt>("EventReceipt")({
   id: EventId,
   receivedAt: Schema.DateTimeUtcFromString

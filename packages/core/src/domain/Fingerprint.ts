@@ -1,4 +1,4 @@
-/** What a client runs on. Registered once, named by every event. */
+/** The environment that a client runs in. Registered once and referenced by every event. */
 import { Schema } from "effect"
 import { Uuid } from "./Uuid.ts"
 

@@ -1,23 +1,25 @@
-/** What a client calls a request by: sending it again under the same key does no more than the first time. */
+/** A client's name for a request: repeating the request under the same key has no further effect. */
 import { Duration, Schema } from "effect"
 import { Name } from "./Name.ts"
 import * as Violation from "./Violation.ts"
 
-/** In a header, whatever else has come to mean different things to different readers. */
+/** The key is sent in a header, where HTTP implementations disagree on how to decode other characters. */
 const printable = Violation.check(
   (key: string) =>
-    /^[ -~]*$/.test(key) ? undefined : Violation.valueError("idempotency keys are of printable ASCII characters"),
+    /^[ -~]*$/.test(key)
+      ? undefined
+      : Violation.valueError("idempotency keys must consist of printable ASCII characters"),
   { expected: "printable ASCII characters" }
 )
 
 export const IdempotencyKey = Name.check(printable).pipe(Schema.brand("IdempotencyKey"))
 export type IdempotencyKey = typeof IdempotencyKey.Type
 
-/** From the receipt of the event: then the key is free again. */
+/** How long a key is reserved, counted from the receipt of its event. */
 export const idempotencyKeyTtl = Duration.days(7)
 
 export interface Idempotency {
   readonly key: IdempotencyKey
-  /** The SHA-256 of the body that was sent with it, decompressed. */
+  /** The SHA-256 of the decompressed request body. */
   readonly bodyHash: Uint8Array
 }

@@ -1,18 +1,18 @@
 /**
- * JSON as the text that came: key order, spacing, `1.0` and duplicate keys included. Whoever holds one may rely on its
- * being valid JSON; it is parsed only where its meaning is needed, and never written anew.
+ * JSON as it was received, with its key order, white space, `1.0` and duplicate keys. A value of this type is valid JSON. It
+ * is parsed only where its content is needed, and never serialised again.
  */
 import { Schema } from "effect"
 
 export const JsonText = Schema.String.pipe(Schema.brand("JsonText"))
 export type JsonText = typeof JsonText.Type
 
-/** Brands a text that is known to be JSON, because it was cut out of one. */
+/** Brands a text that is known to be JSON because it is a slice of a valid one. */
 export const unsafe = (text: string): JsonText => text as JsonText
 
 export const of = (value: string | number | boolean | null): JsonText => unsafe(JSON.stringify(value))
 
-/** Joins fields whose values are JSON texts into an object, each value to the letter. */
+/** Builds an object from fields whose values are JSON texts. The values are copied verbatim. */
 export const object = (fields: Readonly<Record<string, JsonText>>): JsonText => {
   let text = "{"
   for (const [key, value] of Object.entries(fields)) {

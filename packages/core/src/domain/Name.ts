@@ -1,11 +1,11 @@
 /**
- * The rule that all names share: 1 to 255 code points of any Unicode but U+0000 and lone surrogates, neither of which
- * every database can hold. A name is never trimmed and never case-folded.
+ * The rule for all names: 1 to 255 Unicode code points without U+0000 and lone surrogates, which some databases cannot
+ * store. Names are not trimmed and not case-folded.
  */
 import { Schema } from "effect"
 import * as Violation from "./Violation.ts"
 
-/** Code points. Short enough for a key of any database, long enough for a URL or a file's path. */
+/** In code points. Short enough for an index key in any database, long enough for a URL or a file path. */
 export const maxNameLength = 255
 
 const violationOf = (minimum: number) => (name: string) => {
@@ -14,7 +14,7 @@ const violationOf = (minimum: number) => (name: string) => {
   }
   if (!name.isWellFormed()) return Violation.valueError("names cannot hold lone surrogates")
   if (name.includes("\u0000")) return Violation.valueError("names cannot hold the character U+0000")
-  // A code point takes at most two UTF-16 units, so most names need no count.
+  // Code points are counted only if there are more UTF-16 units than allowed code points.
   if (name.length > maxNameLength && Array.from(name).length > maxNameLength) {
     return {
       type: "string_too_long",
@@ -32,7 +32,7 @@ export const Name = Schema.String.check(
   })
 ).annotate({ description: "1 to 255 characters of any Unicode, except U+0000 and lone surrogates" })
 
-/** A name that may be empty, for the one place where the interface gives emptiness an error of its own. */
+/** A name that may be empty, for session ids: the interface has a separate error for an empty one. */
 export const NameOrEmpty = Schema.String.check(
   Violation.check(violationOf(0), { expected: "a name of at most 255 characters" })
 )

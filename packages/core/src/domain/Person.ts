@@ -7,7 +7,7 @@ export type PersonId = typeof PersonId.Type
 
 export class Person extends Schema.Class<Person>("Person")({
   id: PersonId,
-  /** The text of a JSON object, as it was sent. */
+  /** The text of a JSON object, verbatim. */
   properties: JsonText,
   createdAt: Schema.DateTimeUtcFromString
 }) {}

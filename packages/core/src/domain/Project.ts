@@ -1,11 +1,11 @@
-/** Everything belongs to a project; an API key opens exactly one, and nothing is ever readable across them. */
+/** Everything belongs to one project. An API key gives access to one project, and projects cannot read each other's data. */
 import { Context, Schema } from "effect"
 import { Name } from "./Name.ts"
 
 export const ProjectId = Name.pipe(Schema.brand("ProjectId"))
 export type ProjectId = typeof ProjectId.Type
 
-/** The project of whoever embeds the recorder and never needed to know of projects. */
+/** The project that is used if an embedding program does not set one. */
 export const defaultProject = ProjectId.make("default")
 
 export const CurrentProject = Context.Reference<ProjectId>("tachograph/core/CurrentProject", {

@@ -1,6 +1,6 @@
 /**
- * The neutral provider names of the interface, and the vendors' own as aliases of them. The neutral names are what is
- * stored and answered; the aliases are only ever accepted.
+ * The neutral provider names of the interface, with the vendors' names as aliases. Aliases are accepted in requests; only
+ * the neutral names are stored and returned.
  */
 const vendors = {
   provider1: ["openai"],
@@ -39,8 +39,8 @@ const aliasesOf = <Name extends string>(names: ReadonlyArray<Name>): ReadonlyMap
     )
   )
 
-/** A vendor's name of an API → the neutral one: `openai-responses` → `provider1-responses`. */
+/** From a vendor's name of an API to the neutral one: `openai-responses` → `provider1-responses`. */
 export const apiAliases = aliasesOf<Api>(apis)
 
-/** A vendor's name of a fingerprint field → the neutral one: `openai_sdk_version` → `provider1_sdk_version`. */
+/** From a vendor's name of a fingerprint field to the neutral one: `openai_sdk_version` → `provider1_sdk_version`. */
 export const sdkVersionAliases = aliasesOf<SdkVersionField>(sdkVersionFields)

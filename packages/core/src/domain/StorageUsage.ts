@@ -4,19 +4,19 @@ import { SessionId } from "./Session.ts"
 
 const counters = {
   events: Schema.Int,
-  /** Bytes of the payloads as clients sent them. */
+  /** Bytes of the payloads, as sent by clients. */
   sentBytes: Schema.Int,
-  /** Of these, bytes of what was not there before. */
+  /** Bytes of what was new in them, before compression. */
   newBytes: Schema.Int,
-  /** Bytes of the packs and shared pieces that hold it, compressed. Rows and indexes come on top. */
+  /** Bytes of the packs and shared pieces, compressed. Does not include rows and indexes. */
   storedBytes: Schema.Int
 }
 
-/** What payloads take. Shared pieces count for the project alone: they belong to no session more than to another. */
+/** The space that payloads take. Shared pieces count towards the project only, because several sessions may use them. */
 export const StorageUsage = Schema.Struct({
   ...counters,
   shared: Schema.Struct({ pieces: Schema.Int, newBytes: Schema.Int, storedBytes: Schema.Int }),
-  /** The largest first. */
+  /** Largest first. */
   agents: Schema.Array(Schema.Struct({ agent: AgentName, ...counters })),
   sessions: Schema.Array(Schema.Struct({ session: SessionId, ...counters }))
 })

@@ -1,6 +1,6 @@
 /**
- * UUIDs as pydantic takes them (hyphenated, simple, braced, URN; any case), normalised to lower-case hyphenated text,
- * and refused with the messages of the parser that it uses: the `uuid` crate, `uuid::parser`.
+ * UUIDs in the forms that pydantic accepts (hyphenated, simple, braced, URN; any case), normalised to lower-case hyphenated
+ * text. Error messages are those of the parser that pydantic uses: `uuid::parser` of the `uuid` crate.
  */
 import { Effect, Schema, SchemaTransformation } from "effect"
 import * as Violation from "./Violation.ts"
@@ -8,13 +8,12 @@ import * as Violation from "./Violation.ts"
 const hyphenated = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const simple = /^[0-9a-f]{32}$/i
 
-/** The text inside braces or behind the URN's prefix, and how many characters stand before it. */
-const unwrap = (text: string): readonly [inner: string, offset: number] =>
-  text.length > 1 && text.startsWith("{") && text.endsWith("}")
-    ? [text.slice(1, -1), 1]
-    : text.startsWith("urn:uuid:")
-      ? [text.slice(9), 9]
-      : [text, 0]
+/** Removes braces or the URN prefix. `offset` is the number of characters before `inner`. */
+const unwrap = (text: string): readonly [inner: string, offset: number] => {
+  if (text.length > 1 && text.startsWith("{") && text.endsWith("}")) return [text.slice(1, -1), 1]
+  if (text.startsWith("urn:uuid:")) return [text.slice(9), 9]
+  return [text, 0]
+}
 
 const normalise = (text: string): string | undefined => {
   const [inner, offset] = unwrap(text)
@@ -32,15 +31,17 @@ const encoder = new TextEncoder()
 
 const utf8Length = (character: string): number => {
   const code = character.codePointAt(0)!
-  return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x1_0000 ? 3 : 4
+  if (code < 0x80) return 1
+  if (code < 0x800) return 2
+  return code < 0x1_0000 ? 3 : 4
 }
 
-/** Says what is wrong with a text that `normalise` refused. Positions and lengths count bytes of UTF-8. */
-const complaint = (text: string): string => {
+/** The error message for a text that `normalise` rejected. Positions and lengths count bytes of UTF-8. */
+const describeError = (text: string): string => {
   const [inner, offset] = unwrap(text)
-  // Of a wrapped text of the right length that parser looks at what is inside, and has forgotten the rest.
-  if (offset > 0 && inner.length <= 36 && encoder.encode(inner).length === 36) return complaint(inner)
-  /** Where the first four hyphens stand. */
+  // For an inner text of the right length, the crate reports positions and lengths relative to it, not to the whole text.
+  if (offset > 0 && inner.length <= 36 && encoder.encode(inner).length === 36) return describeError(inner)
+  /** Positions of the first four hyphens. */
   const hyphens: Array<number> = []
   let groups = 1
   let index = 0
@@ -53,7 +54,7 @@ const complaint = (text: string): string => {
     }
     index += utf8Length(character)
   }
-  // All characters were found to be ASCII.
+  // All characters are ASCII, so the length in UTF-16 units is the length in bytes.
   const length = text.length
   if (groups === 1 && offset === 0) {
     return `invalid length: expected length 32 for simple format, found ${length}`
@@ -61,8 +62,8 @@ const complaint = (text: string): string => {
   if (groups !== 5) return `invalid group count: expected 5, found ${groups}`
   const misplaced = hyphens.findIndex((at, i) => at !== groupStarts[i + 1]! - 1)
   const group = misplaced === -1 ? 4 : misplaced
-  const found = (misplaced === -1 ? length : hyphens[misplaced]!) - groupStarts[group]!
-  return `invalid group length in group ${group}: expected ${groupLengths[group]}, found ${found}`
+  const groupLength = (misplaced === -1 ? length : hyphens[misplaced]!) - groupStarts[group]!
+  return `invalid group length in group ${group}: expected ${groupLengths[group]}, found ${groupLength}`
 }
 
 export const Uuid = Schema.String.annotate({ format: "uuid" }).pipe(
@@ -73,7 +74,7 @@ export const Uuid = Schema.String.annotate({ format: "uuid" }).pipe(
       decode: (text: string, options) => {
         const uuid = normalise(text)
         if (uuid !== undefined) return Effect.succeed(uuid)
-        const error = complaint(text)
+        const error = describeError(text)
         const msg = `Input should be a valid UUID, ${error}`
         return Effect.fail(Violation.issue({ type: "uuid_parsing", msg, ctx: { error } }, text, options))
       },
@@ -85,14 +86,14 @@ export const Uuid = Schema.String.annotate({ format: "uuid" }).pipe(
 export const toBytes = (uuid: string): Uint8Array => {
   const bytes = new Uint8Array(16)
   for (let at = 0, digit = 0; at < 16; at++) {
-    // A hyphen stands in front of the fifth, seventh, ninth and eleventh byte.
+    // Skip the hyphen before the fifth, seventh, ninth and eleventh byte.
     if (at === 4 || at === 6 || at === 8 || at === 10) digit++
     bytes[at] = (nibble(uuid.charCodeAt(digit++)) << 4) | nibble(uuid.charCodeAt(digit++))
   }
   return bytes
 }
 
-/** Of a digit of lower-case hexadecimal. */
+/** The value of a lower-case hexadecimal digit, given as its character code. */
 const nibble = (code: number): number => (code > 0x39 ? code - 0x57 : code - 0x30)
 
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))

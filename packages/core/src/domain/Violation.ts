@@ -1,8 +1,8 @@
 /**
- * Why a value was refused, in the vocabulary of pydantic v2, which the interface's validation errors speak.
+ * Why a value was rejected, in the terms of pydantic v2, whose format the interface's validation errors follow.
  *
- * A schema that refuses in its own way says so itself, with the annotation `violation`; what all schemas share
- * (a missing field, a string that is none) is known where issues are translated, in the router.
+ * A schema with its own error carries it as an annotation. Errors that all schemas share, such as a missing field or a wrong
+ * type, are added where the router translates issues.
  */
 import { Schema, type SchemaAST, SchemaIssue } from "effect"
 
@@ -13,16 +13,16 @@ export interface Violation {
   readonly ctx?: Readonly<Record<string, unknown>>
 }
 
-/** The annotation under which a schema, a filter or an issue carries its violation. */
+/** The annotation key of the violation on a schema, a filter or an issue. */
 export const annotationKey = "tachograph/violation"
 
-/** Annotates a schema with what is to be said when a value is not of its type. */
+/** Annotates a schema with the violation to report when a value is not of its type. */
 export const annotate =
   (violation: Violation) =>
   <S extends Schema.Top>(schema: S): S["Rebuild"] =>
     schema.annotate({ [annotationKey]: violation })
 
-/** A check that answers with the violation that `find` finds, if it finds one. */
+/** A check that fails with the violation that `find` returns, if any. */
 export const check = <T>(
   find: (value: T) => Violation | undefined,
   annotations?: Schema.Annotations.Filter
@@ -35,7 +35,7 @@ export const check = <T>(
 export const issue = (violation: Violation, value: unknown, options: SchemaAST.ParseOptions) =>
   new SchemaIssue.InvalidValue({ message: violation.msg, [annotationKey]: violation }, value, options)
 
-/** A rule of ours that pydantic has no type for, in the form that it gives to a validator's own error. */
+/** A rule without a pydantic error type, in the form that pydantic uses for a ValueError raised by a validator. */
 export const valueError = (message: string): Violation => ({
   type: "value_error",
   msg: `Value error, ${message}`,

@@ -1,7 +1,7 @@
 /**
- * Takes events out of the storage, with every piece of a payload that no remaining event reaches. In steps, each a short
- * transaction: first the events go, then their sessions are swept. Where it is interrupted, sessions stay marked, and the
- * next erasure in the project sweeps them too.
+ * Erases events, and every piece of a payload that no remaining event references. Works in short transactions: first it
+ * deletes the events, then it sweeps their sessions. If it is interrupted, the sessions stay pending sweep, and the next
+ * erasure in the project sweeps them.
  */
 import { Cause, Context, Effect, Exit, Layer } from "effect"
 import { type PersonNotFound, SessionNotFound, type StorageUnavailable } from "../domain/Errors.ts"
@@ -13,10 +13,12 @@ import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
 import { Sweep } from "../payload/Sweep.ts"
 import { type Erasable, Storage } from "../Storage.ts"
 
-/** Events that are taken away in one transaction, packs that are rewritten in one, and sessions that are listed at once. */
-const eventsAtOnce = 500
-const packsAtOnce = 256
-const sessionsAtOnce = 500
+/** Events deleted in one transaction. */
+const eventsPerStep = 500
+/** Packs rewritten in one transaction. */
+const packsPerStep = 256
+/** Sessions listed by one query. */
+const sessionsPerStep = 500
 
 export class Eraser extends Context.Service<
   Eraser,
@@ -29,13 +31,16 @@ export class Eraser extends Context.Service<
       project: ProjectId,
       session: SessionId
     ) => Effect.Effect<ErasureReceipt, SessionNotFound | StorageUnavailable>
-    /** Erases the events whose ids are older; `scrub` is left to the caller. `pace` is given every transaction to run. */
+    /**
+     * Erases the events whose ids are less than `before`. Every transaction runs through `throttle`. The caller runs
+     * `scrub`.
+     */
     readonly eraseOlder: (
       project: ProjectId,
       before: EventId,
-      pace: Throttle
+      throttle: Throttle
     ) => Effect.Effect<ErasureReceipt, StorageUnavailable>
-    /** Overwrites in the files what earlier erasures have freed, as far as the storage can. */
+    /** Overwrites what earlier erasures freed in the database files, if the storage supports it. */
     readonly scrub: Effect.Effect<void>
   }
 >()("tachograph/core/Eraser") {
@@ -45,14 +50,14 @@ export class Eraser extends Context.Service<
   )
 }
 
-/** Runs a step, and waits as it sees fit. */
+/** Runs a step, and may wait before or after it. */
 export type Throttle = <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
 const unthrottled: Throttle = (step) => step
 
-export const nothing: ErasureReceipt = { events: 0, sessions: 0, pieces: 0, bytes: 0 }
+export const emptyReceipt: ErasureReceipt = { events: 0, sessions: 0, pieces: 0, bytes: 0 }
 
-export const plus = (a: ErasureReceipt, b: ErasureReceipt): ErasureReceipt => ({
+export const addReceipts = (a: ErasureReceipt, b: ErasureReceipt): ErasureReceipt => ({
   events: a.events + b.events,
   sessions: a.sessions + b.sessions,
   pieces: a.pieces + b.pieces,
@@ -60,30 +65,31 @@ export const plus = (a: ErasureReceipt, b: ErasureReceipt): ErasureReceipt => ({
 })
 
 const make = (storage: Storage["Service"]) => {
-  const takeEvents = Effect.fnUntraced(function* (project: ProjectId, which: Erasable, pace: Throttle) {
+  const deleteEvents = Effect.fnUntraced(function* (project: ProjectId, which: Erasable, throttle: Throttle) {
     let events = 0
     for (;;) {
-      const erased = yield* pace(storage.eraseEvents(project, which, eventsAtOnce))
+      const erased = yield* throttle(storage.eraseEvents(project, which, eventsPerStep))
       events += erased.events
-      if (erased.events < eventsAtOnce) return events
+      if (erased.events < eventsPerStep) return events
     }
   })
 
-  /** Sweeps a session, however large, a few packs at a time. */
-  const sweepSession = Effect.fnUntraced(function* (project: ProjectId, session: number, pace: Throttle) {
+  /** Sweeps a session of any size, `packsPerStep` packs per transaction. */
+  const sweepSession = Effect.fnUntraced(function* (project: ProjectId, session: number, throttle: Throttle) {
     let sweep = new Sweep()
-    let began: number | undefined
-    let receipt = nothing
+    /** The session's deletion counter at the first step: the sweep covers the deletions up to it. */
+    let sweptUpTo: number | undefined
+    let receipt = emptyReceipt
     for (;;) {
-      const request = { ...sweep.next, limit: packsAtOnce }
-      const step = yield* pace(
+      const request = { ...sweep.next, limit: packsPerStep }
+      const step = yield* throttle(
         storage.sweepPacks(project, session, request, ({ added, isLast, packs, pendingSweep }) => {
           const next = new Sweep(sweep)
           next.observe(added)
           const { bytes, changes, pieces } = next.step(packs)
           return {
             packs: changes,
-            done: isLast ? { owned: next.owned, pendingSweep: began ?? pendingSweep } : undefined,
+            done: isLast ? { owned: next.owned, pendingSweep: sweptUpTo ?? pendingSweep } : undefined,
             value: { next, isLast, pieces, bytes, pendingSweep }
           }
         })
@@ -91,8 +97,8 @@ const make = (storage: Storage["Service"]) => {
       if (step === undefined) return receipt
       const { erased, value } = step
       sweep = value.next
-      began ??= value.pendingSweep
-      receipt = plus(receipt, {
+      sweptUpTo ??= value.pendingSweep
+      receipt = addReceipts(receipt, {
         events: 0,
         sessions: erased.session ? 1 : 0,
         pieces: value.pieces + erased.pieces,
@@ -102,16 +108,16 @@ const make = (storage: Storage["Service"]) => {
     }
   })
 
-  /** One session that cannot be swept, its packs being damaged, does not keep the others from it; then it is said. */
-  const sweepAll = Effect.fnUntraced(function* (project: ProjectId, pace: Throttle) {
-    let receipt = nothing
+  /** Sweeps all sessions before it fails because of one whose packs are damaged. */
+  const sweepAll = Effect.fnUntraced(function* (project: ProjectId, throttle: Throttle) {
+    let receipt = emptyReceipt
     const failed = new Map<number, Cause.Cause<never>>()
     for (;;) {
-      const limit = sessionsAtOnce + failed.size
-      const sessions = yield* pace(storage.listPendingSweep(project, limit))
+      const limit = sessionsPerStep + failed.size
+      const sessions = yield* throttle(storage.listPendingSweep(project, limit))
       for (const session of sessions.filter((number) => !failed.has(number))) {
-        const exit = yield* Effect.exit(sweepSession(project, session, pace))
-        if (Exit.isSuccess(exit)) receipt = plus(receipt, exit.value)
+        const exit = yield* Effect.exit(sweepSession(project, session, throttle))
+        if (Exit.isSuccess(exit)) receipt = addReceipts(receipt, exit.value)
         else if (Cause.hasDies(exit.cause)) failed.set(session, exit.cause as Cause.Cause<never>)
         else return yield* exit
       }
@@ -121,40 +127,49 @@ const make = (storage: Storage["Service"]) => {
     return receipt
   })
 
-  /** What is erased is erased: where its files cannot be scrubbed now, the next erasure tries again. */
+  /** The events are erased even if scrubbing fails, so a failure is only logged; the next erasure scrubs again. */
   const scrub = Effect.catchTag(storage.scrub, "storage-unavailable", (error) =>
-    Effect.logWarning("Copies of what was erased may lie in the database's files until the next erasure", error)
+    Effect.logWarning(
+      "Scrubbing failed: copies of erased data may remain in the database files until the next erasure",
+      error
+    )
   )
 
   const eraseSession = Effect.fn("Eraser.eraseSession")(function* (project: ProjectId, session: SessionId) {
     if ((yield* storage.getSession(project, session)) === undefined) {
-      // An erasure may have been interrupted at its very end.
+      // An earlier erasure may have been interrupted before its scrub.
       yield* scrub
       return yield* new SessionNotFound()
     }
-    const events = yield* takeEvents(project, { session }, unthrottled)
+    const events = yield* deleteEvents(project, { session }, unthrottled)
     const swept = yield* sweepAll(project, unthrottled)
     yield* scrub
-    return plus({ ...nothing, events }, swept)
+    return addReceipts({ ...emptyReceipt, events }, swept)
   })
 
   const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId) {
     yield* Effect.tapError(storage.getPerson(project, id), () => scrub)
-    let receipt = nothing
-    for (let isGone = false; !isGone;) {
-      const events = yield* takeEvents(project, { person: id }, unthrottled)
-      receipt = plus({ ...receipt, events: receipt.events + events }, yield* sweepAll(project, unthrottled))
-      // Somebody may have recorded for the person meanwhile.
-      isGone = yield* Effect.catchTag(storage.deletePerson(project, id), "person-not-found", () => Effect.succeed(true))
+    let receipt = emptyReceipt
+    for (let isDeleted = false; !isDeleted;) {
+      const events = yield* deleteEvents(project, { person: id }, unthrottled)
+      receipt = addReceipts({ ...receipt, events: receipt.events + events }, yield* sweepAll(project, unthrottled))
+      // Returns false if events of the person were recorded in between: then those are erased, too.
+      isDeleted = yield* Effect.catchTag(storage.deletePerson(project, id), "person-not-found", () =>
+        Effect.succeed(true)
+      )
     }
     yield* scrub
     return receipt
   })
 
-  const eraseOlder = Effect.fn("Eraser.eraseOlder")(function* (project: ProjectId, before: EventId, pace: Throttle) {
-    const events = yield* takeEvents(project, { before }, pace)
-    const swept = yield* sweepAll(project, pace)
-    return plus({ ...nothing, events }, swept)
+  const eraseOlder = Effect.fn("Eraser.eraseOlder")(function* (
+    project: ProjectId,
+    before: EventId,
+    throttle: Throttle
+  ) {
+    const events = yield* deleteEvents(project, { before }, throttle)
+    const swept = yield* sweepAll(project, throttle)
+    return addReceipts({ ...emptyReceipt, events }, swept)
   })
 
   return Eraser.of({ erasePerson, eraseSession, eraseOlder, scrub })

@@ -1,43 +1,43 @@
 /**
- * Erases what is older than it is to be kept, in the background and in all projects. However many processes share a storage,
- * one at a time does it; whoever records has nine tenths of the time.
+ * Erases expired events of all projects in the background. A lease ensures that only one of the processes that share a
+ * storage does it at a time, and throttling leaves nine tenths of the time to recording.
  */
 import { Clock, DateTime, Duration, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { Eraser, nothing, type Throttle, plus } from "./Eraser.ts"
+import { addReceipts, emptyReceipt, Eraser, type Throttle } from "./Eraser.ts"
 import { firstIdOf } from "../record/EventIds.ts"
 import { Storage } from "../Storage.ts"
 
 export interface RetentionOptions {
-  /** How long events are kept from the time of their receipt, as it stands in their ids. */
+  /** How long events are kept, counted from the time of receipt in their ids. */
   readonly keep: Duration.Input
 }
 
-/** A process that starts has other things to do first. */
-const firstAfter = Duration.seconds(10)
+/** Delay of the first pass, to leave the startup of the process alone. */
+const initialDelay = Duration.seconds(10)
 
-/** From the end of one pass to the next: a part of what is kept, so that little outlives its time by much. */
-const passesWhileKept = 24
-const between = { minimum: Duration.minutes(1), maximum: Duration.hours(1) }
-const afterFailure = Duration.minutes(1)
+/** The pause between passes is this fraction of the retention period, within limits: an event outlives it by little. */
+const passesPerPeriod = 24
+const pauseLimits = { minimum: Duration.minutes(1), maximum: Duration.hours(1) }
+const pauseAfterFailure = Duration.minutes(1)
 
-/** Whoever has not prolonged it for so long is gone, and another process may take over. */
 const leaseName = "retention"
-const leaseFor = Duration.minutes(1)
-const prolongEvery = Duration.seconds(20)
-/** Ending does not wait longer to give the lease up: it runs out by itself. */
-const giveUpWithin = Duration.seconds(1)
+/** A process that does not renew its lease for this long has stopped, and another one may take over. */
+const leaseDuration = Duration.minutes(1)
+const renewEvery = Duration.seconds(20)
+/** Shutdown does not wait longer than this to release the lease, because it expires by itself. */
+const releaseTimeout = Duration.seconds(1)
 
-const restPerWork = 9
-const leastRest = Duration.millis(5)
+const pausePerWork = 9
+const minPause = Duration.millis(5)
 
-/** After each step, nine times as long is left to others. */
+/** Pauses after each step for nine times its duration, so that recording has nine tenths of the time. */
 const backgroundThrottle: Throttle = (step) =>
-  Effect.flatMap(Effect.timed(step), ([took, value]) =>
-    Effect.as(Effect.sleep(Duration.max(Duration.times(took, restPerWork), leastRest)), value)
+  Effect.flatMap(Effect.timed(step), ([duration, value]) =>
+    Effect.as(Effect.sleep(Duration.max(Duration.times(duration, pausePerWork), minPause)), value)
   )
 
-/** Runs until it is interrupted. */
+/** Runs until interrupted. */
 const run = Effect.fnUntraced(function* (keep: Duration.Duration) {
   const storage = yield* Storage
   const eraser = yield* Eraser
@@ -46,23 +46,23 @@ const run = Effect.fnUntraced(function* (keep: Duration.Duration) {
   const takeLease = (duration: Duration.Duration) =>
     Effect.flatMap(DateTime.now, (now) => storage.takeLease(leaseName, holder, DateTime.addDuration(now, duration)))
 
-  /** Prolongs the lease; ends when another process has it. */
+  /** Renews the lease, and returns when another process has taken it. */
   const holdLease = Effect.gen(function* () {
-    do yield* Effect.sleep(prolongEvery)
-    while (yield* takeLease(leaseFor))
+    do yield* Effect.sleep(renewEvery)
+    while (yield* takeLease(leaseDuration))
   })
 
-  const giveUpLease = Effect.ignore(Effect.timeout(takeLease(Duration.zero), giveUpWithin))
+  const releaseLease = Effect.ignore(Effect.timeout(takeLease(Duration.zero), releaseTimeout))
 
   const erase = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const before = firstIdOf(Math.max(0, now - Duration.toMillis(keep)))
-    let receipt = nothing
+    let receipt = emptyReceipt
     yield* Effect.forEach(
       yield* storage.listProjects,
       (project) =>
         Effect.map(eraser.eraseOlder(project, before, backgroundThrottle), (erased) => {
-          receipt = plus(receipt, erased)
+          receipt = addReceipts(receipt, erased)
         }),
       { discard: true }
     ).pipe(
@@ -73,33 +73,33 @@ const run = Effect.fnUntraced(function* (keep: Duration.Duration) {
         Effect.suspend(() =>
           receipt.events + receipt.sessions + receipt.pieces === 0
             ? Effect.void
-            : Effect.annotateLogs(Effect.logInfo("Erased what was older than it is kept"), { ...receipt })
+            : Effect.annotateLogs(Effect.logInfo("Erased events older than the retention period"), { ...receipt })
         )
       )
     )
   })
 
   const pass = Effect.acquireUseRelease(
-    takeLease(leaseFor),
+    takeLease(leaseDuration),
     (isTaken) => (isTaken ? Effect.raceFirst(erase, holdLease) : Effect.void),
-    (isTaken) => (isTaken ? giveUpLease : Effect.void)
+    (isTaken) => (isTaken ? releaseLease : Effect.void)
   ).pipe(Effect.withSpan("Retention.pass"))
 
-  const pause = Duration.clamp(Duration.divideUnsafe(keep, passesWhileKept), between)
+  const pause = Duration.clamp(Duration.divideUnsafe(keep, passesPerPeriod), pauseLimits)
   return yield* pass.pipe(
     Effect.as(pause),
     Effect.catchCause((cause) =>
       Effect.as(
-        Effect.logWarning("Erasing what is older than it is kept failed; it is tried again", cause),
-        afterFailure
+        Effect.logWarning("Erasing events older than the retention period failed and will be retried", cause),
+        pauseAfterFailure
       )
     ),
     Effect.flatMap(Effect.sleep),
     Effect.forever,
-    Effect.delay(firstAfter)
+    Effect.delay(initialDelay)
   )
 })
 
-/** Goes on until the layer's scope is closed. */
+/** Runs until the layer's scope is closed. */
 export const layer = ({ keep }: RetentionOptions): Layer.Layer<never, never, Storage> =>
   Layer.effectDiscard(Effect.forkScoped(run(Duration.fromInputUnsafe(keep)))).pipe(Layer.provide(Eraser.layer))

@@ -1,6 +1,6 @@
 /**
- * The text of a key: `tg_`, 27 base62 digits from a CSPRNG (160.7 bits), and a checksum of six more, which tells a typing
- * error from a key without a look-up. The checksum is no secret: it is the CRC-32 of what stands before it.
+ * The text of a key: `tg_`, 27 base62 digits from a CSPRNG (160.7 bits), and a checksum of six base62 digits, which detects
+ * typing errors without a look-up. The checksum is the CRC-32 of the text before it, and not a secret.
  */
 import { randomBytes } from "node:crypto"
 import { crc32 } from "node:zlib"
@@ -11,7 +11,7 @@ const checksumLength = 6
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const pattern = /^tg_[0-9A-Za-z]{33}$/
 
-/** Uniform: bytes beyond the largest multiple of 62 are thrown away. */
+/** Uniformly distributed: bytes at or above 248, the largest multiple of 62, are discarded. */
 export const randomBase62 = (length: number): string => {
   let text = ""
   while (text.length < length) {
@@ -23,11 +23,11 @@ export const randomBase62 = (length: number): string => {
 }
 
 const checksum = (text: string): string => {
-  let rest = crc32(text)
+  let remainder = crc32(text)
   let digits = ""
   for (let i = 0; i < checksumLength; i++) {
-    digits = alphabet[rest % 62] + digits
-    rest = Math.floor(rest / 62)
+    digits = alphabet[remainder % 62] + digits
+    remainder = Math.floor(remainder / 62)
   }
   return digits
 }
@@ -37,6 +37,6 @@ export const generate = (): string => {
   return body + checksum(body)
 }
 
-/** Whether a text can be a key at all. */
+/** Whether a text has the format and checksum of a key. */
 export const isWellFormed = (text: string): boolean =>
   pattern.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)

@@ -1,4 +1,4 @@
-/** What a project holds in the memory of the process. Everything here happens at once: nothing waits in its middle. */
+/** A project of the memory storage. All operations are synchronous, and therefore atomic. */
 import { DateTime } from "effect"
 import { Agent, type AgentName } from "../domain/Agent.ts"
 import { AgentVersion, type AgentVersionName } from "../domain/AgentVersion.ts"
@@ -22,7 +22,7 @@ interface EventEntry {
   readonly pack: number
 }
 
-const isKept = ({ receivedAt }: TakenKey, now: DateTime.Utc): boolean =>
+const isInForce = ({ receivedAt }: TakenKey, now: DateTime.Utc): boolean =>
   DateTime.isLessThan(now, DateTime.addDuration(receivedAt, idempotencyKeyTtl))
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
@@ -31,7 +31,7 @@ export class MemoryProject {
   readonly agents = new Map<AgentName, AgentEntry>()
   readonly people = new Map<PersonId, Person>()
   readonly fingerprints = new Set<string>()
-  /** In the order of their ids. */
+  /** Ordered by id. */
   readonly events: Array<EventEntry> = []
   readonly eventsById = new Map<EventId, EventEntry>()
   readonly sessions = new Map<SessionId, MemorySession>()
@@ -40,7 +40,7 @@ export class MemoryProject {
     string,
     { readonly sha256: Uint8Array; readonly bytes: Uint8Array; readonly size: number }
   >()
-  /** In the order in which they came, which is nearly that of their times. */
+  /** In insertion order, which is nearly the order of `receivedAt`. */
   readonly #keys = new Map<IdempotencyKey, TakenKey>()
   #lastSession = 0
 
@@ -70,29 +70,30 @@ export class MemoryProject {
     return session
   }
 
-  /** What is there under the event's key, and not too old. */
+  /** The unexpired use of the event's idempotency key, if any. */
   keyTaken({ idempotency, summary }: AppendEvent): TakenKey | undefined {
     const taken = idempotency && this.#keys.get(idempotency.key)
-    return taken && isKept(taken, summary.receivedAt) ? taken : undefined
+    return taken && isInForce(taken, summary.receivedAt) ? taken : undefined
   }
 
   #takeKey({ project, summary }: AppendEvent, idempotency: Idempotency): void {
+    // Removes expired keys from the front.
     for (const [key, taken] of this.#keys) {
-      if (isKept(taken, summary.receivedAt)) break
+      if (isInForce(taken, summary.receivedAt)) break
       this.#keys.delete(key)
     }
     this.#keys.delete(idempotency.key)
     this.#keys.set(idempotency.key, { project, idempotency, id: summary.id, receivedAt: summary.receivedAt })
   }
 
-  /** Answers the session's number. */
+  /** Returns the session's number. */
   append(event: AppendEvent): number {
     const { idempotency, pack, summary } = event
     if (idempotency !== undefined) this.#takeKey(event, idempotency)
     const { agent, agentVersion, id, person, receivedAt } = summary
     const session = this.#sessionOf(summary.session)
-    const named = this.putAgent({ name: agent, description: "", createdAt: receivedAt })
-    putVersion(named, { name: agentVersion, description: null, createdAt: receivedAt })
+    const agentEntry = this.putAgent({ name: agent, description: "", createdAt: receivedAt })
+    putVersion(agentEntry, { name: agentVersion, description: null, createdAt: receivedAt })
     if (person !== null) this.putPerson({ id: person, properties: JsonText.unsafe("{}"), createdAt: receivedAt })
     for (const { bytes, sha256, size } of pack.shared) {
       const name = hexOf(sha256)
@@ -102,12 +103,12 @@ export class MemoryProject {
     session.append(pack, agent)
     const entry = { summary, session, pack: pack.number }
     this.eventsById.set(id, entry)
-    this.events.splice(this.placeBehind(id), 0, entry)
+    this.events.splice(this.#indexAfter(id), 0, entry)
     return session.state.number
   }
 
-  /** The first place in `events` whose id is greater. New events nearly always belong at the end. */
-  placeBehind(id: EventId): number {
+  /** The index of the first event with a greater id. Checks the end first, where new events nearly always belong. */
+  #indexAfter(id: EventId): number {
     let low = 0
     let high = this.events.length
     if (high > 0 && this.events[high - 1]!.summary.id <= id) return high
@@ -120,43 +121,37 @@ export class MemoryProject {
   }
 
   list({ after, limit, order, ...filter }: EventQuery): ReadonlyArray<EventSummary> {
-    const isWanted = matches(filter)
-    const found: Array<EventSummary> = []
+    const isMatch = matches(filter)
+    const page: Array<EventSummary> = []
     const step = order === "asc" ? 1 : -1
-    const behind = after === undefined ? undefined : this.placeBehind(after)
-    let at = order === "asc" ? (behind ?? 0) : (behind ?? this.events.length) - 1
-    // The cursor's own event, where there is one, was on the page before.
-    if (order === "desc" && this.events[at]?.summary.id === after) at--
-    for (; at >= 0 && at < this.events.length && found.length < limit; at += step) {
-      const { summary } = this.events[at]!
-      if (isWanted(summary)) found.push(summary)
+    const indexAfter = after === undefined ? undefined : this.#indexAfter(after)
+    let index = order === "asc" ? (indexAfter ?? 0) : (indexAfter ?? this.events.length) - 1
+    // The cursor's own event was on the previous page.
+    if (order === "desc" && this.events[index]?.summary.id === after) index--
+    for (; index >= 0 && index < this.events.length && page.length < limit; index += step) {
+      const { summary } = this.events[index]!
+      if (isMatch(summary)) page.push(summary)
     }
-    return found
+    return page
   }
 
   erase(which: Erasable, limit: number): number {
-    const isErased = ({ summary }: EventEntry): boolean =>
-      "person" in which
-        ? summary.person === which.person
-        : "session" in which
-          ? summary.session === which.session
-          : summary.id < which.before
-    const erased = this.events.filter(isErased).slice(0, limit)
+    const erased = this.events.filter(({ summary }) => isErasable(summary, which)).slice(0, limit)
     for (const { pack, session, summary } of erased) {
       this.eventsById.delete(summary.id)
       session.packs.get(pack)!.isKept = false
       session.pendingSweep = Math.abs(session.pendingSweep) + 1
     }
     for (const [key, { id }] of this.#keys) if (!this.eventsById.has(id)) this.#keys.delete(key)
-    const left = this.events.filter(({ summary }) => this.eventsById.has(summary.id))
-    this.events.splice(0, this.events.length, ...left)
+    const remaining = this.events.filter(({ summary }) => this.eventsById.has(summary.id))
+    this.events.splice(0, this.events.length, ...remaining)
     return erased.length
   }
 
-  /** The end of a sweep: lets go of what the session does not own any more, and of the session if it has no events. */
+  /** Ends a sweep: deletes shared pieces that no session owns any more, and the session if it has no events. */
   finishSweep(session: MemorySession, owned: ReadonlyArray<Uint8Array>, pendingSweep: number): ErasedAtLast {
     const isSwept = session.pendingSweep === pendingSweep
-    // The count goes on from there, so that a sweep that began before does not take a later erasure for its own.
+    // The counter keeps its absolute value, so that a slower sweep cannot mistake a later erasure for one it has covered.
     if (isSwept) session.pendingSweep = -Math.abs(pendingSweep)
     session.owned.clear()
     for (const name of owned) session.owned.add(hexOf(name))
@@ -179,18 +174,9 @@ export class MemoryProject {
   }
 
   usage(sessions: number): StorageUsage {
-    const of = (
-      events: ReadonlyArray<EventSummary>,
-      packs: ReadonlyArray<{ newBytes: number; bytes: Uint8Array }>
-    ) => ({
-      events: events.length,
-      sentBytes: sum(events, (each) => each.inputsBytes + each.outputBytes),
-      newBytes: sum(packs, (each) => each.newBytes),
-      storedBytes: sum(packs, (each) => each.bytes.length)
-    })
     const summaries = this.events.map(({ summary }) => summary)
     const packs = Array.from(this.sessions.values()).flatMap((each) => Array.from(each.packs.values()))
-    const all = of(summaries, packs)
+    const all = countersOf(summaries, packs)
     const pieces = Array.from(this.shared.values())
     const shared = {
       pieces: pieces.length,
@@ -207,7 +193,7 @@ export class MemoryProject {
       agents: largestFirst(
         Array.from(this.agents.keys(), (agent) => ({
           agent,
-          ...of(
+          ...countersOf(
             summaries.filter((each) => each.agent === agent),
             packs.filter((each) => each.agent === agent)
           )
@@ -216,7 +202,7 @@ export class MemoryProject {
       sessions: largestFirst(
         Array.from(this.sessions.values(), (session) => ({
           session: session.id,
-          ...of(
+          ...countersOf(
             summaries.filter((each) => each.session === session.id),
             Array.from(session.packs.values())
           )
@@ -226,9 +212,25 @@ export class MemoryProject {
   }
 }
 
-const sum = <A>(all: Iterable<A>, of: (each: A) => number): number => {
+const isErasable = (summary: EventSummary, which: Erasable): boolean => {
+  if ("person" in which) return summary.person === which.person
+  if ("session" in which) return summary.session === which.session
+  return summary.id < which.before
+}
+
+const countersOf = (
+  events: ReadonlyArray<EventSummary>,
+  packs: ReadonlyArray<{ readonly newBytes: number; readonly bytes: Uint8Array }>
+) => ({
+  events: events.length,
+  sentBytes: sum(events, (each) => each.inputsBytes + each.outputBytes),
+  newBytes: sum(packs, (each) => each.newBytes),
+  storedBytes: sum(packs, (each) => each.bytes.length)
+})
+
+const sum = <A>(all: Iterable<A>, valueOf: (each: A) => number): number => {
   let total = 0
-  for (const each of all) total += of(each)
+  for (const each of all) total += valueOf(each)
   return total
 }
 

@@ -1,4 +1,4 @@
-/** A session in the memory of the process: its packs, and how sweeping changes them. */
+/** A session of the memory storage: its packs, and how a sweep changes them. */
 import type { AgentName } from "../domain/Agent.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { PackRanges } from "../payload/format/PackRanges.ts"
@@ -9,14 +9,17 @@ import type { NewPack, SessionState, SweepRequest } from "../Storage.ts"
 interface Pack extends StoredPack {
   readonly agent: AgentName
   readonly newBytes: number
+  /** Whether the pack's event still exists. */
   isKept: boolean
 }
 
 export class MemorySession {
   readonly id: SessionId
   state: SessionState
+  /** Counts deletions of events; negative while all of them have been swept. */
   pendingSweep = 0
   readonly packs = new Map<number, Pack>()
+  /** The names of the shared pieces that it owns, in hex. */
   readonly owned = new Set<string>()
 
   constructor(id: SessionId, number: number) {
@@ -31,17 +34,17 @@ export class MemorySession {
   }
 
   read(ranges: PackRanges, newestBytes = Number.POSITIVE_INFINITY): ReadonlyArray<StoredPack> {
-    const found = Array.from(this.packs.values()).filter(({ number }) =>
+    const packs = Array.from(this.packs.values()).filter(({ number }) =>
       ranges.some(({ from, to }) => from <= number && number <= to)
     )
-    let left = newestBytes
-    return found
+    let bytesLeft = newestBytes
+    return packs
       .toReversed()
-      .filter(({ bytes }) => (left -= bytes.length) >= 0)
+      .filter(({ bytes }) => (bytesLeft -= bytes.length) >= 0)
       .toReversed()
   }
 
-  toSweep({ above, limit, to }: SweepRequest) {
+  packsToSweep({ above, limit, to }: SweepRequest) {
     const all: ReadonlyArray<SweepPack> = Array.from(this.packs.values())
     const below = all.filter(({ number }) => number <= to)
     return {

@@ -1,4 +1,4 @@
-/** Storage in the memory of the process: gone when it ends. For tests, demonstrations and short-lived tools. */
+/** A storage in memory, lost when the process ends. For tests, demonstrations and short-lived tools. */
 import { Clock, Effect, Layer } from "effect"
 import type { AgentName } from "../domain/Agent.ts"
 import { ApiKey } from "../domain/ApiKey.ts"
@@ -20,8 +20,8 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     return project
   }
 
-  /** Of reading: asking for a project does not make it. */
-  const lookInto = (id: ProjectId): MemoryProject => projects.get(id) ?? new MemoryProject()
+  /** For reads, which do not create the project. */
+  const readProject = (id: ProjectId): MemoryProject => projects.get(id) ?? new MemoryProject()
 
   const orFail = <A, E>(value: A | undefined, error: () => E): Effect.Effect<A, E> =>
     value === undefined ? Effect.fail(error()) : Effect.succeed(value)
@@ -37,12 +37,12 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     appendEvents: (events) =>
       Effect.suspend((): Effect.Effect<ReadonlyArray<number>, SessionConflict | KeyConflict> => {
         for (const { project, summary } of events) {
-          if (projects.get(project)?.eventsById.has(summary.id)) throw new Error(`There is an event ${summary.id}`)
+          if (projects.get(project)?.eventsById.has(summary.id)) throw new Error(`Event ${summary.id} exists already`)
         }
-        const taken = events.flatMap((event) => lookInto(event.project).keyTaken(event) ?? [])
+        const taken = events.flatMap((event) => readProject(event.project).keyTaken(event) ?? [])
         if (taken.length > 0) return Effect.fail(new KeyConflict({ taken }))
-        const moved = movedSessions(lookInto, events)
-        if (moved.length > 0) return Effect.fail(new SessionConflict({ sessions: moved }))
+        const sessions = conflictingSessions(readProject, events)
+        if (sessions.length > 0) return Effect.fail(new SessionConflict({ sessions }))
         return Effect.succeed(events.map((event) => projectOf(event.project).append(event)))
       }),
     getEvent: (project, id) =>
@@ -56,33 +56,33 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
           })
         )
       ),
-    listEvents: (project, query) => Effect.sync(() => lookInto(project).list(query)),
+    listEvents: (project, query) => Effect.sync(() => readProject(project).list(query)),
     getSession: (project, session) => Effect.sync(() => projects.get(project)?.sessions.get(session)?.state),
     readPacks: (project, session, ranges, newestBytes) =>
       Effect.sync(() => projects.get(project)?.sessionsByNumber.get(session)?.read(ranges, newestBytes) ?? []),
-    readShared: (project, names, mostBytes = Number.POSITIVE_INFINITY) =>
+    readShared: (project, names, maxBytes = Number.POSITIVE_INFINITY) =>
       Effect.sync(() => {
-        let left = mostBytes
+        let bytesLeft = maxBytes
         return names
           .flatMap((name) => projects.get(project)?.shared.get(Buffer.from(name).toString("hex")) ?? [])
-          .filter(({ size }) => (left -= size) >= 0)
+          .filter(({ size }) => (bytesLeft -= size) >= 0)
       }),
     eraseEvents: (project, which, limit) =>
       Effect.sync(() => ({ events: projects.get(project)?.erase(which, limit) ?? 0 })),
     listPendingSweep: (project, limit) =>
       Effect.sync(() =>
-        Array.from(lookInto(project).sessions.values())
+        Array.from(readProject(project).sessions.values())
           .filter(({ pendingSweep }) => pendingSweep > 0)
           .slice(0, limit)
           .map(({ state }) => state.number)
       ),
     sweepPacks: (project, session, request, rewrite) =>
       Effect.sync(() => {
-        const found = lookInto(project).sessionsByNumber.get(session)
-        if (found === undefined) return undefined
-        const { done, packs, value } = rewrite(found.toSweep(request))
-        found.change(packs)
-        const erased = done && projectOf(project).finishSweep(found, done.owned, done.pendingSweep)
+        const swept = readProject(project).sessionsByNumber.get(session)
+        if (swept === undefined) return undefined
+        const { done, packs, value } = rewrite(swept.packsToSweep(request))
+        swept.change(packs)
+        const erased = done && projectOf(project).finishSweep(swept, done.owned, done.pendingSweep)
         return { value, erased: erased ?? { pieces: 0, bytes: 0, session: false } }
       }),
     deletePerson: (project, id) =>
@@ -93,13 +93,13 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     scrub: Effect.void,
     takeLease: (name, holder, until) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
-        const found = leases.get(name)
-        const isFree = found === undefined || found.holder === holder || found.until < now
+        const lease = leases.get(name)
+        const isFree = lease === undefined || lease.holder === holder || lease.until < now
         if (isFree) leases.set(name, { holder, until: until.epochMilliseconds })
         return isFree
       }),
     listProjects: Effect.sync(() => Array.from(projects.keys())),
-    usage: (project, sessions) => Effect.sync(() => lookInto(project).usage(sessions)),
+    usage: (project, sessions) => Effect.sync(() => readProject(project).usage(sessions)),
 
     putFingerprint: (project, { id }) => Effect.sync(() => void projectOf(project).fingerprints.add(id)),
     hasFingerprint: (project, id) => Effect.sync(() => projects.get(project)?.fingerprints.has(id) ?? false),
@@ -126,8 +126,8 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
       Effect.sync(() => void keys.set(key.id, { key, hash: Buffer.from(hash).toString("hex") })),
     findApiKey: (hash) =>
       Effect.sync(() => {
-        const wanted = Buffer.from(hash).toString("hex")
-        for (const entry of keys.values()) if (entry.hash === wanted) return entry.key
+        const hexHash = Buffer.from(hash).toString("hex")
+        for (const entry of keys.values()) if (entry.hash === hexHash) return entry.key
         return undefined
       }),
     listApiKeys: Effect.sync(() => Array.from(keys.values(), ({ key }) => key)),
@@ -144,17 +144,17 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   })
 })
 
-/** Sessions that are not as the packs were written for. */
-const movedSessions = (lookInto: (id: ProjectId) => MemoryProject, events: ReadonlyArray<AppendEvent>) =>
+/** The sessions whose state differs from the one that the packs were written against. */
+const conflictingSessions = (readProject: (id: ProjectId) => MemoryProject, events: ReadonlyArray<AppendEvent>) =>
   Array.from(Map.groupBy(events, ({ project, summary }) => keyOf(project, summary.session)).values()).flatMap(
     (group) => {
       const { project, summary } = group[0]!
-      const state = lookInto(project).sessions.get(summary.session)?.state
+      const state = readProject(project).sessions.get(summary.session)?.state
       const { number, session = { number: state?.number, generation: 0 } } = group[0]!.pack
-      const isFit =
+      const isCurrent =
         session.number === state?.number &&
         session.generation === (state?.generation ?? 0) &&
         number === (state?.packs ?? 0) + 1
-      return isFit ? [] : [{ project, session: summary.session }]
+      return isCurrent ? [] : [{ project, session: summary.session }]
     }
   )

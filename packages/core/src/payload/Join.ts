@@ -1,20 +1,20 @@
-/** From templates back to texts. */
+/** Expands templates to texts: the inverse of `Split`. */
 import { ByteReader, ByteWriter } from "./format/Bytes.ts"
 import type { OpenPack } from "./format/Pack.ts"
 import * as PackContent from "./format/PackContent.ts"
 import * as Template from "./format/Template.ts"
 
-/** The number of a piece: of the history as it is, of a part with a minus. */
+/** The number of a piece: positive in the history, negated for a part. */
 export type PieceNumber = number
 
-/** The pieces of packs that were opened. */
+/** The pieces of a set of packs, by number. */
 export class Pieces {
   readonly #history = new Map<number, PackContent.TemplateSpan>()
   readonly #parts = new Map<number, PackContent.TemplateSpan>()
 
   add({ before, history, parts }: PackContent.Contents): void {
-    for (const [index, place] of history.entries()) this.#history.set(before.history + index + 1, place)
-    for (const [index, place] of parts.entries()) this.#parts.set(before.parts + index + 1, place)
+    for (const [index, span] of history.entries()) this.#history.set(before.history + index + 1, span)
+    for (const [index, span] of parts.entries()) this.#parts.set(before.parts + index + 1, span)
   }
 
   get(number: PieceNumber): PackContent.TemplateSpan | undefined {
@@ -28,16 +28,16 @@ export const piecesOf = (packs: ReadonlyArray<OpenPack>): Pieces => {
   return pieces
 }
 
-/** Thrown where a template names a piece that is not there: the packs given are too few, or something was erased meanwhile. */
+/** Thrown if a template references a piece that is not available: its pack was not given, or it was erased. */
 export class PieceMissing extends Error {
-  /** A number, or the SHA-256 of a shared piece. */
+  /** `piece` is the SHA-256 if it is a shared piece. */
   constructor(piece: PieceNumber | Buffer) {
     super(Buffer.isBuffer(piece) ? `Shared piece ${piece.toString("hex")} is missing` : `Piece ${piece} is missing`)
   }
 }
 
-/** The pieces of a run that are still to come. */
-interface RestOfRun {
+/** A run that is being expanded. */
+interface OpenRun {
   readonly first: number
   next: number
   readonly last: number
@@ -45,8 +45,8 @@ interface RestOfRun {
 }
 
 /**
- * Visits what a text is made of, in order, all pieces put in their places: stretches of literal text, and names of shared
- * pieces. Depth costs memory, not stack.
+ * Visits the literal texts and shared pieces that a template expands to, in order. Uses a stack of its own, so nesting is
+ * limited by memory, not by the call stack.
  */
 const walk = (
   { content, start }: PackContent.TemplateSpan,
@@ -54,7 +54,7 @@ const walk = (
   literal: (source: Buffer, start: number, end: number) => void,
   shared: (sha256: Buffer) => void
 ): void => {
-  const open: Array<ByteReader | RestOfRun> = [new ByteReader(content, start)]
+  const open: Array<ByteReader | OpenRun> = [new ByteReader(content, start)]
   const enter = (number: PieceNumber) => {
     const piece = pieces.get(number)
     if (piece === undefined) throw new PieceMissing(number)
@@ -78,16 +78,16 @@ const walk = (
   }
 }
 
-/** A name as the key of a map. */
+/** The name of a shared piece as a map key. */
 export const keyOf = (sha256: Uint8Array): string =>
   Buffer.from(sha256.buffer, sha256.byteOffset, 32).toString("latin1")
 
-/** The names of the shared pieces that it takes to put texts together, each once. */
-export const sharedIn = (places: ReadonlyArray<PackContent.TemplateSpan>, pieces: Pieces): ReadonlyArray<Buffer> => {
+/** The names of the shared pieces needed to expand templates, without duplicates. */
+export const sharedIn = (spans: ReadonlyArray<PackContent.TemplateSpan>, pieces: Pieces): ReadonlyArray<Buffer> => {
   const names = new Map<string, Buffer>()
-  for (const place of places) {
+  for (const span of spans) {
     walk(
-      place,
+      span,
       pieces,
       () => {},
       (sha256) => names.set(keyOf(sha256), sha256)
@@ -96,14 +96,19 @@ export const sharedIn = (places: ReadonlyArray<PackContent.TemplateSpan>, pieces
   return Array.from(names.values())
 }
 
-/** The texts of shared pieces, by `keyOf` their names. */
+/** The texts of shared pieces, by `keyOf` of their names. */
 export type SharedTexts = ReadonlyMap<string, Buffer>
 
-/** The text of a template; `size` is about how many bytes it has, where that is known. */
-export const join = (place: PackContent.TemplateSpan, pieces: Pieces, shared: SharedTexts, size?: number): Buffer => {
-  const out = new ByteWriter(size)
+/** Expands a template. `expectedBytes` is the initial capacity of the result. */
+export const join = (
+  span: PackContent.TemplateSpan,
+  pieces: Pieces,
+  shared: SharedTexts,
+  expectedBytes?: number
+): Buffer => {
+  const out = new ByteWriter(expectedBytes)
   walk(
-    place,
+    span,
     pieces,
     (source, start, end) => out.bytes(source, start, end),
     (sha256) => {

@@ -1,6 +1,6 @@
 /**
- * What a process knows of one session: which values it has, under which numbers and in which packs. All of it is derived
- * from the session's packs and can be forgotten at any time; what is not known is merely stored again.
+ * The in-memory index of one session: the piece numbers of its values, by hash, and the packs that contain them. All of it
+ * is derived from the session's packs and may be evicted at any time; a value that is not in the index is stored again.
  */
 import { hash } from "node:crypto"
 import { ByteReader } from "./format/Bytes.ts"
@@ -14,37 +14,37 @@ import * as Template from "./format/Template.ts"
 
 interface PackFacts {
   readonly number: number
-  /** Pieces of the session before those of this pack. */
+  /** The session's piece counts before this pack. */
   readonly before: PackContent.Counts
   readonly chainStart: number
-  /** The packs that it takes to read its pieces, beside its own chain; undefined if some of them are not known. */
+  /** The packs needed to read its pieces, besides its own chain. Undefined if some of them are not in the index. */
   readonly dependencies: PackRanges.PackRanges | undefined
 }
 
-/** What an append adds to what is known. */
+/** What an append adds to the index. */
 export interface Learned {
   readonly facts: PackFacts
   readonly after: PackContent.Counts
   readonly chain: Pack.Chain | undefined
-  /** By `keyOf` the SHA-256 of their texts. */
+  /** Piece numbers by `keyOf` of the SHA-256 of their texts. */
   readonly numbers: ReadonlyMap<string, Join.PieceNumber>
   readonly knownPrefixes: ReadonlyArray<KnownPrefix>
-  /** Answers the numbers that were put off, of values that nobody has asked for yet. */
+  /** Computes the numbers of values that were not hashed yet. `bytes` is the size of the text that it retains. */
   readonly deferredHashes:
     | { readonly bytes: number; readonly numbers: () => ReadonlyMap<string, Join.PieceNumber> }
     | undefined
 }
 
-/** Memory of one entry of each sort, in bytes; measured, and generous. */
-const numberCost = 160
-const packCost = 200
-const rangeCost = 40
-const prefixCost = 600
-const contentCost = 250
-const baseCost = 800
+/** Memory taken by one entry of each kind, in bytes: measured, and rounded up. */
+const numberBytes = 160
+const packBytes = 200
+const rangeBytes = 40
+const prefixBytes = 600
+const contentBytes = 250
+const baseBytes = 800
 
 export class SessionIndex {
-  /** Of the last pack that is known. */
+  /** The number of the last indexed pack. */
   packs = 0
   counts: PackContent.Counts = { history: 0, parts: 0 }
   chain: Pack.Chain | undefined
@@ -52,9 +52,8 @@ export class SessionIndex {
   readonly #base: SessionIndex | undefined
   readonly #numbers = new Map<string, Join.PieceNumber>()
   readonly #packs: Array<PackFacts> = []
-  /** Ranges in all of them together. */
+  /** Total number of dependency ranges in `#packs`. */
   #ranges = 0
-  /** Numbers that were put off. */
   readonly #deferredHashes: Array<NonNullable<Learned["deferredHashes"]>> = []
 
   constructor(base?: SessionIndex) {
@@ -66,43 +65,44 @@ export class SessionIndex {
     this.knownPrefixes = base.knownPrefixes
   }
 
-  /** Knows what this does, and can learn without its knowing: for packs that are not committed yet. */
+  /** A copy-on-write index on top of this one, for packs that are not committed yet. */
   fork(): SessionIndex {
     return new SessionIndex(this)
   }
 
-  /** Nothing is known, so that nothing needs to be looked up. */
+  /** True if there are no values in the index, so that no look-up can succeed. */
   get isEmpty(): boolean {
     return this.#numbers.size === 0 && this.#deferredHashes.length === 0 && (this.#base?.isEmpty ?? true)
   }
 
-  /** About what this takes of the memory, in bytes. */
-  get cost(): number {
+  /** Approximate memory use in bytes, without the index that this one is forked from. */
+  get costBytes(): number {
     return (
-      baseCost +
-      numberCost * this.#numbers.size +
-      packCost * this.#packs.length +
-      rangeCost * this.#ranges +
-      prefixCost * this.knownPrefixes.length +
-      (this.chain?.ending.reduce((sum, { length }) => sum + contentCost + length, 0) ?? 0) +
+      baseBytes +
+      numberBytes * this.#numbers.size +
+      packBytes * this.#packs.length +
+      rangeBytes * this.#ranges +
+      prefixBytes * this.knownPrefixes.length +
+      (this.chain?.ending.reduce((sum, { length }) => sum + contentBytes + length, 0) ?? 0) +
       this.#deferredHashes.reduce((sum, { bytes }) => sum + bytes, 0)
     )
   }
 
-  /** Does what was put off, and lets go of the texts that it took. */
+  /** Computes the deferred hashes, and releases the texts that they needed. */
   hashDeferred(): void {
     for (const { numbers } of this.#deferredHashes.splice(0)) this.#addNumbers(numbers())
   }
 
-  /** Forgets the older half of the values, and the packs that only they stood in. Answers whether there were any. */
+  /** Removes the older half of the values, and the packs that no remaining value is in. Returns false if nothing was removed. */
   forgetHalf(): boolean {
     this.hashDeferred()
     const size = this.#numbers.size + this.#packs.length
-    let left = Math.ceil(this.#numbers.size / 2)
+    let removals = Math.ceil(this.#numbers.size / 2)
+    /** The lowest numbers that remain. */
     let history = Number.POSITIVE_INFINITY
     let parts = Number.POSITIVE_INFINITY
     for (const [key, piece] of this.#numbers) {
-      if (left-- > 0) this.#numbers.delete(key)
+      if (removals-- > 0) this.#numbers.delete(key)
       else if (piece > 0) history = Math.min(history, piece)
       else parts = Math.min(parts, -piece)
     }
@@ -110,24 +110,24 @@ export class SessionIndex {
       const next = this.#packs[index + 1]
       return next === undefined || next.before.history >= history || next.before.parts >= parts
     })
-    for (const { dependencies: rests } of this.#packs.splice(0, first)) this.#ranges -= rests?.length ?? 0
+    for (const { dependencies } of this.#packs.splice(0, first)) this.#ranges -= dependencies?.length ?? 0
     this.knownPrefixes = []
     return this.#numbers.size + this.#packs.length < size
   }
 
-  /** The number of the value with this SHA-256. */
+  /** The number of a value, by `keyOf` of its SHA-256. */
   numberOf(key: string): Join.PieceNumber | undefined {
     this.hashDeferred()
     return this.#numbers.get(key) ?? this.#base?.numberOf(key)
   }
 
-  /** The packs that it takes to read a piece; undefined if they are not all known. Of values that have a number they are. */
+  /** The packs needed to read a piece. Undefined if some are not in the index; never for a result of `numberOf`. */
   packsOf(piece: Join.PieceNumber): PackRanges.PackRanges | undefined {
     const facts = this.#factsOf(piece)
     return facts?.dependencies && PackRanges.add(facts.dependencies, { from: facts.chainStart, to: facts.number })
   }
 
-  /** The last pack with fewer pieces of this sort before it. */
+  /** The pack that contains a piece: the last one with fewer pieces of its kind before it. */
   #factsOf(piece: Join.PieceNumber): PackFacts | undefined {
     const first = this.#packs[0]
     const isOlder = first === undefined || (piece > 0 ? first.before.history >= piece : first.before.parts >= -piece)
@@ -152,13 +152,13 @@ export class SessionIndex {
     for (const [key, number] of numbers) this.#addNumber(key, number)
   }
 
-  /** The first number of a value stays, unless it comes to be in the history, where it is looked for with every call. */
+  /** Keeps the first number of a value, but replaces a part by a piece of the history, which every later call looks up. */
   #addNumber(key: string, number: Join.PieceNumber): void {
-    const found = this.#numbers.get(key)
-    if (found === undefined || (found < 0 && number > 0)) this.#numbers.set(key, number)
+    const existing = this.#numbers.get(key)
+    if (existing === undefined || (existing < 0 && number > 0)) this.#numbers.set(key, number)
   }
 
-  /** Takes in what an append has added, the next pack. */
+  /** Adds the next pack. */
   learn(learned: Learned): void {
     this.packs = learned.facts.number
     this.counts = learned.after
@@ -168,23 +168,23 @@ export class SessionIndex {
     if (learned.deferredHashes !== undefined) this.#deferredHashes.push(learned.deferredHashes)
     this.knownPrefixes = [
       ...learned.knownPrefixes,
-      ...this.knownPrefixes.filter(({ ending }) => !learned.knownPrefixes.some((made) => made.ending.equals(ending)))
+      ...this.knownPrefixes.filter(({ ending }) => !learned.knownPrefixes.some((added) => added.ending.equals(ending)))
     ].slice(0, PiecePolicy.maxKnownPrefixes)
   }
 
-  /** The packs on which pieces in `contents` rest, as far as they are known and not among them. */
+  /** The packs that pieces in `contents` depend on, without those of `contents` itself and those not in the index. */
   dependenciesOf(contents: ReadonlyArray<PackContent.Contents>): PackRanges.PackRanges {
     const before = contents[0]?.before ?? this.counts
     let ranges = PackRanges.none
     for (const piece of contents.flatMap(referencesIn)) {
-      if (isAmong(piece, before)) ranges = PackRanges.union(ranges, this.packsOf(piece) ?? PackRanges.none)
+      if (isWithin(piece, before)) ranges = PackRanges.union(ranges, this.packsOf(piece) ?? PackRanges.none)
     }
     return ranges
   }
 
   /**
-   * Takes in packs that others have appended: all up to those of the session as it is now, the last chain whole, and in
-   * front of them as many as their pieces rest on. Values that cannot be put together from them stay unknown.
+   * Adds packs that other processes appended. `packs` are all new packs with the whole of the last chain, preceded by the
+   * packs that their pieces depend on; `session` is the current state. Values that cannot be joined from them are left out.
    */
   read(
     packs: ReadonlyArray<Pack.OpenPack>,
@@ -196,9 +196,9 @@ export class SessionIndex {
       if (number <= this.packs) continue
       const contents = PackContent.read(content)
       const { added, before } = contents
-      const rests = this.#dependenciesOfPack(contents)
-      this.#addPack({ number, before, chainStart, dependencies: rests })
-      if (rests === undefined) continue
+      const dependencies = this.#dependenciesOfPack(contents)
+      this.#addPack({ number, before, chainStart, dependencies })
+      if (dependencies === undefined) continue
       for (let index = 1; index <= added.history; index++) this.#hash(before.history + index, pieces, shared)
       for (let index = 1; index <= added.parts; index++) this.#hash(-(before.parts + index), pieces, shared)
     }
@@ -210,7 +210,7 @@ export class SessionIndex {
   #dependenciesOfPack(contents: PackContent.Contents): PackRanges.PackRanges | undefined {
     let ranges = PackRanges.none
     for (const piece of referencesIn(contents)) {
-      if (!isAmong(piece, contents.before)) continue
+      if (!isWithin(piece, contents.before)) continue
       const packs = this.packsOf(piece)
       if (packs === undefined) return undefined
       ranges = PackRanges.union(ranges, packs)
@@ -219,33 +219,33 @@ export class SessionIndex {
   }
 
   #hash(piece: Join.PieceNumber, pieces: Join.Pieces, shared: Join.SharedTexts): void {
-    const place = pieces.get(piece)
-    if (place === undefined || PackContent.isEmpty(place)) return
-    const name = Template.sharedAlone(place.content, place.start, place.end)
+    const span = pieces.get(piece)
+    if (span === undefined || PackContent.isEmpty(span)) return
+    const name = Template.sharedAlone(span.content, span.start, span.end)
     if (name !== undefined) return this.#addNumber(Join.keyOf(name), piece)
     try {
-      const text = Join.join(place, pieces, shared)
+      const text = Join.join(span, pieces, shared)
       this.#addNumber(Join.keyOf(hash("sha256", text, "buffer")), piece)
     } catch (error) {
-      // A part of it was erased, or lies further back than was read.
+      // A piece within it was erased, or is in an older pack than was read.
       if (!(error instanceof Join.PieceMissing)) throw error
     }
   }
 }
 
-const isAmong = (piece: Join.PieceNumber, { history, parts }: PackContent.Counts): boolean =>
+const isWithin = (piece: Join.PieceNumber, { history, parts }: PackContent.Counts): boolean =>
   piece > 0 ? piece <= history : -piece <= parts
 
-/** The pieces that the pieces of a pack name, those of its texts aside. */
+/** The pieces that a pack's new pieces reference; not those that only its texts reference. */
 const referencesIn = ({ history, parts }: PackContent.Contents): ReadonlyArray<Join.PieceNumber> => {
-  const found: Array<Join.PieceNumber> = []
+  const references: Array<Join.PieceNumber> = []
   const visitor: Template.TemplateVisitor = {
-    part: (number) => found.push(-number),
+    part: (number) => references.push(-number),
     history: (first, count) => {
-      for (let index = 0; index < count; index++) found.push(first + index)
+      for (let index = 0; index < count; index++) references.push(first + index)
     },
     shared: () => {}
   }
   for (const { content, start } of [...history, ...parts]) Template.read(new ByteReader(content, start), visitor)
-  return found
+  return references
 }

@@ -1,5 +1,6 @@
 /**
- * From an event's two texts to a pack: what is known is named, what is new is written. `Join` is the way back.
+ * Turns an event's two texts into a pack: values in the session's index become references, new values are written out.
+ * `Join` is the inverse.
  */
 import { createHash, hash } from "node:crypto"
 import { ByteWriter } from "./format/Bytes.ts"
@@ -22,27 +23,27 @@ import { quote } from "./scan/Scan.ts"
 import * as SharedPiece from "./format/SharedPiece.ts"
 import { type Run, TemplateWriter, writeLiteral } from "./format/Template.ts"
 
-/** The next pack of a session, as it will be if the session is still what it was known to be. */
+/** The next pack of a session, valid if the session has not changed since its index was read. */
 export interface Draft {
   readonly number: number
   readonly pack: Pack.Written
   readonly added: PackContent.Counts
   readonly shared: ReadonlyArray<SharedPiece.SharedPiece>
-  /** Bytes of its content, uncompressed. */
+  /** Size of its content in bytes, uncompressed. */
   readonly newBytes: number
   readonly learned: Learned
 }
 
-/** Of a session that is not known, the values of a text this long are hashed when somebody asks for them. In bytes. */
+/** If the index is empty and the texts have at least this many bytes, values are hashed only when one is looked up. */
 const deferHashesFromBytes = 64 * 1024
 
-/** Memory that one split after the other writes into: to take and free so much for each would cost more than the writing. */
+/** Buffers that are reused by each split, because allocating them would cost more than the writing. */
 class Scratch {
   readonly texts = new ByteWriter()
   readonly history = new ByteWriter()
   readonly parts = new ByteWriter()
   readonly content = new ByteWriter()
-  /** Templates that are being written, by depth. */
+  /** The templates being written, by depth. */
   readonly templates: Array<ByteWriter> = []
 
   clear(): this {
@@ -51,14 +52,14 @@ class Scratch {
   }
 }
 
-/** What was needed once for a larger one is not kept, in bytes. */
-const maxScratch = 2 * 1024 * 1024
+/** After a larger text, the buffers are freed. */
+const maxScratchBytes = 2 * 1024 * 1024
 
 let scratch = new Scratch()
 
-export const split = (payload: ScannedPayload, sessionIndex: SessionIndex): Draft => {
-  const draft = new Splitter(payload, sessionIndex, scratch.clear()).split()
-  if (payload.text.length > maxScratch) scratch = new Scratch()
+export const split = (payload: ScannedPayload, index: SessionIndex): Draft => {
+  const draft = new Splitter(payload, index, scratch.clear()).split()
+  if (payload.text.length > maxScratchBytes) scratch = new Scratch()
   return draft
 }
 
@@ -74,24 +75,24 @@ class Splitter {
   #parts = 0
   readonly #shared = new Map<string, SharedPiece.SharedPiece>()
   readonly #numbers = new Map<string, PieceNumber>()
-  /** The pieces of the conversations' elements. */
-  readonly #pieceAt = new Map<PieceCandidate, PieceNumber>()
+  /** The piece numbers of the conversations' elements. */
+  readonly #elementPieces = new Map<PieceCandidate, PieceNumber>()
   readonly #unhashed: Array<{ readonly candidate: PieceCandidate; readonly piece: PieceNumber }> = []
-  /** The packs that the texts take to read, and those that the new pieces take. */
+  /** The packs needed to read the texts. */
   #needs = PackRanges.none
+  /** The packs needed to read the new pieces. */
   #dependencies = PackRanges.none
-  /** New pieces around the place that is being written. */
+  /** How many new pieces enclose the current position. */
   #depth = 0
 
-  constructor({ inputs, output, text }: ScannedPayload, sessionIndex: SessionIndex, scratch: Scratch) {
+  constructor({ inputs, output, text }: ScannedPayload, index: SessionIndex, scratch: Scratch) {
     this.#scratch = scratch
     this.#text = text
     this.#inputs = inputs
     this.#output = output
-    this.#index = sessionIndex
-    this.#deferHashes =
-      sessionIndex.isEmpty && inputs.end - inputs.start + output.end - output.start >= deferHashesFromBytes
-    this.#before = sessionIndex.counts
+    this.#index = index
+    this.#deferHashes = index.isEmpty && inputs.end - inputs.start + output.end - output.start >= deferHashesFromBytes
+    this.#before = index.counts
   }
 
   split(): Draft {
@@ -151,54 +152,55 @@ class Splitter {
       if (index > 0) writer.literal(separator)
       writer.history(first, count, separator)
     }
-    this.#need(packs)
+    this.#requirePacks(packs)
   }
 
-  #need(packs: PackRanges.PackRanges): void {
+  #requirePacks(packs: PackRanges.PackRanges): void {
     if (this.#depth === 0) this.#needs = PackRanges.union(this.#needs, packs)
     else this.#dependencies = PackRanges.union(this.#dependencies, packs)
   }
 
-  /** The number of a value, new if it is not known. */
+  /** The number of a value; a new one if the value is not in the index. */
   #pieceFor(candidate: PieceCandidate): PieceNumber {
     if (this.#deferHashes) {
       const piece = this.#put(candidate, undefined)
       this.#unhashed.push({ candidate, piece })
       return piece
     }
-    const piece = this.#find(candidate)
-    if (candidate.kind === "history") this.#pieceAt.set(candidate, piece)
+    const piece = this.#findOrPut(candidate)
+    if (candidate.kind === "history") this.#elementPieces.set(candidate, piece)
     return piece
   }
 
-  #find(candidate: PieceCandidate): PieceNumber {
+  #findOrPut(candidate: PieceCandidate): PieceNumber {
     const sha256 = hash("sha256", this.#valueAt(candidate), "buffer")
     const key = keyOf(sha256)
     const own = this.#numbers.get(key)
-    const known = own === undefined ? this.#index.numberOf(key) : undefined
-    const found = own ?? known
-    const packs = known === undefined ? PackRanges.none : this.#index.packsOf(known)!
-    this.#need(packs)
-    if (found !== undefined && (found > 0 || candidate.kind !== "history")) return found
+    const indexed = own === undefined ? this.#index.numberOf(key) : undefined
+    const existing = own ?? indexed
+    const packs = indexed === undefined ? PackRanges.none : this.#index.packsOf(indexed)!
+    this.#requirePacks(packs)
+    if (existing !== undefined && (existing > 0 || candidate.kind !== "history")) return existing
 
-    const piece = found === undefined ? this.#put(candidate, sha256) : this.#putAgain(found, packs)
+    const piece = existing === undefined ? this.#put(candidate, sha256) : this.#putInHistory(existing, packs)
     this.#numbers.set(key, piece)
     return piece
   }
 
-  /** Gives a part a number in the history too, so that runs go on over it. */
-  #putAgain(piece: PieceNumber, packs: PackRanges.PackRanges): PieceNumber {
+  /** Gives a part a number in the history too, so that runs can include it. */
+  #putInHistory(part: PieceNumber, packs: PackRanges.PackRanges): PieceNumber {
     this.#dependencies = PackRanges.union(this.#dependencies, packs)
     const writer = new TemplateWriter(this.#scratch.history)
-    writer.part(-piece)
+    writer.part(-part)
     writer.end()
-    return this.#next("history")
+    return this.#nextNumber("history")
   }
 
+  /** Writes a new piece. `sha256` is undefined while hashes are deferred. */
   #put(candidate: PieceCandidate, sha256: Buffer | undefined): PieceNumber {
     const { end, kind, start } = candidate
-    // Nothing is known that small parts could be told from; but what is shared may be known elsewhere.
-    const inner = this.#deferHashes ? candidate.inner.filter(mayHoldShared) : candidate.inner
+    // With an empty index, small parts cannot match anything. Shared pieces can: other sessions may have stored them.
+    const inner = this.#deferHashes ? candidate.inner.filter(mayContainShared) : candidate.inner
     const out = kind === "history" ? this.#scratch.history : this.#scratch.parts
     if ((this.#text[start] === quote || kind === "setting") && PiecePolicy.isShared(end - start, kind === "setting")) {
       const value = this.#valueAt(candidate)
@@ -212,7 +214,7 @@ class Splitter {
     } else if (inner.length === 0) {
       writeLiteral(out, this.#text, start, end)
     } else {
-      // Pieces in it come to stand before it.
+      // Written to a buffer of its own first, because the pieces within it are appended to `out` before it.
       const template = (this.#scratch.templates[this.#depth] ??= new ByteWriter())
       template.clear()
       this.#depth++
@@ -220,29 +222,28 @@ class Splitter {
       this.#depth--
       out.bytes(template.view())
     }
-    return this.#next(kind)
+    return this.#nextNumber(kind)
   }
 
-  #next(kind: PieceCandidate["kind"]): PieceNumber {
+  #nextNumber(kind: PieceCandidate["kind"]): PieceNumber {
     return kind === "history" ? this.#before.history + ++this.#history : -(this.#before.parts + ++this.#parts)
   }
 
-  /** What the next call of this conversation will most likely begin with, if that is more than what is known already. */
+  /** The prefix that the next call of this conversation will most likely have, if it is longer than the known one. */
   #nextPrefix({ elements, known, start }: Conversation, own: PackRanges.PackRanges): KnownPrefix | undefined {
     const text = this.#text
-    const settled = elements.slice(0, -PiecePolicy.unsettledElements)
-    const last = settled.at(-1)
-    // All of it must be elements that are pieces, from the first one on.
-    if (last === undefined || this.#deferHashes || (known === undefined && settled[0]!.start !== start))
-      return undefined
-    const separator = separatorOf(text, known, settled)
+    const stable = elements.slice(0, -PiecePolicy.unstableElements)
+    const last = stable.at(-1)
+    // A prefix consists of pieces only, from the first element on.
+    if (last === undefined || this.#deferHashes || (known === undefined && stable[0]!.start !== start)) return undefined
+    const separator = separatorOf(text, known, stable)
     if (separator === undefined) return undefined
 
     const runs: Array<Run> = [...(known?.prefix.runs ?? [])]
     let packs = known?.prefix.packs ?? PackRanges.none
-    for (const candidate of settled) {
-      const piece = this.#pieceAt.get(candidate)!
-      // Only the history runs.
+    for (const candidate of stable) {
+      const piece = this.#elementPieces.get(candidate)!
+      // Runs consist of pieces of the history.
       if (piece < 0) return undefined
       const run = runs.at(-1)
       if (run !== undefined && run.first + run.count === piece) runs[runs.length - 1] = { ...run, count: run.count + 1 }
@@ -259,7 +260,7 @@ class Splitter {
     return this.#text.subarray(start, end)
   }
 
-  /** The numbers of all that was put without looking. */
+  /** The numbers of the pieces whose hashes were deferred. */
   #hashAll(): ReadonlyMap<string, PieceNumber> {
     const numbers = new Map<string, PieceNumber>()
     for (const { candidate, piece } of this.#unhashed) {
@@ -270,10 +271,10 @@ class Splitter {
   }
 }
 
-const mayHoldShared = ({ end, inner, kind, start }: PieceCandidate): boolean =>
-  kind === "setting" || end - start >= PiecePolicy.sharedBytes || inner.some(mayHoldShared)
+const mayContainShared = ({ end, inner, kind, start }: PieceCandidate): boolean =>
+  kind === "setting" || end - start >= PiecePolicy.sharedBytes || inner.some(mayContainShared)
 
-/** What stands between the elements, if there are several and it is the same everywhere. */
+/** The text between the elements, if there are at least two and it is the same between all of them. */
 const separatorOf = (
   text: Buffer,
   known: KnownPrefixCandidate | undefined,

@@ -6,6 +6,7 @@ import type { ProjectId } from "../domain/Project.ts"
 import * as Join from "../payload/Join.ts"
 import * as Pack from "../payload/format/Pack.ts"
 import * as PackContent from "../payload/format/PackContent.ts"
+import * as PackHead from "../payload/format/PackHead.ts"
 import * as PackRanges from "../payload/format/PackRanges.ts"
 import * as SessionLoader from "../sessions/SessionLoader.ts"
 import type { Storage } from "../Storage.ts"
@@ -29,7 +30,7 @@ export const read = Effect.fnUntraced(function* (
 
 const readOnce = Effect.fnUntraced(function* (storage: Storage["Service"], project: ProjectId, id: EventId) {
   const { pack, session, summary } = yield* storage.getEvent(project, id)
-  const { kind, needs } = Pack.readHead(pack.number, pack.bytes)
+  const { kind, needs } = PackHead.read(pack.number, pack.bytes)
   const packs =
     needs.length === 0 && kind !== "continues"
       ? [pack]

@@ -1,22 +1,22 @@
 /**
- * What this process knows of the sessions that it records, bounded in bytes over all of them: the session that was used
- * least recently is forgotten first, and read again when it comes back.
+ * The sessions that this process has recently written to, as an LRU cache bounded in bytes over all sessions. An evicted
+ * session is loaded again from its packs when it is needed.
  */
 import { Context } from "effect"
 import { SessionIndex } from "../payload/SessionIndex.ts"
 import { type KnownPrefixes, noKnownPrefixes } from "../payload/scan/PieceScanner.ts"
 import type { SessionState } from "../Storage.ts"
 
-/** Bytes, about; 0 remembers nothing. 64 MiB unless somebody says otherwise. */
+/** Approximate size limit of the cache in bytes, 64 MiB by default. 0 disables the cache. */
 export const SessionCacheBytes = Context.Reference<number>("tachograph/core/SessionCacheBytes", {
   defaultValue: () => 64 * 1024 * 1024
 })
 
 export interface KnownSession {
-  /** As it was when `sessionIndex` was true; undefined where there was none. */
+  /** The state that `index` describes; undefined if the session did not exist. */
   readonly state: Pick<SessionState, "number" | "generation"> | undefined
   readonly index: SessionIndex
-  /** Others append to it too, so that it is looked at before anything is written for it. */
+  /** Other processes append to it too, so its state is read from the storage before each append. */
   readonly isContended: boolean
 }
 
@@ -24,15 +24,15 @@ export const unknownSession = (): KnownSession => ({ state: undefined, index: ne
 
 export class SessionCache {
   readonly #maxBytes: number
-  /** In the order of their last use. */
-  readonly #sessions = new Map<string, KnownSession & { readonly cost: number }>()
+  /** Least recently used first. */
+  readonly #sessions = new Map<string, KnownSession & { readonly costBytes: number }>()
   #bytes = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
 
-  /** About what all of it takes. */
+  /** Approximate size in bytes. */
   get bytes(): number {
     return this.#bytes
   }
@@ -42,18 +42,18 @@ export class SessionCache {
   }
 
   set(key: string, session: KnownSession): void {
-    const { index: sessionIndex } = session
+    const { index } = session
     this.delete(key)
-    // One session with very many values must not push out all others, nor itself.
-    const most = this.#maxBytes / 4
-    if (most > 0 && sessionIndex.cost > most) {
-      sessionIndex.hashDeferred()
-      while (sessionIndex.cost > most && sessionIndex.forgetHalf());
+    // A session may take a quarter of the cache, so that one with very many values does not evict all others, or itself.
+    const maxSessionBytes = this.#maxBytes / 4
+    if (maxSessionBytes > 0 && index.costBytes > maxSessionBytes) {
+      index.hashDeferred()
+      while (index.costBytes > maxSessionBytes && index.forgetHalf());
     }
-    const cost = sessionIndex.cost + 2 * key.length
-    if (cost > this.#maxBytes) return
-    this.#sessions.set(key, { ...session, cost })
-    this.#bytes += cost
+    const costBytes = index.costBytes + 2 * key.length
+    if (costBytes > this.#maxBytes) return
+    this.#sessions.set(key, { ...session, costBytes })
+    this.#bytes += costBytes
     for (const oldest of this.#sessions.keys()) {
       if (this.#bytes <= this.#maxBytes) break
       this.delete(oldest)
@@ -61,7 +61,7 @@ export class SessionCache {
   }
 
   delete(key: string): void {
-    this.#bytes -= this.#sessions.get(key)?.cost ?? 0
+    this.#bytes -= this.#sessions.get(key)?.costBytes ?? 0
     this.#sessions.delete(key)
   }
 

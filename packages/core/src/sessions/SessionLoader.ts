@@ -1,4 +1,4 @@
-/** Brings what this process knows of a session up to date, from the packs that it lacks. */
+/** Brings the index of a session up to date by reading the packs that other processes have appended. */
 import { Effect } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
@@ -8,6 +8,7 @@ import * as Join from "../payload/Join.ts"
 import { SessionIndex } from "../payload/SessionIndex.ts"
 import * as Pack from "../payload/format/Pack.ts"
 import * as PackContent from "../payload/format/PackContent.ts"
+import * as PackHead from "../payload/format/PackHead.ts"
 import type { PackRanges } from "../payload/format/PackRanges.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import * as Template from "../payload/format/Template.ts"
@@ -17,28 +18,24 @@ import type { SessionState, Storage } from "../Storage.ts"
 type Service = Storage["Service"]
 
 /**
- * Of a longer session only the newest packs are read: so many bytes of them, compressed and not, and so many of the shared
- * texts that they name. Values that are not known for it are stored again.
+ * Limits on what is read of a long session: its newest packs, up to this many bytes compressed and uncompressed, and the
+ * shared texts that they reference. Values outside these limits are not in the index and are stored again when they recur.
  */
 const maxReadBytes = 8 * 1024 * 1024
 const maxContentBytes = 32 * 1024 * 1024
 const maxSharedBytes = 16 * 1024 * 1024
 
-export const readShared = (
-  storage: Service,
-  project: ProjectId,
-  names: ReadonlyArray<Uint8Array>,
-  mostBytes?: number
-) =>
+/** The texts of shared pieces. `maxBytes` is passed to `Storage.readShared`. */
+export const readShared = (storage: Service, project: ProjectId, names: ReadonlyArray<Uint8Array>, maxBytes?: number) =>
   names.length === 0
     ? Effect.succeed<Join.SharedTexts>(new Map())
     : Effect.map(
-        storage.readShared(project, names, mostBytes),
-        (found): Join.SharedTexts =>
-          new Map(found.map(({ bytes, sha256 }) => [Join.keyOf(sha256), SharedPiece.textOf(bytes)] as const))
+        storage.readShared(project, names, maxBytes),
+        (pieces): Join.SharedTexts =>
+          new Map(pieces.map(({ bytes, sha256 }) => [Join.keyOf(sha256), SharedPiece.textOf(bytes)] as const))
       )
 
-/** The session as it is now, and what there is to know of it, of which `known` may be a part. */
+/** The session's current state and index. The index of `known` is extended if it is of the same session and generation. */
 export const refresh = Effect.fnUntraced(function* (
   storage: Service,
   project: ProjectId,
@@ -48,40 +45,40 @@ export const refresh = Effect.fnUntraced(function* (
   const state = yield* storage.getSession(project, session)
   if (state === undefined) return unknownSession()
   const isSame = known.state?.number === state.number && known.state.generation === state.generation
-  const sessionIndex = isSame ? known.index : new SessionIndex()
-  if (sessionIndex.packs < state.packs) yield* read(storage, project, state, sessionIndex)
-  return { ...known, state: { number: state.number, generation: state.generation }, index: sessionIndex }
+  const index = isSame ? known.index : new SessionIndex()
+  if (index.packs < state.packs) yield* read(storage, project, state, index)
+  return { ...known, state: { number: state.number, generation: state.generation }, index }
 })
 
 const read = Effect.fnUntraced(function* (
   storage: Service,
   project: ProjectId,
   state: SessionState,
-  sessionIndex: SessionIndex
+  index: SessionIndex
 ) {
-  // What was appended may continue the last chain, which is opened from its start.
-  const from = sessionIndex.chain?.start ?? sessionIndex.packs + 1
+  // The appended packs may continue the last known chain, and a chain can only be opened from its start.
+  const from = index.chain?.start ?? index.packs + 1
   const packs = yield* readOpen(storage, project, state.number, [{ from, to: state.packs }], maxReadBytes)
-  const contents = packs
-    .filter(({ number }) => number > sessionIndex.packs)
-    .map(({ content }) => PackContent.read(content))
-  const older = sessionIndex
+  const contents = packs.filter(({ number }) => number > index.packs).map(({ content }) => PackContent.read(content))
+  const olderRanges = index
     .dependenciesOf(contents)
     .flatMap(({ from: start, to }) => (start < from ? [{ from: start, to: Math.min(to, from - 1) }] : []))
-  const rests = older.length === 0 ? [] : yield* readOpen(storage, project, state.number, older)
-  const all = [...rests, ...packs]
+  const dependencies = olderRanges.length === 0 ? [] : yield* readOpen(storage, project, state.number, olderRanges)
+  const all = [...dependencies, ...packs]
   const texts = yield* readShared(storage, project, sharedIn(all).toReversed(), maxSharedBytes)
-  sessionIndex.read(all, texts, state)
+  index.read(all, texts, state)
 })
 
 const readOpen = (storage: Service, project: ProjectId, session: number, ranges: PackRanges, newestBytes?: number) =>
   Effect.map(storage.readPacks(project, session, ranges, newestBytes), (packs) => {
-    let left = maxContentBytes
-    const newest = packs.findLastIndex((pack) => (left -= Pack.readHead(pack.number, pack.bytes).contentLength) < 0)
-    return Pack.open(packs.slice(newest + 1))
+    let bytesLeft = maxContentBytes
+    const lastOmitted = packs.findLastIndex(
+      (pack) => (bytesLeft -= PackHead.read(pack.number, pack.bytes).contentLength) < 0
+    )
+    return Pack.open(packs.slice(lastOmitted + 1))
   })
 
-/** The names of shared pieces that stand in larger pieces: their texts are needed to know those. */
+/** The names of the shared pieces within larger pieces: hashing those pieces takes their texts. */
 const sharedIn = (packs: ReadonlyArray<Pack.OpenPack>): ReadonlyArray<Buffer> => {
   const names = new Map<string, Buffer>()
   const visitor: Template.TemplateVisitor = {

@@ -1,7 +1,7 @@
-/** Spans on the hot path: made where a tracer listens, and nothing at all where none does. */
+/** Spans on the hot path: created only if a tracer is installed. */
 import { Effect, Tracer } from "effect"
 
-/** Effect's own tracer keeps what it is told for nobody. */
+/** Effect's default tracer exports nothing, so a span for it is only overhead. */
 export const spanIfTraced =
   (name: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

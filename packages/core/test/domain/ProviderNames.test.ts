@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import * as ProviderNames from "../../src/domain/ProviderNames.ts"
 
 describe("ProviderNames", () => {
-  it("knows the vendors' own names of the APIs", () => {
+  it("has the vendors' names of the APIs as aliases", () => {
     expect(Object.fromEntries(ProviderNames.apiAliases)).toEqual({
       "openai-chat-completions": "provider1-chat-completions",
       "openai-responses": "provider1-responses",
@@ -15,7 +15,7 @@ describe("ProviderNames", () => {
     })
   })
 
-  it("knows the vendors' own names of the SDK versions", () => {
+  it("has the vendors' names of the SDK versions as aliases", () => {
     expect(Object.fromEntries(ProviderNames.sdkVersionAliases)).toEqual({
       openai_sdk_version: "provider1_sdk_version",
       anthropic_sdk_version: "provider2_sdk_version",

@@ -38,7 +38,7 @@ describe("Uuid", () => {
     ["1111111-11111-4111-8111-111111111111", "invalid group length in group 0: expected 8, found 7"],
     ["11111111-11111-411-8111-111111111111", "invalid group length in group 1: expected 4, found 5"],
     ["11111111-1111-4111-8111-1111111111111", "invalid group length in group 4: expected 12, found 13"]
-  ])("refuses %j: %s", (text, message) => {
+  ])("rejects %j: %s", (text, message) => {
     expect(() => decode(text)).toThrow(message)
   })
 })

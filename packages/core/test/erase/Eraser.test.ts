@@ -28,20 +28,20 @@ const record = Effect.fnUntraced(function* (storage: Service, calls: ReadonlyArr
   )
 })
 
-/** An eraser over a storage, as of another process. */
+/** An eraser over a storage, as in another process. */
 const eraserOver = (storage: Service) =>
   Effect.provide(Eraser, Eraser.layer.pipe(Layer.provide(Layer.succeed(Storage, storage))))
 
-/** Does something else once, behind the first step of a sweep. */
+/** Runs `other` once, after the first step of a sweep. */
 const afterFirstStep = (storage: Service, other: Effect.Effect<unknown, unknown>): Service => {
   let isFirst = true
   return {
     ...storage,
     sweepPacks: (...args) =>
       Effect.tap(storage.sweepPacks(...args), () => {
-        const runs = isFirst
+        if (!isFirst) return Effect.void
         isFirst = false
-        return runs ? Effect.orDie(other) : Effect.void
+        return Effect.orDie(other)
       })
   }
 }
@@ -49,20 +49,20 @@ const afterFirstStep = (storage: Service, other: Effect.Effect<unknown, unknown>
 /** A session that takes several steps to sweep. */
 const long = (people: ReadonlyArray<string>) => Calls.take(Calls.calls("long", people, 1), 600)
 
-const looked = (storage: Service, ...people: ReadonlyArray<string>) =>
+const problemsIn = (storage: Service, ...people: ReadonlyArray<string>) =>
   Effect.map(StoreCheck.look(storage, defaultProject, people.map(Calls.markOf)), ({ problems }) => problems.slice(0, 3))
 
 describe("Eraser", () => {
-  it.effect("leaves nothing of two people who are erased at the same time", () =>
+  it.effect("erases everything of two people who are erased concurrently", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       yield* record(storage, long(["alice", "bob", "carol"]))
-      // Somebody else is erasing, too, and has come so far while this sweep is under way.
-      const others = storage.eraseEvents(defaultProject, { person: bob }, 1000)
-      const eraser = yield* eraserOver(afterFirstStep(storage, others))
+      // Another erasure deletes its events while this sweep is in progress.
+      const deletion = storage.eraseEvents(defaultProject, { person: bob }, 1000)
+      const eraser = yield* eraserOver(afterFirstStep(storage, deletion))
       yield* eraser.erasePerson(defaultProject, alice)
       yield* (yield* eraserOver(storage)).erasePerson(defaultProject, bob)
-      assert.deepStrictEqual(yield* looked(storage, "alice", "bob"), [])
+      assert.deepStrictEqual(yield* problemsIn(storage, "alice", "bob"), [])
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
@@ -75,13 +75,13 @@ describe("Eraser", () => {
       const eraser = yield* eraserOver(afterFirstStep(storage, later))
       const receipt = yield* eraser.erasePerson(defaultProject, alice)
       assert.strictEqual(receipt.events, calls.filter(({ person }) => person === "alice").length)
-      assert.deepStrictEqual(yield* looked(storage, "alice"), [])
+      assert.deepStrictEqual(yield* problemsIn(storage, "alice"), [])
       const left = yield* StoreCheck.listAll(storage, defaultProject)
       assert.strictEqual(left.length, calls.filter(({ person }) => person === "bob").length)
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("keeps what an event names that is recorded between two steps, however old that is", () =>
+  it.effect("keeps old pieces that are referenced by an event recorded between two steps", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const old = `{"role":"user","content":"${Calls.noise(1, 300)}"}`
@@ -93,21 +93,21 @@ describe("Eraser", () => {
       })
       yield* record(storage, [
         call("alice", old),
-        ...Array.from({ length: 300 }, (_, n) => call("bob", `"a message of bob's, number ${n}"`))
+        ...Array.from({ length: 300 }, (_, n) => call("bob", `"message ${n} of bob"`))
       ])
       const last = call("bob", `"before it",${old}`)
       const ids: Array<EventId> = []
-      const later = Effect.map(record(storage, [last]), (found) => ids.push(...found))
+      const later = Effect.map(record(storage, [last]), (recorded) => ids.push(...recorded))
       yield* (yield* eraserOver(afterFirstStep(storage, later))).erasePerson(defaultProject, alice)
-      assert.deepStrictEqual(yield* looked(storage), [])
+      assert.deepStrictEqual(yield* problemsIn(storage), [])
       const recorder = yield* Effect.provide(Recorder, Calls.recorderOver(storage))
       assert.isTrue(yield* Calls.isAsSent(recorder, ids[0]!, last))
-      // It was not stored again.
+      // The old message was not stored again.
       assert.isBelow((yield* storage.usage(defaultProject, 1)).sessions[0]!.storedBytes, 10_000)
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("erases those again of whom somebody records meanwhile, until the person is gone", () =>
+  it.effect("erases events that are recorded during the erasure, until the person is deleted", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const calls = Calls.take(Calls.calls("s", ["alice"], 1), 12)
@@ -126,11 +126,11 @@ describe("Eraser", () => {
       const receipt = yield* eraser.erasePerson(defaultProject, alice)
       assert.deepInclude(receipt, { events: 12, sessions: 4 })
       assert.strictEqual((yield* Effect.flip(storage.getPerson(defaultProject, alice)))._tag, "person-not-found")
-      assert.deepStrictEqual(yield* looked(storage, "alice"), [])
+      assert.deepStrictEqual(yield* problemsIn(storage, "alice"), [])
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("says whom and what it does not know", () =>
+  it.effect("fails for an unknown person or session", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const eraser = yield* eraserOver(storage)
@@ -152,7 +152,7 @@ describe("Eraser", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("erases what is older, and sweeps what an interrupted erasure has left", () =>
+  it.effect("erases older events, and sweeps sessions that an interrupted erasure left", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const ids = yield* record(storage, long(["alice", "bob"]))
@@ -163,9 +163,9 @@ describe("Eraser", () => {
       const before = [...ids].sort()[300]! as EventId
       const receipt = yield* eraser.eraseOlder(defaultProject, before, count)
       assert.isAbove(receipt.events, 0)
-      assert.deepStrictEqual(yield* looked(storage, "alice"), [])
+      assert.deepStrictEqual(yield* problemsIn(storage, "alice"), [])
       for (const { id } of yield* StoreCheck.listAll(storage, defaultProject)) assert.isTrue(id >= before)
-      // Each transaction was handed over: events, the list, and more than one step of the sweep.
+      // Each transaction ran through the throttle: events, the list, and several steps of the sweep.
       assert.isAbove(steps, 3)
       assert.deepStrictEqual(yield* eraser.eraseOlder(defaultProject, before, count), {
         events: 0,

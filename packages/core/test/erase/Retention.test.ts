@@ -15,7 +15,7 @@ import { type Erasable, Storage } from "../../src/Storage.ts"
 const start = Date.parse("2026-06-01T00:00:00Z")
 const day = 86_400_000
 
-/** A storage in memory that keeps leases as a database does, and something of it done in another way. */
+/** A memory storage with leases as in a database, and with some operations replaced. */
 const storageWith = (change: (storage: Storage["Service"]) => Partial<Storage["Service"]>) =>
   Layer.effect(
     Storage,
@@ -34,17 +34,17 @@ const storageWith = (change: (storage: Storage["Service"]) => Partial<Storage["S
     })
   ).pipe(Layer.provide(MemoryStorage.layer))
 
-/** The times, since the start, at which something was done. */
+/** Collects the times, in milliseconds since the start, at which `note` ran. */
 const timesOf = () => {
   const times: Array<number> = []
   const note = Effect.map(Clock.currentTimeMillis, (now) => void times.push(now - start))
   return { times, note }
 }
 
-/** Starts retention, and ends it with the test. */
+/** Runs retention until the scope of the test is closed. */
 const retaining = (keep: `${number} days` | `${number} hours`) => Layer.build(Retention.layer({ keep }))
 
-/** Log lines, as they come. */
+/** Collects log lines. */
 const logged = () => {
   const lines: Array<{ readonly level: string; readonly message: string; readonly annotations: object }> = []
   const logger = Logger.map(Logger.formatStructured, (line) => {
@@ -72,7 +72,7 @@ const record = Effect.fnUntraced(function* (project: ProjectId, at: number) {
 })
 
 describe("Retention", () => {
-  it.effect("begins soon after the start, and again at a part of the time that is kept, an hour at most", () =>
+  it.effect("starts after ten seconds, and repeats at a fraction of the retention period, at most an hour", () =>
     Effect.gen(function* () {
       for (const [keep, between] of [
         ["90 days", 3600],
@@ -94,7 +94,7 @@ describe("Retention", () => {
   )
 
   it.effect(
-    "erases events of all projects by the time in their ids, and nothing of the same millisecond or newer",
+    "erases events of all projects by the time in their ids, but not those of the cutoff millisecond or newer",
     () => {
       const { layer, lines } = logged()
       return Effect.gen(function* () {
@@ -124,7 +124,7 @@ describe("Retention", () => {
         assert.strictEqual(lines.length, 1)
         assert.include(lines[0]!.message, "older")
         assert.include(lines[0]!.annotations, { events: 4, sessions: 0 })
-        // An hour later the others are old enough, and their sessions go. Then there is nothing to say.
+        // An hour later the other events are old enough, and their sessions are deleted. Then nothing is logged.
         yield* TestClock.adjust("1 hour")
         assert.include(lines[1]!.annotations, { events: 4, sessions: 2 })
         yield* TestClock.adjust("1 hour")
@@ -133,7 +133,7 @@ describe("Retention", () => {
     }
   )
 
-  it.effect("finishes what an interrupted erasure left", () =>
+  it.effect("sweeps sessions that an interrupted erasure left", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const project = ProjectId.make("p")
@@ -151,7 +151,7 @@ describe("Retention", () => {
     }).pipe(Effect.scoped, Effect.provide(Recorder.layer.pipe(Layer.provideMerge(storageWith(() => ({}))))))
   )
 
-  it.effect("rests nine times as long as each step took", () => {
+  it.effect("pauses nine times as long as each step takes", () => {
     const { note, times } = timesOf()
     const eraseEvents = (_: ProjectId, __: Erasable, limit: number) =>
       Effect.map(Effect.andThen(note, Effect.sleep(100)), () => ({ events: times.length < 5 ? limit : 0 }))
@@ -166,16 +166,13 @@ describe("Retention", () => {
     )
   })
 
-  it.effect("says that a pass failed, and tries again after a minute", () => {
+  it.effect("logs that a pass failed, and retries after a minute", () => {
     const { note, times } = timesOf()
     const { layer, lines } = logged()
-    const failing = Effect.suspend(() =>
-      times.length === 1
-        ? Effect.fail(new StorageUnavailable({ cause: "away" }))
-        : times.length === 2
-          ? Effect.die("broken")
-          : Effect.succeed([])
-    )
+    const failing = Effect.suspend((): Effect.Effect<ReadonlyArray<ProjectId>, StorageUnavailable> => {
+      if (times.length === 1) return Effect.fail(new StorageUnavailable({ cause: "away" }))
+      return times.length === 2 ? Effect.die("broken") : Effect.succeed([])
+    })
     return Effect.gen(function* () {
       yield* TestClock.setTime(start)
       yield* retaining("90 days")
@@ -191,7 +188,7 @@ describe("Retention", () => {
     )
   })
 
-  it.effect("keeps the lease while it works, and gives it up when it is ended", () => {
+  it.effect("holds the lease during a pass, and releases it on shutdown", () => {
     let working = 0
     let finished = 0
     const listProjects = Effect.acquireUseRelease(
@@ -210,13 +207,13 @@ describe("Retention", () => {
       }
       yield* Fiber.interrupt(first!)
       assert.deepStrictEqual([working, finished], [0, 1])
-      // The other one comes back 150 seconds after it found the lease taken, long before that would have run out.
+      // The other process retries 150 seconds after it found the lease taken, and finds it released.
       yield* TestClock.adjust("150 seconds")
       assert.strictEqual(working, 1)
     }).pipe(Effect.scoped, Effect.provide(storageWith(() => ({ listProjects }))))
   })
 
-  it.effect("takes over a minute after the last sign of a process that crashed", () => {
+  it.effect("takes over the lease of a crashed process when it expires", () => {
     const { note, times } = timesOf()
     return Effect.gen(function* () {
       yield* TestClock.setTime(start)

@@ -4,7 +4,7 @@ import * as ApiKeyText from "../../src/keys/ApiKeyText.ts"
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 describe("ApiKeyText", () => {
-  it("is tg_, then 33 base62 digits, at least 160 bits of them random", () => {
+  it("is tg_ and 33 base62 digits, with at least 160 random bits", () => {
     expect(ApiKeyText.generate()).toMatch(/^tg_[0-9A-Za-z]{33}$/)
     expect(Math.log2(62 ** 27)).toBeGreaterThan(160)
     const keys = Array.from({ length: 1_000 }, ApiKeyText.generate)
@@ -12,15 +12,15 @@ describe("ApiKeyText", () => {
     expect(keys.every(ApiKeyText.isWellFormed)).toBe(true)
   })
 
-  it("uses every digit alike", () => {
+  it("uses all digits equally often", () => {
     const counts = new Map<string, number>()
     for (const digit of ApiKeyText.randomBase62(62_000)) counts.set(digit, (counts.get(digit) ?? 0) + 1)
     expect(counts.size).toBe(62)
-    // A thousand of each are expected; eight standard deviations are left for chance.
+    // 1,000 of each are expected. A deviation of more than eight standard deviations is not chance.
     for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(8 * Math.sqrt(1_000))
   })
 
-  it("tells every single wrong digit and every swap of neighbours", () => {
+  it("detects every wrong digit and every swap of neighbours", () => {
     const key = ApiKeyText.generate()
     for (let i = 3; i < key.length; i++) {
       for (const digit of alphabet) {
@@ -32,7 +32,7 @@ describe("ApiKeyText", () => {
     }
   })
 
-  it("takes nothing of another form", () => {
+  it("rejects other formats", () => {
     const key = ApiKeyText.generate()
     for (const text of [
       "",

@@ -1,9 +1,9 @@
-/** Arbitrary sessions: calls whose histories grow, shrink, change, repeat and interleave, in any style of JSON. */
+/** Generates sessions: calls whose histories grow, shrink, change, repeat and interleave, in various styles of JSON. */
 import { RandomJson } from "@tachograph/testkit"
 import fc from "fast-check"
 import type { Texts } from "./RecordedSession.ts"
 
-/** Text that does not compress, the same for the same seed. */
+/** Incompressible text, determined by the seed. */
 export const noise = (seed: number, length: number): string => {
   let state = (seed * 2_654_435_761 + 1) >>> 0
   let text = ""
@@ -19,26 +19,26 @@ const string = (lengths: ReadonlyArray<number>) =>
     .tuple(fc.nat(20), fc.constantFrom(...lengths), fc.constantFrom("", "\\n", '\\"', "é", "😀", "\\ud800", "{[,:"))
     .map(([seed, length, odd]) => `"${noise(seed, length)}${odd}"`)
 
-/** JSON texts of every size that is treated in a way of its own. */
+/** JSON texts with strings of the given lengths, which straddle the limits of `PiecePolicy` and `Pack`. */
 const value = (lengths: ReadonlyArray<number>): fc.Arbitrary<string> => {
-  const some = string(lengths)
+  const jsonString = string(lengths)
   return fc.oneof(
     { arbitrary: fc.constantFrom("1.0", "1e400", "-0", "null", "{}", "[]", '"hi"', "0"), weight: 2 },
     { arbitrary: string([4, 12, 14, 30]), weight: 3 },
-    { arbitrary: some, weight: 3 },
-    { arbitrary: some.map((text) => `{"role":"user","content":${text}}`), weight: 5 },
-    { arbitrary: some.map((text) => `{ "role": "system","content":${text}}`), weight: 1 },
-    { arbitrary: some.map((text) => `{"role":"developer","content":[${text},{"text":${text}}]}`), weight: 1 },
+    { arbitrary: jsonString, weight: 3 },
+    { arbitrary: jsonString.map((text) => `{"role":"user","content":${text}}`), weight: 5 },
+    { arbitrary: jsonString.map((text) => `{ "role": "system","content":${text}}`), weight: 1 },
+    { arbitrary: jsonString.map((text) => `{"role":"developer","content":[${text},{"text":${text}}]}`), weight: 1 },
     {
       arbitrary: fc
-        .array(some, { minLength: 1, maxLength: 3 })
+        .array(jsonString, { minLength: 1, maxLength: 3 })
         .map(
           (texts) => `{"role": "a", "content": [${texts.map((text) => `{"type":"text", "text":${text}}`).join(" ,")}]}`
         ),
       weight: 4
     },
     {
-      arbitrary: fc.tuple(some, fc.nat(80)).map(([text, depth]) => "[".repeat(depth) + text + "]".repeat(depth)),
+      arbitrary: fc.tuple(jsonString, fc.nat(80)).map(([text, depth]) => "[".repeat(depth) + text + "]".repeat(depth)),
       weight: 1
     },
     { arbitrary: RandomJson.jsonText.map((text) => text.trim()), weight: 4 },
@@ -65,9 +65,9 @@ const array = (elements: ReadonlyArray<string>, { close, comma, open }: Style) =
   `[${open}${elements.join(comma)}${close}]`
 
 const object = (members: ReadonlyArray<readonly [string, string]>, { close, colon, comma, open }: Style) =>
-  `{${open}${members.map(([key, of]) => `"${key}"${colon}${of}`).join(comma)}${close}}`
+  `{${open}${members.map(([key, value]) => `"${key}"${colon}${value}`).join(comma)}${close}}`
 
-/** What is done to a conversation before it is sent again. Numbers choose from a pool of values, or where. */
+/** An edit of a conversation between two calls. `values` and `value` are indexes into a pool of values. */
 type Edit =
   | { readonly kind: "append"; readonly values: ReadonlyArray<number> }
   | { readonly kind: "answer" | "same" }
@@ -118,7 +118,7 @@ const call = fc.record({
   outputShape: fc.nat(2)
 })
 
-/** The calls of a session, of which each conversation has a style of its own, mostly. */
+/** The calls of a session with three conversations, each in a style of its own. */
 const calls = (lengths: ReadonlyArray<number>, maxCalls: number): fc.Arbitrary<ReadonlyArray<Texts>> =>
   fc
     .record({
@@ -187,13 +187,13 @@ const calls = (lengths: ReadonlyArray<number>, maxCalls: number): fc.Arbitrary<R
       })
     })
 
-/** Up to a few KiB a value. */
+/** Values of up to a few KiB. */
 export const anyCalls = calls([20, 40, 130, 300, 600, 1030, 4100], 12)
 
-/** Values that make chains end, packs stand alone, and first calls that are hashed later. */
+/** Values large enough to end chains, to make packs stand alone, and to defer the hashes of first calls. */
 export const largeCalls = calls([600, 3000, 4090, 6000, 9000, 17_000, 40_000], 14)
 
-/** A run as of an agent: `messages` grow by two with every call. Each message is `bytes` long. */
+/** An agent run whose `messages`, each about `bytes` long, grow by two with each call. */
 export const growing = (count: number, bytes: number, comma = ","): ReadonlyArray<Texts> => {
   const messages = Array.from(
     { length: 2 * count },

@@ -11,9 +11,9 @@ const template = (make: (writer: TemplateWriter) => void): Buffer => {
   return Buffer.from(writer.out.view())
 }
 
-const text = (of: string) => template((writer) => writer.literal(Buffer.from(of)))
+const text = (literal: string) => template((writer) => writer.literal(Buffer.from(literal)))
 
-/** The contents of a pack, of which the inputs are of interest. */
+/** The contents of a pack with these inputs and a fixed output. */
 const contents = (
   inputs: Buffer,
   history: ReadonlyArray<Buffer> = [],
@@ -39,7 +39,7 @@ const sha256 = hash("sha256", '"shared"', "buffer")
 const shared = new Map([[Join.keyOf(sha256), Buffer.from('"shared"')]])
 
 describe("Join", () => {
-  it("puts pieces, runs and shared pieces in their places", () => {
+  it("expands parts, runs and shared pieces", () => {
     const inputs = template((writer) => {
       writer.literal(Buffer.from("["))
       writer.history(1, 3, Buffer.from(", "))
@@ -68,7 +68,7 @@ describe("Join", () => {
     )
   })
 
-  it("numbers the history and the parts apart, on from those before", () => {
+  it("numbers the history and the parts separately, continuing from older packs", () => {
     const older = contents(text("1"), [text('"h1"')], [text('"p1"')])
     const newer = contents(
       template((writer) => {
@@ -88,7 +88,7 @@ describe("Join", () => {
     expect(joined.toString()).toBe('["h1","h2","p1","p2"]')
   })
 
-  it("says which piece is missing", () => {
+  it("throws an error that names the missing piece", () => {
     for (const [piece, make] of [
       [-7, (writer: TemplateWriter) => writer.part(7)],
       [2, (writer: TemplateWriter) => writer.history(1, 2, Buffer.from(","))]
@@ -100,7 +100,7 @@ describe("Join", () => {
     }
   })
 
-  it("takes nesting as deep as memory goes", () => {
+  it("expands pieces nested 100,000 deep", () => {
     const depth = 100_000
     const parts = Array.from({ length: depth }, (_, index) =>
       index === 0

@@ -1,15 +1,16 @@
-/** A session as a storage would hold it, in memory: its packs, its shared pieces, and what was sent. */
+/** A session in memory: its packs and shared pieces as a storage keeps them, and the texts that were sent. */
 import * as EventJson from "../../src/record/EventJson.ts"
 import * as Join from "../../src/payload/Join.ts"
 import { SessionIndex } from "../../src/payload/SessionIndex.ts"
 import type { KnownPrefix } from "../../src/payload/scan/PieceScanner.ts"
 import * as Pack from "../../src/payload/format/Pack.ts"
 import * as PackContent from "../../src/payload/format/PackContent.ts"
+import * as PackHead from "../../src/payload/format/PackHead.ts"
 import type { PackRanges } from "../../src/payload/format/PackRanges.ts"
 import * as SharedPiece from "../../src/payload/format/SharedPiece.ts"
 import * as Split from "../../src/payload/Split.ts"
 
-/** The two halves of a call, as JSON texts. */
+/** The inputs and the output of a call, as JSON texts. */
 export interface Texts {
   readonly inputs: string
   readonly output: string
@@ -18,7 +19,7 @@ export interface Texts {
 export const eventText = ({ inputs, output }: Texts): string =>
   `{"session":"s","properties":{"api":"aisdk","inputs":${inputs},"output":${output}}}`
 
-/** Candidates of the texts, after the way that an event goes: opened, and what is left of it parsed. */
+/** Opens an event with these texts, as the recorder does, and checks that its reduced form is valid JSON. */
 export const opened = (texts: Texts, list: ReadonlyArray<KnownPrefix>): EventJson.OpenEvent => {
   const event = EventJson.open(Buffer.from(eventText(texts)), () => ({ session: 1, generation: 0, list }))
   if (event === undefined) throw new Error("The event was not opened")
@@ -35,17 +36,18 @@ export class RecordedSession {
   history = 0
   parts = 0
 
-  /** Records a call, and checks that what was written is enough to read it. */
-  record(texts: Texts, sessionIndex: SessionIndex, knownPrefixes = sessionIndex.knownPrefixes): Split.Draft {
-    const draft = Split.split(opened(texts, knownPrefixes).payload, sessionIndex)
+  /** Records a call, and checks that it can be read from the packs that it names. */
+  record(texts: Texts, index: SessionIndex, knownPrefixes = index.knownPrefixes): Split.Draft {
+    const draft = Split.split(opened(texts, knownPrefixes).payload, index)
     this.append(texts, draft)
-    sessionIndex.learn(draft.learned)
+    index.learn(draft.learned)
     this.check(draft.number)
     return draft
   }
 
   append(texts: Texts, draft: Split.Draft): void {
-    if (draft.number !== this.packs.length + 1) throw new Error("The session has moved on")
+    if (draft.number !== this.packs.length + 1)
+      throw new Error("The draft was written for an older state of the session")
     this.packs.push({ number: draft.number, bytes: draft.pack.bytes() })
     this.history += draft.added.history
     this.parts += draft.added.parts
@@ -53,18 +55,18 @@ export class RecordedSession {
     this.sent.push(texts)
   }
 
-  /** The packs that an event's head names, and its own. */
+  /** The packs that the head of an event's pack names, and that pack. */
   needed(number: number): ReadonlyArray<Pack.StoredPack> {
-    const { needs } = Pack.readHead(number, this.packs[number - 1]!.bytes)
+    const { needs } = PackHead.read(number, this.packs[number - 1]!.bytes)
     return this.packs.filter((pack) => pack.number === number || isIn(needs, pack.number))
   }
 
-  /** Throws where an event is not, to the byte, what was sent: read from nothing but the packs that it names. */
+  /** Throws if an event, read from the packs that it names, differs from what was sent. */
   check(number: number): void {
     this.#compare(number, Pack.open(this.needed(number)))
   }
 
-  /** Each event, from the packs that it names, and again from all packs. */
+  /** Checks each event, read from the packs that it names, and again from all packs. */
   checkAll(): void {
     const all = Pack.open(this.packs)
     const pieces = Join.piecesOf(all)
@@ -77,37 +79,37 @@ export class RecordedSession {
   #compare(number: number, packs: ReadonlyArray<Pack.OpenPack>, pieces = Join.piecesOf(packs)): void {
     const own = PackContent.read(packs.at(-1)!.content)
     for (const half of ["inputs", "output"] as const) {
-      const found = Join.join(own[half], pieces, this.shared).toString()
-      // White space around a value is none of its own.
-      if (found !== this.sent[number - 1]![half].trim())
-        throw new Error(`The ${half} of event ${number} came back as ${found}`)
+      const text = Join.join(own[half], pieces, this.shared).toString()
+      // White space around a value is not recorded.
+      if (text !== this.sent[number - 1]![half].trim())
+        throw new Error(`The ${half} of event ${number} came back as ${text}`)
     }
   }
 
-  /** The numbers of packs that start a chain, or stand alone. */
+  /** The numbers of the packs that start a chain or stand alone. */
   get chainStarts(): ReadonlyArray<number> {
     return this.packs.flatMap(({ bytes, number }) =>
-      Pack.readHead(number, bytes).kind === "continues" ? [] : [number]
+      PackHead.read(number, bytes).kind === "continues" ? [] : [number]
     )
   }
 
-  /** Brings the session index up to date as a process does that finds the session moved on. Other packs than these are not read. */
-  refresh(sessionIndex: SessionIndex): SessionIndex {
-    if (sessionIndex.packs === this.packs.length) return sessionIndex
-    const from = sessionIndex.chain?.start ?? sessionIndex.packs + 1
+  /** Brings an index up to date, reading only the packs that `SessionLoader` reads. */
+  refresh(index: SessionIndex): SessionIndex {
+    if (index.packs === this.packs.length) return index
+    const from = index.chain?.start ?? index.packs + 1
     const packs = this.#openFrom(from)
-    const news = packs.filter(({ number }) => number > sessionIndex.packs)
-    const rests = sessionIndex.dependenciesOf(news.map(({ content }) => PackContent.read(content)))
-    const older = Pack.open(this.packs.filter(({ number }) => number < from && isIn(rests, number)))
-    sessionIndex.read([...older, ...packs], this.shared, this.#state)
-    return sessionIndex
+    const added = packs.filter(({ number }) => number > index.packs)
+    const dependencies = index.dependenciesOf(added.map(({ content }) => PackContent.read(content)))
+    const older = Pack.open(this.packs.filter(({ number }) => number < from && isIn(dependencies, number)))
+    index.read([...older, ...packs], this.shared, this.#state)
+    return index
   }
 
-  /** What there is to know of packs from one on that starts a chain; unless given, of all. */
+  /** A new index of the packs from `from`, which must start a chain. */
   reread(from = 1): SessionIndex {
-    const sessionIndex = new SessionIndex()
-    sessionIndex.read(this.#openFrom(from), this.shared, this.#state)
-    return sessionIndex
+    const index = new SessionIndex()
+    index.read(this.#openFrom(from), this.shared, this.#state)
+    return index
   }
 
   get #state() {

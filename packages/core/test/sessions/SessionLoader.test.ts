@@ -24,7 +24,7 @@ const recordAll = (storage: Service, calls: ReadonlyArray<StorageSuite.Calls.Cal
     )
   )
 
-/** Counts the packs that are read. */
+/** Collects the numbers of the packs that are read. */
 const counting = (storage: Service) => {
   const read: Array<number> = []
   const counted: Service = {
@@ -37,7 +37,7 @@ const counting = (storage: Service) => {
   return { storage: counted, read }
 }
 
-/** A message of a mebibyte that does not compress, and is too long to be told by its parts. */
+/** A call with one incompressible message of 1 MiB in 400 parts. */
 const large = (n: number): StorageSuite.Calls.Call => ({
   session,
   person: "alice",
@@ -45,8 +45,8 @@ const large = (n: number): StorageSuite.Calls.Call => ({
   output: `{"n":${n}}`
 })
 
-describe("SessionReader", () => {
-  it.effect("knows nothing of a session that is not there", () =>
+describe("SessionLoader", () => {
+  it.effect("returns an empty index for a session that does not exist", () =>
     Effect.gen(function* () {
       const known = yield* SessionLoader.refresh(yield* Storage, defaultProject, session, unknownSession())
       assert.isUndefined(known.state)
@@ -54,7 +54,7 @@ describe("SessionReader", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("reads the packs that it lacks, and no others but those of the open chain and what they rest on", () =>
+  it.effect("reads only missing packs, those of the last chain, and their dependencies", () =>
     Effect.gen(function* () {
       const { read, storage } = counting(yield* Storage)
       const calls = Calls.take(Calls.calls(session, ["alice", "bob"], 1), 300)
@@ -74,7 +74,7 @@ describe("SessionReader", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("starts anew where the session is another, or something was taken out of it", () =>
+  it.effect("discards the index if the session number or generation has changed", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       yield* recordAll(storage, Calls.take(Calls.calls(session, ["alice", "bob"], 1), 20))
@@ -89,7 +89,7 @@ describe("SessionReader", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("of a very large session it reads the newest, and what is recorded on top of that reads back", () =>
+  it.effect("reads only the newest packs of a very large session, and events recorded on top of them read back", () =>
     Effect.gen(function* () {
       const { read, storage } = counting(yield* Storage)
       const calls = Array.from({ length: 14 }, (_, n) => large(n))
@@ -99,7 +99,7 @@ describe("SessionReader", () => {
       assert.isBelow(read.length, 14)
       assert.isAbove(read.length, 4)
       assert.strictEqual(known.index.packs, 14)
-      // The oldest are not known any more, and are stored again; the newest are known.
+      // Values of the newest packs are in the index. Those of the oldest are not, and are stored again.
       const stored = Effect.map(storage.usage(defaultProject, 1), ({ storedBytes }) => storedBytes)
       const before = yield* stored
       const ids = yield* recordAll(storage, [calls[13]!])

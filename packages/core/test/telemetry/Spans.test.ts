@@ -5,10 +5,10 @@ import * as Spans from "../../src/telemetry/Spans.ts"
 const nameOfSpan = Effect.map(
   Effect.option(Effect.currentSpan),
   Option.map(({ name }) => name)
-).pipe(Spans.spanIfTraced("of a test"))
+).pipe(Spans.spanIfTraced("test span"))
 
 describe("Spans", () => {
-  it.effect("are made where a tracer listens", () =>
+  it.effect("are created if a tracer is installed", () =>
     Effect.gen(function* () {
       const names: Array<string> = []
       const tracer = Tracer.make({
@@ -17,12 +17,12 @@ describe("Spans", () => {
           return new Tracer.NativeSpan(options)
         }
       })
-      const found = yield* Effect.provideService(nameOfSpan, Tracer.Tracer, tracer)
-      assert.deepStrictEqual([found, names], [Option.some("of a test"), ["of a test"]])
+      const current = yield* Effect.provideService(nameOfSpan, Tracer.Tracer, tracer)
+      assert.deepStrictEqual([current, names], [Option.some("test span"), ["test span"]])
     })
   )
 
-  it.effect("are not made where none does", () =>
-    Effect.map(nameOfSpan, (found) => assert.deepStrictEqual(found, Option.none()))
+  it.effect("are not created if none is installed", () =>
+    Effect.map(nameOfSpan, (name) => assert.deepStrictEqual(name, Option.none()))
   )
 })

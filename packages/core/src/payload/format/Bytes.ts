@@ -1,17 +1,17 @@
-/** Writes and reads bytes with variable-length integers: seven bits a byte, the lowest first, the high bit for "more follows". */
+/** Writes and reads bytes and variable-length integers (LEB128): seven bits per byte, lowest first, high bit if more follow. */
 
-const firstCapacity = 1024
+const defaultCapacityBytes = 1024
 
 export class ByteWriter {
   #buffer: Buffer
   length = 0
 
-  constructor(capacity = firstCapacity) {
-    this.#buffer = Buffer.allocUnsafe(capacity)
+  constructor(capacityBytes = defaultCapacityBytes) {
+    this.#buffer = Buffer.allocUnsafe(capacityBytes)
   }
 
-  #reserve(more: number): void {
-    const needed = this.length + more
+  #reserve(bytes: number): void {
+    const needed = this.length + bytes
     if (needed <= this.#buffer.length) return
     const grown = Buffer.allocUnsafe(Math.max(needed, 2 * this.#buffer.length))
     this.#buffer.copy(grown, 0, 0, this.length)
@@ -28,7 +28,7 @@ export class ByteWriter {
     this.#reserve(8)
     while (value >= 0x80) {
       this.#buffer[this.length++] = (value % 0x80) | 0x80
-      // Shifts would cut at 32 bits.
+      // Not a shift, which would truncate to 32 bits.
       value = Math.floor(value / 0x80)
     }
     this.#buffer[this.length++] = value
@@ -40,12 +40,12 @@ export class ByteWriter {
     this.length += end - start
   }
 
-  /** Forgets what was written, and keeps the memory. */
+  /** Discards what was written, and keeps the buffer. */
   clear(): void {
     this.length = 0
   }
 
-  /** What was written: a view, valid until more is written. */
+  /** A view of what was written, valid until the next write. */
   view(): Buffer {
     return this.#buffer.subarray(0, this.length)
   }
@@ -61,7 +61,7 @@ export class ByteReader {
   }
 
   byte(): number {
-    if (this.at >= this.source.length) throw new Error("The bytes end early")
+    if (this.at >= this.source.length) throw new Error("Unexpected end of data")
     return this.source[this.at++]!
   }
 
@@ -76,19 +76,19 @@ export class ByteReader {
 
   skip(length: number): void {
     this.at += length
-    if (this.at > this.source.length) throw new Error("The bytes end early")
+    if (this.at > this.source.length) throw new Error("Unexpected end of data")
   }
 
   /** A view of the next bytes. */
   bytes(length: number): Buffer {
     const end = this.at + length
-    if (end > this.source.length) throw new Error("The bytes end early")
-    const found = this.source.subarray(this.at, end)
+    if (end > this.source.length) throw new Error("Unexpected end of data")
+    const view = this.source.subarray(this.at, end)
     this.at = end
-    return found
+    return view
   }
 }
 
-/** The same bytes as a `Buffer`, whose methods reach native code. */
+/** A `Buffer` view of the same bytes. */
 export const toBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

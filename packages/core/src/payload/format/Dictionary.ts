@@ -1,7 +1,7 @@
 /**
- * Words that payloads of the known providers are full of. A chain of packs is compressed as if this text had gone before
- * it, so that the first call of a session does not pay for its keys either. It is part of pack format 1: a change to a
- * single byte would make older packs unreadable, and takes a new format.
+ * The preset dictionary of deflate: text that is frequent in payloads of the known providers, so that also the first call
+ * of a session compresses well. It is part of pack format 1. Changing a byte of it would make existing packs unreadable, so
+ * a change needs a new format.
  */
 export const dictionary: Buffer = Buffer.from(
   [

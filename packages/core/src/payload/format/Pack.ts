@@ -1,20 +1,20 @@
 /**
- * A pack is what is new with one event, as the bytes that a storage keeps. This module is the outer half of the format: how
- * a pack is compressed, and which other packs it takes to read it. `PackContent` is the inner half.
+ * A pack contains what is new with one event, in the form that a storage keeps. This module is the outer half of the format:
+ * the compression, and which other packs are needed to read the event. `PackContent` is the inner half.
  *
  *     byte      1, the format
- *     byte      how the content is compressed: 0 starts a chain, 1 continues one, 2 stands alone
- *     integer   bytes of the content, uncompressed
- *     integer   how many ranges of packs its event needs beside its own
- *     ranges    from the newest to the oldest: how far the range ends before what stood last (at first this pack), and
- *               how many packs it has
+ *     byte      compression of the content: 0 starts a chain, 1 continues one, 2 stands alone
+ *     integer   size of the content in bytes, uncompressed
+ *     integer   number of ranges of other packs that the event needs
+ *     ranges    newest first: the number of packs between the range and the previous one (at first, this pack), and the
+ *               number of packs in the range
  *     bytes     the content, compressed
  *
- * **Chains.** Small packs of one session are one stream of raw deflate (RFC 1951), each pack a piece of it that ends at a
- * byte: what the session said before, up to 32 KiB back, is not written again, and as many packs as are wanted are
- * inflated in one go. The stream starts with `vocabulary` as its dictionary. The four bytes 00 00 FF FF with which each
- * piece would end are left out (as in RFC 7692, section 7.2.1). A chain is bounded in bytes and packs, so that no
- * single event takes long to read. Large packs stand alone, as a frame of zstd.
+ * **Chains.** Consecutive small packs of a session form one stream of raw deflate (RFC 1951), in which each pack is a
+ * segment that ends on a byte boundary. Text that recurs within 32 KiB is therefore not stored again, and a chain is
+ * inflated in one call. The stream uses the preset `dictionary`. The four bytes 00 00 FF FF at the end of each segment are
+ * omitted, as in RFC 7692, section 7.2.1. A chain is limited in bytes and packs, to bound the time to read one event. Large
+ * packs stand alone, as a zstd frame.
  */
 import {
   constants,
@@ -24,69 +24,63 @@ import {
   zstdCompressSync,
   zstdDecompressSync
 } from "node:zlib"
-import { ByteReader, ByteWriter, toBuffer } from "./Bytes.ts"
-import * as PackRanges from "./PackRanges.ts"
+import { toBuffer } from "./Bytes.ts"
 import { dictionary } from "./Dictionary.ts"
-
-const format = 1
-
-const kinds = ["starts", "continues", "alone"] as const
-type Kind = (typeof kinds)[number]
+import * as PackHead from "./PackHead.ts"
+import * as PackRanges from "./PackRanges.ts"
 
 /**
- * Of deflate. Short content is most of what an agent's calls add, and costs little at any level; of longer content, 4 takes
- * half the time of 6 where the window is full, and one or two hundredths more room. `longFrom` is in bytes.
+ * Levels of deflate. Most contents of an agent's calls are short, and cheap to compress at any level. For longer ones with a
+ * full window, level 4 takes half the time of level 6 and 1 to 2 % more space.
  */
 const shortLevel = 6
 const longLevel = 4
-const longFrom = 3 * 1024
+const longFromBytes = 3 * 1024
 
-/** Deflate looks no further back, in bytes. */
+/** The window of deflate. */
 const windowBytes = 32 * 1024
 
 /**
- * Where many wait, long content is compressed for about three quarters of the cost: of what came before it, deflate is told
- * twice its length and `quickWindow` bytes at the least, because to be told of 32 KiB takes half as long as to compress 4. It
- * takes two or three hundredths more room. What is short lives on what came before it, and is never hurried.
+ * `quick` is for long contents while many events wait. It takes about three quarters of the CPU time and 2 to 3 % more
+ * space: a lower level, and a dictionary of only twice the content's length (at least `quickWindowBytes`), because loading a
+ * dictionary of 32 KiB takes half as long as compressing 4 KiB. Short contents depend on the window, and ignore the effort.
  */
 export type CompressionEffort = "thorough" | "quick"
 const quickLevel = 3
-const quickWindow = 8 * 1024
+const quickWindowBytes = 8 * 1024
 
-/** Content of a chain, in bytes. */
-const maxChain = 128 * 1024
-
-/** Packs of a chain. */
+const maxChainBytes = 128 * 1024
 const maxChainPacks = 128
 
-/** Content that is compressed alone, in bytes: what stands in it far outweighs what went before. */
-const aloneFrom = 32 * 1024
+/** Contents of this size stand alone: they gain little from the text before them. */
+const aloneFromBytes = 32 * 1024
 
-/** Ranges of other packs that are written down; more of them are joined. */
+/** Ranges of other packs in a head. More are joined. */
 const maxRanges = 16
 
-const flushed = Buffer.from([0x00, 0x00, 0xff, 0xff])
+/** The end of a flushed deflate block (RFC 7692, section 7.2.1). */
+const flushMarker = Buffer.from([0x00, 0x00, 0xff, 0xff])
 
-/** Where the next small pack of a session can be added: the last chain, as far as deflate looks back. */
+/** The last chain of a session, which the next small pack can continue. */
 export interface Chain {
   /** The number of the pack that starts it. */
   readonly start: number
-  /** Bytes of content in it. */
+  /** Size of its contents in bytes. */
   readonly length: number
-  /** The contents at its end, as many as deflate looks back into. */
+  /** Its last contents, as many as the window of deflate reaches. */
   readonly ending: ReadonlyArray<Buffer>
 }
 
 export interface Written {
-  readonly kind: Kind
-  /** The chain as it is with this pack; none, if the next must start one. */
+  readonly kind: PackHead.PackKind
+  /** The chain including this pack. Undefined if the next pack must start a chain. */
   readonly chain: Chain | undefined
-  /** What is stored, compressed now. */
+  /** Compresses and returns the stored form. */
   readonly bytes: (effort?: CompressionEffort) => Buffer
 }
 
 const extend = (chain: Chain | undefined, number: number, content: Buffer): Chain => {
-  // Of its own, not a view into something larger: it stays in memory for as long as the session does.
+  // A copy outside the buffer pool, because it is cached with the session and must not retain a larger buffer.
   const last = Buffer.allocUnsafeSlow(content.length)
   content.copy(last)
   return {
@@ -96,50 +90,54 @@ const extend = (chain: Chain | undefined, number: number, content: Buffer): Chai
   }
 }
 
-/** The last contents, as many as have so many bytes together. */
+/** The fewest last contents that have at least this many bytes in total, or all of them. */
 const lastOf = (contents: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<Buffer> => {
-  let left = bytes
-  const first = contents.findLastIndex(({ length }) => (left -= length) <= 0)
+  let bytesLeft = bytes
+  const first = contents.findLastIndex(({ length }) => (bytesLeft -= length) <= 0)
   return first > 0 ? contents.slice(first) : contents
 }
 
-/** Deflate makes a copy of its own before it starts. */
-const seen = Buffer.alloc(dictionary.length + 2 * windowBytes)
-dictionary.copy(seen)
+/** Reused for each dictionary, because deflate copies it before it starts. Begins with the preset dictionary. */
+const dictionaryBuffer = Buffer.alloc(dictionary.length + 2 * windowBytes)
+dictionary.copy(dictionaryBuffer)
 
-/** The last bytes that deflate has seen, or is told that it has, when the next pack of a chain comes. Good until it is called again. */
+/** The last `bytes` bytes of the stream before the next pack of a chain. Valid until the next call. */
 const dictionaryOf = ({ ending }: Chain, bytes: number): Buffer => {
   let end = dictionary.length
-  for (const content of lastOf(ending, bytes)) end += content.copy(seen, end)
-  return seen.subarray(Math.max(0, end - bytes), end)
+  for (const content of lastOf(ending, bytes)) end += content.copy(dictionaryBuffer, end)
+  return dictionaryBuffer.subarray(Math.max(0, end - bytes), end)
 }
 
-const kindOf = (number: number, content: Buffer, chain: Chain | undefined): Kind =>
-  content.length >= aloneFrom
-    ? "alone"
-    : chain !== undefined && chain.length + content.length <= maxChain && number - chain.start < maxChainPacks
-      ? "continues"
-      : "starts"
+const kindOf = (number: number, content: Buffer, chain: Chain | undefined): PackHead.PackKind => {
+  if (content.length >= aloneFromBytes) return "alone"
+  if (chain === undefined || chain.length + content.length > maxChainBytes) return "starts"
+  return number - chain.start < maxChainPacks ? "continues" : "starts"
+}
+
+const levelOf = (isLong: boolean, isQuick: boolean): number => {
+  if (isQuick) return quickLevel
+  return isLong ? longLevel : shortLevel
+}
 
 const deflateOptions = (
   content: Buffer,
-  kind: Kind,
+  kind: PackHead.PackKind,
   chain: Chain | undefined,
   effort: CompressionEffort
 ): ZlibOptions => {
-  const isLong = content.length >= longFrom
+  const isLong = content.length >= longFromBytes
   const isQuick = isLong && effort === "quick"
-  const seen = isQuick ? Math.min(windowBytes, Math.max(quickWindow, 2 * content.length)) : windowBytes
+  const dictionaryBytes = isQuick ? Math.min(windowBytes, Math.max(quickWindowBytes, 2 * content.length)) : windowBytes
   return {
-    dictionary: kind === "continues" ? dictionaryOf(chain!, seen) : dictionary,
-    level: isQuick ? quickLevel : isLong ? longLevel : shortLevel,
+    dictionary: kind === "continues" ? dictionaryOf(chain!, dictionaryBytes) : dictionary,
+    level: levelOf(isLong, isQuick),
     finishFlush: constants.Z_SYNC_FLUSH,
-    // Room for all of it; what comes unless asked for is four times as much for each of many short ones.
+    // Large enough for the whole result. The default of 16 KiB is too much for many short contents.
     chunkSize: Math.max(64, content.length)
   }
 }
 
-/** The pack of this number, of a content that may be overwritten then. `needs` are the packs beside it that its event takes to read. */
+/** Writes pack `number`. Copies `content`. `needs` are the other packs needed to read its event. */
 export const write = (
   number: number,
   content: Buffer,
@@ -151,18 +149,7 @@ export const write = (
     maxRanges,
     kind === "continues" ? PackRanges.add(needs, { from: chain!.start, to: number - 1 }) : needs
   )
-  const out = new ByteWriter(64)
-  out.byte(format)
-  out.byte(kinds.indexOf(kind))
-  out.integer(content.length)
-  out.integer(ranges.length)
-  let last = number
-  for (const { from, to } of ranges.toReversed()) {
-    out.integer(last - to - 1)
-    out.integer(to - from + 1)
-    last = from
-  }
-  const head = out.view()
+  const head = PackHead.write(number, { kind, contentLength: content.length, needs: ranges })
   if (kind === "alone") {
     const own = Buffer.from(content)
     return {
@@ -178,35 +165,9 @@ export const write = (
     chain: extended,
     bytes: (effort = "thorough") => {
       const deflated = deflateRawSync(own, deflateOptions(own, kind, chain, effort))
-      return Buffer.concat([head, deflated.subarray(0, deflated.length - flushed.length)])
+      return Buffer.concat([head, deflated.subarray(0, deflated.length - flushMarker.length)])
     }
   }
-}
-
-export interface Head {
-  readonly kind: Kind
-  readonly contentLength: number
-  readonly needs: PackRanges.PackRanges
-  /** Where the compressed content starts. */
-  readonly at: number
-}
-
-export const readHead = (number: number, pack: Uint8Array): Head => {
-  const reader = new ByteReader(toBuffer(pack))
-  const found = reader.byte()
-  if (found !== format) throw new Error(`A pack of format ${found}: expected ${format}. Is this store newer?`)
-  const kind = kinds[reader.byte()]
-  if (kind === undefined) throw new Error("A pack that is compressed in an unknown way. Is this store newer?")
-  const contentLength = reader.integer()
-  const needs: Array<PackRanges.PackRange> = []
-  let last = number
-  for (let left = reader.integer(); left > 0; left--) {
-    const to = last - reader.integer() - 1
-    const from = to - reader.integer() + 1
-    needs.unshift({ from, to })
-    last = from
-  }
-  return { kind, contentLength, needs, at: reader.at }
 }
 
 /** A pack as a storage keeps it. */
@@ -215,58 +176,64 @@ export interface StoredPack {
   readonly bytes: Uint8Array
 }
 
-/** A pack's content, out of its chain. */
+/** A decompressed pack. */
 export interface OpenPack {
   readonly number: number
   readonly content: Buffer
-  /** The number of the pack that starts its chain: its own, where it starts one or stands alone. */
+  /** The number of the pack that starts its chain; its own number if it stands alone. */
   readonly chainStart: number
   readonly isAlone: boolean
 }
 
 /**
- * Opens packs of one session, in ascending order. A chain is opened from its start; packs that continue one whose start is
- * not among those given, which can only be the first, are left out.
+ * Opens packs of one session, in ascending order. A chain can only be opened from its start: packs at the beginning that
+ * continue a chain whose start is not given are left out.
  */
 export const open = (packs: ReadonlyArray<StoredPack>): ReadonlyArray<OpenPack> => {
-  const opened: Array<OpenPack> = []
-  let chain: Array<{ readonly number: number; readonly head: Head; readonly bytes: Buffer }> = []
+  const openPacks: Array<OpenPack> = []
+  let chain: Array<{ readonly number: number; readonly head: PackHead.StoredPackHead; readonly bytes: Buffer }> = []
 
   const openChain = () => {
     if (chain.length === 0) return
-    const parts = chain.flatMap(({ bytes, head }) => [bytes.subarray(head.at), flushed])
+    const parts = chain.flatMap(({ bytes, head }) => [bytes.subarray(head.contentStart), flushMarker])
     const length = chain.reduce((sum, { head }) => sum + head.contentLength, 0)
     const inflated = inflateRawSync(Buffer.concat(parts), {
-      dictionary: dictionary,
+      dictionary,
       finishFlush: constants.Z_SYNC_FLUSH,
       chunkSize: Math.max(64, length + 1)
     })
-    if (inflated.length !== length) throw new Error("A chain of packs is broken")
+    if (inflated.length !== length) {
+      throw new Error(
+        `The chain from pack ${chain[0]!.number} is damaged: ${inflated.length} bytes instead of ${length}`
+      )
+    }
     let at = 0
     for (const { head, number } of chain) {
       const content = inflated.subarray(at, (at += head.contentLength))
-      opened.push({ number, content, chainStart: chain[0]!.number, isAlone: false })
+      openPacks.push({ number, content, chainStart: chain[0]!.number, isAlone: false })
     }
     chain = []
   }
 
   for (const { bytes: pack, number } of packs) {
     const bytes = toBuffer(pack)
-    const head = readHead(number, bytes)
+    const head = PackHead.read(number, bytes)
     if (head.kind !== "continues") openChain()
     if (head.kind === "alone") {
-      const content = zstdDecompressSync(bytes.subarray(head.at))
-      if (content.length !== head.contentLength) throw new Error(`Pack ${number} is broken`)
-      opened.push({ number, content, chainStart: number, isAlone: true })
+      const content = zstdDecompressSync(bytes.subarray(head.contentStart))
+      if (content.length !== head.contentLength) {
+        throw new Error(`Pack ${number} is damaged: ${content.length} bytes instead of ${head.contentLength}`)
+      }
+      openPacks.push({ number, content, chainStart: number, isAlone: true })
     } else if (head.kind === "starts" || chain.length > 0) {
       chain.push({ number, head, bytes })
     }
   }
   openChain()
-  return opened
+  return openPacks
 }
 
-/** The last chain of packs that were opened, so that another pack can be added to it. */
+/** The last chain among open packs, for the next pack to continue. Undefined if the last pack stands alone. */
 export const chainOf = (packs: ReadonlyArray<OpenPack>): Chain | undefined => {
   const last = packs.at(-1)
   if (last === undefined || last.isAlone) return undefined

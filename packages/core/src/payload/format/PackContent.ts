@@ -1,14 +1,14 @@
 /**
- * The content of a pack: the templates of an event's two texts, and those of the pieces that are new with it. The outer half
- * of the format is `Pack`.
+ * The content of a pack, the inner half of the format: the templates of an event's two texts and of its new pieces. `Pack`
+ * is the outer half.
  *
- *     integer     pieces of the history that the session had before
- *     integer     parts that it had before
- *     integer     new pieces of the history, which are numbered on from there
- *     integer     new parts, likewise
- *     templates   inputs, output, the new pieces of the history, the new parts
+ *     integer     number of history pieces that the session had before
+ *     integer     number of parts that it had before
+ *     integer     number of new history pieces, numbered from there
+ *     integer     number of new parts, likewise
+ *     templates   inputs, output, the new history pieces, the new parts
  *
- * An erased event's texts, and erased pieces, are empty templates: no JSON text is empty.
+ * Erased texts and pieces are empty templates. They cannot be mistaken for data, because no JSON text is empty.
  */
 import { ByteReader, ByteWriter } from "./Bytes.ts"
 import * as Template from "./Template.ts"
@@ -23,7 +23,7 @@ export interface ContentHead {
   readonly added: Counts
 }
 
-/** A template where it stands in a content, from its first byte up to the one behind its end. */
+/** The position of a template in a content: from `start` up to, not including, `end`. */
 export interface TemplateSpan {
   readonly content: Buffer
   readonly start: number
@@ -39,7 +39,7 @@ export interface Contents extends ContentHead {
 
 export const isEmpty = ({ content, end, start }: TemplateSpan): boolean => end - start === 1 && content[start] === 0
 
-/** Finds every template of a content. */
+/** Locates every template of a content. */
 export const read = (content: Buffer): Contents => {
   const reader = new ByteReader(content)
   const before = { history: reader.integer(), parts: reader.integer() }
@@ -59,7 +59,7 @@ export const read = (content: Buffer): Contents => {
   }
 }
 
-/** A content of templates that are written already, the new pieces' one after the other. A view of `out`, where it is given. */
+/** Assembles a content from written templates, which may be concatenated. Returns a view of `out` if that is given. */
 export const write = (
   { added, before }: ContentHead,
   templates: ReadonlyArray<Buffer>,

@@ -1,6 +1,6 @@
-/** Sets of pack numbers, as ranges in ascending order that do not touch. */
+/** Sets of pack numbers, as ascending ranges that neither overlap nor touch. */
 
-/** Both included. */
+/** Both ends are inclusive. */
 export interface PackRange {
   readonly from: number
   readonly to: number
@@ -18,7 +18,7 @@ const covers = (ranges: PackRanges, { from, to }: PackRange): boolean => {
   return false
 }
 
-/** The union with one more range. */
+/** The union of a set and a range. */
 export const add = (ranges: PackRanges, added: PackRange): PackRanges => {
   if (covers(ranges, added)) return ranges
   let { from, to } = added
@@ -37,16 +37,16 @@ export const add = (ranges: PackRanges, added: PackRange): PackRanges => {
 
 export const union = (a: PackRanges, b: PackRanges): PackRanges => (a === b ? a : b.reduce(add, a))
 
-/** At most so many ranges, the nearest to each other joined: a superset that is short to write down. */
+/** A superset with at most `count` ranges, made by joining the ranges with the smallest gaps. */
 export const atMost = (count: number, ranges: PackRanges): PackRanges => {
   if (ranges.length <= count) return ranges
   const gaps = ranges.slice(1).map((range, index) => range.from - ranges[index]!.to)
-  // Gaps narrower than the widest that can stay are closed.
-  const widest = gaps.toSorted((a, b) => b - a)
-  const closes = widest[count - 1]!
+  // `count` ranges have `count - 1` gaps between them: all gaps up to the next widest one are closed.
+  const widestFirst = gaps.toSorted((a, b) => b - a)
+  const maxClosedGap = widestFirst[count - 1]!
   return ranges.reduce<PackRanges>((joined, range) => {
     const last = joined.at(-1)
-    return last !== undefined && range.from - last.to <= closes
+    return last !== undefined && range.from - last.to <= maxClosedGap
       ? [...joined.slice(0, -1), { from: last.from, to: range.to }]
       : [...joined, range]
   }, [])

@@ -1,7 +1,6 @@
 /**
- * Large texts that a project keeps once, whichever of its sessions they stand in, under the SHA-256 of their UTF-8. Stored
- * as one byte that says how it is compressed, and the text: 1, raw deflate with `vocabulary` as its dictionary; 2, a frame
- * of zstd.
+ * Large texts that a project stores once for all of its sessions, named by the SHA-256 of their UTF-8. A stored piece is one
+ * byte for the compression, followed by the compressed text. 1: raw deflate with the preset `dictionary`. 2: a zstd frame.
  */
 import { deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { toBuffer } from "./Bytes.ts"
@@ -10,20 +9,20 @@ import { dictionary } from "./Dictionary.ts"
 const deflated = 1
 const zstd = 2
 
-/** From here on zstd is the faster one, and as small. In bytes. */
-const zstdFrom = 8 * 1024
+/** From this size on, zstd is faster than deflate and compresses as well. */
+const zstdFromBytes = 8 * 1024
 
 export interface SharedPiece {
   readonly sha256: Buffer
-  /** Bytes of its text. */
+  /** Size of its text in bytes. */
   readonly size: number
-  /** What is stored; compressed when it is first asked for, because most often it is there already. */
+  /** The stored form. Compressed on the first call, because usually the storage has the piece already. */
   readonly bytes: () => Buffer
 }
 
 const compress = (text: Buffer): Buffer =>
-  text.length < zstdFrom
-    ? Buffer.concat([Buffer.of(deflated), deflateRawSync(text, { dictionary: dictionary })])
+  text.length < zstdFromBytes
+    ? Buffer.concat([Buffer.of(deflated), deflateRawSync(text, { dictionary })])
     : Buffer.concat([Buffer.of(zstd), zstdCompressSync(text)])
 
 export const make = (sha256: Buffer, text: Buffer): SharedPiece => {
@@ -35,10 +34,12 @@ export const textOf = (stored: Uint8Array): Buffer => {
   const bytes = toBuffer(stored)
   switch (bytes[0]) {
     case deflated:
-      return inflateRawSync(bytes.subarray(1), { dictionary: dictionary })
+      return inflateRawSync(bytes.subarray(1), { dictionary })
     case zstd:
       return zstdDecompressSync(bytes.subarray(1))
     default:
-      throw new Error(`A shared piece of format ${bytes[0]}: expected ${deflated} or ${zstd}. Is this store newer?`)
+      throw new Error(
+        `Unknown shared piece format ${bytes[0]}: expected ${deflated} or ${zstd}. It may have been written by a newer version`
+      )
   }
 }

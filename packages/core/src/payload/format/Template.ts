@@ -1,17 +1,16 @@
 /**
- * A template is a text in which pieces are named instead of repeated. It is a sequence of steps, each a number, so many
- * bytes of the text as they are, and what stands behind them:
+ * A template is a text that references pieces instead of repeating them. It is a sequence of steps:
  *
  *     integer   4 × length + kind
- *     bytes     length of them, literal
+ *     bytes     literal text, `length` bytes
  *     kind 0    the end
  *     kind 1    a part: its number
- *     kind 2    a run of the history: its first number, how many, and if more than one, the length and the bytes of the
- *               text between two of them
+ *     kind 2    a run of the history: the number of its first piece, the number of pieces, and if there is more than one,
+ *               the length and the bytes of the separator between them
  *     kind 3    a shared piece: the 32 bytes of the SHA-256 of its text
  *
- * Integers are written as `Bytes` does. Pieces are numbered from 1; numbers are absolute, so that what a call has in
- * common with the one before is written in the same bytes, and compresses to nothing.
+ * Integers are those of `Bytes`. Pieces are numbered from 1, and numbers are absolute: what a call has in common with the
+ * previous one is encoded in the same bytes, which compress to almost emptyBuffer.
  */
 import { type ByteReader, ByteWriter } from "./Bytes.ts"
 
@@ -22,35 +21,35 @@ const shared = 3
 
 const sha256Bytes = 32
 
-/** Pieces of the history that follow each other, by number and in the text. */
+/** Consecutive pieces of the history that are also consecutive in the text. */
 export interface Run {
   readonly first: number
   readonly count: number
 }
 
-/** Longer texts between two elements are not looked for: in bytes. */
-const maxSeparator = 64
+/** Pieces with a longer text between them are not joined into a run. */
+const maxSeparatorBytes = 64
 
-const nothing: Buffer = Buffer.alloc(0)
+const emptyBuffer: Buffer = Buffer.alloc(0)
 
-/** A stretch of bytes, without a view of its own: templates are made of very many. */
-interface Stretch {
+/** A slice without a `Buffer` view of its own, because a template consists of very many. */
+interface Slice {
   readonly source: Buffer
   readonly start: number
   readonly end: number
 }
 
-const noStretch: Stretch = { source: nothing, start: 0, end: 0 }
+const emptySlice: Slice = { source: emptyBuffer, start: 0, end: 0 }
 
-/** Of two short stretches. */
-const isSame = (a: Stretch, b: Stretch): boolean => {
+/** Compares byte by byte, because the slices are short. */
+const isSame = (a: Slice, b: Slice): boolean => {
   const length = a.end - a.start
   if (length !== b.end - b.start) return false
   for (let at = 0; at < length; at++) if (a.source[a.start + at] !== b.source[b.start + at]) return false
   return true
 }
 
-/** A template without pieces. */
+/** Writes a template without pieces. */
 export const writeLiteral = (out: ByteWriter, source: Buffer, start: number, stop: number): void => {
   out.integer(4 * (stop - start) + end)
   out.bytes(source, start, stop)
@@ -58,59 +57,59 @@ export const writeLiteral = (out: ByteWriter, source: Buffer, start: number, sto
 
 export class TemplateWriter {
   readonly out: ByteWriter
-  /** Text since the last piece. */
-  #literal = noStretch
-  #run: { readonly before: Stretch; readonly first: number; count: number; separator: Stretch } | undefined
+  /** The text since the last piece. */
+  #literal = emptySlice
+  #run: { readonly before: Slice; readonly first: number; count: number; separator: Slice } | undefined
 
   constructor(out = new ByteWriter(256)) {
     this.out = out
   }
 
-  /** The text up to the next piece. Is read when that comes. */
+  /** Sets the text before the next piece. `source` is read only when that piece is added. */
   literal(source: Buffer, start = 0, end = source.length): void {
-    this.#literal = start === end ? noStretch : { source, start, end }
+    this.#literal = start === end ? emptySlice : { source, start, end }
   }
 
   part(number: number): void {
     this.#closeRun()
     this.#step(this.#literal, part)
     this.out.integer(number)
-    this.#literal = noStretch
+    this.#literal = emptySlice
   }
 
   shared(sha256: Buffer): void {
     this.#closeRun()
     this.#step(this.#literal, shared)
     this.out.bytes(sha256)
-    this.#literal = noStretch
+    this.#literal = emptySlice
   }
 
-  /** `count` above 1 needs the text that stands between them. */
-  history(first: number, count = 1, separator = nothing): void {
+  /** Adds consecutive pieces of the history. `separator` is the text between them if `count` is greater than 1. */
+  history(first: number, count = 1, separator = emptyBuffer): void {
     const open = this.#run
     const between = this.#literal
-    const own: Stretch = { source: separator, start: 0, end: separator.length }
-    if (open !== undefined && open.first + open.count === first && between.end - between.start <= maxSeparator) {
+    const own: Slice = { source: separator, start: 0, end: separator.length }
+    if (open !== undefined && open.first + open.count === first && between.end - between.start <= maxSeparatorBytes) {
       const isFirst = open.count === 1
       if ((isFirst || isSame(open.separator, between)) && (count === 1 || isSame(own, between))) {
         if (isFirst) open.separator = between
         open.count += count
-        this.#literal = noStretch
+        this.#literal = emptySlice
         return
       }
     }
     this.#closeRun()
     this.#run = { before: between, first, count, separator: own }
-    this.#literal = noStretch
+    this.#literal = emptySlice
   }
 
   end(): void {
     this.#closeRun()
     this.#step(this.#literal, end)
-    this.#literal = noStretch
+    this.#literal = emptySlice
   }
 
-  #step(literal: Stretch, kind: number): void {
+  #step(literal: Slice, kind: number): void {
     const length = literal.end - literal.start
     this.out.integer(4 * length + kind)
     if (length > 0) this.out.bytes(literal.source, literal.start, literal.end)
@@ -130,7 +129,7 @@ export class TemplateWriter {
   }
 }
 
-/** What a template is made of, in its order. */
+/** Called with the elements of a template, in order. */
 export interface TemplateVisitor {
   readonly literal?: (source: Buffer, start: number, end: number) => void
   readonly part: (number: number) => void
@@ -159,7 +158,7 @@ export const readStep = (from: ByteReader, visitor: TemplateVisitor): boolean =>
     default: {
       const first = from.integer()
       const count = from.integer()
-      visitor.history(first, count, count > 1 ? from.bytes(from.integer()) : nothing)
+      visitor.history(first, count, count > 1 ? from.bytes(from.integer()) : emptyBuffer)
       return true
     }
   }
@@ -170,7 +169,7 @@ export const read = (from: ByteReader, visitor: TemplateVisitor): void => {
   while (readStep(from, visitor));
 }
 
-/** Passes over a template. */
+/** Skips a template. */
 export const skip = (from: ByteReader): void => {
   for (;;) {
     const header = from.integer()
@@ -191,7 +190,7 @@ export const skip = (from: ByteReader): void => {
   }
 }
 
-/** The name of the shared piece that is all there is in a template. */
+/** The name of the shared piece that a template consists of, if it contains nothing else. */
 export const sharedAlone = (content: Buffer, start: number, stop: number): Buffer | undefined =>
   stop - start === sha256Bytes + 2 && content[start] === shared && content[stop - 1] === end
     ? content.subarray(start + 1, stop - 1)

@@ -1,6 +1,6 @@
 /**
- * Reads out of a call's payload what people filter and add up. The providers put it in different places; one table says
- * where. What is not there, or not of the expected type, is null: a payload is never refused for it.
+ * Reads the model, token counts and stop reason from the payload of a call. The table has the paths of each provider. A
+ * field that is missing or not of the expected type is null: it is not a reason to reject the payload.
  */
 import { Predicate } from "effect"
 import type { Api, ModelFacts } from "../../domain/Event.ts"
@@ -73,39 +73,39 @@ const at = (value: unknown, path: Path): unknown =>
     value
   )
 
-const firstOf = <A>(value: unknown, places: ReadonlyArray<Path>, is: (found: unknown) => found is A): A | null => {
-  for (const path of places) {
-    const found = at(value, path)
-    if (is(found)) return found
+const firstOf = <A>(value: unknown, paths: ReadonlyArray<Path>, isValid: (field: unknown) => field is A): A | null => {
+  for (const path of paths) {
+    const field = at(value, path)
+    if (isValid(field)) return field
   }
   return null
 }
 
-/** Longer than any name of a model, and than any reason to stop; short enough for a column. UTF-16 units. */
-const maxModel = 255
-const maxStopReason = 100
+/** In UTF-16 units: longer than any real value, and short enough for a column. */
+const maxModelLength = 255
+const maxStopReasonLength = 100
 
-/** More than any call takes, and what fits a column. */
-const maxCount = 2 ** 31 - 1
+/** The range of an integer column, and more tokens than any call takes. */
+const maxTokens = 2 ** 31 - 1
 
 const isLabel =
   (maxLength: number) =>
   (value: unknown): value is string =>
     Predicate.isString(value) && value.length <= maxLength && value.isWellFormed() && !value.includes("\u0000")
 
-const isModel = isLabel(maxModel)
-const isStopReason = isLabel(maxStopReason)
+const isModel = isLabel(maxModelLength)
+const isStopReason = isLabel(maxStopReasonLength)
 
-const isCount = (value: unknown): value is number =>
-  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxCount
+const isTokenCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxTokens
 
-/** Takes both halves as parsed. */
+/** `inputs` and `output` are parsed JSON. The model is that of the output, or else the one that was requested. */
 export const read = (api: Api, inputs: unknown, output: unknown): ModelFacts => {
-  const places = fieldPathsByApi[api]
+  const paths = fieldPathsByApi[api]
   return {
-    model: firstOf(output, places.model, isModel) ?? firstOf(inputs, [["model"]], isModel),
-    inputTokens: firstOf(output, places.inputTokens, isCount),
-    outputTokens: firstOf(output, places.outputTokens, isCount),
-    stopReason: firstOf(output, places.stopReason, isStopReason)
+    model: firstOf(output, paths.model, isModel) ?? firstOf(inputs, [["model"]], isModel),
+    inputTokens: firstOf(output, paths.inputTokens, isTokenCount),
+    outputTokens: firstOf(output, paths.outputTokens, isTokenCount),
+    stopReason: firstOf(output, paths.stopReason, isStopReason)
   }
 }

@@ -1,27 +1,30 @@
 /**
- * Which values become pieces. All of the numbers here were settled by measuring whole runs: they move sizes by a few
- * percent, and none is part of the format, so that any of them may change while old packs stay readable.
+ * Decides which values become pieces. The limits were chosen by measuring whole agent runs, and change the stored size by a
+ * few percent. None of them is part of the format, so they may be changed while old packs stay readable.
  */
 
-/** An element of a conversation, in bytes: even a short message, because a gap would break the run that stands for all. */
+/**
+ * Minimum size of an element of a conversation, in bytes. Low enough for short messages, because an element that is not a
+ * piece interrupts the run that references its neighbours.
+ */
 export const historyBytes = 16
 
-/** A string in a message or an output, or an element of an array there, in bytes. What is shorter, deflate finds again. */
+/** Minimum size of a string in a message or an output, or of an element of an array there, in bytes. Deflate finds shorter ones. */
 export const partBytes = 256
 
-/** A string in a part, in bytes: the part is found again as a whole, nearly always. */
+/** Minimum size of a string within a part, in bytes. Higher, because a part nearly always recurs as a whole. */
 export const stringInPartBytes = 512
 
-/** A string that is likely a document or an image: kept once per project. In bytes. */
+/** Minimum size of a string to store once per project, in bytes: it is likely a document or an image. */
 export const sharedBytes = 8192
 
-/** A value that stands directly in the inputs, beside the conversation: a system prompt, the tools. In bytes. */
+/** The same for a setting, a value beside the conversation such as a system prompt or the tools, in bytes. */
 const sharedSettingBytes = 1024
 
 export const isShared = (bytes: number, isSetting: boolean): boolean =>
   bytes >= (isSetting ? sharedSettingBytes : sharedBytes)
 
-/** Lists beside the conversation that a client sends alike with every call of every session: each is one piece, whole. */
+/** Keys of values that a client sends unchanged with every call of every session. Each is one piece. */
 export const settings: ReadonlySet<string> = new Set([
   "functions",
   "instructions",
@@ -32,18 +35,18 @@ export const settings: ReadonlySet<string> = new Set([
   "tools"
 ])
 
-/** A first message that is the same in every session of an agent. `at` is where the element starts. */
+/** Whether the element at `at` is an instruction message, which is the same in every session of an agent. */
 export const isInstruction = (text: Buffer, at: number): boolean =>
   /^\{\s*"role"\s*:\s*"(?:system|developer)"/.test(text.toString("latin1", at, at + 64))
 
-/** Objects and arrays in each other that are looked into; what is deeper is taken as it stands. */
+/** Nesting depth of objects and arrays that are searched for pieces. */
 export const maxDepth = 32
 
-/** Candidates in one value; what comes after so many is taken as it stands. Far more than any conversation has. */
+/** Maximum number of candidates in a value, far more than conversations have. Values after them are not searched. */
 export const maxCandidates = 50_000
 
-/** Of the elements at the end of a conversation so many may differ in the next call, as with marks for a provider's cache. */
-export const unsettledElements = 4
+/** Number of elements at the end of a conversation that may differ in the next call, for example in cache control marks. */
+export const unstableElements = 4
 
-/** Conversations in one session whose known prefixes are remembered: an agent and those that it calls on. */
+/** Maximum number of known prefixes per session: one for each conversation of an agent and its subagents. */
 export const maxKnownPrefixes = 4

@@ -1,6 +1,6 @@
 /**
- * Finds the values of a payload that are worth being pieces: one scan, in which nothing is skipped but the known prefix of a
- * conversation that was seen before, which a hash over all of it recognises at once.
+ * Finds the values of a payload that may become pieces, in one scan. The known prefix of a conversation, recognised by a
+ * hash over its bytes, is not scanned again.
  */
 import { createHash, type Hash } from "node:crypto"
 import type { PackRanges } from "../format/PackRanges.ts"
@@ -21,22 +21,22 @@ import {
 } from "./Scan.ts"
 import type { Run } from "../format/Template.ts"
 
-/** The elements with which a conversation began, and how they are written in a template. Never changed once made. */
+/** The first elements of a recorded conversation, and their form in a template. Immutable. */
 export interface KnownPrefix {
-  /** From the first element's first byte to the last one's last. */
+  /** Size from the start of the first element to the end of the last, in bytes. */
   readonly bytes: number
   readonly sha256: Buffer
-  /** The last few of the bytes: most texts are told apart by them, without a hash. */
+  /** Its last `endingBytes` bytes. Comparing them first avoids a hash for most texts. */
   readonly ending: Buffer
   readonly runs: ReadonlyArray<Run>
   readonly separator: Buffer
-  /** The packs that it takes to read the elements. */
+  /** The packs needed to read the elements. */
   readonly packs: PackRanges
 }
 
 /**
- * A value that may be a piece: `history` is an element of a conversation, `part` anything deeper, `setting` a value that
- * stands beside the conversation.
+ * A value that may become a piece: `history` is an element of a conversation, `setting` a value beside the conversation,
+ * `part` any other value.
  */
 export interface PieceCandidate {
   readonly kind: "history" | "part" | "setting"
@@ -45,32 +45,32 @@ export interface PieceCandidate {
   readonly inner: ReadonlyArray<PieceCandidate>
 }
 
-/** The elements with which a conversation is known to begin. */
+/** A known prefix at its position in a payload. */
 export interface KnownPrefixCandidate {
   readonly kind: "known-prefix"
   readonly start: number
   readonly end: number
   readonly prefix: KnownPrefix
-  /** Of exactly these bytes; may be copied. */
+  /** The hash state after these bytes, to be copied. */
   readonly hash: Hash
 }
 
 /** The array of a conversation in a payload. */
 export interface Conversation {
-  /** Where its first element starts. */
+  /** The offset of its first element. */
   readonly start: number
   readonly known: KnownPrefixCandidate | undefined
-  /** Behind the known prefix, where one is known. */
+  /** The elements after the known prefix, if there is one. */
   readonly elements: ReadonlyArray<PieceCandidate>
 }
 
-/** A value of a text, and what is marked in it, in the order of the text; candidates do not overlap. */
+/** A value of a text, and the candidates in it: in the order of the text, without overlap. */
 export interface ScannedValue extends Span {
   readonly candidates: ReadonlyArray<PieceCandidate | KnownPrefixCandidate>
   readonly conversations: ReadonlyArray<Conversation>
 }
 
-/** How the conversations of a session are known to begin, and the session as it was when that was so. */
+/** The known prefixes of a session's conversations, valid for this generation of it. */
 export interface KnownPrefixes {
   readonly session: number
   readonly generation: number
@@ -79,23 +79,23 @@ export interface KnownPrefixes {
 
 export const noKnownPrefixes: KnownPrefixes = { session: 0, generation: 0, list: [] }
 
-/** The two halves of a model call where they stand in one text. */
+/** The inputs and the output of a model call, within one text. */
 export interface ScannedPayload {
   readonly text: Buffer
   readonly inputs: ScannedValue
   readonly output: ScannedValue
-  /** What the known prefixes among the candidates are known from. */
+  /** The known prefixes that the candidates refer to. */
   readonly knownPrefixes: KnownPrefixes
 }
 
-/** Scans two texts, of which nothing is known. */
+/** Scans two texts without known prefixes. */
 export const ofTexts = (inputs: string, output: string): ScannedPayload => {
   const text = Buffer.from(`${inputs}\n${output}`)
-  const marked = ofInputs(text, skipSpace(text, 0), noKnownPrefixes.list)
-  return { text, inputs: marked, output: ofOutput(text, skipSpace(text, marked.end)), knownPrefixes: noKnownPrefixes }
+  const scanned = ofInputs(text, skipSpace(text, 0), noKnownPrefixes.list)
+  return { text, inputs: scanned, output: ofOutput(text, skipSpace(text, scanned.end)), knownPrefixes: noKnownPrefixes }
 }
 
-/** The same payload without regard to what was known. */
+/** Scans a payload again without known prefixes, for when the session has changed and they are no longer valid. */
 export const rescan = ({ inputs, output, text }: ScannedPayload): ScannedPayload => ({
   text,
   inputs: ofInputs(text, inputs.start, noKnownPrefixes.list),
@@ -106,8 +106,8 @@ export const rescan = ({ inputs, output, text }: ScannedPayload): ScannedPayload
 const noCandidates: ReadonlyArray<PieceCandidate> = []
 
 /**
- * Finds the inputs of a call: the value that starts at `at`. Elements of arrays that are reached through objects alone are
- * the history. Throws `Malformed`, or answers nonsense, where the text is not JSON.
+ * Scans the inputs of a call, the value that starts at `at`. Elements of the outermost arrays are the history. If the text
+ * is not JSON, throws `Malformed` or returns a meaningless result.
  */
 export const ofInputs = (text: Buffer, at: number, knownPrefixes: ReadonlyArray<KnownPrefix>): ScannedValue => {
   const scanner = new PieceScanner(text, knownPrefixes)
@@ -115,7 +115,7 @@ export const ofInputs = (text: Buffer, at: number, knownPrefixes: ReadonlyArray<
   return { start: at, end, candidates: scanner.candidates, conversations: scanner.conversations }
 }
 
-/** Finds the output of a call: there is no history in it. */
+/** Scans the output of a call, which contains no history. */
 export const ofOutput = (text: Buffer, at: number): ScannedValue => {
   const scanner = new PieceScanner(text, [])
   const end = scanner.inside(at, PiecePolicy.partBytes, 0, scanner.candidates)
@@ -127,10 +127,10 @@ class PieceScanner {
   readonly conversations: Array<Conversation> = []
   readonly #text: Buffer
   readonly #knownPrefixes: ReadonlyArray<KnownPrefix>
-  #left = PiecePolicy.maxCandidates
-  /** Beginnings that may still be hashed: a text could be made in which they seem to stand everywhere. */
-  #tries = 2 * PiecePolicy.maxKnownPrefixes
-  /** The element that is being marked tells the model what it is; that is a setting of the call, wherever it stands. */
+  #candidatesLeft = PiecePolicy.maxCandidates
+  /** Limits the number of hashes, because a hostile text can contain the ending of a prefix at many positions. */
+  #hashesLeft = 2 * PiecePolicy.maxKnownPrefixes
+  /** Whether the scan is within an instruction message, whose strings are settings. */
   #inInstruction = false
 
   constructor(text: Buffer, knownPrefixes: ReadonlyArray<KnownPrefix>) {
@@ -138,7 +138,7 @@ class PieceScanner {
     this.#knownPrefixes = knownPrefixes
   }
 
-  /** A value that is reached through objects alone. Answers the place behind it, as all of these do. */
+  /** Scans a value that is not in an array. Like all methods here, returns the offset after the value. */
   inputs(at: number, depth: number): number {
     const text = this.#text
     switch (text[at]) {
@@ -161,7 +161,7 @@ class PieceScanner {
   #conversation(at: number): number {
     const text = this.#text
     const start = skipSpace(text, at + 1)
-    const known = this.#recognise(start)
+    const known = this.#findKnownPrefix(start)
     const elements: Array<PieceCandidate> = []
     let next = known === undefined ? start : skipComma(text, known.end, closeBracket)
     while (text[next] !== closeBracket) {
@@ -175,16 +175,16 @@ class PieceScanner {
     return next + 1
   }
 
-  /** The first of the known prefixes with which the elements at `start` begin. */
-  #recognise(start: number): KnownPrefixCandidate | undefined {
+  /** The first of the known prefixes that the elements at `start` begin with. */
+  #findKnownPrefix(start: number): KnownPrefixCandidate | undefined {
     const text = this.#text
     for (const knownPrefix of this.#knownPrefixes) {
       const end = start + knownPrefix.bytes
-      if (end >= text.length || this.#tries === 0) continue
+      if (end >= text.length || this.#hashesLeft === 0) continue
       const next = text[skipSpace(text, end)]
       if (next !== comma && next !== closeBracket) continue
       if (!knownPrefix.ending.equals(text.subarray(end - knownPrefix.ending.length, end))) continue
-      this.#tries--
+      this.#hashesLeft--
       const hash = createHash("sha256").update(text.subarray(start, end))
       if (hash.copy().digest().equals(knownPrefix.sha256))
         return { kind: "known-prefix", start, end, prefix: knownPrefix, hash }
@@ -192,42 +192,42 @@ class PieceScanner {
     return undefined
   }
 
-  #push(into: Array<PieceCandidate | KnownPrefixCandidate>, candidate: PieceCandidate, least: number): void {
-    if (candidate.end - candidate.start < least || this.#left === 0) return
-    this.#left--
+  #push(into: Array<PieceCandidate | KnownPrefixCandidate>, candidate: PieceCandidate, minBytes: number): void {
+    if (candidate.end - candidate.start < minBytes || this.#candidatesLeft === 0) return
+    this.#candidatesLeft--
     into.push(candidate)
   }
 
-  /** A value that is not looked into. */
+  /** A value that is not searched for other pieces. */
   #leaf(
     start: number,
-    least: number,
+    minBytes: number,
     kind: PieceCandidate["kind"],
     into: Array<PieceCandidate | KnownPrefixCandidate>
   ): number {
     const end = skipValue(this.#text, start)
-    this.#push(into, { kind, start, end, inner: noCandidates }, least)
+    this.#push(into, { kind, start, end, inner: noCandidates }, minBytes)
     return end
   }
 
   #element(
     start: number,
-    least: number,
+    minBytes: number,
     kind: "history" | "part",
     depth: number,
     into: Array<PieceCandidate | KnownPrefixCandidate>
   ): number {
     const first = this.#text[start]
-    if (first === quote) return this.#leaf(start, least, kind, into)
+    if (first === quote) return this.#leaf(start, minBytes, kind, into)
     if (first !== openBrace && first !== openBracket) return skipValue(this.#text, start)
     const inner: Array<PieceCandidate> = []
     const stringBytes = kind === "part" ? PiecePolicy.stringInPartBytes : PiecePolicy.partBytes
     const end = this.inside(start, stringBytes, depth, inner)
-    this.#push(into, { kind, start, end, inner: inner.length === 0 ? noCandidates : inner }, least)
+    this.#push(into, { kind, start, end, inner: inner.length === 0 ? noCandidates : inner }, minBytes)
     return end
   }
 
-  /** Finds what stands in a value: strings of `stringBytes` or more, and elements of arrays. */
+  /** Finds the candidates within a value: strings of at least `stringBytes` bytes, and elements of arrays. */
   inside(at: number, stringBytes: number, depth: number, into: Array<PieceCandidate | KnownPrefixCandidate>): number {
     const text = this.#text
     const first = text[at]
@@ -239,5 +239,5 @@ class PieceScanner {
   }
 }
 
-/** Bytes at the end of a known prefix that are compared before anything is hashed. */
+/** Size of `KnownPrefix.ending` in bytes. */
 export const endingBytes = 32

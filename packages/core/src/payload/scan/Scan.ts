@@ -1,18 +1,18 @@
 /**
- * Finds where values stand in a JSON text, without parsing them: one pass over its UTF-8, at memory speed, with nothing
- * allocated but the keys that are looked at.
+ * Locates values in a JSON text without parsing them: one pass over its UTF-8, at memory speed, that allocates only the keys
+ * that are read.
  *
- * On a text that is not valid JSON these functions either throw `Malformed` or answer something without meaning; they
- * never read past its end and always come to one. Whether a text is valid is for `JSON.parse` to say.
+ * For a text that is not valid JSON, these functions throw `Malformed` or return a meaningless result. They terminate, and do
+ * not read past the end of the text. They do not validate it: `JSON.parse` does.
  */
 
-/** A value's place in its text: from `start` up to, not including, `end`, in bytes. */
+/** The position of a value in its text, in bytes: from `start` up to, not including, `end`. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
-/** Thrown where a text cannot be JSON. The same one each time: it is control flow, and a stack would cost more than the scan. */
+/** Thrown if the text is not JSON. A single instance, because capturing a stack trace would cost more than the scan. */
 export const Malformed: Error = new Error("Not a JSON text")
 
 export const quote = 0x22
@@ -24,7 +24,7 @@ const backslash = 0x5c
 const colon = 0x3a
 const closeBrace = 0x7d
 
-/** The first place at or after `at` that is not white space. */
+/** The first offset at or after `at` that is not white space. */
 export const skipSpace = (text: Buffer, at: number): number => {
   for (;;) {
     const code = text[at]
@@ -33,14 +33,14 @@ export const skipSpace = (text: Buffer, at: number): number => {
   }
 }
 
-/** Strings shorter than this are read byte by byte; to look further is left to native code, which takes a while to call. */
-const nearBytes = 48
+/** A string is read byte by byte up to this length, and then with `indexOf`: the native call only pays off for long strings. */
+const shortStringBytes = 48
 
-/** The place behind the string that opens at `at`. */
+/** The offset after the string that opens at `at`. */
 export const skipString = (text: Buffer, at: number): number => {
-  const near = Math.min(text.length, at + nearBytes)
+  const shortEnd = Math.min(text.length, at + shortStringBytes)
   let end = at + 1
-  for (; end < near; end++) {
+  for (; end < shortEnd; end++) {
     const code = text[end]
     if (code === quote) return end + 1
     if (code === backslash) end++
@@ -48,13 +48,13 @@ export const skipString = (text: Buffer, at: number): number => {
   for (end = text.indexOf(quote, end); end !== -1; end = text.indexOf(quote, end + 1)) {
     let escapes = end - 1
     while (text[escapes] === backslash) escapes--
-    // An odd number of backslashes before it escapes the quote.
+    // The quote is escaped if an odd number of backslashes precedes it.
     if ((end - escapes) % 2 === 1) return end + 1
   }
   throw Malformed
 }
 
-/** The place behind the value that starts at `at`. Nesting is counted, not recursed into. */
+/** The offset after the value that starts at `at`. Counts nesting instead of recursing, so that depth is unlimited. */
 export const skipValue = (text: Buffer, at: number): number => {
   const first = text[at]
   if (first === quote) return skipString(text, at)
@@ -74,7 +74,7 @@ export const skipValue = (text: Buffer, at: number): number => {
   throw Malformed
 }
 
-/** The place behind a number, `true`, `false` or `null`: at the first thing that can follow one. */
+/** The offset after a number, `true`, `false` or `null`: that of the first byte that can follow one. */
 const skipScalar = (text: Buffer, at: number): number => {
   const start = at
   for (; at < text.length; at++) {
@@ -85,7 +85,7 @@ const skipScalar = (text: Buffer, at: number): number => {
   return at
 }
 
-/** Behind what follows a value in an object or array: past the comma, or at the bracket that closes it. */
+/** The offset of what follows a value in an object or array: the next member or element, or the closing bracket. */
 export const skipComma = (text: Buffer, at: number, close: number): number => {
   at = skipSpace(text, at)
   if (text[at] === comma) return skipSpace(text, at + 1)
@@ -93,10 +93,10 @@ export const skipComma = (text: Buffer, at: number, close: number): number => {
   throw Malformed
 }
 
-/** Called for each member with where its key opens, where it ends, and where its value starts; answers the place behind the value. */
+/** Called for each member with the offsets of its key and its value. Returns the offset after the value. */
 export type VisitMember = (keyStart: number, keyEnd: number, valueStart: number) => number
 
-/** Visits the members of the object that opens at `at`, in order, duplicates too. Answers the place behind it. */
+/** Visits the members of the object that opens at `at`, in order, with duplicates. Returns the offset after the object. */
 export const scanMembers = (text: Buffer, at: number, visit: VisitMember): number => {
   at = skipSpace(text, at + 1)
   while (text[at] !== closeBrace) {
@@ -109,10 +109,10 @@ export const scanMembers = (text: Buffer, at: number, visit: VisitMember): numbe
   return at + 1
 }
 
-/** Called for each element with where it starts; answers the place behind it. */
+/** Called for each element with its offset. Returns the offset after it. */
 export type VisitElement = (start: number) => number
 
-/** Visits the elements of the array that opens at `at`, in order. Answers the place behind it. */
+/** Visits the elements of the array that opens at `at`, in order. Returns the offset after the array. */
 export const scanElements = (text: Buffer, at: number, visit: VisitElement): number => {
   at = skipSpace(text, at + 1)
   while (text[at] !== closeBracket) at = skipComma(text, visit(at), closeBracket)
@@ -125,27 +125,27 @@ export const keyAt = (text: Buffer, start: number, end: number): string => {
   return raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw
 }
 
-/** Where each member of the object, or element of the array, at `at` stands; of duplicate keys the last. */
+/** The members of the object or elements of the array at `at`, by key or index. The last of duplicate keys wins. */
 export const children = (text: Buffer, at: number): ReadonlyMap<string, Span> => {
-  const found = new Map<string, Span>()
+  const spans = new Map<string, Span>()
   if (text[at] === openBrace) {
     scanMembers(text, at, (keyStart, keyEnd, start) => {
       const end = skipValue(text, start)
-      found.set(keyAt(text, keyStart, keyEnd), { start, end })
+      spans.set(keyAt(text, keyStart, keyEnd), { start, end })
       return end
     })
   } else if (text[at] === openBracket) {
     let index = 0
     scanElements(text, at, (start) => {
       const end = skipValue(text, start)
-      found.set(String(index++), { start, end })
+      spans.set(String(index++), { start, end })
       return end
     })
   }
-  return found
+  return spans
 }
 
-/** Where the value at a path of keys and indexes stands; of duplicate keys the last, as `JSON.parse` has it. */
+/** The value at a path of keys and indexes. The last of duplicate keys wins, as in `JSON.parse`. */
 export const locate = (text: Buffer, path: ReadonlyArray<string | number>): Span | undefined => {
   const start = skipSpace(text, 0)
   let span: Span | undefined = { start, end: skipValue(text, start) }

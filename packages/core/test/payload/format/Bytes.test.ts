@@ -9,7 +9,7 @@ const written = (integer: number): string => {
 }
 
 describe("Bytes", () => {
-  it("writes integers seven bits a byte, the lowest first", () => {
+  it("writes integers with seven bits per byte, lowest first", () => {
     const expected = [
       [0, "00"],
       [1, "01"],
@@ -28,16 +28,16 @@ describe("Bytes", () => {
     }
   })
 
-  it("reads what was written, in its order", () => {
-    const some = fc.oneof(
+  it("reads what was written, in order", () => {
+    const integerOrBytes = fc.oneof(
       fc.maxSafeNat(),
       fc.nat(300),
       fc.integer({ min: 0, max: 53 }).map((bits) => 2 ** bits - 1),
       fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes))
     )
     fc.assert(
-      fc.property(fc.array(some), fc.nat(40), (values, capacity) => {
-        // Small, so that it has to grow.
+      fc.property(fc.array(integerOrBytes), fc.nat(40), (values, capacity) => {
+        // A small capacity, so that the buffer has to grow.
         const out = new ByteWriter(capacity)
         for (const value of values) {
           if (typeof value === "number") out.integer(value)
@@ -57,7 +57,7 @@ describe("Bytes", () => {
     )
   })
 
-  it("writes a part of other bytes", () => {
+  it("writes a slice of a buffer", () => {
     const out = new ByteWriter(0)
     out.bytes(Buffer.of(1, 2, 3, 4), 1, 3)
     out.bytes(Buffer.of(1, 2, 3, 4), 3)
@@ -67,15 +67,15 @@ describe("Bytes", () => {
     expect(out.view()).toEqual(Buffer.of(5))
   })
 
-  it("throws where the bytes end early", () => {
-    expect(() => new ByteReader(Buffer.of()).byte()).toThrow("end early")
-    expect(() => new ByteReader(Buffer.of(0x80, 0x80)).integer()).toThrow("end early")
+  it("throws if the data ends early", () => {
+    expect(() => new ByteReader(Buffer.of()).byte()).toThrow("Unexpected end of data")
+    expect(() => new ByteReader(Buffer.of(0x80, 0x80)).integer()).toThrow("Unexpected end of data")
     const reader = new ByteReader(Buffer.of(1, 2, 3), 1)
-    expect(() => reader.bytes(3)).toThrow("end early")
+    expect(() => reader.bytes(3)).toThrow("Unexpected end of data")
     expect(reader.bytes(2)).toEqual(Buffer.of(2, 3))
   })
 
-  it("views bytes that lie in a larger buffer", () => {
+  it("views bytes within a larger buffer without a copy", () => {
     const bytes = new Uint8Array(8).fill(9).subarray(2, 5)
     expect(toBuffer(bytes)).toEqual(Buffer.of(9, 9, 9))
     expect(toBuffer(bytes).buffer).toBe(bytes.buffer)

@@ -1,11 +1,12 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as Pack from "../../../src/payload/format/Pack.ts"
+import * as PackHead from "../../../src/payload/format/PackHead.ts"
 import type { PackRanges } from "../../../src/payload/format/PackRanges.ts"
 import { dictionary } from "../../../src/payload/format/Dictionary.ts"
 import { noise } from "../Conversations.ts"
 
-/** Writes packs one after the other, from 1 on. */
+/** Writes consecutive packs, from number 1. */
 const written = (contents: ReadonlyArray<Buffer>, efforts: ReadonlyArray<Pack.CompressionEffort> = []) => {
   let chain: Pack.Chain | undefined
   const chains: Array<Pack.Chain | undefined> = []
@@ -14,7 +15,7 @@ const written = (contents: ReadonlyArray<Buffer>, efforts: ReadonlyArray<Pack.Co
     const pack = Pack.write(number, content, [], chain)
     const bytes = pack.bytes(efforts[index])
     chains.push((chain = pack.chain))
-    // Storages may answer a view into a larger buffer.
+    // A storage may return a view into a larger buffer.
     const shifted = new Uint8Array(bytes.length + 3)
     shifted.set(bytes, 3)
     return { number, bytes: shifted.subarray(3) }
@@ -22,16 +23,16 @@ const written = (contents: ReadonlyArray<Buffer>, efforts: ReadonlyArray<Pack.Co
   return { packs, chains }
 }
 
-/** Compares faster than bytes do. */
-const shown = (packs: ReadonlyArray<Pack.OpenPack>) =>
+/** With contents as strings, which are faster to compare than bytes. */
+const comparable = (packs: ReadonlyArray<Pack.OpenPack>) =>
   packs.map(({ content, ...rest }) => ({ ...rest, content: content.toString("latin1") }))
 
-/** What deflate may look back into. */
-const textOf = (chain: Pack.Chain | undefined) => chain && Buffer.concat(chain.ending).toString("latin1")
+/** The text in the window of deflate. */
+const windowOf = (chain: Pack.Chain | undefined) => chain && Buffer.concat(chain.ending).toString("latin1")
 
-const heads = (packs: ReadonlyArray<Pack.StoredPack>) => packs.map(({ bytes, number }) => Pack.readHead(number, bytes))
+const heads = (packs: ReadonlyArray<Pack.StoredPack>) => packs.map(({ bytes, number }) => PackHead.read(number, bytes))
 
-/** Contents of which some compress well, some not at all. */
+/** Contents that compress well, and contents that do not compress. */
 const content = fc
   .tuple(
     fc.nat(9),
@@ -53,7 +54,7 @@ const content = fc
 const effort = fc.constantFrom<Pack.CompressionEffort>("thorough", "quick")
 
 describe("Pack", () => {
-  it("opens to the contents that were written, from the start of any chain on", () => {
+  it("opens to the written contents, starting from any chain", () => {
     fc.assert(
       fc.property(fc.array(content, { minLength: 1, maxLength: 20 }), fc.array(effort), (contents, efforts) => {
         const { chains, packs } = written(contents, efforts)
@@ -65,42 +66,42 @@ describe("Pack", () => {
         })
         for (const [index, kind] of kinds.entries()) {
           if (kind === "continues") continue
-          expect(shown(Pack.open(packs.slice(index)))).toEqual(expected.slice(index))
+          expect(comparable(Pack.open(packs.slice(index)))).toEqual(expected.slice(index))
         }
         for (const [index, chain] of chains.entries()) {
-          const found = Pack.chainOf(Pack.open(packs.slice(0, index + 1)))
-          expect([found?.start, found?.length]).toEqual([chain?.start, chain?.length])
-          expect(textOf(found)).toBe(textOf(chain))
+          const reopened = Pack.chainOf(Pack.open(packs.slice(0, index + 1)))
+          expect([reopened?.start, reopened?.length]).toEqual([chain?.start, chain?.length])
+          expect(windowOf(reopened)).toBe(windowOf(chain))
         }
       }),
       { numRuns: 40 }
     )
   })
 
-  it("looks far back for short content always, and for long content where nothing hurries it", () => {
-    const again = (length: number, effort: Pack.CompressionEffort): number => {
-      const said = Buffer.from(noise(1, length))
-      const { packs } = written([said, Buffer.from(noise(2, 16_000)), said], [effort, effort, effort])
+  it("uses the full window for short contents, and for long contents unless the effort is quick", () => {
+    const repeatedBytes = (length: number, effort: Pack.CompressionEffort): number => {
+      const repeated = Buffer.from(noise(1, length))
+      const { packs } = written([repeated, Buffer.from(noise(2, 16_000)), repeated], [effort, effort, effort])
       return packs[2]!.bytes.length
     }
-    expect(again(3_071, "thorough")).toBeLessThan(100)
-    expect(again(3_071, "quick")).toBeLessThan(100)
-    expect(again(3_072, "thorough")).toBeLessThan(100)
-    expect(again(3_072, "quick")).toBeGreaterThan(1_000)
+    expect(repeatedBytes(3_071, "thorough")).toBeLessThan(100)
+    expect(repeatedBytes(3_071, "quick")).toBeLessThan(100)
+    expect(repeatedBytes(3_072, "thorough")).toBeLessThan(100)
+    expect(repeatedBytes(3_072, "quick")).toBeGreaterThan(1_000)
   })
 
-  it("opens chains of which packs at the end are left out", () => {
+  it("opens chains whose last packs are not given", () => {
     const contents = Array.from({ length: 12 }, (_, index) => Buffer.from(`${index} ${noise(index % 3, 9000)}`))
     const { packs } = written([...contents, ...contents, ...contents])
     const starts = heads(packs).flatMap(({ kind }, index) => (kind === "starts" ? [index] : []))
     expect(starts.length).toBeGreaterThan(2)
     const [first, second] = starts as [number, number]
-    const some = [...packs.slice(first, first + 3), ...packs.slice(second, second + 2)]
+    const given = [...packs.slice(first, first + 3), ...packs.slice(second, second + 2)]
     const all = Pack.open(packs)
-    expect(shown(Pack.open(some))).toEqual(shown(some.map(({ number }) => all[number - 1]!)))
+    expect(comparable(Pack.open(given))).toEqual(comparable(given.map(({ number }) => all[number - 1]!)))
   })
 
-  it("leaves out packs whose chain's start is not there", () => {
+  it("leaves out packs whose chain start is not given", () => {
     const { packs } = written([Buffer.from("one"), Buffer.from("two"), Buffer.alloc(40_000), Buffer.from("four")])
     expect(heads(packs).map(({ kind }) => kind)).toEqual(["starts", "continues", "alone", "starts"])
     expect(Pack.open(packs.slice(1)).map(({ number }) => number)).toEqual([3, 4])
@@ -108,12 +109,11 @@ describe("Pack", () => {
     expect(Pack.chainOf([])).toBeUndefined()
   })
 
-  it("ends a chain before it takes long to read", () => {
+  it("limits a chain to 128 packs and 128 KiB", () => {
     const small = written(Array.from({ length: 400 }, () => Buffer.from("small")))
     const large = written(Array.from({ length: 20 }, (_, index) => Buffer.from(noise(index, 30_000))))
     for (const { packs } of [small, large]) {
-      const opened = Pack.open(packs)
-      for (const chain of Map.groupBy(opened, ({ chainStart }) => chainStart).values()) {
+      for (const chain of Map.groupBy(Pack.open(packs), ({ chainStart }) => chainStart).values()) {
         expect(chain.length).toBeLessThanOrEqual(128)
         expect(chain.reduce((sum, { content }) => sum + content.length, 0)).toBeLessThanOrEqual(128 * 1024)
       }
@@ -122,7 +122,7 @@ describe("Pack", () => {
     expect(heads(large.packs).filter(({ kind }) => kind === "starts").length).toBe(5)
   })
 
-  it("tells what its event needs beside it", () => {
+  it("names the other packs that its event needs in the head", () => {
     const needs: PackRanges = [
       { from: 3, to: 3 },
       { from: 7, to: 250 },
@@ -131,84 +131,87 @@ describe("Pack", () => {
     const { bytes: compressed, kind } = Pack.write(1000, Buffer.from("content"), needs, undefined)
     const bytes = compressed()
     expect(kind).toBe("starts")
-    expect(Pack.readHead(1000, bytes)).toMatchObject({ kind: "starts", contentLength: 7, needs })
+    expect(PackHead.read(1000, bytes)).toMatchObject({ kind: "starts", contentLength: 7, needs })
     expect(bytes.toString("hex", 0, 13)).toBe("0100" + "07" + "03" + "01d704" + "9501f401" + "0301")
 
     const chain = { start: 240, length: 10, ending: [Buffer.from("ten bytes.")] }
     const more = Pack.write(260, Buffer.from("content"), needs.slice(0, 2), chain)
     expect(more.kind).toBe("continues")
-    expect(Pack.readHead(260, more.bytes()).needs).toEqual([
+    expect(PackHead.read(260, more.bytes()).needs).toEqual([
       { from: 3, to: 3 },
       { from: 7, to: 259 }
     ])
   })
 
-  it("writes numbers as large as there are", () => {
+  it("supports pack numbers up to 2^53 - 1", () => {
     const last = Number.MAX_SAFE_INTEGER
     const needs = [
       { from: 1, to: 1 },
       { from: last - 1, to: last - 1 }
     ]
     const bytes = Pack.write(last, Buffer.from("1"), needs, undefined).bytes()
-    expect(Pack.readHead(last, bytes).needs).toEqual(needs)
+    expect(PackHead.read(last, bytes).needs).toEqual(needs)
   })
 
-  it("names a few ranges that hold all of many", () => {
+  it("joins many needed ranges to at most 16 that include all of them", () => {
     const needs = Array.from({ length: 100 }, (_, index) => ({
       from: 10 * index + 1,
       to: 10 * index + 2 + (index % 5)
     }))
-    const found = Pack.readHead(2000, Pack.write(2000, Buffer.from("1"), needs, undefined).bytes()).needs
-    expect(found.length).toBeLessThanOrEqual(16)
-    for (const { from, to } of needs) expect(found.some((range) => range.from <= from && to <= range.to)).toBe(true)
+    const joined = PackHead.read(2000, Pack.write(2000, Buffer.from("1"), needs, undefined).bytes()).needs
+    expect(joined.length).toBeLessThanOrEqual(16)
+    for (const { from, to } of needs) expect(joined.some((range) => range.from <= from && to <= range.to)).toBe(true)
   })
 
-  it("refuses a format that it does not know", () => {
+  it("throws for an unknown format or compression", () => {
     const bytes = Pack.write(1, Buffer.from("content"), [], undefined).bytes()
     const other = Buffer.from(bytes)
     other[0] = 9
-    expect(() => Pack.readHead(1, other)).toThrow("A pack of format 9: expected 1. Is this store newer?")
-    expect(() => Pack.open([{ number: 1, bytes: other }])).toThrow("A pack of format 9")
+    const hint = "It may have been written by a newer version"
+    expect(() => PackHead.read(1, other)).toThrow(`Unknown pack format 9: expected 1. ${hint}`)
+    expect(() => Pack.open([{ number: 1, bytes: other }])).toThrow("Unknown pack format 9")
     other[0] = 1
     other[1] = 3
-    expect(() => Pack.open([{ number: 1, bytes: other }])).toThrow("compressed in an unknown way. Is this store newer?")
+    expect(() => Pack.open([{ number: 1, bytes: other }])).toThrow(
+      `Unknown pack compression 3: expected 0, 1 or 2. ${hint}`
+    )
   })
 
-  it("throws where a pack is cut off by more than the last few bytes of a chain", () => {
+  it("throws if a pack is truncated by more than the last few bytes of a chain", () => {
     const contents = ["first content", "second content, a little longer", noise(1, 500), "fourth"].map((each) =>
       Buffer.from(each)
     )
     const { packs } = written([...contents, Buffer.from(noise(2, 40_000)), Buffer.from("last")])
-    const whole = shown(Pack.open(packs))
+    const whole = comparable(Pack.open(packs))
     for (const [index, { bytes, number }] of packs.entries()) {
       const lengths = Array.from({ length: bytes.length }, (_, length) => length)
       for (const length of lengths.filter((each) => each < 100 || each > bytes.length - 10 || each % 997 === 0)) {
         const cut = packs.with(index, { number, bytes: bytes.subarray(0, length) })
-        let found: ReadonlyArray<Pack.OpenPack>
+        let openPacks: ReadonlyArray<Pack.OpenPack>
         try {
-          found = Pack.open(cut)
+          openPacks = Pack.open(cut)
         } catch {
           continue
         }
-        // There is no checksum: these may say no more than the last letter, and that nothing follows.
+        // There is no checksum, and the last bytes of a segment may encode only its last literal and the end of the block.
         expect(length, `pack ${number}`).toBeGreaterThan(bytes.length - 4)
         const others = (packs: typeof whole) => packs.filter((each) => each.number !== number)
-        expect(others(shown(found))).toEqual(others(whole))
+        expect(others(comparable(openPacks))).toEqual(others(whole))
       }
     }
   })
 
-  it.each([100, 40_000])("throws where a length is not that of a content of %i bytes", (size) => {
+  it.each([100, 40_000])("throws if the length in the head is not that of the content of %i bytes", (size) => {
     const { packs } = written([Buffer.from(noise(1, size))])
     const bytes = Buffer.from(packs[0]!.bytes)
-    // Behind format and kind.
+    // The length follows the format and the kind.
     for (const by of [1, 2]) {
       bytes[2] = packs[0]!.bytes[2]! ^ by
       expect(() => Pack.open([{ number: 1, bytes }])).toThrow()
     }
   })
 
-  it("compresses what stands in the vocabulary, in every pack of a chain", () => {
+  it("compresses text of the dictionary in every pack of a chain", () => {
     const content = dictionary.subarray(700, 1400)
     const { packs } = written([Buffer.from(noise(1, 500)), content, Buffer.from(noise(2, 5000)), content])
     expect(heads(packs).map(({ kind }) => kind)).toEqual(["starts", "continues", "continues", "continues"])

@@ -21,27 +21,27 @@ const templates = fc.array(
 )
 
 describe("PackContent", () => {
-  it("finds the templates that were written", () => {
+  it("locates the written templates", () => {
     const numbers = fc.record({ history: fc.maxSafeNat(), parts: fc.maxSafeNat() })
     fc.assert(
       fc.property(numbers, templates, templates, (before, history, parts) => {
         const added = { history: history.length, parts: parts.length }
         const texts = [template("inputs"), template("output", 3)]
         const content = PackContent.write({ before, added }, [...texts, ...history, ...parts])
-        const found = PackContent.read(content)
-        expect(found.before).toEqual(before)
-        expect(found.added).toEqual(added)
-        expect([found.inputs, found.output].map(hexOf)).toEqual(texts.map(toHex))
-        expect(found.history.map(hexOf)).toEqual(history.map(toHex))
-        expect(found.parts.map(hexOf)).toEqual(parts.map(toHex))
-        // Nothing is lost by writing many as one.
+        const contents = PackContent.read(content)
+        expect(contents.before).toEqual(before)
+        expect(contents.added).toEqual(added)
+        expect([contents.inputs, contents.output].map(hexOf)).toEqual(texts.map(toHex))
+        expect(contents.history.map(hexOf)).toEqual(history.map(toHex))
+        expect(contents.parts.map(hexOf)).toEqual(parts.map(toHex))
+        // The templates may be concatenated.
         const joined = Buffer.concat([...texts, ...history, ...parts])
         expect(toHex(PackContent.write({ before, added }, [joined]))).toBe(toHex(content))
       })
     )
   })
 
-  it("knows empty templates, which stand for what was erased", () => {
+  it("recognises empty templates, which stand for erased texts and pieces", () => {
     const content = PackContent.write({ before: { history: 0, parts: 0 }, added: { history: 2, parts: 0 } }, [
       template("1"),
       Buffer.of(0),
@@ -52,7 +52,7 @@ describe("PackContent", () => {
     expect([inputs, output, ...history].map(PackContent.isEmpty)).toEqual([false, true, false, true])
   })
 
-  it("throws where a content ends early", () => {
+  it("throws if a content is truncated", () => {
     const content = PackContent.write({ before: { history: 1, parts: 2 }, added: { history: 1, parts: 1 } }, [
       template("{}"),
       template("[", 1),
@@ -60,7 +60,7 @@ describe("PackContent", () => {
       template('"b"')
     ])
     for (let length = 0; length < content.length; length++) {
-      expect(() => PackContent.read(content.subarray(0, length))).toThrow("end early")
+      expect(() => PackContent.read(content.subarray(0, length))).toThrow("Unexpected end of data")
     }
   })
 })

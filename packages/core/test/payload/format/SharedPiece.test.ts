@@ -6,10 +6,10 @@ import * as SharedPiece from "../../../src/payload/format/SharedPiece.ts"
 import { dictionary } from "../../../src/payload/format/Dictionary.ts"
 import { noise } from "../Conversations.ts"
 
-const inflate = (bytes: Buffer) => inflateRawSync(bytes, { dictionary: dictionary })
+const inflate = (bytes: Buffer) => inflateRawSync(bytes, { dictionary })
 
 describe("SharedPiece", () => {
-  it("gives back the text it was made of", () => {
+  it("decodes to the text that it was made from", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), (string) => {
         const text = Buffer.from(string)
@@ -17,7 +17,7 @@ describe("SharedPiece", () => {
         const piece = SharedPiece.make(sha256, text)
         expect(piece.size).toBe(text.length)
         expect(piece.sha256).toBe(sha256)
-        // Storages may answer a view into a larger buffer.
+        // A storage may return a view into a larger buffer.
         const stored = new Uint8Array(piece.bytes().length + 3)
         stored.set(piece.bytes(), 3)
         expect(SharedPiece.textOf(stored.subarray(3)).toString()).toBe(string)
@@ -26,7 +26,7 @@ describe("SharedPiece", () => {
     )
   })
 
-  it("is a byte for the format, and deflate or for larger texts zstd, made once", () => {
+  it("consists of a format byte and the text, compressed once by deflate, or by zstd from 8 KiB on", () => {
     for (const [size, format, inflated] of [
       [10, 1, inflate],
       [8_191, 1, inflate],
@@ -41,15 +41,15 @@ describe("SharedPiece", () => {
     }
   })
 
-  it("refuses a format that it does not know", () => {
+  it("throws for an unknown format", () => {
     for (const format of [0, 3]) {
       expect(() => SharedPiece.textOf(Buffer.of(format, 0))).toThrow(
-        `A shared piece of format ${format}: expected 1 or 2. Is this store newer?`
+        `Unknown shared piece format ${format}: expected 1 or 2. It may have been written by a newer version`
       )
     }
   })
 
-  it.each([150, 40_000])("throws where %i bytes are cut off", (size) => {
+  it.each([150, 40_000])("throws if a piece of %i bytes is truncated", (size) => {
     const stored = SharedPiece.make(Buffer.alloc(32), Buffer.from(noise(1, size))).bytes()
     const step = Math.ceil(stored.length / 200)
     for (let length = stored.length - 1; length >= 0; length -= step) {

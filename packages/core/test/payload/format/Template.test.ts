@@ -45,39 +45,39 @@ const written = (steps: ReadonlyArray<Step>, ending: string): Buffer => {
   return Buffer.from(writer.out.view())
 }
 
-/** A template with every run taken apart: what it says, not how. */
+/** What a template means: its text, with each piece of a run written out. */
 const meaning = (steps: ReadonlyArray<Step>, ending: string): string => {
-  const said = steps.map(({ item, literal }) => {
+  const texts = steps.map(({ item, literal }) => {
     if (item.kind === "part") return `${literal}<part ${item.number}>`
     if (item.kind === "shared") return `${literal}<shared ${sha256(item.seed).toString("hex")}>`
     return (
       literal + Array.from({ length: item.count }, (_, index) => `<history ${item.first + index}>`).join(item.separator)
     )
   })
-  return said.join("") + ending
+  return texts.join("") + ending
 }
 
 const readMeaning = (bytes: Buffer): string => {
-  let said = ""
+  let text = ""
   const reader = new ByteReader(bytes)
   Template.read(reader, {
-    literal: (source, start, end) => void (said += source.toString("utf8", start, end)),
-    part: (number) => void (said += `<part ${number}>`),
-    shared: (name) => void (said += `<shared ${name.toString("hex")}>`),
+    literal: (source, start, end) => void (text += source.toString("utf8", start, end)),
+    part: (number) => void (text += `<part ${number}>`),
+    shared: (name) => void (text += `<shared ${name.toString("hex")}>`),
     history: (first, count, separator) =>
-      void (said += Array.from({ length: count }, (_, index) => `<history ${first + index}>`).join(
+      void (text += Array.from({ length: count }, (_, index) => `<history ${first + index}>`).join(
         separator.toString()
       ))
   })
   expect(reader.at).toBe(bytes.length)
-  const passing = new ByteReader(bytes)
-  Template.skip(passing)
-  expect(passing.at).toBe(bytes.length)
-  return said
+  const skipping = new ByteReader(bytes)
+  Template.skip(skipping)
+  expect(skipping.at).toBe(bytes.length)
+  return text
 }
 
 describe("Template", () => {
-  it("says when it is read what it said when it was written", () => {
+  it("reads what was written", () => {
     fc.assert(
       fc.property(steps, literal, (steps, ending) => {
         expect(readMeaning(written(steps, ending))).toBe(meaning(steps, ending))
@@ -86,7 +86,7 @@ describe("Template", () => {
     )
   })
 
-  it("writes pieces that follow each other as one run", () => {
+  it("writes consecutive pieces as one run", () => {
     const one = (first: number, count = 1): Step => ({
       literal: first === 1 ? "[" : ", ",
       item: { kind: "history", first, count, separator: count > 1 ? ", " : "" }
@@ -102,7 +102,7 @@ describe("Template", () => {
     expect(written([one(1, 3), one(4), one(5, 2)], "]")).toEqual(whole)
   })
 
-  it("is written in these bytes", () => {
+  it("has the documented byte format", () => {
     const template = written(
       [
         { literal: "ab", item: { kind: "part", number: 300 } },
@@ -116,19 +116,19 @@ describe("Template", () => {
     expect(written([], "x".repeat(32)).toString("hex")).toBe(`8001${"78".repeat(32)}`)
   })
 
-  it("writes a literal alone as it writes one without pieces", () => {
+  it("writes the same bytes for a literal as for a template without pieces", () => {
     const out = new ByteWriter()
     Template.writeLiteral(out, Buffer.from("[text]"), 1, 5)
     expect(out.view()).toEqual(written([], "text"))
   })
 
-  it("throws where a template ends early", () => {
+  it("throws if a template is truncated", () => {
     fc.assert(
       fc.property(steps, literal, (steps, ending) => {
         const bytes = written(steps, ending)
         for (let length = 0; length < bytes.length; length++) {
-          expect(() => readMeaning(bytes.subarray(0, length))).toThrow("end early")
-          expect(() => Template.skip(new ByteReader(bytes.subarray(0, length)))).toThrow("end early")
+          expect(() => readMeaning(bytes.subarray(0, length))).toThrow("Unexpected end of data")
+          expect(() => Template.skip(new ByteReader(bytes.subarray(0, length)))).toThrow("Unexpected end of data")
         }
       }),
       { numRuns: 20 }

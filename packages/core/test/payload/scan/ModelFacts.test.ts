@@ -4,7 +4,7 @@ import * as ModelFacts from "../../../src/payload/scan/ModelFacts.ts"
 
 const facts = { model: "m", inputTokens: 10, outputTokens: 20, stopReason: "stop" }
 
-/** The same call, as each provider reports it. */
+/** The same call in the format of each API. */
 const outputs: Readonly<Record<Api, object>> = {
   "provider1-chat-completions": {
     model: "m",
@@ -28,17 +28,17 @@ const outputs: Readonly<Record<Api, object>> = {
 }
 
 describe("ModelFacts", () => {
-  it.each(Object.keys(outputs) as ReadonlyArray<Api>)("reads model, tokens and stop reason out of %s", (api) => {
+  it.each(Object.keys(outputs) as ReadonlyArray<Api>)("reads model, tokens and stop reason from %s", (api) => {
     expect(ModelFacts.read(api, {}, outputs[api])).toEqual(facts)
   })
 
-  it("takes the model that was asked for where the answer names none", () => {
-    expect(ModelFacts.read("aisdk", { model: "asked" }, {}).model).toBe("asked")
+  it("uses the requested model if the output does not name one", () => {
+    expect(ModelFacts.read("aisdk", { model: "requested" }, {}).model).toBe("requested")
   })
 
-  it("reads null where a payload is not as expected, and never fails", () => {
-    const nothing = { model: null, inputTokens: null, outputTokens: null, stopReason: null }
-    const strange: ReadonlyArray<object> = [
+  it("returns null for unexpected values, and does not throw", () => {
+    const noFacts = { model: null, inputTokens: null, outputTokens: null, stopReason: null }
+    const unexpected: ReadonlyArray<object> = [
       {},
       { model: 5, usage: { input_tokens: -1, output_tokens: 1.5 }, stop_reason: {} },
       { model: "\u0000", usage: { input_tokens: "10", output_tokens: 1e300 }, stop_reason: "\ud800" },
@@ -46,6 +46,6 @@ describe("ModelFacts", () => {
       { model: {}, usage: [], stop_reason: 0 },
       JSON.parse(`{"__proto__":{"model":"m","usage":{"input_tokens":1}}}`)
     ]
-    for (const output of strange) expect(ModelFacts.read("provider2-messages", {}, output)).toEqual(nothing)
+    for (const output of unexpected) expect(ModelFacts.read("provider2-messages", {}, output)).toEqual(noFacts)
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest"
 import * as PiecePolicy from "../../../src/payload/scan/PiecePolicy.ts"
 
-describe("Policy", () => {
-  it("shares long strings, and settings before other strings", () => {
+describe("PiecePolicy", () => {
+  it("shares long strings, and settings from a smaller size on", () => {
     expect(PiecePolicy.isShared(PiecePolicy.sharedBytes, false)).toBe(true)
     expect(PiecePolicy.isShared(PiecePolicy.sharedBytes - 1, false)).toBe(false)
     expect(PiecePolicy.isShared(PiecePolicy.sharedBytes - 1, true)).toBe(true)

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as Scan from "../../../src/payload/scan/Scan.ts"
 
-/** Every path into a parsed value, with what stands there. */
+/** Every path into a parsed value, with the value at it. */
 const paths = function* (value: unknown, path: ReadonlyArray<string | number> = []): Generator<[typeof path, unknown]> {
   yield [path, value]
   if (Array.isArray(value)) {
@@ -14,22 +14,22 @@ const paths = function* (value: unknown, path: ReadonlyArray<string | number> = 
 }
 
 describe("Scan", () => {
-  it("finds at every path the text of what JSON.parse finds there", () => {
+  it("locates at each path the text of the value that JSON.parse returns there", () => {
     fc.assert(
       fc.property(RandomJson.jsonText, (json) => {
         const text = Buffer.from(json)
         for (const [path, value] of paths(JSON.parse(json))) {
           const { end, start } = Scan.locate(text, path)!
-          const found = text.toString("utf8", start, end)
-          expect(found).toBe(found.trim())
-          expect(JSON.parse(found)).toEqual(value)
+          const located = text.toString("utf8", start, end)
+          expect(located).toBe(located.trim())
+          expect(JSON.parse(located)).toEqual(value)
         }
       }),
       { numRuns: 300 }
     )
   })
 
-  it("finds nothing at a path that leads nowhere", () => {
+  it("returns undefined for a path that does not exist", () => {
     const text = Buffer.from(`{"a":[1,{"b":null}]}`)
     for (const path of [["b"], ["a", 2], ["a", "b"], ["a", 0, "c"], [0], ["a", 1, "b", "c"]]) {
       expect(Scan.locate(text, path)).toBeUndefined()
@@ -37,7 +37,7 @@ describe("Scan", () => {
     expect(Scan.locate(Buffer.from("[]"), [0])).toBeUndefined()
   })
 
-  it("answers where a value ends, whatever follows it", () => {
+  it("finds the end of a value, whatever follows it", () => {
     fc.assert(
       fc.property(RandomJson.jsonText, fc.constantFrom(",", "]", "}", " ,", "\n]"), (json, next) => {
         const value = json.trim()
@@ -46,7 +46,7 @@ describe("Scan", () => {
     )
   })
 
-  it("comes to an end on any bytes: throws Malformed, or answers a place in the text", () => {
+  it("terminates for any bytes: throws Malformed, or returns an offset within the text", () => {
     const token = fc.constantFrom(...'{}[],:"\\ 1tn', '"a":', "\u00e9", "\u0000")
     fc.assert(
       fc.property(fc.array(token, { maxLength: 30 }), (tokens) => {
@@ -93,7 +93,7 @@ describe("Scan", () => {
     "[1 2]",
     '{"a":}',
     "{1:1}"
-  ])("refuses %j", (text) => {
+  ])("throws Malformed for %j", (text) => {
     const bytes = Buffer.from(text)
     const at = Scan.skipSpace(bytes, 0)
     expect(() => {
@@ -104,33 +104,33 @@ describe("Scan", () => {
     }).toThrow(Scan.Malformed)
   })
 
-  it("takes nesting as deep as memory goes", () => {
+  it("skips a value nested 200,000 deep", () => {
     const depth = 200_000
     const text = Buffer.from("[".repeat(depth) + "]".repeat(depth))
     expect(Scan.skipValue(text, 0)).toBe(text.length)
     expect(() => Scan.skipValue(text.subarray(0, -1), 0)).toThrow(Scan.Malformed)
   })
 
-  it("visits members in order, duplicates and escaped keys too", () => {
-    const seen: Array<string> = []
+  it("visits members in order, with duplicates and escaped keys", () => {
+    const keys: Array<string> = []
     const text = Buffer.from(` { "a" : 1 , "\\u0061":{} ,"" :"}","\u00e9":[]}tail`)
     const end = Scan.scanMembers(text, 1, (keyStart, keyEnd, value) => {
-      seen.push(Scan.keyAt(text, keyStart, keyEnd))
+      keys.push(Scan.keyAt(text, keyStart, keyEnd))
       return Scan.skipValue(text, value)
     })
-    expect(seen).toEqual(["a", "a", "", "\u00e9"])
+    expect(keys).toEqual(["a", "a", "", "\u00e9"])
     expect(text.toString("utf8", end)).toBe("tail")
   })
 
   it("visits elements in order", () => {
     const text = Buffer.from(`[ 1 ,"],",[ ] , {"a":[]}\n]`)
-    const seen: Array<string> = []
+    const elements: Array<string> = []
     const end = Scan.scanElements(text, 0, (start) => {
-      const behind = Scan.skipValue(text, start)
-      seen.push(text.toString("utf8", start, behind))
-      return behind
+      const valueEnd = Scan.skipValue(text, start)
+      elements.push(text.toString("utf8", start, valueEnd))
+      return valueEnd
     })
-    expect(seen).toEqual(["1", '"],"', "[ ]", '{"a":[]}'])
+    expect(elements).toEqual(["1", '"],"', "[ ]", '{"a":[]}'])
     expect(end).toBe(text.length)
   })
 })
