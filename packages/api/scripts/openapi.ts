@@ -1,4 +1,4 @@
-/** Writes the contract to openapi.json at the root of the repository, or, with --check, tells whether it is there already. */
+/** Writes the contract to `openapi.json` in the repository's root. With `--check`, fails if the file is out of date. */
 import { OpenApi } from "effect/http-api"
 import { readFileSync, writeFileSync } from "node:fs"
 import { TachographApi } from "../src/TachographApi.ts"
@@ -6,7 +6,7 @@ import { TachographApi } from "../src/TachographApi.ts"
 const file = new URL("../../../openapi.json", import.meta.url)
 const text = `${JSON.stringify(OpenApi.fromApi(TachographApi), null, 2)}\n`
 
-const kept = () => {
+const current = () => {
   try {
     return readFileSync(file, "utf8")
   } catch {
@@ -16,9 +16,9 @@ const kept = () => {
 
 if (!process.argv.includes("--check")) {
   writeFileSync(file, text)
-} else if (kept() === text) {
-  console.log("openapi.json is what the contract says.")
+} else if (current() === text) {
+  console.log("openapi.json matches the contract.")
 } else {
-  console.error("openapi.json is not what the contract says. Run `npm run openapi` and commit the file.")
+  console.error("openapi.json does not match the contract. Run `npm run openapi` and commit the file.")
   process.exitCode = 1
 }

@@ -1,22 +1,21 @@
-/** Every endpoint of the interface takes `Authorization: Bearer <API key>`. */
+/** Every endpoint under `/api/v1` requires `Authorization: Bearer <API key>`. */
 import type { Scope } from "@tachograph/core/domain/ApiKey"
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { Forbidden, StorageUnavailable, Unauthorized } from "./Errors.ts"
 
-/** Annotates an endpoint with the scopes of which a key needs one. `admin` opens everything. */
+/** Annotates an endpoint with its scopes. A key needs one of them, or `admin`. */
 export const AllowedScopes = Context.Reference<ReadonlyArray<Scope>>("tachograph/api/AllowedScopes", {
   defaultValue: () => ["admin"]
 })
 
-/** The scopes of the nine endpoints of the interface that write, of those that read, and of what came beside them. */
+/** The scopes of endpoints that record, that read what recorders need, that read events and usage, and that erase. */
 export const writing = ["record"] as const satisfies ReadonlyArray<Scope>
 export const reading = ["record", "read"] as const satisfies ReadonlyArray<Scope>
 export const readingOnly = ["read"] as const satisfies ReadonlyArray<Scope>
-/** Of what takes away. */
 export const administering = ["admin"] as const satisfies ReadonlyArray<Scope>
 
-/** Checks the key before anything else of the request is looked at, and runs the rest in the key's project. */
+/** Checks the key before the rest of the request is decoded, and runs the handler in the key's project. */
 export class Authorization extends HttpApiMiddleware.Service<Authorization>()("tachograph/api/Authorization", {
   requiredForClient: true,
   security: { bearer: HttpApiSecurity.bearer },

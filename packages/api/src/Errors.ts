@@ -1,24 +1,21 @@
-/**
- * The errors on the wire: the domain's own, their tag under the name `type`, and those that only a request over HTTP can
- * meet.
- */
+/** The errors on the wire, with their tag as `type`: those of the domain, and those that only occur over HTTP. */
 import * as Errors from "@tachograph/core/domain/Errors"
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 
-const onTheWire = { _tag: "type" } as const
+const tagAsType = { _tag: "type" } as const
 
-export const AgentNotFound = Errors.AgentNotFound.pipe(Schema.encodeKeys(onTheWire))
-export const AgentVersionNotFound = Errors.AgentVersionNotFound.pipe(Schema.encodeKeys(onTheWire))
-export const EventNotFound = Errors.EventNotFound.pipe(Schema.encodeKeys(onTheWire))
-export const FingerprintNotFound = Errors.FingerprintNotFound.pipe(Schema.encodeKeys(onTheWire))
-export const IdempotencyKeyReused = Errors.IdempotencyKeyReused.pipe(Schema.encodeKeys(onTheWire))
-export const Overloaded = Errors.Overloaded.pipe(Schema.encodeKeys(onTheWire))
-export const PersonNotFound = Errors.PersonNotFound.pipe(Schema.encodeKeys(onTheWire))
-export const SessionNotFound = Errors.SessionNotFound.pipe(Schema.encodeKeys(onTheWire))
-export const SessionIdEmpty = Errors.SessionIdEmpty.pipe(Schema.encodeKeys(onTheWire))
+export const AgentNotFound = Errors.AgentNotFound.pipe(Schema.encodeKeys(tagAsType))
+export const AgentVersionNotFound = Errors.AgentVersionNotFound.pipe(Schema.encodeKeys(tagAsType))
+export const EventNotFound = Errors.EventNotFound.pipe(Schema.encodeKeys(tagAsType))
+export const FingerprintNotFound = Errors.FingerprintNotFound.pipe(Schema.encodeKeys(tagAsType))
+export const IdempotencyKeyReused = Errors.IdempotencyKeyReused.pipe(Schema.encodeKeys(tagAsType))
+export const Overloaded = Errors.Overloaded.pipe(Schema.encodeKeys(tagAsType))
+export const PersonNotFound = Errors.PersonNotFound.pipe(Schema.encodeKeys(tagAsType))
+export const SessionNotFound = Errors.SessionNotFound.pipe(Schema.encodeKeys(tagAsType))
+export const SessionIdEmpty = Errors.SessionIdEmpty.pipe(Schema.encodeKeys(tagAsType))
 
-/** What went wrong with the database stays in the log. */
+/** Has no details: the database's error is in the log only. */
 export const StorageUnavailable = Schema.Struct({ type: Schema.Literal("storage-unavailable") }).pipe(
   Schema.decodeTo(
     Schema.toType(Errors.StorageUnavailable),
@@ -30,33 +27,33 @@ export const StorageUnavailable = Schema.Struct({ type: Schema.Literal("storage-
   HttpApiSchema.status(503)
 )
 
-/** No key, or none that is valid; one body for all reasons. */
+/** The key is missing, malformed, unknown, expired or revoked. One body for all of them, so that it gives nothing away. */
 export class UnauthorizedError extends Schema.TaggedError<UnauthorizedError>()(
   "unauthorized",
   {},
   { httpApiStatus: 401 }
 ) {}
-export const Unauthorized = UnauthorizedError.pipe(Schema.encodeKeys(onTheWire))
+export const Unauthorized = UnauthorizedError.pipe(Schema.encodeKeys(tagAsType))
 
-/** The key is valid and lacks the scope. */
+/** The key is valid but lacks the scope. */
 export class ForbiddenError extends Schema.TaggedError<ForbiddenError>()("forbidden", {}, { httpApiStatus: 403 }) {}
-export const Forbidden = ForbiddenError.pipe(Schema.encodeKeys(onTheWire))
+export const Forbidden = ForbiddenError.pipe(Schema.encodeKeys(tagAsType))
 
-/** The body is larger than the server takes, as sent or decompressed. */
+/** The body exceeds the server's limit, as sent or decompressed. */
 export class PayloadTooLargeError extends Schema.TaggedError<PayloadTooLargeError>()(
   "payload-too-large",
   {},
   { httpApiStatus: 413 }
 ) {}
-export const PayloadTooLarge = PayloadTooLargeError.pipe(Schema.encodeKeys(onTheWire))
+export const PayloadTooLarge = PayloadTooLargeError.pipe(Schema.encodeKeys(tagAsType))
 
-/** The body's `Content-Encoding` is none of gzip, deflate, br and zstd. */
+/** The body's `Content-Encoding` is not gzip, deflate, br or zstd. */
 export class UnsupportedContentEncodingError extends Schema.TaggedError<UnsupportedContentEncodingError>()(
   "unsupported-content-encoding",
   {},
   { httpApiStatus: 415 }
 ) {}
-export const UnsupportedContentEncoding = UnsupportedContentEncodingError.pipe(Schema.encodeKeys(onTheWire))
+export const UnsupportedContentEncoding = UnsupportedContentEncodingError.pipe(Schema.encodeKeys(tagAsType))
 
-/** What any endpoint with a body may answer, besides validation errors. */
+/** The errors of every endpoint with a body, besides validation errors. */
 export const bodyErrors = [PayloadTooLarge, UnsupportedContentEncoding, Overloaded] as const

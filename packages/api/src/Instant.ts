@@ -1,4 +1,4 @@
-/** Points in time as clients send them: ISO 8601 with a date and a time; UTC where no offset is given. */
+/** Points in time as clients send them: ISO 8601 with a date and a time. UTC if there is no offset. */
 import * as Violation from "@tachograph/core/domain/Violation"
 import { DateTime, Effect, Option, Schema, SchemaTransformation } from "effect"
 
@@ -9,7 +9,7 @@ const parse = (text: string): Option.Option<DateTime.Utc> => {
   const { date, time, zone = "Z" } = iso8601.exec(text)?.groups ?? {}
   if (date === undefined || time === undefined) return Option.none()
   const midnight = DateTime.make(`${date}T00:00:00Z`)
-  // `Date` would take the 30th of February for a day in March.
+  // Rejects a day that does not exist: `Date` reads 30 February as 1 or 2 March.
   return Option.filter(midnight, (day) => DateTime.formatIsoDateUtc(day) === date).pipe(
     Option.flatMap(() => DateTime.make(`${date}T${time.replace(",", ".")}${zone.toUpperCase()}`)),
     Option.map(DateTime.toUtc)

@@ -1,10 +1,10 @@
-/** Wire types that more than one group uses. */
+/** Wire types that several groups use. */
 import * as Violation from "@tachograph/core/domain/Violation"
 import { Predicate, Schema, SchemaTransformation } from "effect"
 
 /**
- * A JSON object of any keys. It is not looked into: what stands in it is the user's, kept as text, and may be nested deeper
- * than any walk could go.
+ * A JSON object with any keys. Its contents are not validated: they are the user's, are stored as text, and may be nested too
+ * deeply for a recursive walk.
  */
 export const JsonObject = Schema.declare(
   (value): value is { readonly [key: string]: unknown } => Predicate.isObject(value) && !Array.isArray(value),
@@ -18,5 +18,5 @@ export const JsonObject = Schema.declare(
   }
 ).pipe(Violation.annotate({ type: "dict_type", msg: "Input should be a valid dictionary" }))
 
-/** May be absent or null, which come to the same. */
+/** May be absent or null, which mean the same. */
 export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))

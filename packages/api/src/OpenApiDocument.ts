@@ -1,10 +1,10 @@
-/** What is made plainer in the generated description, for the people and generators that read it. */
+/** Simplifies the generated OpenAPI document, for its readers and for code generators. */
 
 type Node = { readonly [key: string]: unknown }
 
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** `agent-not-foundEncoded` → `AgentNotFound`: what is described is always the form on the wire. */
+/** `agent-not-foundEncoded` → `AgentNotFound`: the document describes the encoded form only. */
 const plainName = (name: string): string =>
   name.replace(/Encoded$/, "").replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
@@ -17,7 +17,7 @@ const plain = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.filter((item) => !isNonFinite(item)).map(plain)
   if (!isNode(value)) return value
   const entries = Object.entries(value).flatMap(([key, inner]): ReadonlyArray<readonly [string, unknown]> => {
-    // Fields that are not known are ignored, and answers may grow.
+    // Unknown fields of requests are ignored, and responses may gain fields.
     if (key === "additionalProperties" && inner === false) return []
     if (key === "$ref" && typeof inner === "string") {
       return [[key, inner.replace(reference, (_, path: string, name: string) => path + plainName(name))]]

@@ -1,4 +1,4 @@
-/** The whole contract. What an endpoint is stands in `groups/`; what it does, in the router's file of the same name. */
+/** The whole contract. `groups/` declares the endpoints; the router's files of the same names implement them. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { Authorization } from "./Authorization.ts"
 import { AgentVersions } from "./groups/AgentVersions.ts"

@@ -1,20 +1,20 @@
-/** The answer to a request that does not fit its schema, as FastAPI with pydantic v2 writes it: 422 `{"detail": […]}`. */
+/** The response to a request that does not match its schema, as in FastAPI with pydantic v2: 422 `{"detail": […]}`. */
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 
 export const ErrorDetail = Schema.Struct({
   /** pydantic's error type: `missing`, `string_type`, … */
   type: Schema.String,
-  /** Where: `path`, `query` or `body`, then keys and indexes. */
+  /** `path`, `query`, `header` or `body`, then keys and indexes. */
   loc: Schema.Array(Schema.String),
   msg: Schema.String,
-  /** What stood there; a short string that says its size where that is more than 1 KiB. */
+  /** The rejected value; if it is larger than 1 KiB, a short string that says its size. */
   input: Schema.Unknown,
   ctx: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
 })
 export type ErrorDetail = typeof ErrorDetail.Type
 
-/** All that is wrong with a request, not only the first. */
+/** All violations of a request, not only the first. */
 export class ValidationFailure extends Schema.TaggedError<ValidationFailure>()("validation-error", {
   detail: Schema.Array(ErrorDetail)
 }) {}

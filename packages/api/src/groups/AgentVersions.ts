@@ -5,13 +5,13 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, reading, writing } from "../Authorization.ts"
 import { AgentNotFound, AgentVersionNotFound, bodyErrors } from "../Errors.ts"
 import { optional } from "../Json.ts"
+import { snakeKeys } from "../WireNames.ts"
 
 export const AgentVersionOnWire = AgentVersion.pipe(
   Schema.encodeKeys({
+    ...snakeKeys(AgentVersion.fields),
     name: "agent_version_name",
-    number: "agent_version_number",
-    createdAt: "created_at",
-    deprecatedAt: "deprecated_at"
+    number: "agent_version_number"
   })
 )
 

@@ -4,9 +4,10 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, reading, writing } from "../Authorization.ts"
 import { AgentNotFound, bodyErrors } from "../Errors.ts"
 import { optional } from "../Json.ts"
+import { snakeKeys } from "../WireNames.ts"
 
 export const AgentOnWire = Agent.pipe(
-  Schema.encodeKeys({ name: "agent_name", number: "agent_number", createdAt: "created_at" })
+  Schema.encodeKeys({ ...snakeKeys(Agent.fields), name: "agent_name", number: "agent_number" })
 )
 
 export const CreateAgent = Schema.Struct({

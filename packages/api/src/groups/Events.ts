@@ -1,6 +1,6 @@
 import { AgentName } from "@tachograph/core/domain/Agent"
 import { AgentVersionName } from "@tachograph/core/domain/AgentVersion"
-import { Api, EventId, EventReceipt, EventSummary } from "@tachograph/core/domain/Event"
+import { Api, type CallFields, EventId, EventReceipt, EventSummary, callFields } from "@tachograph/core/domain/Event"
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
 import { IdempotencyKey } from "@tachograph/core/domain/IdempotencyKey"
 import { PersonId } from "@tachograph/core/domain/Person"
@@ -14,13 +14,14 @@ import { EventNotFound, FingerprintNotFound, IdempotencyKeyReused, SessionIdEmpt
 import { Instant } from "../Instant.ts"
 import { JsonObject, optional } from "../Json.ts"
 import { Limit } from "../Limit.ts"
+import { type SnakeCase, snakeKeys } from "../WireNames.ts"
 
 const oneOf = (values: ReadonlyArray<string>) => {
   const quoted = values.map((value) => `'${value}'`)
   return [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" or ")
 }
 
-/** The neutral names, and the vendors' own as aliases of them. */
+/** The neutral names, and the vendors' names as aliases. */
 const ApiOrAlias = Schema.Literals([...ProviderNames.apis, ...ProviderNames.apiAliases.keys()]).pipe(
   Violation.annotate({
     type: "enum",
@@ -36,20 +37,15 @@ const ApiOrAlias = Schema.Literals([...ProviderNames.apis, ...ProviderNames.apiA
   )
 )
 
-/** Milliseconds. */
 const DurationMs = Schema.Number.check(
-  Violation.check((value) =>
-    Number.isFinite(value)
-      ? value < 0
-        ? Violation.greaterThanEqual(0)
-        : undefined
-      : { type: "finite_number", msg: "Input should be a finite number" }
-  )
+  Violation.check((value) => {
+    if (!Number.isFinite(value)) return { type: "finite_number", msg: "Input should be a finite number" }
+    return value < 0 ? Violation.greaterThanEqual(0) : undefined
+  })
 )
 
-export const CreateEvent = Schema.Struct({
-  event_name: Schema.Literal("llm"),
-  properties: Schema.Struct({ api: ApiOrAlias, inputs: JsonObject, output: JsonObject }),
+/** The fields of a call as clients send them; `api` is part of `properties`. */
+const sentFields = {
   fingerprint_id: FingerprintId,
   agent: optional(AgentName),
   agent_version: optional(AgentVersionName),
@@ -57,54 +53,50 @@ export const CreateEvent = Schema.Struct({
   session: SessionId,
   occurred_at: optional(Instant),
   duration_ms: optional(DurationMs)
+} satisfies Readonly<Record<SnakeCase<Exclude<keyof CallFields, "api">>, Schema.Top>>
+
+export const CreateEvent = Schema.Struct({
+  event_name: Schema.Literal("llm"),
+  properties: Schema.Struct({ api: ApiOrAlias, inputs: JsonObject, output: JsonObject }),
+  ...sentFields
 })
 
-/** In lower case, as headers are named here. */
+/** In lower case, like all names of headers in this code. */
 export const idempotencyKeyHeader = "idempotency-key"
 
-export const EventCreated = EventReceipt.pipe(Schema.encodeKeys({ id: "event_id", receivedAt: "received_at" }))
+export const EventCreated = EventReceipt.pipe(Schema.encodeKeys({ ...snakeKeys(EventReceipt.fields), id: "event_id" }))
 
 export const EventSummaryOnWire = EventSummary.pipe(
-  Schema.encodeKeys({
-    id: "event_id",
-    receivedAt: "received_at",
-    fingerprintId: "fingerprint_id",
-    agentVersion: "agent_version",
-    occurredAt: "occurred_at",
-    durationMs: "duration_ms",
-    inputTokens: "input_tokens",
-    outputTokens: "output_tokens",
-    stopReason: "stop_reason",
-    inputsBytes: "inputs_bytes",
-    outputBytes: "output_bytes"
-  })
+  Schema.encodeKeys({ ...snakeKeys(EventSummary.fields), id: "event_id" })
 )
 
-/** Answered as text: `inputs` and `output` are spliced in as they were sent. */
+/** An event's fields but its payload. */
+export const EventEnvelope = Schema.Struct({ ...EventReceipt.fields, ...callFields }).pipe(
+  Schema.encodeKeys({ ...snakeKeys(EventReceipt.fields), ...snakeKeys(callFields), id: "event_id" })
+)
+
+const { api, event_id, received_at, ...call } = EventEnvelope.from.fields
+
+/** The response is built as text: `inputs` and `output` are the texts that were sent. */
 export const EventOnWire = Schema.Struct({
-  event_id: Schema.String,
-  received_at: Schema.String,
+  event_id,
+  received_at,
   event_name: Schema.Literal("llm"),
-  properties: Schema.Struct({ api: Api, inputs: JsonObject, output: JsonObject }),
-  fingerprint_id: Schema.String,
-  agent: Schema.String,
-  agent_version: Schema.String,
-  person: Schema.NullOr(Schema.String),
-  session: Schema.String,
-  occurred_at: Schema.NullOr(Schema.String),
-  duration_ms: Schema.NullOr(Schema.Number)
+  properties: Schema.Struct({ api, inputs: JsonObject, output: JsonObject }),
+  ...call
 }).annotate({ identifier: "Event" })
 
 export const defaultLimit = 100
 
-/** Opaque to clients: what `next_cursor` said, to be handed back with the same filters and order. */
+/** The value of `next_cursor`, opaque to clients. Valid with the same filters and order. */
 export const Cursor = Schema.String.pipe(
   Schema.decodeTo(
     EventId,
     SchemaTransformation.transformEffect({
       decode: (text: string, options) =>
         Option.match(decodeCursor(text), {
-          onNone: () => Effect.fail(Violation.issue(Violation.valueError("not a cursor of ours"), text, options)),
+          onNone: () =>
+            Effect.fail(Violation.issue(Violation.valueError("not a cursor of this server"), text, options)),
           onSome: Effect.succeed
         }),
       encode: (id: string) => Effect.succeed(encodeCursor(id))
@@ -142,12 +134,12 @@ export class Events extends HttpApiGroup.make("events").add(
     }).annotate({ identifier: "EventPage" })
   })
     .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "List events, without their payloads"),
+    .annotate(OpenApi.Summary, "List events without their payloads"),
   HttpApiEndpoint.get("getEvent", "/events/:event_id", {
     params: { event_id: EventId },
     success: EventOnWire,
     error: EventNotFound
   })
     .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read an event, its payloads as they were sent")
+    .annotate(OpenApi.Summary, "Read an event, with its payload as it was sent")
 ) {}

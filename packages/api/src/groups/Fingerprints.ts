@@ -20,7 +20,7 @@ export const CreateFingerprint = Schema.Struct({
   git_branch: optionalString,
   git_commit_hash: optionalString,
   git_commit_date: optionalString,
-  // The vendors' own names for the versions above; where both are sent, the neutral one counts.
+  // The vendors' names of the versions above. If both are sent, the neutral name wins.
   openai_sdk_version: optionalString,
   anthropic_sdk_version: optionalString,
   gemini_sdk_version: optionalString,
@@ -39,5 +39,5 @@ export class Fingerprints extends HttpApiGroup.make("fingerprints").add(
     error: bodyErrors
   })
     .annotate(AllowedScopes, writing)
-    .annotate(OpenApi.Summary, "Register what a client runs on")
+    .annotate(OpenApi.Summary, "Register a client's environment")
 ) {}

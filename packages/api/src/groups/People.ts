@@ -6,7 +6,7 @@ import { AllowedScopes, administering, reading, writing } from "../Authorization
 import { PersonNotFound, bodyErrors } from "../Errors.ts"
 import { JsonObject, optional } from "../Json.ts"
 
-/** Answered as text: the properties are spliced in as they were sent. */
+/** The response is built as text: `properties` is the text that was sent. */
 export const PersonOnWire = Schema.Struct({
   person_id: Schema.String,
   properties: JsonObject,
@@ -46,5 +46,5 @@ export class People extends HttpApiGroup.make("people").add(
     error: PersonNotFound
   })
     .annotate(AllowedScopes, administering)
-    .annotate(OpenApi.Summary, "Erase a person, their events, and what no other event holds")
+    .annotate(OpenApi.Summary, "Erase a person, their events, and content that only those events hold")
 ) {}

@@ -11,5 +11,5 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
     error: SessionNotFound
   })
     .annotate(AllowedScopes, administering)
-    .annotate(OpenApi.Summary, "Erase a session, its events, and what no other event holds")
+    .annotate(OpenApi.Summary, "Erase a session, its events, and content that only those events hold")
 ) {}

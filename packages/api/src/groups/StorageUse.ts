@@ -3,17 +3,16 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, readingOnly } from "../Authorization.ts"
 import { Limit } from "../Limit.ts"
-
-const counterKeys = { sentBytes: "sent_bytes", newBytes: "new_bytes", storedBytes: "stored_bytes" } as const
+import { snakeKeys } from "../WireNames.ts"
 
 const { agents, sessions, shared, ...counters } = StorageUsage.fields
 
 export const StorageUsageOnWire = Schema.Struct({
   ...counters,
-  shared: shared.pipe(Schema.encodeKeys({ newBytes: "new_bytes", storedBytes: "stored_bytes" })),
-  agents: Schema.Array(agents.value.pipe(Schema.encodeKeys(counterKeys))),
-  sessions: Schema.Array(sessions.value.pipe(Schema.encodeKeys(counterKeys)))
-}).pipe(Schema.encodeKeys(counterKeys))
+  shared: shared.pipe(Schema.encodeKeys(snakeKeys(shared.fields))),
+  agents: Schema.Array(agents.value.pipe(Schema.encodeKeys(snakeKeys(agents.value.fields)))),
+  sessions: Schema.Array(sessions.value.pipe(Schema.encodeKeys(snakeKeys(sessions.value.fields))))
+}).pipe(Schema.encodeKeys(snakeKeys(counters)))
 
 export const defaultSessions = 10
 
@@ -23,5 +22,5 @@ export class StorageUse extends HttpApiGroup.make("storage").add(
     success: StorageUsageOnWire.annotate({ identifier: "StorageUsage" })
   })
     .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "What payloads take, as sent and as stored")
+    .annotate(OpenApi.Summary, "Read the size of payloads, as sent and as stored")
 ) {}

@@ -1,4 +1,4 @@
-/** What operators ask. Needs no key and says nothing of the data. */
+/** For operators. Needs no key, and reveals nothing about the data. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { StorageUnavailable } from "../Errors.ts"
@@ -6,11 +6,11 @@ import { StorageUnavailable } from "../Errors.ts"
 const Ok = Schema.Struct({ status: Schema.Literal("ok") }).annotate({ identifier: "Ok" })
 
 export class System extends HttpApiGroup.make("system").add(
-  /** The process is alive. */
+  /** Succeeds while the process serves requests. */
   HttpApiEndpoint.get("health", "/health", { success: Ok }),
-  /** The storage answers. */
+  /** Succeeds if the storage answers. */
   HttpApiEndpoint.get("ready", "/ready", { success: Ok, error: StorageUnavailable }),
-  /** In the text format of Prometheus. */
+  /** In Prometheus' text format. */
   HttpApiEndpoint.get("metrics", "/metrics", {
     success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4; charset=utf-8" }))
   })
