@@ -5,7 +5,7 @@ import { DateTime } from "effect"
 /** Postgres returns a `bigint` as text. */
 export type Integer = number | string
 
-export const time = (value: Integer): DateTime.Utc => DateTime.makeUnsafe(Number(value))
+const time = (value: Integer): DateTime.Utc => DateTime.makeUnsafe(Number(value))
 const timeOrNull = (value: Integer | null): DateTime.Utc | null => (value === null ? null : time(value))
 
 /** Skips validation: values were validated before they were stored. */
