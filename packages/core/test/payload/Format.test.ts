@@ -105,7 +105,7 @@ describe("docs/format.md", () => {
   })
 
   it("describes ranges as they are read", () => {
-    expect(document).toContain("For pack 10, the ranges `00 03` and `01 02` are packs 7 to 9, and 4 to 5.")
+    expect(document).toContain("In pack 10, the ranges `00 03` and `01 02` are packs 7 to 9, and 4 to 5.")
     expect(PackHead.read(10, bytesOf(["01 02 00 02", "00 03", "01 02"])).needs).toEqual([
       { from: 4, to: 5 },
       { from: 7, to: 9 }
