@@ -272,7 +272,7 @@ class Splitter {
 }
 
 const mayContainShared = ({ end, inner, kind, start }: PieceCandidate): boolean =>
-  kind === "setting" || end - start >= PiecePolicy.sharedBytes || inner.some(mayContainShared)
+  kind === "setting" || end - start >= PiecePolicy.minSharedBytes || inner.some(mayContainShared)
 
 /** The text between the elements, if there are at least two and it is the same between all of them. */
 const separatorOf = (

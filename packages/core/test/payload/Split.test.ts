@@ -100,7 +100,7 @@ describe("Split", () => {
   })
 
   it("finds the messages of a large first call in the history even if its parts are equal to them", () => {
-    const item = `{"type":"text","text":"${noise(1, PiecePolicy.sharedBytes)}"}`
+    const item = `{"type":"text","text":"${noise(1, PiecePolicy.minSharedBytes)}"}`
     const texts = { inputs: `[[${item}],${item},"${noise(2, 70_000)}"]`, output: "1" }
     const session = new RecordedSession()
     const index = new SessionIndex()
@@ -207,7 +207,7 @@ describe("Split", () => {
   })
 
   it("stores a text that occurs several times in an event once as a shared piece", () => {
-    const text = `"${noise(1, PiecePolicy.sharedBytes)}"`
+    const text = `"${noise(1, PiecePolicy.minSharedBytes)}"`
     const texts = { inputs: `{"system":${text},"messages":[${text},{"content":${text}}]}`, output: text }
     const { shared } = new RecordedSession().record(texts, new SessionIndex())
     expect(shared.map(({ size }) => size)).toEqual([text.length])

@@ -7,22 +7,22 @@
  * Minimum size of an element of a conversation, in bytes. Low enough for short messages, because an element that is not a
  * piece interrupts the run that references its neighbours.
  */
-export const historyBytes = 16
+export const minHistoryBytes = 16
 
 /** Minimum size of a string in a message or an output, or of an element of an array there, in bytes. Deflate finds shorter ones. */
-export const partBytes = 256
+export const minPartBytes = 256
 
 /** Minimum size of a string within a part, in bytes. Higher, because a part nearly always recurs as a whole. */
-export const stringInPartBytes = 512
+export const minStringInPartBytes = 512
 
 /** Minimum size of a string to store once per project, in bytes: it is likely a document or an image. */
-export const sharedBytes = 8192
+export const minSharedBytes = 8192
 
 /** The same for a setting, a value beside the conversation such as a system prompt or the tools, in bytes. */
-const sharedSettingBytes = 1024
+const minSharedSettingBytes = 1024
 
 export const isShared = (bytes: number, isSetting: boolean): boolean =>
-  bytes >= (isSetting ? sharedSettingBytes : sharedBytes)
+  bytes >= (isSetting ? minSharedSettingBytes : minSharedBytes)
 
 /** Keys of values that a client sends unchanged with every call of every session. Each is one piece. */
 export const settings: ReadonlySet<string> = new Set([

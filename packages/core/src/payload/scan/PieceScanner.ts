@@ -21,6 +21,9 @@ import {
 } from "./Scan.ts"
 import type { Run } from "../format/Template.ts"
 
+/** Size of `KnownPrefix.ending` in bytes. */
+export const endingBytes = 32
+
 /** The first elements of a recorded conversation, and their form in a template. Immutable. */
 export interface KnownPrefix {
   /** Size from the start of the first element to the end of the last, in bytes. */
@@ -111,14 +114,14 @@ const noCandidates: ReadonlyArray<PieceCandidate> = []
  */
 export const ofInputs = (text: Buffer, at: number, knownPrefixes: ReadonlyArray<KnownPrefix>): ScannedValue => {
   const scanner = new PieceScanner(text, knownPrefixes)
-  const end = scanner.inputs(at, 0)
+  const end = scanner.scanInputs(at, 0)
   return { start: at, end, candidates: scanner.candidates, conversations: scanner.conversations }
 }
 
 /** Scans the output of a call, which contains no history. */
 export const ofOutput = (text: Buffer, at: number): ScannedValue => {
   const scanner = new PieceScanner(text, [])
-  const end = scanner.inside(at, PiecePolicy.partBytes, 0, scanner.candidates)
+  const end = scanner.scanWithin(at, PiecePolicy.minPartBytes, 0, scanner.candidates)
   return { start: at, end, candidates: scanner.candidates, conversations: [] }
 }
 
@@ -139,26 +142,26 @@ class PieceScanner {
   }
 
   /** Scans a value that is not in an array. Like all methods here, returns the offset after the value. */
-  inputs(at: number, depth: number): number {
+  scanInputs(at: number, depth: number): number {
     const text = this.#text
     switch (text[at]) {
       case openBrace:
         if (depth >= PiecePolicy.maxDepth) return skipValue(text, at)
         return scanMembers(text, at, (keyStart, keyEnd, start) =>
           PiecePolicy.settings.has(keyAt(text, keyStart, keyEnd))
-            ? this.#leaf(start, PiecePolicy.partBytes, "setting", this.candidates)
-            : this.inputs(start, depth + 1)
+            ? this.#scanLeaf(start, PiecePolicy.minPartBytes, "setting", this.candidates)
+            : this.scanInputs(start, depth + 1)
         )
       case openBracket:
-        return this.#conversation(at)
+        return this.#scanConversation(at)
       case quote:
-        return this.#leaf(at, PiecePolicy.partBytes, "setting", this.candidates)
+        return this.#scanLeaf(at, PiecePolicy.minPartBytes, "setting", this.candidates)
       default:
         return skipValue(text, at)
     }
   }
 
-  #conversation(at: number): number {
+  #scanConversation(at: number): number {
     const text = this.#text
     const start = skipSpace(text, at + 1)
     const known = this.#findKnownPrefix(start)
@@ -166,7 +169,7 @@ class PieceScanner {
     let next = known === undefined ? start : skipComma(text, known.end, closeBracket)
     while (text[next] !== closeBracket) {
       this.#inInstruction = next === start && PiecePolicy.isInstruction(text, next)
-      next = skipComma(text, this.#element(next, PiecePolicy.historyBytes, "history", 0, elements), closeBracket)
+      next = skipComma(text, this.#scanElement(next, PiecePolicy.minHistoryBytes, "history", 0, elements), closeBracket)
     }
     this.#inInstruction = false
     if (known !== undefined) this.candidates.push(known)
@@ -199,7 +202,7 @@ class PieceScanner {
   }
 
   /** A value that is not searched for other pieces. */
-  #leaf(
+  #scanLeaf(
     start: number,
     minBytes: number,
     kind: PieceCandidate["kind"],
@@ -210,7 +213,7 @@ class PieceScanner {
     return end
   }
 
-  #element(
+  #scanElement(
     start: number,
     minBytes: number,
     kind: "history" | "part",
@@ -218,26 +221,28 @@ class PieceScanner {
     into: Array<PieceCandidate | KnownPrefixCandidate>
   ): number {
     const first = this.#text[start]
-    if (first === quote) return this.#leaf(start, minBytes, kind, into)
+    if (first === quote) return this.#scanLeaf(start, minBytes, kind, into)
     if (first !== openBrace && first !== openBracket) return skipValue(this.#text, start)
     const inner: Array<PieceCandidate> = []
-    const stringBytes = kind === "part" ? PiecePolicy.stringInPartBytes : PiecePolicy.partBytes
-    const end = this.inside(start, stringBytes, depth, inner)
+    const minStringBytes = kind === "part" ? PiecePolicy.minStringInPartBytes : PiecePolicy.minPartBytes
+    const end = this.scanWithin(start, minStringBytes, depth, inner)
     this.#push(into, { kind, start, end, inner: inner.length === 0 ? noCandidates : inner }, minBytes)
     return end
   }
 
-  /** Finds the candidates within a value: strings of at least `stringBytes` bytes, and elements of arrays. */
-  inside(at: number, stringBytes: number, depth: number, into: Array<PieceCandidate | KnownPrefixCandidate>): number {
+  /** Finds the candidates within a value: strings of at least `minStringBytes` bytes, and elements of arrays. */
+  scanWithin(
+    at: number,
+    minStringBytes: number,
+    depth: number,
+    into: Array<PieceCandidate | KnownPrefixCandidate>
+  ): number {
     const text = this.#text
     const first = text[at]
-    if (first === quote) return this.#leaf(at, stringBytes, this.#inInstruction ? "setting" : "part", into)
+    if (first === quote) return this.#scanLeaf(at, minStringBytes, this.#inInstruction ? "setting" : "part", into)
     if ((first !== openBrace && first !== openBracket) || depth >= PiecePolicy.maxDepth) return skipValue(text, at)
     return first === openBrace
-      ? scanMembers(text, at, (_start, _end, value) => this.inside(value, stringBytes, depth + 1, into))
-      : scanElements(text, at, (start) => this.#element(start, PiecePolicy.partBytes, "part", depth + 1, into))
+      ? scanMembers(text, at, (_start, _end, value) => this.scanWithin(value, minStringBytes, depth + 1, into))
+      : scanElements(text, at, (start) => this.#scanElement(start, PiecePolicy.minPartBytes, "part", depth + 1, into))
   }
 }
-
-/** Size of `KnownPrefix.ending` in bytes. */
-export const endingBytes = 32

@@ -72,7 +72,7 @@ describe("PieceScanner", () => {
   })
 
   it("treats long strings and settings beside the conversation as single candidates", () => {
-    const long = stringOf(1, PiecePolicy.partBytes)
+    const long = stringOf(1, PiecePolicy.minPartBytes)
     const tools = `[{"name":${long},"of":[${long}]}]`
     expect(
       ofInputs(`{"system":${long},"tools":${tools},"a":{"b":${long}},"short":${long.replace("0", "")}}`).slice(0, 3)
@@ -80,11 +80,11 @@ describe("PieceScanner", () => {
     expect(ofInputs(`{"\\u0074ools":${tools}}`)).toEqual([`setting ${tools}`])
     expect(ofInputs(`{"tools":[]}`)).toEqual([])
     expect(ofInputs(long)).toEqual([`setting ${long}`])
-    expect(ofInputs(stringOf(1, PiecePolicy.partBytes - 1))).toEqual([])
+    expect(ofInputs(stringOf(1, PiecePolicy.minPartBytes - 1))).toEqual([])
   })
 
   it("finds long strings in a message, and elements of its arrays with longer strings in them", () => {
-    const [long, longer] = [stringOf(1, PiecePolicy.partBytes), stringOf(2, PiecePolicy.stringInPartBytes)]
+    const [long, longer] = [stringOf(1, PiecePolicy.minPartBytes), stringOf(2, PiecePolicy.minStringInPartBytes)]
     const block = `{"type":"text","text":${longer}}`
     expect(ofInputs(`[{"role":"user","content":[${block},${long}],"name":${long}}]`)).toEqual([
       `history {"role":"user","content":[${block},${long}],"name":${long}}`,
@@ -96,7 +96,7 @@ describe("PieceScanner", () => {
   })
 
   it("treats strings in a leading instruction message as settings", () => {
-    const long = stringOf(1, PiecePolicy.partBytes)
+    const long = stringOf(1, PiecePolicy.minPartBytes)
     for (const role of ["system", "developer", "user"]) {
       const message = `{ "role": "${role}", "content":${long}}`
       const kind = role === "user" ? "part" : "setting"
@@ -110,7 +110,7 @@ describe("PieceScanner", () => {
   })
 
   it("finds no history in an output", () => {
-    const [long, short] = [stringOf(1, PiecePolicy.partBytes), stringOf(2, PiecePolicy.partBytes - 1)]
+    const [long, short] = [stringOf(1, PiecePolicy.minPartBytes), stringOf(2, PiecePolicy.minPartBytes - 1)]
     expect(ofOutput(`{"content":[{"text":${long}},${short}],"a":${long}}`)).toEqual([
       `part {"text":${long}}`,
       `part ${long}`
