@@ -8,53 +8,55 @@ import type { Name } from "../domain/Name.ts"
 import { defaultProject, type ProjectId } from "../domain/Project.ts"
 import { Storage } from "../Storage.ts"
 
-/** Whom a valid key stands for. */
+/** What a valid key allows: requests in one project, within its scopes. */
 export interface Principal {
   readonly project: ProjectId
   readonly scopes: ReadonlyArray<Scope>
 }
 
 /**
- * How long a look-up is remembered. Revocation is promised to take effect within 10 s in every process; the difference
- * leaves time for a look-up that was under way.
+ * How long a key that was found is cached. A revocation takes effect in other processes within 10 s; the default of 8 s
+ * leaves 2 s for a lookup that is in flight.
  */
-const cacheTtl = Duration.seconds(8)
+export const ApiKeyCacheTtl = Context.Reference<Duration.Input>("tachograph/core/ApiKeyCacheTtl", {
+  defaultValue: () => Duration.seconds(8)
+})
 
-/** Keys remembered at once; the least recently used goes first. */
+/** Maximum number of cached keys; the least recently used is evicted first. */
 const cacheCapacity = 10_000
 
-/** Shorter keys of somebody's own making are too easy to guess. Characters. */
+/** Minimum length of a static key, in characters: shorter ones are easy to guess. */
 const minStaticKeyLength = 20
 
-/** What a key of somebody's own making must be; completes "expected …". */
+/** The requirements for a static key; completes "expected …". */
 export const staticKeyRule = `${minStaticKeyLength} characters or more, without control characters or spaces at its ends`
 
-/** Whether a key of somebody's own making will do: long enough, and such that a header can carry it. */
+/** Whether a static key is long enough and fits into a header. */
 export const isStaticKey = (key: unknown): key is string =>
   typeof key === "string" && Array.from(key).length >= minStaticKeyLength && key === key.trim() && !/\p{Cc}/u.test(key)
 
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    /** The key itself is answered here and nowhere else, ever. */
+    /** Stores a new key and returns its secret, which cannot be read again. */
     readonly issue: (key: {
       readonly project: ProjectId
       readonly name: typeof Name.Type
       readonly scopes: ReadonlyArray<Scope>
       readonly expiresAt: DateTime.Utc | null
     }) => Effect.Effect<readonly [secret: Redacted.Redacted, key: ApiKey], StorageUnavailable>
-    /** Undefined for a key that is unknown, revoked, expired or none at all. */
+    /** Returns undefined for a key that is malformed, unknown, revoked or expired. */
     readonly verify: (presented: Redacted.Redacted) => Effect.Effect<Principal | undefined, StorageUnavailable>
-    /** The same as far as it can be told at once: undefined also for a key that would have to be looked up. */
+    /** Like `verify`, but synchronous: also returns undefined for a key that is not cached. */
     readonly known: (presented: Redacted.Redacted) => Principal | undefined
     readonly list: Effect.Effect<ReadonlyArray<ApiKey>, StorageUnavailable>
-    /** Takes effect here at once, and in other processes within 10 s. Undefined if there is no such key. */
+    /** Takes effect in this process at once, in others within 10 s. Returns undefined for an unknown id. */
     readonly revoke: (id: string) => Effect.Effect<ApiKey | undefined, StorageUnavailable>
   }
 >()("tachograph/core/ApiKeys") {
   /**
-   * `staticKeys` are keys of somebody's own making: they open the project `default` with every scope and are not stored.
-   * One that breaks `staticKeyRule` is a defect.
+   * `staticKeys` come from configuration: they grant every scope in the project `default` and are not stored. A key that
+   * breaks `staticKeyRule` is a defect.
    */
   static readonly layer = (options?: {
     readonly staticKeys?: ReadonlyArray<Redacted.Redacted>
@@ -64,13 +66,14 @@ export class ApiKeys extends Context.Service<
 const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Redacted>) {
   const storage = yield* Storage
   if (!staticKeys.every((key) => isStaticKey(Redacted.value(key)))) {
-    return yield* Effect.die(new Error(`A key of your own making does not fit: expected ${staticKeyRule}`))
+    return yield* Effect.die(new Error(`A static key is invalid: expected ${staticKeyRule}`))
   }
   const staticHashes = staticKeys.map((key) => sha256(Redacted.value(key), "utf8"))
 
+  const cacheTtl = yield* ApiKeyCacheTtl
   const cached = yield* Cache.makeWith((hash: string) => storage.findApiKey(Buffer.from(hash, "hex")), {
     capacity: cacheCapacity,
-    // What was not found is asked for again, so that a new key works at once.
+    // A missing key is not cached, so that a key issued by another process works at once.
     timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== undefined ? cacheTtl : Duration.zero)
   })
 
@@ -89,13 +92,13 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
     return [Redacted.make(secret), key] as const
   }) satisfies ApiKeys["Service"]["issue"]
 
-  // A header's characters are bytes; a key that is not ASCII was sent as UTF-8.
+  // Node decodes headers as Latin-1, so this restores the bytes that the client sent.
   const hashOf = (presented: Redacted.Redacted): Buffer => sha256(Redacted.value(presented), "latin1")
 
   const isStatic = (presentedHash: Buffer): boolean =>
-    staticHashes.some((known) => timingSafeEqual(known, presentedHash))
+    staticHashes.some((staticHash) => timingSafeEqual(staticHash, presentedHash))
 
-  const ifOpen = (key: ApiKey | undefined): Effect.Effect<Principal | undefined> =>
+  const ifActive = (key: ApiKey | undefined): Effect.Effect<Principal | undefined> =>
     key === undefined || key.revokedAt !== null
       ? Effect.undefined
       : Effect.map(Clock.currentTimeMillis, (now) =>
@@ -104,17 +107,17 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
 
   const verify = Effect.fnUntraced(function* (presented: Redacted.Redacted) {
     const presentedHash = hashOf(presented)
-    if (isStatic(presentedHash)) return everything
+    if (isStatic(presentedHash)) return staticPrincipal
     if (!ApiKeyText.isWellFormed(Redacted.value(presented))) return undefined
-    return yield* ifOpen(yield* Cache.get(cached, presentedHash.toString("hex")))
+    return yield* ifActive(yield* Cache.get(cached, presentedHash.toString("hex")))
   })
 
   const runSync = Effect.runSyncWith(yield* Effect.context<never>())
   const known = (presented: Redacted.Redacted): Principal | undefined => {
     const presentedHash = hashOf(presented)
-    if (isStatic(presentedHash)) return everything
-    const found = Cache.getSuccess(cached, presentedHash.toString("hex"))
-    return runSync(Effect.flatMap(found, (key) => ifOpen(Option.getOrUndefined(key))))
+    if (isStatic(presentedHash)) return staticPrincipal
+    const lookup = Cache.getSuccess(cached, presentedHash.toString("hex"))
+    return runSync(Effect.flatMap(lookup, (key) => ifActive(Option.getOrUndefined(key))))
   }
 
   const revoke = Effect.fn("ApiKeys.revoke")(function* (id: string) {
@@ -126,6 +129,6 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
   return ApiKeys.of({ issue, verify, known, list: storage.listApiKeys, revoke })
 })
 
-const everything: Principal = { project: defaultProject, scopes: ["admin"] }
+const staticPrincipal: Principal = { project: defaultProject, scopes: ["admin"] }
 
 const sha256 = (text: string, encoding: "utf8" | "latin1") => hash("sha256", Buffer.from(text, encoding), "buffer")

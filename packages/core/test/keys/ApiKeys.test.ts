@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Redacted, type Scope } from "effect"
+import { Context, DateTime, Effect, Layer, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { ApiKeys } from "../../src/keys/ApiKeys.ts"
+import { ApiKeyCacheTtl, ApiKeys } from "../../src/keys/ApiKeys.ts"
 import { ProjectId } from "../../src/domain/Project.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import { Storage } from "../../src/Storage.ts"
 
 const acme = ProjectId.make("acme")
-const wanted = { project: acme, name: "a key", scopes: ["record", "read"], expiresAt: null } as const
-const own = "é".repeat(20)
+const newKey = { project: acme, name: "a key", scopes: ["record", "read"], expiresAt: null } as const
+const staticKey = "é".repeat(20)
 
 /** Two processes over one storage. */
 const twoProcesses = Effect.gen(function* () {
@@ -23,16 +23,18 @@ const test = (name: string, body: Effect.Effect<void, unknown, ApiKeys | Storage
   it.effect(name, () =>
     body.pipe(
       Effect.scoped,
-      Effect.provide(ApiKeys.layer({ staticKeys: [Redacted.make(own)] }).pipe(Layer.provideMerge(MemoryStorage.layer)))
+      Effect.provide(
+        ApiKeys.layer({ staticKeys: [Redacted.make(staticKey)] }).pipe(Layer.provideMerge(MemoryStorage.layer))
+      )
     )
   )
 
 describe("ApiKeys", () => {
   test(
-    "a key that was issued opens its project, with its scopes",
+    "an issued key grants its scopes in its project",
     Effect.gen(function* () {
       const keys = yield* ApiKeys
-      const [secret, key] = yield* keys.issue(wanted)
+      const [secret, key] = yield* keys.issue(newKey)
       const principal = yield* keys.verify(secret)
       assert.deepStrictEqual([principal?.project, principal?.scopes], [acme, ["record", "read"]])
       assert.deepStrictEqual(yield* keys.list, [key])
@@ -42,20 +44,20 @@ describe("ApiKeys", () => {
   )
 
   test(
-    "nothing of a key is stored but its hash",
+    "stores only the hash of a key",
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const storage = yield* Storage
       const stored: Array<unknown> = []
-      const spied = Storage.of({
+      const spy = Storage.of({
         ...storage,
         putApiKey: (key, hash) => {
           stored.push(key, Buffer.from(hash).toString("latin1"))
           return storage.putApiKey(key, hash)
         }
       })
-      const [secret] = yield* Effect.flatMap(ApiKeys, ({ issue }) => issue(wanted)).pipe(
-        Effect.provide(Layer.fresh(ApiKeys.layer()).pipe(Layer.provide(Layer.succeed(Storage, spied))))
+      const [secret] = yield* Effect.flatMap(ApiKeys, ({ issue }) => issue(newKey)).pipe(
+        Effect.provide(Layer.fresh(ApiKeys.layer()).pipe(Layer.provide(Layer.succeed(Storage, spy))))
       )
       assert.strictEqual(stored.length, 2)
       assert.notInclude(JSON.stringify(stored), Redacted.value(secret).slice(3, 20))
@@ -64,11 +66,11 @@ describe("ApiKeys", () => {
   )
 
   test(
-    "a key ends when it expires, to the millisecond",
+    "a key expires at its exact millisecond",
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const expiresAt = DateTime.add(yield* DateTime.now, { seconds: 5 })
-      const [secret] = yield* keys.issue({ ...wanted, expiresAt })
+      const [secret] = yield* keys.issue({ ...newKey, expiresAt })
       yield* TestClock.adjust(4_999)
       assert.isDefined(yield* keys.verify(secret))
       assert.isDefined(keys.known(secret))
@@ -79,10 +81,10 @@ describe("ApiKeys", () => {
   )
 
   test(
-    "a revoked key is refused at once where it was revoked, and within 10 s everywhere",
+    "a revoked key is refused at once by the same process, and within 10 s by others",
     Effect.gen(function* () {
       const [here, there] = yield* twoProcesses
-      const [secret, { id }] = yield* here.issue(wanted)
+      const [secret, { id }] = yield* here.issue(newKey)
       assert.isDefined(yield* here.verify(secret))
       assert.isDefined(yield* there.verify(secret))
       const revoked = yield* here.revoke(id)
@@ -97,46 +99,66 @@ describe("ApiKeys", () => {
   )
 
   test(
-    "a key issued elsewhere works at once",
+    "ApiKeyCacheTtl sets how long a key is cached, 8 s by default",
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const storage = Layer.succeed(Storage, yield* Storage)
+      const [secret] = yield* keys.issue(newKey)
+      const ttlOf = Effect.fnUntraced(function* (process: ApiKeys["Service"]) {
+        yield* process.verify(secret)
+        let ms = 0
+        for (; process.known(secret) !== undefined; ms += 100) yield* TestClock.adjust(100)
+        return ms
+      })
+      const context = yield* Layer.build(Layer.fresh(ApiKeys.layer()).pipe(Layer.provide(storage))).pipe(
+        Effect.provideService(ApiKeyCacheTtl, "300 millis")
+      )
+      assert.strictEqual(yield* ttlOf(keys), 8_000)
+      assert.strictEqual(yield* ttlOf(Context.get(context, ApiKeys)), 300)
+    })
+  )
+
+  test(
+    "a key issued by another process works at once",
     Effect.gen(function* () {
       const [here, there] = yield* twoProcesses
-      const [secret] = yield* here.issue(wanted)
+      const [secret] = yield* here.issue(newKey)
       assert.isDefined(yield* there.verify(secret))
     })
   )
 
   test(
-    "a key is looked up once in a while, and a typing error never",
+    "a key is looked up once and then cached; a malformed key is never looked up",
     Effect.gen(function* () {
       const storage = yield* Storage
-      let lookUps = 0
+      let lookups = 0
       const counting = Storage.of({
         ...storage,
-        findApiKey: (hash) => Effect.suspend(() => (lookUps++, storage.findApiKey(hash)))
+        findApiKey: (hash) => Effect.suspend(() => (lookups++, storage.findApiKey(hash)))
       })
       yield* Effect.gen(function* () {
         const keys = yield* ApiKeys
-        const [secret] = yield* keys.issue(wanted)
+        const [secret] = yield* keys.issue(newKey)
         assert.isUndefined(keys.known(secret))
         for (let n = 0; n < 100; n++) yield* keys.verify(secret)
         assert.strictEqual(keys.known(secret)?.project, acme)
-        assert.strictEqual(lookUps, 1)
+        assert.strictEqual(lookups, 1)
         const text = Redacted.value(secret)
         const typo = text.slice(0, -1) + (text.endsWith("0") ? "1" : "0")
         for (const wrong of [typo, "", "x".repeat(10_000)]) {
           assert.isUndefined(yield* keys.verify(Redacted.make(wrong)))
         }
-        assert.strictEqual(lookUps, 1)
+        assert.strictEqual(lookups, 1)
       }).pipe(Effect.provide(Layer.fresh(ApiKeys.layer()).pipe(Layer.provide(Layer.succeed(Storage, counting)))))
     })
   )
 
   test(
-    "a key of somebody's own making opens the project default, with every scope, and is not stored",
+    "a static key grants every scope in the project default, and is not stored",
     Effect.gen(function* () {
       const keys = yield* ApiKeys
-      // A header's value is bytes: what was configured as text arrives as its UTF-8.
-      const asHeader = Buffer.from(own).toString("latin1")
+      // The configured text arrives as UTF-8 bytes, which Node decodes as Latin-1.
+      const asHeader = Buffer.from(staticKey).toString("latin1")
       const principal = yield* keys.verify(Redacted.make(asHeader))
       assert.deepStrictEqual(principal, { project: ProjectId.make("default"), scopes: ["admin"] })
       assert.strictEqual(keys.known(Redacted.make(asHeader)), principal)
