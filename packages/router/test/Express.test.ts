@@ -1,9 +1,9 @@
 import { sqlite } from "@tachograph/storage-sqlite"
 import { HttpSuite } from "@tachograph/testkit"
 import { overExpress } from "./OverExpress.ts"
-import { expectHostsOwn } from "./OverServer.ts"
+import { expectHostResponse } from "./OverServer.ts"
 
-const options = { storage: () => sqlite(":memory:"), expectNotOurs: expectHostsOwn }
+const options = { storage: () => sqlite(":memory:"), expectUnhandled: expectHostResponse, tag: "adapter" } as const
 const basePath = "/tachograph"
 
 HttpSuite.run("Express", {
@@ -11,13 +11,13 @@ HttpSuite.run("Express", {
   serve: overExpress((app, tachograph) => app.use(tachograph.node))
 })
 
-HttpSuite.run("Express, with a path of its own", {
+HttpSuite.run("Express, mounted at a path", {
   ...options,
   basePath,
   serve: overExpress((app, tachograph) => app.use(basePath, tachograph.node))
 })
 
-HttpSuite.run("Express, below a base path", {
+HttpSuite.run("Express, with a base path", {
   ...options,
   basePath,
   serve: overExpress((app, tachograph) => app.use(tachograph.node), { basePath })

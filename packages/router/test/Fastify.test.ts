@@ -1,15 +1,14 @@
-import { MemoryStorage, type Storage } from "@tachograph/core"
+import { MemoryStorage } from "@tachograph/core"
 import { HttpClient, HttpSuite } from "@tachograph/testkit"
-import type { Layer } from "effect"
 import fastify from "fastify"
 import { createTachograph } from "../src/index.ts"
-import { expectHostsOwn, hostsOwn } from "./OverServer.ts"
+import { expectHostResponse, hostNotFound } from "./OverServer.ts"
 
-const serve = async (storage: Layer.Layer<Storage>) => {
-  const tachograph = await createTachograph({ storage })
+const serve: HttpSuite.HttpSuiteOptions["serve"] = async (storage, { maxBody }) => {
+  const tachograph = await createTachograph({ storage, maxBody })
   const app = fastify()
   app.addHook("onRequest", (request, reply, done) => tachograph.node(request.raw, reply.raw, done))
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send(hostsOwn))
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send(hostNotFound))
   const url = await app.listen({ host: "127.0.0.1", port: 0 })
   return {
     fetch: HttpClient.at(url),
@@ -20,4 +19,9 @@ const serve = async (storage: Layer.Layer<Storage>) => {
   }
 }
 
-HttpSuite.run("Fastify", { storage: () => MemoryStorage.layer, serve, expectNotOurs: expectHostsOwn })
+HttpSuite.run("Fastify", {
+  storage: () => MemoryStorage.layer,
+  serve,
+  expectUnhandled: expectHostResponse,
+  tag: "adapter"
+})

@@ -2,4 +2,7 @@ import { sqlite } from "@tachograph/storage-sqlite"
 import { HttpSuite } from "@tachograph/testkit"
 import { createTachograph } from "../src/index.ts"
 
-HttpSuite.run("fetch, SQLite", { storage: () => sqlite(":memory:"), serve: (storage) => createTachograph({ storage }) })
+HttpSuite.run("fetch, SQLite", {
+  storage: () => sqlite(":memory:"),
+  serve: (storage, { maxBody }) => createTachograph({ storage, maxBody })
+})

@@ -1,15 +1,14 @@
-import { MemoryStorage, type Storage } from "@tachograph/core"
+import { MemoryStorage } from "@tachograph/core"
 import { HttpSuite } from "@tachograph/testkit"
-import type { Layer } from "effect"
 import { H3 } from "h3"
 import { toNodeHandler } from "h3/node"
 import { createTachograph } from "../src/index.ts"
 import { overServer } from "./OverServer.ts"
 
-const serve = async (storage: Layer.Layer<Storage>) => {
-  const tachograph = await createTachograph({ storage })
+const serve: HttpSuite.HttpSuiteOptions["serve"] = async (storage, { maxBody }) => {
+  const tachograph = await createTachograph({ storage, maxBody })
   const app = new H3().all("/**", (event) => tachograph.fetch(event.req))
   return overServer(tachograph, toNodeHandler(app))
 }
 
-HttpSuite.run("h3", { storage: () => MemoryStorage.layer, serve })
+HttpSuite.run("h3", { storage: () => MemoryStorage.layer, serve, tag: "adapter" })

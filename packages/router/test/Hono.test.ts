@@ -1,15 +1,14 @@
 import { getRequestListener } from "@hono/node-server"
-import { MemoryStorage, type Storage } from "@tachograph/core"
+import { MemoryStorage } from "@tachograph/core"
 import { HttpSuite } from "@tachograph/testkit"
-import type { Layer } from "effect"
 import { Hono } from "hono"
 import { createTachograph } from "../src/index.ts"
 import { overServer } from "./OverServer.ts"
 
 const overHono =
-  (basePath = "") =>
-  async (storage: Layer.Layer<Storage>) => {
-    const tachograph = await createTachograph({ storage, basePath })
+  (basePath = ""): HttpSuite.HttpSuiteOptions["serve"] =>
+  async (storage, { maxBody }) => {
+    const tachograph = await createTachograph({ storage, basePath, maxBody })
     const app = new Hono()
     app.all(`${basePath}/*`, (context) => tachograph.fetch(context.req.raw))
     return overServer(tachograph, getRequestListener(app.fetch))
@@ -18,6 +17,6 @@ const overHono =
 const storage = () => MemoryStorage.layer
 const basePath = "/tachograph"
 
-HttpSuite.run("Hono", { storage, serve: overHono() })
+HttpSuite.run("Hono", { storage, serve: overHono(), tag: "adapter" })
 
-HttpSuite.run("Hono, below a base path", { storage, basePath, serve: overHono(basePath) })
+HttpSuite.run("Hono, with a base path", { storage, basePath, serve: overHono(basePath), tag: "adapter" })

@@ -1,19 +1,19 @@
 import { MemoryStorage } from "@tachograph/core"
 import { HttpSuite } from "@tachograph/testkit"
 import { createTachograph } from "../src/index.ts"
-import { overNode } from "./OverNode.ts"
 import { overServer } from "./OverServer.ts"
 
 const storage = () => MemoryStorage.layer
-const basePath = "/tachograph"
 
-HttpSuite.run("node:http, memory", { storage, serve: overNode })
-
-HttpSuite.run("node:http, memory, below a base path", {
-  storage,
-  basePath,
-  serve: async (storage) => {
-    const tachograph = await createTachograph({ storage, basePath })
+const overNode =
+  (basePath = ""): HttpSuite.HttpSuiteOptions["serve"] =>
+  async (storage, { maxBody }) => {
+    const tachograph = await createTachograph({ storage, basePath, maxBody })
     return overServer(tachograph, tachograph.node)
   }
-})
+
+HttpSuite.run("node:http, memory", { storage, serve: overNode() })
+
+const basePath = "/tachograph"
+
+HttpSuite.run("node:http, memory, with a base path", { storage, basePath, serve: overNode(basePath), tag: "adapter" })

@@ -1,16 +1,18 @@
-import type { Storage } from "@tachograph/core"
-import type { Layer } from "effect"
+import type { HttpSuite } from "@tachograph/testkit"
 import express, { type Express } from "express"
 import { createTachograph, type Tachograph } from "../src/index.ts"
-import { hostsOwn, overServer } from "./OverServer.ts"
+import { hostNotFound, overServer } from "./OverServer.ts"
 
-/** Puts Express in front of the router, which `mount` puts into it. */
+/** Serves Express, with the router where `mount` puts it. */
 export const overExpress =
-  (mount: (app: Express, tachograph: Tachograph) => void, options: { readonly basePath?: string } = {}) =>
-  async (storage: Layer.Layer<Storage>) => {
-    const tachograph = await createTachograph({ storage, ...options })
+  (
+    mount: (app: Express, tachograph: Tachograph) => void,
+    options: { readonly basePath?: string } = {}
+  ): HttpSuite.HttpSuiteOptions["serve"] =>
+  async (storage, { maxBody }) => {
+    const tachograph = await createTachograph({ storage, maxBody, ...options })
     const app = express()
     mount(app, tachograph)
-    app.use((_request, response) => void response.status(404).send(hostsOwn))
+    app.use((_request, response) => void response.status(404).send(hostNotFound))
     return overServer(tachograph, app)
   }

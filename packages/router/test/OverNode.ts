@@ -3,7 +3,7 @@ import type { Layer } from "effect"
 import { createTachograph } from "../src/index.ts"
 import { overServer } from "./OverServer.ts"
 
-/** Mounts the router in a plain Node server. */
+/** Serves the router with `node:http`. */
 export const overNode = async (storage: Layer.Layer<Storage>, apiKeys: ReadonlyArray<string> = []) => {
   const tachograph = await createTachograph({ storage, apiKeys })
   return overServer(tachograph, tachograph.node)

@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net"
 import { expect } from "vitest"
 import type { Tachograph } from "../src/index.ts"
 
-/** Answers requests at a port of 127.0.0.1, until it is closed, and Tachograph with it. */
+/** Serves requests on a free port of 127.0.0.1. `close` also closes Tachograph. */
 export const overServer = async (
   tachograph: Tachograph,
   listener: RequestListener
 ): ReturnType<HttpSuite.HttpSuiteOptions["serve"]> => {
   const server = createServer(listener)
-  // The suite's own work can keep both ends from seeing in time that the other has closed a connection.
+  // A busy suite may not notice in time that an idle connection was closed, and would send a request on it.
   server.keepAliveTimeout = 60_000
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   const { port } = server.address() as AddressInfo
@@ -23,10 +23,9 @@ export const overServer = async (
   }
 }
 
-/** What hosts answer, with 404, to what Tachograph leaves to them. */
-export const hostsOwn = "the host's own answer"
+/** The body of the host's 404 to a path that Tachograph does not handle. */
+export const hostNotFound = "not found by the host"
 
-export const expectHostsOwn = ({ headers, status, text }: HttpClient.Answer) => {
-  // Of an answer to HEAD and OPTIONS there may be no text.
-  expect([status, text, headers.get("x-request-id")]).toEqual([404, hostsOwn, null])
+export const expectHostResponse = ({ headers, status, text }: HttpClient.Answer) => {
+  expect([status, text, headers.get("x-request-id")]).toEqual([404, hostNotFound, null])
 }

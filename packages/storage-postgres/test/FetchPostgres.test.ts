@@ -5,5 +5,5 @@ import { freshSchema } from "./FreshSchema.ts"
 
 HttpSuite.run("fetch, Postgres", {
   storage: () => PostgresStorage.layer(freshSchema()),
-  serve: (storage) => createTachograph({ storage })
+  serve: (storage, { maxBody }) => createTachograph({ storage, maxBody })
 })

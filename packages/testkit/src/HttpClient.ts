@@ -1,7 +1,7 @@
-/** Requests for the suites: JSON in, status, headers, text and parsed body out. */
+/** The HTTP client of the suites: sends JSON and returns the status, headers, text and parsed body. */
 export type Fetch = (request: Request) => Promise<Response>
 
-/** Sends requests to a server, wherever they say they go. */
+/** Returns a `fetch` that sends requests to the server at `url`, whatever host they name. */
 export const at =
   (url: string): Fetch =>
   async (request) => {
@@ -18,12 +18,12 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Undefined where the body is no JSON. */
+  /** Undefined if the text is not JSON. */
   readonly body: any
 }
 
 export interface Client {
-  /** Strings and bytes are sent as they are, anything else as JSON. */
+  /** Sends strings and bytes unchanged, other bodies as JSON. */
   readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
   readonly get: (path: string) => Promise<Answer>
   readonly put: (path: string, body: unknown) => Promise<Answer>
@@ -38,7 +38,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** `key` undefined sends no `Authorization`. `basePath` goes before every path. */
+/** Without a `key`, sends no `Authorization`. `basePath` is prepended to every path. */
 export const make = (fetch: Fetch, key: string | undefined, basePath = ""): Client => {
   const call: Client["call"] = async (method, path, body, headers = {}) => {
     const request = new Request(`http://localhost${basePath}${path}`, {

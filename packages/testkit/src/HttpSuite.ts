@@ -1,11 +1,14 @@
 /**
- * What the interface says, as test cases, over anything that answers requests:
+ * The conformance suite of the HTTP interface, for any adapter that answers requests:
  *
- *   HttpSuite.run("fetch, in memory", { storage: () => MemoryStorage.layer, serve })
+ *   HttpSuite.run("fetch, memory", {
+ *     storage: () => MemoryStorage.layer,
+ *     serve: (storage, { maxBody }) => createTachograph({ storage, maxBody })
+ *   })
  *
  * Each row of the interface's tables (fields, errors, defaults, side effects) has a case that fails when it is broken.
  */
-import { ApiKeys, ProjectId, Storage } from "@tachograph/core"
+import { ApiKeyCacheTtl, ApiKeys, ProjectId, Storage } from "@tachograph/core"
 import { DateTime, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect } from "vitest"
 import * as HttpClient from "./HttpClient.ts"
@@ -15,6 +18,7 @@ import * as Cases from "./http/Cases.ts"
 import * as ErasureCases from "./http/ErasureCases.ts"
 import * as EventCases from "./http/EventCases.ts"
 import * as FingerprintCases from "./http/FingerprintCases.ts"
+import type { Fixture } from "./http/Fixture.ts"
 import * as IdempotencyCases from "./http/IdempotencyCases.ts"
 import * as KeyCases from "./http/KeyCases.ts"
 import * as PathCases from "./http/PathCases.ts"
@@ -22,28 +26,38 @@ import * as PeopleCases from "./http/PeopleCases.ts"
 import * as ReadingCases from "./http/ReadingCases.ts"
 import { expectError } from "./http/Requests.ts"
 import * as StorageCases from "./http/StorageCases.ts"
-import type { Subject } from "./http/Subject.ts"
 import * as VerbatimCases from "./http/VerbatimCases.ts"
 
-export type { Exceptions } from "./http/Cases.ts"
-export type { Subject } from "./http/Subject.ts"
+export type { Exceptions, Tag } from "./http/Cases.ts"
+export type { Fixture } from "./http/Fixture.ts"
 
-export interface HttpSuiteOptions {
-  /** An empty storage of its own for each call. */
-  readonly storage: () => Layer.Layer<Storage, unknown>
-  /** Mounts the router over a storage, in the way that is to be tested. */
-  readonly serve: (
-    storage: Layer.Layer<Storage>
-  ) => Promise<{ readonly fetch: HttpClient.Fetch; readonly close: () => Promise<void> }>
-  /** Where `serve` mounts the router, such as `/tachograph`: every path of the cases goes below it. */
-  readonly basePath?: string
-  /** Expects the host's answer to what the router leaves to it. The router's own 404 unless given. */
-  readonly expectNotOurs?: (answer: HttpClient.Answer) => void
-  /** What happens instead of a case that cannot hold over this transport, with the reason, by the case's title. */
-  readonly exceptions?: Cases.Exceptions
+/** What the suite expects of the server that `serve` starts. */
+export interface ServeOptions {
+  /** The largest body that the server accepts, in bytes. */
+  readonly maxBody: number
 }
 
-const all = [
+export interface HttpSuiteOptions {
+  /** Returns an empty storage; each call returns another one. */
+  readonly storage: () => Layer.Layer<Storage, unknown>
+  /** Mounts the router over a storage. The layer also shortens `ApiKeyCacheTtl`, so that revocation is quick to test. */
+  readonly serve: (
+    storage: Layer.Layer<Storage>,
+    options: ServeOptions
+  ) => Promise<{ readonly fetch: HttpClient.Fetch; readonly close: () => Promise<void> }>
+  /** Where `serve` mounts the router, such as `/tachograph`: prepended to every path. */
+  readonly basePath?: string
+  /** Checks the response to a path that the router does not handle. The router's own 404 by default. */
+  readonly expectUnhandled?: (answer: HttpClient.Answer) => void
+  /** Replacements for cases that cannot hold with this adapter, with the reason, by the case's title. */
+  readonly exceptions?: Cases.Exceptions
+  /** Runs only the cases with this tag. All cases by default. */
+  readonly tag?: Cases.Tag
+  /** The body limit of the cases, in bytes. 1 MiB by default: small, because several cases send a body of this size. */
+  readonly maxBody?: number
+}
+
+const modules = [
   EventCases,
   IdempotencyCases,
   VerbatimCases,
@@ -58,8 +72,8 @@ const all = [
   StorageCases
 ]
 
-/** A transport that has another number of cases leaves some out. */
-const count = 203
+/** Short, because a case waits until a cached key expires. */
+const apiKeyCacheTtl = "200 millis"
 
 const expectNotFound = (answer: HttpClient.Answer) => {
   expectError(answer, 404, "not-found")
@@ -68,57 +82,73 @@ const expectNotFound = (answer: HttpClient.Answer) => {
 
 export const run = (
   name: string,
-  { basePath = "", exceptions = {}, expectNotOurs = expectNotFound, serve, storage }: HttpSuiteOptions
+  {
+    basePath = "",
+    exceptions = {},
+    expectUnhandled = expectNotFound,
+    maxBody = 1024 * 1024,
+    serve,
+    storage,
+    tag
+  }: HttpSuiteOptions
 ) => {
   describe(`HttpSuite: ${name}`, () => {
-    let subject: Subject
+    let fixture: Fixture
     let close: () => Promise<void>
 
     beforeAll(async () => {
-      const opened = ManagedRuntime.make(ApiKeys.layer().pipe(Layer.provideMerge(storage())))
-      const service = await opened.runPromise(Storage)
-      const served = await serve(Layer.succeed(Storage, service))
+      const runtime = ManagedRuntime.make(ApiKeys.layer().pipe(Layer.provideMerge(storage())))
+      const service = Layer.succeed(Storage, await runtime.runPromise(Storage))
+      const served = await serve(Layer.merge(service, Layer.succeed(ApiKeyCacheTtl, apiKeyCacheTtl)), { maxBody })
       close = async () => {
         await served.close()
-        await opened.dispose()
+        await runtime.dispose()
       }
-      const issue: Subject["issue"] = ({ expiresIn, project = "default", scopes }) =>
-        opened.runPromise(
+      const issue: Fixture["issue"] = ({ expiresIn, project = "default", scopes }) =>
+        runtime.runPromise(
           Effect.gen(function* () {
             const keys = yield* ApiKeys
             const now = yield* DateTime.now
             const expiresAt = expiresIn === undefined ? null : DateTime.add(now, { milliseconds: expiresIn })
             const [secret, { id }] = yield* keys.issue({
               project: ProjectId.make(project),
-              name: "of the suite",
+              name: "HttpSuite",
               scopes,
               expiresAt
             })
             return { key: Redacted.value(secret), id }
           })
         )
-      const as: Subject["as"] = (key) => HttpClient.make(served.fetch, key, basePath)
+      const as: Fixture["as"] = (key) => HttpClient.make(served.fetch, key, basePath)
       const client = as((await issue({ scopes: ["admin"] })).key)
       const fingerprint = await client.put("/api/v1/fingerprints", {
         language: "typescript",
         language_version: "7",
         system: "linux"
       })
-      subject = {
-        expectNotOurs,
+      fixture = {
+        expectUnhandled,
         client,
         as,
         issue,
-        revoke: async (id) => void (await opened.runPromise(Effect.flatMap(ApiKeys, (keys) => keys.revoke(id)))),
-        fingerprintId: fingerprint.body.fingerprint_id
+        revoke: async (id) => void (await runtime.runPromise(Effect.flatMap(ApiKeys, (keys) => keys.revoke(id)))),
+        fingerprintId: fingerprint.body.fingerprint_id,
+        maxBody
       }
     })
 
     afterAll(() => close())
 
-    const defineAll = (cases: Cases.Cases) => {
-      for (const { define } of all) define(cases)
+    const define = (cases: Cases.Cases) => {
+      for (const module of modules) module.define(cases)
     }
-    Cases.register(defineAll, { count, exceptions, subject: () => subject })
+    Cases.register(
+      Cases.select(
+        Cases.collect(define, () => fixture),
+        tag
+      ),
+      exceptions,
+      () => fixture
+    )
   })
 }

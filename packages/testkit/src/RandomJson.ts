@@ -1,5 +1,10 @@
-/** Arbitrary JSON texts for property tests: every way to write a value, not only the one that `JSON.stringify` has. */
+/** Arbitrary JSON texts for property tests, including spellings that `JSON.stringify` never produces. */
 import fc from "fast-check"
+
+const runsFactor = Number(process.env["TACHOGRAPH_TEST_RUNS"] ?? 1)
+
+/** The number of runs of a property test, `atLeast` by default. `TACHOGRAPH_TEST_RUNS=10` makes it ten times as many. */
+export const runs = (atLeast: number): number => atLeast * runsFactor
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/)
 
@@ -28,7 +33,7 @@ const character = fc.oneof(
 
 const string = fc.array(character, { maxLength: 8 }).map((parts) => `"${parts.join("")}"`)
 
-const between = (open: string, close: string) => (items: ReadonlyArray<string>) => `${open}${items.join(",")}${close}`
+const joined = (open: string, close: string) => (items: ReadonlyArray<string>) => `${open}${items.join(",")}${close}`
 
 const spaced = (value: fc.Arbitrary<string>) => fc.tuple(space, value, space).map((parts) => parts.join(""))
 
@@ -36,10 +41,10 @@ const { object, value } = fc.letrec<{ value: string; object: string }>((tie) => 
   const member = fc.tuple(spaced(string), spaced(tie("value"))).map(([key, of]) => `${key}:${of}`)
   const members = fc.array(member, { maxLength: 5 })
   const inside = fc.oneof(
-    members.map(between("{", "}")),
+    members.map(joined("{", "}")),
     space.map((inner) => `{${inner}}`)
   )
-  const elements = fc.array(spaced(tie("value")), { maxLength: 5 }).map(between("[", "]"))
+  const elements = fc.array(spaced(tie("value")), { maxLength: 5 }).map(joined("[", "]"))
   return {
     object: inside,
     value: fc.oneof(
@@ -56,5 +61,5 @@ const { object, value } = fc.letrec<{ value: string; object: string }>((tie) => 
 /** The text of any JSON value. */
 export const jsonText: fc.Arbitrary<string> = spaced(value)
 
-/** The text of a JSON object, without white space around it. */
+/** The text of a JSON object, without surrounding white space. */
 export const jsonObjectText: fc.Arbitrary<string> = object

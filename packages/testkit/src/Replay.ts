@@ -1,9 +1,9 @@
-/** Sends whole runs of events and reads every one back, comparing bytes. For suites, and for whoever tries a deployment. */
+/** Sends runs of events, reads each event back and compares the bytes. For suites, and to check a deployment. */
 import type { Client } from "./HttpClient.ts"
 
 /**
- * A made-up agent's run, as its client would send it: one event per model call, each with the whole history up to it.
- * Every line is the text of an event's body.
+ * The run of an invented agent: one event per model call, each with the whole history so far. Yields the texts of the
+ * request bodies.
  */
 export const sampleRun = function* (fingerprintId: string, calls = 12): Generator<string> {
   const system = "You answer questions about lorries. Say what you know, and say when you do not. ".repeat(40)
@@ -38,18 +38,18 @@ export const sampleRun = function* (fingerprintId: string, calls = 12): Generato
 
 export interface Sent {
   readonly eventId: string
-  /** The text that the answer must contain: both halves of the payload, as `JSON.stringify` wrote them. */
+  /** `inputs` and `output` as sent, which the text of the event must contain. */
   readonly payload: string
 }
 
-/** Sends bodies that `JSON.stringify` wrote, one at a time, in order. */
+/** Sends bodies one at a time, in order. Throws unless each was written by `JSON.stringify`, `inputs` before `output`. */
 export const send = async (client: Client, bodies: Iterable<string> | AsyncIterable<string>): Promise<Array<Sent>> => {
   const sent: Array<Sent> = []
   for await (const body of bodies) {
     const { properties } = JSON.parse(body)
     const payload = `"inputs":${JSON.stringify(properties.inputs)},"output":${JSON.stringify(properties.output)}`
     if (!body.includes(payload))
-      throw new Error("A body to replay must be written by JSON.stringify, inputs before output")
+      throw new Error("A body to replay must be written by JSON.stringify, with inputs before output")
     const answer = await client.post("/api/v1/events", body)
     if (answer.status !== 200)
       throw new Error(`Event ${sent.length + 1}: ${answer.status} ${answer.text.slice(0, 500)}`)
@@ -58,7 +58,7 @@ export const send = async (client: Client, bodies: Iterable<string> | AsyncItera
   return sent
 }
 
-/** The ids of the events whose payloads did not come back to the byte. */
+/** Returns the ids of the events whose payload is not returned byte for byte. */
 export const differences = async (client: Client, sent: ReadonlyArray<Sent>): Promise<ReadonlyArray<string>> => {
   const different: Array<string> = []
   for (const { eventId, payload } of sent) {

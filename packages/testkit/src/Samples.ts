@@ -1,4 +1,4 @@
-/** Events to append where what is in them does not matter. */
+/** Events to append in tests that do not depend on their content. */
 import {
   AgentName,
   AgentVersionName,
@@ -15,7 +15,7 @@ import {
 import { DateTime, Effect } from "effect"
 import { createHash } from "node:crypto"
 
-/** An id of the process `seed`, in the order of `n`. Both are below a hundred million, `seed` below ten thousand. */
+/** An event id that sorts by `seed`, then by `n`. `seed` is below 10,000, `n` below 100,000,000. */
 export const eventId = (n: number, seed = 0): EventId =>
   EventId.make(`01900000-0000-7000-8000-${String(seed).padStart(4, "0")}${String(n).padStart(8, "0")}`)
 
@@ -55,21 +55,21 @@ export const appendEvent = (
   }
 })
 
-/** A piece to be kept once per project. What is stored of it is not compressed, and a few bytes longer. */
+/** A piece that is stored once per project. Its stored bytes are not compressed, and 6 bytes longer than its text. */
 export const sharedPiece = (text: string): SharedPiece => ({
   sha256: createHash("sha256").update(text).digest(),
   size: Buffer.byteLength(text),
   bytes: () => Buffer.from(`piece ${text}`)
 })
 
-/** Appends events as packs of their sessions, whatever those are by now. */
+/** Appends events with the next pack numbers of their sessions, and retries after a session conflict. */
 export const append = (
   storage: Storage["Service"],
   events: ReadonlyArray<AppendEvent>
 ): Effect.Effect<ReadonlyArray<number>, Errors.StorageUnavailable> =>
   Effect.catchTags(appendOnce(storage, events), {
     "session-conflict": () => Effect.suspend(() => append(storage, events)),
-    // Whoever appends events with keys says what should come of it.
+    // A test that appends events with idempotency keys handles the conflict itself.
     "key-conflict": (error) => Effect.die(error)
   })
 

@@ -1,6 +1,6 @@
 /**
- * What every storage must do, as test cases: `StorageSuite.run("my storage", () => MyStorage.layer)` in a vitest file.
- * Every case opens a storage of its own, which must be empty.
+ * The conformance suite of `Storage`: `StorageSuite.run("my storage", () => MyStorage.layer)` in a vitest file. The layer
+ * must open an empty storage each time, once per case.
  */
 import { Storage } from "@tachograph/core"
 import { Effect, type Layer } from "effect"

@@ -46,7 +46,7 @@ describe("Split", () => {
     expect(kinds.get("continues")).toBeGreaterThan(4)
   })
 
-  it.each(Object.entries(Payloads.hurtful))("joins %s", (_, text) => {
+  it.each(Object.entries(Payloads.awkward))("joins %s", (_, text) => {
     const messages = `[${Array.from({ length: 7 }, () => text).join(",")}]`
     const calls = [
       { inputs: text, output: text },

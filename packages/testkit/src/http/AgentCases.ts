@@ -1,14 +1,14 @@
 /** Agents and their versions. */
-import { describe, expect } from "vitest"
+import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
 import { badNames, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
 
 const agents = "/api/v1/agents"
 const versionsOf = (agent: string) => `${agents}/${encodeURIComponent(agent)}/agent-versions`
 
-export const define = ({ it, subject }: Cases) => {
-  const put = (path: string, body: unknown) => subject().client.put(path, body)
-  const get = (path: string) => subject().client.get(path)
+export const define = ({ describe, fixture, it }: Cases) => {
+  const put = (path: string, body: unknown) => fixture().client.put(path, body)
+  const get = (path: string) => fixture().client.get(path)
 
   describe("Agents", () => {
     it("creates an agent with its name, number, time and description", async () => {
@@ -32,22 +32,22 @@ export const define = ({ it, subject }: Cases) => {
       expect((await put(agents, { agent_name: "null-described", description: null })).body.description).toBe("")
     })
 
-    it("answers what is stored to a PUT of what exists, and changes nothing", async () => {
+    it("returns the stored agent for a PUT of an existing name, and changes nothing", async () => {
       const first = await put(agents, { agent_name: "twice", description: "first" })
       const again = await put(agents, { agent_name: "twice", description: "second" })
       expect([again.status, again.body]).toEqual([200, first.body])
       expect((await get(`${agents}/twice`)).body).toEqual(first.body)
     })
 
-    it("answers 404 agent-not-found", async () => {
+    it("returns 404 agent-not-found", async () => {
       expectError(await get(`${agents}/nobody`), 404, "agent-not-found")
       expectError(await put(versionsOf("nobody"), { agent_version_name: "v" }), 404, "agent-not-found")
       expectError(await get(`${versionsOf("nobody")}/v`), 404, "agent-not-found")
     })
 
-    it("takes any name, in the body and in the path", async () => {
+    it("accepts any name in the body and in the path", { tags: ["adapter"] }, async () => {
       for (const name of goodNames) {
-        // A URL has no way to say these two as a segment.
+        // The client resolves this path segment, so it is never sent.
         if (name === "..") continue
         expect((await put(agents, { agent_name: name })).body.agent_name).toBe(name)
         expect((await get(`${agents}/${encodeURIComponent(name)}`)).body.agent_name).toBe(name)
@@ -64,7 +64,7 @@ export const define = ({ it, subject }: Cases) => {
   })
 
   describe("Agent versions", () => {
-    it("creates a version with its name, number, time and description, active", async () => {
+    it("creates an active version with its name, number, time and description", async () => {
       await put(agents, { agent_name: "versioned" })
       const first = await put(versionsOf("versioned"), { agent_version_name: "v1", description: "what changed" })
       expect(first.status).toBe(200)
@@ -92,7 +92,7 @@ export const define = ({ it, subject }: Cases) => {
       expect((await create({ agent_version_name: "v", description: null })).body.description).toBeNull()
     })
 
-    it("names and numbers versions within their agent", async () => {
+    it("names and numbers versions per agent", async () => {
       for (const agent of ["left", "right"]) await put(agents, { agent_name: agent })
       await put(versionsOf("left"), { agent_version_name: "a" })
       await put(versionsOf("left"), { agent_version_name: "b" })
@@ -100,19 +100,19 @@ export const define = ({ it, subject }: Cases) => {
       expect((await get(`${versionsOf("left")}/b`)).body.agent_version_number).toBe(2)
     })
 
-    it("answers what is stored to a PUT of what exists", async () => {
+    it("returns the stored version for a PUT of an existing name", async () => {
       await put(agents, { agent_name: "again" })
       const first = await put(versionsOf("again"), { agent_version_name: "v", description: "first" })
       const second = await put(versionsOf("again"), { agent_version_name: "v", description: "second" })
       expect([second.status, second.body]).toEqual([200, first.body])
     })
 
-    it("answers 404 agent-version-not-found", async () => {
+    it("returns 404 agent-version-not-found", async () => {
       await put(agents, { agent_name: "bare" })
       expectError(await get(`${versionsOf("bare")}/v`), 404, "agent-version-not-found")
     })
 
-    it("reports what is wrong with the path and with the body in one answer", async () => {
+    it("reports errors in the path and in the body together", { tags: ["adapter"] }, async () => {
       const { body } = await put(versionsOf("\u0000"), { description: 1 })
       expect(body.detail.map((d: any) => [d.type, ...d.loc])).toEqual([
         ["value_error", "path", "agent_name"],
@@ -121,7 +121,7 @@ export const define = ({ it, subject }: Cases) => {
       ])
     })
 
-    it("numbers 300 versions created in parallel 1 to 300, without a gap", async () => {
+    it("numbers 300 versions that are created concurrently 1 to 300, without a gap", async () => {
       await put(agents, { agent_name: "busy" })
       const answers = await Promise.all(
         Array.from({ length: 300 }, (_, n) => put(versionsOf("busy"), { agent_version_name: `v${n}` }))

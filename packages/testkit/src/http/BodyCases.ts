@@ -1,16 +1,13 @@
-/** How a body may be sent: its type, its encoding and its size. */
+/** The content type, the encoding and the size of a body. */
 import { Buffer } from "node:buffer"
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
-import { describe, expect } from "vitest"
+import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
 import { expectError, expectInvalid } from "./Requests.ts"
 
 const path = "/api/v1/agents"
 
-/** What servers take unless they are told otherwise, in bytes. */
-const limit = 32 * 1024 * 1024
-
-/** At its best, brotli takes seconds for what is at the limit. */
+/** The default quality takes seconds for 32 MiB. */
 const brotli = (body: Buffer) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
 
 const encodings: ReadonlyArray<readonly [name: string, compress: (body: Buffer) => Uint8Array]> = [
@@ -20,53 +17,64 @@ const encodings: ReadonlyArray<readonly [name: string, compress: (body: Buffer) 
   ["zstd", zstdCompressSync]
 ]
 
-/** A valid body of exactly so many bytes. */
+/** A valid body with a given number of bytes. */
 const sized = (bytes: number) => {
   const [start, end] = [`{"agent_name":"sized","x":"`, `"}`]
   return start + "x".repeat(bytes - start.length - end.length) + end
 }
 
-export const define = ({ it, subject }: Cases) => {
+export const define = ({ describe, fixture, it }: Cases) => {
   const send = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
-    subject().client.call("PUT", path, body, headers)
+    fixture().client.call("PUT", path, body, headers)
 
   describe("Bodies", () => {
-    it.each([
-      "application/json",
-      "Application/JSON; Charset=UTF-8",
-      "application/problem+json",
-      "application/JSON ;x=y",
-      "application/+json"
-    ])("are JSON as %s", async (type) => {
+    it.each(
+      [
+        "application/json",
+        "Application/JSON; Charset=UTF-8",
+        "application/problem+json",
+        "application/JSON ;x=y",
+        "application/+json"
+      ],
+      { tags: ["adapter"] }
+    )("accepts JSON as %s", async (type) => {
       expect((await send(`{"agent_name":"typed"}`, { "content-type": type })).status).toBe(200)
     })
 
-    it.each(["text/plain", "application/xml", "application/json-seq", "json"])("are no JSON as %s", async (type) => {
-      expectInvalid(await send(`{"agent_name":"x"}`, { "content-type": type }), "model_attributes_type", "body")
-    })
+    it.each(["text/plain", "application/xml", "application/json-seq", "json"], { tags: ["adapter"] })(
+      "rejects JSON as %s",
+      async (type) => {
+        expectInvalid(await send(`{"agent_name":"x"}`, { "content-type": type }), "model_attributes_type", "body")
+      }
+    )
 
-    it.each(encodings)(
-      "may be compressed with %s, up to the limit of what they expand to",
+    it.each(encodings, { tags: ["adapter", "body-limit"] })(
+      "accepts %s, and limits the decompressed size",
       async (encoding, compress) => {
         const compressed = (body: string) =>
           send(new Uint8Array(compress(Buffer.from(body))), { "content-encoding": encoding })
         expect((await compressed(sized(100_000))).status).toBe(200)
-        expectError(await compressed(sized(limit + 1)), 413, "payload-too-large")
+        expectError(await compressed(sized(fixture().maxBody + 1)), 413, "payload-too-large")
       }
     )
 
-    it.each(encodings)("are refused where they are no %s", async (encoding) => {
+    it.each(encodings, { tags: ["adapter"] })("rejects a body that is not valid %s", async (encoding) => {
       expectInvalid(await send(`{"agent_name":"x"}`, { "content-encoding": encoding }), "json_invalid", "body", "0")
     })
 
-    it("may be encoded in no other way", async () => {
+    it("rejects any other encoding", { tags: ["adapter"] }, async () => {
       const answer = await send(`{"agent_name":"x"}`, { "content-encoding": "compress" })
       expectError(answer, 415, "unsupported-content-encoding")
     })
 
-    it("may have 32 MiB, and not a byte more", async () => {
-      expect((await send(sized(limit))).status).toBe(200)
-      expectError(await send(sized(limit + 1)), 413, "payload-too-large")
-    })
+    it(
+      "accepts a body of the maximum size, and rejects one byte more",
+      { tags: ["adapter", "body-limit"] },
+      async () => {
+        const { maxBody } = fixture()
+        expect((await send(sized(maxBody))).status).toBe(200)
+        expectError(await send(sized(maxBody + 1)), 413, "payload-too-large")
+      }
+    )
   })
 }

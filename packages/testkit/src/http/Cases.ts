@@ -1,84 +1,122 @@
-/** How a suite's cases are written down: each is known by its title, and a transport may stand in for one with its own. */
+/** Defines, selects and registers the cases of a suite. Cases are identified by their titles. */
 import { format } from "node:util"
-import { expect, it as test } from "vitest"
-import type { Subject } from "./Subject.ts"
+import * as vitest from "vitest"
+import type { Fixture } from "./Fixture.ts"
 
-type Run = () => Promise<void>
+/**
+ * `adapter`: what an adapter can influence: paths, headers, bodies, compression, limits, keys and statuses.
+ * `body-limit`: depends on the largest body that the server accepts.
+ */
+export type Tag = "adapter" | "body-limit"
+
+/** A tag or a timeout (ms) for one case, or for all rows of `it.each`. */
+interface CaseOptions {
+  readonly tags?: ReadonlyArray<Tag>
+  readonly timeout?: number
+}
+
+export interface Case extends CaseOptions {
+  readonly group: string
+  readonly title: string
+  readonly run: () => Promise<void>
+}
 
 interface It {
-  (title: string, run: Run, timeout?: number): void
-  /** A case per row; its values stand for `%s` and `%j` in the title. */
+  (title: string, run: () => Promise<void>): void
+  (title: string, options: CaseOptions, run: () => Promise<void>): void
+  /** Defines a case per row. The row's values replace `%s` and `%j` in the title. */
   readonly each: {
     <const Row extends ReadonlyArray<unknown>>(
-      rows: ReadonlyArray<Row>
+      rows: ReadonlyArray<Row>,
+      options?: CaseOptions
     ): (title: string, run: (...row: [...Row]) => Promise<void>) => void
-    <Value>(values: ReadonlyArray<Value>): (title: string, run: (value: Value) => Promise<void>) => void
+    <Value>(
+      values: ReadonlyArray<Value>,
+      options?: CaseOptions
+    ): (title: string, run: (value: Value) => Promise<void>) => void
   }
 }
 
 export interface Cases {
+  readonly describe: (group: string, define: () => void) => void
   readonly it: It
-  readonly subject: () => Subject
+  /** Available once the cases run. */
+  readonly fixture: () => Fixture
 }
 
-/** Stands in for a case that cannot hold over a transport. */
+/** Replaces a case that cannot hold with an adapter. */
 interface Exception {
-  /** Why it cannot hold; stands in the test's name. */
+  /** Why the case cannot hold; part of the test's name. */
   readonly why: string
-  /** What happens over this transport instead. */
-  readonly instead: (subject: Subject) => Promise<void>
+  /** Checks what happens instead. */
+  readonly instead: (fixture: Fixture) => Promise<void>
 }
 
-/** By the titles of the cases that they stand in for. */
+/** By the title of the replaced case. */
 export type Exceptions = Readonly<Record<string, Exception>>
 
-/**
- * Calls `define` with an `it` that knows of the exceptions, and puts a last case behind its cases: that there are `count`
- * of them, and that all were run. It fails, too, where an exception stands in for no case, or for more than one.
- */
-export const register = (
-  define: (cases: Cases) => void,
-  {
-    count,
-    exceptions,
-    subject
-  }: { readonly count: number; readonly exceptions: Exceptions; readonly subject: () => Subject }
-) => {
-  const titles: Array<string> = []
-  const begun: Array<string> = []
+/** Runs `define` and returns the cases that it defines. */
+export const collect = (define: (cases: Cases) => void, fixture: () => Fixture): ReadonlyArray<Case> => {
+  const cases: Array<Case> = []
+  let group = ""
 
-  const add: (...args: Parameters<It>) => void = (title, run, timeout) => {
-    const exception = Object.hasOwn(exceptions, title) ? exceptions[title]! : undefined
-    titles.push(title)
-    const name = exception === undefined ? title : `does otherwise, for ${exception.why}: ${title}`
-    test(
-      name,
-      () => {
-        begun.push(title)
-        return exception === undefined ? run() : exception.instead(subject())
-      },
-      timeout
-    )
+  const add = (title: string, ...rest: [run: Case["run"]] | [options: CaseOptions, run: Case["run"]]) => {
+    const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest
+    cases.push({ ...options, group, title, run })
   }
   const each =
-    (rows: ReadonlyArray<unknown>) => (title: string, run: (...values: ReadonlyArray<any>) => Promise<void>) => {
-      const areRows = rows.every((row) => Array.isArray(row))
-      const places = title.split("%").length - 1
+    (rows: ReadonlyArray<unknown>, options: CaseOptions = {}) =>
+    (title: string, run: (...values: ReadonlyArray<any>) => Promise<void>) => {
+      const areTuples = rows.every((row) => Array.isArray(row))
+      const placeholders = title.split("%").length - 1
       for (const row of rows) {
-        const values: ReadonlyArray<unknown> = areRows ? (row as ReadonlyArray<unknown>) : [row]
-        add(format(title, ...values.slice(0, places)), () => run(...values))
+        const values: ReadonlyArray<unknown> = areTuples ? (row as ReadonlyArray<unknown>) : [row]
+        add(format(title, ...values.slice(0, placeholders)), options, () => run(...values))
       }
     }
-  define({ it: Object.assign(add, { each }), subject })
+  const describe: Cases["describe"] = (title, defineGroup) => {
+    group = title
+    defineGroup()
+    group = ""
+  }
+  define({ describe, it: Object.assign(add, { each }), fixture })
+  return cases
+}
 
-  const others = Object.keys(exceptions)
-  test(`has run the ${count} cases of every transport, ${others.length} of them otherwise`, () => {
-    // What stands in a `describe` is defined after all this has returned.
-    for (const title of others) {
-      const { length } = titles.filter((one) => one === title)
-      if (length !== 1) throw new Error(`An exception for ${length} cases, expected one: ${title}`)
-    }
-    expect(titles).toHaveLength(count)
-    expect(begun).toEqual(titles)
+/** Returns the cases with a tag, or all cases without one. Throws if there are none. */
+export const select = (cases: ReadonlyArray<Case>, tag: Tag | undefined): ReadonlyArray<Case> => {
+  const selected = tag === undefined ? cases : cases.filter(({ tags = [] }) => tags.includes(tag))
+  if (selected.length === 0)
+    throw new Error(`The suite selects no case${tag === undefined ? "" : `: none has the tag ${tag}`}`)
+  return selected
+}
+
+/** Throws unless each exception replaces exactly one case. */
+export const checkExceptions = (cases: ReadonlyArray<Case>, exceptions: Exceptions) => {
+  for (const title of Object.keys(exceptions)) {
+    const { length } = cases.filter((each) => each.title === title)
+    if (length !== 1) throw new Error(`An exception must replace one case, but replaces ${length}: ${title}`)
+  }
+}
+
+/** Registers the cases with vitest, and a last test that all of them have run. */
+export const register = (cases: ReadonlyArray<Case>, exceptions: Exceptions, fixture: () => Fixture) => {
+  checkExceptions(cases, exceptions)
+  const ran = new Set<Case>()
+  for (const [group, members] of Map.groupBy(cases, (each) => each.group)) {
+    vitest.describe(group, () => {
+      for (const each of members) {
+        const exception = Object.hasOwn(exceptions, each.title) ? exceptions[each.title] : undefined
+        const title = exception === undefined ? each.title : `differs, because ${exception.why}: ${each.title}`
+        const run = exception === undefined ? each.run : () => exception.instead(fixture())
+        vitest.it(title, { ...(each.timeout === undefined ? {} : { timeout: each.timeout }) }, () => {
+          ran.add(each)
+          return run()
+        })
+      }
+    })
+  }
+  vitest.it(`runs all ${cases.length} selected cases`, () => {
+    vitest.expect(cases.filter((each) => !ran.has(each))).toEqual([])
   })
 }

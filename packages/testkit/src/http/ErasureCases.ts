@@ -1,5 +1,5 @@
 /** Erasing people and sessions. */
-import { describe, expect } from "vitest"
+import { expect } from "vitest"
 import type { Client } from "../HttpClient.ts"
 import type { Cases } from "./Cases.ts"
 import { badNames, event, expectError, expectInvalid, goodNames } from "./Requests.ts"
@@ -8,18 +8,18 @@ const events = "/api/v1/events"
 const person = (id: string) => `/api/v1/people/${encodeURIComponent(id)}`
 const session = (id: string) => `/api/v1/sessions/${encodeURIComponent(id)}`
 
-/** Long enough to be kept once for all sessions. */
+/** Long enough to be stored once per project. */
 const system = (about: string) => `You answer questions about ${about}. `.repeat(300)
 
-export const define = ({ it, subject }: Cases) => {
-  const erase = (path: string, client = subject().client) => client.call("DELETE", path)
+export const define = ({ describe, fixture, it }: Cases) => {
+  const erase = (path: string, client = fixture().client) => client.call("DELETE", path)
 
-  /** Records a call of a conversation, and answers the event's id and its text as it is read. */
+  /** Records one call of a conversation, and returns the event's id and its text as it is read. */
   const record = async (
     fields: Record<string, unknown>,
     messages: ReadonlyArray<unknown> = ["hello"],
     about = "lorries",
-    { client, fingerprintId }: { readonly client: Client; readonly fingerprintId: string } = subject()
+    { client, fingerprintId }: { readonly client: Client; readonly fingerprintId: string } = fixture()
   ) => {
     const properties = {
       api: "provider2-messages",
@@ -33,30 +33,30 @@ export const define = ({ it, subject }: Cases) => {
   }
 
   const expectKept = async (recorded: ReadonlyArray<{ readonly id: string; readonly text: string }>) => {
-    for (const { id, text } of recorded) expect((await subject().client.get(`${events}/${id}`)).text).toBe(text)
+    for (const { id, text } of recorded) expect((await fixture().client.get(`${events}/${id}`)).text).toBe(text)
   }
   const expectGone = async (recorded: ReadonlyArray<{ readonly id: string }>) => {
-    for (const { id } of recorded) expectError(await subject().client.get(`${events}/${id}`), 404, "event-not-found")
+    for (const { id } of recorded) expectError(await fixture().client.get(`${events}/${id}`), 404, "event-not-found")
   }
 
   const admin = async (project: string) => {
-    const { as, issue } = subject()
+    const { as, issue } = fixture()
     const client = as((await issue({ scopes: ["admin"], project })).key)
     const { body } = await client.put("/api/v1/fingerprints", { language: "l", language_version: "v", system: "s" })
     return { client, fingerprintId: body.fingerprint_id as string }
   }
 
   describe("Erasure", () => {
-    it("takes a person and all their events, and leaves everybody else's to the byte", async () => {
-      const { client } = subject()
+    it("erases a person with all their events, and leaves other events unchanged", async () => {
+      const { client } = fixture()
       await client.put("/api/v1/people", { person_id: "leaving", properties: { planted: 1 } })
       const theirs: Array<{ id: string; text: string }> = []
       const others: Array<{ id: string; text: string }> = []
       const messages: Array<string> = []
-      // Turn by turn in one session, each with all that was said before, whoever said it.
+      // Two people and no one take turns in one session; each call has the whole history.
       for (let turn = 0; turn < 12; turn++) {
         const who = turn % 3 === 0 ? "leaving" : turn % 3 === 1 ? "staying" : undefined
-        messages.push(`${who} says what takes some room in turn ${turn}`)
+        messages.push(`${who} sends a message of some length in turn ${turn}`)
         const kept = await record({ session: "leaving shared", person: who }, messages)
         ;(who === "leaving" ? theirs : others).push(kept)
       }
@@ -77,14 +77,14 @@ export const define = ({ it, subject }: Cases) => {
       expectError(await erase(person("leaving")), 404, "person-not-found")
       expectError(await erase(session("leaving alone")), 404, "session-not-found")
 
-      // The session goes on, and what was taken out of it is not missed.
+      // The session continues although some of its events are erased.
       messages.push("and one more")
       others.push(await record({ session: "leaving shared", person: "staying" }, messages))
       await expectKept(others)
     })
 
-    it("takes a session, and leaves its people, its agents and other sessions", async () => {
-      const { client } = subject()
+    it("erases a session, and leaves its people, its agents and other sessions", { tags: ["adapter"] }, async () => {
+      const { client } = fixture()
       const names = { agent: "of a session", agent_version: "of a session", person: "of a session" }
       const gone = [await record({ ...names, session: "ending" }), await record({ ...names, session: "ending" }, ["x"])]
       const kept = [await record({ ...names, session: "not ending" })]
@@ -101,17 +101,17 @@ export const define = ({ it, subject }: Cases) => {
       expectError(await erase(session("ending")), 404, "session-not-found")
     })
 
-    it("answers 404 for who and what was never there, and zeros for a person without events", async () => {
+    it("returns 404 for an unknown person or session, and zeros for a person without events", async () => {
       expectError(await erase(person("never")), 404, "person-not-found")
       expectError(await erase(session("never")), 404, "session-not-found")
-      await subject().client.put("/api/v1/people", { person_id: "idle" })
+      await fixture().client.put("/api/v1/people", { person_id: "idle" })
       const { body, status } = await erase(person("idle"))
       expect([status, body]).toEqual([200, { events: 0, sessions: 0, pieces: 0, bytes: 0 }])
       expectError(await erase(person("idle")), 404, "person-not-found")
     })
 
-    it("records into an erased session and for an erased person again", async () => {
-      const { client } = subject()
+    it("records into an erased session and for an erased person", async () => {
+      const { client } = fixture()
       const names = { session: "again", person: "again" }
       const history = ["this was said before", "and so was this"]
       for (const path of [session("again"), person("again"), session("again")]) {
@@ -125,17 +125,17 @@ export const define = ({ it, subject }: Cases) => {
         expect((await client.get(`${events}?session=again`)).body.events).toHaveLength(2)
         expect((await erase(session("again"))).body).toMatchObject({ events: 2, sessions: 1 })
       }
-      // Whoever comes back is somebody new.
+      // The erased person is created again, without the old properties.
       expect((await erase(person("again"))).status).toBe(200)
       await record(names, history)
       expect((await client.get(person("again"))).body.properties).toEqual({})
     })
 
-    it("takes any name in the path", async () => {
+    it("accepts any name in the path", { tags: ["adapter"] }, async () => {
       for (const [n, name] of goodNames.entries()) {
-        // A path that goes up a level is resolved by the client.
+        // The client resolves this path segment, so it is never sent.
         if (name === "..") continue
-        // Other cases record under these names, too.
+        // Other cases record under these names.
         for (const path of [person(name), session(name)]) await erase(path)
         const [one, two] = [await record({ session: `awkward ${n}`, person: name }), await record({ session: name })]
         expect([name, (await erase(person(name))).body.events]).toEqual([name, 1])
@@ -151,8 +151,8 @@ export const define = ({ it, subject }: Cases) => {
       }
     })
 
-    it("is for admin alone, and takes nothing for others", async () => {
-      const { as, issue } = subject()
+    it("requires the scope admin", async () => {
+      const { as, issue } = fixture()
       const kept = [await record({ session: "guarded", person: "guarded" })]
       for (const scopes of [["record"], ["read"], ["record", "read"]] as const) {
         const client = as((await issue({ scopes })).key)
@@ -165,7 +165,7 @@ export const define = ({ it, subject }: Cases) => {
       await expectKept(kept)
     })
 
-    it("takes nothing of another project, of the same names and the same payloads", async () => {
+    it("erases nothing in another project with the same names and payloads", async () => {
       const other = await admin("erasing elsewhere")
       const names = { session: "everywhere", person: "everywhere" }
       const kept = [await record(names)]
@@ -179,14 +179,14 @@ export const define = ({ it, subject }: Cases) => {
       }
     })
 
-    it("erases while others record, and whatever is acknowledged is there or erased", async () => {
-      const { client, fingerprintId } = subject()
+    it("erases during concurrent recording: each acknowledged event is kept or erased", async () => {
+      const { client, fingerprintId } = fixture()
       const sent: Array<Promise<{ readonly id: string; readonly status: number; readonly person: string; n: number }>> =
         []
       const erasures: Array<Promise<number>> = []
       const history: Array<string> = []
       for (let n = 0; n < 60; n++) {
-        history.push(`message ${n} of a conversation that goes on`)
+        history.push(`message ${n} of a growing conversation`)
         const who = n % 2 === 0 ? "raced" : "not raced"
         const properties = { api: "provider2-messages", inputs: { messages: [...history] }, output: { n } }
         const fields = { session: `race ${n % 3}`, person: who, properties }
@@ -204,9 +204,9 @@ export const define = ({ it, subject }: Cases) => {
       expect([200, 404]).toContain(last.status)
       for (const { id, n, person, status } of recorded) {
         expect(status).toBe(200)
-        const { body, status: found } = await client.get(`${events}/${id}`)
-        expect([n, found]).toEqual([n, person === "raced" ? 404 : 200])
-        if (found === 200) expect(body.properties.inputs.messages).toEqual(history.slice(0, n + 1))
+        const { body, status: readStatus } = await client.get(`${events}/${id}`)
+        expect([n, readStatus]).toEqual([n, person === "raced" ? 404 : 200])
+        if (readStatus === 200) expect(body.properties.inputs.messages).toEqual(history.slice(0, n + 1))
       }
     })
   })

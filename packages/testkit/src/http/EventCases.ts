@@ -1,14 +1,14 @@
 /** Create Event: fields, defaults, side effects and errors. */
-import { describe, expect } from "vitest"
+import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
 import { badNames, event, expectError, expectInvalid, goodNames, iso8601, uuid7 } from "./Requests.ts"
 
 const path = "/api/v1/events"
 const unknownFingerprint = "11111111-1111-4111-8111-111111111111"
 
-export const define = ({ it, subject }: Cases) => {
+export const define = ({ describe, fixture, it }: Cases) => {
   const send = (fields: Record<string, unknown>) => {
-    const { client, fingerprintId } = subject()
+    const { client, fingerprintId } = fixture()
     return client.post(path, event(fingerprintId, fields))
   }
   const properties = (fields: Record<string, unknown>) => ({
@@ -17,11 +17,11 @@ export const define = ({ it, subject }: Cases) => {
   const read = async (fields: Record<string, unknown>) => {
     const created = await send(fields)
     expect(created.text).toContain("event_id")
-    return (await subject().client.get(`${path}/${created.body.event_id}`)).body
+    return (await fixture().client.get(`${path}/${created.body.event_id}`)).body
   }
 
   describe("Create Event", () => {
-    it("answers 200 with the event's id and the time of its receipt, and nothing else", async () => {
+    it("returns 200 with event_id and received_at only", { tags: ["adapter"] }, async () => {
       const before = Date.now()
       const { body, headers, status } = await send({})
       expect(status).toBe(200)
@@ -33,11 +33,11 @@ export const define = ({ it, subject }: Cases) => {
       expect(Date.parse(body.received_at)).toBeLessThanOrEqual(Date.now() + 1)
     })
 
-    it("answers the whole event when it is read", async () => {
+    it("returns every field when the event is read", async () => {
       const fields = { agent: "whole", agent_version: "v", person: "p", session: "s", duration_ms: 1.5 }
       const body = await read({ ...fields, occurred_at: "2026-01-02T03:04:05+01:00" })
       expect(body).toEqual({
-        ...event(subject().fingerprintId, fields),
+        ...event(fixture().fingerprintId, fields),
         event_id: expect.stringMatching(uuid7),
         received_at: expect.stringMatching(iso8601),
         occurred_at: "2026-01-02T02:04:05.000Z"
@@ -52,7 +52,7 @@ export const define = ({ it, subject }: Cases) => {
       expectInvalid(await send(properties({ [field]: undefined })), "missing", "body", "properties", field)
     })
 
-    it.each(["LLM", "", "llm ", 1, null, ["llm"]])("takes no event_name but llm: %j", async (event_name) => {
+    it.each(["LLM", "", "llm ", 1, null, ["llm"]])("rejects the event_name %j", async (event_name) => {
       expectInvalid(await send({ event_name }), "literal_error", "body", "event_name")
     })
 
@@ -66,28 +66,28 @@ export const define = ({ it, subject }: Cases) => {
       ["provider2-messages", "anthropic-messages"],
       ["provider2-beta-messages", "anthropic-beta-messages"],
       ["aisdk", "aisdk"]
-    ])("takes the api %s, and %s as another name for it", async (neutral, alias) => {
+    ])("accepts the api %s and its alias %s", async (neutral, alias) => {
       expect((await read(properties({ api: neutral }))).properties.api).toBe(neutral)
       expect((await read(properties({ api: alias }))).properties.api).toBe(neutral)
     })
 
-    it.each(["provider1", "AISDK", "openai-aisdk", "tachograph", "", 7, null])("refuses the api %j", async (api) => {
+    it.each(["provider1", "AISDK", "openai-aisdk", "tachograph", "", 7, null])("rejects the api %j", async (api) => {
       expectInvalid(await send(properties({ api })), "enum", "body", "properties", "api")
     })
 
-    it.each(["inputs", "output"])("takes nothing but an object as %s", async (field) => {
+    it.each(["inputs", "output"])("accepts only an object as properties.%s", async (field) => {
       for (const value of [null, true, 1, "text", []]) {
         expectInvalid(await send(properties({ [field]: value })), "dict_type", "body", "properties", field)
       }
       expect((await send(properties({ [field]: {} }))).status).toBe(200)
     })
 
-    it("answers 404 fingerprint-not-found for a fingerprint that is not known", async () => {
+    it("returns 404 fingerprint-not-found for an unknown fingerprint", async () => {
       expectError(await send({ fingerprint_id: unknownFingerprint }), 404, "fingerprint-not-found")
     })
 
-    it("takes a fingerprint_id in every form of a UUID, and nothing else", async () => {
-      const { fingerprintId } = subject()
+    it("accepts a fingerprint_id in every text form of a UUID", async () => {
+      const { fingerprintId } = fixture()
       const simple = fingerprintId.replaceAll("-", "")
       const forms = [fingerprintId.toUpperCase(), simple, `{${fingerprintId}}`, `urn:uuid:${fingerprintId}`]
       for (const fingerprint_id of forms) {
@@ -97,18 +97,18 @@ export const define = ({ it, subject }: Cases) => {
       expectInvalid(await send({ fingerprint_id: 5 }), "uuid_type", "body", "fingerprint_id")
     })
 
-    it("answers 422 session-id-empty for an empty session", async () => {
+    it("returns 422 session-id-empty for an empty session", async () => {
       expectError(await send({ session: "" }), 422, "session-id-empty")
     })
 
-    it("looks at the body before the session, and at the session before the fingerprint", async () => {
+    it("checks the body before the session, and the session before the fingerprint", async () => {
       const wrong = { session: "", fingerprint_id: unknownFingerprint }
       expectInvalid(await send({ ...wrong, agent: 1 }), "string_type", "body", "agent")
       expectError(await send(wrong), 422, "session-id-empty")
     })
 
     it.each(["agent", "agent_version", "person", "session"])(
-      "takes any name as %s, at its longest too",
+      "accepts any name of up to 255 characters as %s",
       async (field) => {
         for (const name of goodNames) expect((await read({ [field]: name }))[field]).toBe(name)
         for (const [name, type] of badNames) {
@@ -119,22 +119,22 @@ export const define = ({ it, subject }: Cases) => {
       }
     )
 
-    it("takes no null as session", async () => {
+    it("rejects null as session", async () => {
       expectInvalid(await send({ session: null }), "string_type", "body", "session")
     })
 
-    it("uses the agent and the version named default where none are given, and no person", async () => {
-      for (const nothing of [undefined, null]) {
-        const fields = { agent: nothing, agent_version: nothing, person: nothing }
+    it("defaults agent and agent_version to default, and person to null", async () => {
+      for (const absent of [undefined, null]) {
+        const fields = { agent: absent, agent_version: absent, person: absent }
         expect(await read(fields)).toMatchObject({ agent: "default", agent_version: "default", person: null })
         expect(await read({ ...fields, agent: "only-agent" })).toMatchObject({ agent_version: "default" })
       }
-      expect((await subject().client.get("/api/v1/agents/default")).status).toBe(200)
-      expect((await subject().client.get("/api/v1/agents/only-agent/agent-versions/default")).status).toBe(200)
+      expect((await fixture().client.get("/api/v1/agents/default")).status).toBe(200)
+      expect((await fixture().client.get("/api/v1/agents/only-agent/agent-versions/default")).status).toBe(200)
     })
 
-    it("creates the agent, version, person and session that do not exist", async () => {
-      const { client } = subject()
+    it("creates the agent, version, person and session if they do not exist", async () => {
+      const { client } = fixture()
       await send({ agent: "made", agent_version: "made-v", person: "made-p", session: "made-s" })
       const agent = (await client.get("/api/v1/agents/made")).body
       expect(agent).toEqual({
@@ -154,8 +154,8 @@ export const define = ({ it, subject }: Cases) => {
       expect((await client.get(`${path}?session=made-s`)).body.events).toHaveLength(1)
     })
 
-    it("leaves what exists as it is", async () => {
-      const { client } = subject()
+    it("does not change an existing agent, version or person", async () => {
+      const { client } = fixture()
       await client.put("/api/v1/agents", { agent_name: "kept", description: "d" })
       await client.put("/api/v1/agents/kept/agent-versions", { agent_version_name: "v", description: "vd" })
       await client.put("/api/v1/people", { person_id: "kept", properties: { a: 1 } })
@@ -165,8 +165,8 @@ export const define = ({ it, subject }: Cases) => {
       expect((await client.get("/api/v1/people/kept")).body.properties).toEqual({ a: 1 })
     })
 
-    it("creates nothing for an event that it refuses", async () => {
-      const { client } = subject()
+    it("creates nothing for a rejected event", async () => {
+      const { client } = fixture()
       const names = { agent: "refused", agent_version: "refused", person: "refused", session: "refused" }
       await send({ ...names, fingerprint_id: unknownFingerprint })
       await send({ ...names, session: "" })
@@ -176,7 +176,7 @@ export const define = ({ it, subject }: Cases) => {
       expect((await client.get(`${path}?session=refused`)).body.events).toEqual([])
     })
 
-    it("takes occurred_at in ISO 8601, and duration_ms from 0 up", async () => {
+    it("accepts occurred_at in ISO 8601, and a duration_ms that is not negative", async () => {
       const at = async (occurred_at: unknown) => (await read({ occurred_at })).occurred_at
       expect(await at("2026-01-02T03:04:05.678Z")).toBe("2026-01-02T03:04:05.678Z")
       expect(await at("2026-01-02T03:04:05-01:30")).toBe("2026-01-02T04:34:05.000Z")
@@ -192,8 +192,8 @@ export const define = ({ it, subject }: Cases) => {
       expectInvalid(await send({ duration_ms: "1" }), "float_type", "body", "duration_ms")
     })
 
-    it("ignores fields that it does not know, and takes the last of duplicate keys", async () => {
-      const { client, fingerprintId } = subject()
+    it("ignores unknown fields, and uses the last of duplicate keys", async () => {
+      const { client, fingerprintId } = fixture()
       expect((await send({ zzz: 1, ...properties({ zzz: 1 }) })).status).toBe(200)
       const text = JSON.stringify(event(fingerprintId))
       expectInvalid(await client.post(path, text.replace(/}$/, `,"session":5}`)), "string_type", "body", "session")
@@ -201,8 +201,8 @@ export const define = ({ it, subject }: Cases) => {
       expect(good.status).toBe(200)
     })
 
-    it("reports all that is wrong, in the order of the fields", async () => {
-      const { client } = subject()
+    it("reports every error, in the order of the fields", { tags: ["adapter"] }, async () => {
+      const { client } = fixture()
       const body = { event_name: "x", properties: { api: "y", inputs: 1 }, fingerprint_id: "z", agent: 1, person: [] }
       const { body: answer } = await client.post(path, body)
       expect(answer.detail.map((d: any) => [d.type, d.loc.join(".")])).toEqual([
@@ -217,8 +217,8 @@ export const define = ({ it, subject }: Cases) => {
       ])
     })
 
-    it("creates one agent and one version for 64 simultaneous first events", async () => {
-      const { client } = subject()
+    it("creates one agent and one version for 64 concurrent first events", async () => {
+      const { client } = fixture()
       const answers = await Promise.all(
         Array.from({ length: 64 }, () => send({ agent: "crowd", agent_version: "first", session: "crowd" }))
       )
@@ -227,7 +227,7 @@ export const define = ({ it, subject }: Cases) => {
       const next = await client.put("/api/v1/agents/crowd/agent-versions", { agent_version_name: "next" })
       expect(next.body.agent_version_number).toBe(2)
       const before = (await client.get("/api/v1/agents/crowd")).body.agent_number
-      const after = await client.put("/api/v1/agents", { agent_name: "behind the crowd" })
+      const after = await client.put("/api/v1/agents", { agent_name: "after the crowd" })
       expect(after.body.agent_number).toBe(before + 1)
     })
   })

@@ -1,5 +1,5 @@
-/** Create Fingerprint: fields, and the same id for the same fields. */
-import { describe, expect } from "vitest"
+/** Create Fingerprint: its fields, and that equal fields get the same id. */
+import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
 import { expectInvalid } from "./Requests.ts"
 
@@ -16,12 +16,12 @@ const optional = [
   "git_commit_date"
 ]
 
-export const define = ({ it, subject }: Cases) => {
-  const put = (fields: Record<string, unknown>) => subject().client.put(path, { ...required, ...fields })
+export const define = ({ describe, fixture, it }: Cases) => {
+  const put = (fields: Record<string, unknown>) => fixture().client.put(path, { ...required, ...fields })
   const idOf = async (fields: Record<string, unknown>) => (await put(fields)).body.fingerprint_id
 
   describe("Create Fingerprint", () => {
-    it("answers a fingerprint_id, and nothing else", async () => {
+    it("returns fingerprint_id only", async () => {
       const { body, status } = await put({})
       expect(status).toBe(200)
       expect(Object.keys(body)).toEqual(["fingerprint_id"])
@@ -34,7 +34,7 @@ export const define = ({ it, subject }: Cases) => {
       expect((await put({ [field]: "" })).status).toBe(200)
     })
 
-    it.each(optional)("takes %s, a string, or null as if it were absent", async (field) => {
+    it.each(optional)("accepts a string as %s; null means absent", async (field) => {
       const without = await idOf({})
       expect(await idOf({ [field]: null })).toBe(without)
       const given = await idOf({ [field]: "x" })
@@ -43,7 +43,7 @@ export const define = ({ it, subject }: Cases) => {
       expectInvalid(await put({ [field]: 1 }), "string_type", "body", field)
     })
 
-    it("takes all_packages, a map of strings, in any order", async () => {
+    it("accepts a map of strings as all_packages, in any order", async () => {
       const one = await idOf({ all_packages: { a: "1", b: "2" } })
       expect(await idOf({ all_packages: { b: "2", a: "1" } })).toBe(one)
       expect(await idOf({ all_packages: { a: "2", b: "1" } })).not.toBe(one)
@@ -58,21 +58,21 @@ export const define = ({ it, subject }: Cases) => {
       ["gemini_sdk_version", "provider3_sdk_version"],
       ["google_sdk_version", "provider3_sdk_version"],
       ["tachograph_sdk_version", "service_sdk_version"]
-    ])("takes %s as another name of %s", async (alias, neutral) => {
+    ])("accepts %s as an alias of %s", async (alias, neutral) => {
       const id = await idOf({ [neutral]: "1.2.3" })
       expect(await idOf({ [alias]: "1.2.3" })).toBe(id)
       expect(await idOf({ [alias]: "other", [neutral]: "1.2.3" })).toBe(id)
       expectInvalid(await put({ [alias]: 1 }), "string_type", "body", alias)
     })
 
-    it("gives another project another id", async () => {
-      const { as, issue } = subject()
+    it("returns different ids in different projects", async () => {
+      const { as, issue } = fixture()
       const { key } = await issue({ scopes: ["record"], project: "fingerprints" })
       const other = await as(key).put(path, required)
       expect(other.body.fingerprint_id).not.toBe(await idOf({}))
     })
 
-    it("keeps apart what only a careless encoder would confuse", async () => {
+    it("distinguishes U+0000, lone surrogates, U+FFFD and the empty string", { tags: ["adapter"] }, async () => {
       const ids = await Promise.all(
         ["\u0000", "\ud800", "\udfff", "\ufffd", ""].map((git_branch) => idOf({ git_branch }))
       )

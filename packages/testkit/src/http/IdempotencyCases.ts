@@ -1,38 +1,42 @@
-/** `Idempotency-Key`: sending a request again does no more than the first time. */
-import { describe, expect } from "vitest"
+/** `Idempotency-Key`: a repeated request records nothing more. */
+import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
 import { event, expectError, expectInvalid } from "./Requests.ts"
 
 const path = "/api/v1/events"
 const replayed = "idempotent-replayed"
 
-export const define = ({ it, subject }: Cases) => {
+export const define = ({ describe, fixture, it }: Cases) => {
   const send = (key: string, fields: Record<string, unknown>, headers: Record<string, string> = {}) => {
-    const { client, fingerprintId } = subject()
+    const { client, fingerprintId } = fixture()
     return client.call("POST", path, event(fingerprintId, fields), { "idempotency-key": key, ...headers })
   }
   const countOf = async (session: string) =>
-    (await subject().client.get(`${path}?session=${session}`)).body.events.length
+    (await fixture().client.get(`${path}?session=${session}`)).body.events.length
 
   describe("Idempotency-Key", () => {
-    it("answers the same body with the first answer, and says so", async () => {
-      const first = await send("k", { session: "idempotent" })
-      expect([first.status, first.headers.get(replayed)]).toEqual([200, null])
-      for (let n = 0; n < 3; n++) {
-        const again = await send("k", { session: "idempotent" })
-        expect([again.status, again.text, again.headers.get(replayed)]).toEqual([200, first.text, "true"])
+    it(
+      "returns the first response to a repeated request, and marks it as replayed",
+      { tags: ["adapter"] },
+      async () => {
+        const first = await send("k", { session: "idempotent" })
+        expect([first.status, first.headers.get(replayed)]).toEqual([200, null])
+        for (let n = 0; n < 3; n++) {
+          const again = await send("k", { session: "idempotent" })
+          expect([again.status, again.text, again.headers.get(replayed)]).toEqual([200, first.text, "true"])
+        }
+        expect(await countOf("idempotent")).toBe(1)
       }
-      expect(await countOf("idempotent")).toBe(1)
-    })
+    )
 
-    it("refuses another body, and keeps nothing of it", async () => {
+    it("rejects a different body, and stores nothing of it", async () => {
       await send("k2", { session: "first" })
       expectError(await send("k2", { session: "second" }), 422, "idempotency-key-reused")
       expect([await countOf("first"), await countOf("second")]).toEqual([1, 0])
     })
 
-    it("is about the bytes of the body as they are when decompressed", async () => {
-      const { client, fingerprintId } = subject()
+    it("compares the bytes of the decompressed body", { tags: ["adapter"] }, async () => {
+      const { client, fingerprintId } = fixture()
       const text = JSON.stringify(event(fingerprintId, { session: "bytes" }))
       const headers = { "idempotency-key": "k3", "content-type": "application/json" }
       const first = await client.call("POST", path, text, headers)
@@ -43,8 +47,8 @@ export const define = ({ it, subject }: Cases) => {
       expectError(await client.call("POST", path, `${text} `, headers), 422, "idempotency-key-reused")
     })
 
-    it("counts for one project", async () => {
-      const { as, issue } = subject()
+    it("is scoped to its project", async () => {
+      const { as, issue } = fixture()
       const client = as((await issue({ project: "another with keys", scopes: ["admin"] })).key)
       const fingerprint = { language: "js", language_version: "1", system: "s" }
       const { fingerprint_id } = (await client.put("/api/v1/fingerprints", fingerprint)).body
@@ -54,14 +58,14 @@ export const define = ({ it, subject }: Cases) => {
       expect(there.body.event_id).not.toBe(first.body.event_id)
     })
 
-    it("keeps nothing of a request that was refused", async () => {
+    it("is not taken by a rejected request", async () => {
       expect((await send("after refusal", { session: 7 })).status).toBe(422)
       expectError(await send("after refusal", { session: "" }), 422, "session-id-empty")
       const sent = await send("after refusal", { session: "after refusal" })
       expect([sent.status, sent.headers.get(replayed)]).toEqual([200, null])
     })
 
-    it("leaves one event of many requests at once, and answers all of them alike", async () => {
+    it("records one event for 50 concurrent requests, and returns the same response to all", async () => {
       const answers = await Promise.all(Array.from({ length: 50 }, () => send("at once", { session: "at once" })))
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
@@ -69,15 +73,15 @@ export const define = ({ it, subject }: Cases) => {
       expect(await countOf("at once")).toBe(1)
     })
 
-    it("is free again when its event is erased", async () => {
+    it("can be used again once its event is erased", async () => {
       const first = await send("erased", { session: "erased with key" })
-      await subject().client.call("DELETE", "/api/v1/sessions/erased%20with%20key")
+      await fixture().client.call("DELETE", "/api/v1/sessions/erased%20with%20key")
       const again = await send("erased", { session: "erased with key" })
       expect([again.status, again.headers.get(replayed)]).toEqual([200, null])
       expect(again.body.event_id).not.toBe(first.body.event_id)
     })
 
-    it("takes a key of 255 characters, and none of more or without any", async () => {
+    it("has 1 to 255 printable ASCII characters", { tags: ["adapter"] }, async () => {
       expect((await send("x".repeat(255), { session: "long" })).status).toBe(200)
       expectInvalid(await send("x".repeat(256), {}), "string_too_long", "header", "idempotency-key")
       expect((await send("! ~", { session: "printable" })).status).toBe(200)

@@ -1,57 +1,63 @@
-/** Paths, methods and what stands beside the interface. */
-import { describe, expect } from "vitest"
+/** Paths, methods, and the endpoints without a key. */
+import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
 import { expectError } from "./Requests.ts"
 
-export const define = ({ it, subject }: Cases) => {
+export const define = ({ describe, fixture, it }: Cases) => {
   describe("Paths and methods", () => {
-    it.each([
-      "/",
-      "/api/v1",
-      "/api/v1/nothing",
-      "/API/v1/agents/x",
-      "/api/v1/Agents/x",
-      "/api/v1/agents/x/",
-      "/api/v1//agents/x",
-      "/health/",
-      "/api/v1/api/v1/events"
-    ])("has nothing at %s", async (path) => {
-      const { client, expectNotOurs } = subject()
-      expectNotOurs(await client.get(path))
+    it.each(
+      [
+        "/",
+        "/api/v1",
+        "/api/v1/nothing",
+        "/API/v1/agents/x",
+        "/api/v1/Agents/x",
+        "/api/v1/agents/x/",
+        "/api/v1//agents/x",
+        "/health/",
+        "/api/v1/api/v1/events"
+      ],
+      { tags: ["adapter"] }
+    )("does not handle %s", async (path) => {
+      const { client, expectUnhandled } = fixture()
+      expectUnhandled(await client.get(path))
     })
 
-    it.each([
-      ["DELETE", "/api/v1/agents", "OPTIONS, PUT"],
-      ["PUT", "/api/v1/events", "GET, HEAD, OPTIONS, POST"],
-      ["POST", "/api/v1/agents/x", "GET, HEAD, OPTIONS"],
-      ["POST", "/api/v1/people/x", "DELETE, GET, HEAD, OPTIONS, PUT"],
-      ["GET", "/api/v1/sessions/x", "DELETE, OPTIONS"],
-      ["DELETE", "/api/v1/storage", "GET, HEAD, OPTIONS"],
-      ["POST", "/health", "GET, HEAD, OPTIONS"]
-    ])("answers 405 method-not-allowed to %s %s, and says what is: %s", async (method, path, allow) => {
-      const answer = await subject().client.call(method, path)
+    it.each(
+      [
+        ["DELETE", "/api/v1/agents", "OPTIONS, PUT"],
+        ["PUT", "/api/v1/events", "GET, HEAD, OPTIONS, POST"],
+        ["POST", "/api/v1/agents/x", "GET, HEAD, OPTIONS"],
+        ["POST", "/api/v1/people/x", "DELETE, GET, HEAD, OPTIONS, PUT"],
+        ["GET", "/api/v1/sessions/x", "DELETE, OPTIONS"],
+        ["DELETE", "/api/v1/storage", "GET, HEAD, OPTIONS"],
+        ["POST", "/health", "GET, HEAD, OPTIONS"]
+      ],
+      { tags: ["adapter"] }
+    )("returns 405 method-not-allowed for %s %s, and allows %s", async (method, path, allow) => {
+      const answer = await fixture().client.call(method, path)
       expectError(answer, 405, "method-not-allowed")
       expect(answer.headers.get("allow")).toBe(allow)
     })
 
-    it("takes a semicolon in a path for a character like others", async () => {
-      const { client } = subject()
+    it("does not treat a semicolon in a path specially", { tags: ["adapter"] }, async () => {
+      const { client } = fixture()
       await client.put("/api/v1/agents", { agent_name: "semi;colon=1" })
       expect((await client.get("/api/v1/agents/semi;colon=1")).body.agent_name).toBe("semi;colon=1")
       expectError(await client.get("/api/v1/agents/semi"), 404, "agent-not-found")
     })
 
-    it("answers OPTIONS with what a path takes, and HEAD as GET without its body", async () => {
-      const { client, expectNotOurs } = subject()
+    it("returns the allowed methods for OPTIONS, and the headers of GET for HEAD", { tags: ["adapter"] }, async () => {
+      const { client, expectUnhandled } = fixture()
       const options = await client.call("OPTIONS", "/api/v1/events")
       expect([options.status, options.headers.get("allow"), options.text]).toEqual([
         204,
         "GET, HEAD, OPTIONS, POST",
         ""
       ])
-      expectNotOurs(await client.call("OPTIONS", "/nothing"))
-      const get = await client.get("/api/v1/events?session=nobody")
-      const head = await client.call("HEAD", "/api/v1/events?session=nobody")
+      expectUnhandled(await client.call("OPTIONS", "/nothing"))
+      const get = await client.get("/api/v1/events?session=none")
+      const head = await client.call("HEAD", "/api/v1/events?session=none")
       expect([head.status, head.text]).toEqual([200, ""])
       for (const name of ["content-type", "content-length", "cache-control"]) {
         expect(head.headers.get(name)).toBe(get.headers.get(name))
@@ -59,9 +65,9 @@ export const define = ({ it, subject }: Cases) => {
       expect((await client.call("HEAD", "/api/v1/people")).status).toBe(405)
     })
 
-    it("sends the headers of a careful service", async () => {
-      const { client } = subject()
-      const data = await client.get("/api/v1/events?session=nobody")
+    it("sends security and cache headers, and the charset of texts", { tags: ["adapter"] }, async () => {
+      const { client } = fixture()
+      const data = await client.get("/api/v1/events?session=none")
       expect(data.headers.get("x-content-type-options")).toBe("nosniff")
       expect(data.headers.get("cache-control")).toBe("no-store")
       expect(data.headers.get("access-control-allow-origin")).toBeNull()
@@ -69,28 +75,28 @@ export const define = ({ it, subject }: Cases) => {
       expect((await client.get("/metrics")).headers.get("content-type")).toMatch(/charset=utf-8$/)
     })
 
-    it("answers health, readiness and metrics without a key", async () => {
-      const anybody = subject().as(undefined)
-      expect((await anybody.get("/health")).body).toEqual({ status: "ok" })
-      expect((await anybody.get("/ready")).body).toEqual({ status: "ok" })
-      const metrics = await anybody.get("/metrics")
+    it("serves health, readiness and metrics without a key", { tags: ["adapter"] }, async () => {
+      const client = fixture().as(undefined)
+      expect((await client.get("/health")).body).toEqual({ status: "ok" })
+      expect((await client.get("/ready")).body).toEqual({ status: "ok" })
+      const metrics = await client.get("/metrics")
       expect(metrics.headers.get("content-type")).toMatch(/^text\/plain/)
       expect(metrics.text).toMatch(/^# TYPE tachograph_http_requests_total counter$/m)
     })
 
-    it("serves its description, version 0.1.0, and the documentation", async () => {
-      const anybody = subject().as(undefined)
-      const { body } = await anybody.get("/openapi.json")
+    it("serves the OpenAPI description and the documentation without a key", { tags: ["adapter"] }, async () => {
+      const client = fixture().as(undefined)
+      const { body } = await client.get("/openapi.json")
       expect(body.info.version).toBe("0.1.0")
       expect(Object.keys(body.paths)).toEqual(expect.arrayContaining(["/api/v1/events", "/api/v1/people/{person_id}"]))
-      const docs = await anybody.get("/docs")
+      const docs = await client.get("/docs")
       expect(docs.headers.get("content-type")).toMatch(/^text\/html/)
       expect(docs.text).toContain("Tachograph")
     })
 
-    it("gives every answer a request id of its own", async () => {
-      const anybody = subject().as(undefined)
-      const ids = await Promise.all(["/health", "/health", "/api/v1/events"].map((path) => anybody.get(path)))
+    it("sends a different request id with each response", { tags: ["adapter"] }, async () => {
+      const client = fixture().as(undefined)
+      const ids = await Promise.all(["/health", "/health", "/api/v1/events"].map((path) => client.get(path)))
       expect(new Set(ids.map(({ headers }) => headers.get("x-request-id"))).size).toBe(3)
     })
   })

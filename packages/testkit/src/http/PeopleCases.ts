@@ -1,13 +1,13 @@
 /** People. */
-import { describe, expect } from "vitest"
+import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
 import { badNames, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
 
 const people = "/api/v1/people"
 
-export const define = ({ it, subject }: Cases) => {
-  const put = (path: string, body: unknown) => subject().client.put(path, body)
-  const get = (path: string) => subject().client.get(path)
+export const define = ({ describe, fixture, it }: Cases) => {
+  const put = (path: string, body: unknown) => fixture().client.put(path, body)
+  const get = (path: string) => fixture().client.get(path)
 
   describe("People", () => {
     it("creates a person with an id, properties and a time", async () => {
@@ -26,13 +26,13 @@ export const define = ({ it, subject }: Cases) => {
       expect((await put(people, { person_id: "null", properties: null })).body.properties).toEqual({})
     })
 
-    it("answers who is stored to a PUT of who exists, and changes nothing", async () => {
+    it("returns the stored person for a PUT of an existing id, and changes nothing", async () => {
       const first = await put(people, { person_id: "twice", properties: { a: 1 } })
       const again = await put(people, { person_id: "twice", properties: { b: 2 } })
       expect([again.status, again.body]).toEqual([200, first.body])
     })
 
-    it("replaces the whole map of properties in an update", async () => {
+    it("replaces all properties in an update", async () => {
       const created = await put(people, { person_id: "changing", properties: { a: 1, b: 2 } })
       const updated = await put(`${people}/changing`, { properties: { b: 3 } })
       expect(updated.status).toBe(200)
@@ -40,19 +40,19 @@ export const define = ({ it, subject }: Cases) => {
       expect((await get(`${people}/changing`)).body).toEqual(updated.body)
     })
 
-    it("requires properties, an object, in an update", async () => {
+    it("requires an object as properties in an update", async () => {
       await put(people, { person_id: "strict" })
       expectInvalid(await put(`${people}/strict`, {}), "missing", "body", "properties")
       expectInvalid(await put(`${people}/strict`, { properties: null }), "dict_type", "body", "properties")
       expectInvalid(await put(`${people}/strict`, { properties: "x" }), "dict_type", "body", "properties")
     })
 
-    it("answers 404 person-not-found", async () => {
+    it("returns 404 person-not-found", async () => {
       expectError(await get(`${people}/nobody`), 404, "person-not-found")
       expectError(await put(`${people}/nobody`, { properties: {} }), 404, "person-not-found")
     })
 
-    it("takes any id, in the body and in the path", async () => {
+    it("accepts any id in the body and in the path", { tags: ["adapter"] }, async () => {
       for (const name of goodNames) {
         expect((await put(people, { person_id: name })).body.person_id).toBe(name)
         if (name === "..") continue

@@ -1,26 +1,26 @@
-/** Reading events back: one whole, or lists of summaries. */
-import { describe, expect } from "vitest"
+/** Reading events: one event in full, or pages of summaries. */
+import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
 import { event, expectError, expectInvalid, iso8601, uuid7 } from "./Requests.ts"
 
-export const define = ({ it, subject }: Cases) => {
+export const define = ({ describe, fixture, it }: Cases) => {
   const send = async (fields: Record<string, unknown>): Promise<string> => {
-    const { client, fingerprintId } = subject()
+    const { client, fingerprintId } = fixture()
     return (await client.post("/api/v1/events", event(fingerprintId, fields))).body.event_id
   }
   const list = async (query: Record<string, string>) =>
-    (await subject().client.get(`/api/v1/events?${new URLSearchParams(query)}`)).body
+    (await fixture().client.get(`/api/v1/events?${new URLSearchParams(query)}`)).body
   const idsOf = (page: any): ReadonlyArray<string> => page.events.map((summary: any) => summary.event_id)
 
   describe("Read events", () => {
-    it("answers 404 event-not-found, and 422 for what is no id", async () => {
-      const { client } = subject()
+    it("returns 404 event-not-found, and 422 for an id that is not a UUID", async () => {
+      const { client } = fixture()
       expectError(await client.get("/api/v1/events/01900000-0000-7000-8000-000000000000"), 404, "event-not-found")
       expectInvalid(await client.get("/api/v1/events/nope"), "uuid_parsing", "path", "event_id")
     })
 
     it("lists summaries without payloads", async () => {
-      const { fingerprintId } = subject()
+      const { fingerprintId } = fixture()
       const output = { model: "m-1", usage: { input_tokens: 3, output_tokens: 4 }, stop_reason: "end_turn" }
       const properties = { api: "provider2-messages", inputs: { é: 1 }, output }
       const fields = { session: "summary", agent: "a", agent_version: "v", person: "p", duration_ms: 5 }
@@ -48,7 +48,7 @@ export const define = ({ it, subject }: Cases) => {
       expect(id).toMatch(uuid7)
     })
 
-    it("filters by session, agent, agent_version and person, alone and together", async () => {
+    it("filters by session, agent, agent_version and person, alone and combined", { tags: ["adapter"] }, async () => {
       const name = "f ä/&;%"
       const everything = { session: name, agent: name, agent_version: name, person: name }
       const all = await send(everything)
@@ -62,29 +62,29 @@ export const define = ({ it, subject }: Cases) => {
       expect(idsOf(await list({ ...everything, person: "nobody" }))).toEqual([])
     })
 
-    it("answers oldest first, or newest first, and pages by an opaque cursor that loses and repeats nothing", async () => {
+    it("pages in both orders by an opaque cursor, without gaps or repeats", { tags: ["adapter"] }, async () => {
       const sent: Array<string> = []
       for (let n = 0; n < 23; n++) sent.push(await send({ session: "paged" }))
       for (const order of ["asc", "desc"] as const) {
-        const found: Array<string> = []
+        const ids: Array<string> = []
         let cursor: string | null = null
         let pages = 0
         do {
           const page: any = await list({ session: "paged", limit: "5", order, ...(cursor === null ? {} : { cursor }) })
           expect(page.events.length).toBeLessThanOrEqual(5)
-          found.push(...idsOf(page))
+          ids.push(...idsOf(page))
           cursor = page.next_cursor
           pages++
         } while (cursor !== null)
         expect(pages).toBe(5)
-        expect(found).toEqual(order === "asc" ? sent : [...sent].reverse())
+        expect(ids).toEqual(order === "asc" ? sent : [...sent].reverse())
       }
       expect(idsOf(await list({ session: "paged" }))).toEqual(sent)
       expect((await list({ session: "paged", limit: "23" })).next_cursor).toBeNull()
     })
 
-    it("limits pages to 100 unless told, and to 1,000 at most", async () => {
-      const { client } = subject()
+    it("returns pages of 100 events by default, and of at most 1,000", async () => {
+      const { client } = fixture()
       await Promise.all(Array.from({ length: 101 }, () => send({ session: "many" })))
       expect((await list({ session: "many" })).events).toHaveLength(100)
       expect((await list({ session: "many", limit: "1000" })).events).toHaveLength(101)
@@ -97,8 +97,8 @@ export const define = ({ it, subject }: Cases) => {
       }
     })
 
-    it("refuses a cursor and an order that it did not make", async () => {
-      const { client } = subject()
+    it("rejects an invalid cursor, order and filter", async () => {
+      const { client } = fixture()
       expectInvalid(await client.get("/api/v1/events?cursor=x"), "value_error", "query", "cursor")
       expectInvalid(await client.get("/api/v1/events?order=up"), "enum", "query", "order")
       expectInvalid(await client.get("/api/v1/events?agent="), "string_too_short", "query", "agent")

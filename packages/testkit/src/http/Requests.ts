@@ -1,11 +1,11 @@
-/** Bodies and checks that several cases share. */
+/** Request bodies and checks that several cases share. */
 import { expect } from "vitest"
 import type { Answer } from "../HttpClient.ts"
 
 export const iso8601 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 export const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** A valid event; a field that is undefined is left out. */
+/** A valid event. A field that is undefined is omitted. */
 export const event = (fingerprint_id: string, fields: Record<string, unknown> = {}) => ({
   event_name: "llm",
   properties: { api: "provider2-messages", inputs: { model: "m" }, output: { role: "assistant" } },
@@ -14,12 +14,12 @@ export const event = (fingerprint_id: string, fields: Record<string, unknown> = 
   ...fields
 })
 
-/** A valid event around the texts of a payload. */
+/** The text of a valid event with the texts of a payload. */
 export const eventText = (fingerprintId: string, inputs: string, output: string) =>
   `{"event_name":"llm","properties":{"api":"aisdk","inputs":${inputs},"output":${output}},` +
   `"fingerprint_id":"${fingerprintId}","session":"verbatim"}`
 
-/** Expects one validation error, and no other. */
+/** Expects exactly one validation error. */
 export const expectInvalid = (answer: Answer, type: string, ...loc: ReadonlyArray<string>) => {
   expect({ status: answer.status, errors: answer.body?.detail?.map((d: any) => [d.type, ...d.loc]) }).toEqual({
     status: 422,
@@ -27,11 +27,11 @@ export const expectInvalid = (answer: Answer, type: string, ...loc: ReadonlyArra
   })
 }
 
-/** Expects an error that is nothing but its type. */
+/** Expects an error whose body has only its type. */
 export const expectError = (answer: Answer, status: number, type: string) =>
   expect([answer.status, answer.body]).toEqual([status, { type }])
 
-/** Names at the limit and past it, with the error of those past it. */
+/** Valid names, some of the maximum length. */
 export const goodNames = [
   "x".repeat(255),
   "😀".repeat(255),
@@ -43,6 +43,7 @@ export const goodNames = [
   "..",
   "null"
 ]
+/** Invalid names, with the type of their validation error. */
 export const badNames: ReadonlyArray<readonly [name: string, type: string]> = [
   ["", "string_too_short"],
   ["x".repeat(256), "string_too_long"],

@@ -1,5 +1,5 @@
-/** What payloads take, as the interface tells it. */
-import { describe, expect } from "vitest"
+/** Storage usage, as the interface reports it. */
+import { expect } from "vitest"
 import type { Client } from "../HttpClient.ts"
 import type { Cases } from "./Cases.ts"
 import { event, expectError, expectInvalid } from "./Requests.ts"
@@ -13,17 +13,17 @@ const empty = {
   ...{ shared: { pieces: 0, new_bytes: 0, stored_bytes: 0 }, agents: [], sessions: [] }
 }
 
-/** Long enough to be kept once for all sessions, and of no pattern that would be compressed away. */
+/** Long enough to be stored once per project, and hard to compress. */
 const system = Array.from({ length: 600 }, (_, n) => `rule ${(n * 7919) % 9973}`).join(", ")
 
-export const define = ({ it, subject }: Cases) => {
-  /** A project that nobody else uses. */
+export const define = ({ describe, fixture, it }: Cases) => {
+  /** A project of its own for each case. */
   const open = async (project: string) => {
-    const { as, issue } = subject()
+    const { as, issue } = fixture()
     const client: Client = as((await issue({ scopes: ["admin"], project })).key)
     const { body } = await client.put("/api/v1/fingerprints", { language: "l", language_version: "v", system: "s" })
     const usage = async (query = "") => (await client.get(path + query)).body
-    /** Answers how many bytes the payload has. */
+    /** Records an event and returns the size of its payload, in bytes. */
     const send = async (fields: object, messages: ReadonlyArray<string>) => {
       const inputs = { model: "m", system, messages }
       const output = { role: "assistant", content: `to ${messages.length}` }
@@ -39,7 +39,7 @@ export const define = ({ it, subject }: Cases) => {
     `message ${n}: ${Array.from({ length: 30 }, (_, i) => (i * n * 104_729) % 99_991).join(" ")}`
 
   describe("Storage", () => {
-    it("counts from nothing, what was sent to the byte, and what of it was new", async () => {
+    it("counts sent bytes exactly, and new bytes once", async () => {
       const { send, usage } = await open("counted")
       expect(await usage()).toEqual(empty)
       const history = Array.from({ length: 20 }, (_, n) => message(n + 1))
@@ -51,7 +51,7 @@ export const define = ({ it, subject }: Cases) => {
       expect(first.stored_bytes).toBeGreaterThan(0)
       expect(first.stored_bytes).toBeLessThan(bytes)
 
-      // The same once more, and then with one message more: nothing is new but that.
+      // The same history again, and then with one more message: only that message is new.
       await send({}, history)
       const again = await usage()
       expect([again.events, again.sent_bytes]).toEqual([2, 2 * bytes])
@@ -62,7 +62,7 @@ export const define = ({ it, subject }: Cases) => {
       expect(more.sent_bytes).toBe(2 * bytes + longer)
       expect(more.new_bytes - again.new_bytes).toBeGreaterThanOrEqual(message(99).length)
       expect(more.new_bytes - again.new_bytes).toBeLessThan(2 * message(99).length)
-      // Another session knows the system prompt, and not the history.
+      // Another session shares the system prompt, but not the history.
       await send({ session: "another" }, history)
       const other = await usage()
       expect(other.shared).toEqual(first.shared)
@@ -70,8 +70,8 @@ export const define = ({ it, subject }: Cases) => {
       expect(other.new_bytes - more.new_bytes).toBeGreaterThanOrEqual(history.join("").length)
     })
 
-    it("tells agents and sessions one by one, the largest first, which make up the whole with what is shared", async () => {
-      const { send, usage } = await open("told one by one")
+    it("lists agents and sessions, largest first; with the shared pieces they add up to the total", async () => {
+      const { send, usage } = await open("listed")
       for (const [n, size] of [3, 12, 1, 7].entries()) {
         const messages = Array.from({ length: size }, (_, i) => message(100 * n + i + 1))
         await send({ session: `session ${size}`, agent: n % 2 === 0 ? "even" : "odd" }, messages)
@@ -94,11 +94,11 @@ export const define = ({ it, subject }: Cases) => {
             .sort()
         ).toEqual([...counters].sort())
       }
-      const some = await usage("?sessions=2")
-      expect(some).toEqual({ ...whole, sessions: whole.sessions.slice(0, 2) })
+      const largest = await usage("?sessions=2")
+      expect(largest).toEqual({ ...whole, sessions: whole.sessions.slice(0, 2) })
     })
 
-    it("tells 10 sessions unless told, and 1,000 at most", async () => {
+    it("lists 10 sessions by default, and at most 1,000", async () => {
       const { client, send, usage } = await open("many sessions")
       for (let n = 0; n < 11; n++) await send({ session: `s${n}` }, ["hello"])
       expect((await usage()).sessions).toHaveLength(10)
@@ -111,7 +111,7 @@ export const define = ({ it, subject }: Cases) => {
       }
     })
 
-    it("goes down with what is erased, by what the receipt says, and to nothing", async () => {
+    it("falls by the bytes of the receipt when events are erased, to zero", async () => {
       const { client, send, usage } = await open("erased")
       const history = Array.from({ length: 8 }, (_, n) => message(n + 1))
       await send({ session: "one", person: "one" }, history)
@@ -132,11 +132,11 @@ export const define = ({ it, subject }: Cases) => {
       expect(await usage()).toEqual(empty)
     })
 
-    it("tells nothing of other projects, and is for those who read", async () => {
+    it("covers one project, and requires the scope read", async () => {
       const { send } = await open("private")
       await send({}, ["hello"])
       expect(await (await open("public")).usage()).toEqual(empty)
-      const { as, issue } = subject()
+      const { as, issue } = fixture()
       expectError(await as((await issue({ scopes: ["record"] })).key).get(path), 403, "forbidden")
       expect((await as((await issue({ scopes: ["read"] })).key).get(path)).status).toBe(200)
     })

@@ -1,11 +1,11 @@
 import type { Scope } from "@tachograph/core"
 import type { Answer, Client } from "../HttpClient.ts"
 
-/** What the cases work with. Cases name what they create so that they do not meet. */
-export interface Subject {
-  /** With a key of the project `default` that may do everything. */
+/** The server under test, as the cases use it. Cases share one server, so each uses names of its own. */
+export interface Fixture {
+  /** Sends an admin key of the project `default`. */
   readonly client: Client
-  /** With a key of somebody else's making, or none. */
+  /** Returns a client that sends another key, or none. */
   readonly as: (key: string | undefined) => Client
   readonly issue: (options: {
     readonly scopes: ReadonlyArray<Scope>
@@ -14,8 +14,10 @@ export interface Subject {
     readonly expiresIn?: number
   }) => Promise<{ readonly key: string; readonly id: string }>
   readonly revoke: (id: string) => Promise<void>
-  /** Expects the answer to a path that is none of the router's. */
-  readonly expectNotOurs: (answer: Answer) => void
+  /** Checks the response to a path that the router does not handle. */
+  readonly expectUnhandled: (answer: Answer) => void
   /** A fingerprint of the project `default`. */
   readonly fingerprintId: string
+  /** The server's body limit, in bytes. */
+  readonly maxBody: number
 }
