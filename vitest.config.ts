@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
-// Tests start programs of the tree over and over: each of their modules is compiled once.
+// Tests start many processes of the tree. With the cache, each module is compiled once.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/node", import.meta.url))
 
 const postgres = [
@@ -9,27 +9,33 @@ const postgres = [
   "packages/{server,fault-injection}/test/postgres/**/*.test.ts"
 ]
 
+const shared = {
+  isolate: false,
+  setupFiles: ["scripts/vitest/ResetModules.ts"],
+  // A generous limit in ms: it ends a test that hangs, and is not an assertion about time.
+  testTimeout: 120_000,
+  hookTimeout: 120_000
+}
+
 export default defineConfig({
   test: {
-    // Many tests wait for processes and for time to pass. That one of them takes long says nothing of it; that it never ends, does.
+    // More workers than the two cores of CI, because many tests wait for processes, databases and timers.
     maxWorkers: 4,
     projects: [
       {
         test: {
+          ...shared,
           name: "tree",
           include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts", "examples/*/test/**/*.test.ts"],
-          exclude: postgres,
-          testTimeout: 120_000,
-          hookTimeout: 120_000
+          exclude: postgres
         }
       },
       {
         test: {
+          ...shared,
           name: "postgres",
           include: postgres,
-          globalSetup: "packages/storage-postgres/test/PostgresServer.ts",
-          testTimeout: 120_000,
-          hookTimeout: 120_000
+          globalSetup: "packages/storage-postgres/test/PostgresServer.ts"
         }
       }
     ]
