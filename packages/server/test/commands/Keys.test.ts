@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { run, serve, temporaryFolder } from "../TachographProcess.ts"
+import { expectUsageError, runInProcess } from "../CommandLine.ts"
 
 const keyLine = /^tg_[0-9A-Za-z]{33}\n$/
 
@@ -58,10 +59,7 @@ describe("tachograph keys", () => {
     [["revoke"], "Missing required argument: ID"],
     [["make"], 'Unknown subcommand "make"']
   ])("rejects keys %j with one line and exit code 2", async (args, message) => {
-    const { code, stderr, stdout } = await run(["keys", ...args])
-    expect(stderr.trimEnd().split("\n")).toHaveLength(1)
-    expect(stderr).toContain(message)
-    expect([code, stdout]).toEqual([2, ""])
+    expectUsageError(await runInProcess(["keys", ...args]), message)
   })
 
   it("reports a missing storage and does not create it", async () => {

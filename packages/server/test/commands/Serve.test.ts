@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { exchange } from "../RawSocket.ts"
 import { run, serve, temporaryFolder } from "../TachographProcess.ts"
+import { expectUsageError, runInProcess } from "../CommandLine.ts"
 
 const ownKey = "a key of my own making"
 const keyPattern = /tg_[0-9A-Za-z]{33}/g
@@ -124,11 +125,9 @@ describe("tachograph serve", () => {
     [["something"], {}, `Unexpected positional argument: "something"`],
     [[], { TACHOGRAPH_API_KEY: "nineteen characters" }, "TACHOGRAPH_API_KEY is invalid: expected 20 characters or more"]
   ])("rejects %j %j with one line and exit code 2", async (args, env, message) => {
-    const { code, stderr, stdout } = await run(["serve", ...args], { env })
-    expect(stderr.trimEnd().split("\n")).toHaveLength(1)
-    expect(stderr).toContain(message)
-    expect(stderr).not.toMatch(/secret|nineteen/)
-    expect([code, stdout]).toEqual([2, ""])
+    const finished = await runInProcess(["serve", ...args], env)
+    expectUsageError(finished, message)
+    expect(finished.stderr).not.toMatch(/secret|nineteen/)
   })
 
   it("reports in one line that the port is taken, with exit code 1", async () => {

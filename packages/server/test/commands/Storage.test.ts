@@ -3,6 +3,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { run, serve, temporaryFolder } from "../TachographProcess.ts"
+import { expectUsageError, runInProcess } from "../CommandLine.ts"
 
 const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
 
@@ -75,10 +76,7 @@ describe("tachograph storage", () => {
     [["--storage", "memory:"], "keeps no events"],
     [["more"], 'Unexpected positional argument: "more"']
   ])("rejects %j with one line and exit code 2", async (args, message) => {
-    const { code, stderr, stdout } = await run(["storage", ...args])
-    expect(stderr.trimEnd().split("\n")).toHaveLength(1)
-    expect(stderr).toContain(message)
-    expect([code, stdout]).toEqual([2, ""])
+    expectUsageError(await runInProcess(["storage", ...args]), message)
   })
 
   it("reports a missing storage and does not create it", async () => {

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os"
 import { describe, expect, it } from "vitest"
 import { run, serve } from "../TachographProcess.ts"
+import { expectUsageError, runInProcess } from "../CommandLine.ts"
 
 const expected = "expected a number from 1 to 64, or auto"
 
@@ -14,10 +15,7 @@ describe("tachograph serve --workers", () => {
     [["--workers", "2"], {}, "Cannot run 2 workers: SQLite allows one writer at a time"],
     [["--workers", "2", "--storage", "memory:"], {}, "Cannot run 2 workers: processes do not share memory"]
   ])("rejects %j %j with one line and exit code 2", async (args, env, message) => {
-    const { code, stderr, stdout } = await run(["serve", "--port", "0", ...args], { env })
-    expect(stderr.trimEnd().split("\n")).toHaveLength(1)
-    expect(stderr).toContain(message)
-    expect([code, stdout]).toEqual([2, ""])
+    expectUsageError(await runInProcess(["serve", "--port", "0", ...args], env), message)
   })
 
   it("starts one worker per core with auto, which a single-process storage rejects if there are several cores", async () => {
