@@ -1,6 +1,6 @@
 /**
  * Hostile requests: the JSON parsing test suite, the big list of naughty strings, and bodies and bytes that fast-check
- * generates from a seed. The sequence is endless; its first few thousand requests contain every text of both lists.
+ * generates from a seed.
  */
 import { RandomJson } from "@tachograph/testkit"
 import naughty from "big-list-of-naughty-strings/blns.json" with { type: "json" }
@@ -141,8 +141,18 @@ const generated = (fingerprintId: string): fc.Arbitrary<HostileRequest> => {
   )
 }
 
-/** First the lists, then requests generated from the seed. */
-export const hostileRequests = function* (fingerprintId: string, seed: number): Generator<HostileRequest> {
-  yield* listed(fingerprintId)
+/**
+ * Requests from the lists, then requests generated from the seed, without end. If the lists have more than half of `count`,
+ * a random sample of that size is used.
+ */
+export const hostileRequests = function* (
+  fingerprintId: string,
+  seed: number,
+  count: number
+): Generator<HostileRequest> {
+  const all = [...listed(fingerprintId)]
+  const length = Math.min(all.length, Math.ceil(count / 2))
+  const sample = fc.shuffledSubarray(all, { minLength: length, maxLength: length })
+  yield* fc.sample(sample, { seed, numRuns: 1 })[0]!
   for (let round = 0; ; round++) yield* fc.sample(generated(fingerprintId), { seed: seed + round, numRuns: 1_000 })
 }
