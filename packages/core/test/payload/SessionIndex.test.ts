@@ -1,3 +1,4 @@
+import { RandomJson } from "@tachograph/testkit"
 import { hash } from "node:crypto"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -30,7 +31,7 @@ describe("SessionIndex", () => {
         expect(again.counts).toEqual(index.counts)
         expect(again.packs).toBe(index.packs)
       }),
-      { numRuns: 80 }
+      { numRuns: RandomJson.runs(80) }
     )
   })
 
@@ -57,7 +58,7 @@ describe("SessionIndex", () => {
           expect(draft(texts, again).shared).toEqual([])
         }
       }),
-      { numRuns: 20 }
+      { numRuns: RandomJson.runs(20) }
     )
   })
 
@@ -73,7 +74,7 @@ describe("SessionIndex", () => {
           for (const texts of calls) expect(draft(texts, index).added).toEqual({ history: 0, parts: 0 })
         }
       }),
-      { numRuns: 60 }
+      { numRuns: RandomJson.runs(60) }
     )
   })
 
@@ -175,7 +176,7 @@ describe("SessionIndex", () => {
           expect(draft(texts, fork).added).toEqual({ history: 0, parts: 0 })
         }
       }),
-      { numRuns: 60 }
+      { numRuns: RandomJson.runs(60) }
     )
   })
 

@@ -1,4 +1,4 @@
-import { Payloads } from "@tachograph/testkit"
+import { Payloads, RandomJson } from "@tachograph/testkit"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { SessionIndex } from "../../src/payload/SessionIndex.ts"
@@ -16,7 +16,7 @@ describe("Split", () => {
       fc.property(anyCalls, fc.array(indexState, { minLength: 1, maxLength: 8 }), (calls, states) => {
         recordAll(calls, states)
       }),
-      { numRuns: 400 }
+      { numRuns: RandomJson.runs(100) }
     )
   })
 
@@ -25,7 +25,7 @@ describe("Split", () => {
       fc.property(largeCalls, fc.array(indexState, { minLength: 1, maxLength: 8 }), (calls, states) => {
         recordAll(calls, states)
       }),
-      { numRuns: 50 }
+      { numRuns: RandomJson.runs(50) }
     )
   })
 
@@ -40,7 +40,7 @@ describe("Split", () => {
           kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
         }
       }),
-      { numRuns: 4 }
+      { numRuns: RandomJson.runs(4) }
     )
     expect(kinds.get("starts")).toBeGreaterThan(4)
     expect(kinds.get("continues")).toBeGreaterThan(4)
@@ -159,7 +159,7 @@ describe("Split", () => {
           expect(shared).toEqual([])
         }
       }),
-      { numRuns: 150 }
+      { numRuns: RandomJson.runs(100) }
     )
   })
 
@@ -250,7 +250,7 @@ describe("Split", () => {
         session.append(texts!, Split.split(PieceScanner.ofTexts(inputs, output), index))
         session.checkAll()
       }),
-      { numRuns: 100 }
+      { numRuns: RandomJson.runs(100) }
     )
   })
 })

@@ -120,7 +120,7 @@ describe("EventJson", () => {
         if (parsed(text) === undefined) refused++
         else taken++
       }),
-      { numRuns: 4000 }
+      { numRuns: RandomJson.runs(4_000) }
     )
     expect(taken).toBeGreaterThan(200)
     expect(refused).toBeGreaterThan(200)
@@ -180,7 +180,7 @@ describe("EventJson", () => {
         if (found !== undefined) opened++
         if (found?.payload.inputs.candidates.some(({ kind }) => kind === "known-prefix")) known++
       }),
-      { numRuns: 2000 }
+      { numRuns: RandomJson.runs(2_000) }
     )
     expect(opened).toBeGreaterThan(100)
     expect(known).toBeGreaterThan(30)

@@ -1,3 +1,4 @@
+import { RandomJson } from "@tachograph/testkit"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as Pack from "../../../src/payload/format/Pack.ts"
@@ -74,7 +75,7 @@ describe("Pack", () => {
           expect(windowOf(reopened)).toBe(windowOf(chain))
         }
       }),
-      { numRuns: 40 }
+      { numRuns: RandomJson.runs(40) }
     )
   })
 

@@ -1,3 +1,4 @@
+import { RandomJson } from "@tachograph/testkit"
 import { hash } from "node:crypto"
 import { inflateRawSync, zstdDecompressSync } from "node:zlib"
 import fc from "fast-check"
@@ -22,7 +23,7 @@ describe("SharedPiece", () => {
         stored.set(piece.bytes(), 3)
         expect(SharedPiece.textOf(stored.subarray(3)).toString()).toBe(string)
       }),
-      { numRuns: 30 }
+      { numRuns: RandomJson.runs(30) }
     )
   })
 

@@ -1,3 +1,4 @@
+import { RandomJson } from "@tachograph/testkit"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { ByteReader, ByteWriter } from "../../../src/payload/format/Bytes.ts"
@@ -82,7 +83,7 @@ describe("Template", () => {
       fc.property(steps, literal, (steps, ending) => {
         expect(readMeaning(written(steps, ending))).toBe(meaning(steps, ending))
       }),
-      { numRuns: 500 }
+      { numRuns: RandomJson.runs(100) }
     )
   })
 
@@ -131,7 +132,7 @@ describe("Template", () => {
           expect(() => Template.skip(new ByteReader(bytes.subarray(0, length)))).toThrow("Unexpected end of data")
         }
       }),
-      { numRuns: 20 }
+      { numRuns: RandomJson.runs(20) }
     )
   })
 })

@@ -1,3 +1,4 @@
+import { RandomJson } from "@tachograph/testkit"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { SessionIndex } from "../../../src/payload/SessionIndex.ts"
@@ -52,7 +53,7 @@ describe("PieceScanner", () => {
           session.record(texts, index)
         }
       }),
-      { numRuns: 40 }
+      { numRuns: RandomJson.runs(40) }
     )
   })
 

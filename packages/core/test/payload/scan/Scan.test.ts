@@ -25,7 +25,7 @@ describe("Scan", () => {
           expect(JSON.parse(located)).toEqual(value)
         }
       }),
-      { numRuns: 300 }
+      { numRuns: RandomJson.runs(300) }
     )
   })
 
@@ -70,7 +70,7 @@ describe("Scan", () => {
           expect(end).toBeLessThanOrEqual(text.length)
         }
       }),
-      { numRuns: 2000 }
+      { numRuns: RandomJson.runs(2_000) }
     )
   })
 
