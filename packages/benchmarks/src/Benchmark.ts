@@ -1,18 +1,18 @@
-/** What it takes to serve events, against what somebody could use instead. `docs/benchmarks.md` says what each figure means. */
+/** Compares the server's throughput, latency and memory with simpler servers. `docs/benchmarks.md` explains each benchmark. */
 import * as CommandLine from "./harness/CommandLine.ts"
 import * as Workload from "./harness/Workload.ts"
 import { codingRun } from "./serving/CodingRun.ts"
-import * as Filling from "./serving/Filling.ts"
-import { full, list } from "./serving/Full.ts"
+import * as FilledStore from "./serving/FilledStore.ts"
 import { groupCommit, latency } from "./serving/GroupCommit.ts"
+import { full, list } from "./serving/LargeStore.ts"
 import { memory } from "./serving/Memory.ts"
 import { overload } from "./serving/Overload.ts"
 import { embed, postgres, route, sqlite } from "./serving/Throughput.ts"
 
 await CommandLine.run({
   command: "npm run bench --",
-  description: "Events a second, latency and memory of the server, beside what somebody could use instead.",
-  figures: {
+  description: "Throughput, latency and memory of the server, compared with simpler servers.",
+  benchmarks: {
     route,
     sqlite,
     postgres,
@@ -26,9 +26,9 @@ await CommandLine.run({
     embed
   },
   numbers: {
-    seconds: { default: 5, max: 60, description: "How long each load lasts" },
-    events: { default: 1_000_000, max: 100_000_000, description: "Events in a store that is full" }
+    seconds: { default: 5, max: 60, description: "Duration of each load in seconds" },
+    events: { default: 1_000_000, max: 100_000_000, description: "Events in a large store" }
   },
   workload: Workload.codingRun,
-  close: Filling.removeAll
+  close: FilledStore.removeAll
 })

@@ -1,6 +1,6 @@
 /**
- * What a thousand clients that never finish their requests do to everybody else. Prints the latency of normal requests
- * without and with them, side by side, and how long the slow ones lasted.
+ * Measures how many slow clients, which never finish their requests, affect other clients. Prints the latency of normal
+ * requests without and with slow clients, and when the server disconnected the slow ones.
  *
  *   node src/SlowClients.ts [CLIENTS] [REQUESTS]
  */
@@ -8,10 +8,10 @@ import { spawn } from "node:child_process"
 import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
 
-const [clients = 1_000, requests = 2_000, ...more] = process.argv.slice(2).map(Number)
-if (more.length > 0 || ![clients, requests].every((count) => Number.isInteger(count) && count > 0)) {
+const [clients = 1_000, requests = 2_000, ...excess] = process.argv.slice(2).map(Number)
+if (excess.length > 0 || ![clients, requests].every((count) => Number.isInteger(count) && count > 0)) {
   console.error(
-    "node src/SlowClients.ts [CLIENTS] [REQUESTS]: expected one or two numbers, from 1; 1000 and 2000 unless given"
+    "node src/SlowClients.ts [CLIENTS] [REQUESTS]: expected up to two numbers of at least 1 (default: 1000 2000)"
   )
   process.exit(2)
 }
@@ -31,7 +31,7 @@ const url = await new Promise<URL>((resolve) => {
   })
 })
 
-/** Milliseconds of each request, one after the other on one connection. */
+/** The sorted latencies of sequential requests on one connection (ms). */
 const latencies = async (): Promise<ReadonlyArray<number>> => {
   const times: Array<number> = []
   for (let n = 0; n < requests; n++) {
@@ -47,7 +47,7 @@ const latencies = async (): Promise<ReadonlyArray<number>> => {
   return times.sort((a, b) => a - b)
 }
 
-/** Sends a byte of a header or a body every second, until it is cut off; resolves with the seconds that took. */
+/** Sends a piece of a header or body every second. Resolves with the seconds until the server disconnects it. */
 const slowClient = (n: number): Promise<number> =>
   new Promise((resolve) => {
     const started = performance.now()
@@ -64,7 +64,8 @@ const slowClient = (n: number): Promise<number> =>
     socket.resume()
   })
 
-const percentile = (sorted: ReadonlyArray<number>, share: number) => sorted[Math.floor(sorted.length * share)] ?? NaN
+const percentile = (sorted: ReadonlyArray<number>, quantile: number) =>
+  sorted[Math.floor(sorted.length * quantile)] ?? NaN
 const row = (name: string, times: ReadonlyArray<number>) =>
   console.log(
     `${name.padEnd(24)} p50 ${percentile(times, 0.5).toFixed(2)} ms   p99 ${percentile(times, 0.99).toFixed(2)} ms`
@@ -78,6 +79,6 @@ const during = await latencies()
 row("without slow clients", without)
 row(`with ${clients} slow clients`, during)
 console.log(`p99 with ÷ without: ${(percentile(during, 0.99) / percentile(without, 0.99)).toFixed(2)}`)
-const lasted = (await Promise.all(slow)).sort((a, b) => a - b)
-console.log(`slow clients were cut off after ${lasted[0]!.toFixed(1)} to ${lasted.at(-1)!.toFixed(1)} s`)
+const durations = (await Promise.all(slow)).sort((a, b) => a - b)
+console.log(`slow clients were disconnected after ${durations[0]!.toFixed(1)} to ${durations.at(-1)!.toFixed(1)} s`)
 process.exit()

@@ -1,14 +1,13 @@
-/** Events of 4 KB, no two of which say the same. */
+/** Unique events of 4 KiB. */
 
-/** Bytes of every body. */
-const bodySize = 4096
+const bodyBytes = 4096
 
 const sessions = 1_000
-/** As in a store that was filled before. */
+/** The same numbers as in a store filled by `FilledStore`. */
 export const agents = 50
 export const people = 1_000
 
-/** Numbers below a limit; the same for the same seed. */
+/** Pseudorandom numbers below a limit, determined by the seed. */
 const random = (seed: number) => {
   let state = seed >>> 0
   return (below: number): number => {
@@ -19,7 +18,7 @@ const random = (seed: number) => {
 
 const syllables = ["ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "ze"]
 
-/** About as many words as people use, in a made-up language. */
+/** A vocabulary of random words, about as large as that of a conversation. */
 const words: ReadonlyArray<string> = (() => {
   const next = random(1)
   return Array.from({ length: 4_000 }, () =>
@@ -27,8 +26,8 @@ const words: ReadonlyArray<string> = (() => {
   )
 })()
 
-/** Letters of what the user asks; the answer has the rest. */
-const asked = 2_600
+/** Characters of the user's message. The answer fills the rest of the body. */
+const questionLength = 2_600
 
 const pad = (n: number, digits: number) => String(n).padStart(digits, "0")
 
@@ -53,7 +52,7 @@ const bodyOf = (index: number, fingerprintId: string): Buffer => {
           model: "m-1",
           max_tokens: 1024,
           system: "You answer in the language in which you were asked.",
-          messages: [{ role: "user", content: text(asked) }]
+          messages: [{ role: "user", content: text(questionLength) }]
         },
         output: {
           role: "assistant",
@@ -64,28 +63,28 @@ const bodyOf = (index: number, fingerprintId: string): Buffer => {
         }
       }
     })
-  return Buffer.from(json(text(bodySize - json("").length)))
+  return Buffer.from(json(text(bodyBytes - json("").length)))
 }
 
-/** Where every body has the number of its load. */
-const loadAt = Buffer.byteLength(`{"session":"load `)
+/** Position of the load's number in each body. */
+const loadOffset = Buffer.byteLength(`{"session":"load `)
 
-/** Made once, for any number of loads: each has sessions of its own, so that nothing in it is known from the one before. */
+/** Bodies for any number of loads. Each load has its own session names, so that no session is known from an earlier load. */
 export class Bodies {
   readonly #fingerprintId: string
-  readonly #made: Array<Buffer> = []
+  readonly #bodies: Array<Buffer> = []
   #loads = 0
 
   constructor(fingerprintId: string) {
     this.#fingerprintId = fingerprintId
   }
 
-  /** Good until it is called again. */
+  /** The bodies of the next load. The next call overwrites them. */
   next(count: number): ReadonlyArray<Buffer> {
-    while (this.#made.length < count) this.#made.push(bodyOf(this.#made.length, this.#fingerprintId))
+    while (this.#bodies.length < count) this.#bodies.push(bodyOf(this.#bodies.length, this.#fingerprintId))
     const load = pad(++this.#loads, 4)
-    const bodies = this.#made.slice(0, count)
-    for (const body of bodies) body.write(load, loadAt)
+    const bodies = this.#bodies.slice(0, count)
+    for (const body of bodies) body.write(load, loadOffset)
     return bodies
   }
 }

@@ -1,4 +1,4 @@
-/** The command line of a benchmark: reads it, says what machine this is, and runs the figures that are asked for. */
+/** Parses the command line of a benchmark program, prints the machine, and runs the selected benchmarks. */
 import { cpus } from "node:os"
 import { parseArgs } from "node:util"
 import * as Databases from "./Databases.ts"
@@ -14,40 +14,40 @@ interface NumberOption {
 }
 
 export interface Program<Name extends string> {
-  /** As a person types it. */
+  /** As typed in a shell. */
   readonly command: string
   readonly description: string
-  readonly figures: Readonly<Record<string, (options: Options & Readonly<Record<Name, number>>) => Promise<void>>>
-  /** Whole numbers from 1 that can be given, besides how often to repeat. */
+  readonly benchmarks: Readonly<Record<string, (options: Options & Readonly<Record<Name, number>>) => Promise<void>>>
+  /** Numeric options besides `--runs`. */
   readonly numbers: Readonly<Record<Name, NumberOption>>
-  /** What is recorded where no file is given. */
+  /** The default workload. */
   readonly workload: (fingerprintId: string) => Promise<Workload.Workload>
-  /** When all figures are done, or one has failed. */
+  /** Runs after all benchmarks. */
   readonly close?: () => Promise<void>
 }
 
-const runs: NumberOption = { default: 5, max: 1_000, description: "How often what is timed is repeated" }
+const runs: NumberOption = { default: 5, max: 1_000, description: "Repetitions of each timed measurement" }
 
 const usage = (message: string): never => {
   console.error(message)
   process.exit(2)
 }
 
-const help = ({ command, description, figures, numbers }: Program<string>): string => {
+const help = ({ command, description, benchmarks, numbers }: Program<string>): string => {
   const options: ReadonlyArray<readonly [string, string]> = [
-    ["--only NAME", "One figure; can be given several times"],
+    ["--only NAME", "Run only this benchmark; can be repeated"],
     ...Object.entries({ runs, ...numbers }).map(
       ([name, option]) => [`--${name} N`, `${option.description} (${integer(option.default)})`] as const
     ),
-    ["--no-postgres", "Leave Postgres out"],
-    ["--help", "Say this"]
+    ["--no-postgres", "Skip Postgres"],
+    ["--help", "Print this help"]
   ]
   return [
     `${command} [OPTION...] [FILE...]`,
     description,
     ...options.map(([option, text]) => `  ${option.padEnd(16)}${text}`),
-    `Figures: ${Object.keys(figures).join(", ")}`,
-    "A FILE holds the body of Create Event on every line."
+    `Benchmarks: ${Object.keys(benchmarks).join(", ")}`,
+    "Each line of a FILE is the body of a Create Event request."
   ].join("\n")
 }
 
@@ -68,8 +68,8 @@ const parse = (names: ReadonlyArray<string>) => {
   }
 }
 
-const numberOf = (name: string, { default: unlessGiven, max }: NumberOption, text: unknown): number => {
-  const number = text === undefined ? unlessGiven : Number(text)
+const numberOf = (name: string, { default: defaultValue, max }: NumberOption, text: unknown): number => {
+  const number = text === undefined ? defaultValue : Number(text)
   if (Number.isInteger(number) && number >= 1 && number <= max) return number
   return usage(`--${name} is ${JSON.stringify(text)}: expected a whole number from 1 to ${integer(max)}`)
 }
@@ -84,10 +84,10 @@ export const run = async <Name extends string>(program: Program<Name>): Promise<
       numberOf(name, option, (values as Readonly<Record<string, unknown>>)[name])
     ])
   ) as Record<Name | "runs", number>
-  const names = values.only.length === 0 ? Object.keys(program.figures) : values.only
+  const names = values.only.length === 0 ? Object.keys(program.benchmarks) : values.only
   for (const name of names) {
-    if (!Object.hasOwn(program.figures, name)) {
-      usage(`--only is ${JSON.stringify(name)}: expected one of ${Object.keys(program.figures).join(", ")}`)
+    if (!Object.hasOwn(program.benchmarks, name)) {
+      usage(`--only is ${JSON.stringify(name)}: expected one of ${Object.keys(program.benchmarks).join(", ")}`)
     }
   }
 
@@ -111,9 +111,9 @@ export const run = async <Name extends string>(program: Program<Name>): Promise<
     for (const name of names) {
       progress(name)
       try {
-        await program.figures[name]!({ workloads, postgres, ...numbers })
+        await program.benchmarks[name]!({ workloads, postgres, ...numbers })
       } catch (error) {
-        // The others took long enough.
+        // The other benchmarks still run.
         console.error(`${name} failed:`, error)
         process.exitCode = 1
       }

@@ -1,4 +1,4 @@
-/** Databases that are made for one measurement, and gone after it. */
+/** Temporary databases for single measurements. */
 import type { Storage } from "@tachograph/core"
 import { PostgresStorage } from "@tachograph/storage-postgres"
 import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
@@ -13,11 +13,11 @@ type Sql = SqlClient.SqlClient
 
 export interface Database {
   readonly kind: "SQLite" | "Postgres"
-  /** What a process of its own needs to open it. */
-  readonly place: string
+  /** The argument of `open` in another process. */
+  readonly address: string
   readonly storage: Layer.Layer<Storage, unknown>
   readonly client: Layer.Layer<Sql, unknown>
-  /** With a connection of its own. */
+  /** Opens a connection for `use`. */
   readonly query: <A>(use: (sql: Sql) => Effect.Effect<A, unknown>) => Promise<A>
   readonly remove: () => Promise<void>
 }
@@ -31,7 +31,7 @@ const sqliteAt = (file: string): Omit<Database, "remove"> => {
   const client = SqliteClient.layer({ filename: file })
   return {
     kind: "SQLite",
-    place: `sqlite:${file}`,
+    address: `sqlite:${file}`,
     storage: SqliteStorage.layer({ filename: file }),
     client,
     query: queryOver(client)
@@ -42,14 +42,14 @@ const postgresAt = (url: string, schema: string): Omit<Database, "remove"> => {
   const client = PostgresStorage.client({ url, schema, maxConnections: 1, operationTimeout: 0 })
   return {
     kind: "Postgres",
-    place: `${schema}@${url}`,
+    address: `${schema}@${url}`,
     storage: PostgresStorage.layer({ url, schema }),
     client,
     query: queryOver(client)
   }
 }
 
-/** A file in a folder of its own. */
+/** A file in a new folder. */
 export const sqlite = (): Database => {
   const folder = mkdtempSync(join(tmpdir(), "tachograph-benchmark-"))
   const remove = () => rmSync(folder, { recursive: true, force: true })
@@ -63,7 +63,7 @@ export const sqlite = (): Database => {
   }
 }
 
-/** A schema of its own in a database. */
+/** A new schema in a database. */
 export const postgres = (url: string): Database => {
   const schema = `benchmark_${randomBytes(6).toString("hex")}`
   const database = postgresAt(url, schema)
@@ -76,20 +76,20 @@ export const postgres = (url: string): Database => {
   }
 }
 
-/** What another process has made. */
-export const open = (place: string): Omit<Database, "remove"> => {
-  const [, file] = /^sqlite:(.*)$/s.exec(place) ?? []
+/** Opens a database created by another process. */
+export const open = (address: string): Omit<Database, "remove"> => {
+  const [, file] = /^sqlite:(.*)$/s.exec(address) ?? []
   if (file !== undefined) return sqliteAt(file)
-  const [, schema = "", url = ""] = /^(\w+)@(.*)$/s.exec(place) ?? []
+  const [, schema = "", url = ""] = /^(\w+)@(.*)$/s.exec(address) ?? []
   return postgresAt(url, schema)
 }
 
-export const fileOf = ({ place }: Database): string => place.slice("sqlite:".length)
-export const schemaOf = ({ place }: Database): string => place.slice(0, place.indexOf("@"))
-/** As `tachograph serve` takes it. */
+export const fileOf = ({ address }: Database): string => address.slice("sqlite:".length)
+export const schemaOf = ({ address }: Database): string => address.slice(0, address.indexOf("@"))
+/** The value of `--storage`. */
 export const urlOf = (database: Database): string => {
-  if (database.kind === "SQLite") return database.place
-  const url = new URL(database.place.slice(database.place.indexOf("@") + 1))
+  if (database.kind === "SQLite") return database.address
+  const url = new URL(database.address.slice(database.address.indexOf("@") + 1))
   url.searchParams.set("schema", schemaOf(database))
   return url.href
 }
@@ -101,14 +101,14 @@ export interface OwnPostgres {
   readonly remove: () => Promise<void>
 }
 
-/** The one that is given, or else one of the benchmark's own, with its settings as they come. */
+/** `TACHOGRAPH_TEST_POSTGRES_URL`, or else a new server with default settings. */
 export const startPostgres = async (): Promise<OwnPostgres> => {
-  const given = process.env["TACHOGRAPH_TEST_POSTGRES_URL"]
+  const givenUrl = process.env["TACHOGRAPH_TEST_POSTGRES_URL"]
   const starter = new URL("test/StartPostgres.ts", import.meta.resolve("@tachograph/storage-postgres/package.json"))
   const { startPostgres: start } = (await import(starter.href)) as {
     readonly startPostgres: () => Promise<Omit<OwnPostgres, "version">>
   }
-  const server = given ? { url: given, remove: () => Promise.resolve() } : await start()
+  const server = givenUrl ? { url: givenUrl, remove: () => Promise.resolve() } : await start()
   const [row] = await queryOver(PostgresStorage.client({ url: server.url }))(
     (sql) => sql<{ version: string }>`SELECT current_setting('server_version') AS version`
   )

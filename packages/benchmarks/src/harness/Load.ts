@@ -1,4 +1,4 @@
-/** Load on a server, from another process: events of 4 KB, no two the same. */
+/** Sends load to a server from another process: unique events of 4 KiB. */
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
@@ -7,42 +7,42 @@ import * as Recording from "./Recording.ts"
 export type Load = {
   readonly url: string
   readonly seconds: number
-  /** A path that is asked for, where no events are sent. */
+  /** GET this path instead of sending events. */
   readonly get?: string
 } & (
   | {
-      /** Each of them sends one request after the other, by autocannon. */
+      /** Closed loop by autocannon: each connection waits for its response. */
       readonly connections: number
     }
   | {
-      /** Requests a second, whatever is answered. */
+      /** Open loop: requests per second, independent of the responses. */
       readonly rate: number
     }
 )
 
-export interface Loaded {
-  /** Requests that were answered 200. */
+export interface LoadResult {
+  /** Responses with status 200. */
   readonly perSecond: number
-  /** Answered 503. */
+  /** Responses with status 503. */
   readonly refusedPerSecond: number
-  /** All that was answered anything else, or not at all. */
+  /** Requests with another status or without a response. */
   readonly failed: number
-  /** Milliseconds of what was answered 200. */
+  /** Latency of responses with status 200 (ms). */
   readonly median: number
   readonly percentile99: number
-  /** Bodies that were sent more than once, for want of others. */
+  /** Requests that reused a body, because there were too few. */
   readonly repeated: number
 }
 
 let child: ChildProcess | undefined
 
-/** One process for all loads, because it takes a while to make the bodies; it ends with this one. */
-const loading = async (): Promise<ChildProcess> => {
+/** One process for all loads, because generating the bodies takes a while. It exits with this process. */
+const startLoader = async (): Promise<ChildProcess> => {
   if (child === undefined) {
     const script = fileURLToPath(new URL("LoadProcess.ts", import.meta.url))
     child = fork(script, [await Recording.fingerprintId()], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
-      // In JSON there is no NaN, which is the latency of nothing.
+      // JSON has no NaN, which is the latency without responses.
       serialization: "advanced"
     })
     child.unref()
@@ -51,19 +51,19 @@ const loading = async (): Promise<ChildProcess> => {
   return child
 }
 
-export const run = async (load: Load): Promise<Loaded> => {
-  const loader = await loading()
-  const waiting = new AbortController()
-  const { signal } = waiting
-  // Waited for, it keeps this process alive.
+export const run = async (load: Load): Promise<LoadResult> => {
+  const loader = await startLoader()
+  const controller = new AbortController()
+  const { signal } = controller
+  // The channel keeps this process alive while it waits for the result.
   loader.channel?.ref()
   loader.send(load)
-  const [{ error, loaded }] = (await Promise.race([
+  const [{ error, result }] = (await Promise.race([
     once(loader, "message", { signal }),
-    once(loader, "exit", { signal }).then(() => [{ error: "autocannon's process has ended" }])
-  ])) as [{ readonly loaded?: Loaded; readonly error?: string }]
-  waiting.abort()
+    once(loader, "exit", { signal }).then(() => [{ error: "the load process exited" }])
+  ])) as [{ readonly result?: LoadResult; readonly error?: string }]
+  controller.abort()
   loader.channel?.unref()
-  if (loaded === undefined) throw new Error(`The load on ${load.url} failed: ${error}`)
-  return loaded
+  if (result === undefined) throw new Error(`The load on ${load.url} failed: ${error}`)
+  return result
 }

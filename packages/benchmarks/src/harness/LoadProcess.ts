@@ -1,7 +1,7 @@
-/** Loads servers, in a process of its own: `LoadProcess.ts FINGERPRINT_ID`. One load at a time. */
+/** Process that sends load to servers, one load at a time: `LoadProcess.ts FINGERPRINT_ID`. */
 import autocannon from "autocannon"
 import { Bodies } from "./Bodies.ts"
-import type { Load, Loaded } from "./Load.ts"
+import type { Load, LoadResult } from "./Load.ts"
 import * as OpenLoop from "./OpenLoop.ts"
 import * as Recording from "./Recording.ts"
 import { median } from "./Table.ts"
@@ -9,17 +9,17 @@ import { median } from "./Table.ts"
 const [fingerprintId = ""] = process.argv.slice(2)
 const bodies = new Bodies(fingerprintId)
 
-/** Bodies that are made for every second of a load; a server that takes more of them gets some again. */
+/** Bodies generated for each second of a load. If the server accepts more, bodies are reused. */
 const bodiesPerSecond = 12_000
 
-/** No server answers more than so many a second over one connection. */
+/** The same for each connection: no server responds faster on one connection. */
 const bodiesPerConnection = 2_000
 
-/** Before a load counts that is not asked for by those who get answers, in seconds: its connections have to be opened. */
+/** Warm-up of an open-loop load (s), before responses are counted. */
 const leadIn = 3
 
-/** As many requests as so many connections get answered, one after the other: the bodies that were made, or none. */
-const closedLoop = async (url: string, connections: number, seconds: number, made: ReadonlyArray<Buffer>) => {
+/** Sends requests over `connections` connections, each waiting for its response. Without bodies it sends GET. */
+const closedLoop = async (url: string, connections: number, seconds: number, requests: ReadonlyArray<Buffer>) => {
   const statuses = new Map<number, number>()
   const latencies: Array<number> = []
   let clients = 0
@@ -28,17 +28,17 @@ const closedLoop = async (url: string, connections: number, seconds: number, mad
     const instance = autocannon(
       {
         url,
-        method: made.length === 0 ? "GET" : "POST",
+        method: requests.length === 0 ? "GET" : "POST",
         headers: Recording.headers,
         connections,
         duration: seconds,
         sampleInt: 100,
-        // Every connection has its share of the bodies, and no two send the same.
+        // Each connection gets its own share of the bodies.
         setupClient: (client) => {
-          if (made.length === 0) return
+          if (requests.length === 0) return
           const offset = clients++
           client.setRequests(
-            made.filter((_, index) => index % connections === offset).map((body) => ({ body, method: "POST" }))
+            requests.filter((_, index) => index % connections === offset).map((body) => ({ body, method: "POST" }))
           )
         }
       },
@@ -55,35 +55,35 @@ const closedLoop = async (url: string, connections: number, seconds: number, mad
   return { statuses, latencies, failed: errors, elapsed: (performance.now() - started) / 1_000 }
 }
 
-const wanted = (load: Load): number =>
+const bodyCount = (load: Load): number =>
   "rate" in load
     ? load.rate * (leadIn + load.seconds)
     : load.seconds * Math.min(bodiesPerSecond, bodiesPerConnection * load.connections)
 
-const run = async (load: Load): Promise<Loaded> => {
+const run = async (load: Load): Promise<LoadResult> => {
   const { seconds } = load
   const url = new URL(load.get ?? "/api/v1/events", load.url).href
-  const made = load.get === undefined ? bodies.next(wanted(load)) : []
-  const { elapsed, failed, latencies, statuses }: OpenLoop.Answers =
+  const requests = load.get === undefined ? bodies.next(bodyCount(load)) : []
+  const { elapsed, failed, latencies, statuses }: OpenLoop.Responses =
     "rate" in load
-      ? await OpenLoop.run({ url, headers: Recording.headers, bodies: made, rate: load.rate, leadIn, seconds })
-      : await closedLoop(url, load.connections, seconds, made)
+      ? await OpenLoop.run({ url, headers: Recording.headers, bodies: requests, rate: load.rate, leadIn, seconds })
+      : await closedLoop(url, load.connections, seconds, requests)
   const sorted = latencies.toSorted((a, b) => a - b)
-  const answered = Array.from(statuses.values()).reduce((sum, count) => sum + count, 0)
+  const responses = Array.from(statuses.values()).reduce((sum, count) => sum + count, 0)
   const refused = statuses.get(503) ?? 0
   return {
     perSecond: sorted.length / elapsed,
     refusedPerSecond: refused / elapsed,
-    failed: answered - sorted.length - refused + failed,
+    failed: responses - sorted.length - refused + failed,
     median: sorted.length === 0 ? NaN : median(sorted),
     percentile99: sorted[Math.floor(0.99 * sorted.length)] ?? NaN,
-    repeated: made.length === 0 ? 0 : Math.max(0, answered - made.length)
+    repeated: requests.length === 0 ? 0 : Math.max(0, responses - requests.length)
   }
 }
 
 process.on("message", (load: Load) => {
   run(load).then(
-    (loaded) => process.send?.({ loaded }),
+    (result) => process.send?.({ result }),
     (error) => process.send?.({ error: String(error) })
   )
 })

@@ -1,6 +1,6 @@
 /**
- * Requests at a rate of their own, whatever becomes of those before them. Autocannon's connections wait each for its answer,
- * so that a server that is too slow would be asked for less.
+ * Open-loop load: sends requests at a fixed rate, independent of the responses. Autocannon is closed-loop: its connections
+ * wait for their responses, so a slow server would receive fewer requests.
  */
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
@@ -8,36 +8,36 @@ import { connect, type Socket } from "node:net"
 export interface OpenLoop {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Sent in turn. */
+  /** Sent in order, repeatedly. */
   readonly bodies: ReadonlyArray<Buffer>
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number
-  /** Seconds before anything counts. */
+  /** Warm-up (s), before responses are counted. */
   readonly leadIn: number
   readonly seconds: number
 }
 
-/** What was answered after the lead-in. */
-export interface Answers {
-  /** How many there were, by status. */
+/** Responses after the warm-up. */
+export interface Responses {
+  /** Counts by status. */
   readonly statuses: ReadonlyMap<number, number>
-  /** Milliseconds of each 200. */
+  /** Latency of each 200 (ms). */
   readonly latencies: ReadonlyArray<number>
-  /** Connections that broke, and requests for which there was none left. */
+  /** Broken connections, and requests without a free connection. */
   readonly failed: number
   readonly elapsed: number
 }
 
-/** Connections, each with one request at a time: more than a server lets wait, so that it has to refuse. */
+/** Connections with one request at a time: more than the server queues, so that it has to refuse some. */
 const maxConnections = 6_000
 
-/** Connections that are opened together, before anything is sent. A crowd at the door would wait for the system, for seconds. */
-const openedAtOnce = 100
+/** Connections opened at a time. More would overflow the accept backlog and be retried seconds later. */
+const connectBatch = 100
 
-/** Milliseconds between which requests are due together. */
-const tick = 5
+/** Interval at which due requests are sent (ms). */
+const tickMs = 5
 
-export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenLoop): Promise<Answers> => {
+export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenLoop): Promise<Responses> => {
   const { hostname, pathname, port } = new URL(url)
   const lines = [
     `POST ${pathname} HTTP/1.1`,
@@ -50,7 +50,7 @@ export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenL
   const statuses = new Map<number, number>()
   const latencies: Array<number> = []
   let started = Infinity
-  const counts = () => performance.now() - started >= 1_000 * leadIn
+  const isCounting = () => performance.now() - started >= 1_000 * leadIn
   let sent = 0
   let failed = 0
 
@@ -68,15 +68,15 @@ export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenL
       text = ""
       sentAt.delete(socket)
       idle.push(socket)
-      if (!counts()) return
+      if (!isCounting()) return
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       if (status === 200) latencies.push(latency)
     })
     socket.on("error", () => {})
     socket.on("close", () => {
       all.delete(socket)
-      // Whoever has nothing under way is closed by the server after a while.
-      if (sentAt.delete(socket) && counts()) failed++
+      // Idle connections are closed by the server after a while, which is not a failure.
+      if (sentAt.delete(socket) && isCounting()) failed++
     })
     return socket
   }
@@ -87,7 +87,7 @@ export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenL
     if (socket === undefined && all.size < maxConnections) socket = open()
     const body = bodies[sent++ % bodies.length]!
     if (socket === undefined) {
-      if (counts()) failed++
+      if (isCounting()) failed++
       return
     }
     sentAt.set(socket, performance.now())
@@ -95,7 +95,7 @@ export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenL
   }
 
   while (all.size < maxConnections) {
-    const opened = Array.from({ length: openedAtOnce }, open)
+    const opened = Array.from({ length: connectBatch }, open)
     await Promise.all(opened.map((socket) => once(socket, "connect")))
     idle.push(...opened)
   }
@@ -108,7 +108,7 @@ export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenL
         return resolve()
       }
       while (sent < elapsed * rate) send()
-    }, tick)
+    }, tickMs)
   })
   const elapsed = (performance.now() - started) / 1_000 - leadIn
   sentAt.clear()

@@ -1,15 +1,15 @@
-/** What the figures are given. */
+/** Options of all benchmarks. */
 import type { OwnPostgres } from "./Databases.ts"
 import type { Workload } from "./Workload.ts"
 
 export interface Options {
   readonly workloads: ReadonlyArray<Workload>
-  /** Undefined: figures leave Postgres out. */
+  /** Undefined: Postgres is skipped. */
   readonly postgres: OwnPostgres | undefined
-  /** How often what is timed is repeated. */
+  /** Repetitions of each timed measurement. */
   readonly runs: number
 }
 
-/** The one with the longest histories to its bytes: what is said of a run is said of this one. */
-export const longest = ({ workloads }: Pick<Options, "workloads">): Workload =>
-  workloads.reduce((best, each) => (each.bytes > best.bytes ? each : best))
+/** The workload with the most bytes, which benchmarks of a single run use. */
+export const largest = ({ workloads }: Pick<Options, "workloads">): Workload =>
+  workloads.reduce((best, workload) => (workload.bytes > best.bytes ? workload : best))

@@ -1,22 +1,22 @@
-/** Programs in processes of their own, which say their URL to their parent and end with it. */
+/** Child processes that send their URL to this process and exit with it. */
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** NaN where the system does not say. */
+/** NaN on systems without `/proc`. */
 interface Usage {
-  /** Bytes that it has had written to disks. */
+  /** Bytes written to disk. */
   readonly written: number
-  /** Milliseconds of all its threads together. */
+  /** CPU time of all threads (ms). */
   readonly cpu: number
 }
 
 export interface Running {
   readonly url: string
-  /** What the process has taken so far, as Linux counts it. */
-  readonly used: () => Usage
+  /** The process's resource usage so far. */
+  readonly usage: () => Usage
   readonly stop: () => Promise<void>
 }
 
@@ -28,17 +28,17 @@ const read = (pid: number, file: string): string => {
   }
 }
 
-/** Linux counts processor time in hundredths of a second. */
-const millisecondsOfTick = 10
+/** Linux counts CPU time in ticks of 10 ms. */
+const msPerTick = 10
 
 const usageOf = (pid: number): Usage => {
   const [, written = NaN] = /^write_bytes: (\d+)$/m.exec(read(pid, "io")) ?? []
-  // Behind the name, which may hold anything: the 12th and 13th field are ticks in user and in kernel mode.
+  // The fields follow the process name, which may contain anything. The 12th and 13th are ticks in user and kernel mode.
   const [user = NaN, system = NaN] = read(pid, "stat").split(") ").at(-1)!.split(" ").slice(11, 13)
-  return { written: Number(written), cpu: (Number(user) + Number(system)) * millisecondsOfTick }
+  return { written: Number(written), cpu: (Number(user) + Number(system)) * msPerTick }
 }
 
-/** A field of `/proc/PID/status` that is told in kB, such as VmRSS, in bytes. */
+/** A field of `/proc/PID/status`, converted from kB to bytes. */
 export const memoryOf = (pid: number, field: "VmRSS" | "VmHWM"): number => {
   const [, kilobytes = NaN] = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(read(pid, "status")) ?? []
   return Number(kilobytes) * 1024
@@ -46,18 +46,18 @@ export const memoryOf = (pid: number, field: "VmRSS" | "VmHWM"): number => {
 
 export const start = async (script: URL, args: ReadonlyArray<string>): Promise<Running> => {
   const child = fork(fileURLToPath(script), args, { stdio: ["ignore", "inherit", "inherit", "ipc"] })
-  const ended = once(child, "exit")
-  const failed = ended.then(() => {
-    throw new Error(`${basename(script.pathname)} has ended`)
+  const exited = once(child, "exit")
+  const failed = exited.then(() => {
+    throw new Error(`${basename(script.pathname)} exited`)
   })
   failed.catch(() => {})
   const [{ url }] = (await Promise.race([once(child, "message"), failed])) as [{ readonly url: string }]
   return {
     url,
-    used: () => usageOf(child.pid!),
+    usage: () => usageOf(child.pid!),
     stop: async () => {
       if (child.connected) child.disconnect()
-      await ended
+      await exited
     }
   }
 }

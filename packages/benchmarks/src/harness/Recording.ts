@@ -1,4 +1,4 @@
-/** Records bodies in this process: the whole way of a request, without a socket. */
+/** Records bodies in this process through the fetch handler, without a socket. */
 import { MemoryStorage, type Storage } from "@tachograph/core"
 import { createTachograph } from "@tachograph/router"
 import type { Layer } from "effect"
@@ -8,14 +8,14 @@ const apiKey = "a key for the storage benchmark"
 export const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" }
 export const apiKeys = [apiKey]
 
-/** Whatever is in a file is taken, in bytes. */
+/** Larger than any body of a workload. */
 export const maxBody = 500 * 2 ** 20
 
-/** The same fields have the same id in every store, so that the bodies can be prepared before there is any. */
+/** Equal fingerprints have the same id in every store, so bodies can be prepared before there is a store. */
 export const fingerprint = { language: "js", language_version: "24", system: "storage benchmark" }
 
 export interface Recording {
-  /** Answers the event's id. */
+  /** Returns the event's id. */
   readonly record: (body: Buffer) => Promise<string>
   readonly get: (path: string) => Promise<Response>
   readonly close: () => Promise<void>
@@ -30,7 +30,8 @@ export const open = async (storage: Layer.Layer<Storage, unknown>): Promise<Reco
     record: async (body) => {
       const response = await call("/api/v1/events", { method: "POST", body: new Uint8Array(body) })
       const text = await response.text()
-      if (response.status !== 200) throw new Error(`An event was answered ${response.status}: ${text.slice(0, 500)}`)
+      if (response.status !== 200)
+        throw new Error(`An event was answered with ${response.status}: ${text.slice(0, 500)}`)
       return (JSON.parse(text) as { readonly event_id: string }).event_id
     },
     get: call,
@@ -38,7 +39,7 @@ export const open = async (storage: Layer.Layer<Storage, unknown>): Promise<Reco
   }
 }
 
-/** One after the other. */
+/** Records bodies one after the other and returns the ids of the events. */
 export const recordAll = async (
   storage: Layer.Layer<Storage, unknown>,
   bodies: ReadonlyArray<Buffer>
@@ -50,7 +51,7 @@ export const recordAll = async (
   return ids
 }
 
-/** The id that the fingerprint has, in every store. */
+/** The id of `fingerprint`, the same in every store. */
 export const fingerprintId = async (): Promise<string> => {
   const tachograph = await createTachograph({ storage: MemoryStorage.layer })
   const id = await tachograph.fingerprint(fingerprint)

@@ -1,15 +1,15 @@
-/** Servers of ours and of rivals, in processes of their own, and a client that costs little. */
+/** Starts Tachograph and the baseline servers as processes, and sends requests with a cheap client. */
 import { Agent, request } from "node:http"
 import type { Database } from "./Databases.ts"
 import * as Processes from "./Processes.ts"
 import * as Recording from "./Recording.ts"
 
 export interface ServerOptions {
-  /** False: the payload of every event is one text, compressed by itself. */
+  /** False: each payload is compressed as a whole, without deduplication. */
   readonly pieces?: boolean
-  /** Answers `GET /row` too. */
+  /** Adds the route `GET /row`. */
   readonly row?: boolean
-  /** False: every event is a transaction of its own, as many at once as there are connections to the database. */
+  /** False: each event is a separate transaction, with as many concurrent transactions as database connections. */
   readonly groupCommit?: boolean
 }
 
@@ -22,7 +22,7 @@ export interface Client {
 
 export type Server = Processes.Running & Omit<Client, "close">
 
-/** One request at a time on each of 64 connections; whatever is not answered 200 rejects. */
+/** A client with up to 64 connections. Rejects on any status but 200. */
 export const clientOf = (url: string): Client => {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const call = (method: string, path: string, body?: Buffer | string) =>
@@ -31,16 +31,18 @@ export const clientOf = (url: string): Client => {
       const outgoing = request(
         new URL(path, url),
         { method, agent, headers: { ...Recording.headers, ...length } },
-        (answer) => {
+        (response) => {
           const chunks: Array<Buffer> = []
-          answer.on("data", (chunk: Buffer) => chunks.push(chunk))
-          answer.on("error", reject)
-          answer.on("end", () => {
+          response.on("data", (chunk: Buffer) => chunks.push(chunk))
+          response.on("error", reject)
+          response.on("end", () => {
             const bytes = Buffer.concat(chunks)
-            if (answer.statusCode === 200) resolve(bytes)
+            if (response.statusCode === 200) resolve(bytes)
             else
               reject(
-                new Error(`${method} ${path} was answered ${answer.statusCode}: ${bytes.toString().slice(0, 500)}`)
+                new Error(
+                  `${method} ${path} was answered with ${response.statusCode}: ${bytes.toString().slice(0, 500)}`
+                )
               )
           })
         }
@@ -68,32 +70,32 @@ const serverOf = (running: Processes.Running): Server => {
   }
 }
 
-const startOurs = async (place: string, options: ServerOptions): Promise<Server> => {
+const startTachograph = async (address: string, options: ServerOptions): Promise<Server> => {
   const script = new URL("ServerProcess.ts", import.meta.url)
-  const server = serverOf(await Processes.start(script, [place, JSON.stringify(options)]))
+  const server = serverOf(await Processes.start(script, [address, JSON.stringify(options)]))
   await server.put("/api/v1/fingerprints", Recording.fingerprint)
   return server
 }
 
-export const start = ({ place }: Pick<Database, "place">, options: ServerOptions = {}): Promise<Server> =>
-  startOurs(place, options)
+export const start = ({ address }: Pick<Database, "address">, options: ServerOptions = {}): Promise<Server> =>
+  startTachograph(address, options)
 
-/** The same routes over nothing: what is decoded is thrown away, or else the storage is a memory that keeps no events. */
-export const startWithout = (what: "recorder" | "storage"): Promise<Server> => startOurs(`without ${what}`, {})
+/** Tachograph with a stub: a recorder that discards each decoded event, or a storage that discards each batch. */
+export const startWithStub = (stub: "recorder" | "storage"): Promise<Server> => startTachograph(`without ${stub}`, {})
 
-/** One of the programs in `rivals/`. */
-export const startRival = async (name: string, ...args: ReadonlyArray<string>): Promise<Server> =>
-  serverOf(await Processes.start(new URL(`../rivals/${name}.ts`, import.meta.url), args))
+/** Starts a program in `baselines/`. */
+export const startBaseline = async (name: string, ...args: ReadonlyArray<string>): Promise<Server> =>
+  serverOf(await Processes.start(new URL(`../baselines/${name}.ts`, import.meta.url), args))
 
-/** Sends all bodies, over so many connections. */
+/** Sends all bodies over `connections` connections. */
 export const sendAll = async (server: Pick<Client, "post">, bodies: ReadonlyArray<Buffer>, connections: number) => {
-  const waiting = bodies.values()
+  const remaining = bodies.values()
   const send = async () => {
-    for (const body of waiting) await server.post("/api/v1/events", body)
+    for (const body of remaining) await server.post("/api/v1/events", body)
   }
   await Promise.all(Array.from({ length: connections }, send))
 }
 
-/** The same run under the name of another session: what warms a server up has to be as long as what is measured. */
-export const warmUp = (bodies: ReadonlyArray<Buffer>): ReadonlyArray<Buffer> =>
+/** The same run under other session names, to warm up a server with as many events as are measured. */
+export const warmUpBodies = (bodies: ReadonlyArray<Buffer>): ReadonlyArray<Buffer> =>
   bodies.map((body) => Buffer.from(body.toString().replace('"session":"', '"session":"warm-up ')))

@@ -1,4 +1,4 @@
-/** The events that are recorded: the bodies of Create Event, as they stand in a file. */
+/** Workloads: the bodies of Create Event requests, from a file or generated. */
 import { spawn } from "node:child_process"
 import { createReadStream, existsSync } from "node:fs"
 import { basename } from "node:path"
@@ -8,12 +8,12 @@ import { fileURLToPath } from "node:url"
 export interface Workload {
   readonly name: string
   readonly bodies: ReadonlyArray<Buffer>
-  /** Bytes of the bodies. */
+  /** Total size of the bodies. */
   readonly bytes: number
 }
 
-const beside = (name: string) => fileURLToPath(new URL(`../../../../../shared/workloads/${name}`, import.meta.url))
-const expander = beside("expand.mjs")
+const sharedFile = (name: string) => fileURLToPath(new URL(`../../../../../shared/workloads/${name}`, import.meta.url))
+const expander = sharedFile("expand.mjs")
 
 const make = (name: string, bodies: ReadonlyArray<Buffer>): Workload => ({
   name,
@@ -21,24 +21,24 @@ const make = (name: string, bodies: ReadonlyArray<Buffer>): Workload => ({
   bytes: bodies.reduce((sum, body) => sum + body.length, 0)
 })
 
-/** With the fingerprint that the benchmark has registered in place of the file's own; nothing else is touched. */
+/** Replaces the fingerprint's id with that of the benchmark's fingerprint. The rest of the line is unchanged. */
 const withFingerprint = (line: string, fingerprintId: string): Buffer => {
-  const { fingerprint_id: found } = JSON.parse(line) as { readonly fingerprint_id: string }
+  const { fingerprint_id: original } = JSON.parse(line) as { readonly fingerprint_id: string }
   return Buffer.from(
-    found === fingerprintId ? line : line.replace(JSON.stringify(found), JSON.stringify(fingerprintId))
+    original === fingerprintId ? line : line.replace(JSON.stringify(original), JSON.stringify(fingerprintId))
   )
 }
 
 const firstLine = async (file: string): Promise<string> => {
   for await (const line of createInterface({ input: createReadStream(file) })) if (line.trim() !== "") return line
-  throw new Error(`${file} is empty: expected a file with the body of an event on every line`)
+  throw new Error(`${file} is empty: expected the body of an event on each line`)
 }
 
 const linesOf = async (file: string, fingerprintId: string) => {
   const isEvents = "event_name" in (JSON.parse(await firstLine(file)) as object)
   if (isEvents) return createReadStream(file)
   if (!existsSync(expander)) {
-    throw new Error(`${file} holds no bodies of events, and ${expander}, which could make some of it, is not there`)
+    throw new Error(`${file} contains no bodies of events, and the program to expand it, ${expander}, does not exist`)
   }
   const child = spawn(process.execPath, [expander, file, fingerprintId], { stdio: ["ignore", "pipe", "inherit"] })
   return child.stdout
@@ -52,21 +52,21 @@ export const read = async (file: string, fingerprintId: string): Promise<Workloa
   return make(basename(file), bodies)
 }
 
-/** Calls of the project's own run. */
+/** Calls of the generated run. */
 const sampleCalls = 300
 
-/** The project's own, for whoever has no file. */
+/** A generated run, for use without a file. */
 export const sample = async (fingerprintId: string): Promise<Workload> => {
-  // Brings vitest along, which is not wanted in what is measured.
+  // Imported only here: it loads vitest, which must not affect measurements.
   const { Replay } = await import("@tachograph/testkit")
   return make(
-    "a sample run, made up",
+    "generated sample run",
     Array.from(Replay.sampleRun(fingerprintId, sampleCalls), (body) => Buffer.from(body))
   )
 }
 
-/** The run of a coding agent that lies beside the project, or else the project's own. */
+/** The recorded run of a coding agent if it exists beside the repository, or else the generated run. */
 export const codingRun = async (fingerprintId: string): Promise<Workload> => {
-  const file = beside("coding-run.json")
+  const file = sharedFile("coding-run.json")
   return existsSync(file) ? read(file, fingerprintId) : sample(fingerprintId)
 }

@@ -1,4 +1,4 @@
-/** What it brings that requests share a transaction, and what it costs one that is alone. */
+/** Throughput gained by group commit, and its latency on a single connection. */
 import * as Databases from "../harness/Databases.ts"
 import { progress } from "../harness/Table.ts"
 import { compare } from "./Comparison.ts"
@@ -6,21 +6,21 @@ import type { Options } from "./Options.ts"
 import * as Servers from "./Servers.ts"
 
 const onAndOff = (make: () => Databases.Database): ReadonlyArray<Servers.Contender> => [
-  Servers.ours("group commit on", make),
-  Servers.ours("group commit off", make, { groupCommit: false })
+  Servers.tachograph("group commit on", make),
+  Servers.tachograph("group commit off", make, { groupCommit: false })
 ]
 
-const off = "Off: every event is a transaction of its own, ten at once in Postgres, as many as it has connections."
+const off = "Off: each event is a separate transaction; ten concurrent ones in Postgres, one per connection."
 
 export const groupCommit = async (options: Options): Promise<void> => {
-  if (options.postgres === undefined) return progress("group-commit: only where there is Postgres; left out")
+  if (options.postgres === undefined) return progress("group-commit: skipped, needs Postgres")
   const { url } = options.postgres
   await compare(options, {
     title: "Group commit, Postgres",
     connections: 64,
     contenders: onAndOff(() => Databases.postgres(url)),
     key: "perSecond",
-    asked: "≥ 2×",
+    target: "≥ 2×",
     notes: [off]
   })
 }
@@ -32,11 +32,11 @@ export const latency = async (options: Options): Promise<void> => {
       connections: 1,
       contenders: onAndOff(make),
       key: "median",
-      asked: "≤ 1.1×",
+      target: "≤ 1.1×",
       notes: [off]
     })
   await latencyOf("SQLite", Databases.sqlite)
-  if (options.postgres === undefined) return progress("latency: without Postgres")
+  if (options.postgres === undefined) return progress("latency: Postgres skipped")
   const { url } = options.postgres
   await latencyOf("Postgres", () => Databases.postgres(url))
 }

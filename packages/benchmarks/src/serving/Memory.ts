@@ -1,10 +1,10 @@
-/** What `tachograph serve` takes of the memory. */
+/** Memory of `tachograph serve`. */
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Databases from "../harness/Databases.ts"
-import { longest } from "../harness/Options.ts"
+import { largest } from "../harness/Options.ts"
 import * as Processes from "../harness/Processes.ts"
 import * as Recording from "../harness/Recording.ts"
 import { clientOf, sendAll } from "../harness/Servers.ts"
@@ -13,53 +13,53 @@ import type { Options } from "./Options.ts"
 
 const connections = 16
 
-/** How long a server that has started is left alone, in milliseconds. */
-const idleFor = 2_000
+/** How long a started server stays idle before its memory is measured (ms). */
+const idleMs = 2_000
 
-/** Out of the sources, as `npm start` does it; or as it was installed, if that is where it is. */
+/** The `main.js` of an installed package. Default: the sources, as with `npm start`. */
 const installed = process.env["TACHOGRAPH_BENCHMARK_MAIN"]
 const main = installed ?? fileURLToPath(new URL("src/main.ts", import.meta.resolve("@tachograph/server/package.json")))
 
-/** Sources that were compiled before need not be compiled again, in memory that stays. */
-const compiled = installed === undefined ? { NODE_COMPILE_CACHE: resolve("node_modules/.cache/node") } : {}
+/** With a compile cache the server does not compile the sources, which would use memory. */
+const cacheVariables = installed === undefined ? { NODE_COMPILE_CACHE: resolve("node_modules/.cache/node") } : {}
 
-/** As an operator starts it; `place` as a person would write it. */
+/** Starts the command as an operator does. */
 const serve = async (storage: string) => {
   const [apiKey = ""] = Recording.apiKeys
   const child = spawn(process.execPath, [main, "serve", "--port", "0", "--storage", storage], {
-    env: { ...process.env, ...compiled, TACHOGRAPH_API_KEY: apiKey },
+    env: { ...process.env, ...cacheVariables, TACHOGRAPH_API_KEY: apiKey },
     stdio: ["ignore", "pipe", "inherit"]
   })
-  const ended = once(child, "exit")
+  const exited = once(child, "exit")
   const url = await Promise.race([
-    new Promise<string>((found) => {
+    new Promise<string>((resolveUrl) => {
       let output = ""
       child.stdout.on("data", (chunk) => {
         const match = /^Tachograph +(\S+)$/m.exec((output += chunk))
-        if (match !== null) found(match[1]!)
+        if (match !== null) resolveUrl(match[1]!)
       })
     }),
-    ended.then(() => {
-      throw new Error(`tachograph serve has ended`)
+    exited.then(() => {
+      throw new Error(`tachograph serve exited`)
     })
   ])
   const stop = async () => {
     child.kill("SIGTERM")
-    await ended
+    await exited
   }
   return { pid: child.pid!, url, stop }
 }
 
-interface Taken {
+interface Measured {
   readonly idle: number
   readonly peak: number
 }
 
-const measure = async (storage: string, bodies: ReadonlyArray<Buffer>): Promise<Taken> => {
+const measure = async (storage: string, bodies: ReadonlyArray<Buffer>): Promise<Measured> => {
   const { pid, stop, url } = await serve(storage)
   const client = clientOf(url)
   try {
-    await new Promise((done) => setTimeout(done, idleFor))
+    await new Promise((done) => setTimeout(done, idleMs))
     const idle = Processes.memoryOf(pid, "VmRSS")
     await client.put("/api/v1/fingerprints", Recording.fingerprint)
     await sendAll(client, bodies, connections)
@@ -71,32 +71,32 @@ const measure = async (storage: string, bodies: ReadonlyArray<Buffer>): Promise<
 }
 
 export const memory = async (options: Options): Promise<void> => {
-  const { bodies, name } = longest(options)
+  const { bodies, name } = largest(options)
   const makers = [
     Databases.sqlite,
     ...(options.postgres === undefined ? [] : [() => Databases.postgres(options.postgres!.url)])
   ]
-  // Compiles the sources, where they are not compiled yet.
-  execFileSync(process.execPath, [main, "--version"], { env: { ...process.env, ...compiled } })
+  // Fills the compile cache.
+  execFileSync(process.execPath, [main, "--version"], { env: { ...process.env, ...cacheVariables } })
   const rows: Array<ReadonlyArray<string>> = []
   for (const make of makers) {
-    const taken: Array<Taken> = []
+    const measured: Array<Measured> = []
     let kind = ""
     for (let run = 1; run <= options.runs; run++) {
       const database = make()
       kind = database.kind
       progress(`memory: ${kind}, ${run} of ${options.runs}`)
-      taken.push(await measure(Databases.urlOf(database), bodies).finally(database.remove))
+      measured.push(await measure(Databases.urlOf(database), bodies).finally(database.remove))
     }
-    const megabytesOf = (key: keyof Taken) => spread(taken.map((each) => each[key] / 1e6))
+    const megabytesOf = (key: keyof Measured) => spread(measured.map((each) => each[key] / 1e6))
     rows.push([kind, megabytesOf("idle"), "≤ 120", megabytesOf("peak"), "≤ 300"])
   }
   print({
     title: `Memory of one server process, MB`,
-    columns: ["in", "idle", "asked", "at most", "asked"],
+    columns: ["storage", "idle", "target", "peak", "target"],
     rows,
     notes: [
-      `\`tachograph serve\`, its resident memory by Linux's count: ${idleFor / 1_000} s after its start, and the most while ${name} is recorded over ` +
+      `Resident memory of \`tachograph serve\` (Linux): ${idleMs / 1_000} s after its start, and the peak while recording ${name} over ` +
         `${connections} connections. Medians of ${options.runs} (range), a new process each time.`
     ]
   })

@@ -1,8 +1,8 @@
 import type * as Harness from "../harness/Options.ts"
 
 export interface Options extends Harness.Options {
-  /** How long each load lasts. */
+  /** Duration of each load. */
   readonly seconds: number
-  /** How many events there are in a store that is full. */
+  /** Events in a large store. */
   readonly events: number
 }

@@ -1,4 +1,4 @@
-/** What a server still does when three times as much is asked of it as it can do. */
+/** Throughput at three times the load that saturates the server. */
 import * as Databases from "../harness/Databases.ts"
 import * as Load from "../harness/Load.ts"
 import { integer, print, progress, spread } from "../harness/Table.ts"
@@ -6,29 +6,29 @@ import { ratioOf } from "./Comparison.ts"
 import type { Options } from "./Options.ts"
 import * as Servers from "./Servers.ts"
 
-/** With how many connections the peak is looked for. */
+/** Numbers of connections with which the peak throughput is measured. */
 const connectionCounts = [16, 64, 128]
 
-/** How much more is asked than the peak. */
-const excess = 3
+/** Offered load, as a multiple of the peak. */
+const loadFactor = 3
 
 interface Run {
   readonly peak: number
-  readonly asked: number
-  readonly overloaded: Load.Loaded
+  readonly offered: number
+  readonly overloaded: Load.LoadResult
 }
 
 const measure = async ({ open }: Servers.Contender, seconds: number): Promise<Run> => {
   const { close, server } = await open()
   try {
-    const speeds: Array<number> = []
+    const rates: Array<number> = []
     for (const connections of connectionCounts) {
       await Load.run({ url: server.url, connections, seconds: 1 })
-      speeds.push((await Load.run({ url: server.url, connections, seconds })).perSecond)
+      rates.push((await Load.run({ url: server.url, connections, seconds })).perSecond)
     }
-    const peak = Math.max(...speeds)
-    const rate = Math.round(excess * peak)
-    return { peak, asked: rate, overloaded: await Load.run({ url: server.url, seconds, rate }) }
+    const peak = Math.max(...rates)
+    const rate = Math.round(loadFactor * peak)
+    return { peak, offered: rate, overloaded: await Load.run({ url: server.url, seconds, rate }) }
   } finally {
     await close()
   }
@@ -37,38 +37,38 @@ const measure = async ({ open }: Servers.Contender, seconds: number): Promise<Ru
 export const overload = async (options: Options): Promise<void> => {
   const url = options.postgres?.url
   const contenders = [
-    Servers.ours("SQLite", Databases.sqlite),
-    ...(url === undefined ? [] : [Servers.ours("Postgres", () => Databases.postgres(url))])
+    Servers.tachograph("SQLite", Databases.sqlite),
+    ...(url === undefined ? [] : [Servers.tachograph("Postgres", () => Databases.postgres(url))])
   ]
-  const taken = contenders.map(() => [] as Array<Run>)
+  const results = contenders.map(() => [] as Array<Run>)
   for (let run = 1; run <= options.runs; run++) {
     for (const [index, contender] of contenders.entries()) {
       progress(`overload: ${contender.name}, ${run} of ${options.runs}`)
-      taken[index]!.push(await measure(contender, options.seconds))
+      results[index]!.push(await measure(contender, options.seconds))
     }
   }
   print({
-    title: "Three times the load that saturates it",
+    title: "Overload: three times the saturating load",
     columns: [
-      "in",
-      "peak, 200 a second",
-      "asked a second",
-      "then 200 a second",
-      "503 a second",
-      "other answers or none, in all",
-      "ms to a 200, median",
-      "then ÷ peak",
-      "asked"
+      "storage",
+      "peak 200/s",
+      "offered/s",
+      "200/s under overload",
+      "503/s",
+      "other or no responses",
+      "median ms of 200",
+      "overload ÷ peak",
+      "target"
     ],
     rows: contenders.map(({ name }, index) => {
-      const runs = taken[index]!
+      const runs = results[index]!
       const peaks = runs.map(({ peak }) => peak)
       const goodput = runs.map(({ overloaded }) => overloaded.perSecond)
       return [
         name,
         spread(peaks, 0),
         spread(
-          runs.map(({ asked }) => asked),
+          runs.map(({ offered }) => offered),
           0
         ),
         spread(goodput, 0),
@@ -86,8 +86,8 @@ export const overload = async (options: Options): Promise<void> => {
       ]
     }),
     notes: [
-      `The peak is the best of ${connectionCounts.join(", ")} connections, ${options.seconds} s each. Then the same server is sent ${excess} times as ` +
-        `much, whatever it answers, for ${options.seconds} s that count and some before them. Medians of ${options.runs} (range). Bodies of 4 KB.`
+      `The peak is the best of ${connectionCounts.join(", ")} connections, ${options.seconds} s each. Then the same server gets ${loadFactor} times as ` +
+        `many requests, independent of its responses, for ${options.seconds} s after a warm-up. Medians of ${options.runs} (range). Bodies of 4 KB.`
     ]
   })
 }

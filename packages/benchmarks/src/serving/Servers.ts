@@ -1,4 +1,4 @@
-/** The servers that are compared, each with a database of its own that goes with it. */
+/** The servers that are compared, each with its own temporary database. */
 import * as Databases from "../harness/Databases.ts"
 import * as Harness from "../harness/Servers.ts"
 
@@ -12,7 +12,7 @@ export interface Contender {
   readonly open: () => Promise<Open>
 }
 
-const opened = async (database: Databases.Database | undefined, start: Promise<Harness.Server>): Promise<Open> => {
+const openWith = async (database: Databases.Database | undefined, start: Promise<Harness.Server>): Promise<Open> => {
   try {
     const server = await start
     const close = async () => {
@@ -26,36 +26,40 @@ const opened = async (database: Databases.Database | undefined, start: Promise<H
   }
 }
 
-/** Over a database that is made for it. */
-export const ours = (name: string, make: () => Databases.Database, options: Harness.ServerOptions = {}): Contender => ({
+/** Tachograph with a new database. */
+export const tachograph = (
+  name: string,
+  make: () => Databases.Database,
+  options: Harness.ServerOptions = {}
+): Contender => ({
   name,
   open: () => {
     const database = make()
-    return opened(database, Harness.start(database, options))
+    return openWith(database, Harness.start(database, options))
   }
 })
 
-/** Over a database that stays. */
-export const oursOver = (name: string, database: Databases.Database): Contender => ({
+/** Tachograph with an existing database, which is not removed. */
+export const tachographOver = (name: string, database: Databases.Database): Contender => ({
   name,
-  open: () => opened(undefined, Harness.start(database))
+  open: () => openWith(undefined, Harness.start(database))
 })
 
-export const without = (name: string, what: "recorder" | "storage"): Contender => ({
+export const withStub = (name: string, stub: "recorder" | "storage"): Contender => ({
   name,
-  open: () => opened(undefined, Harness.startWithout(what))
+  open: () => openWith(undefined, Harness.startWithStub(stub))
 })
 
 export const rawHttp: Contender = {
   name: "(a) node:http and JSON.parse",
-  open: () => opened(undefined, Harness.startRival("RawHttp"))
+  open: () => openWith(undefined, Harness.startBaseline("RawHttp"))
 }
 
 export const httpSqlite: Contender = {
   name: "(b) node:http and node:sqlite",
   open: () => {
     const database = Databases.sqlite()
-    return opened(database, Harness.startRival("HttpSqlite", Databases.fileOf(database)))
+    return openWith(database, Harness.startBaseline("HttpSqlite", Databases.fileOf(database)))
   }
 }
 
@@ -63,12 +67,12 @@ export const fastifyPg = (url: string): Contender => ({
   name: "(c) Fastify and pg",
   open: () => {
     const database = Databases.postgres(url)
-    return opened(database, Harness.startRival("FastifyPg", url, Databases.schemaOf(database)))
+    return openWith(database, Harness.startBaseline("FastifyPg", url, Databases.schemaOf(database)))
   }
 })
 
-/** Somebody's application, with Tachograph in front of its routes or without. */
+/** An Express application, with Tachograph mounted before its routes or without. */
 export const express = (name: string, mounted: "mounted" | "alone"): Contender => ({
   name,
-  open: () => opened(undefined, Harness.startRival("ExpressApp", mounted))
+  open: () => openWith(undefined, Harness.startBaseline("ExpressApp", mounted))
 })

@@ -1,4 +1,4 @@
-/** Events a second, against what somebody could use instead. */
+/** Events per second, compared with simpler servers. */
 import * as Databases from "../harness/Databases.ts"
 import { progress } from "../harness/Table.ts"
 import { compare } from "./Comparison.ts"
@@ -11,15 +11,15 @@ export const route = (options: Options): Promise<void> =>
     title: "The events route without storage",
     connections: 32,
     contenders: [
-      Servers.without("Tachograph, without storage", "recorder"),
-      Servers.without("the same, and all but the storage", "storage"),
+      Servers.withStub("Tachograph without recorder", "recorder"),
+      Servers.withStub("Tachograph without storage", "storage"),
       Servers.rawHttp
     ],
     key: "perSecond",
-    asked: "≥ 0.5×",
+    target: "≥ 0.5×",
     notes: [
-      "Without storage: the router as it is, key, checks and receipt; an event is thrown away where the recorder would take it. " +
-        "All but the storage: payloads are split, compressed and gathered into batches, which a storage takes and forgets."
+      "Without recorder: the router checks the key, validates the event and returns a receipt; the recorder is a stub. " +
+        "Without storage: payloads are also split, compressed and collected into batches; the storage is a stub."
     ]
   })
 
@@ -27,30 +27,30 @@ export const sqlite = (options: Options): Promise<void> =>
   compare(options, {
     title: "SQLite",
     connections: 64,
-    contenders: [Servers.ours("Tachograph, SQLite", Databases.sqlite), Servers.httpSqlite],
+    contenders: [Servers.tachograph("Tachograph, SQLite", Databases.sqlite), Servers.httpSqlite],
     key: "perSecond",
-    asked: "≥ 0.5×"
+    target: "≥ 0.5×"
   })
 
 export const postgres = async (options: Options): Promise<void> => {
-  if (options.postgres === undefined) return progress("postgres: only where there is Postgres; left out")
+  if (options.postgres === undefined) return progress("postgres: skipped, needs Postgres")
   const { url } = options.postgres
   await compare(options, {
     title: "Postgres",
     connections: 64,
-    contenders: [Servers.ours("Tachograph, Postgres", () => Databases.postgres(url)), Servers.fastifyPg(url)],
+    contenders: [Servers.tachograph("Tachograph, Postgres", () => Databases.postgres(url)), Servers.fastifyPg(url)],
     key: "perSecond",
-    asked: "≥ 2×"
+    target: "≥ 2×"
   })
 }
 
-/** What it costs the routes of an application that Tachograph stands in front of. */
+/** The cost for an application's own routes when Tachograph is mounted before them. */
 export const embed = (options: Options): Promise<void> =>
   compare(options, {
     title: "An Express application's own route",
     connections: 32,
     get: "/own",
-    contenders: [Servers.express("Express, Tachograph in front", "mounted"), Servers.express("Express alone", "alone")],
+    contenders: [Servers.express("Express with Tachograph", "mounted"), Servers.express("Express alone", "alone")],
     key: "perSecond",
-    asked: "≥ 0.95×"
+    target: "≥ 0.95×"
   })

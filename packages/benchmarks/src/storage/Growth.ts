@@ -1,28 +1,28 @@
-/** Whether what a call writes grows with the history that it carries. */
+/** Checks that the bytes written per call do not grow with the history that the call repeats. */
 import { Effect } from "effect"
 import * as Databases from "../harness/Databases.ts"
-import { longest, type Options } from "../harness/Options.ts"
+import { largest, type Options } from "../harness/Options.ts"
 import * as Recording from "../harness/Recording.ts"
 import { decimal, integer, print, progress, times } from "../harness/Table.ts"
 
 interface Call {
-  /** Bytes by which the body is longer than the one before. */
-  readonly longer: number
-  /** Bytes of what is new, by the store's own counters. */
-  readonly fresh: number
-  /** Bytes of packs and shared pieces. */
-  readonly stored: number
-  /** Bytes of the write-ahead log. */
-  readonly log: number
+  /** Difference of the body's length to the previous body's. */
+  readonly addedBytes: number
+  /** New bytes, by the store's own counters. */
+  readonly newBytes: number
+  /** Size of packs and shared pieces. */
+  readonly storedBytes: number
+  /** Bytes written to the write-ahead log. */
+  readonly logBytes: number
 }
 
 interface Counters {
-  readonly fresh: number
-  readonly stored: number
-  readonly log: number
+  readonly newBytes: number
+  readonly storedBytes: number
+  readonly logBytes: number
 }
 
-/** The counters as they stand. SQLite's log is emptied, so that it holds one call's writes at a time. */
+/** Reads the counters. Truncates SQLite's log, so that it contains the writes of one call at a time. */
 const read = (database: Databases.Database, logBefore: number): Promise<Counters> =>
   database.query((sql) =>
     Effect.gen(function* () {
@@ -36,7 +36,7 @@ const read = (database: Databases.Database, logBefore: number): Promise<Counters
       }
       const [row] = yield* sql<{ fresh: number | string; stored: number | string }>`
         SELECT coalesce(sum(new_bytes), 0) AS fresh, coalesce(sum(stored_bytes), 0) AS stored FROM storage_usage`
-      return { fresh: Number(row!.fresh), stored: Number(row!.stored), log }
+      return { newBytes: Number(row!.fresh), storedBytes: Number(row!.stored), logBytes: log }
     })
   )
 
@@ -47,12 +47,12 @@ const record = async (database: Databases.Database, bodies: ReadonlyArray<Buffer
   let length = 0
   for (const body of bodies) {
     await recording.record(body)
-    const after = await read(database, before.log)
+    const after = await read(database, before.logBytes)
     calls.push({
-      longer: Math.max(0, body.length - length),
-      fresh: after.fresh - before.fresh,
-      stored: after.stored - before.stored,
-      log: after.log - before.log
+      addedBytes: Math.max(0, body.length - length),
+      newBytes: after.newBytes - before.newBytes,
+      storedBytes: after.storedBytes - before.storedBytes,
+      logBytes: after.logBytes - before.logBytes
     })
     before = after
     length = body.length
@@ -61,12 +61,12 @@ const record = async (database: Databases.Database, bodies: ReadonlyArray<Buffer
   return calls
 }
 
-/** Calls in each of the two windows. */
+/** Calls in each of the two compared windows. */
 const window = 50
 
 export const growth = async (options: Options): Promise<void> => {
-  const { bodies, name } = longest(options)
-  if (bodies.length < 3 * window) return progress(`growth: ${name} has fewer than ${3 * window} events; left out`)
+  const { bodies, name } = largest(options)
+  if (bodies.length < 3 * window) return progress(`growth: skipped, ${name} has fewer than ${3 * window} events`)
   const databases = [Databases.sqlite(), ...(options.postgres ? [Databases.postgres(options.postgres.url)] : [])]
   for (const database of databases) {
     progress(`growth: ${name} into ${database.kind}, call by call`)
@@ -75,17 +75,24 @@ export const growth = async (options: Options): Promise<void> => {
       [`${window + 1} to ${2 * window}`, calls.slice(window, 2 * window)],
       [`the last ${window}`, calls.slice(-window)]
     ] as const
-    const sums = windows.map(([label, of]) => {
-      const sum = (key: keyof Call) => of.reduce((total, call) => total + call[key], 0)
-      return { label, longer: sum("longer"), fresh: sum("fresh"), stored: sum("stored"), log: sum("log") }
+    const sums = windows.map(([label, windowCalls]) => {
+      const sum = (key: keyof Call) => windowCalls.reduce((total, call) => total + call[key], 0)
+      return {
+        label,
+        addedBytes: sum("addedBytes"),
+        newBytes: sum("newBytes"),
+        storedBytes: sum("storedBytes"),
+        logBytes: sum("logBytes")
+      }
     })
-    const perByte = (key: "stored" | "log", of: "fresh" | "longer") => sums.map((each) => each[key] / each[of])
+    const perByte = (key: "storedBytes" | "logBytes", base: "newBytes" | "addedBytes") =>
+      sums.map((each) => each[key] / each[base])
     const ratio = ([early = NaN, late = NaN]: ReadonlyArray<number>) => late / early
     print({
       title: `Bytes written per call, ${name} in ${database.kind}`,
       columns: [
         "calls",
-        "bytes longer than the call before",
+        "bytes longer than the previous call",
         "new bytes",
         "packs and pieces",
         "per new byte",
@@ -94,20 +101,20 @@ export const growth = async (options: Options): Promise<void> => {
       ],
       rows: sums.map((each) => [
         each.label,
-        integer(each.longer),
-        integer(each.fresh),
-        integer(each.stored),
-        decimal(each.stored / each.fresh, 3),
-        integer(each.log),
-        decimal(each.log / each.fresh, 2)
+        integer(each.addedBytes),
+        integer(each.newBytes),
+        integer(each.storedBytes),
+        decimal(each.storedBytes / each.newBytes, 3),
+        integer(each.logBytes),
+        decimal(each.logBytes / each.newBytes, 2)
       ]),
       notes: [
-        `The last ${window} calls against the earlier ones, per new byte: packs and pieces ${times(ratio(perByte("stored", "fresh")))}, ` +
-          `log ${times(ratio(perByte("log", "fresh")))}. Per byte that a body is longer than the one before: ` +
-          `${times(ratio(perByte("stored", "longer")))} and ${times(ratio(perByte("log", "longer")))}. ` +
+        `The last ${window} calls compared with calls ${window + 1} to ${2 * window}, per new byte: packs and pieces ${times(ratio(perByte("storedBytes", "newBytes")))}, ` +
+          `log ${times(ratio(perByte("logBytes", "newBytes")))}. Per byte that a body is longer than the previous one: ` +
+          `${times(ratio(perByte("storedBytes", "addedBytes")))} and ${times(ratio(perByte("logBytes", "addedBytes")))}. ` +
           (database.kind === "SQLite"
-            ? "The log is what stands in the WAL after a call, emptied before each."
-            : "The log is how far the whole server's WAL has moved.")
+            ? "The log is the size of the WAL after a call; it is truncated before each call."
+            : "The log is the growth of the whole server's WAL.")
       ]
     })
   }

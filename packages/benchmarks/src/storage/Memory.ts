@@ -1,14 +1,14 @@
-/** What it takes of the memory to record into a great many sessions, and that it is bounded. */
+/** Memory used when recording into many sessions, with several sizes of the session cache. */
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import type { Options } from "../harness/Options.ts"
 import { decimal, integer, print, progress } from "../harness/Table.ts"
 
-/** What `MemoryProcess.ts` says along the way. */
+/** A message of `MemoryProcess.ts`. */
 export interface Sample {
   readonly sessions: number
-  /** Bytes, after a collection. */
+  /** Bytes, after a garbage collection. */
   readonly heap: number
   readonly buffers: number
   readonly rss: number
@@ -17,8 +17,8 @@ export interface Sample {
 
 const sessions = 100_000
 const mebibyte = 2 ** 20
-const bounds = [
-  ["64 MiB, as it comes", 64 * mebibyte],
+const cacheSizes = [
+  ["64 MiB (default)", 64 * mebibyte],
   ["8 MiB", 8 * mebibyte],
   ["0", 0]
 ] as const
@@ -30,14 +30,14 @@ const run = async (bound: number): Promise<ReadonlyArray<Sample>> => {
   const child = fork(script, [String(bound), String(sessions)], { execArgv: ["--expose-gc"] })
   child.on("message", (sample) => samples.push(sample as Sample))
   const [code] = (await once(child, "exit")) as [number | null]
-  if (code !== 0) throw new Error(`The process that records into ${sessions} sessions ended with ${code}`)
+  if (code !== 0) throw new Error(`MemoryProcess.ts exited with ${code}`)
   return samples
 }
 
 export const memory = async (_options: Options): Promise<void> => {
   const rows: Array<ReadonlyArray<string>> = []
-  for (const [label, bound] of bounds) {
-    progress(`memory: ${integer(sessions)} sessions, bound ${label}`)
+  for (const [label, bound] of cacheSizes) {
+    progress(`memory: ${integer(sessions)} sessions, cache ${label}`)
     const samples = await run(bound)
     const before = samples[0]!
     for (const sample of samples.slice(1)) {
@@ -54,18 +54,11 @@ export const memory = async (_options: Options): Promise<void> => {
   }
   print({
     title: `Memory, one short event in each of ${integer(sessions)} sessions`,
-    columns: [
-      "bound",
-      "sessions",
-      "MiB of heap and buffers",
-      "more than at the start",
-      "MiB of RSS",
-      "events a second"
-    ],
+    columns: ["session cache", "sessions", "heap and buffers, MiB", "growth, MiB", "RSS, MiB", "events/s"],
     rows,
     notes: [
-      "A process of its own over SQLite, 256 requests at a time, measured after a collection. At the start the server is " +
-        "open and has recorded 1,000 events into one session. A run that takes too long ends with the sessions that it has."
+      "A new process over SQLite, 256 concurrent requests, measured after a garbage collection. Growth is relative to the " +
+        "start, when 1,000 events have been recorded into one session. A run stops after two minutes."
     ]
   })
 }

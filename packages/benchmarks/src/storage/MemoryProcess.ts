@@ -1,15 +1,15 @@
-/** `MemoryProcess.ts BOUND SESSIONS` records a short event into each of so many sessions, and says what it takes. */
+/** `MemoryProcess.ts CACHE_BYTES SESSIONS`: records a short event into each session and reports the memory used. */
 import { SessionCacheBytes } from "@tachograph/core"
 import { Layer } from "effect"
 import * as Databases from "../harness/Databases.ts"
 import type { Sample } from "./Memory.ts"
 import * as Recording from "../harness/Recording.ts"
 
-const [bound = 0, sessions = 0] = process.argv.slice(2).map(Number)
-// Without its parent it is in nobody's interest.
+const [cacheBytes = 0, sessions = 0] = process.argv.slice(2).map(Number)
+// Exit with the parent.
 process.once("disconnect", () => process.exit(1))
 const database = Databases.sqlite()
-const recording = await Recording.open(Layer.merge(database.storage, Layer.succeed(SessionCacheBytes, bound)))
+const recording = await Recording.open(Layer.merge(database.storage, Layer.succeed(SessionCacheBytes, cacheBytes)))
 const id = await Recording.fingerprintId()
 
 const body = (session: string, n: number) =>
@@ -36,10 +36,10 @@ const body = (session: string, n: number) =>
     })
   )
 
-/** Requests at a time. */
-const atOnce = 256
+/** Concurrent requests. */
+const concurrency = 256
 
-/** Answers how far it came. */
+/** Returns the number of the next session. */
 const record = async (from: number, to: number, session: (n: number) => string) => {
   let next = from
   const worker = async () => {
@@ -48,16 +48,16 @@ const record = async (from: number, to: number, session: (n: number) => string) 
       await recording.record(body(session(n), n))
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, worker))
+  await Promise.all(Array.from({ length: concurrency }, worker))
   return next
 }
 
-/** How long all of it may take, in milliseconds; then it ends with the sessions that it has. */
-const maxTime = 120_000
-const deadline = performance.now() + maxTime
-const started = performance.now()
-const say = async (count: number) => {
-  // Twice, with a turn between: what finalizers let go of is gone, too.
+/** Time limit of the run (ms). */
+const maxMs = 120_000
+const deadline = performance.now() + maxMs
+const startedAt = performance.now()
+const report = async (count: number) => {
+  // Twice with a pause, to collect what finalizers release.
   for (let n = 0; n < 2; n++) {
     globalThis.gc?.()
     await new Promise((done) => setTimeout(done, 50))
@@ -68,20 +68,20 @@ const say = async (count: number) => {
     heap: heapUsed,
     buffers: arrayBuffers,
     rss,
-    seconds: (performance.now() - started) / 1_000
+    seconds: (performance.now() - startedAt) / 1_000
   }
   process.send?.(sample)
 }
 
 await record(0, 1_000, () => "the first")
-await say(0)
+await report(0)
 
-/** Places at which the memory is looked at. */
+/** Number of measurements. */
 const steps = 4
 let done = 0
 for (let step = 1; step <= steps && performance.now() < deadline; step++) {
   done = await record(done, Math.round((step * sessions) / steps), (n) => `session ${n}`)
-  await say(done)
+  await report(done)
 }
 await recording.close()
 await database.remove()

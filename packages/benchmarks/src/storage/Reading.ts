@@ -1,15 +1,15 @@
-/** What it costs to read an event with a long history, against reading the same text out of one row. */
+/** Reading an event with a long history, compared with reading the same text from one row. */
 import { CurrentProject, defaultProject, EventId, Recorder } from "@tachograph/core"
 import { Effect, Layer, ManagedRuntime, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Databases from "../harness/Databases.ts"
-import { longest, type Options } from "../harness/Options.ts"
+import * as Interleaved from "../harness/Interleaved.ts"
+import { largest, type Options } from "../harness/Options.ts"
 import * as Recording from "../harness/Recording.ts"
 import * as Servers from "../harness/Servers.ts"
-import { alternate } from "../harness/Turns.ts"
 import { decimal, integer, median, print, progress, spread, times } from "../harness/Table.ts"
 
-/** Reads of one repetition. */
+/** Reads per round. */
 const reads = 50
 
 const putRow = (database: Databases.Database, text: Uint8Array) =>
@@ -20,7 +20,7 @@ const putRow = (database: Databases.Database, text: Uint8Array) =>
     )
   )
 
-/** Statements of an effect that reach the database. */
+/** Counts the SQL statements that an effect executes, by their spans. */
 const statementsOf = async <A, E, R>(
   run: (effect: Effect.Effect<A, E, R>) => Promise<A>,
   effect: Effect.Effect<A, E, R>
@@ -46,9 +46,12 @@ const measure = async (database: Databases.Database, bodies: ReadonlyArray<Buffe
   await putRow(database, text)
 
   const server = await Servers.start(database, { row: true })
-  const [event = [], row = []] = await alternate(runs, reads, [() => server.get(path), () => server.get("/row")])
-  const same = text.equals(await server.get("/row")) && text.equals(await server.get(path))
-  if (!same) throw new Error("The row is not the same text")
+  const [event = [], row = []] = await Interleaved.averages(runs, reads, [
+    () => server.get(path),
+    () => server.get("/row")
+  ])
+  const isSame = text.equals(await server.get("/row")) && text.equals(await server.get(path))
+  if (!isSame) throw new Error("The row differs from the event")
   await server.stop()
 
   const recorder = ManagedRuntime.make(Recorder.layer.pipe(Layer.provide(database.storage)))
@@ -57,7 +60,7 @@ const measure = async (database: Databases.Database, bodies: ReadonlyArray<Buffe
     Effect.provideService(CurrentProject, defaultProject)
   )
   const select = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT text FROM one_row WHERE id = 1`)
-  const [eventBelow = [], rowBelow = []] = await alternate(runs, reads, [
+  const [eventBelow = [], rowBelow = []] = await Interleaved.averages(runs, reads, [
     () => recorder.runPromise(read),
     () => client.runPromise(select)
   ])
@@ -68,7 +71,7 @@ const measure = async (database: Databases.Database, bodies: ReadonlyArray<Buffe
 }
 
 export const reading = async (options: Options): Promise<void> => {
-  const { bodies, name } = longest(options)
+  const { bodies, name } = largest(options)
   const databases = [Databases.sqlite(), ...(options.postgres ? [Databases.postgres(options.postgres.url)] : [])]
   const measured: Array<Awaited<ReturnType<typeof measure>>> = []
   for (const database of databases) {
@@ -77,18 +80,18 @@ export const reading = async (options: Options): Promise<void> => {
   }
   print({
     title: `Reading the last event of ${name}, ms`,
-    columns: ["how", "in", "event", "one row", "event ÷ row"],
+    columns: ["access", "storage", "event", "one row", "event ÷ row"],
     rows: measured.flatMap(({ database: { kind }, event, eventBelow, row, rowBelow }) => [
       ["GET over HTTP", kind, spread(event, 2), spread(row, 2), times(median(event) / median(row))],
-      ["below HTTP", kind, spread(eventBelow, 2), spread(rowBelow, 2), times(median(eventBelow) / median(rowBelow))]
+      ["without HTTP", kind, spread(eventBelow, 2), spread(rowBelow, 2), times(median(eventBelow) / median(rowBelow))]
     ]),
     notes: [
-      `An answer of ${integer(measured[0]!.bytes)} bytes. Medians of ${options.runs} times ${reads} reads, turn by turn, one after ` +
-        "the other; over HTTP from a server in another process, the row without looking at any key. " +
+      `A response of ${integer(measured[0]!.bytes)} bytes. Medians of ${options.runs} rounds of ${reads} sequential reads, interleaved. ` +
+        "Over HTTP: from a server in another process; the row needs no key. " +
         measured
           .map(({ database: { kind }, statements }) => `${kind}: ${decimal(statements, 0)} statements`)
           .join(", ") +
-        " to read the event."
+        " per event."
     ]
   })
 }

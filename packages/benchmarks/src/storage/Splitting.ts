@@ -1,24 +1,24 @@
-/** How long it takes to split events, against parsing them and against parsing and compressing them. One process, no I/O. */
+/** Time to split events, compared with parsing them and with parsing and compressing them. One process, no I/O. */
 import { EventJson, PieceScanner } from "@tachograph/core"
 import { SessionIndex } from "@tachograph/core/payload/SessionIndex"
 import * as Split from "@tachograph/core/payload/Split"
 import { constants, zstdCompressSync } from "node:zlib"
-import { longest, type Options } from "../harness/Options.ts"
+import { largest, type Options } from "../harness/Options.ts"
 import { decimal, median, print, progress, spread, times } from "../harness/Table.ts"
 
 interface Times {
   readonly open: number
-  readonly mark: number
+  readonly scan: number
   readonly parse: number
   readonly split: number
   readonly learn: number
 }
 
-/** Milliseconds that something took, and what it answered. */
+/** The duration (ms) and the result of a function. */
 const timed = <A>(body: () => A): readonly [number, A] => {
-  const started = performance.now()
+  const startedAt = performance.now()
   const value = body()
-  return [performance.now() - started, value]
+  return [performance.now() - startedAt, value]
 }
 
 const sessionOf = (body: Buffer): string => (JSON.parse(body.toString()) as { readonly session: string }).session
@@ -32,7 +32,7 @@ class Sessions {
     return known
   }
 
-  /** What `EventJson.open` asks. */
+  /** The callback of `EventJson.open`. */
   readonly knownPrefixesOf = (session: string): PieceScanner.KnownPrefixes => ({
     session: 1,
     generation: 0,
@@ -45,11 +45,11 @@ const opened = (
   knownPrefixesOf: (session: string) => PieceScanner.KnownPrefixes
 ): EventJson.OpenEvent => {
   const event = EventJson.open(body, knownPrefixesOf)
-  if (event === undefined) throw new Error("A body is not that of an event")
+  if (event === undefined) throw new Error("Expected the body of an event")
   return event
 }
 
-/** Compressing what is shared is part of it: it would have to be stored. */
+/** Includes compressing shared pieces, which would have to be stored too. */
 const splitWhole = (event: EventJson.OpenEvent, sessionIndex: SessionIndex): Split.Draft => {
   const draft = Split.split(event.payload, sessionIndex)
   draft.pack.bytes()
@@ -57,7 +57,7 @@ const splitWhole = (event: EventJson.OpenEvent, sessionIndex: SessionIndex): Spl
   return draft
 }
 
-/** Each event against what was known just before it; what that is comes about anew every time. */
+/** Splits each event against the state just before it. The state is rebuilt in each run. */
 const known = (before: ReadonlyArray<Buffer>, bodies: ReadonlyArray<Buffer>): Times => {
   const sessions = new Sessions()
   for (const body of before) {
@@ -65,7 +65,7 @@ const known = (before: ReadonlyArray<Buffer>, bodies: ReadonlyArray<Buffer>): Ti
     sessionIndex.learn(Split.split(opened(body, sessions.knownPrefixesOf).payload, sessionIndex).learned)
   }
   const named = bodies.map((body) => [body, sessions.of(sessionOf(body))] as const)
-  const total = { open: 0, mark: 0, parse: 0, split: 0, learn: 0 }
+  const total = { open: 0, scan: 0, parse: 0, split: 0, learn: 0 }
   for (const [body, sessionIndex] of named) {
     const [open, event] = timed(() => opened(body, sessions.knownPrefixesOf))
     const [parse] = timed(() => JSON.parse(event.reduced) as unknown)
@@ -80,17 +80,17 @@ const known = (before: ReadonlyArray<Buffer>, bodies: ReadonlyArray<Buffer>): Ti
 }
 
 const unknown = (bodies: ReadonlyArray<Buffer>): Times => {
-  const total = { open: 0, mark: 0, parse: 0, split: 0, learn: 0 }
+  const total = { open: 0, scan: 0, parse: 0, split: 0, learn: 0 }
   for (const body of bodies) {
     const [open, event] = timed(() => opened(body, () => PieceScanner.noKnownPrefixes))
     const { inputs, output } = event.payload
-    const [mark] = timed(() => {
+    const [scan] = timed(() => {
       PieceScanner.ofInputs(body, inputs.start, [])
       PieceScanner.ofOutput(body, output.start)
     })
     const [split] = timed(() => splitWhole(event, new SessionIndex()))
     total.open += open
-    total.mark += mark
+    total.scan += scan
     total.split += split
   }
   return total
@@ -98,11 +98,11 @@ const unknown = (bodies: ReadonlyArray<Buffer>): Times => {
 
 const level3 = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
-/** Events that are timed. */
+/** Number of timed events. */
 const timedEvents = 200
 
 export const splitting = async (options: Options): Promise<void> => {
-  const { bodies: all, name } = longest(options)
+  const { bodies: all, name } = largest(options)
   const bodies = all.slice(-timedEvents)
   const before = all.slice(0, -timedEvents)
   const strings = bodies.map((body) => body.toString())
@@ -117,11 +117,9 @@ export const splitting = async (options: Options): Promise<void> => {
     bytes: [] as Array<number>,
     zstd: [] as Array<number>
   }
-  // The first round warms up, and is not counted.
+  // Run 0 is the warm-up.
   for (let run = 0; run <= options.runs; run++) {
-    progress(
-      `splitting: the last ${bodies.length} of ${name}, ${run === 0 ? "to warm up" : `${run} of ${options.runs}`}`
-    )
+    progress(`splitting: the last ${bodies.length} of ${name}, ${run === 0 ? "warm-up" : `${run} of ${options.runs}`}`)
     const round = [known(before, bodies), unknown(bodies), parseStrings(), parseBytes(), compress()] as const
     if (run === 0) continue
     measured.known.push(round[0])
@@ -134,34 +132,34 @@ export const splitting = async (options: Options): Promise<void> => {
   const knownSplit = measured.known.map(({ learn, open, split }) => open + split + learn)
   const knownParsed = measured.known.map(({ learn, open, parse, split }) => open + split + learn + parse)
   const unknownSplit = measured.unknown.map(({ open, split }) => open + split)
-  const unknownMarked = measured.unknown.map(({ mark, split }) => mark + split)
+  const unknownScanned = measured.unknown.map(({ scan, split }) => scan + split)
   const parsedBytesAndPacked = measured.bytes.map((time, run) => time + measured.zstd[run]!)
   const parsedAndPacked = measured.strings.map((time, run) => time + measured.zstd[run]!)
-  const row = (what: string, values: ReadonlyArray<number>, against?: ReadonlyArray<number>) => [
-    what,
+  const row = (label: string, values: ReadonlyArray<number>, baseline?: ReadonlyArray<number>) => [
+    label,
     spread(values),
-    against === undefined ? "" : times(median(values) / median(against))
+    baseline === undefined ? "" : times(median(values) / median(baseline))
   ]
-  const part = (of: keyof Times, among = measured.known) => decimal(median(among.map((each) => each[of])), 1)
+  const part = (key: keyof Times, samples = measured.known) => decimal(median(samples.map((each) => each[key])), 1)
   print({
     title: `Splitting the last ${bodies.length} events of ${name}`,
-    columns: ["what", `ms: median of ${options.runs} (range)`, "ratio"],
+    columns: ["step", `ms: median of ${options.runs} (range)`, "ratio"],
     rows: [
-      row("JSON.parse of the bodies, already strings", measured.strings),
-      row("JSON.parse of the bodies, from bytes", measured.bytes),
+      row("JSON.parse of the bodies as strings", measured.strings),
+      row("JSON.parse of the bodies as bytes", measured.bytes),
       row("known: open, split and learn ÷ JSON.parse of strings", knownSplit, measured.strings),
       row("known: the same ÷ JSON.parse from bytes", knownSplit, measured.bytes),
       row("known: the same and JSON.parse of the rest ÷ JSON.parse of strings", knownParsed, measured.strings),
       row("JSON.parse of strings and zstd, level 3", parsedAndPacked),
       row("JSON.parse from bytes and zstd, level 3", parsedBytesAndPacked),
-      row("unknown: mark and split ÷ JSON.parse of strings and zstd", unknownMarked, parsedAndPacked),
+      row("unknown: scan and split ÷ JSON.parse of strings and zstd", unknownScanned, parsedAndPacked),
       row("unknown: open and split ÷ JSON.parse from bytes and zstd", unknownSplit, parsedBytesAndPacked)
     ],
     notes: [
       `Known, in ms: open ${part("open")}, split ${part("split")}, learn ${part("learn")}, JSON.parse of the rest ${part("parse")}. ` +
-        "Each event is split against what was known just before it, and the state is built anew for each repetition. " +
-        `Unknown: open ${part("open", measured.unknown)}, of which mark ${part("mark", measured.unknown)} and the rest decodes UTF-8, split ${part("split", measured.unknown)}; every event against ` +
-        "nothing at all, its large texts compressed too."
+        "Each event is split against the state just before it; the state is rebuilt for each repetition. " +
+        `Unknown: open ${part("open", measured.unknown)}, of which scan ${part("scan", measured.unknown)} and the rest UTF-8 decoding, split ${part("split", measured.unknown)}; each event against ` +
+        "an empty state, including compression of large texts."
     ]
   })
 }

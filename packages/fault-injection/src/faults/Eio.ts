@@ -12,7 +12,7 @@ const clients = 4
 
 const requireStrace = () => {
   try {
-    execFileSync("strace", ["-V"], { stdio: "pipe" })
+    execFileSync("/bin/sh", ["-c", "command -v strace"], { stdio: "pipe" })
   } catch {
     throw new MissingRequirement("The fault needs `strace`, which is not installed.")
   }

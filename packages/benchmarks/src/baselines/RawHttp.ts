@@ -1,4 +1,4 @@
-/** Collects a body, parses it and answers. Keeps nothing. */
+/** Reads a body, parses it and responds. Stores nothing. */
 import { randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"

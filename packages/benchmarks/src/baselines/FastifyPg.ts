@@ -1,4 +1,4 @@
-/** `FastifyPg.ts URL SCHEMA` is what most teams would write: one INSERT of the body as jsonb for each request. */
+/** `FastifyPg.ts URL SCHEMA`: the obvious implementation, one INSERT of the body as jsonb per request. */
 import Fastify from "fastify"
 import { randomUUID } from "node:crypto"
 import pg from "pg"

@@ -1,4 +1,4 @@
-/** Stores with any number of events in them, put there through the storage itself, many at a time. */
+/** Stores with many events, written directly to the storage in large batches. */
 import {
   type AgentName,
   type AppendEvent,
@@ -15,11 +15,11 @@ import type * as Databases from "../harness/Databases.ts"
 import * as Recording from "../harness/Recording.ts"
 import { integer, progress } from "../harness/Table.ts"
 
-const eventsOfSession = 50
-const sessionsAtOnce = 20
-const atOnce = eventsOfSession * sessionsAtOnce
+const eventsPerSession = 50
+const sessionsPerBatch = 20
+const eventsPerBatch = eventsPerSession * sessionsPerBatch
 
-/** A session whose events stand among all the others, from the first to the last. */
+/** A session whose events are spread over the whole store. */
 export const listed = { session: "listed", events: 500 }
 
 const body = (n: number, fingerprintId: string) =>
@@ -30,7 +30,7 @@ const body = (n: number, fingerprintId: string) =>
       session: "one of many",
       agent: "short",
       agent_version: "1.0.0",
-      person: "somebody",
+      person: "p",
       properties: {
         api: "provider2-messages",
         inputs: {
@@ -49,45 +49,45 @@ const body = (n: number, fingerprintId: string) =>
     })
   )
 
-/** What the writer hands to the storage for one session's events. */
+/** The arguments of `appendEvents` for the events of one session. */
 const appendsOf = async (events: number): Promise<ReadonlyArray<AppendEvent>> => {
-  const appended: Array<AppendEvent> = []
-  const seen = Layer.effect(
+  const appends: Array<AppendEvent> = []
+  const capturing = Layer.effect(
     Storage,
     Effect.map(Storage, (storage) => ({
       ...storage,
       appendEvents: (batch: ReadonlyArray<AppendEvent>) => {
-        appended.push(...batch)
+        appends.push(...batch)
         return storage.appendEvents(batch)
       }
     }))
   ).pipe(Layer.provide(MemoryStorage.layer))
-  const recording = await Recording.open(seen)
+  const recording = await Recording.open(capturing)
   const fingerprintId = await Recording.fingerprintId()
   for (let n = 0; n < events; n++) await recording.record(body(n, fingerprintId))
   await recording.close()
-  return appended
+  return appends
 }
 
-/** A UUIDv7 of its own for every event, one for each millisecond. */
-const idAt = (milliseconds: number): EventId => {
-  const time = milliseconds.toString(16).padStart(12, "0")
+/** A UUIDv7 with the given time. */
+const idAt = (timeMs: number): EventId => {
+  const time = timeMs.toString(16).padStart(12, "0")
   const random = Math.floor(Math.random() * 2 ** 48)
     .toString(16)
     .padStart(12, "0")
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${random}` as EventId
 }
 
-/** At least as many events as asked for, in sessions of 50, and those of the session that is listed. */
+/** Appends at least `events` events: sessions of 50, and the `listed` session. */
 const fill = async (database: Databases.Database, events: number): Promise<void> => {
-  const template = await appendsOf(eventsOfSession)
-  const ofListed = await appendsOf(listed.events)
-  const batches = Math.max(1, Math.ceil((events - listed.events) / atOnce))
+  const template = await appendsOf(eventsPerSession)
+  const listedTemplate = await appendsOf(listed.events)
+  const batches = Math.max(1, Math.ceil((events - listed.events) / eventsPerBatch))
   const start = Date.now() - events
   let written = 0
   let listedNumber: number | undefined
 
-  const place = ({ pack, ...append }: AppendEvent, session: string, number?: number): AppendEvent => {
+  const copyOf = ({ pack, ...append }: AppendEvent, session: string, number?: number): AppendEvent => {
     const n = written++
     return {
       ...append,
@@ -111,9 +111,11 @@ const fill = async (database: Databases.Database, events: number): Promise<void>
     for (let batch = 0; batch < batches; batch++) {
       const share = (n: number) => Math.floor((listed.events * n) / batches)
       const appends = [
-        ...ofListed.slice(share(batch), share(batch + 1)).map((each) => place(each, listed.session, listedNumber)),
-        ...Array.from({ length: sessionsAtOnce }, (_, n) =>
-          template.map((each) => place(each, `session ${batch * sessionsAtOnce + n}`))
+        ...listedTemplate
+          .slice(share(batch), share(batch + 1))
+          .map((append) => copyOf(append, listed.session, listedNumber)),
+        ...Array.from({ length: sessionsPerBatch }, (_, n) =>
+          template.map((append) => copyOf(append, `session ${batch * sessionsPerBatch + n}`))
         ).flat()
       ]
       const numbers = yield* storage.appendEvents(appends)
@@ -123,7 +125,7 @@ const fill = async (database: Databases.Database, events: number): Promise<void>
     }
   })
   await Effect.runPromise(Effect.provide(work, database.storage))
-  // As it would be after a while: nothing is left for the database to do in the background.
+  // Runs the maintenance that would otherwise run in the background during the measurement.
   if (database.kind === "Postgres") {
     await database.query((sql) => Effect.andThen(sql`VACUUM ANALYZE`, sql`CHECKPOINT`))
   }
@@ -131,14 +133,14 @@ const fill = async (database: Databases.Database, events: number): Promise<void>
 
 const filled = new Map<string, Databases.Database>()
 
-/** Filled when it is first asked for, and kept for whoever asks again. */
-export const store = async (make: () => Databases.Database, events: number): Promise<Databases.Database> => {
+/** Returns a store with `events` events. It is filled once and then reused. */
+export const open = async (make: () => Databases.Database, events: number): Promise<Databases.Database> => {
   const database = make()
   const key = `${database.kind} ${events}`
-  const found = filled.get(key)
-  if (found !== undefined) {
+  const existing = filled.get(key)
+  if (existing !== undefined) {
     await database.remove()
-    return found
+    return existing
   }
   filled.set(key, database)
   progress(`filling ${database.kind} with ${integer(events)} events`)

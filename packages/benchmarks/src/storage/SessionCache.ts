@@ -1,15 +1,15 @@
-/** Whether a process that remembers nothing stores what one stores that remembers all, and reads it back. */
+/** Checks that a process without a session cache stores and returns the same bytes, and measures the cost. */
 import { SessionCacheBytes } from "@tachograph/core"
 import { Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import * as Databases from "../harness/Databases.ts"
 import type { Options } from "../harness/Options.ts"
 import * as Recording from "../harness/Recording.ts"
-import * as Stored from "./Stored.ts"
 import { decimal, integer, print, progress, times } from "../harness/Table.ts"
 import type { Workload } from "../harness/Workload.ts"
+import * as StoredBytes from "./StoredBytes.ts"
 
-/** A hash over all that is stored of payloads, in order. */
+/** A hash of all packs and shared pieces, in order. */
 const hashOf = (database: Databases.Database) =>
   database.query((sql) =>
     Effect.gen(function* () {
@@ -23,7 +23,7 @@ const hashOf = (database: Databases.Database) =>
     })
   )
 
-/** The end of the text that an answer must hold as it was sent: both halves, as `JSON.stringify` wrote them. */
+/** The part of an event's text that must be returned as sent: inputs and output, as `JSON.stringify` wrote them. */
 const payloadOf = (body: Buffer): string => {
   const { properties } = JSON.parse(body.toString()) as {
     readonly properties: { readonly inputs: unknown; readonly output: unknown }
@@ -31,45 +31,46 @@ const payloadOf = (body: Buffer): string => {
   return `"inputs":${JSON.stringify(properties.inputs)},"output":${JSON.stringify(properties.output)}`
 }
 
-const record = async ({ bodies }: Workload, memory: number | undefined) => {
+const record = async ({ bodies }: Workload, cacheBytes: number | undefined) => {
   const database = Databases.sqlite()
-  const bound = memory === undefined ? Layer.empty : Layer.succeed(SessionCacheBytes, memory)
+  const limit = cacheBytes === undefined ? Layer.empty : Layer.succeed(SessionCacheBytes, cacheBytes)
   try {
-    const recording = await Recording.open(Layer.merge(database.storage, bound))
+    const recording = await Recording.open(Layer.merge(database.storage, limit))
     const ids: Array<string> = []
-    const started = performance.now()
+    const startedAt = performance.now()
     for (const body of bodies) ids.push(await recording.record(body))
-    const seconds = (performance.now() - started) / 1_000
+    const seconds = (performance.now() - startedAt) / 1_000
     let different = 0
     for (const [index, id] of ids.entries()) {
       const text = await (await recording.get(`/api/v1/events/${id}`)).text()
       const body = bodies[index]!
       const payload = payloadOf(body)
-      if (!body.includes(payload)) throw new Error("A body was not written by JSON.stringify, inputs before output")
+      if (!body.includes(payload))
+        throw new Error("Expected a body written by JSON.stringify, with inputs before output")
       if (!text.includes(payload)) different++
     }
     await recording.close()
-    return { seconds, different, hash: await hashOf(database), stored: await Stored.measure(database) }
+    return { seconds, different, hash: await hashOf(database), stored: await StoredBytes.measure(database) }
   } finally {
     await database.remove()
   }
 }
 
-export const forgetting = async ({ workloads }: Options): Promise<void> => {
+export const sessionCache = async ({ workloads }: Options): Promise<void> => {
   const rows: Array<ReadonlyArray<string>> = []
   for (const workload of workloads) {
-    progress(`forgetting: ${workload.name} with the usual memory`)
+    progress(`session-cache: ${workload.name} with the default cache`)
     const usual = await record(workload, undefined)
-    progress(`forgetting: ${workload.name} with none`)
+    progress(`session-cache: ${workload.name} without a cache`)
     const none = await record(workload, 0)
-    for (const [memory, run] of [
-      ["as it comes", usual],
+    for (const [cache, run] of [
+      ["default", usual],
       ["0 bytes", none]
     ] as const) {
       const { contents } = run.stored
       rows.push([
         workload.name,
-        memory,
+        cache,
         integer(contents.packBytes + contents.pieceBytes),
         times(
           (contents.packBytes + contents.pieceBytes) /
@@ -82,17 +83,17 @@ export const forgetting = async ({ workloads }: Options): Promise<void> => {
     }
   }
   print({
-    title: "A process that has forgotten everything",
+    title: "Recording without a session cache",
     columns: [
       "file",
-      "memory of sessions",
+      "session cache",
       "packs and pieces",
       "ratio",
-      "the same bytes",
+      "same bytes",
       "events read back differently",
-      "ms an event"
+      "ms per event"
     ],
     rows,
-    notes: ["In SQLite. With 0 bytes, every call reads its session anew from the database, as after a restart."]
+    notes: ["SQLite. With 0 bytes, each call reads its session from the database, as after a restart."]
   })
 }

@@ -1,16 +1,16 @@
-/** What is in a database, and what it takes. */
+/** Measures the contents and the size of a database. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Databases from "../harness/Databases.ts"
 
-export interface Part {
+interface Part {
   readonly name: string
   readonly bytes: number
-  /** SQLite: what of it is in no row and no entry. Postgres: its maps of free space and of what is visible. */
+  /** SQLite: unused bytes in pages. Postgres: free space and visibility maps. */
   readonly overhead: number
 }
 
-export interface Stored {
+export interface StoredBytes {
   readonly database: string
   readonly total: number
   readonly parts: ReadonlyArray<Part>
@@ -33,21 +33,21 @@ const contents = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     (SELECT count(*) FROM shared_pieces) AS pieces, (SELECT coalesce(sum(length(piece)), 0) FROM shared_pieces) AS piece_bytes,
     (SELECT count(*) FROM shared_piece_owners) AS owners, (SELECT count(*) FROM sessions) AS sessions,
     (SELECT coalesce(sum(new_bytes), 0) FROM storage_usage) AS new_bytes`
-  const of = (name: string) => Number(row![name])
+  const field = (name: string) => Number(row![name])
   return {
-    packs: of("packs"),
-    packBytes: of("pack_bytes"),
-    pieces: of("pieces"),
-    pieceBytes: of("piece_bytes"),
-    owners: of("owners"),
-    sessions: of("sessions"),
-    newBytes: of("new_bytes")
+    packs: field("packs"),
+    packBytes: field("pack_bytes"),
+    pieces: field("pieces"),
+    pieceBytes: field("piece_bytes"),
+    owners: field("owners"),
+    sessions: field("sessions"),
+    newBytes: field("new_bytes")
   }
 })
 
-const measureSqlite = async (database: Databases.Database): Promise<Stored> => {
+const measureSqlite = async (database: Databases.Database): Promise<StoredBytes> => {
   const file = Databases.fileOf(database)
-  const found = await database.query((sql) =>
+  const measured = await database.query((sql) =>
     Effect.gen(function* () {
       yield* sql`PRAGMA wal_checkpoint(TRUNCATE)`
       const parts = yield* sql<{ name: string; bytes: number; overhead: number }>`
@@ -56,17 +56,17 @@ const measureSqlite = async (database: Databases.Database): Promise<Stored> => {
     })
   )
   const total = Databases.sizeOf(file)
-  const free = total - found.parts.reduce((sum, { bytes }) => sum + bytes, 0)
+  const free = total - measured.parts.reduce((sum, { bytes }) => sum + bytes, 0)
   return {
     database: "SQLite",
     total,
-    parts: [...found.parts, { name: "free pages", bytes: free, overhead: free }],
-    contents: found.contents
+    parts: [...measured.parts, { name: "free pages", bytes: free, overhead: free }],
+    contents: measured.contents
   }
 }
 
-const measurePostgres = async (database: Databases.Database): Promise<Stored> => {
-  const found = await database.query((sql) =>
+const measurePostgres = async (database: Databases.Database): Promise<StoredBytes> => {
+  const measured = await database.query((sql) =>
     Effect.gen(function* () {
       yield* sql`CHECKPOINT`
       const parts = yield* sql<{ name: string; bytes: string; overhead: string }>`
@@ -85,13 +85,13 @@ const measurePostgres = async (database: Databases.Database): Promise<Stored> =>
       return { total: Number(row!.total), parts, contents: yield* contents(sql) }
     })
   )
-  const parts = found.parts.map(({ bytes, name, overhead }) => ({
+  const parts = measured.parts.map(({ bytes, name, overhead }) => ({
     name,
     bytes: Number(bytes),
     overhead: Number(overhead)
   }))
-  return { database: "Postgres", total: found.total, parts, contents: found.contents }
+  return { database: "Postgres", total: measured.total, parts, contents: measured.contents }
 }
 
-export const measure = (database: Databases.Database): Promise<Stored> =>
+export const measure = (database: Databases.Database): Promise<StoredBytes> =>
   database.kind === "SQLite" ? measureSqlite(database) : measurePostgres(database)

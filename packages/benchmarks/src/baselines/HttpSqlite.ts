@@ -1,6 +1,6 @@
 /**
- * `HttpSqlite.ts FILE` keeps whole bodies in a table, durably before it answers. What has come in during one turn of the
- * event loop shares a transaction.
+ * `HttpSqlite.ts FILE`: stores whole bodies in a table, durably before it responds. Requests that arrive during one iteration
+ * of the event loop share a transaction.
  */
 import { randomUUID } from "node:crypto"
 import { createServer, type ServerResponse } from "node:http"
@@ -17,26 +17,26 @@ database.exec(`
 `)
 const insert = database.prepare("INSERT INTO events (id, received_at, session, body) VALUES (?, ?, ?, ?)")
 
-const answer = (response: ServerResponse, status: number, body: object) => {
+const respond = (response: ServerResponse, status: number, body: object) => {
   const text = JSON.stringify(body)
   response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) })
   response.end(text)
 }
 
-let waiting: Array<{ readonly id: string; readonly body: string; readonly response: ServerResponse }> = []
+let queue: Array<{ readonly id: string; readonly body: string; readonly response: ServerResponse }> = []
 
 const commit = () => {
-  const batch = waiting
-  waiting = []
+  const batch = queue
+  queue = []
   try {
     database.exec("BEGIN")
     const now = Date.now()
     for (const { body, id } of batch) insert.run(id, now, (JSON.parse(body) as { session: string }).session, body)
     database.exec("COMMIT")
-    for (const { id, response } of batch) answer(response, 200, { event_id: id, received_at: now })
+    for (const { id, response } of batch) respond(response, 200, { event_id: id, received_at: now })
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK")
-    for (const { response } of batch) answer(response, 500, { error: String(error) })
+    for (const { response } of batch) respond(response, 500, { error: String(error) })
   }
 }
 
@@ -44,8 +44,8 @@ const server = createServer((request, response) => {
   const chunks: Array<Buffer> = []
   request.on("data", (chunk: Buffer) => chunks.push(chunk))
   request.on("end", () => {
-    if (waiting.length === 0) setImmediate(commit)
-    waiting.push({ id: randomUUID(), body: Buffer.concat(chunks).toString(), response })
+    if (queue.length === 0) setImmediate(commit)
+    queue.push({ id: randomUUID(), body: Buffer.concat(chunks).toString(), response })
   })
 })
 

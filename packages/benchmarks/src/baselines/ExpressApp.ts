@@ -1,4 +1,4 @@
-/** An application of somebody's: `ExpressApp.ts mounted|alone`, with Tachograph in front of its own route or without. */
+/** `ExpressApp.ts mounted|alone`: an Express application with its own route, with Tachograph mounted before it or without. */
 import { MemoryStorage } from "@tachograph/core"
 import { createTachograph } from "@tachograph/router"
 import express from "express"
