@@ -1,5 +1,5 @@
 /** What Tachograph does, whatever carries the request: the interface's nine operations, and reading back. */
-import { Cache, Context, DateTime, Duration, Effect, Exit, Layer } from "effect"
+import { Cache, Context, DateTime, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { type Agent, type AgentName, defaultAgentName } from "./domain/Agent.ts"
 import { type AgentVersion, type AgentVersionName, defaultAgentVersionName } from "./domain/AgentVersion.ts"
@@ -9,7 +9,7 @@ import {
   type EventNotFound,
   FingerprintNotFound,
   type IdempotencyKeyReused,
-  type Overloaded,
+  Overloaded,
   type PersonNotFound,
   SessionIdEmpty,
   type SessionNotFound,
@@ -27,7 +27,9 @@ import { Eraser } from "./erase/Eraser.ts"
 import { EventIds } from "./record/EventIds.ts"
 import * as EventReader from "./read/EventReader.ts"
 import type { WrittenEvent } from "./record/CommitBatch.ts"
-import { GroupCommit, CommitLimits } from "./record/GroupCommit.ts"
+import { CommitLimits } from "./record/CommitLimits.ts"
+import * as CommitMetrics from "./record/CommitMetrics.ts"
+import { GroupCommit } from "./record/GroupCommit.ts"
 import type { NewEvent } from "./record/NewEvent.ts"
 import type { KnownPrefixes } from "./payload/scan/PieceScanner.ts"
 import { AdmissionControl } from "./record/AdmissionControl.ts"
@@ -49,13 +51,16 @@ export interface EventPage {
 export class Recorder extends Context.Service<
   Recorder,
   {
-    /** Succeeds when the event is committed and readable, and not before. */
+    /**
+     * Succeeds when the event is committed and readable, and not before. Fails with `Overloaded` if too much waits; an event
+     * that `isAdmitted` is not counted again.
+     */
     readonly createEvent: (
       event: NewEvent
     ) => Result<WrittenEvent, SessionIdEmpty | FingerprintNotFound | Overloaded | IdempotencyKeyReused>
-    /** What there is room for, of events that have yet to be read. */
+    /** Counts request bodies and queued events of this process, whichever mount they come through. */
     readonly admission: AdmissionControl
-    /** How the conversations of a session are known to begin: for `EventJson.open`. */
+    /** How the conversations of a session are known to begin, for `EventJson.open`. */
     readonly knownPrefixesOf: (project: ProjectId, session: string) => KnownPrefixes
     readonly getEvent: (id: EventId) => Result<Event, EventNotFound>
     readonly listEvents: (query: EventQuery) => Result<EventPage>
@@ -95,7 +100,7 @@ export class Recorder extends Context.Service<
 const make = Effect.gen(function* () {
   const storage = yield* Storage
   const ids = yield* EventIds
-  const writer = yield* GroupCommit
+  const groupCommit = yield* GroupCommit
   const eraser = yield* Eraser
 
   const knownFingerprints = yield* Cache.makeWith(
@@ -108,6 +113,19 @@ const make = Effect.gen(function* () {
       timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value ? Duration.infinity : Duration.zero)
     }
   )
+
+  const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
+  yield* CommitMetrics.showQueue(() => admission.queued)
+
+  /** Counts an event that no mount has counted. Interrupting the caller leaves it counted until it is committed. */
+  const admitted = Effect.fnUntraced(function* <A, E>(bytes: number, append: Effect.Effect<A, E>) {
+    const permit = admission.permit()
+    if (!permit.reserve(bytes) || !permit.enqueue()) {
+      permit.release()
+      return yield* new Overloaded()
+    }
+    return yield* Fiber.join(yield* Effect.forkDetach(Effect.ensuring(append, Effect.sync(permit.release))))
+  })
 
   const createEvent = Effect.fnUntraced(function* (event: NewEvent) {
     const project = yield* CurrentProject
@@ -138,8 +156,9 @@ const make = Effect.gen(function* () {
       // Each field is of its type already.
       { disableChecks: true }
     )
-    const { arrivedAtMs: cameAt, idempotency, payload } = event
-    return yield* writer.append({ project, summary, payload, idempotency, arrivedAtMs: cameAt })
+    const { arrivedAtMs, idempotency, isAdmitted, payload } = event
+    const append = groupCommit.append({ project, summary, payload, idempotency, arrivedAtMs })
+    return yield* isAdmitted === true ? append : admitted(payload.text.length, append)
   }, Spans.spanIfTraced("Recorder.createEvent"))
 
   const getEvent = Effect.fn("Recorder.getEvent")(function* (id: EventId) {
@@ -208,8 +227,8 @@ const make = Effect.gen(function* () {
   })
 
   return Recorder.of({
-    admission: new AdmissionControl(yield* CommitLimits, writer.isSaturated),
-    knownPrefixesOf: writer.knownPrefixesOf,
+    admission,
+    knownPrefixesOf: groupCommit.knownPrefixesOf,
     createEvent,
     getEvent,
     listEvents,

@@ -1,82 +1,89 @@
 /**
- * Room in memory for what is on its way, whichever way it comes: bodies that are being received, and events that wait to be
- * written. What there is no room for is refused, before its body is read where that can be told.
+ * Decides which requests enter, and counts what they hold: the bytes of bodies as they arrive, and the events that wait to
+ * be committed. There is one instance for all mounts, and no other counter. A request that does not fit is refused before
+ * its body is read where its length is announced, and while it arrives otherwise.
  *
- * One alone is always taken, whatever its size.
+ * One request alone is always admitted, whatever its size.
  */
-import type { CommitLimitsValue } from "./GroupCommit.ts"
+import type { CommitLimitsValue } from "./CommitLimits.ts"
 
 export class AdmissionControl {
   readonly #limits: CommitLimitsValue
   readonly #isSaturated: () => boolean
-  /** Bytes of all bodies, as far as they have come. */
+  /** Bytes of all bodies, complete or not. */
   #reservedBytes = 0
-  readonly #waiting = { events: 0, bytes: 0 }
+  #queuedEvents = 0
+  #queuedBytes = 0
 
-  /** `isBehind` tells whether what comes now is likely to wait for longer than it may. */
-  constructor(limits: CommitLimitsValue, isBehind: () => boolean) {
+  /** `isSaturated` is true when an event that is enqueued now would probably time out. */
+  constructor(limits: CommitLimitsValue, isSaturated: () => boolean) {
     this.#limits = limits
-    this.#isSaturated = isBehind
+    this.#isSaturated = isSaturated
   }
 
-  /** `others` are bytes that are held for others. */
-  #exceedsBodyBudget(others: number, bytes: number): boolean {
-    return others > 0 && this.#reservedBytes + bytes > this.#limits.bodies
+  /** Events whose bodies are complete and that have no answer yet, and the bytes of their bodies. */
+  get queued(): { readonly events: number; readonly bytes: number } {
+    return { events: this.#queuedEvents, bytes: this.#queuedBytes }
   }
 
-  #isQueueFull(bytes: number): boolean {
-    const { queue } = this.#limits
-    const { bytes: waiting, events } = this.#waiting
-    return events > 0 && (events >= queue.events || waiting + bytes > queue.bytes || this.#isSaturated())
-  }
-
-  /** Whether there is room for an event of so many bytes, of which nothing has come yet. */
+  /** Whether an event of this many bytes, none of which has arrived, may enter. */
   canAdmit(bytes: number): boolean {
     return !(this.#isQueueFull(bytes) || this.#exceedsBodyBudget(this.#reservedBytes, bytes))
   }
 
-  /** A place for one request, which it has until it leaves. */
+  /** Whether an event that is enqueued now would probably time out. */
+  wouldTimeOut(): boolean {
+    return this.#isSaturated()
+  }
+
+  /** A permit for one request, to be released when the request has its answer. */
   permit(): Permit {
-    let own = 0
-    let isWaiting = false
+    let ownBytes = 0
+    let isQueued = false
     return {
-      canAdmit: (bytes) => own > 0 || isWaiting || this.canAdmit(bytes),
       reserve: (bytes) => {
-        if (this.#exceedsBodyBudget(this.#reservedBytes - own, bytes)) return false
-        own += bytes
+        if (this.#exceedsBodyBudget(this.#reservedBytes - ownBytes, bytes)) return false
+        ownBytes += bytes
         this.#reservedBytes += bytes
         return true
       },
       enqueue: () => {
-        if (isWaiting) return true
-        if (this.#isQueueFull(own)) return false
-        isWaiting = true
-        this.#waiting.events++
-        this.#waiting.bytes += own
+        if (isQueued) return true
+        if (this.#isQueueFull(ownBytes)) return false
+        isQueued = true
+        this.#queuedEvents++
+        this.#queuedBytes += ownBytes
         return true
       },
-      wouldTimeOut: this.#isSaturated,
       release: () => {
-        this.#reservedBytes -= own
-        if (isWaiting) {
-          this.#waiting.events--
-          this.#waiting.bytes -= own
+        this.#reservedBytes -= ownBytes
+        if (isQueued) {
+          this.#queuedEvents--
+          this.#queuedBytes -= ownBytes
         }
-        own = 0
-        isWaiting = false
+        ownBytes = 0
+        isQueued = false
       }
     }
+  }
+
+  /** `others` are the bytes that other requests hold. */
+  #exceedsBodyBudget(others: number, bytes: number): boolean {
+    return others > 0 && this.#reservedBytes + bytes > this.#limits.maxBodyBytes
+  }
+
+  #isQueueFull(bytes: number): boolean {
+    const { queue } = this.#limits
+    if (this.#queuedEvents === 0) return false
+    return this.#queuedEvents >= queue.events || this.#queuedBytes + bytes > queue.bytes || this.#isSaturated()
   }
 }
 
 export interface Permit {
-  /** Whether there is room for an event of so many bytes, of which nothing has come yet. */
-  readonly canAdmit: (bytes: number) => boolean
-  /** Counts bytes that have come, before anybody keeps them. False where there is no room for them. */
+  /** Counts bytes that have arrived, before they are kept. False if they exceed the budget; then they are not counted. */
   readonly reserve: (bytes: number) => boolean
-  /** The body has come whole, and its event is to be written. False where too many wait for that. */
+  /** The body is complete and its event is to be committed. False if the queue is full. */
   readonly enqueue: () => boolean
-  /** Whether it is likely to wait for longer than it may, if it is not waiting for the storage yet. */
-  readonly wouldTimeOut: () => boolean
+  /** Gives back all that the permit holds. Idempotent. */
   readonly release: () => void
 }

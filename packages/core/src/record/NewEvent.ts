@@ -20,6 +20,8 @@ export interface NewEvent {
   readonly payload: ScannedPayload
   readonly facts: ModelFacts
   readonly idempotency?: Idempotency | undefined
-  /** When it began to wait, on the clock of `performance.now()`. Now unless given. */
+  /** When its body was complete, in milliseconds on the clock of `performance.now()`. Now unless given. */
   readonly arrivedAtMs?: number | undefined
+  /** The caller holds a permit of `Recorder.admission` for it, in which it is enqueued. */
+  readonly isAdmitted?: boolean | undefined
 }

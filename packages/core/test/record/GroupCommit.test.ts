@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { StorageUnavailable } from "../../src/domain/Errors.ts"
 import { PersonId } from "../../src/domain/Person.ts"
 import { defaultProject } from "../../src/domain/Project.ts"
-import { defaultCommitLimits, CommitLimits } from "../../src/record/GroupCommit.ts"
+import { defaultCommitLimits, CommitLimits } from "../../src/record/CommitLimits.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import { Recorder } from "../../src/Recorder.ts"
 import { type AppendEvent, Storage } from "../../src/Storage.ts"
@@ -18,7 +18,7 @@ const { queue } = defaultCommitLimits
 const recordAll = (storage: Service, calls: ReadonlyArray<Call>) =>
   recording(storage, (recorder) => Effect.forEach(calls, (call) => Calls.recordOnce(recorder, call)))
 
-/** A storage whose appends wait until they are let go, and say what is in them. */
+/** A storage whose appends wait until `open`, and that lists their batches. */
 const gated = (storage: Service) =>
   Effect.map(Deferred.make<void>(), (gate) => {
     const batches: Array<ReadonlyArray<AppendEvent>> = []
@@ -35,7 +35,7 @@ const gated = (storage: Service) =>
 
 const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
-/** Begins to record calls, each behind the one before it. */
+/** Starts to record a call, and returns when it is in the queue. */
 const starting = (recorder: Recorder["Service"]) =>
   Effect.fnUntraced(function* (call: Call) {
     const fiber = yield* Effect.forkChild(Effect.exit(Calls.recordOnce(recorder, call)))
@@ -46,7 +46,7 @@ const starting = (recorder: Recorder["Service"]) =>
 const sessionsOf = (batch: ReadonlyArray<AppendEvent>) => batch.map(({ summary }) => String(summary.session))
 
 describe("GroupCommit", () => {
-  it.effect("gathers events while others are committed, a session in one batch at a time and in its order", () =>
+  it.effect("gathers events while others are committed, with a session in one batch at a time and in order", () =>
     Effect.gen(function* () {
       const memory = yield* Storage
       const { batches, open, storage } = yield* gated(memory)
@@ -61,7 +61,7 @@ describe("GroupCommit", () => {
           yield* start(a[0]!)
           yield* start(a[1]!)
           yield* start(b[0]!)
-          // Both lanes are taken: what comes now waits for one of them.
+          // Two batches are active, which is the limit: later events wait.
           yield* start(a[2]!)
           yield* start(c[0]!)
           yield* start(b[1]!)
@@ -69,7 +69,7 @@ describe("GroupCommit", () => {
           yield* open
           yield* Effect.forEach(started, Fiber.join)
           assert.deepStrictEqual(batches.map(sessionsOf).flat().sort(), ["a", "a", "a", "b", "b", "c"])
-          // Somewhere several were committed at once.
+          // At least one batch has several events.
           assert.isBelow(batches.length, 6)
         })
       )
@@ -79,7 +79,7 @@ describe("GroupCommit", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("writes an event for which nobody waits any more, and all that it has before it closes", () =>
+  it.effect("commits events whose callers were interrupted, and all others before its scope closes", () =>
     Effect.gen(function* () {
       const memory = yield* Storage
       const { open, storage } = yield* gated(memory)
@@ -102,7 +102,7 @@ describe("GroupCommit", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("says of every event of a batch that it failed, and goes on", () =>
+  it.effect("fails every event of a failed batch, and continues", () =>
     Effect.gen(function* () {
       const memory = yield* Storage
       let left = 1
@@ -123,7 +123,7 @@ describe("GroupCommit", () => {
           const events = yield* StoreCheck.listAll(memory, defaultProject)
           assert.deepStrictEqual(events.map(({ id }) => id).sort(), kept.map(([id]) => id).sort())
           assert.isBelow(kept.length, calls.length)
-          // What was written for them is not believed to be there.
+          // The packs of the failed batch are not in the session cache.
           for (const call of calls) {
             const id = yield* Calls.recordOnce(recorder, call)
             assert.isTrue(yield* Calls.isAsSent(recorder, id, call))
@@ -134,7 +134,7 @@ describe("GroupCommit", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("writes anew what others have moved, without the rest of the batch", () =>
+  it.effect("rewrites the events of sessions that another process has appended to", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const mine = callsOf("a", 40)
@@ -155,7 +155,7 @@ describe("GroupCommit", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("records on while somebody erases what it reads to know the session", () =>
+  it.effect("records while an erasure removes what it reads to load the session", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const calls = callsOf("a", 30)
@@ -163,7 +163,7 @@ describe("GroupCommit", () => {
       let isFirst = true
       const erased: Service = {
         ...storage,
-        // Behind the packs, and before the shared pieces that these name.
+        // After the packs are read, and before the shared pieces that they reference.
         readPacks: (...args) =>
           Effect.tap(storage.readPacks(...args), () => {
             const erases = isFirst
@@ -181,7 +181,7 @@ describe("GroupCommit", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("refuses what is more than may wait, keeps nothing of it, and takes more when there is room", () =>
+  it.effect("refuses events beyond the queue's limit, keeps nothing of them, and accepts more when there is room", () =>
     Effect.gen(function* () {
       const memory = yield* Storage
       const { open, storage } = yield* gated(memory)
@@ -215,7 +215,7 @@ describe("GroupCommit", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("refuses who has waited too long behind others, and not who is being written", () =>
+  it.effect("fails events that have waited for too long, but not events that are being committed", () =>
     Effect.gen(function* () {
       const memory = yield* Storage
       const { batches, open, storage } = yield* gated(memory)
@@ -225,9 +225,9 @@ describe("GroupCommit", () => {
           const [a, b] = [callsOf("a", 2), callsOf("b", 2)] as const
           const written = [yield* start(a[0]!), yield* start(b[0]!)]
           const late = yield* start(a[1]!)
-          yield* TestClock.adjust(queue.wait / 2)
+          yield* TestClock.adjust(queue.waitMs / 2)
           const later = yield* start(b[1]!)
-          yield* TestClock.adjust(queue.wait / 2 + 100)
+          yield* TestClock.adjust(queue.waitMs / 2 + 100)
           const refused = yield* Fiber.join(late)
           assert.strictEqual(Exit.isFailure(refused) && (Cause.squash(refused.cause) as Error).name, "overloaded")
           assert.lengthOf(batches, 2)
@@ -239,33 +239,33 @@ describe("GroupCommit", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("is behind while somebody has waited for a lane, and not for others of their own session", () =>
+  it.effect("is saturated while an event is overdue for a batch, but not for a batch of its own session", () =>
     Effect.gen(function* () {
       const { open, storage } = yield* gated(yield* Storage)
       yield* recording(storage, (recorder) =>
         Effect.gen(function* () {
           const start = starting(recorder)
           const [a, b, c] = [callsOf("a", 2), callsOf("b", 1), callsOf("c", 1)] as const
-          // One alone is taken always.
+          // One event alone is always admitted, so keep another one queued.
           recorder.admission.permit().enqueue()
-          const isBehind = () => !recorder.admission.permit().canAdmit(1)
+          const isSaturated = () => !recorder.admission.canAdmit(1)
           const fibers = [yield* start(a[0]!), yield* start(a[1]!)]
-          yield* TestClock.adjust(0.9 * queue.wait)
-          assert.isFalse(isBehind())
+          yield* TestClock.adjust(0.9 * queue.waitMs)
+          assert.isFalse(isSaturated())
           fibers.push(yield* start(b[0]!), yield* start(c[0]!))
-          yield* TestClock.adjust(queue.wait / 2)
-          assert.isFalse(isBehind())
-          yield* TestClock.adjust(queue.wait / 4)
-          assert.isTrue(isBehind())
+          yield* TestClock.adjust(queue.waitMs / 2)
+          assert.isFalse(isSaturated())
+          yield* TestClock.adjust(queue.waitMs / 4)
+          assert.isTrue(isSaturated())
           yield* open
           yield* Effect.forEach(fibers, Fiber.join)
-          assert.isFalse(isBehind())
+          assert.isFalse(isSaturated())
         })
       )
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.live("is behind as soon as more wait than it writes in their time, by what large batches took", () =>
+  it.live("is saturated as soon as the queue exceeds what the sampled throughput commits within the wait budget", () =>
     Effect.gen(function* () {
       const memory = yield* Storage
       const slow: Service = {
@@ -275,7 +275,7 @@ describe("GroupCommit", () => {
       yield* recording(slow, (recorder) =>
         Effect.gen(function* () {
           recorder.admission.permit().enqueue()
-          const isBehind = () => !recorder.admission.permit().canAdmit(1)
+          const isSaturated = () => !recorder.admission.canAdmit(1)
           const record = (from: number, count: number) =>
             Effect.forkChild(
               Effect.forEach(
@@ -284,18 +284,18 @@ describe("GroupCommit", () => {
                 { concurrency: "unbounded" }
               )
             )
-          // 40 in 150 ms are no more than 266 a second, of which 80 could be written in time.
+          // 40 events in 150 ms are at most 266 a second: 80 within the wait budget.
           yield* Fiber.join(yield* record(0, 40))
           const fiber = yield* record(100, 600)
           yield* settle
-          assert.isTrue(isBehind())
+          assert.isTrue(isSaturated())
           yield* Fiber.join(fiber)
         })
       )
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("takes one event alone, however large, where bytes are bounded", () =>
+  it.effect("accepts one event alone, whatever its size", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       yield* Calls.putFingerprint(storage, defaultProject)
@@ -313,7 +313,7 @@ describe("GroupCommit", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("lets no event fail for another one that the storage refuses", () =>
+  it.effect("fails no event because the storage refuses another one of its batch", () =>
     Effect.gen(function* () {
       const memory = yield* Storage
       let refused: string | undefined
@@ -323,7 +323,7 @@ describe("GroupCommit", () => {
           Effect.suspend(() => {
             refused ??= events[Math.floor(events.length / 2)]!.summary.id
             return events.some(({ summary }) => summary.id === refused)
-              ? Effect.die(new Error("as the test wants it"))
+              ? Effect.die(new Error("planted by the test"))
               : memory.appendEvents(events)
           })
       }

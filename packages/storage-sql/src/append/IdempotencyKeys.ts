@@ -4,7 +4,7 @@ import {
   firstIdOf,
   type Idempotency,
   IdempotencyKey,
-  keysKeptFor,
+  idempotencyKeyTtl,
   type ProjectId,
   type TakenKey
 } from "@tachograph/core"
@@ -61,7 +61,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const [first] = keyed
     if (first === undefined) return []
     const { project, summary } = first
-    const kept = DateTime.subtractDuration(summary.receivedAt, keysKeptFor)
+    const kept = DateTime.subtractDuration(summary.receivedAt, idempotencyKeyTtl)
     const before = toStored(firstIdOf(kept.epochMilliseconds))
     const taken: Array<TakenKey> = []
     let left: ReadonlyArray<KeyedEvent> = yield* insert(project_id, keyed)

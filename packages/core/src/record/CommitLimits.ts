@@ -1,0 +1,30 @@
+/** Bounds on what a process holds on its way to the storage, and on what one transaction commits. */
+import { Context } from "effect"
+
+/** A bound on events and on the bytes of their bodies. One event alone always fits, whatever its size. */
+export interface CommitLimit {
+  readonly events: number
+  readonly bytes: number
+}
+
+export interface CommitLimitsValue {
+  /**
+   * Events whose bodies are complete, until they are answered. An event that waits for a batch for longer than `waitMs`
+   * fails with `Overloaded`, so that a client gets an answer even while the database accepts nothing.
+   */
+  readonly queue: CommitLimit & { readonly waitMs: number }
+  /** Bytes of all request bodies held at once, complete or not. */
+  readonly maxBodyBytes: number
+  /** What one transaction commits. */
+  readonly batch: CommitLimit
+}
+
+export const defaultCommitLimits: CommitLimitsValue = {
+  queue: { events: 2048, bytes: 32 * 1024 * 1024, waitMs: 400 },
+  maxBodyBytes: 64 * 1024 * 1024,
+  batch: { events: 256, bytes: 8 * 1024 * 1024 }
+}
+
+export const CommitLimits = Context.Reference<CommitLimitsValue>("tachograph/core/CommitLimits", {
+  defaultValue: () => defaultCommitLimits
+})

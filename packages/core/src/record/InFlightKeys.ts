@@ -1,0 +1,24 @@
+/**
+ * Idempotency keys of events that this process is committing. A second request with the same key waits for the first one
+ * here; keys of events that are committed are known to the storage.
+ */
+import type { ProjectId } from "../domain/Project.ts"
+import { keyOf } from "../sessions/SessionKey.ts"
+
+export class InFlightKeys<Job> {
+  readonly #jobs = new Map<string, Job>()
+
+  /** The job that holds the key. If none does, `start` makes one, which holds it until `release`. */
+  claim(project: ProjectId, key: string, start: () => Job): { readonly job: Job; readonly isFirst: boolean } {
+    const name = keyOf(project, key)
+    const holder = this.#jobs.get(name)
+    if (holder !== undefined) return { job: holder, isFirst: false }
+    const job = start()
+    this.#jobs.set(name, job)
+    return { job, isFirst: true }
+  }
+
+  release(project: ProjectId, key: string): void {
+    this.#jobs.delete(keyOf(project, key))
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest"
+import { CommitQueue } from "../../src/record/CommitQueue.ts"
+
+interface Job {
+  readonly key: string
+  readonly bytes: number
+  readonly n: number
+}
+
+/** Jobs of these sessions, 10 bytes each, numbered in order. */
+const queueOf = (sessions: string, maxBatch = { events: 100, bytes: 1_000 }) => {
+  const queue = new CommitQueue<Job>(maxBatch)
+  for (const [n, key] of Array.from(sessions).entries()) queue.push({ key, bytes: 10, n })
+  return queue
+}
+
+const numbers = (jobs: ReadonlyArray<Job>) => jobs.map(({ n }) => n)
+
+describe("CommitQueue", () => {
+  it("puts a session into one batch at a time, and keeps the order of its events", () => {
+    const queue = queueOf("aba")
+    const first = queue.takeBatch()
+    expect(numbers(first)).toEqual([0, 1, 2])
+    for (const [n, key] of ["a", "c", "a"].entries()) queue.push({ key, bytes: 10, n: 3 + n })
+    expect(numbers(queue.takeBatch())).toEqual([4])
+    expect(queue.takeBatch()).toEqual([])
+    queue.release(first)
+    expect(numbers(queue.takeBatch())).toEqual([3, 5])
+    expect(queue.size).toBe(0)
+  })
+
+  it("bounds a batch in events", () => {
+    const queue = queueOf("abc", { events: 2, bytes: 1_000 })
+    expect(queue.hasFullBatch).toBe(true)
+    expect(numbers(queue.takeBatch())).toEqual([0, 1])
+    expect(queue.hasFullBatch).toBe(false)
+    expect(numbers(queue.takeBatch())).toEqual([2])
+  })
+
+  it("bounds a batch in bytes, and takes no later event of a session past one that did not fit", () => {
+    const queue = new CommitQueue<Job>({ events: 100, bytes: 25 })
+    queue.push({ key: "a", bytes: 10, n: 0 })
+    queue.push({ key: "b", bytes: 20, n: 1 })
+    queue.push({ key: "b", bytes: 1, n: 2 })
+    queue.push({ key: "c", bytes: 10, n: 3 })
+    expect(numbers(queue.takeBatch())).toEqual([0, 3])
+    expect(numbers(queue.takeBatch())).toEqual([1, 2])
+  })
+
+  it("takes one event alone, whatever its size", () => {
+    expect(numbers(queueOf("ab", { events: 100, bytes: 1 }).takeBatch())).toEqual([0])
+  })
+
+  it("removes jobs, and leaves the others in order", () => {
+    const queue = queueOf("abcd")
+    expect(numbers(queue.remove(({ n }) => n % 2 === 0))).toEqual([0, 2])
+    expect(numbers(queue.takeBatch())).toEqual([1, 3])
+  })
+
+  it("does not count a job as ready while its session is in a batch", () => {
+    const queue = queueOf("a")
+    const batch = queue.takeBatch()
+    queue.push({ key: "a", bytes: 10, n: 1 })
+    expect(queue.hasReady(() => true)).toBe(false)
+    queue.release(batch)
+    expect(queue.hasReady(() => true)).toBe(true)
+    expect(queue.hasReady(({ n }) => n > 1)).toBe(false)
+  })
+})
