@@ -2,7 +2,7 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { ApiKeys, Recorder } from "@tachograph/core"
-import { BasePath, Routes } from "@tachograph/router"
+import { BasePath, Front, Routes } from "@tachograph/router"
 import { SqliteStorage } from "@tachograph/storage-sqlite"
 import { Cause, Config, Effect, Exit, Layer, Runtime } from "effect"
 import { FetchHttpClient, HttpRouter } from "effect/http"
@@ -13,8 +13,10 @@ const keys = Layer.unwrap(
   Effect.map(Config.Redacted("TACHOGRAPH_API_KEY"), (key) => ApiKeys.layer({ staticKeys: [key] }))
 )
 
-const tachograph = Layer.merge(Recorder.layer, keys).pipe(
-  Layer.provideMerge(SqliteStorage.layer({ filename: "tachograph.db" }))
+const tachograph = Front.layer.pipe(
+  Layer.provide([Recorder.layer, keys]),
+  Layer.provide(SqliteStorage.layer({ filename: "tachograph.db" })),
+  Layer.provideMerge(Layer.succeed(BasePath, "/tachograph"))
 )
 
 const server = Layer.unwrap(
@@ -23,10 +25,7 @@ const server = Layer.unwrap(
   )
 )
 
-const application = HttpRouter.serve(Layer.merge(Chat.layer, Routes.layer), {
-  routerConfig: Routes.routerConfig
-}).pipe(
-  Layer.provide(Layer.succeed(BasePath, "/tachograph")),
+const application = HttpRouter.serve(Layer.merge(Chat.layer, Routes.layer)).pipe(
   Layer.provide([tachograph, server, FetchHttpClient.layer])
 )
 

@@ -1,25 +1,25 @@
-/** The path under which everything is mounted: `/tachograph` makes `/health` to `/tachograph/health`. */
+/** The path below which everything is mounted: with `/tachograph`, `/health` is `/tachograph/health`. */
 import { Context } from "effect"
 
-/** Without a slash at its end; empty where the routes are mounted at the root. */
+/** Without a trailing slash; empty where everything is mounted at the root. */
 export const BasePath = Context.Reference<string>("tachograph/router/BasePath", { defaultValue: () => "" })
 
-/** What a request can name without percent-encoding, so that there is one way to write it; `.` and `..` are ways up. */
+/** Unreserved characters only, so that there is one way to write the path. `.` and `..` would be resolved by clients. */
 const form = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/
 
-/** `/a/b/` is `/a/b`, `/` is the root. Throws a `TypeError` where it is no path. */
+/** `/a/b/` is `/a/b`, `/` is the root. Throws a `TypeError` if it is not such a path. */
 export const parse = (path: string): string => {
   const base = path.replace(/\/$/, "")
   if (form.test(base)) return base
   throw new TypeError("basePath: expected a path such as /tachograph, of letters, digits and . _ ~ -")
 }
 
-/** A proxy's form of the target has the host in it. */
+/** The scheme and host of a target in absolute form, as proxies and web requests have it. */
 const host = /^https?:\/\/[^/?#]*/i
 
 /** Path and query of a request's target. */
-export const pathIn = (target: string): string => (target.startsWith("/") ? target : target.replace(host, ""))
+export const targetIn = (target: string): string => (target.startsWith("/") ? target : target.replace(host, ""))
 
-/** The URL below the base; undefined where it is not below it. */
+/** The URL below the base; undefined if it is not below it. */
 export const below = (base: string, url: string): string | undefined =>
   base === "" ? url : url.startsWith(`${base}/`) ? url.slice(base.length) : undefined

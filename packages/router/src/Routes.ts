@@ -1,76 +1,66 @@
-/** The routes, for whoever composes an Effect `HttpRouter` of their own. */
-import { TachographApi } from "@tachograph/api"
-import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
-import { HttpApiBuilder, HttpApiScalar, OpenApi } from "effect/http-api"
-import * as Authorization from "./front/Authorization.ts"
-import { Authorizer } from "./front/Authorizer.ts"
-import { BasePath } from "./front/BasePath.ts"
-import * as Edge from "./front/Edge.ts"
-import * as Agents from "./handlers/Agents.ts"
-import * as AgentVersions from "./handlers/AgentVersions.ts"
-import * as Events from "./handlers/Events.ts"
-import * as Fingerprints from "./handlers/Fingerprints.ts"
-import * as People from "./handlers/People.ts"
-import * as Sessions from "./handlers/Sessions.ts"
-import * as StorageUse from "./handlers/StorageUse.ts"
-import * as System from "./handlers/System.ts"
-import * as RequestErrors from "./validation/RequestErrors.ts"
+/** The mount for Effect's `HttpRouter`. */
+import { Effect, type Layer, Stream, type Types } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { IncomingMessage } from "node:http"
+import * as BasePath from "./BasePath.ts"
+import { Front } from "./front/Front.ts"
+import * as NodeBody from "./front/NodeBody.ts"
+import * as Paths from "./front/Paths.ts"
+import type { BodySource } from "./front/RequestBody.ts"
+import type { Answer } from "./response/Answer.ts"
 
-const handlers = Layer.mergeAll(
-  Events.layer,
-  Fingerprints.layer,
-  Agents.layer,
-  AgentVersions.layer,
-  People.layer,
-  Sessions.layer,
-  StorageUse.layer,
-  System.layer
-)
+type Handled = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  Types.unhandled,
+  HttpServerRequest.HttpServerRequest
+>
 
-/** The page weighs megabytes: it is loaded when somebody asks for it. */
-const docs = (api: typeof TachographApi) => {
-  const scalar = HttpApiScalar.layer(api, { path: "/docs", scalar: { withDefaultFonts: false } })
-  return HttpRouter.use((router) =>
-    Effect.flatMap(Effect.cached(Effect.scoped(HttpRouter.toHttpEffect(scalar))), (page) =>
-      router.add("GET", "/docs", Effect.flatten(page))
-    )
-  )
+/** Effect's server answers `Expect: 100-continue` when its own stream is read. */
+const bodyOf = (request: HttpServerRequest.HttpServerRequest): BodySource => {
+  const { source } = request
+  if (source instanceof IncomingMessage && (source.headers.expect === undefined || NodeBody.isTouched(source))) {
+    return source
+  }
+  return Stream.toAsyncIterable(request.stream)
 }
 
-const prefixed = (base: string) =>
-  Layer.effect(
-    HttpRouter.HttpRouter,
-    Effect.map(HttpRouter.HttpRouter, (router) => router.prefixed(base))
-  )
+const toResponse = ({ body, headers, status }: Answer): HttpServerResponse.HttpServerResponse => {
+  const contentType = headers["content-type"]
+  const bytes = typeof body === "string" ? Buffer.from(body) : body
+  return contentType === undefined
+    ? HttpServerResponse.empty({ status, headers })
+    : HttpServerResponse.uint8Array(bytes, { status, headers, contentType })
+}
 
-/** The contract, which says where it is mounted. */
-const contract = Layer.unwrap(
-  Effect.map(BasePath, (base) => {
-    const api = base === "" ? TachographApi : TachographApi.annotate(OpenApi.Servers, [{ url: base }])
-    const routes = Layer.merge(HttpApiBuilder.layer(api, { openapiPath: "/openapi.json" }), docs(api))
-    return base === "" ? routes : Layer.provide(routes, prefixed(base))
-  })
-)
+const isRouteNotFound = (error: unknown): boolean =>
+  HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
-/** As `layer`, for whoever decides by an `Authorizer` of their own. */
-export const layerNoDeps = Layer.merge(Layer.provide(contract, Edge.guard), Edge.layer).pipe(
-  Layer.provide(handlers),
-  Layer.provide([Authorization.layer, RequestErrors.layer]),
-  Layer.provide(HttpServer.layerServices)
+/** Runs before the router matches a path, because a router folds and decodes paths. */
+const middleware = HttpRouter.middleware(
+  Effect.gen(function* () {
+    const base = yield* BasePath.BasePath
+    const front = yield* Front
+
+    const handle = (request: HttpServerRequest.HttpServerRequest): Handled => {
+      const { headers, method, source, url } = request
+      const handled = front.handle({ method, url, headers, source, body: bodyOf(request) })
+      const answer = Effect.isEffect(handled) ? handled : Effect.succeed(handled)
+      return Effect.map(answer, toResponse)
+    }
+
+    return (httpEffect: Handled): Handled =>
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const path = BasePath.below(base, BasePath.targetIn(request.url))
+        if (path !== undefined && Paths.isOurs(path)) return handle(request)
+        // Other routes of the same router are left alone; a path that has none is answered like every unknown path.
+        return Effect.catchIf(httpEffect, isRouteNotFound, () => handle(request))
+      })
+  }),
+  { global: true }
 )
 
 /**
- * Adds every route of the contract, `/openapi.json` and `/docs` to the `HttpRouter`, below the `BasePath`. API keys open
- * them. Routes of your own in the same router are left as they are.
+ * Answers every request to a path of the contract, `/openapi.json` and `/docs` in an `HttpRouter`, below the `BasePath`. Other
+ * routes of the router are left alone.
  */
-export const layer = layerNoDeps.pipe(Layer.provide(Authorizer.layer))
-
-/** How the router must match for names to arrive intact: nothing folded, nothing trimmed, nothing too long. */
-export const routerConfig = {
-  caseSensitive: true,
-  ignoreTrailingSlash: false,
-  ignoreDuplicateSlashes: false,
-  // Names are held to their length by their schema, which says so.
-  maxParamLength: Number.MAX_SAFE_INTEGER
-} as const
+export const layer: Layer.Layer<never, never, Front | HttpRouter.HttpRouter> = middleware

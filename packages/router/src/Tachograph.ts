@@ -1,122 +1,123 @@
-/** The router for everybody: one function in, promises out. A few lines over the layers that Effect users compose. */
+/** The recorder as a function that returns promises: a few lines over the layers that Effect applications compose. */
 import { ApiKeys, isStaticKey, Recorder, type Storage, staticKeyRule } from "@tachograph/core"
-import { ByteSize, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
-import { HttpEffect, HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as StandardHeaders from "./front/StandardHeaders.ts"
+import * as LocalEngine from "./engine/LocalEngine.ts"
 import { type Authorize, Authorizer } from "./front/Authorizer.ts"
-import * as BasePath from "./front/BasePath.ts"
-import * as InProcess from "./mounts/InProcess.ts"
-import * as NodeLane from "./mounts/Node.ts"
+import * as BasePath from "./BasePath.ts"
+import { Front } from "./front/Front.ts"
 import * as Paths from "./front/Paths.ts"
-import * as RequestBody from "./front/RequestBody.ts"
-import * as Routes from "./Routes.ts"
+import { defaultMaxBody, MaxBodyBytes } from "./front/RequestBody.ts"
+import { noStore } from "./front/StandardHeaders.ts"
+import { InFlight } from "./mounts/InFlight.ts"
+import * as InProcess from "./mounts/InProcess.ts"
+import * as Node from "./mounts/Node.ts"
+import * as Web from "./mounts/Web.ts"
 import * as TachographError from "./TachographError.ts"
-import { UnderWay } from "./mounts/InFlight.ts"
 
 interface CommonOptions<E> {
-  /** `sqlite("tachograph.db")`, `MemoryStorage.layer`, or any other layer of a `Storage`. */
+  /** `sqlite("tachograph.db")`, `postgres(url)`, `MemoryStorage.layer`, or any other layer of a `Storage`. */
   readonly storage: Layer.Layer<Storage, E>
   /**
-   * Where everything is mounted: with `/tachograph`, `/tachograph/health` and `/tachograph/api/v1/events`. The root unless
-   * given. Not needed where a framework takes the path off, as `app.use("/tachograph", tachograph.node)` of Express does.
+   * The path below which everything is mounted: `/tachograph` serves `/tachograph/health`. The root by default. Not needed
+   * where the framework removes the path, as `app.use("/tachograph", tachograph.node)` of Express does.
    */
   readonly basePath?: string | undefined
-  /** Bytes of a body, as sent and decompressed. 32 MiB unless given. */
+  /** The limit on the length of a body, as sent and decompressed, in bytes. 32 MiB by default. */
   readonly maxBody?: number | undefined
 }
 
-interface ByKeys {
+interface WithApiKeys {
   /**
-   * Keys of your own making, 20 characters or longer: they open the project `default` with every scope.
+   * Static keys, each of 20 characters or more. They open the project `default` with every scope.
    */
   readonly apiKeys?: ReadonlyArray<string> | undefined
   readonly authorize?: undefined
 }
 
-interface ByRule {
-  /** Your own rule, by session, header or whatever a request has; no API key opens anything then. */
+interface WithRule {
+  /** A rule of your own, by session, header or anything else in a request. API keys open nothing then. */
   readonly authorize: Authorize
   readonly apiKeys?: undefined
 }
 
-export type TachographOptions<E> = CommonOptions<E> & (ByKeys | ByRule)
+export type TachographOptions<E> = CommonOptions<E> & (WithApiKeys | WithRule)
 
 export interface Tachograph {
-  /** For Hono, h3, Next.js: answers every request, with a 404 where the path is none of ours. */
+  /** For Hono, h3 and Next.js. Answers every request, with a 404 if its path is not of the contract. */
   readonly fetch: (request: Request) => Promise<Response>
-  /** For Express, Connect and plain `node:http`: calls `next` for what is not ours, and answers 404 where there is none. */
+  /** For Express, Connect and `node:http`. Calls `next` if the path is not of the contract; without `next`, answers 404. */
   readonly node: (request: IncomingMessage, response: ServerResponse, next?: () => void) => void
   /**
-   * Registers what this process runs on, in process: takes the body of Create Fingerprint, and answers its id. Rejects with
-   * a `TachographError`.
+   * Registers the runtime of this process. Takes the body of Create Fingerprint, and answers the fingerprint's id. Rejects
+   * with a `TachographError`.
    */
   readonly fingerprint: (body: InProcess.Body, options?: InProcess.InProject) => Promise<string>
   /**
-   * Records in process, without HTTP: takes the body of Create Event. It may be a JSON text, and so may its `inputs` and
-   * `output` alone: texts are kept byte for byte. Resolves when the event is kept. Rejects with a `TachographError`, whose
-   * `type` is the interface's, or `validation-error`.
+   * Records in process, without HTTP. Takes the body of Create Event as a value or as a JSON text; within a value, `inputs`
+   * and `output` may be JSON texts, which are kept byte for byte. Resolves when the event is committed. Rejects with a
+   * `TachographError`, whose `type` is that of the wire, or `validation-error`.
    */
   readonly record: (body: InProcess.Body, options?: InProcess.RecordOptions) => Promise<InProcess.EventReceipt>
   /** Reads in process, without HTTP. */
   readonly recorder: InProcess.Reads
-  /** Waits for what is under way, 10 s at most, then closes the storage. What comes later is answered 503. */
+  /** Waits for requests in flight, for at most 10 s, then closes the storage. Later requests are answered 503. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Opens the storage. Rejects with a `TachographError`, `storage-unavailable`, where it cannot be opened, and with a
- * `TypeError` where an option is not what it has to be.
+ * Opens the storage. Rejects with a `TachographError` of type `storage-unavailable` if it cannot be opened, and with a
+ * `TypeError` if an option is wrong.
  */
 export const createTachograph = async <E>(options: TachographOptions<E>): Promise<Tachograph> => {
-  check({ ...options })
+  checkOptions({ ...options })
   const base = BasePath.parse(options.basePath ?? "")
   const runtime = ManagedRuntime.make(services(options, base))
   const scope = Scope.makeUnsafe()
-  const opening = await runtime.runPromiseExit(Scope.provide(handlers, scope))
+  const opening = await runtime.runPromiseExit(Scope.provide(mounts, scope))
   if (Exit.isFailure(opening)) {
     await runtime.dispose()
     throw TachographError.ofOpening(opening.cause)
   }
-  const opened = opening.value
-  let closed: Promise<void> | undefined
+  const { node, web } = opening.value
+  let closing: Promise<void> | undefined
 
-  const underWay = new UnderWay()
-  const run = async <A>(effect: Effect.Effect<A, TachographError.Failure, Recorder>): Promise<A> => {
-    if (closed !== undefined) throw new TachographError.TachographError("storage-unavailable")
-    const exit = await underWay.add(() => runtime.runPromiseExit(effect))
+  const inFlight = new InFlight()
+  const run = async <A>(effect: Effect.Effect<A, TachographError.TachographError, Front>): Promise<A> => {
+    if (closing !== undefined) throw new TachographError.TachographError("storage-unavailable")
+    const exit = await inFlight.add(() => runtime.runPromiseExit(effect))
     if (Exit.isSuccess(exit)) return exit.value
-    throw TachographError.fromCause(exit.cause)
+    throw Cause.squash(exit.cause)
   }
   const close = async () => {
-    await underWay.end()
+    await inFlight.end()
     await runtime.runPromise(Scope.close(scope, Exit.void))
     await runtime.dispose()
   }
 
   return {
-    fetch: (request) => (closed === undefined ? underWay.add(() => opened.fetch(request)) : Promise.resolve(gone())),
+    fetch: (request) => (closing === undefined ? inFlight.add(() => web(request)) : Promise.resolve(closedResponse())),
     node: (request, response, next) => {
       if (next !== undefined && !isOurs(base, request.url ?? "/")) return next()
-      // The client may have gone while the host was at work on its request.
+      // The client may have disconnected while the host worked on its request.
       if (response.closed) return
-      if (closed !== undefined) return response.writeHead(503, goneHeaders()).end(goneBody)
-      void underWay.add(() => new Promise((resolve) => response.once("close", resolve)))
-      return opened.nodeLane(request, response, () => opened.node(request, response))
+      if (closing !== undefined) return void response.writeHead(503, closedHeaders()).end(closedBody)
+      void inFlight.add(() => new Promise((resolve) => response.once("close", resolve)))
+      return node(request, response)
     },
-    fingerprint: (body, options) => run(InProcess.fingerprint(body, options ?? {})),
-    record: (body, options) => run(InProcess.record(body, options ?? {})),
-    recorder: InProcess.reads(opened.handler, base, run),
-    close: () => (closed ??= close())
+    fingerprint: (body, options) => run(InProcess.fingerprint(body, options)),
+    record: (body, options) => run(InProcess.record(body, options)),
+    recorder: InProcess.reads(run),
+    close: () => (closing ??= close())
   }
 }
 
-/** What JavaScript lets through. */
-const check = ({ apiKeys, authorize, storage }: { readonly [option: string]: unknown }) => {
+/** Checks what only TypeScript would refuse. */
+const checkOptions = ({ apiKeys, authorize, storage }: { readonly [option: string]: unknown }) => {
   if (!Layer.isLayer(storage)) throw new TypeError("storage: expected a storage, such as sqlite(path) or postgres(url)")
   if (apiKeys !== undefined && !(Array.isArray(apiKeys) && apiKeys.every(isStaticKey))) {
-    throw new TypeError(`apiKeys: expected keys of your own making, each of ${staticKeyRule}`)
+    throw new TypeError(`apiKeys: expected static keys, each of ${staticKeyRule}`)
   }
   if (authorize === undefined) return
   if (typeof authorize !== "function") throw new TypeError("authorize: expected a function")
@@ -127,62 +128,29 @@ const services = <E>({ apiKeys = [], authorize, maxBody, storage }: TachographOp
   const byKeys = ApiKeys.layer({ staticKeys: apiKeys.map((key) => Redacted.make(key)) })
   const authorizer =
     authorize === undefined ? Authorizer.layer.pipe(Layer.provide(byKeys)) : Authorizer.layerRule(authorize)
-  return Layer.mergeAll(
-    Layer.merge(Recorder.layer, authorizer).pipe(Layer.provideMerge(storage)),
-    Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(maxBody ?? RequestBody.defaultMaxBody)),
-    Layer.succeed(BasePath.BasePath, base)
+  return Front.layerNoDeps.pipe(
+    Layer.provide([LocalEngine.layer, authorizer]),
+    Layer.provide(Recorder.layer),
+    Layer.provideMerge(storage),
+    Layer.provideMerge(
+      Layer.mergeAll(Layer.succeed(MaxBodyBytes, maxBody ?? defaultMaxBody), Layer.succeed(BasePath.BasePath, base))
+    )
   )
 }
 
 const isOurs = (base: string, url: string): boolean => {
-  const path = BasePath.below(base, BasePath.pathIn(url))
-  return path !== undefined && Paths.methodsOf(path) !== undefined
+  const path = BasePath.below(base, BasePath.targetIn(url))
+  return path !== undefined && Paths.isOurs(path)
 }
 
-const handlers = Effect.gen(function* () {
-  const httpEffect = yield* HttpRouter.toHttpEffect(Routes.layerNoDeps).pipe(
-    Effect.provideService(HttpRouter.RouterConfig, Routes.routerConfig)
-  )
-  const context = yield* Effect.context<never>()
-  return {
-    handler: httpEffect,
-    fetch: HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(httpEffect),
-    node: yield* nodeHandler(httpEffect),
-    nodeLane: yield* NodeLane.make
-  }
-})
+const mounts = Effect.all({ node: Node.make, web: Web.make })
 
-type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
-
-/** Loaded by the first request that needs it: whoever only uses `fetch`, as a function does, starts sooner without. */
-const nodeHandler = Effect.fnUntraced(function* (
-  httpEffect: Effect.Effect<
-    HttpServerResponse.HttpServerResponse,
-    unknown,
-    HttpServerRequest.HttpServerRequest | Scope.Scope
-  >
-) {
-  const scope = yield* Effect.scope
-  const run = Effect.runPromiseWith(yield* Effect.context<never>())
-  const load = Effect.gen(function* () {
-    const { makeHandler } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpServer"))
-    return yield* makeHandler(httpEffect, { scope })
-  })
-  let loading: Promise<NodeHandler> | undefined
-  let loaded: NodeHandler | undefined
-  const answer: NodeHandler = (request, response) => {
-    if (loaded !== undefined) return loaded(request, response)
-    loading ??= run(load).then((handler) => (loaded = handler))
-    void loading.then((handler) => handler(request, response))
-  }
-  return answer
-})
-
-const goneBody = JSON.stringify({ type: "storage-unavailable" })
-const goneHeaders = () => ({
+const closedBody = JSON.stringify({ type: "storage-unavailable" })
+const closedHeaders = () => ({
   "content-type": "application/json",
   "retry-after": "1",
-  ...StandardHeaders.headers(randomUUID()),
-  ...StandardHeaders.unkept
+  "x-request-id": randomUUID(),
+  "x-content-type-options": "nosniff",
+  ...noStore
 })
-const gone = () => new Response(goneBody, { status: 503, headers: goneHeaders() })
+const closedResponse = () => new Response(closedBody, { status: 503, headers: closedHeaders() })

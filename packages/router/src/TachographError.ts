@@ -1,8 +1,9 @@
-/** What the promises of the router reject with, to be told apart by `type`. */
-import type { ErrorDetail } from "@tachograph/api"
+/** The error with which the promises and effects of this package fail. Its `type` tells errors apart. */
+import type { ErrorDetail, ValidationFailure } from "@tachograph/api"
 import { Cause } from "effect"
+import type { Answer } from "./response/Answer.ts"
 
-/** As on the wire, where `docs/errors.md` says when each comes; `validation-error` is the one that has a `detail` there. */
+/** The types on the wire, which `docs/errors.md` explains; `validation-error` is the one that has a `detail` there. */
 export type TachographErrorType =
   | "agent-not-found"
   | "agent-version-not-found"
@@ -11,53 +12,51 @@ export type TachographErrorType =
   | "idempotency-key-reused"
   | "internal"
   | "overloaded"
+  | "payload-too-large"
   | "person-not-found"
   | "session-id-empty"
   | "storage-unavailable"
   | "validation-error"
 
-export class TachographError extends Error {
-  override readonly name = "TachographError"
-  readonly type: TachographErrorType
-  /** All that is wrong with what was given; empty for every other `type`. */
-  readonly detail: ReadonlyArray<ErrorDetail>
-
-  constructor(type: TachographErrorType, options?: { readonly detail?: ReadonlyArray<ErrorDetail>; cause?: unknown }) {
-    const detail = options?.detail ?? []
-    super([type, ...detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`)].join("\n"), options)
-    this.type = type
-    this.detail = detail
-  }
-}
-
-/** A failure that was expected. */
-export interface Failure {
-  readonly _tag: TachographErrorType
-  readonly detail?: ReadonlyArray<ErrorDetail>
+interface Options {
+  readonly detail?: ReadonlyArray<ErrorDetail> | undefined
+  readonly requestId?: string | undefined
   readonly cause?: unknown
 }
 
-/** What was expected goes by its own name; whatever else happened is `internal`. */
-export const fromCause = <E>(cause: Cause.Cause<E | Failure>): TachographError => {
-  const failed = cause.reasons.find((reason) => reason._tag === "Fail")
-  if (failed === undefined) return new TachographError("internal", { cause: Cause.squash(cause) })
-  const { _tag: type, ...options } = failed.error as Failure
-  return new TachographError(type, options)
+export class TachographError extends Error {
+  override readonly name = "TachographError"
+  readonly _tag = "TachographError"
+  readonly type: TachographErrorType
+  /** Everything that is wrong with the input; empty for every other `type`. */
+  readonly detail: ReadonlyArray<ErrorDetail>
+  /** The `request_id` of the log lines that say more; undefined for a call that did not get that far. */
+  readonly requestId: string | undefined
+
+  constructor(type: TachographErrorType, options: Options = {}) {
+    const detail = options.detail ?? []
+    super([type, ...detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`)].join("\n"), options)
+    this.type = type
+    this.detail = detail
+    this.requestId = options.requestId
+  }
 }
 
-/** What kept the storage from opening. What was thrown is somebody's fault, and stays what it is. */
+/** The error that an answer is; undefined for a success. */
+export const fromAnswer = ({ headers, refusal }: Answer): TachographError | undefined => {
+  if (refusal === undefined) return undefined
+  const type = refusal.type as TachographErrorType
+  return new TachographError(type, { detail: refusal.detail, requestId: headers["x-request-id"] })
+}
+
+export const fromValidation = ({ detail }: ValidationFailure): TachographError =>
+  new TachographError("validation-error", { detail })
+
+/** Why the storage did not open. A defect is a bug or a wrong option, and stays what it is. */
 export const ofOpening = (cause: Cause.Cause<unknown>): unknown => {
-  const failed = cause.reasons.find((reason) => reason._tag === "Fail")
-  if (failed === undefined) return Cause.squash(cause)
-  const error = new TachographError("storage-unavailable", { cause: failed.error })
-  error.message += `: ${failed.error instanceof Error ? failed.error.message : String(failed.error)}`
+  const failure = cause.reasons.find((reason) => reason._tag === "Fail")
+  if (failure === undefined) return Cause.squash(cause)
+  const error = new TachographError("storage-unavailable", { cause: failure.error })
+  error.message += `: ${failure.error instanceof Error ? failure.error.message : String(failure.error)}`
   return error
-}
-
-/** From the body of an answer that is an error. */
-export const fromBody = (body: unknown): TachographError => {
-  const { detail, type } = body as { readonly type?: TachographErrorType; readonly detail?: ReadonlyArray<ErrorDetail> }
-  return detail === undefined
-    ? new TachographError(type ?? "internal")
-    : new TachographError("validation-error", { detail })
 }

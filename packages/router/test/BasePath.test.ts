@@ -1,7 +1,7 @@
 import { HttpClient } from "@tachograph/testkit"
 import { describe, expect, it } from "vitest"
-import { apiKey, opened } from "../Samples.ts"
-import { exchange, served } from "../Served.ts"
+import { apiKey, opened } from "./Samples.ts"
+import { exchange, served } from "./Served.ts"
 
 describe("basePath", () => {
   it.each([

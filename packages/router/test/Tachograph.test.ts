@@ -24,13 +24,13 @@ describe("createTachograph", () => {
     "refuses %j as a key of one's own",
     async (bad) => {
       const opening = createTachograph({ storage: MemoryStorage.layer, apiKeys: [key, bad as string] })
-      await expect(opening).rejects.toThrow("apiKeys: expected keys of your own making, each of 20 characters or more")
+      await expect(opening).rejects.toThrow("apiKeys: expected static keys, each of 20 characters or more")
     }
   )
 
   it.each([
     ["storage: expected a storage", { storage: "tachograph.db" }],
-    ["apiKeys: expected keys", { storage: MemoryStorage.layer, apiKeys: key }],
+    ["apiKeys: expected static keys", { storage: MemoryStorage.layer, apiKeys: key }],
     ["authorize: expected a function", { storage: MemoryStorage.layer, authorize: "me" }],
     ["expected one of them", { storage: MemoryStorage.layer, authorize: () => null, apiKeys: [key] }]
   ])("says what is wrong with its options: %s", async (message, options) => {

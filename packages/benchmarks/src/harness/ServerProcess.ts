@@ -4,11 +4,12 @@
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ApiKeys, Recorder, type Storage, CommitLimits } from "@tachograph/core"
-import { Authorizer, NodeLane, Routes } from "@tachograph/router"
+import { Front, MaxBodyBytes, Node, Routes } from "@tachograph/router"
 import { NodeServer } from "@tachograph/server"
-import { ByteSize, Effect, Fiber, Layer, Redacted } from "effect"
-import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Fiber, Layer, Redacted } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
+import { createServer } from "node:http"
 import * as Databases from "./Databases.ts"
 import * as Recording from "./Recording.ts"
 import type { ServerOptions } from "./Servers.ts"
@@ -35,45 +36,54 @@ const limits: NodeServer.Limits = { requestTimeoutMs: 60_000, maxHeaderBytes: 16
 interface Parts {
   readonly storage: Layer.Layer<Storage, unknown>
   readonly recorder: Layer.Layer<Recorder, never, Storage>
-  readonly routes: typeof Routes.layer
 }
 
 const partsOver = (database: ReturnType<typeof Databases.open>): Parts => ({
   storage: options.groupCommit === false ? Without.oneAtATime(database) : database.storage,
-  recorder: options.pieces === false ? Without.pieces : Recorder.layer,
-  routes: options.row
-    ? Layer.mergeAll(Routes.layer, row.pipe(Layer.provide(Layer.orDie(database.client))))
-    : Routes.layer
+  recorder: options.pieces === false ? Without.pieces : Recorder.layer
 })
 
-const parts: Parts =
-  place === "without recorder"
-    ? { storage: Without.storage, recorder: Without.recorder, routes: Routes.layer }
-    : place === "without storage"
-      ? { storage: Without.storage, recorder: Recorder.layer, routes: Routes.layer }
-      : partsOver(Databases.open(place))
+const parts = (): Parts => {
+  if (place === "without recorder") return { storage: Without.storage, recorder: Without.recorder }
+  if (place === "without storage") return { storage: Without.storage, recorder: Recorder.layer }
+  return partsOver(Databases.open(place))
+}
 
-const announce = Effect.map(HttpServer.HttpServer, ({ address }) => {
-  process.send?.({ url: HttpServer.formatAddress(address) })
-})
-const server = NodeServer.make(limits)
-const lane = Effect.map(NodeLane.make, (lane) => {
-  server.front = lane
-})
-const app = Layer.effectDiscard(announce).pipe(
-  Layer.provide(
-    HttpRouter.serve(parts.routes, {
-      routerConfig: Routes.routerConfig,
-      disableLogger: true,
-      disableListenLog: true
-    })
-  ),
-  Layer.provide(NodeHttpServer.layer(() => server, { host: "127.0.0.1", port: 0 })),
-  Layer.provide(Layer.effectDiscard(lane).pipe(Layer.provide(Authorizer.layer))),
-  Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(Recording.maxBody))),
-  Layer.provide([parts.recorder, ApiKeys.layer({ staticKeys: Recording.apiKeys.map((key) => Redacted.make(key)) })]),
+const announce = (url: string) => Effect.sync(() => process.send?.({ url }))
+
+/** As the standalone server: the Node mount. */
+const standalone = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const server = NodeServer.make(limits, yield* Node.make)
+    const { url } = yield* NodeServer.listen(server, { host: "127.0.0.1", port: 0, backlog: limits.maxConnections })
+    yield* announce(url)
+  })
+)
+
+/** Both the contract and `GET /row` in a router of Effect's. */
+const withRow = () =>
+  Layer.effectDiscard(
+    Effect.flatMap(HttpServer.HttpServer, ({ address }) => announce(HttpServer.formatAddress(address)))
+  ).pipe(
+    Layer.provide(
+      HttpRouter.serve(
+        Layer.mergeAll(Routes.layer, row.pipe(Layer.provide(Layer.orDie(Databases.open(place).client)))),
+        {
+          disableLogger: true,
+          disableListenLog: true
+        }
+      )
+    ),
+    Layer.provide(NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 }))
+  )
+
+const { recorder, storage } = parts()
+const app = (options.row ? withRow() : standalone).pipe(
+  Layer.provide(Front.layer),
+  Layer.provide(Layer.succeed(MaxBodyBytes, Recording.maxBody)),
+  Layer.provide([recorder, ApiKeys.layer({ staticKeys: Recording.apiKeys.map((key) => Redacted.make(key)) })]),
   Layer.provide(options.groupCommit === false ? Layer.succeed(CommitLimits, Without.batchesOfOne) : Layer.empty),
-  Layer.provide(parts.storage)
+  Layer.provide(storage)
 )
 
 const fiber = Effect.runFork(Layer.launch(app))

@@ -62,8 +62,8 @@ export const storage = Layer.effect(
 
 export const batchesOfOne: (typeof CommitLimits)["Service"] = {
   // Slow as it is, nobody is refused for having waited.
-  queue: { ...defaultCommitLimits.queue, wait: 60_000 },
-  bodies: defaultCommitLimits.bodies,
+  queue: { ...defaultCommitLimits.queue, waitMs: 60_000 },
+  maxBodyBytes: defaultCommitLimits.maxBodyBytes,
   batch: { ...defaultCommitLimits.batch, events: 1 }
 }
 

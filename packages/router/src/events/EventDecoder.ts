@@ -1,24 +1,20 @@
-/** From the body of Create Event to what the recorder takes. */
-import { Events, type ValidationFailure } from "@tachograph/api"
-import {
-  EventJson,
-  IdempotencyKey,
-  PieceScanner,
-  ModelFactsReader,
-  type NewEvent,
-  type ProjectId
-} from "@tachograph/core"
+/** From the body and the headers of Create Event to the event that the recorder takes. */
+import { type ErrorDetail, Events, ValidationFailure } from "@tachograph/api"
+import { EventJson, IdempotencyKey, ModelFactsReader, type NewEvent, PieceScanner } from "@tachograph/core"
 import { Effect, Option, Schema } from "effect"
 import { hash } from "node:crypto"
-import * as RequestBody from "../front/RequestBody.ts"
+import * as JsonBody from "../validation/JsonBody.ts"
 import * as ValidationDetail from "../validation/ValidationDetail.ts"
 
-type KnownPrefixesOf = (project: ProjectId, session: string) => PieceScanner.KnownPrefixes
+/** The decoded event without what the engine adds. */
+type DecodedEvent = Omit<NewEvent, "idempotency" | "arrivedAtMs" | "isAdmitted">
 
 const decodeValue = Schema.decodeUnknownOption(Events.CreateEvent)
-const decodeBody = RequestBody.decodeBody(Events.CreateEvent)
+const decodeBody = JsonBody.decoder(Events.CreateEvent)
+const decodeKey = ValidationDetail.decodeOption(IdempotencyKey, "header", Events.idempotencyKeyHeader)
 
-const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: PieceScanner.ScannedPayload): NewEvent => {
+/** A `satisfies` on each side makes a forgotten field fail to compile: nothing is spread from the body. */
+const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: PieceScanner.ScannedPayload) => {
   const { api, inputs, output } = value.properties
   return {
     api,
@@ -31,28 +27,10 @@ const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: PieceScanner
     durationMs: value.duration_ms,
     payload,
     facts: ModelFactsReader.read(api, inputs, output)
-  }
+  } satisfies Record<keyof DecodedEvent, unknown>
 }
 
-/** So that sending the body again under the same key does no more. */
-export const withKey = (event: NewEvent, key: IdempotencyKey | undefined, body: Uint8Array): NewEvent =>
-  key === undefined ? event : { ...event, idempotency: { key, bodyHash: hash("sha256", body, "buffer") } }
-
-export const decodeKey = ValidationDetail.decodeOption(IdempotencyKey, "header", Events.idempotencyKeyHeader)
-
-/** Parses only what is not known of the session already. Undefined where the body is not plainly an event. */
-export const decodePlain = (
-  bytes: Buffer,
-  project: ProjectId,
-  knownPrefixesOf: KnownPrefixesOf
-): NewEvent | undefined => {
-  const opened = EventJson.open(bytes, (session) => knownPrefixesOf(project, session))
-  if (opened === undefined) return undefined
-  const value = Option.getOrUndefined(decodeValue(parsed(opened.reduced)))
-  return value && toNewEvent(value, opened.payload)
-}
-
-const parsed = (text: string): unknown => {
+const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -60,17 +38,46 @@ const parsed = (text: string): unknown => {
   }
 }
 
-export const decode = Effect.fnUntraced(function* (
-  body: RequestBody.Body,
-  project: ProjectId,
-  knownPrefixesOf: KnownPrefixesOf
-): Effect.fn.Return<NewEvent, ValidationFailure> {
-  const plain = body.json ? decodePlain(body.bytes, project, knownPrefixesOf) : undefined
-  if (plain !== undefined) return plain
-  // Says what is wrong with it, all of it being looked at.
+type KnownPrefixesOf = (session: string) => PieceScanner.KnownPrefixes
+
+/** Parses only what the session does not know already. Undefined if the body is not obviously a valid event. */
+const decodeValid = (bytes: Buffer, knownPrefixesOf: KnownPrefixesOf): DecodedEvent | undefined => {
+  const opened = EventJson.open(bytes, knownPrefixesOf)
+  if (opened === undefined) return undefined
+  const value = Option.getOrUndefined(decodeValue(parse(opened.reduced)))
+  return value && toNewEvent(value, opened.payload)
+}
+
+/** Parses the whole body, to say everything that is wrong with it. */
+const decodeWhole = Effect.fnUntraced(function* (body: JsonBody.Body) {
   const { text, value } = yield* decodeBody(body)
   const opened = EventJson.open(Buffer.from(text), () => PieceScanner.noKnownPrefixes)
-  return opened === undefined
-    ? yield* Effect.die(new Error("A valid event whose payload was not found"))
-    : toNewEvent(value, opened.payload)
+  if (opened === undefined) return yield* Effect.die(new Error("A valid event has no payload"))
+  return toNewEvent(value, opened.payload)
 })
+
+const detailOf = <A>(decoded: Effect.Effect<A, ValidationFailure>): Effect.Effect<ReadonlyArray<ErrorDetail>> =>
+  Effect.match(decoded, { onSuccess: () => [], onFailure: ({ detail }) => detail })
+
+/**
+ * Decodes a body that is complete, synchronously where it is valid: the work of a large body is done in one slice. `key` is
+ * the `Idempotency-Key`, if there is one. Fails with everything that is wrong with the header and the body.
+ */
+export const decode = (
+  body: { readonly bytes: Buffer; readonly isJson: boolean },
+  key: string | undefined,
+  knownPrefixesOf: KnownPrefixesOf
+): Effect.Effect<NewEvent, ValidationFailure> => {
+  const valid = body.isJson ? decodeValid(body.bytes, knownPrefixesOf) : undefined
+  if (valid !== undefined && key === undefined) return Effect.succeed(valid)
+  return Effect.gen(function* () {
+    const event = valid === undefined ? decodeWhole(body) : Effect.succeed(valid)
+    if (key === undefined) return yield* event
+    const decodedKey = decodeKey(key)
+    const detail = [...(yield* detailOf(decodedKey)), ...(valid === undefined ? yield* detailOf(event) : [])]
+    if (detail.length > 0) return yield* new ValidationFailure({ detail })
+    // The same key with another body is refused, so the event carries a hash of the body.
+    const bodyHash = hash("sha256", body.bytes, "buffer")
+    return { ...(yield* event), idempotency: { key: yield* decodedKey, bodyHash } }
+  })
+}

@@ -1,15 +1,15 @@
-/** The text of an event that is recorded in process, its payload's bytes as they were handed over. */
+/** The JSON text of an event that is recorded in process, with the payload's bytes as they were passed in. */
 import { JsonText } from "@tachograph/core"
 
 const written = (value: unknown): JsonText.JsonText => JsonText.unsafe(JSON.stringify(value) ?? "null")
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-/** Whether it stands for JSON, as a text or as its bytes, and is not a value itself. */
+/** Whether it is a JSON text, as a string or as UTF-8, rather than a value. */
 const isText = (value: unknown): value is string | Uint8Array =>
   typeof value === "string" || value instanceof Uint8Array
 
-/** A JSON text is taken as it is. What is none is left to be refused for what it is, a string. */
+/** A JSON text is taken verbatim. Any other text is written as a JSON string, which the schema refuses. */
 const half = (value: unknown): JsonText.JsonText => {
   if (!isText(value)) return written(value)
   try {
@@ -26,7 +26,7 @@ const texts = (fields: object, ofField: (value: unknown) => JsonText.JsonText = 
     Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, ofField(value)] as const]))
   )
 
-/** Throws where the body cannot be written as JSON: for a cycle, or a BigInt. */
+/** Throws if the body cannot be written as JSON: it contains a cycle or a BigInt. */
 export const of = (body: object): string | undefined => {
   const { properties, ...rest } = (body ?? {}) as { readonly properties?: { readonly [key: string]: unknown } | null }
   const { inputs, output, ...others } = properties ?? {}

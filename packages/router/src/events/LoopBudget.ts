@@ -1,36 +1,39 @@
 /**
- * Work that is done in one go, a little of it in every turn of the event loop: of those who want to connect, one is let in
- * with each turn, and a hundred large bodies that have come together would keep them all waiting.
+ * Limits how much synchronous work is done in one turn of the event loop. `node:http` accepts one connection a turn, so that
+ * a hundred large bodies decoded in one turn would make new connections wait for all of them.
  */
 import { Effect } from "effect"
 
-/** Milliseconds of a turn in which work is begun. */
+/** Milliseconds of a turn in which work is started. */
 const sliceMs = 2
 
-const waiting: Array<() => void> = []
-/** In this turn, in milliseconds. */
-let spent = 0
-let isAnnounced = false
+export class LoopBudget {
+  readonly #waiting: Array<() => void> = []
+  /** Milliseconds of this turn. */
+  #spentMs = 0
+  #isNextTurnScheduled = false
 
-const work = (): void => {
-  while (spent < sliceMs && waiting.length > 0) {
-    const began = performance.now()
-    waiting.shift()!()
-    spent += performance.now() - began
+  /** Evaluates now, or in the first turn that has time for it, in the order of the calls. */
+  runInSlice<A>(evaluate: () => A): Effect.Effect<A> {
+    return Effect.callback((resume) => {
+      // Evaluated here, and not when the fiber resumes, so that the time counts for this turn.
+      this.#waiting.push(() => resume(Effect.runSyncExit(Effect.sync(evaluate))))
+      this.#work()
+    })
   }
-  if (isAnnounced) return
-  isAnnounced = true
-  setImmediate(() => {
-    isAnnounced = false
-    spent = 0
-    if (waiting.length > 0) work()
-  })
-}
 
-/** Evaluates now, or in the first turn that has time for it; in the order in which it was asked for. */
-export const runInSlice = <A>(evaluate: () => A): Effect.Effect<A> =>
-  Effect.callback((resume) => {
-    // Here and not when the fiber goes on, so that it is this turn's time.
-    waiting.push(() => resume(Effect.runSyncExit(Effect.sync(evaluate))))
-    work()
-  })
+  #work(): void {
+    while (this.#spentMs < sliceMs && this.#waiting.length > 0) {
+      const startedMs = performance.now()
+      this.#waiting.shift()!()
+      this.#spentMs += performance.now() - startedMs
+    }
+    if (this.#isNextTurnScheduled) return
+    this.#isNextTurnScheduled = true
+    setImmediate(() => {
+      this.#isNextTurnScheduled = false
+      this.#spentMs = 0
+      if (this.#waiting.length > 0) this.#work()
+    })
+  }
+}

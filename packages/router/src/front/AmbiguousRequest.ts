@@ -1,12 +1,11 @@
 /**
- * Requests over node:http that two readers could read in two ways: refused, and their connection closed, so that nothing
- * in front of us and we can ever disagree on where a request ends, whom it is for or who sent it.
+ * Refuses requests over `node:http` that two readers could understand differently, and closes their connection. A proxy in
+ * front of this server and the server itself must agree where a request ends, which host it is for, and who sent it.
  */
-import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 
-/** Headers that count once. Node would keep the first of several, silently. */
-const single: ReadonlySet<string> = new Set([
+/** Headers that may occur once. Node would silently keep the first of several. */
+const singleHeaders: ReadonlySet<string> = new Set([
   "authorization",
   "content-encoding",
   "content-length",
@@ -16,66 +15,57 @@ const single: ReadonlySet<string> = new Set([
   "transfer-encoding"
 ])
 
-/** The request of node:http, where that is what carried it. */
-const nodeRequest = (request: HttpServerRequest.HttpServerRequest): IncomingMessage | undefined =>
-  request.source instanceof IncomingMessage ? request.source : undefined
-
-/** The single headers that were sent more than once; undefined where no header was. */
-const repeated = ({ headers, rawHeaders }: IncomingMessage): Set<string> | undefined => {
+/** The single headers that occur more than once; undefined if no header does. */
+const repeatedHeaders = ({ headers, rawHeaders }: IncomingMessage): Set<string> | undefined => {
   if (2 * Object.keys(headers).length === rawHeaders.length) return undefined
-  const found = new Set<string>()
+  const repeated = new Set<string>()
   const seen = new Set<string>()
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
-    if (!single.has(name)) continue
-    if (seen.has(name)) found.add(name)
+    if (!singleHeaders.has(name)) continue
+    if (seen.has(name)) repeated.add(name)
     seen.add(name)
   }
-  return found
+  return repeated
 }
 
-/** A proxy's form of the target, `GET http://host/path`, must name the host that `Host` names. */
-const isForeign = ({ headers, url = "" }: IncomingMessage): boolean => {
+/** The absolute form of the target, `GET http://host/path`, must name the same host as `Host`. */
+const namesAnotherHost = ({ headers, url = "" }: IncomingMessage): boolean => {
   if (url.startsWith("/") || url === "*") return false
   const target = URL.parse(url)
   if (target === null || !/^https?:$/.test(target.protocol) || target.username !== "") return true
-  // Parsed in the same way, a default port is no difference.
+  // Parsing `Host` in the same way drops a default port from both.
   return target.host !== URL.parse(`${target.protocol}//${headers.host}`)?.host
 }
 
-/** A version that our parser reads as if it were 1.1, or none. */
-const isForeignVersion = ({ httpVersion }: IncomingMessage): boolean => httpVersion !== "1.1" && httpVersion !== "1.0"
+/** Node's parser treats other versions as if they were 1.1. */
+const hasUnknownVersion = ({ httpVersion }: IncomingMessage): boolean => httpVersion !== "1.1" && httpVersion !== "1.0"
 
-/** Before 1.1 a request need not say which host it is for. */
+/** `Host` is required from HTTP/1.1 on. */
 const lacksHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
   httpVersion === "1.1" && headers.host === undefined
 
-/** Codings beneath the chunks would have to be undone, and whoever is in front of us may not see them. */
-const isCoded = ({ headers, httpVersion }: IncomingMessage): boolean => {
+/** Only `chunked` is understood. HTTP/1.0 has no chunks: a proxy may read such a body to the end of the connection. */
+const hasOtherTransferCoding = ({ headers, httpVersion }: IncomingMessage): boolean => {
   const coding = headers["transfer-encoding"]
-  // Before 1.1 there are no chunks: whoever is in front of us may read the body to the end of the connection.
   return coding !== undefined && (coding.trim().toLowerCase() !== "chunked" || httpVersion === "1.0")
 }
 
-/** RFC 9112, section 3.2: a host, perhaps with a port, or nothing. */
+/** RFC 9112, section 3.2: a host with an optional port, or nothing. */
 const hostForm = /^(?:\[[\da-f:.]+\]|[\w.~%-]*)(?::\d*)?$/i
 
-const hasBadHost = ({ headers }: IncomingMessage): boolean => !hostForm.test(headers.host ?? "")
+const hasMalformedHost = ({ headers }: IncomingMessage): boolean => !hostForm.test(headers.host ?? "")
 
-const doubts = [isForeign, isForeignVersion, lacksHost, hasBadHost, isCoded]
+const ambiguities = [namesAnotherHost, hasUnknownVersion, lacksHost, hasMalformedHost, hasOtherTransferCoding]
 
-export type Verdict = "clear" | "ambiguous" | "two-keys"
+export type Classification = "clear" | "ambiguous" | "duplicate-authorization"
 
-export const classifyMessage = (message: IncomingMessage): Verdict => {
-  const found = repeated(message)
-  // Which key is meant cannot be told: to the sender that is no key.
-  if (found?.delete("authorization") && found.size === 0) return "two-keys"
-  return (found !== undefined && found.size > 0) || doubts.some((isDoubtful) => isDoubtful(message))
-    ? "ambiguous"
-    : "clear"
-}
-
-export const classify = (request: HttpServerRequest.HttpServerRequest): Verdict => {
-  const message = nodeRequest(request)
-  return message === undefined ? "clear" : classifyMessage(message)
+/** `source` is what the mount received; only a request of `node:http` can be ambiguous. */
+export const classify = (source: object): Classification => {
+  if (!(source instanceof IncomingMessage)) return "clear"
+  const repeated = repeatedHeaders(source)
+  // Which of two keys is meant is unknown, so that the request counts as one without a key.
+  if (repeated?.delete("authorization") && repeated.size === 0) return "duplicate-authorization"
+  const isAmbiguous = (repeated !== undefined && repeated.size > 0) || ambiguities.some((applies) => applies(source))
+  return isAmbiguous ? "ambiguous" : "clear"
 }

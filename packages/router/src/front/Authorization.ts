@@ -1,31 +1,13 @@
-/** Opens a request's project to whoever may, before anything else of the request is read. */
-import { AllowedScopes, Authorization, ForbiddenError, UnauthorizedError } from "@tachograph/api"
-import { CurrentProject, type Scope } from "@tachograph/core"
-import { Context, Effect, Layer } from "effect"
-import { HttpServerRequest } from "effect/http"
-import { Authorizer, KnownPrincipal, remembered } from "./Authorizer.ts"
-import * as OutageLog from "../response/OutageLog.ts"
+/** From the `Authorization` header to a principal, and from a principal's scopes to what they open. */
+import type { Scope } from "@tachograph/core"
+import { Redacted } from "effect"
 
-/** Whether whoever holds these scopes may do what one of those opens. */
+const scheme = "Bearer "
+
+/** The credential of an `Authorization` header; empty where there is none of the scheme `Bearer`. */
+export const credentialIn = (header = ""): Redacted.Redacted =>
+  Redacted.make(header.startsWith(scheme) && header[scheme.length] !== " " ? header.slice(scheme.length) : "")
+
+/** Whether a key with the scopes `held` opens an endpoint that allows `allowed`. */
 export const opens = (held: ReadonlyArray<Scope>, allowed: ReadonlyArray<Scope>): boolean =>
   held.includes("admin") || allowed.some((scope) => held.includes(scope))
-
-export const layer: Layer.Layer<Authorization, never, Authorizer> = Layer.effect(
-  Authorization,
-  Effect.gen(function* () {
-    const authorizer = yield* Authorizer
-    return Authorization.of({
-      bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const { principal } = remembered(request.source) ?? {
-          principal: (yield* KnownPrincipal) ?? (yield* authorizer.authorize(request, credential))
-        }
-        if (principal === undefined) return yield* new UnauthorizedError()
-        if (!opens(principal.scopes, Context.get(endpoint.annotations, AllowedScopes))) {
-          return yield* new ForbiddenError()
-        }
-        return yield* Effect.provideService(httpEffect, CurrentProject, principal.project)
-      }, OutageLog.log)
-    })
-  })
-)

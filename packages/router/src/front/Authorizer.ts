@@ -1,66 +1,53 @@
-/** Who is asking, and what may they do: told by API keys, or by a rule of the host's own. */
+/** Decides who sends a request and what it may do, by API keys or by a rule of the host. */
 import { ApiKeys, type Errors, type Principal, ProjectId, Scope } from "@tachograph/core"
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import type { IncomingMessage } from "node:http"
 
-/** What a host's rule is shown of a request. */
+/** The request as a host's rule sees it. */
 export interface AuthorizeRequest {
   readonly method: string
   /** Path and query, below `basePath`: `/api/v1/events?session=s`. */
   readonly url: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** What the host handed over: the request of its framework with all that it put there, or a web `Request`. */
+  /** The object that the host passed to the mount: its framework's request with all that it added, or a web `Request`. */
   readonly source: IncomingMessage | Request
 }
 
 /** What a host's rule grants. */
 export interface Grant {
-  /** 1 to 255 characters. It comes to be with its first event. */
+  /** 1 to 255 characters. A project is created with its first event. */
   readonly project: string
   readonly scopes: ReadonlyArray<"record" | "read" | "admin">
 }
 
 /**
- * A host's own rule, in place of API keys. Null or undefined is answered 401, scopes that do not suffice 403. What it
- * throws, and a grant of no valid form, is logged and answered 500.
+ * A rule of the host, in place of API keys. Null or undefined is answered 401, insufficient scopes 403. An exception, and a
+ * grant that does not have this shape, is logged and answered 500.
  */
 export type Authorize = (request: AuthorizeRequest) => Grant | null | undefined | Promise<Grant | null | undefined>
-
-/** A principal that is known before any request is looked at: of whoever calls in process. */
-export const KnownPrincipal = Context.Reference<Principal | undefined>("tachograph/router/KnownPrincipal", {
-  defaultValue: () => undefined
-})
-
-const asked = new WeakMap<object, { readonly principal: Principal | undefined }>()
-
-/** What was told of a request, by what carried it: who leaves it to others to answer need not have it asked again. */
-export const remember = (source: object, principal: Principal | undefined): void =>
-  void asked.set(source, { principal })
-
-export const remembered = (source: object) => asked.get(source)
 
 export class Authorizer extends Context.Service<
   Authorizer,
   {
-    /** Undefined for whoever may do nothing. `credential` is what the request bears; empty where it bears none. */
+    /** Undefined if nothing may be done. `credential` is the bearer token of the request; empty if it has none. */
     readonly authorize: (
       request: Omit<AuthorizeRequest, "source"> & { readonly source: object },
       credential: Redacted.Redacted
     ) => Effect.Effect<Principal | undefined, Errors.StorageUnavailable>
-    /** Who it is, where that can be told by the credential alone and at once. */
-    readonly known: (credential: Redacted.Redacted) => Principal | undefined
+    /** The principal, if it is known from the credential alone and without waiting: a static or a cached key. */
+    readonly cachedPrincipal: (credential: Redacted.Redacted) => Principal | undefined
   }
 >()("tachograph/router/Authorizer") {
   /** By `Authorization: Bearer <API key>`. */
   static readonly layer: Layer.Layer<Authorizer, never, ApiKeys> = Layer.effect(
     Authorizer,
     Effect.map(ApiKeys, (keys) =>
-      Authorizer.of({ authorize: (_request, credential) => keys.verify(credential), known: keys.known })
+      Authorizer.of({ authorize: (_request, credential) => keys.verify(credential), cachedPrincipal: keys.known })
     )
   )
 
-  /** By a rule of the host's own; no API key opens anything. */
+  /** By a rule of the host; API keys open nothing. */
   static readonly layerRule = (rule: Authorize): Layer.Layer<Authorizer> =>
     Layer.succeed(Authorizer, {
       authorize: ({ headers, method, source, url }) =>
@@ -69,7 +56,7 @@ export class Authorizer extends Context.Service<
             grant === null || grant === undefined ? Effect.undefined : Effect.orDie(decodeGrant(grant))
           )
         ),
-      known: () => undefined
+      cachedPrincipal: () => undefined
     })
 }
 

@@ -1,61 +1,61 @@
 /**
- * Bodies that a parser of the host's, such as `express.json()`, has read before us: taken from where the host left them. As
- * they were sent, where it kept the bytes in `rawBody`; written anew from the parsed value where it did not.
+ * Bodies that a parser of the host, such as `express.json()`, has read before the mount. The bytes as sent are taken from
+ * `rawBody` or from a text or a buffer in `body`; if only a parsed value is left, it is written as JSON again.
  */
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
-import { IncomingMessage } from "node:http"
+import type { IncomingMessage } from "node:http"
 
-interface Left {
-  /** By convention the bytes, or the text, as they were before parsing: `express.json({ verify })` can keep them. */
+interface HostRequest {
+  /** By convention the bytes or the text before parsing; `express.json({ verify })` can keep them. */
   readonly rawBody?: unknown
-  /** What the parser made of them. */
+  /** The result of the parser. */
   readonly body?: unknown
 }
 
-export interface HostBody {
+export interface ParsedBody {
   readonly bytes: Buffer
-  /** False where the bytes are not those that were sent. */
+  /** False if the bytes are not the bytes that were sent. */
   readonly exact: boolean
 }
 
-const asSent = (left: unknown): Buffer | undefined =>
-  typeof left === "string"
-    ? Buffer.from(left)
-    : left instanceof Uint8Array
-      ? Buffer.from(left.buffer, left.byteOffset, left.byteLength)
-      : undefined
+const asSent = (body: unknown): Buffer | undefined => {
+  if (typeof body === "string") return Buffer.from(body)
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  return undefined
+}
 
-const written = (value: unknown): Buffer => {
+const rewritten = (value: unknown): Buffer => {
   try {
     return Buffer.from(JSON.stringify(value) ?? "")
   } catch {
-    // No JSON can be made of it, and so none was sent.
+    // A cycle or a BigInt is not the result of parsing JSON.
     return Buffer.alloc(0)
   }
 }
 
-/** Undefined where nobody has read the body: it is still to be read. */
-export const find = ({ source }: HttpServerRequest.HttpServerRequest): HostBody | undefined => {
-  if (!(source instanceof IncomingMessage) || !(source.readableDidRead || source.readableEnded)) return undefined
-  const { body, rawBody } = source as Left
+/** Undefined if the body has not been read. */
+export const find = (message: IncomingMessage): ParsedBody | undefined => {
+  if (!message.readableDidRead && !message.readableEnded) return undefined
+  const { body, rawBody } = message as HostRequest
   const sent = asSent(rawBody) ?? asSent(body)
-  // In a text, bytes that are no UTF-8 have become this.
+  // In a text, U+FFFD stands for bytes that are not UTF-8.
   if (sent !== undefined) return { bytes: sent, exact: typeof body !== "string" || !body.includes("\ufffd") }
-  // Parsers make `{}` of nothing.
-  if (source.headers["content-length"] === "0") return { bytes: Buffer.alloc(0), exact: true }
-  return { bytes: written(body), exact: false }
+  // Parsers return `{}` for an empty body.
+  if (message.headers["content-length"] === "0") return { bytes: Buffer.alloc(0), exact: true }
+  return { bytes: rewritten(body), exact: false }
 }
 
-let isWarned = false
-
 const warning =
-  "A body was read before Tachograph saw it, and without its bytes it is taken from what a parser left: spacing, numbers " +
-  "beyond doubles and repeated keys are lost. Mount Tachograph before the parser, or keep the bytes in request.rawBody."
+  "A host parsed a request body before Tachograph read it, and did not keep its bytes. The body is recorded as written " +
+  "from the parsed value: spacing, numbers beyond doubles and repeated keys are lost. Mount Tachograph before the parser, " +
+  "or keep the bytes in request.rawBody."
 
-/** Said once: it is a fault of the host's, and every request would say it. */
-export const warn = Effect.suspend(() => {
-  if (isWarned) return Effect.void
-  isWarned = true
-  return Effect.logWarning(warning)
-})
+/** Warns once per instance: the host's configuration affects every request alike. */
+export const makeWarning = (): Effect.Effect<void> => {
+  let isLogged = false
+  return Effect.suspend(() => {
+    if (isLogged) return Effect.void
+    isLogged = true
+    return Effect.logWarning(warning)
+  })
+}

@@ -1,49 +1,111 @@
-/** The paths that there are, out of the contract, and the methods that each of them takes. */
-import { prefix, TachographApi } from "@tachograph/api"
-import { HttpApi } from "effect/http-api"
+/** The paths of the contract, and what the front needs to know about the endpoint behind each. */
+import { AllowedScopes, Authorization, prefix, TachographApi } from "@tachograph/api"
+import type { Scope } from "@tachograph/core"
+import { Context } from "effect"
+import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 
-/** In the order of the alphabet, as `Allow` lists them. */
-type Methods = ReadonlyArray<string>
+export interface Route {
+  /** The endpoint's name in the contract, or the name of a page beside it. */
+  readonly endpoint: string
+  /** A key needs one of them; undefined where no key is needed. */
+  readonly scopes: ReadonlyArray<Scope> | undefined
+  readonly takesBody: boolean
+  /** Whether its events go through the commit queue. */
+  readonly isRecording: boolean
+}
 
-const known = (() => {
-  const methodsByPath = new Map<string, Set<string>>([
-    ["/docs", new Set(["GET"])],
-    ["/openapi.json", new Set(["GET"])]
-  ])
+export interface Match {
+  readonly route: Route
+  /** The segments that the path names, percent-decoded once. */
+  readonly params: Readonly<Record<string, string>>
+  /** Without its question mark. */
+  readonly query: string
+}
+
+/** The methods that a path takes, sorted, as `Allow` lists them. */
+export type Allowed = ReadonlyArray<string>
+
+interface Entry {
+  readonly routes: Map<string, Route>
+  readonly paramNames: ReadonlyArray<string>
+}
+
+/** Pages beside the contract. */
+const pages = { openapi: "/openapi.json", docs: "/docs" } as const
+
+const needsKey = ({ middlewares }: HttpApiEndpoint.Top): boolean =>
+  Array.from(middlewares).some(({ key }) => key === Authorization.key)
+
+const entries = (() => {
+  const byPath = new Map<string, Entry>()
+  const add = (path: string, method: string, route: Route) => {
+    const paramNames = Array.from(path.matchAll(/:(\w+)/g), ([, name]) => name!)
+    const entry = byPath.get(path) ?? { routes: new Map<string, Route>(), paramNames }
+    byPath.set(path, entry)
+    entry.routes.set(method, route)
+    if (method === "GET") entry.routes.set("HEAD", route)
+  }
+  for (const [endpoint, path] of Object.entries(pages)) {
+    add(path, "GET", { endpoint, scopes: undefined, takesBody: false, isRecording: false })
+  }
   HttpApi.reflect(TachographApi, {
     onGroup: () => {},
-    onEndpoint: ({ endpoint }) => {
-      const methods = methodsByPath.get(endpoint.path) ?? new Set()
-      methodsByPath.set(endpoint.path, methods.add(endpoint.method))
-    }
+    onEndpoint: ({ endpoint }) =>
+      add(endpoint.path, endpoint.method, {
+        endpoint: endpoint.identifier,
+        scopes: needsKey(endpoint) ? Context.get(endpoint.annotations, AllowedScopes) : undefined,
+        takesBody: endpoint.payload.size > 0,
+        isRecording: endpoint.identifier === "createEvent"
+      })
   })
-  const literal = new Map<string, Methods>()
-  const patterns: Array<readonly [pattern: RegExp, methods: Methods]> = []
-  for (const [path, own] of methodsByPath) {
-    const methods = [...own, "OPTIONS", ...(own.has("GET") ? ["HEAD"] : [])].sort()
-    const pattern = path.replace(/:\w+/g, "[^/]*")
-    if (pattern === path) literal.set(path, methods)
-    else patterns.push([new RegExp(`^${pattern}$`), methods])
+  const literal = new Map<string, Entry>()
+  const patterns: Array<readonly [pattern: RegExp, entry: Entry]> = []
+  for (const [path, entry] of byPath) {
+    if (entry.paramNames.length === 0) literal.set(path, entry)
+    else patterns.push([new RegExp(`^${path.replace(/:\w+/g, "([^/]*)")}$`), entry])
   }
   return { literal, patterns }
 })()
 
-const pathOf = (url: string): string => {
+const noParams: Readonly<Record<string, string>> = {}
+
+/** A malformed percent-encoding is taken literally. */
+const decodeSegment = (segment: string): string => {
+  if (!segment.includes("%")) return segment
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+const find = (path: string): readonly [entry: Entry, params: Readonly<Record<string, string>>] | undefined => {
+  const literal = entries.literal.get(path)
+  if (literal !== undefined) return [literal, noParams]
+  // A host hands over the requests of all its paths: most fail here, without a regular expression.
+  if (!path.startsWith(prefix)) return undefined
+  for (const [pattern, entry] of entries.patterns) {
+    const found = pattern.exec(path)
+    if (found === null) continue
+    return [entry, Object.fromEntries(entry.paramNames.map((name, index) => [name, decodeSegment(found[index + 1]!)]))]
+  }
+  return undefined
+}
+
+/**
+ * Matches a path with its query, below the base path, to the letter: nothing is folded, trimmed or normalised. The route, or
+ * the methods that the path takes where it does not take this one; undefined where there is no such path.
+ */
+export const match = (method: string, url: string): Match | Allowed | undefined => {
   const end = url.indexOf("?")
-  return end === -1 ? url : url.slice(0, end)
+  const path = end === -1 ? url : url.slice(0, end)
+  const found = find(path)
+  if (found === undefined) return undefined
+  const [{ routes }, params] = found
+  const route = routes.get(method)
+  if (route === undefined) return [...routes.keys(), "OPTIONS"].sort()
+  return { route, params, query: end === -1 ? "" : url.slice(end + 1) }
 }
 
-/** The methods that the path of a URL takes; undefined where there is no such path. */
-export const methodsOf = (url: string): Methods | undefined => {
-  const path = pathOf(url)
-  const methods = known.literal.get(path)
-  // Whoever is mounted in front of others is asked of all their paths.
-  if (methods !== undefined || !path.startsWith(prefix)) return methods
-  return known.patterns.find(([pattern]) => pattern.test(path))?.[1]
-}
-
-/** The router would cut a path at `;` and `#`; in a name they are characters like others. */
-export const toTheLetter = (url: string): string => {
-  const path = pathOf(url)
-  return path.replaceAll(";", "%3B").replaceAll("#", "%23") + url.slice(path.length)
-}
+/** Whether a URL below the base path has a path of the contract, whatever its method. */
+export const isOurs = (url: string): boolean => match("", url) !== undefined

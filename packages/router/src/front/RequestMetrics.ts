@@ -1,4 +1,4 @@
-/** What `/metrics` says of requests. */
+/** The metrics of requests. */
 import { type Context, Metric } from "effect"
 
 const requests = Metric.counter("tachograph_http_requests_total", {
@@ -11,7 +11,7 @@ const refusals = Metric.counter("tachograph_http_refusals_total", {
   incremental: true
 })
 
-/** Seconds. From what an answer out of memory takes to what no client waits for. */
+/** Seconds: from an answer out of memory to a client's usual timeout. */
 const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 const durations = Metric.histogram("tachograph_http_request_seconds", {
@@ -19,12 +19,12 @@ const durations = Metric.histogram("tachograph_http_request_seconds", {
   boundaries
 })
 
-/** Methods that are counted by their name; a client could make up any number of others. */
+/** Methods with a label of their own. Others share one: clients may send any number of names. */
 const counted: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
-export const nameOf = (method: string): string => (counted.has(method) ? method : "other")
+export const methodLabel = (method: string): string => (counted.has(method) ? method : "other")
 
-/** Metrics with attributes are made once: there are few, and every request updates some. */
+/** Caches metrics by their attributes: there are few, and every request updates some. */
 const cached = <State>(metric: Metric.Metric<number, State>, ...names: ReadonlyArray<string>) => {
   const known = new Map<string, Metric.Metric<number, State>>()
   return (...values: ReadonlyArray<string>): Metric.Metric<number, State> => {
@@ -42,25 +42,25 @@ const requestsOf = cached(requests, "method", "status")
 const refusalsOf = cached(refusals, "type")
 const durationsOf = cached(durations, "method")
 
-/** Refusals that alerts are about: to Prometheus, what was not there before has not become more. */
-const refusalsToCome = ["internal", "overloaded", "storage-unavailable"]
+/** Error types that alerts watch. Prometheus sees no increase in a series that did not exist before. */
+const alertedRefusals = ["internal", "overloaded", "storage-unavailable"]
 
-/** Shows with 0 what an alert waits for. */
-export const showAbsent = (context: Context.Context<never>): void => {
+/** Creates the series that alerts watch, with value 0. */
+export const initialize = (context: Context.Context<never>): void => {
   requestsOf("POST", "500").updateUnsafe(0, context)
-  for (const type of refusalsToCome) refusalsOf(type).updateUnsafe(0, context)
+  for (const type of alertedRefusals) refusalsOf(type).updateUnsafe(0, context)
 }
 
 export interface Answered {
   readonly method: string
   readonly status: number
-  /** The error's `type`, where it is one. */
+  /** The error's `type`, if the answer is an error. */
   readonly refusal: string | undefined
   readonly seconds: number
 }
 
 export const update = (context: Context.Context<never>, { method, refusal, seconds, status }: Answered): void => {
-  const name = nameOf(method)
+  const name = methodLabel(method)
   requestsOf(name, String(status)).updateUnsafe(1, context)
   durationsOf(name).updateUnsafe(seconds, context)
   if (refusal !== undefined) refusalsOf(refusal).updateUnsafe(1, context)

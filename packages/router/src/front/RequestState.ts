@@ -1,18 +1,23 @@
-/** The places of requests, by what carries them: one may go several ways through us before it is answered. */
-import type { Place, Room } from "@tachograph/core"
+/** What the front knows of one request, from its arrival to its answer. There is one for each request, and no other state. */
+import type { AdmissionControl, Permit } from "@tachograph/core"
+import { randomUUID } from "node:crypto"
 
-const places = new WeakMap<object, Place>()
-
-/** Whoever has one keeps it. */
-export const enter = (room: Room, source: object): Place => {
-  const place = places.get(source) ?? room.permit()
-  places.set(source, place)
-  return place
+export interface RequestState {
+  /** Answered as `x-request-id`, and annotated to every log line of the request. */
+  readonly id: string
+  readonly method: string
+  /** Whether it arrived over HTTP; a call in process is neither counted nor logged as a request. */
+  readonly isHttp: boolean
+  /** Milliseconds, on the clock of `performance.now()`. */
+  readonly startedAtMs: number
+  /** What its body and its event hold of the process's memory and queue. */
+  readonly permit: Permit
 }
 
-export const of = (source: object): Place | undefined => places.get(source)
-
-export const leave = (source: object): void => {
-  places.get(source)?.release()
-  places.delete(source)
-}
+export const start = (admission: AdmissionControl, method: string, isHttp: boolean): RequestState => ({
+  id: randomUUID(),
+  method,
+  isHttp,
+  startedAtMs: performance.now(),
+  permit: admission.permit()
+})

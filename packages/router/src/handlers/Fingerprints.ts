@@ -1,27 +1,24 @@
-import { Fingerprints, TachographApi } from "@tachograph/api"
+import type { Fingerprints } from "@tachograph/api"
 import { Fingerprint, Recorder } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
-import * as RequestBody from "../front/RequestBody.ts"
+import * as Operation from "../engine/Operation.ts"
 
 type Body = typeof Fingerprints.CreateFingerprint.Type
 
-const createFingerprintBody = RequestBody.decode(Fingerprints.CreateFingerprint)
-
 /** The version under its neutral name, or under a vendor's. */
 const sdkVersion = (body: Body, field: ProviderNames.SdkVersionField): string | null => {
-  const own = Array.from(ProviderNames.sdkVersionAliases).flatMap(([alias, neutral]) =>
+  const aliases = Array.from(ProviderNames.sdkVersionAliases).flatMap(([alias, neutral]) =>
     neutral === field ? [alias as keyof Body] : []
   )
-  for (const name of [field, ...own]) {
+  for (const name of [field, ...aliases]) {
     const version = body[name]
     if (typeof version === "string") return version
   }
   return null
 }
 
-export const toFingerprint = (body: Body): Fingerprint =>
+const toFingerprint = (body: Body): Fingerprint =>
   new Fingerprint({
     language: body.language,
     languageVersion: body.language_version,
@@ -37,17 +34,9 @@ export const toFingerprint = (body: Body): Fingerprint =>
     gitCommitDate: body.git_commit_date ?? null
   })
 
-export const layer = HttpApiBuilder.group(
-  TachographApi,
-  "fingerprints",
-  Effect.fn(function* (handlers) {
-    const recorder = yield* Recorder
-    return handlers.handleRaw(
-      "createFingerprint",
-      Effect.fn("createFingerprint")(function* ({ request }) {
-        const { value } = yield* createFingerprintBody(request)
-        return { fingerprint_id: yield* recorder.createFingerprint(toFingerprint(value)) }
-      })
-    )
+export const operations = Effect.map(Recorder, (recorder) =>
+  Operation.group("fingerprints", {
+    createFingerprint: ({ payload }) =>
+      Effect.map(recorder.createFingerprint(toFingerprint(payload)), (fingerprint_id) => ({ fingerprint_id }))
   })
 )

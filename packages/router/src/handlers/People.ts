@@ -1,14 +1,10 @@
-import { People, TachographApi } from "@tachograph/api"
+import type { People } from "@tachograph/api"
 import { JsonText, type Person, Recorder, Scan } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
-import * as JsonResponse from "../response/JsonResponse.ts"
-import * as RequestBody from "../front/RequestBody.ts"
+import * as Operation from "../engine/Operation.ts"
+import * as Answer from "../response/Answer.ts"
 
-const createPersonBody = RequestBody.decode(People.CreatePerson)
-const updatePersonBody = RequestBody.decode(People.UpdatePerson)
-
-/** The properties as they stand in the body's text; `{}` where there are none. */
+/** The text of the properties in the body's text; `{}` if there are none. */
 const propertiesIn = (text: string): JsonText.JsonText => {
   const bytes = Buffer.from(text)
   const span = Scan.locate(bytes, ["properties"])
@@ -16,36 +12,25 @@ const propertiesIn = (text: string): JsonText.JsonText => {
   return JsonText.unsafe(properties === "null" ? "{}" : properties)
 }
 
-const toResponse = ({ createdAt, id, properties }: Person) =>
-  JsonResponse.make(
-    JsonText.object({
-      person_id: JsonText.of(id),
-      properties,
-      created_at: JsonText.of(DateTime.formatIso(createdAt))
-    })
+/** The properties are spliced in verbatim. */
+const toAnswer = ({ createdAt, id, properties }: Person) =>
+  new Operation.Encoded(
+    Answer.json(
+      JsonText.object({
+        person_id: JsonText.of(id),
+        properties,
+        created_at: JsonText.of(DateTime.formatIso(createdAt))
+      } satisfies Record<keyof typeof People.PersonOnWire.Type, JsonText.JsonText>)
+    )
   )
 
-export const layer = HttpApiBuilder.group(
-  TachographApi,
-  "people",
-  Effect.fn(function* (handlers) {
-    const recorder = yield* Recorder
-    return handlers
-      .handleRaw(
-        "createPerson",
-        Effect.fn("createPerson")(function* ({ request }) {
-          const { text, value } = yield* createPersonBody(request)
-          return toResponse(yield* recorder.createPerson(value.person_id, propertiesIn(text)))
-        })
-      )
-      .handleRaw(
-        "updatePerson",
-        Effect.fn("updatePerson")(function* ({ params, request }) {
-          const { text } = yield* updatePersonBody(request)
-          return toResponse(yield* recorder.updatePerson(params.person_id, propertiesIn(text)))
-        })
-      )
-      .handle("erasePerson", ({ params }) => recorder.erasePerson(params.person_id))
-      .handle("getPerson", ({ params }) => Effect.map(recorder.getPerson(params.person_id), toResponse))
+export const operations = Effect.map(Recorder, (recorder) =>
+  Operation.group("people", {
+    createPerson: ({ payload, text }) =>
+      Effect.map(recorder.createPerson(payload.person_id, propertiesIn(text)), toAnswer),
+    updatePerson: ({ params, text }) =>
+      Effect.map(recorder.updatePerson(params.person_id, propertiesIn(text)), toAnswer),
+    getPerson: ({ params }) => Effect.map(recorder.getPerson(params.person_id), toAnswer),
+    erasePerson: ({ params }) => recorder.erasePerson(params.person_id)
   })
 )

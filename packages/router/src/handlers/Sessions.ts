@@ -1,13 +1,9 @@
-import { TachographApi } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as Operation from "../engine/Operation.ts"
 
-export const layer = HttpApiBuilder.group(
-  TachographApi,
-  "sessions",
-  Effect.fn(function* (handlers) {
-    const recorder = yield* Recorder
-    return handlers.handle("eraseSession", ({ params }) => recorder.eraseSession(params.session))
+export const operations = Effect.map(Recorder, (recorder) =>
+  Operation.group("sessions", {
+    eraseSession: ({ params }) => recorder.eraseSession(params.session)
   })
 )

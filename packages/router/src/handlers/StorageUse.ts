@@ -1,15 +1,10 @@
-import { StorageUse, TachographApi } from "@tachograph/api"
+import { StorageUse } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as Operation from "../engine/Operation.ts"
 
-export const layer = HttpApiBuilder.group(
-  TachographApi,
-  "storage",
-  Effect.fn(function* (handlers) {
-    const recorder = yield* Recorder
-    return handlers.handle("readStorage", ({ query }) =>
-      recorder.storageUsage(query.sessions ?? StorageUse.defaultSessions)
-    )
+export const operations = Effect.map(Recorder, (recorder) =>
+  Operation.group("storage", {
+    readStorage: ({ query }) => recorder.storageUsage(query.sessions ?? StorageUse.defaultSessions)
   })
 )

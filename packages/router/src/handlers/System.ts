@@ -1,21 +1,20 @@
-import { TachographApi } from "@tachograph/api"
 import { Storage } from "@tachograph/core"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as Operation from "../engine/Operation.ts"
+import * as Answer from "../response/Answer.ts"
 import { MetricsText } from "../response/MetricsText.ts"
-import * as OutageLog from "../response/OutageLog.ts"
 
 const ok = { status: "ok" } as const
 
-export const layer = HttpApiBuilder.group(
-  TachographApi,
-  "system",
-  Effect.fn(function* (handlers) {
-    const storage = yield* Storage
-    const metricsText = yield* MetricsText
-    return handlers
-      .handle("health", () => Effect.succeed(ok))
-      .handle("ready", () => OutageLog.log(Effect.as(storage.ping, ok)))
-      .handle("metrics", () => metricsText)
+/** The text format of Prometheus. */
+const metricsType = "text/plain; version=0.0.4; charset=utf-8"
+
+export const operations = Effect.gen(function* () {
+  const storage = yield* Storage
+  const metricsText = yield* MetricsText
+  return Operation.group("system", {
+    health: () => Effect.succeed(ok),
+    ready: () => Effect.as(storage.ping, ok),
+    metrics: () => Effect.map(metricsText, (text) => new Operation.Encoded(Answer.text(text, metricsType)))
   })
-)
+})

@@ -1,23 +1,23 @@
-/** How long `end` waits for what is under way, in milliseconds. */
-const patience = 10_000
+/** How long `end` waits (ms). */
+const graceMs = 10_000
 
-/** Counts what is under way, so that closing can wait for it. */
-export class UnderWay {
+/** Counts the calls in flight, so that closing can wait for them. */
+export class InFlight {
   readonly #pending = new Set<Promise<unknown>>()
 
   add<A>(start: () => Promise<A>): Promise<A> {
-    const work = start()
-    const forget = () => void this.#pending.delete(work)
-    this.#pending.add(work)
-    work.then(forget, forget)
-    return work
+    const call = start()
+    const remove = () => void this.#pending.delete(call)
+    this.#pending.add(call)
+    call.then(remove, remove)
+    return call
   }
 
-  /** Resolves when nothing is under way, or when patience ends. */
+  /** Resolves when no call is in flight, or when the grace period ends. */
   async end(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
-    const late = new Promise((resolve) => (timer = setTimeout(resolve, patience)))
-    await Promise.race([Promise.allSettled(this.#pending), late])
+    const timeout = new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))
+    await Promise.race([Promise.allSettled(this.#pending), timeout])
     clearTimeout(timer)
   }
 }

@@ -1,31 +1,30 @@
-/** Recording and reading in process, without HTTP: what the interface takes and answers. */
+/** Recording and reading in process, without HTTP: the same requests through the same front, without a key. */
 import {
   type AgentVersions,
   type Agents,
-  type Events,
-  Fingerprints,
+  type ErrorDetail,
+  Events,
+  type Fingerprints,
   type People,
   prefix,
   ValidationFailure
 } from "@tachograph/api"
-import { CurrentProject, ProjectId, Recorder } from "@tachograph/core"
-import { DateTime, Effect, type Scope } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { KnownPrincipal } from "../front/Authorizer.ts"
-import * as EventDecoder from "../events/EventDecoder.ts"
+import { type Principal, ProjectId } from "@tachograph/core"
+import { Effect } from "effect"
 import * as EventText from "../events/EventText.ts"
-import { toFingerprint } from "../handlers/Fingerprints.ts"
-import * as RequestBody from "../front/RequestBody.ts"
+import { BasePath } from "../BasePath.ts"
+import { Front } from "../front/Front.ts"
+import type { Answer } from "../response/Answer.ts"
 import * as TachographError from "../TachographError.ts"
 import * as ValidationDetail from "../validation/ValidationDetail.ts"
 
 export interface InProject {
-  /** 1 to 255 characters; `default` unless given. */
+  /** 1 to 255 characters; `default` by default. */
   readonly project?: string | undefined
 }
 
 export interface RecordOptions extends InProject {
-  /** 1 to 255 characters. The same body under the same key is recorded once, for 7 days. */
+  /** 1 to 255 characters. The same body with the same key is recorded once within 7 days. */
   readonly idempotencyKey?: string | undefined
 }
 
@@ -36,29 +35,29 @@ export type RecordedAgent = typeof Agents.AgentOnWire.Encoded
 export type RecordedAgentVersion = typeof AgentVersions.AgentVersionOnWire.Encoded
 export type RecordedPerson = typeof People.PersonOnWire.Encoded
 
-/** As in the query of List Events. */
+/** The query of List Events. */
 export interface EventListQuery {
   readonly session?: string | undefined
   readonly agent?: string | undefined
   readonly agent_version?: string | undefined
   readonly person?: string | undefined
-  /** 1 to 1,000; 100 unless given. */
+  /** 1 to 1,000; 100 by default. */
   readonly limit?: number | undefined
-  /** The `next_cursor` of the page before, with the same filters and order. */
+  /** The `next_cursor` of the previous page, with the same filters and order. */
   readonly cursor?: string | undefined
   readonly order?: "asc" | "desc" | undefined
 }
 
 export interface RecordedEvents {
   readonly events: ReadonlyArray<RecordedEventSummary>
-  /** Null where this was the last page. */
+  /** Null on the last page. */
   readonly next_cursor: string | null
 }
 
-/** Each rejects with a `TachographError`, as `agent-not-found` or `validation-error`. */
+/** Each rejects with a `TachographError`, such as `agent-not-found` or `validation-error`. */
 export interface Reads {
   readonly getEvent: (eventId: string, options?: InProject) => Promise<RecordedEvent>
-  /** The JSON text of the event, `inputs` and `output` byte for byte as they were sent: parsing may round numbers. */
+  /** The JSON text of the event, with `inputs` and `output` byte for byte: parsing it may round numbers. */
   readonly getEventText: (eventId: string, options?: InProject) => Promise<string>
   readonly listEvents: (query?: EventListQuery, options?: InProject) => Promise<RecordedEvents>
   readonly getAgent: (agent: string, options?: InProject) => Promise<RecordedAgent>
@@ -66,91 +65,79 @@ export interface Reads {
   readonly getPerson: (personId: string, options?: InProject) => Promise<RecordedPerson>
 }
 
-const projectDecoder = ValidationDetail.decodeOption(ProjectId, "project")
-
-const inProject = Effect.fnUntraced(function* <A, E, R>(
-  { project = "default" }: InProject,
-  use: (project: ProjectId) => Effect.Effect<A, E, R>
-) {
-  const id = yield* projectDecoder(project)
-  return yield* Effect.provideService(use(id), CurrentProject, id)
-})
-
-const fingerprintBody = RequestBody.decodeText(Fingerprints.CreateFingerprint)
-
-/** The body of a request: a value that is written as JSON, or a JSON text that is taken as it is, byte for byte. */
+/** The body of a request: a value that is written as JSON, or a JSON text that is taken byte for byte. */
 export type Body = object | string
 
-/** Takes the body of Create Fingerprint, and answers the fingerprint's id. */
-export const fingerprint = (body: Body, options: InProject = {}) =>
-  inProject(options, () =>
-    Effect.gen(function* () {
-      const recorder = yield* Recorder
-      const { value } = yield* fingerprintBody(yield* textOf(body, JSON.stringify))
-      return yield* recorder.createFingerprint(toFingerprint(value))
-    })
-  )
+type Result<A> = Effect.Effect<A, TachographError.TachographError, Front>
 
-/**
- * Takes the body of Create Event. `inputs` and `output` may be JSON texts themselves, which are kept byte for byte. Succeeds
- * when the event is committed and readable, and not before.
- */
-export const record = (body: Body, { idempotencyKey, ...options }: RecordOptions = {}) =>
-  inProject(options, (project) =>
-    Effect.gen(function* () {
-      const recorder = yield* Recorder
-      const bytes = Buffer.from(yield* textOf(body, EventText.of))
-      const key = idempotencyKey === undefined ? undefined : yield* EventDecoder.decodeKey(idempotencyKey)
-      const event = yield* EventDecoder.decode({ bytes, json: true }, project, recorder.knownPrefixesOf)
-      const { id, receivedAt } = yield* recorder.createEvent(EventDecoder.withKey(event, key, bytes))
-      return { event_id: id, received_at: DateTime.formatIso(receivedAt) } satisfies EventReceipt
-    })
-  )
+const decodeProject = ValidationDetail.decodeOption(ProjectId, "project")
 
-/** Of texts that were cut in the middle of a character, what UTF-8 cannot hold: JSON has it in strings only, and escaped. */
-const escaped = (text: string) =>
+/** What a call in process may do. */
+const scopes: Principal["scopes"] = ["record", "read"]
+
+interface Call {
+  readonly method: "GET" | "POST" | "PUT"
+  /** Below the prefix of the contract. */
+  readonly path: string
+  readonly options: InProject
+  readonly headers?: Readonly<Record<string, string | undefined>>
+  readonly body?: Uint8Array
+}
+
+const noBody = new Uint8Array()
+
+/** Hands a request to the front, and fails where its answer is an error. */
+const call = Effect.fnUntraced(function* ({ body = noBody, headers = {}, method, options, path }: Call) {
+  const front = yield* Front
+  const base = yield* BasePath
+  const project = yield* Effect.mapError(decodeProject(options.project ?? "default"), TachographError.fromValidation)
+  const principal: Principal = { project, scopes }
+  const handled = front.handle({ method, url: base + prefix + path, headers, source: {}, body, principal })
+  const answer = Effect.isEffect(handled) ? yield* handled : handled
+  const error = TachographError.fromAnswer(answer)
+  return error === undefined ? answer : yield* Effect.fail(error)
+})
+
+const textOf = ({ body }: Answer): string => (typeof body === "string" ? body : Buffer.from(body).toString())
+
+/** JSON can hold a lone surrogate only as an escape; a text that was cut inside a character may contain one. */
+const escapeLoneSurrogates = (text: string): string =>
   text.isWellFormed() ? text : text.replaceAll(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`)
 
-/** What is nothing is refused as a body that is missing. */
-const textOf = (body: Body, write: (body: object) => string | undefined) =>
+const unwritable = (error: unknown): ErrorDetail => ({
+  type: "json_invalid",
+  loc: ["body"],
+  msg: "The body cannot be written as JSON",
+  input: {},
+  ctx: { error: String(error) }
+})
+
+/** The bytes of a body. `undefined`, like `null`, is refused as a missing body. */
+const bytesOf = (body: Body, write: (body: object) => string | undefined) =>
   Effect.try({
-    try: () => escaped(typeof body === "string" ? body : (write(body) ?? "null")),
-    catch: (error) =>
-      new ValidationFailure({
-        detail: [
-          {
-            type: "json_invalid",
-            loc: ["body"],
-            msg: "The body cannot be written as JSON",
-            input: {},
-            ctx: { error: String(error) }
-          }
-        ]
-      })
+    try: () => Buffer.from(escapeLoneSurrogates(typeof body === "string" ? body : (write(body) ?? "null"))),
+    catch: (error) => TachographError.fromValidation(new ValidationFailure({ detail: [unwritable(error)] }))
   })
 
-type Handler = Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  unknown,
-  HttpServerRequest.HttpServerRequest | Scope.Scope
->
+/** Takes the body of Create Fingerprint, and answers the fingerprint's id. */
+export const fingerprint = Effect.fnUntraced(function* (body: Body, options: InProject = {}) {
+  const bytes = yield* bytesOf(body, JSON.stringify)
+  const answer = yield* call({ method: "PUT", path: "/fingerprints", options, body: bytes })
+  return (JSON.parse(textOf(answer)) as typeof Fingerprints.FingerprintCreated.Encoded).fingerprint_id
+}) satisfies (body: Body, options?: InProject) => Result<string>
 
-/** Asked of the routes themselves, so that there is one way to read. */
-const ask = (handler: Handler, base: string, path: string, options: InProject | undefined) =>
-  inProject(options ?? {}, (project) => {
-    // A `Request` would take the name `..` for a way up.
-    const request = HttpServerRequest.fromWeb(new Request("http://localhost/")).modify({ url: base + prefix + path })
-    return handler.pipe(
-      Effect.orDie,
-      Effect.map(HttpServerResponse.toWeb),
-      Effect.flatMap((response) => Effect.promise(async () => ({ ok: response.ok, text: await response.text() }))),
-      Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-      Effect.provideService(KnownPrincipal, { project, scopes: ["read"] }),
-      Effect.scoped
-    )
-  })
+/**
+ * Takes the body of Create Event. `inputs` and `output` may be JSON texts, which are kept byte for byte. Succeeds when the
+ * event is committed and readable, and not before.
+ */
+export const record = Effect.fnUntraced(function* (body: Body, { idempotencyKey, ...options }: RecordOptions = {}) {
+  const bytes = yield* bytesOf(body, EventText.of)
+  const headers = { [Events.idempotencyKeyHeader]: idempotencyKey }
+  const answer = yield* call({ method: "POST", path: "/events", options, headers, body: bytes })
+  return JSON.parse(textOf(answer)) as EventReceipt
+}) satisfies (body: Body, options?: RecordOptions) => Result<EventReceipt>
 
-/** What cannot be written in UTF-8 is no name, as the zero is none. */
+/** A name that UTF-8 cannot encode is refused, as a name with U+0000 is. */
 const segment = (name: string) => encodeURIComponent(String(name).isWellFormed() ? name : "\0")
 
 const queryOf = (query: EventListQuery): string => {
@@ -159,18 +146,11 @@ const queryOf = (query: EventListQuery): string => {
   return parameters.toString()
 }
 
-/** `run` is how the effects of a `Tachograph` are run. */
-export const reads = (
-  handler: Handler,
-  base: string,
-  run: <A>(effect: Effect.Effect<A, TachographError.Failure>) => Promise<A>
-): Reads => {
-  const text = async (path: string, options: InProject | undefined) => {
-    const answer = await run(ask(handler, base, path, options))
-    if (!answer.ok) throw TachographError.fromBody(JSON.parse(answer.text))
-    return answer.text
-  }
-  const read = async <A>(path: string, options: InProject | undefined) => JSON.parse(await text(path, options)) as A
+/** `run` runs the effects of a `Tachograph`. */
+export const reads = (run: <A>(effect: Result<A>) => Promise<A>): Reads => {
+  const text = (path: string, options: InProject = {}) =>
+    run(Effect.map(call({ method: "GET", path, options }), textOf))
+  const read = async <A>(path: string, options?: InProject) => JSON.parse(await text(path, options)) as A
   return {
     getEvent: (eventId, options) => read(`/events/${segment(eventId)}`, options),
     getEventText: (eventId, options) => text(`/events/${segment(eventId)}`, options),

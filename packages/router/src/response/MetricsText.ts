@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 
-/** What `/metrics` answers, in the text format of Prometheus: this process's metrics unless something else is provided. */
+/** The body of `/metrics`, in the text format of Prometheus. Defaults to the metrics of this process. */
 export const MetricsText = Context.Reference<Effect.Effect<string>>("tachograph/router/MetricsText", {
   defaultValue: () => PrometheusMetrics.format()
 })

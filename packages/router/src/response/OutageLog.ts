@@ -1,28 +1,25 @@
-/** The client learns that the storage is out of reach; why it is, only the log does. */
+/** Logs why the storage is unavailable. A client learns only that it is. */
 import { Cause, Clock, Effect } from "effect"
 
-const isStorageUnavailable = (error: unknown): error is { readonly cause: unknown } =>
-  (error as { readonly _tag?: unknown } | null)?._tag === "storage-unavailable"
+/** During an outage every request fails for the same reason: at most one line in this time (ms). */
+const intervalMs = 1_000
 
-/** While the storage is away every request fails for the same reason: it is said so often at most, in milliseconds. */
-const sayEvery = 1_000
-
-let saidAt = Number.NEGATIVE_INFINITY
-let unsaid = 0
-
-const say = (cause: unknown) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    if (now >= saidAt && now - saidAt < sayEvery) {
-      unsaid++
-      return Effect.void
-    }
-    const before = unsaid
-    saidAt = now
-    unsaid = 0
-    return Effect.logWarning("The storage is out of reach", Cause.fail(cause)).pipe(
-      Effect.annotateLogs("failures_not_logged", before)
-    )
-  })
-
-export const log = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.tapError(effect, (error) => (isStorageUnavailable(error) ? say(error.cause) : Effect.void))
+/** A log of its own for each instance. */
+export const make = (): ((cause: unknown) => Effect.Effect<void>) => {
+  let loggedAtMs = Number.NEGATIVE_INFINITY
+  let suppressed = 0
+  return (cause) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      // A clock that was set back must not silence the log.
+      if (now >= loggedAtMs && now - loggedAtMs < intervalMs) {
+        suppressed++
+        return Effect.void
+      }
+      const failures_not_logged = suppressed
+      loggedAtMs = now
+      suppressed = 0
+      return Effect.annotateLogs(Effect.logWarning("The storage is unavailable", Cause.fail(cause)), {
+        failures_not_logged
+      })
+    })
+}

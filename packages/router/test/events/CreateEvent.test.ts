@@ -22,11 +22,11 @@ interface Limit {
   readonly events: number
   readonly bytes: number
   /** Milliseconds. Unless given, so long that nobody is refused for having waited. */
-  readonly wait?: number
+  readonly waitMs?: number
 }
 
 /** Whose storage keeps nothing until the gate is open. Answers the text of an event. */
-const start = async (limit: Limit, bodies = Number.POSITIVE_INFINITY) => {
+const start = async (limit: Limit, maxBodyBytes = Number.POSITIVE_INFINITY) => {
   open = gate()
   const gated = Layer.effect(
     Storage,
@@ -37,8 +37,8 @@ const start = async (limit: Limit, bodies = Number.POSITIVE_INFINITY) => {
       })
     )
   ).pipe(Layer.provide(MemoryStorage.layer))
-  const queue = { wait: 60_000, ...limit }
-  const limits = Layer.succeed(CommitLimits, { ...defaultCommitLimits, queue, bodies })
+  const queue = { waitMs: 60_000, ...limit }
+  const limits = Layer.succeed(CommitLimits, { ...defaultCommitLimits, queue, maxBodyBytes })
   tachograph = await createTachograph({ storage: Layer.mergeAll(gated, limits), apiKeys: [apiKey] })
   return JSON.stringify(event(await tachograph.fingerprint(fingerprint)))
 }
@@ -92,9 +92,9 @@ describe.each(Object.entries(ways))("The lane over %s", (_, way) => {
     // These are not plain, and come another way.
     await expectRefused(await announce(10, { "content-encoding": "gzip" }))
     await expectRefused(await announce(10, {}, "?a=b"))
-    // Who may not record, and what would never be taken, is told so.
-    expect((await announce(10, { authorization: "Bearer no key" })).status).toBe(401)
-    expect((await announce(2 ** 30)).status).toBe(413)
+    // Saturation comes before the key and the length: a refusal must cost little, and says nothing about the key.
+    await expectRefused(await announce(10, { authorization: "Bearer no key" }))
+    await expectRefused(await announce(2 ** 30))
     Deferred.doneUnsafe(open, Effect.void)
     expect((await Promise.all(taken)).map(({ status }) => status)).toEqual([200, 200, 200])
     expect((await send(body)).status).toBe(200)
@@ -116,7 +116,7 @@ describe.each(Object.entries(ways))("The lane over %s", (_, way) => {
 
   it("takes nobody who would wait in vain", async () => {
     const wait = 4_000
-    const body = await start({ events: 100, bytes: Number.POSITIVE_INFINITY, wait })
+    const body = await start({ events: 100, bytes: Number.POSITIVE_INFINITY, waitMs: wait })
     const { announce, send } = await way()
     // The second waits for the first, because both are of one session.
     const first = send(body)
@@ -124,7 +124,7 @@ describe.each(Object.entries(ways))("The lane over %s", (_, way) => {
     const second = send(JSON.stringify({ ...(JSON.parse(body) as object), session: "another" }))
     await pause(0.9 * wait)
     await expectRefused(await announce(10))
-    expect((await announce(10, { authorization: "Bearer no key" })).status).toBe(401)
+    await expectRefused(await announce(10, { authorization: "Bearer no key" }))
     Deferred.doneUnsafe(open, Effect.void)
     expect([(await first).status, (await second).status, (await send(body)).status]).toEqual([200, 200, 200])
   })

@@ -1,14 +1,15 @@
 import { Effect, Exit } from "effect"
 import { describe, expect, it } from "vitest"
-import * as LoopBudget from "../../src/events/LoopBudget.ts"
+import { LoopBudget } from "../../src/events/LoopBudget.ts"
 
 const busyFor = (milliseconds: number) => {
   const began = performance.now()
   while (performance.now() - began < milliseconds);
 }
 
-describe("Turns", () => {
-  it("does work in order, and lets the event loop turn between", async () => {
+describe("LoopBudget", () => {
+  it("runs work in order, and turns the event loop in between", async () => {
+    const budget = new LoopBudget()
     let turns = 0
     let isOver = false
     const count = () => {
@@ -18,7 +19,7 @@ describe("Turns", () => {
     setImmediate(count)
     const done: Array<readonly [work: number, turn: number]> = []
     const works = Array.from({ length: 10 }, (_, n) =>
-      LoopBudget.runInSlice(() => {
+      budget.runInSlice(() => {
         busyFor(3)
         done.push([n, turns])
         return n
@@ -27,17 +28,18 @@ describe("Turns", () => {
     expect(await Effect.runPromise(Effect.all(works, { concurrency: "unbounded" }))).toEqual([...works.keys()])
     isOver = true
     expect(done.map(([work]) => work)).toEqual([...works.keys()])
-    // Each takes all of a turn.
+    // Each exhausts the slice of its turn.
     expect(new Set(done.map(([, turn]) => turn)).size).toBe(works.length)
   })
 
-  it("goes on after work that throws", async () => {
+  it("continues after work that throws", async () => {
+    const budget = new LoopBudget()
     const failed = await Effect.runPromiseExit(
-      LoopBudget.runInSlice(() => {
-        throw new Error("as the test wants it")
+      budget.runInSlice(() => {
+        throw new Error("planted by the test")
       })
     )
     expect(Exit.isFailure(failed)).toBe(true)
-    expect(await Effect.runPromise(LoopBudget.runInSlice(() => 1))).toBe(1)
+    expect(await Effect.runPromise(budget.runInSlice(() => 1))).toBe(1)
   })
 })

@@ -5,6 +5,8 @@ import { IncomingMessage } from "node:http"
 import { Socket } from "node:net"
 import { gzipSync } from "node:zlib"
 import { expect, it } from "vitest"
+import { AdmissionControl, defaultCommitLimits } from "@tachograph/core"
+import { BodyCollector } from "../../src/front/BodyCollector.ts"
 import * as NodeBody from "../../src/front/NodeBody.ts"
 import { apiKey, event, fingerprint, opened } from "../Samples.ts"
 import { served } from "../Served.ts"
@@ -29,9 +31,10 @@ it.each(touches)("A request that the host has %s, and not read, is answered", as
 })
 
 it("A body of a client that has gone is waited for no longer", async () => {
+  const permit = new AdmissionControl(defaultCommitLimits, () => false).permit()
   const message = new IncomingMessage(new Socket())
   message.destroy()
   await new Promise((done) => message.once("close", done))
-  const exit = await Effect.runPromiseExit(NodeBody.collect(message, 1_000))
+  const exit = await Effect.runPromiseExit(NodeBody.collect(message, new BodyCollector(1_000, permit)))
   expect(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)).toBe(true)
 })

@@ -1,5 +1,4 @@
 /** `tachograph serve`: the standalone server. */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import {
   ApiKeys,
   defaultProject,
@@ -9,12 +8,12 @@ import {
   SessionCacheBytes,
   staticKeyRule
 } from "@tachograph/core"
-import { Authorizer, NodeLane, Routes } from "@tachograph/router"
-import { ByteSize, Console, Effect, Layer, Redacted } from "effect"
+import { Front, MaxBodyBytes, Node } from "@tachograph/router"
+import { Console, Effect, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
-import { HttpRouter, HttpServer, type HttpServerError, HttpServerRequest } from "effect/http"
 import { CommandError, UsageError } from "../terminal/CliErrors.ts"
 import * as Logging from "../config/Logging.ts"
+import * as CrossOrigin from "../http/CrossOrigin.ts"
 import * as NodeServer from "../http/NodeServer.ts"
 import * as ProcessMetrics from "../process/ProcessMetrics.ts"
 import * as StartupMemory from "../process/StartupMemory.ts"
@@ -41,9 +40,8 @@ const firstKey = Effect.gen(function* () {
   yield* Console.log(`API key     ${Redacted.value(key)}   (not shown again; has every scope)`)
 })
 
-const announce = (choice: StorageChoice.StorageChoice, address: HttpServer.HttpServer["Service"]["address"]) =>
+const announce = (choice: StorageChoice.StorageChoice, url: string) =>
   Effect.gen(function* () {
-    const url = HttpServer.formatAddress(address)
     yield* Console.log(`Tachograph  ${url}`)
     yield* Console.log(`Storage     ${choice.label}`)
     yield* Console.log(`Docs        ${url}/docs`)
@@ -57,24 +55,32 @@ const listenErrors: Readonly<Record<string, string>> = {
   ENOTFOUND: "this machine does not have this address"
 }
 
-const listeningError = (hostname: string, portNumber: number, error: HttpServerError.ServeError) => {
-  const code = (error.cause as { readonly code?: string } | undefined)?.code
-  const reason = listenErrors[code ?? ""] ?? String(error.cause)
-  return new CommandError({ message: `Cannot listen on ${hostname}:${portNumber}: ${reason}` })
-}
+const listeningError = (hostname: string, port: number) => (error: NodeJS.ErrnoException) =>
+  new CommandError({
+    message: `Cannot listen on ${hostname}:${port}: ${listenErrors[error.code ?? ""] ?? String(error)}`
+  })
 
-/** Without an origin no CORS headers are sent, and browsers block other sites' pages. */
-const crossOrigin = (origin: string | undefined): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
-  origin === undefined
-    ? Layer.empty
-    : HttpRouter.cors({
-        allowedOrigins: [origin],
-        allowedMethods: ["GET", "PUT", "POST", "DELETE"],
-        exposedHeaders: ["Idempotent-Replayed", "Retry-After", "X-Request-Id"],
-        maxAge: 600
-      })
+const listen = (server: NodeServer.GracefulServer, { host, limits }: Options, port: number) =>
+  // With a shorter backlog, a burst of new connections would have to retry with exponential backoff.
+  Effect.mapError(NodeServer.listen(server, { host, port, backlog: limits.maxConnections }), listeningError(host, port))
 
 type Options = Effect.Success<ReturnType<typeof ServeOptions.resolve>>
+
+/** Serves until it is interrupted. */
+const serving = Effect.fnUntraced(function* (
+  options: Options,
+  hasKeys: boolean,
+  worker: Worker.Assignment | undefined
+) {
+  // Made before the server and closed after it, so that requests in progress are finished.
+  const handler = yield* Node.make
+  const server = Worker.retirable(NodeServer.make(options.limits, CrossOrigin.allow(options.cors, handler)))
+  const { url } = yield* listen(server, options, worker?.port ?? options.port)
+  yield* Effect.sync(StartupMemory.release)
+  if (worker !== undefined) return yield* Worker.send({ type: "ready" })
+  yield* announce(options.choice, url)
+  if (!hasKeys) yield* firstKey
+})
 
 /** A process that serves requests: the whole server, or one worker. */
 const oneProcess = (
@@ -82,38 +88,10 @@ const oneProcess = (
   ownKeys: ReadonlyArray<Redacted.Redacted>,
   worker: Worker.Assignment | undefined
 ) => {
-  const { choice, host, limits, retain } = options
-  const port = worker?.port ?? options.port
-  const nodeServer = Worker.retirable(NodeServer.make(limits))
-  const server = NodeHttpServer.layer(() => nodeServer, {
-    host,
-    port,
-    // With a shorter backlog, a burst of new connections would have to retry with exponential backoff.
-    backlog: limits.maxConnections,
-    gracefulShutdownTimeout: NodeServer.shutdownGraceMs
-  }).pipe(Layer.catch((error) => Layer.effectContext(Effect.fail(listeningError(host, port, error)))))
-  const lane = Effect.map(NodeLane.make, (lane) => {
-    nodeServer.front = lane
-  })
-  const routes = HttpRouter.serve(Layer.mergeAll(Routes.layer, crossOrigin(options.cors)), {
-    routerConfig: Routes.routerConfig,
-    disableLogger: true,
-    disableListenLog: true
-  })
-  const started = Effect.gen(function* () {
-    yield* Effect.sync(StartupMemory.release)
-    if (worker !== undefined) return yield* Worker.send({ type: "ready" })
-    const { address } = yield* HttpServer.HttpServer
-    yield* announce(choice, address)
-    if (ownKeys.length === 0) yield* firstKey
-  })
-  return Layer.effectDiscard(started).pipe(
-    // The address is printed only after the routes accept requests.
-    Layer.provide(routes),
-    Layer.provide(server),
-    // Opened before the server and closed after it, so that requests in progress are finished.
-    Layer.provide(Layer.effectDiscard(lane).pipe(Layer.provide(Authorizer.layer))),
-    Layer.provide(Layer.succeed(HttpServerRequest.MaxBodySize, ByteSize.bytes(options.maxBodyBytes))),
+  const { choice, retain } = options
+  return Layer.effectDiscard(serving(options, ownKeys.length > 0, worker)).pipe(
+    Layer.provide(Front.layer),
+    Layer.provide(Layer.succeed(MaxBodyBytes, options.maxBodyBytes)),
     Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),
     Layer.provide(Layer.succeed(SessionCacheBytes, options.sessionCacheBytes)),
     Layer.provide(retain === undefined ? Layer.empty : Retention.layer({ keep: retain })),
@@ -125,21 +103,18 @@ const oneProcess = (
 
 /** The primary: does what must be done once, and supervises the workers, which serve the requests. */
 const primary = Effect.fnUntraced(function* (options: Options, hasKeys: boolean) {
-  const { choice, host, limits, port, workers: count } = options
+  const { choice, limits, workers: count } = options
   yield* Effect.provide(Effect.void, options.migrate ? choice.layer : choice.layerNoMigrations)
   // Listens once to check that the port is free, or to let the system choose one; then the workers listen on it.
-  const { address } = yield* NodeHttpServer.make(() => NodeServer.make(limits), { host, port }).pipe(
-    Effect.scoped,
-    Effect.mapError((error) => listeningError(host, port, error))
-  )
-  if (address._tag === "UnixPathAddress") return yield* Effect.die("a host and a port resolved to a Unix socket")
+  const probe = NodeServer.make(limits, (_request, response) => response.destroy())
+  const address = yield* Effect.scoped(listen(probe, options, options.port))
   const issue = firstKey.pipe(
     Effect.provide(ApiKeys.layer({ staticKeys: [] }).pipe(Layer.provide(choice.layerNoMigrations)))
   )
   return yield* Workers.run({
     count,
     port: address.port,
-    started: Effect.andThen(announce(choice, address), hasKeys ? Effect.void : issue)
+    started: Effect.andThen(announce(choice, address.url), hasKeys ? Effect.void : issue)
   })
 })
 

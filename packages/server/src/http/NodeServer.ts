@@ -2,8 +2,9 @@
  * The `node:http` server of `tachograph serve`, with its limits. Requests that Node's parser rejects (malformed, too large,
  * too slow) are answered here with the same JSON as every other error, and the connection is closed.
  */
+import { Effect, type Scope } from "effect"
 import { type IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
-import { Server as NetServer, type Socket } from "node:net"
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
 export interface Limits {
@@ -58,12 +59,10 @@ type Connection = Socket & { readonly _httpMessage?: ServerResponse | null }
 class UncheckedResponse<Request extends IncomingMessage> extends ServerResponse<Request> {}
 Object.defineProperty(UncheckedResponse.prototype, "strictContentLength", { get: () => false, set: () => {} })
 
-/** Responds to a request, or calls `next` to pass it to the `request` listeners. */
-export type Front = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 class GracefulServer extends Server {
   readonly #connections = new Set<Connection>()
-  front: Front = (_request, _response, next) => next()
 
   constructor({ maxConnections, maxHeaderBytes, requestTimeoutMs }: Limits) {
     super({
@@ -81,29 +80,6 @@ class GracefulServer extends Server {
       this.#connections.add(socket)
       socket.once("close", () => this.#connections.delete(socket))
     })
-    this.#queueUntilReady()
-  }
-
-  override emit(event: string, ...args: Array<unknown>): boolean {
-    if (event !== "request") return super.emit(event, ...args)
-    const [request, response] = args as [IncomingMessage, ServerResponse]
-    if (!this.listening) response.shouldKeepAlive = false
-    this.front(request, response, () => super.emit(event, ...args))
-    return true
-  }
-
-  /** A worker accepts connections before its routes exist: requests are queued until there is a `request` listener. */
-  #queueUntilReady() {
-    const queue: Array<[IncomingMessage, ServerResponse]> = []
-    const enqueue = (...exchange: [IncomingMessage, ServerResponse]) => void queue.push(exchange)
-    const drain = (event: string) => {
-      if (event !== "request") return
-      this.off("newListener", drain)
-      this.off("request", enqueue)
-      process.nextTick(() => queue.forEach((exchange) => this.emit("request", ...exchange)))
-    }
-    this.on("request", enqueue)
-    this.on("newListener", drain)
   }
 
   /** Closes each busy connection after its current response: a client that is never idle would keep it open forever. */
@@ -127,8 +103,17 @@ class GracefulServer extends Server {
 
 export type { GracefulServer }
 
-export const make = (limits: Limits): GracefulServer => {
+/** A server whose requests `handler` answers, with or without `Expect: 100-continue`. */
+export const make = (limits: Limits, handler: RequestHandler): GracefulServer => {
   const server = new GracefulServer(limits)
+  const onRequest: RequestHandler = (request, response) => {
+    // The server is closing.
+    if (!server.listening) response.shouldKeepAlive = false
+    handler(request, response)
+  }
+  server.on("request", onRequest)
+  // The handler sends the response 100 when it reads the body.
+  server.on("checkContinue", onRequest)
   server.on("clientError", onClientError)
   // CONNECT is answered like any other method that is not allowed.
   server.on("connect", (_request, socket: Duplex) => respond(socket, 405, "method-not-allowed"))
@@ -138,4 +123,48 @@ export const make = (limits: Limits): GracefulServer => {
     response.writeHead(417, headers).end(body)
   })
   return server
+}
+
+export interface ListenOptions {
+  readonly host: string
+  readonly port: number
+  /** Connections that the system holds until they are accepted. */
+  readonly backlog: number
+}
+
+export interface Address {
+  readonly port: number
+  readonly url: string
+}
+
+const addressOf = (server: Server): Address => {
+  const { address, family, port } = server.address() as AddressInfo
+  return { port, url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}` }
+}
+
+/**
+ * Listens until the scope is closed. Closing it stops accepting connections, waits for the requests in progress for at most
+ * the grace period, and then closes the connections that are left.
+ */
+export const listen = (
+  server: GracefulServer,
+  options: ListenOptions
+): Effect.Effect<Address, NodeJS.ErrnoException, Scope.Scope> => {
+  const open = Effect.callback<Address, NodeJS.ErrnoException>((resume) => {
+    const fail = (error: NodeJS.ErrnoException) => resume(Effect.fail(error))
+    server.once("error", fail)
+    server.listen(options, () => {
+      server.off("error", fail)
+      resume(Effect.sync(() => addressOf(server)))
+    })
+  })
+  const close = Effect.callback<void>((resume) => {
+    if (!server.listening) return resume(Effect.void)
+    const timer = setTimeout(() => server.closeAllConnections(), shutdownGraceMs)
+    server.close(() => {
+      clearTimeout(timer)
+      resume(Effect.void)
+    })
+  })
+  return Effect.acquireRelease(open, () => close)
 }

@@ -1,0 +1,34 @@
+/**
+ * The engine answers requests that the front has admitted: it decodes, talks to the recorder, and encodes every answer.
+ * Nothing crosses this boundary that cannot be cloned or transferred, so that a thread can stand behind it.
+ */
+import type { ProjectId } from "@tachograph/core"
+import { Context, type Effect } from "effect"
+import type { Answer } from "../response/Answer.ts"
+
+/** A request whose path is matched, whose sender is authorized, and whose body is complete. */
+export interface Exchange {
+  readonly requestId: string
+  /** The endpoint's name in the contract, or the name of a page beside it. */
+  readonly endpoint: string
+  /** The segments that the path names, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  /** The query as it was sent, without its question mark. */
+  readonly query: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The project that the sender may work in. */
+  readonly project: ProjectId
+  /** Empty for endpoints that take none. */
+  readonly body: Uint8Array
+  /** When the body was complete, in milliseconds on the clock of `performance.now()`. */
+  readonly arrivedAtMs: number
+}
+
+export class Engine extends Context.Service<
+  Engine,
+  {
+    /** Never fails: every error is an answer. */
+    readonly handle: (exchange: Exchange) => Effect.Effect<Answer>
+  }
+>()("tachograph/router/Engine") {}

@@ -1,0 +1,45 @@
+/** The engine on the thread of the server. */
+import type { Recorder, Storage } from "@tachograph/core"
+import { Effect, Layer } from "effect"
+import * as Agents from "../handlers/Agents.ts"
+import * as AgentVersions from "../handlers/AgentVersions.ts"
+import * as Events from "../handlers/Events.ts"
+import * as Fingerprints from "../handlers/Fingerprints.ts"
+import * as People from "../handlers/People.ts"
+import * as Sessions from "../handlers/Sessions.ts"
+import * as StorageUse from "../handlers/StorageUse.ts"
+import * as System from "../handlers/System.ts"
+import * as ErrorAnswer from "../response/ErrorAnswer.ts"
+import { Engine } from "./Engine.ts"
+import type { Operation } from "./Operation.ts"
+import * as Pages from "./Pages.ts"
+
+const groups = [
+  Events.operations,
+  Fingerprints.operations,
+  Agents.operations,
+  AgentVersions.operations,
+  People.operations,
+  Sessions.operations,
+  StorageUse.operations,
+  System.operations,
+  Pages.operations
+] as const
+
+export const layer: Layer.Layer<Engine, never, Recorder | Storage> = Layer.effect(
+  Engine,
+  Effect.gen(function* () {
+    const operations = new Map<string, Operation>((yield* Effect.all(groups)).flat())
+    const answerErrors = ErrorAnswer.make()
+    return Engine.of({
+      handle: (exchange) => {
+        const operation = operations.get(exchange.endpoint)
+        const answer =
+          operation === undefined
+            ? Effect.die(new Error(`No operation for the endpoint ${exchange.endpoint}`))
+            : Effect.suspend(() => operation(exchange))
+        return answerErrors(answer, exchange.requestId)
+      }
+    })
+  })
+)

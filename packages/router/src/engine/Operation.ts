@@ -1,0 +1,129 @@
+/**
+ * What an endpoint does: one handler for each endpoint of the contract. A handler takes decoded values, and answers the
+ * value that the contract says, or an answer that is encoded already, such as one with verbatim texts in it.
+ */
+import { type ErrorDetail, TachographApi, ValidationFailure } from "@tachograph/api"
+import { CurrentProject } from "@tachograph/core"
+import { Effect, Schema } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import * as Answer from "../response/Answer.ts"
+import * as ErrorInput from "../validation/ErrorInput.ts"
+import * as JsonBody from "../validation/JsonBody.ts"
+import * as ValidationDetail from "../validation/ValidationDetail.ts"
+import type { Exchange } from "./Engine.ts"
+
+type Groups = (typeof TachographApi)["groups"]
+
+type TypeOf<S> = S extends Schema.Top ? S["Type"] : never
+
+/** The decoded parts of a request. */
+interface Input<Endpoint> {
+  readonly params: TypeOf<HttpApiEndpoint.Params<Endpoint>>
+  readonly query: TypeOf<HttpApiEndpoint.Query<Endpoint>>
+  readonly payload: TypeOf<HttpApiEndpoint.Payload<Endpoint>>
+  /** The JSON text of the payload. */
+  readonly text: string
+}
+
+/** Answers the value of the contract, which is encoded then, or an answer. */
+export type Handler<Endpoint> = (
+  input: Input<Endpoint>
+) => Effect.Effect<TypeOf<HttpApiEndpoint.Success<Endpoint>> | Encoded, HttpApiEndpoint.Errors<Endpoint>>
+
+/** Answers an exchange whose parts it decodes itself. */
+export class Raw {
+  readonly handle: (exchange: Exchange) => Effect.Effect<Answer.Answer, unknown>
+  constructor(handle: Raw["handle"]) {
+    this.handle = handle
+  }
+}
+
+/** An answer that a handler has encoded. */
+export class Encoded {
+  readonly answer: Answer.Answer
+  constructor(answer: Answer.Answer) {
+    this.answer = answer
+  }
+}
+
+/** A handler for each endpoint of a group of the contract. */
+export type Handlers<Group extends keyof Groups> = {
+  readonly [Name in keyof Groups[Group]["endpoints"]]: Handler<Groups[Group]["endpoints"][Name]> | Raw
+}
+
+/** Answers an exchange; fails with what the error encoder answers. */
+export type Operation = (exchange: Exchange) => Effect.Effect<Answer.Answer, unknown>
+
+/** The operations of a group, by the names of their endpoints. */
+export const group = <Group extends keyof Groups>(
+  name: Group,
+  handlers: Handlers<Group>
+): ReadonlyArray<readonly [endpoint: string, operation: Operation]> =>
+  Object.values(TachographApi.groups[name].endpoints as Record<string, HttpApiEndpoint.Top>).map((endpoint) => {
+    const handler = (handlers as Record<string, Handler<HttpApiEndpoint.Top> | Raw>)[endpoint.identifier]!
+    return [endpoint.identifier, handler instanceof Raw ? handler.handle : operation(endpoint, handler)]
+  })
+
+const operation = (endpoint: HttpApiEndpoint.Top, handler: Handler<HttpApiEndpoint.Top>): Operation => {
+  const decodeParams = parameterDecoder(endpoint.params, "path")
+  const decodeQuery = parameterDecoder(endpoint.query, "query")
+  const decodeBody = bodyDecoder(endpoint)
+  const [success] = endpoint.success
+  const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(success!) as unknown as Schema.Encoder<unknown>)
+  return Effect.fnUntraced(function* (exchange: Exchange) {
+    const detail: Array<ErrorDetail> = []
+    const params = yield* decodeParams(exchange.params, detail)
+    const query = yield* decodeQuery(queryOf(exchange.query), detail)
+    const body = yield* decodeBody(exchange, detail)
+    if (detail.length > 0) return yield* new ValidationFailure({ detail })
+    const input = { params, query, payload: body.value, text: body.text } as Input<HttpApiEndpoint.Top>
+    const result = yield* Effect.provideService(handler(input), CurrentProject, exchange.project)
+    if (result instanceof Encoded) return result.answer
+    return Answer.json(JSON.stringify(yield* Effect.orDie(encode(result))))
+  })
+}
+
+type Parameters = Readonly<Record<string, string | ReadonlyArray<string>>>
+
+/** A parameter that is sent several times is an array. */
+const queryOf = (query: string): Parameters => {
+  const parameters: Record<string, string | ReadonlyArray<string>> = {}
+  if (query === "") return parameters
+  const sent = new URLSearchParams(query)
+  for (const name of new Set(sent.keys())) {
+    const values = sent.getAll(name)
+    parameters[name] = values.length === 1 ? values[0]! : values
+  }
+  return parameters
+}
+
+/** Adds what is wrong to `detail`, so that an answer has everything that is wrong with a request. */
+const parameterDecoder = (schema: Schema.Top | undefined, location: ValidationDetail.ErrorLocation) => {
+  if (schema === undefined) return () => Effect.succeed<unknown>(undefined)
+  const decode = ValidationDetail.decoder(schema as Schema.Decoder<unknown>)
+  return (values: Parameters, detail: Array<ErrorDetail>): Effect.Effect<unknown> =>
+    Effect.match(decode(values), {
+      onSuccess: (value) => value,
+      onFailure: ({ issue }) => {
+        const input: ErrorInput.Echo = ([name]) => ErrorInput.ofString(values[String(name)])
+        detail.push(...ValidationDetail.details(issue, location, input))
+        return undefined
+      }
+    })
+}
+
+const noBody: JsonBody.Decoded<unknown> = { value: undefined, text: "" }
+
+const bodyDecoder = (endpoint: HttpApiEndpoint.Top) => {
+  const [payload] = endpoint.payload.values()
+  if (payload === undefined) return () => Effect.succeed(noBody)
+  const decode = JsonBody.decoder(payload.schemas[0] as Schema.Decoder<unknown>)
+  return ({ body, headers }: Exchange, detail: Array<ErrorDetail>): Effect.Effect<JsonBody.Decoded<unknown>> =>
+    Effect.match(decode({ bytes: body, isJson: JsonBody.isJson(headers["content-type"]) }), {
+      onSuccess: (decoded) => decoded,
+      onFailure: (failure) => {
+        detail.push(...failure.detail)
+        return noBody
+      }
+    })
+}

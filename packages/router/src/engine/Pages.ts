@@ -1,0 +1,33 @@
+/** The description of the contract, `/openapi.json`, and the page that shows it, `/docs`. */
+import { TachographApi } from "@tachograph/api"
+import { Effect } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiScalar, OpenApi } from "effect/http-api"
+import { BasePath } from "../BasePath.ts"
+import * as Answer from "../response/Answer.ts"
+import type { Operation } from "./Operation.ts"
+
+/** Renders the page, which weighs megabytes: only when it is first asked for. */
+const renderDocs = (api: typeof TachographApi) =>
+  Effect.gen(function* () {
+    const scalar = HttpApiScalar.layer(api, { path: "/docs", scalar: { withDefaultFonts: false } })
+    const page = yield* Effect.flatten(HttpRouter.toHttpEffect(scalar)).pipe(
+      Effect.provideService(
+        HttpServerRequest.HttpServerRequest,
+        HttpServerRequest.fromWeb(new Request("http://localhost/docs"))
+      )
+    )
+    const html = yield* Effect.promise(() => HttpServerResponse.toWeb(page).text())
+    return Answer.text(html, "text/html; charset=utf-8")
+  }).pipe(Effect.scoped)
+
+export const operations = Effect.gen(function* () {
+  const base = yield* BasePath
+  const api = base === "" ? TachographApi : TachographApi.annotate(OpenApi.Servers, [{ url: base }])
+  const openapi = yield* Effect.cached(Effect.sync(() => Answer.json(JSON.stringify(OpenApi.fromApi(api)))))
+  const docs = yield* Effect.cached(renderDocs(api))
+  return [
+    ["openapi", () => openapi],
+    ["docs", () => docs]
+  ] as ReadonlyArray<readonly [string, Operation]>
+})

@@ -1,0 +1,175 @@
+/**
+ * The one way in. Every mount hands its requests to `handle`, which judges each of these once and in this order: saturation,
+ * framing, path, key, scope, length of the body. What passes is handled by the engine.
+ */
+import { ForbiddenError, UnauthorizedError } from "@tachograph/api"
+import {
+  type ApiKeys,
+  defaultProject,
+  Errors,
+  type Principal,
+  Recorder,
+  type Scope,
+  type Storage
+} from "@tachograph/core"
+import { Context, Effect, Layer } from "effect"
+import { Engine } from "../engine/Engine.ts"
+import * as LocalEngine from "../engine/LocalEngine.ts"
+import * as Answer from "../response/Answer.ts"
+import * as ErrorAnswer from "../response/ErrorAnswer.ts"
+import { accessLogger } from "./AccessLog.ts"
+import * as AmbiguousRequest from "./AmbiguousRequest.ts"
+import * as Authorization from "./Authorization.ts"
+import { Authorizer } from "./Authorizer.ts"
+import * as BasePath from "../BasePath.ts"
+import * as Paths from "./Paths.ts"
+import * as RequestBody from "./RequestBody.ts"
+import * as RequestState from "./RequestState.ts"
+import { addStandardHeaders } from "./StandardHeaders.ts"
+
+/** A request as a mount received it. */
+export interface Incoming {
+  readonly method: string
+  /** The target as it was sent: path and query, with or without scheme and host. */
+  readonly url: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The object that the mount received, which a host's rule sees. */
+  readonly source: object
+  readonly body: RequestBody.BodySource
+  /** Called before the body is read. */
+  readonly onReadBody?: (() => void) | undefined
+  /** The principal of a call in process, which needs no key. */
+  readonly principal?: Principal | undefined
+}
+
+export class Front extends Context.Service<
+  Front,
+  {
+    /**
+     * Answers at once what is refused without waiting, and otherwise with an effect. The effect never fails; it is interrupted
+     * when the client disconnects before its body is complete.
+     */
+    readonly handle: (incoming: Incoming) => Answer.Answer | Effect.Effect<Answer.Answer>
+  }
+>()("tachograph/router/Front") {
+  /** Over an engine and an authorizer that the application chooses. */
+  static readonly layerNoDeps: Layer.Layer<Front, never, Recorder | Engine | Authorizer> = Layer.effect(
+    Front,
+    Effect.suspend(() => make)
+  )
+
+  /** Over the engine on this thread; API keys open it. */
+  static readonly layer: Layer.Layer<Front, never, Recorder | Storage | ApiKeys> = this.layerNoDeps.pipe(
+    Layer.provide([LocalEngine.layer, Authorizer.layer])
+  )
+}
+
+const overloaded = ErrorAnswer.of(new Errors.Overloaded())!
+const unauthorized = ErrorAnswer.of(new UnauthorizedError())!
+const forbidden = ErrorAnswer.of(new ForbiddenError())!
+const notFound = Answer.refuse(404, "not-found")
+
+/** Closes the connection: what follows on it may be the rest of this request. */
+const closing = (answer: Answer.Answer): Answer.Answer => ({
+  ...answer,
+  headers: { ...answer.headers, connection: "close" }
+})
+
+const framingErrors: Readonly<Record<AmbiguousRequest.Classification, Answer.Answer | undefined>> = {
+  clear: undefined,
+  ambiguous: closing(Answer.refuse(400, "bad-request")),
+  "duplicate-authorization": closing(unauthorized)
+}
+
+const methodNotAllowed = (method: string, allowed: Paths.Allowed): Answer.Answer => {
+  const allow = { allow: allowed.join(", ") }
+  return method === "OPTIONS" ? Answer.empty(allow) : Answer.refuse(405, "method-not-allowed", allow)
+}
+
+/** Sends requests to endpoints that need no key. */
+const anonymous: Principal = { project: defaultProject, scopes: [] }
+
+const noBody = new Uint8Array()
+
+const make = Effect.gen(function* () {
+  const base = yield* BasePath.BasePath
+  const { admission } = yield* Recorder
+  const authorizer = yield* Authorizer
+  const engine = yield* Engine
+  const readBody = yield* RequestBody.make
+  const logAccess = yield* accessLogger
+  const answerErrors = ErrorAnswer.make()
+
+  const principalOf = (
+    incoming: Incoming,
+    url: string
+  ): Effect.Effect<Principal | undefined, Errors.StorageUnavailable> => {
+    if (incoming.principal !== undefined) return Effect.succeed(incoming.principal)
+    const credential = Authorization.credentialIn(incoming.headers["authorization"])
+    const cached = authorizer.cachedPrincipal(credential)
+    return cached === undefined ? authorizer.authorize({ ...incoming, url }, credential) : Effect.succeed(cached)
+  }
+
+  /** The principal, where it may use the endpoint. */
+  const authorize = Effect.fnUntraced(function* (incoming: Incoming, url: string, scopes: ReadonlyArray<Scope>) {
+    const principal = yield* principalOf(incoming, url)
+    if (principal === undefined) return unauthorized
+    return Authorization.opens(principal.scopes, scopes) ? principal : forbidden
+  })
+
+  const answer = Effect.fnUntraced(function* (
+    state: RequestState.RequestState,
+    incoming: Incoming,
+    url: string,
+    { params, query, route }: Paths.Match
+  ) {
+    const { headers } = incoming
+    const allowed = route.scopes === undefined ? anonymous : yield* authorize(incoming, url, route.scopes)
+    if ("status" in allowed) return allowed
+    if (route.takesBody) incoming.onReadBody?.()
+    const body = route.takesBody ? yield* readBody(incoming.body, headers, state.permit) : noBody
+    if (route.isRecording && !state.permit.enqueue()) return overloaded
+    const arrivedAtMs = performance.now()
+    const { endpoint } = route
+    const handled = engine.handle({
+      requestId: state.id,
+      endpoint,
+      params,
+      query,
+      headers,
+      project: allowed.project,
+      body,
+      arrivedAtMs
+    })
+    // An event is committed even if its client disconnects: the permit holds what it holds until then.
+    return yield* route.isRecording ? Effect.uninterruptible(handled) : handled
+  })
+
+  const finish = (state: RequestState.RequestState, url: string | undefined, answer: Answer.Answer): Answer.Answer => {
+    if (state.isHttp) logAccess(state, answer)
+    return addStandardHeaders(answer, state.id, url !== undefined && url.startsWith("/api/"))
+  }
+
+  return Front.of({
+    handle: (incoming) => {
+      const { headers, method, source } = incoming
+      const state = RequestState.start(admission, method, incoming.principal === undefined)
+      const url = BasePath.below(base, BasePath.targetIn(incoming.url))
+      const match = url === undefined ? undefined : Paths.match(method, url)
+      const isMatch = match !== undefined && "route" in match
+      if (isMatch && match.route.isRecording && !admission.canAdmit(RequestBody.announcedBytes(headers))) {
+        return finish(state, url, overloaded)
+      }
+      const framingError = framingErrors[AmbiguousRequest.classify(source)]
+      if (framingError !== undefined) return finish(state, url, framingError)
+      if (match === undefined) return finish(state, url, notFound)
+      if (!isMatch) return finish(state, url, methodNotAllowed(method, match))
+      return answerErrors(answer(state, incoming, url!, match), state.id).pipe(
+        Effect.annotateLogs("request_id", state.id),
+        Effect.map((answer) => finish(state, url, answer)),
+        Effect.onExit(() => Effect.sync(state.permit.release))
+      )
+    }
+  })
+})
