@@ -1,4 +1,4 @@
-/** Storage in Postgres: any number of processes over one database. */
+/** Storage in Postgres. Any number of processes can share a database. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Storage } from "@tachograph/core"
 import { Migrations, SqlStorage } from "@tachograph/storage-sql"
@@ -8,44 +8,44 @@ import { type Migrator, SqlClient, SqlError } from "effect/sql"
 export interface PostgresConfig {
   /** `postgres://user:password@host:port/database?sslmode=verify-full`. */
   readonly url: string | Redacted.Redacted
-  /** The schema of the tables, created if it does not exist. The role's own search path unless given. */
+  /** The schema of the tables, created if it does not exist. The role's search path by default. */
   readonly schema?: string | undefined
-  /** Connections at once. 10 unless given. */
+  /** 10 by default. */
   readonly maxConnections?: number | undefined
-  /** How long connecting may take, in milliseconds. The URL's `connect_timeout`, or 5,000, unless given. */
+  /** Milliseconds to connect. The URL's `connect_timeout` by default, or 5,000. */
   readonly connectTimeout?: number | undefined
   /**
-   * How long any one operation may take, in milliseconds, waiting for a connection included; then its statement is cut and
-   * it fails as `storage-unavailable`. 10,000 unless given.
+   * Milliseconds for an operation, including the wait for a connection. Then its statement is cancelled, and it fails as
+   * `storage-unavailable`. 10,000 by default.
    */
   readonly operationTimeout?: number | undefined
-  /** What the database's own views call this client. `tachograph` unless given. */
+  /** The client's name in the database's views. `tachograph` by default. */
   readonly applicationName?: string | undefined
   /**
-   * Set where a pooler in transaction mode, such as PgBouncer, stands in between: then nothing is prepared, and nothing is
-   * set for a session. A `schema` must then come from the role's search path.
+   * Set it if the connection goes through a pooler in transaction mode, such as PgBouncer: then no statements are prepared
+   * and no session parameters are set. Excludes `schema`; set the role's search path instead.
    */
   readonly pooler?: boolean | undefined
 }
 
 const defaults = { maxConnections: 10, operationTimeout: 10_000 }
 
-/** Bytes of one message from the server: a row holds a whole event, which may be as large as a body. */
+/** Maximum bytes of a message from the server. A row with a pack may be as large as a request body. */
 const maxMessageSize = 1024 ** 3
 
 /**
- * Batches of events in flight: while one waits for the database's disk, the other is on its way. More of them would be
- * smaller, and cost more than they gain.
+ * Batches of events that are appended concurrently: one is prepared and sent while the other waits for the database's disk.
+ * With more, batches are smaller, which costs more than it gains.
  */
 const appendConcurrency = 2
 
-/** `schema` becomes the search path, in which an identifier is quoted. */
+/** Quotes the schema for use as the search path. */
 const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`
 
 export const client = (config: PostgresConfig): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> => {
   const { operationTimeout = defaults.operationTimeout, pooler = false, schema } = config
   if (pooler && schema !== undefined) {
-    const message = "Behind a pooler the schema cannot be set: give the role a search_path instead"
+    const message = "the schema cannot be set behind a pooler: set the role's search_path instead"
     return Layer.effectContext(
       Effect.fail(
         new SqlError.SqlError({
@@ -66,31 +66,31 @@ export const client = (config: PostgresConfig): Layer.Layer<SqlClient.SqlClient,
       : {
           statement_timeout: String(operationTimeout),
           idle_in_transaction_session_timeout: String(operationTimeout),
-          // Rows are locked where it matters; a stricter default of the database's would only make transactions give way.
+          // Locks on rows are sufficient. A stricter default of the database would only abort transactions.
           default_transaction_isolation: "read committed",
           ...(schema === undefined ? {} : { search_path: quoted(schema) })
         }
   })
 }
 
-/** Looks first: to create what is there already, Postgres asks for a right that the schema's owner need not have. */
+/** Checks first, because CREATE SCHEMA IF NOT EXISTS needs the right to create schemas even if the schema exists. */
 const createSchema = Effect.fnUntraced(function* (schema: string) {
   const sql = yield* SqlClient.SqlClient
   const found = yield* sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`
   if (found.length > 0) return
   yield* sql`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`.pipe(
-    // Processes that start together meet in the catalogue's unique index; whoever lost finds it there.
+    // Processes that start at the same time can violate the catalogue's unique index; the retry finds the schema.
     Effect.retry({ while: (error) => error.reason._tag === "UniqueViolation", times: 3 })
   )
 })
 
-/** Brings the tables up to date and answers what it ran. No statement of it is cut: waiting for the lock takes what it takes. */
+/** Migrates the tables, and returns the migrations that it ran. Has no timeout: it waits for another process's migration. */
 export const migrate = (config: PostgresConfig) =>
   Effect.andThen(config.schema === undefined ? Effect.void : createSchema(config.schema), Migrations.run).pipe(
     Effect.provide(client({ ...config, operationTimeout: 0, maxConnections: 1 }))
   )
 
-/** Connects, over tables that are up to date: for a role that may not change them. */
+/** Connects. Fails if the tables are not up to date; changes none, so its role needs no right to. */
 export const layerNoMigrations = (
   config: PostgresConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
@@ -100,6 +100,6 @@ export const layerNoMigrations = (
     appendConcurrency
   }).pipe(Layer.provide(client(config)))
 
-/** Connects, and brings the tables up to date. */
+/** Connects, and migrates the tables. */
 export const layer = (config: PostgresConfig): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
   layerNoMigrations(config).pipe(Layer.provide(Layer.effectDiscard(migrate(config))))

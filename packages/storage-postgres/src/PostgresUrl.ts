@@ -1,18 +1,18 @@
-/** A URL that says everything: libpq's parameters, which the driver reads, and a few of our own. */
+/** Configuration by a URL, with libpq's parameters, which the driver reads, and some of our own. */
 import { Data, Redacted, Result } from "effect"
 import type { PostgresConfig } from "./PostgresStorage.ts"
 
-/** The message never holds the URL: there may be a password in it. */
+/** The message does not contain the URL, which may hold a password. */
 export class PostgresUrlError extends Data.TaggedError("PostgresUrlError")<{ readonly message: string }> {}
 
-/** What the driver reads, and what we do. */
-const known = [
+/** The driver's parameters, and ours. */
+const parameters = [
   ...["application_name", "connect_timeout", "dbname", "host", "options", "password", "port", "sslmode", "user"],
   ...["operation_timeout", "pool_size", "pooler", "schema"]
 ]
 
-/** Whole numbers only, and no more than a timer can wait for. */
-const positive = (text: string): number | undefined => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined)
+/** A positive integer of at most nine digits: more milliseconds do not fit a timer. */
+const parsePositive = (text: string): number | undefined => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined)
 
 export const fromUrl = (text: string): Result.Result<PostgresConfig, PostgresUrlError> => {
   const fail = (message: string) => Result.fail(new PostgresUrlError({ message }))
@@ -21,8 +21,8 @@ export const fromUrl = (text: string): Result.Result<PostgresConfig, PostgresUrl
     return fail("the URL is not of the form postgres://user:password@host:port/database")
   }
   for (const name of url.searchParams.keys()) {
-    if (!known.includes(name))
-      return fail(`there is no parameter ${JSON.stringify(name)}: expected ${known.join(", ")}`)
+    if (!parameters.includes(name))
+      return fail(`there is no parameter ${JSON.stringify(name)}: expected ${parameters.join(", ")}`)
   }
   const take = (name: string): string | undefined => {
     const value = url.searchParams.get(name) ?? undefined
@@ -33,28 +33,28 @@ export const fromUrl = (text: string): Result.Result<PostgresConfig, PostgresUrl
   const poolSize = take("pool_size")
   const operationTimeout = take("operation_timeout")
   const pooler = take("pooler")
-  // Postgres cuts longer names off, so that two of them could be one.
+  // Postgres truncates longer names, so two different ones could become the same.
   if (schema !== undefined && (!/^[^\0]+$/.test(schema) || new TextEncoder().encode(schema).length > 63)) {
     return fail("schema is not a name of 1 to 63 bytes")
   }
-  if (poolSize !== undefined && positive(poolSize) === undefined) {
-    return fail(`pool_size is ${JSON.stringify(poolSize)}: expected a number of connections, from 1`)
+  if (poolSize !== undefined && parsePositive(poolSize) === undefined) {
+    return fail(`pool_size is ${JSON.stringify(poolSize)}: expected a number of connections, at least 1`)
   }
-  if (operationTimeout !== undefined && positive(operationTimeout) === undefined) {
-    return fail(`operation_timeout is ${JSON.stringify(operationTimeout)}: expected milliseconds, from 1`)
+  if (operationTimeout !== undefined && parsePositive(operationTimeout) === undefined) {
+    return fail(`operation_timeout is ${JSON.stringify(operationTimeout)}: expected milliseconds, at least 1`)
   }
   if (pooler !== undefined && pooler !== "true" && pooler !== "false") {
     return fail(`pooler is ${JSON.stringify(pooler)}: expected true or false`)
   }
   if (pooler === "true" && schema !== undefined) {
-    return fail("schema cannot be set behind a pooler: give the role a search_path instead")
+    return fail("schema cannot be set behind a pooler: set the role's search_path instead")
   }
   return Result.succeed({
     url: Redacted.make(url.href),
     schema,
-    maxConnections: poolSize === undefined ? undefined : positive(poolSize),
-    operationTimeout: operationTimeout === undefined ? undefined : positive(operationTimeout),
-    // The driver's own default would hide ours.
+    maxConnections: poolSize === undefined ? undefined : parsePositive(poolSize),
+    operationTimeout: operationTimeout === undefined ? undefined : parsePositive(operationTimeout),
+    // Read here because `client` gives the driver a name, which overrides the URL's parameter.
     applicationName: url.searchParams.get("application_name") ?? undefined,
     connectTimeout: undefined,
     pooler: pooler === "true"

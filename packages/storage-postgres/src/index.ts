@@ -6,7 +6,7 @@ export { PostgresStorage }
 export type { PostgresConfig } from "./PostgresStorage.ts"
 export { fromUrl } from "./PostgresUrl.ts"
 
-/** The storage for `createTachograph`: `postgres("postgres://…?pool_size=20")`. Throws a TypeError where that is no such URL. */
+/** The storage for `createTachograph`: `postgres("postgres://…?pool_size=20")`. Throws a `TypeError` for an invalid URL. */
 export const postgres = (url: string) => {
   const config = fromUrl(url)
   if (Result.isFailure(config)) throw new TypeError(`The URL for Postgres cannot be used: ${config.failure.message}`)

@@ -1,4 +1,4 @@
-/** Which events go to the database in one statement, that they are as others, and that the others are appended all the same. */
+/** Which events are appended in one statement, and that the result is the same as that of a transaction. */
 import {
   type AppendEvent,
   AgentVersionName,
@@ -19,8 +19,8 @@ import { freshSchema } from "./FreshSchema.ts"
 const project = ProjectId.make("default")
 const person = PersonId.make("ann")
 
-/** Whether an effect takes a transaction of several statements. */
-const takesSteps = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+/** Whether an effect succeeds, and whether it uses a transaction. */
+const outcomeOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   let transactions = 0
   const tracer = Tracer.make({
     span: (options) => {
@@ -32,9 +32,9 @@ const takesSteps = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A
   return [Exit.isSuccess(exit), transactions > 0] as const
 })
 
-const inOne = [true, false]
-const inSteps = [true, true]
-const refused = [false, true]
+const oneStatement = [true, false]
+const transaction = [true, true]
+const failed = [false, true]
 
 const run = (test: (storage: Storage["Service"]) => Effect.Effect<void, unknown>) =>
   Effect.runPromise(Effect.flatMap(Storage, test).pipe(Effect.provide(PostgresStorage.layer(freshSchema()))))
@@ -42,31 +42,33 @@ const run = (test: (storage: Storage["Service"]) => Effect.Effect<void, unknown>
 const event = (n: number, fields: Parameters<typeof Samples.appendEvent>[1] = {}) =>
   Samples.appendEvent(Samples.eventId(n), { person, ...fields })
 
-it("appends in one statement what is of a session, an agent and people that are there", () =>
+it("appends in one statement if the session, the agent and the people exist", () =>
   run((storage) =>
     Effect.gen(function* () {
-      const append = (...events: ReadonlyArray<AppendEvent>) => takesSteps(Samples.append(storage, events))
+      const append = (...events: ReadonlyArray<AppendEvent>) => outcomeOf(Samples.append(storage, events))
       const other = { session: SessionId.make("s2"), person: PersonId.make("bob") }
-      expect(yield* append(event(1), event(2, other))).toEqual(inSteps)
-      // A version is remembered when it was found, because what creates it may be taken back.
-      expect(yield* append(event(3))).toEqual(inSteps)
-      const known = [event(4), event(5, other), event(6, { person: null }), event(7, { ...other, person })]
-      expect(yield* append(...known)).toEqual(inOne)
+      expect(yield* append(event(1), event(2, other))).toEqual(transaction)
+      // A version is cached when it is read, not when it is created, because the transaction may be rolled back.
+      expect(yield* append(event(3))).toEqual(transaction)
+      const simple = [event(4), event(5, other), event(6, { person: null }), event(7, { ...other, person })]
+      expect(yield* append(...simple)).toEqual(oneStatement)
 
-      // Each of these has something that is not there yet, or that somebody else may have.
-      expect(yield* append(event(8), event(9, { session: SessionId.make("s3") }))).toEqual(inSteps)
-      expect(yield* append(event(10, { person: PersonId.make("eve") }))).toEqual(inSteps)
-      expect(yield* append(event(11, { agentVersion: AgentVersionName.make("v2") }))).toEqual(inSteps)
+      // Each of these creates a name, has a key, or shares a piece.
+      expect(yield* append(event(8), event(9, { session: SessionId.make("s3") }))).toEqual(transaction)
+      expect(yield* append(event(10, { person: PersonId.make("eve") }))).toEqual(transaction)
+      expect(yield* append(event(11, { agentVersion: AgentVersionName.make("v2") }))).toEqual(transaction)
       const keyed = { key: IdempotencyKey.make("k"), bodyHash: new Uint8Array(32) }
-      expect(yield* append({ ...event(12), idempotency: keyed })).toEqual(inSteps)
+      expect(yield* append({ ...event(12), idempotency: keyed })).toEqual(transaction)
       const shared = event(13)
       const piece = Samples.sharedPiece("piece")
-      expect(yield* append({ ...shared, pack: { ...shared.pack, shared: [piece] } })).toEqual(inSteps)
+      expect(yield* append({ ...shared, pack: { ...shared.pack, shared: [piece] } })).toEqual(transaction)
 
-      // Now all of it is there.
-      expect(yield* append(event(14, { person: PersonId.make("eve"), session: SessionId.make("s3") }))).toEqual(inOne)
+      // Now all names exist.
+      expect(yield* append(event(14, { person: PersonId.make("eve"), session: SessionId.make("s3") }))).toEqual(
+        oneStatement
+      )
       const page = yield* storage.listEvents(project, { order: "asc", limit: 100 })
-      expect(page.slice(3, 7)).toEqual(known.map(({ summary }) => summary))
+      expect(page.slice(3, 7)).toEqual(simple.map(({ summary }) => summary))
       expect(page).toHaveLength(14)
       const packs = yield* storage.readPacks(project, 1, [{ from: 1, to: 100 }])
       expect(packs.map(({ bytes, number }) => [number, Array.from(bytes)])).toEqual(
@@ -77,33 +79,33 @@ it("appends in one statement what is of a session, an agent and people that are 
     })
   ))
 
-it("appends nothing where a session is not as expected, and says which", () =>
+it("appends nothing if a session is not as expected, and reports which", () =>
   run((storage) =>
     Effect.gen(function* () {
       yield* Samples.append(storage, [event(1), event(2, { session: SessionId.make("s2") })])
       const [first, second] = [yield* storage.getSession(project, SessionId.make("s1")), { number: 2, generation: 0 }]
-      const asAfter = (event: AppendEvent, session: AppendEvent["pack"]["session"], number: number): AppendEvent => ({
+      const following = (event: AppendEvent, session: AppendEvent["pack"]["session"], number: number): AppendEvent => ({
         ...event,
         pack: { ...event.pack, session, number }
       })
-      const moved = storage.appendEvents([
-        asAfter(event(3), first, 2),
-        asAfter(event(4, { session: SessionId.make("s2") }), second, 5)
+      const conflicting = storage.appendEvents([
+        following(event(3), first, 2),
+        following(event(4, { session: SessionId.make("s2") }), second, 5)
       ])
-      expect(yield* takesSteps(moved)).toEqual(refused)
-      expect(yield* Effect.flip(moved)).toEqual(new SessionConflict({ sessions: [{ project, session: "s2" }] }))
+      expect(yield* outcomeOf(conflicting)).toEqual(failed)
+      expect(yield* Effect.flip(conflicting)).toEqual(new SessionConflict({ sessions: [{ project, session: "s2" }] }))
       expect(yield* storage.getSession(project, SessionId.make("s1"))).toEqual(first)
       expect(yield* storage.listEvents(project, { order: "asc", limit: 100 })).toHaveLength(2)
     })
   ))
 
-it("creates a person again who was erased", () =>
+it("creates an erased person again", () =>
   run((storage) =>
     Effect.gen(function* () {
       yield* Samples.append(storage, [event(1), event(2, { person: null })])
       yield* storage.eraseEvents(project, { person }, 10)
       expect(yield* storage.deletePerson(project, person)).toBe(true)
-      expect(yield* takesSteps(Samples.append(storage, [event(3)]))).toEqual(inSteps)
+      expect(yield* outcomeOf(Samples.append(storage, [event(3)]))).toEqual(transaction)
       const page = yield* storage.listEvents(project, { order: "asc", limit: 100, person })
       expect(page).toEqual([event(3).summary])
     })
@@ -113,27 +115,30 @@ type Sql = SqlClient.SqlClient
 type Statement = (sql: Sql) => Effect.Effect<unknown, unknown>
 const nothing: Statement = () => Effect.void
 
-/** Runs a statement in a transaction that goes on until an effect waits for its locks, and another one at its end. */
-const meanwhile = Effect.fnUntraced(function* <A, E>(
+/**
+ * Runs `effect` while another transaction holds locks: it runs `first`, waits until a connection of the application `waiter`
+ * waits for a lock, runs `last`, and commits.
+ */
+const withConcurrent = Effect.fnUntraced(function* <A, E>(
   waiter: string,
   first: Statement,
   last: Statement,
   effect: Effect.Effect<A, E>
 ) {
   const sql = yield* SqlClient.SqlClient
-  const holds = yield* Deferred.make<void>()
+  const isLocked = yield* Deferred.make<void>()
   const isAwaited = yield* Deferred.make<void>()
   const other = yield* Effect.forkChild(
     sql.withTransaction(
       Effect.gen(function* () {
         yield* first(sql)
-        yield* Deferred.succeed(holds, undefined)
+        yield* Deferred.succeed(isLocked, undefined)
         yield* Deferred.await(isAwaited)
         yield* last(sql)
       })
     )
   )
-  yield* Deferred.await(holds)
+  yield* Deferred.await(isLocked)
   const waiting = yield* Effect.forkChild(effect)
   const waits = sql`SELECT 1 FROM pg_stat_activity WHERE application_name = ${waiter} AND wait_event_type = 'Lock'`
   yield* Effect.repeat(waits, { until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") })
@@ -144,35 +149,35 @@ const meanwhile = Effect.fnUntraced(function* <A, E>(
 
 const holdPerson: Statement = (sql) => sql`SELECT 1 FROM people WHERE person_id = 'ann' FOR UPDATE`
 
-it.each<[what: string, first: Statement, last: Statement, outcome: ReadonlyArray<boolean>]>([
+it.each<[change: string, first: Statement, last: Statement, outcome: ReadonlyArray<boolean>]>([
   [
-    "another count of its sessions",
+    "another counter of the sessions",
     (sql) => sql`UPDATE sessions SET pending_sweep = pending_sweep + 1`,
     nothing,
-    inOne
+    oneStatement
   ],
   [
-    "a count that comes to be what it was",
+    "a counter, and changed it back",
     (sql) => sql`UPDATE sessions SET packs = packs + 1`,
     (sql) => sql`UPDATE sessions SET packs = packs - 1`,
-    inOne
+    oneStatement
   ],
   [
-    "the packs of one session",
+    "the number of packs of a session",
     (sql) => sql`UPDATE sessions SET packs = packs + 1 WHERE session_id = 's2'`,
     nothing,
-    refused
+    failed
   ],
   [
-    "a session's generation",
+    "the generation of a session",
     (sql) => sql`UPDATE sessions SET generation = 9 WHERE session_id = 's2'`,
     nothing,
-    refused
+    failed
   ],
-  ["whether a session is there", (sql) => sql`DELETE FROM sessions WHERE session_id = 's2'`, nothing, refused],
-  ["nothing of a person", holdPerson, nothing, inOne],
-  ["whether a person is there", holdPerson, (sql) => sql`DELETE FROM people WHERE person_id = 'ann'`, inSteps]
-])("appends all or nothing where it waited for somebody who changed %s", async (_, first, last, outcome) => {
+  ["a session, by deleting it", (sql) => sql`DELETE FROM sessions WHERE session_id = 's2'`, nothing, failed],
+  ["nothing, but locked a person", holdPerson, nothing, oneStatement],
+  ["a person, by deleting it", holdPerson, (sql) => sql`DELETE FROM people WHERE person_id = 'ann'`, transaction]
+])("appends all or nothing after it waited for a transaction that changed %s", async (_, first, last, outcome) => {
   const { schema, ...config } = freshSchema()
   const test = Effect.gen(function* () {
     const storage = yield* Storage
@@ -186,17 +191,17 @@ it.each<[what: string, first: Statement, last: Statement, outcome: ReadonlyArray
       { ...event(5, other), pack: { ...event(5).pack, session: s2, number: 2 } },
       { ...event(6), pack: { ...event(6).pack, session: s1, number: 4 } }
     ])
-    expect(yield* meanwhile(schema!, first, last, takesSteps(appending))).toEqual(outcome)
+    expect(yield* withConcurrent(schema!, first, last, outcomeOf(appending))).toEqual(outcome)
 
-    const count = (what: string) =>
-      Effect.map(sql<{ n: string }>`SELECT count(*) AS n FROM ${sql.literal(what)}`, ([row]) => Number(row!.n))
+    const count = (rows: string) =>
+      Effect.map(sql<{ n: string }>`SELECT count(*) AS n FROM ${sql.literal(rows)}`, ([row]) => Number(row!.n))
     const [isAppended] = outcome
     const events = isAppended ? 6 : 3
     expect(yield* count("events")).toBe(events)
     expect(yield* count("packs")).toBe(events)
     expect((yield* storage.usage(project, 0)).events).toBe(events)
     expect(yield* count("sessions WHERE session_id = 's1' AND packs = 4")).toBe(isAppended ? 1 : 0)
-    // Who was deleted, as nobody would be whose events are there, has a new number.
+    // A deleted person has been created again, under a new number. (Erasure deletes no person who has events.)
     expect(yield* count("events WHERE session_number = 1 AND pack_number > 2 AND person_number IS NOT NULL")).toBe(
       isAppended ? 2 : 0
     )

@@ -1,4 +1,4 @@
-/** Values that mean something in the text of an array, among others that do not, and with and without nulls between them. */
+/** Values with a meaning in the text of a Postgres array, mixed with plain ones and nulls. */
 import { AgentName, AgentVersionName, PersonId, ProjectId, SessionId, Storage } from "@tachograph/core"
 import { Samples } from "@tachograph/testkit"
 import { DateTime, Effect } from "effect"
@@ -25,7 +25,7 @@ const texts = [
 ]
 const project = ProjectId.make("default")
 
-it("keeps names, labels and numbers of many events in one batch as they are", async () => {
+it("stores names, labels and numbers of a batch unchanged", async () => {
   const eventsOf = (seed: number) =>
     texts.map((text, n) =>
       Samples.appendEvent(Samples.eventId(n, seed), {
@@ -40,9 +40,9 @@ it("keeps names, labels and numbers of many events in one batch as they are", as
         occurredAt: n % 2 === 0 ? null : DateTime.makeUnsafe(-n)
       })
     )
-  // In steps, which make the names and then find them, and at last, when all are known, in one statement.
+  // The first batch creates the names and the second reads them, in transactions; the third takes one statement.
   const batches = [eventsOf(0), eventsOf(1), eventsOf(2)]
-  const found = await Effect.runPromise(
+  const read = await Effect.runPromise(
     Effect.gen(function* () {
       const storage = yield* Storage
       for (const batch of batches) yield* Samples.append(storage, batch)
@@ -54,6 +54,6 @@ it("keeps names, labels and numbers of many events in one batch as they are", as
     }).pipe(Effect.provide(PostgresStorage.layer(freshSchema())))
   )
   const summaries = batches.map((batch) => batch.map(({ summary }) => summary))
-  expect(found.listed).toEqual(summaries.flat())
-  expect(found.sessions).toEqual(texts.map((_, n) => summaries.map((each) => each[n])))
+  expect(read.listed).toEqual(summaries.flat())
+  expect(read.sessions).toEqual(texts.map((_, n) => summaries.map((each) => each[n])))
 })

@@ -1,4 +1,4 @@
-/** What is left of an erased person in the tables, and erasures that overlap. */
+/** Nothing of an erased person remains in the tables; concurrent erasures. */
 import { defaultProject, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
 import { Samples, StorageSuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
@@ -13,13 +13,13 @@ const run = <A, E>(body: (schema: string) => Effect.Effect<A, E, Storage | Recor
   const config = freshSchema()
   const layers = Layer.mergeAll(
     Recorder.layer.pipe(Layer.provideMerge(PostgresStorage.layer(config))),
-    // Its tables must be there first.
+    // Opened after the tables exist.
     Layer.unwrap(Effect.as(PostgresStorage.migrate(config), PostgresStorage.client(config)))
   )
   return Effect.runPromise(Effect.provide(body(config.schema!), layers))
 }
 
-/** Columns of tables in which a string stands, in any row, as text or as bytes. */
+/** The columns, of any table, that contain a string as text or as bytes. */
 const foundIn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, schema: string, text: string) {
   const columns = yield* sql<{ table_name: string; column_name: string; data_type: string }>`
     SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = ${schema}`
@@ -38,7 +38,7 @@ const foundIn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, schema: s
 })
 
 describe("Postgres, after an erasure", () => {
-  it("has nothing of the person in any column of any table, nor in any pack", () =>
+  it("the tables and the packs contain nothing of the person", () =>
     run(
       Effect.fnUntraced(function* (schema) {
         const [storage, sql, recorder] = [yield* Storage, yield* SqlClient.SqlClient, yield* Recorder]
@@ -79,7 +79,7 @@ describe("Postgres, after an erasure", () => {
       })
     ))
 
-  it("has nothing of a session when its erasure returns, whoever else erases the same events meanwhile", () =>
+  it("erases up to its limit although other transactions erase the same events concurrently", () =>
     run(
       Effect.fnUntraced(function* () {
         const storage = yield* Storage
@@ -100,7 +100,7 @@ describe("Postgres, after an erasure", () => {
             ],
             { concurrency: "unbounded" }
           )
-          // There was enough for all: fewer would say that none are left.
+          // 300 events are enough for all three. A result below the limit would mean that none are left.
           expect(erased).toEqual([{ events: 100 }, { events: 100 }, { events: 100 }])
         }
       })

@@ -1,5 +1,5 @@
 /**
- * What becomes of the database, and of those who record meanwhile. Runs on a PostgreSQL of its own, which it stops.
+ * Faults of the database while clients record. Starts a PostgreSQL of its own, to stop and freeze it.
  *
  *   FAULT_ROUNDS=10 FAULT_SEED=1 npm test -- packages/storage-postgres/test/Faults
  */
@@ -47,7 +47,7 @@ const send = (session: string) =>
     session
   })
 
-/** A connection of somebody else's, until the scope is closed. */
+/** Opens a connection of another client. */
 const connect = async () => {
   const scope = Scope.makeUnsafe()
   const config = { url: postgres.url, maxConnections: 1, operationTimeout: 60_000 }
@@ -58,17 +58,17 @@ const connect = async () => {
 
 describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
   const delays = fc.sample(fc.integer({ min: 50, max: 800 }), { seed, numRuns: rounds })
-  const until200 = async (patience: number) => {
-    const began = Date.now()
-    while ((await send("healing")).status !== 200) {
-      if (Date.now() - began > patience) return Number.POSITIVE_INFINITY
+  const until200 = async (maxMs: number) => {
+    const startedAt = Date.now()
+    while ((await send("recovery")).status !== 200) {
+      if (Date.now() - startedAt > maxMs) return Number.POSITIVE_INFINITY
       await wait(20)
     }
-    return Date.now() - began
+    return Date.now() - startedAt
   }
 
   it.each(delays.map((delay, round) => [round + 1, delay] as const))(
-    "round %i: a restart after %i ms loses nothing that was acknowledged, and heals within 5 s",
+    "round %i: loses nothing acknowledged in a restart after %i ms, and recovers within 5 s",
     async (round, delay) => {
       const session = `restart ${round}`
       const acknowledged: Array<string> = []
@@ -93,58 +93,58 @@ describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
       await Promise.all(workers)
       expect(Array.from(refusals)).toEqual(["503 storage-unavailable true"])
       for (const id of acknowledged) expect((await client.get(`/api/v1/events/${id}`)).status).toBe(200)
-      // What was refused may have been kept, when the answer to COMMIT was lost; what was acknowledged is all there, once.
+      // An event that got a 503 may be stored too, if the response to COMMIT was lost. No event is stored twice.
       const { body } = await client.get(`/api/v1/events?session=${encodeURIComponent(session)}&limit=1000`)
-      const kept = body.events.map((event: { event_id: string }) => event.event_id)
-      if (body.next_cursor === null) expect(acknowledged.every((id) => kept.includes(id))).toBe(true)
-      expect(new Set(kept).size).toBe(kept.length)
+      const stored = body.events.map((event: { event_id: string }) => event.event_id)
+      if (body.next_cursor === null) expect(acknowledged.every((id) => stored.includes(id))).toBe(true)
+      expect(new Set(stored).size).toBe(stored.length)
     }
   )
 
   it.each(delays.map((_, round) => [round + 1]))(
-    "round %i: without a connection to be had, refusals come within the deadline, and it heals",
+    "round %i: fails within the timeout while no connection is available, and recovers",
     async () => {
       await postgres.stop()
       await postgres.start()
       const others: Array<Awaited<ReturnType<typeof connect>>> = []
-      // Takes every place that the database has, ours being closed by the restart.
+      // Takes all connections of the database. The restart has closed the storage's.
       for (let n = 0; n < 12; n++) {
         const other = await connect()
-        const taken = await Effect.runPromise(Effect.exit(other.sql`SELECT 1`))
-        if (taken._tag === "Failure") {
+        const exit = await Effect.runPromise(Effect.exit(other.sql`SELECT 1`))
+        if (exit._tag === "Failure") {
           await other.close()
           break
         }
         others.push(other)
       }
       expect(others.length).toBeGreaterThan(5)
-      const began = Date.now()
+      const startedAt = Date.now()
       const answers = await Promise.all(Array.from({ length: 20 }, () => send("exhausted")))
-      expect(Date.now() - began).toBeLessThan(6_000)
+      expect(Date.now() - startedAt).toBeLessThan(6_000)
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
       await Promise.all(others.map((other) => other.close()))
       expect(await until200(5_000)).toBeLessThanOrEqual(5_000)
     }
   )
 
-  it("cuts a statement that hangs, and goes on", async () => {
+  it("cancels a statement that hangs, and recovers", async () => {
     const other = await connect()
-    const held = Effect.runPromise(
+    const locking = Effect.runPromise(
       other.sql.withTransaction(
         Effect.andThen(other.sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`, Effect.sleep(5_000))
       )
     )
     await wait(200)
-    const began = Date.now()
+    const startedAt = Date.now()
     const answers = await Promise.all([send("hung"), send("hung")])
     expect(answers.map(({ status }) => status)).toEqual([503, 503])
-    expect(Date.now() - began).toBeLessThan(4_500)
-    await held
+    expect(Date.now() - startedAt).toBeLessThan(4_500)
+    await locking
     await other.close()
     expect(await until200(5_000)).toBeLessThanOrEqual(5_000)
   })
 
-  it("answers by the deadline while the database is frozen, and goes on when it thaws", async () => {
+  it("responds within the timeout while the database is frozen, and recovers", async () => {
     const other = await connect()
     const rows = await Effect.runPromise(
       other.sql<{ pid: number }>`SELECT pid FROM pg_stat_activity
@@ -155,9 +155,9 @@ describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
     const durations: Array<number> = []
     const worker = async () => {
       while (running) {
-        const began = Date.now()
+        const startedAt = Date.now()
         await send("frozen")
-        durations.push(Date.now() - began)
+        durations.push(Date.now() - startedAt)
       }
     }
     const workers = Array.from({ length: 8 }, worker)
@@ -168,7 +168,7 @@ describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
     running = false
     await Promise.all(workers)
     expect(rows.length).toBeGreaterThan(0)
-    // Two seconds are the deadline; the rest is room for a busy machine.
+    // The timeout is 2 s; the rest allows for a busy machine.
     expect(Math.max(...durations)).toBeLessThan(4_000)
     expect(await until200(5_000)).toBeLessThanOrEqual(5_000)
   })

@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL of the test run: `TACHOGRAPH_TEST_POSTGRES_URL` where it is given, or else one of the run's own, gone with
- * the run. A run without any fails, and says what to do.
+ * The PostgreSQL of the test run: `TACHOGRAPH_TEST_POSTGRES_URL` if it is set, otherwise a server that is started for the run
+ * and removed after it. Without either, the run fails with advice.
  */
 import { Cause, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,27 +10,27 @@ import { startPostgres } from "./StartPostgres.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Of a role that may create schemas. */
+    /** The role has the right to create schemas. */
     readonly postgresUrl: string
   }
 }
 
-/** Better one line now than every test's failure later. */
+/** Fails with one message, instead of failing every test. */
 const expectAnswer = async (url: string) => {
   const ping = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)
   const exit = await Effect.runPromise(Effect.exit(Effect.provide(ping, PostgresStorage.client({ url }))))
   if (exit._tag === "Success") return
   throw new Error(
-    "TACHOGRAPH_TEST_POSTGRES_URL names a PostgreSQL that does not answer. Mend it, or unset it: then the tests start their own.",
+    "TACHOGRAPH_TEST_POSTGRES_URL names a PostgreSQL that does not answer. Correct it, or unset it: then the tests start their own.",
     { cause: Cause.squash(exit.cause) }
   )
 }
 
 export default async (project: TestProject) => {
-  const given = process.env["TACHOGRAPH_TEST_POSTGRES_URL"]
-  if (given) {
-    await expectAnswer(given)
-    project.provide("postgresUrl", given)
+  const url = process.env["TACHOGRAPH_TEST_POSTGRES_URL"]
+  if (url) {
+    await expectAnswer(url)
+    project.provide("postgresUrl", url)
     return undefined
   }
   const server = await startPostgres(["max_connections=200", "fsync=off"])

@@ -1,6 +1,4 @@
-/**
- * Several processes over one database. `PROCESS_EVENTS=2000` makes it the long run; the short one is part of every test run.
- */
+/** Several processes that share a database. `PROCESS_EVENTS` is the number of events of each process, for a longer run. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
@@ -23,7 +21,7 @@ const run = (...args: ReadonlyArray<string>) =>
 
 describe("Postgres, several processes", () => {
   it(
-    `${processes} start together, run the migrations once, and number without gaps or deadlocks`,
+    `${processes} start at the same time, run the migrations once, and number without gaps or deadlocks`,
     {
       timeout: 60_000 + processes * events * 20
     },

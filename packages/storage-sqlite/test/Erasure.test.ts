@@ -1,4 +1,4 @@
-/** What is left of an erased person in the files. */
+/** Nothing of an erased person remains in the files. */
 import { CurrentProject, defaultProject, JsonText, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
 import { DateTime, Effect, Layer } from "effect"
@@ -10,7 +10,7 @@ import { temporaryFile } from "./TemporaryFile.ts"
 
 const { Calls, StoreCheck, TableCheck } = StorageSuite
 
-/** Whether any of the strings stands in the database file or its log. */
+/** Occurrences of the strings in the database file and its write-ahead log. */
 const foundIn = (file: string, strings: ReadonlyArray<string>) =>
   [file, `${file}-wal`].flatMap((each) => {
     const bytes = readFileSync(each)
@@ -34,7 +34,7 @@ const recordAll = Effect.fnUntraced(function* (calls: ReadonlyArray<StorageSuite
 })
 
 describe("SQLite, after an erasure", () => {
-  it("has nothing of the person in the file, nor in its log, nor in any pack", () =>
+  it("the file, its log and the packs contain nothing of the person", () =>
     run(
       Effect.fnUntraced(function* (file) {
         const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
@@ -43,7 +43,7 @@ describe("SQLite, after an erasure", () => {
           ...Calls.take(Calls.calls("planted session", ["planted-alice"], 2), 20)
         ]
         const ids = yield* recordAll(calls)
-        // Read uncompressed, too: what a search of the files finds before must be gone after.
+        // Names are stored uncompressed, so a search of the files finds them before the erasure.
         const names = ["planted-alice", "planted session"]
         expect(new Set(foundIn(file, names).map((found) => found.split(": ")[1]))).toEqual(new Set(names))
         const totals = Effect.map(
@@ -77,8 +77,8 @@ describe("SQLite, after an erasure", () => {
       })
     ))
 
-  // Where SQLite moves rows from page to page, it leaves copies of them behind.
-  it("has nothing of erased people in the file, wherever their rows had been moved", () =>
+  // SQLite leaves copies behind when it moves rows between pages.
+  it("the file contains no copies of erased people's rows that SQLite had moved", () =>
     run(
       Effect.fnUntraced(function* (file) {
         const storage = yield* Storage
@@ -101,7 +101,7 @@ describe("SQLite, after an erasure", () => {
       })
     ))
 
-  it("has nothing of three people, of whom one is erased whole between two steps of erasing another", () =>
+  it("the packs contain nothing of three people whose erasures overlap in the same session", () =>
     run(
       Effect.fnUntraced(function* () {
         const storage = yield* Storage
@@ -117,9 +117,9 @@ describe("SQLite, after an erasure", () => {
             Effect.flatMap(Recorder, (recorder) => recorder.erasePerson(PersonId.make(person))),
             Calls.recorderOver(over)
           )
-        // Two others are at it, too: one of them is done, the other has taken the events away and not yet looked further.
+        // Between two steps of erasing alice, bob is erased, and the erasure of carol deletes her events but does not sweep.
         let isFirst = true
-        const others = Effect.suspend(() => {
+        const overlapping = Effect.suspend(() => {
           if (!isFirst) return Effect.void
           isFirst = false
           return Effect.andThen(
@@ -129,7 +129,7 @@ describe("SQLite, after an erasure", () => {
         })
         yield* erase("alice", {
           ...storage,
-          sweepPacks: (...args) => Effect.tap(storage.sweepPacks(...args), () => others)
+          sweepPacks: (...args) => Effect.tap(storage.sweepPacks(...args), () => overlapping)
         })
         yield* erase("carol", storage)
         const { problems } = yield* StoreCheck.look(storage, defaultProject, people.slice(0, 3).map(Calls.markOf))
@@ -137,7 +137,7 @@ describe("SQLite, after an erasure", () => {
       })
     ))
 
-  it("overwrites what is deleted, and gives its pages back", () =>
+  it("overwrites deleted content, and returns its pages", () =>
     run(
       Effect.fnUntraced(function* (file) {
         const sql = yield* SqlClient.SqlClient
@@ -145,17 +145,17 @@ describe("SQLite, after an erasure", () => {
         yield* recordAll(Calls.take(Calls.calls("s", ["alice"], 3), 30))
         yield* (yield* Recorder).eraseSession(SessionId.make("s"))
         expect(readFileSync(`${file}-wal`).length).toBe(0)
-        // A file of this size is written anew, so that no page of it is free.
+        // A file of this size is rewritten, so it has no free pages.
         expect((yield* sql`PRAGMA freelist_count`)[0]).toMatchObject({ freelist_count: 0 })
       })
     ))
 
-  it("makes up for an erasure whose end was interrupted, when somebody asks again", () =>
+  it("scrubs after the next erasure if the scrub of an erasure was interrupted", () =>
     run(
       Effect.fnUntraced(function* (file) {
         const [storage, recorder] = [yield* Storage, yield* Recorder]
         yield* recordAll(Calls.take(Calls.calls("planted session", ["planted-alice"], 3), 30))
-        // All of an erasure but its end.
+        // An erasure without its last step.
         yield* storage.eraseEvents(defaultProject, { person: PersonId.make("planted-alice") }, 100)
         const other = Effect.ignore(recorder.eraseSession(SessionId.make("no such session")))
         yield* recorder.eraseSession(SessionId.make("planted session"))

@@ -6,10 +6,10 @@ import { Samples } from "@tachograph/testkit"
 import { sqlite } from "../src/index.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
 
-it("An idempotency key whose event somebody has taken away is free", async () => {
+it("frees an idempotency key whose event was deleted from the tables", async () => {
   const file = temporaryFile()
   const keyed = (n: number) => ({
-    // Of a time at which the key is not too old.
+    // Of a time at which the key has not expired.
     ...Samples.appendEvent(firstIdOf(Date.parse("2026-01-02T03:04:05.678Z") + n)),
     idempotency: { key: IdempotencyKey.make("k"), bodyHash: new Uint8Array(32) }
   })
@@ -20,7 +20,7 @@ it("An idempotency key whose event somebody has taken away is free", async () =>
   await append(1)
   const database = new DatabaseSync(file)
   for (const table of ["events", "packs", "sessions"]) database.exec(`DELETE FROM ${table}`)
-  // Kept, but for its event.
+  // The key is still there, without its event.
   expect(database.prepare("SELECT count(*) AS keys FROM idempotency_keys").get()).toEqual({ keys: 1 })
   database.close()
   await append(2)

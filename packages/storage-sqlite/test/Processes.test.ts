@@ -1,4 +1,4 @@
-/** Several processes over one file. */
+/** Several processes that share a file. */
 import { spawn } from "node:child_process"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
@@ -7,7 +7,7 @@ import { temporaryFile } from "./TemporaryFile.ts"
 
 const script = fileURLToPath(new URL("fixtures/appendEvents.ts", import.meta.url))
 
-/** Runs the script in a process of its own; resolves with what it printed. */
+/** Runs the script in a process of its own. Resolves with its output. */
 const run = (file: string, ...args: ReadonlyArray<string>) =>
   new Promise<string>((resolve, reject) => {
     const child = spawn(process.execPath, [script, file, ...args])
@@ -28,7 +28,7 @@ const query = (file: string, sql: string) => {
 }
 
 describe("SQLite, several processes", () => {
-  it("start together on a new file, run the migrations once, and number without gaps", async () => {
+  it("start at the same time on a new file, run the migrations once, and number without gaps", async () => {
     const file = temporaryFile()
     await Promise.all(Array.from({ length: 6 }, (_, n) => run(file, String(n), "25")))
     expect(query(file, "SELECT migration_id FROM tachograph_migrations")).toHaveLength(1)

@@ -1,5 +1,5 @@
 /**
- * Two processes record into the same sessions while a third erases, over one file.
+ * Two processes record to the same sessions while a third one erases. They share a file.
  *
  *   RACE_SECONDS=600 RACE_SEED=1 npm test -- packages/storage-sqlite/test/Race
  */
@@ -17,7 +17,7 @@ const script = fileURLToPath(new URL("fixtures/race.ts", import.meta.url))
 const seconds = Number(process.env["RACE_SECONDS"] ?? 2)
 const seed = Number(process.env["RACE_SEED"] ?? Date.now() % 1_000_000)
 
-/** Runs the script in a process of its own; resolves with what it printed. */
+/** Runs the script in a process of its own. Resolves with its output. */
 const run = (file: string, role: StorageSuite.Race.Role, seed: number) =>
   new Promise<string>((resolve, reject) => {
     const child = spawn(process.execPath, [script, file, role, String(seed), String(1000 * seconds)])
@@ -30,7 +30,7 @@ const run = (file: string, role: StorageSuite.Race.Role, seed: number) =>
 
 describe(`SQLite, recording and erasing for ${seconds} s, seed ${seed}`, () => {
   it(
-    "keeps all that was acknowledged and not erased, and nothing else",
+    "keeps everything that was acknowledged and not erased, and nothing else",
     { timeout: 60_000 + 4_000 * seconds },
     async () => {
       const file = temporaryFile()

@@ -8,7 +8,7 @@ import { temporaryFile } from "./TemporaryFile.ts"
 const open = (filename = ":memory:", busyTimeout?: number) => SqliteClient.layer({ filename, busyTimeout })
 
 describe("SqliteClient", () => {
-  it.effect("survives a power cut: WAL, and a commit is on the disk when it returns", () =>
+  it.effect("uses WAL, and synchronizes every commit to the disk", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       assert.deepEqual({ ...(yield* sql`PRAGMA journal_mode`)[0] }, { journal_mode: "wal" })
@@ -16,7 +16,7 @@ describe("SqliteClient", () => {
     }).pipe(Effect.provide(open(temporaryFile())))
   )
 
-  it.effect("keeps statement journals in memory, and overwrites what is deleted", () =>
+  it.effect("keeps statement journals in memory, and overwrites deleted content", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       assert.deepEqual({ ...(yield* sql`PRAGMA temp_store`)[0] }, { temp_store: 2 })
@@ -24,7 +24,7 @@ describe("SqliteClient", () => {
     }).pipe(Effect.provide(open(temporaryFile())))
   )
 
-  it.effect("tells a unique violation, and which columns it was", () =>
+  it.effect("reports a unique violation", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE t (a INTEGER, b INTEGER, UNIQUE (a, b))`
@@ -34,7 +34,7 @@ describe("SqliteClient", () => {
     }).pipe(Effect.provide(open()))
   )
 
-  it.effect("rolls a transaction back when it fails, and nested ones to their savepoint", () =>
+  it.effect("rolls back a transaction that fails, and a nested one to its savepoint", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE t (a INTEGER)`
@@ -52,7 +52,7 @@ describe("SqliteClient", () => {
     }).pipe(Effect.provide(open()))
   )
 
-  it.live("says LockTimeoutError when another connection keeps the lock", () => {
+  it.live("fails with LockTimeoutError if another connection keeps the lock", () => {
     const file = temporaryFile()
     return Effect.gen(function* () {
       const holder = yield* SqliteClient.make({ filename: file })
@@ -66,14 +66,14 @@ describe("SqliteClient", () => {
     }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
   })
 
-  it.live("waits for another connection's lock without keeping the process from other things", () => {
+  it.live("does not block the event loop while it waits for another connection's lock", () => {
     const file = temporaryFile()
     return Effect.gen(function* () {
       const holder = yield* SqliteClient.make({ filename: file })
       const waiter = yield* SqliteClient.make({ filename: file })
       yield* holder`CREATE TABLE t (a INTEGER)`
       let ticks = 0
-      const others = yield* Effect.forkChild(
+      const ticking = yield* Effect.forkChild(
         Effect.forever(
           Effect.andThen(
             Effect.sleep(1),
@@ -81,19 +81,19 @@ describe("SqliteClient", () => {
           )
         )
       )
-      const held = yield* Effect.forkChild(holder.withTransaction(Effect.sleep(300)))
+      const holding = yield* Effect.forkChild(holder.withTransaction(Effect.sleep(300)))
       yield* Effect.sleep(20)
       yield* waiter.withTransaction(waiter`INSERT INTO t VALUES (1)`)
       assert.isAtLeast(ticks, 20)
-      yield* Fiber.join(held)
-      yield* Fiber.interrupt(others)
+      yield* Fiber.join(holding)
+      yield* Fiber.interrupt(ticking)
     }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
   })
 
   it.effect.each([
     ["/nowhere/at/all.db", "ConnectionError"],
     [import.meta.filename, "ConnectionError"]
-  ])("cannot open %s", ([filename, reason]) =>
+  ])("fails to open %s", ([filename, reason]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Effect.provide(Effect.void, open(filename)))
       assert.strictEqual(error.reason._tag, reason)

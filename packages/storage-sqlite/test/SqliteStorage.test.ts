@@ -5,6 +5,6 @@ import { temporaryFile } from "./TemporaryFile.ts"
 
 StorageSuite.run("SQLite", () => sqlite(temporaryFile()))
 
-it.each(["", undefined])("%j is no path", (filename) => {
+it.each(["", undefined])("rejects the path %j", (filename) => {
   expect(() => sqlite(filename as string)).toThrow(new TypeError("Expected the path of a file for SQLite"))
 })

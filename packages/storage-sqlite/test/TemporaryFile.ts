@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 
-/** A path for a database in a folder of its own, which is gone when the test file ends. */
+/** A path for a database, in a folder of its own that is removed when the test file ends. */
 export const temporaryFile = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "tachograph-"))
   folders.push(folder)

@@ -21,7 +21,7 @@ type Increment = BulkValues.Row<keyof typeof incrementTypes> & { readonly sessio
 
 export const incrementColumns: BulkValues.Columns<Increment> = BulkValues.named(incrementTypes)
 
-/** One increment per session, and the sessions that are known to conflict without a look at their rows. */
+/** One increment per session, except for the sessions whose number differs from the expected one: these conflict. */
 export const incrementsOf = (
   project_id: number,
   sessions: ReadonlyMap<string, number>,
@@ -53,8 +53,8 @@ export const incrementsOf = (
 }
 
 /**
- * Joins `sessions` and `increment`. The last line is always true: it makes Postgres estimate few rows, and so look each
- * session up by its index.
+ * Joins `sessions` and `increment`. The last line is always true: it makes Postgres estimate few rows, and so read each
+ * session by the index.
  */
 export const isIncremented = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql`sessions.project_id = increment.project_id AND sessions.session_number = increment.session_number

@@ -18,14 +18,14 @@ const sqlError = (tag: keyof typeof reasons | "UniqueViolation", code?: string) 
   return new SqlError.SqlError({ reason })
 }
 
-/** Fails so many times, then succeeds; counts its runs. */
+/** An effect that fails `times` times and then succeeds, and the number of its runs. */
 const failing = (times: number, error: SqlError.SqlError) => {
-  const counted = { runs: 0, effect: Effect.void as Effect.Effect<void, SqlError.SqlError> }
-  counted.effect = Effect.suspend(() => (++counted.runs <= times ? Effect.fail(error) : Effect.void))
-  return counted
+  const counter = { runs: 0, effect: Effect.void as Effect.Effect<void, SqlError.SqlError> }
+  counter.effect = Effect.suspend(() => (++counter.runs <= times ? Effect.fail(error) : Effect.void))
+  return counter
 }
 
-const settled = <A, E>(effect: Effect.Effect<A, E>) =>
+const exitOf = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(Effect.exit(effect))
     yield* TestClock.adjust("1 hour")
@@ -33,13 +33,13 @@ const settled = <A, E>(effect: Effect.Effect<A, E>) =>
   })
 
 describe("translate", () => {
-  it.effect.each(["DeadlockError", "SerializationError"] as const)("tries again after a %s, five times", (tag) =>
+  it.effect.each(["DeadlockError", "SerializationError"] as const)("retries after a %s, up to five times", (tag) =>
     Effect.gen(function* () {
       const five = failing(5, sqlError(tag))
-      assert.strictEqual((yield* settled(translate(five.effect)))._tag, "Success")
+      assert.strictEqual((yield* exitOf(translate(five.effect)))._tag, "Success")
       assert.strictEqual(five.runs, 6)
       const six = failing(6, sqlError(tag))
-      const error = yield* Effect.flip(yield* settled(translate(six.effect)))
+      const error = yield* Effect.flip(yield* exitOf(translate(six.effect)))
       assert.strictEqual(error._tag, "storage-unavailable")
       assert.strictEqual(six.runs, 6)
     })
@@ -53,10 +53,10 @@ describe("translate", () => {
     ["UnknownError", "53100"],
     ["UnknownError", "25006"],
     ["UnknownError", "58030"]
-  ] as const)("says storage-unavailable for %s %s, at once", ([tag, code]) =>
+  ] as const)("fails with storage-unavailable for %s %s, without a retry", ([tag, code]) =>
     Effect.gen(function* () {
       const once = failing(1, sqlError(tag, code))
-      const error = yield* Effect.flip(yield* settled(translate(once.effect)))
+      const error = yield* Effect.flip(yield* exitOf(translate(once.effect)))
       assert.strictEqual(error._tag, "storage-unavailable")
       assert.strictEqual(once.runs, 1)
     })
@@ -65,22 +65,22 @@ describe("translate", () => {
   it.effect.each([
     ["UnknownError", "XX000"],
     ["UniqueViolation", "23505"]
-  ] as const)("takes %s %s for a defect of ours", ([tag, code]) =>
+  ] as const)("turns %s %s into a defect", ([tag, code]) =>
     Effect.gen(function* () {
-      const exit = yield* settled(translate(failing(1, sqlError(tag, code)).effect))
+      const exit = yield* exitOf(translate(failing(1, sqlError(tag, code)).effect))
       assert.isTrue(exit._tag === "Failure" && exit.cause.reasons[0]?._tag === "Die")
     })
   )
 
-  it.effect("says storage-unavailable where not even the rollback got through", () =>
+  it.effect("fails with storage-unavailable if the rollback failed too", () =>
     Effect.gen(function* () {
       const died = Effect.die(sqlError("ConnectionError"))
-      const error = yield* Effect.flip(yield* settled(translate(died)))
+      const error = yield* Effect.flip(yield* exitOf(translate(died)))
       assert.strictEqual(error._tag, "storage-unavailable")
     })
   )
 
-  it.effect("leaves what is no error of the database as it is", () =>
+  it.effect("leaves other errors and defects unchanged", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* Effect.flip(translate(Effect.fail("not found"))), "not found")
       const exit = yield* Effect.exit(translate(Effect.die("a defect")))
@@ -88,9 +88,9 @@ describe("translate", () => {
     })
   )
 
-  it.effect("cuts what takes longer than its deadline", () =>
+  it.effect("fails with storage-unavailable at the timeout", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(yield* settled(translate(Effect.never, 1_000)))
+      const error = yield* Effect.flip(yield* exitOf(translate(Effect.never, 1_000)))
       assert.strictEqual(error._tag, "storage-unavailable")
     })
   )
