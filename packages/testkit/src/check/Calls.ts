@@ -1,6 +1,6 @@
 /**
- * Made-up model calls of people who share sessions: what they say to each other, what is their own, and what everybody
- * sends. Everything that only one person's calls contain holds that person's mark. The same for the same seed.
+ * Generates model calls of people who share sessions: common conversations, private texts, and texts that everyone sends. Each
+ * private text contains its person's mark. Deterministic for a seed.
  */
 import {
   AgentName,
@@ -24,14 +24,14 @@ export interface Call {
   readonly person: string
   readonly inputs: string
   readonly output: string
-  /** The idempotency key that it is sent with. */
+  /** The idempotency key of the request. */
   readonly key?: string | undefined
 }
 
-/** Stands in all that is a person's own, and nowhere else. */
+/** Occurs in every private text of a person, and nowhere else. */
 export const markOf = (person: string): string => `planted by ${person};`
 
-/** Whole numbers below a limit. */
+/** Returns a generator of whole numbers below a limit. */
 export const random = (seed: number): ((below: number) => number) => {
   let state = seed >>> 0
   return (below) => {
@@ -42,7 +42,7 @@ export const random = (seed: number): ((below: number) => number) => {
   }
 }
 
-/** Text that does not compress, the same for the same seed. */
+/** Text that does not compress. Deterministic for a seed. */
 export const noise = (seed: number, length: number): string =>
   createHash("shake256", { outputLength: Math.ceil(0.75 * length) })
     .update(String(seed))
@@ -52,7 +52,7 @@ export const noise = (seed: number, length: number): string =>
 const text = (value: string) => ({ type: "text", text: value })
 const message = (role: string, value: string) => ({ role, content: [text(value)] })
 
-/** What everybody sends: a prompt, a list of tools and a document, each large enough to be kept once per project. */
+/** Texts that everyone sends, each large enough to become a shared piece. */
 const prompt = `Be brief. ${noise(1, 2_000)}`
 const tools = [1, 2].map((n) => ({
   name: `tool ${n}`,
@@ -61,10 +61,10 @@ const tools = [1, 2].map((n) => ({
 }))
 const documents = [3, 4].map((seed) => noise(seed, 6_000))
 
-/** A conversation that is longer begins anew. */
+/** A longer conversation is started again. */
 const maxMessages = 24
 
-/** The calls of one session, without end. */
+/** Generates the calls of one session, without end. */
 export const calls = function* (
   session: string,
   people: ReadonlyArray<string>,
@@ -72,7 +72,7 @@ export const calls = function* (
 ): Generator<Call, never, void> {
   const next = random(seed)
   let common: Array<object> = []
-  const own = new Map<string, Array<object>>()
+  const privateMessages = new Map<string, Array<object>>()
   for (let n = 1; ; n++) {
     const person = people[next(people.length)]!
     const call = (inputs: object, output: object) => ({
@@ -84,35 +84,35 @@ export const calls = function* (
     const secret = (length: number) => `${markOf(person)} ${session} ${n} ${noise(seed * 1_000 + n, length)}`
     if (common.length > maxMessages) common = []
     switch (next(6)) {
-      // Everybody's conversation, with something that nobody else sends.
+      // The common conversation, with a private message.
       case 0:
         yield call(
           { model: "m", system: prompt, messages: [...common, message("user", secret(next(2) === 0 ? 40 : 400))] },
           { role: "assistant", content: [text(secret(300))], usage: { input_tokens: n } }
         )
         break
-      // One's own conversation, under a prompt of one's own.
+      // A private conversation, with a private prompt.
       case 1: {
-        const messages = own.get(person) ?? []
-        own.set(person, messages.length > maxMessages ? [] : messages)
+        const messages = privateMessages.get(person) ?? []
+        privateMessages.set(person, messages.length > maxMessages ? [] : messages)
         const answer = message("assistant", secret(next(2) === 0 ? 200 : 5_000))
         messages.push(message("user", secret(next(3) === 0 ? 5_000 : 100)))
         yield call({ model: "m", system: `${markOf(person)} ${noise(seed, 1_500)}`, messages }, answer)
         messages.push(answer)
         break
       }
-      // A document that everybody sends, beside one that nobody else does.
+      // A common document, next to a private one.
       case 2:
         yield call(
           { tools, messages: [message("user", documents[next(2)]!), { role: "user", content: secret(4_500) }] },
           { content: documents[next(2)] }
         )
         break
-      // Hardly anything.
+      // A very small call.
       case 3:
         yield call({ prompt: markOf(person) }, {})
         break
-      // Everybody's conversation, going on.
+      // The common conversation continues.
       default: {
         const answer = message("assistant", `answer ${n} ${noise(seed + n, 150)}`)
         common.push(message("user", `question ${n} ${noise(seed - n, next(2) === 0 ? 30 : 200)}`))
@@ -126,22 +126,22 @@ export const calls = function* (
 export const take = <A>(from: Generator<A, never, void>, count: number): ReadonlyArray<A> =>
   Array.from({ length: count }, () => from.next().value)
 
-/** One of whatever is being called. */
+/** The fingerprint of all generated events. */
 export const fingerprintId = "22222222-2222-4222-8222-222222222222" as FingerprintId
 
-/** A recorder over a storage, with a memory of its own, as another process would have. In the project given. */
+/** A recorder over a storage with its own session cache, as in another process. */
 export const recorderOver = (storage: Storage["Service"]) =>
   Layer.fresh(Recorder.layer.pipe(Layer.provide(Layer.succeed(Storage, storage))))
 
-/** Has to be known before anything is recorded in a project. */
+/** Stores the fingerprint, which a project needs before its first event. */
 export const putFingerprint = (storage: Storage["Service"], project: ProjectId) =>
   Effect.flatMap(DateTime.now, (createdAt) =>
     storage.putFingerprint(project, { id: fingerprintId, fields: JsonText.unsafe("{}"), createdAt })
   )
 
 /**
- * As a server does it: what the recorder knows of the session is skipped when the text is read. And as a client does it:
- * what is refused because the storage is slow is sent again. Of the refused ones, nothing may be there.
+ * Records a call as a server does, which skips known prefixes when it parses the text. Retries while the storage is overloaded;
+ * a rejected attempt must store nothing.
  */
 export const record = (recorder: Recorder["Service"], call: Call) =>
   Effect.retry(recordOnce(recorder, call), {
@@ -168,7 +168,7 @@ export const recordOnce = Effect.fnUntraced(function* (recorder: Recorder["Servi
   return id
 })
 
-/** An event reads back as it was sent. */
+/** Whether an event is returned as it was sent. */
 export const isAsSent = Effect.fnUntraced(function* (recorder: Recorder["Service"], id: EventId, call: Call) {
   const { payload } = yield* recorder.getEvent(id)
   return Buffer.from(call.inputs).equals(payload.inputs) && Buffer.from(call.output).equals(payload.output)

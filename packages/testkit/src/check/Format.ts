@@ -1,10 +1,10 @@
 /**
- * Reads packs and shared pieces as docs/format.md says, and by nothing else: a second reader, so that a mistake that core
- * makes in writing and again in reading does not stay unseen. Strict: anything that the document does not allow throws.
+ * A second reader of packs and shared pieces, written from docs/format.md alone. It finds mistakes that core makes both when
+ * it writes and when it reads. It throws on anything that the document does not allow.
  */
 import type { StoredPack } from "@tachograph/core"
 import { constants, inflateRawSync, zstdDecompressSync } from "node:zlib"
-import { vocabulary } from "./Vocabulary.ts"
+import { dictionary } from "./Dictionary.ts"
 
 type Step =
   | { readonly kind: "text"; readonly text: Buffer }
@@ -12,7 +12,7 @@ type Step =
   | { readonly kind: "history"; readonly first: number; readonly count: number; readonly separator: Buffer }
   | { readonly kind: "shared"; readonly name: string }
 
-/** Empty where it was erased. */
+/** Empty if the text was erased. */
 export type Template = ReadonlyArray<Step>
 
 interface Counts {
@@ -22,15 +22,15 @@ interface Counts {
 
 export interface OpenPack {
   readonly number: number
-  /** Other packs that its event needs, from and to. */
+  /** Ranges of other packs that the event needs, both ends included. */
   readonly needs: ReadonlyArray<readonly [number, number]>
-  /** The number of the pack that its chain starts with. */
+  /** The number of the first pack of its chain. */
   readonly chainStart: number
   readonly content: Buffer
   readonly before: Counts
   readonly inputs: Template
   readonly output: Template
-  /** New pieces; the first is numbered one above `before`. */
+  /** New pieces; the first has the number after `before`. */
   readonly history: ReadonlyArray<Template>
   readonly parts: ReadonlyArray<Template>
 }
@@ -45,7 +45,7 @@ class Reader {
 
   take(length: number): Buffer {
     const taken = this.bytes.subarray(this.at, (this.at += length))
-    if (taken.length !== length) throw new Error("The bytes end early")
+    if (taken.length !== length) throw new Error("The bytes are truncated")
     return taken
   }
 
@@ -56,7 +56,7 @@ class Reader {
       value |= (byte & 0x7fn) << shift
       if (byte < 0x80n) break
     }
-    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error(`${value} is too large an integer`)
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error(`The integer ${value} is too large`)
     return Number(value)
   }
 
@@ -73,7 +73,7 @@ class Reader {
         const first = this.integer()
         const count = this.integer()
         const separator = count > 1 ? this.take(this.integer()) : Buffer.of()
-        if (first < 1 || count < 1) throw new Error(`A run of ${count} from ${first}`)
+        if (first < 1 || count < 1) throw new Error(`Invalid run of ${count} pieces from ${first}`)
         steps.push({ kind: "history", first, count, separator })
       }
       if (kind === 3) steps.push({ kind: "shared", name: this.take(32).toString("hex") })
@@ -93,14 +93,14 @@ const readHead = ({ bytes, number }: StoredPack): Closed => {
   const reader = new Reader(bytes)
   const format = reader.integer()
   const kind = reader.integer()
-  if (format !== 1 || kind > 2) throw new Error(`A pack of format ${format} and kind ${kind}`)
+  if (format !== 1 || kind > 2) throw new Error(`Unknown pack format ${format} or kind ${kind}`)
   const length = reader.integer()
   const needs: Array<readonly [number, number]> = []
   let last = number
   for (let left = reader.integer(); left > 0; left--) {
     const to = last - reader.integer() - 1
     const from = to - reader.integer() + 1
-    if (from < 1 || from > to) throw new Error(`A range from ${from} to ${to}`)
+    if (from < 1 || from > to) throw new Error(`Invalid range from ${from} to ${to}`)
     needs.push([from, to])
     last = from
   }
@@ -110,12 +110,12 @@ const readHead = ({ bytes, number }: StoredPack): Closed => {
 const inflateChain = (chain: ReadonlyArray<Closed>): ReadonlyArray<Buffer> => {
   const stream = chain.flatMap(({ compressed }) => [compressed, Buffer.of(0, 0, 255, 255)])
   const inflated = inflateRawSync(Buffer.concat(stream), {
-    dictionary: vocabulary,
+    dictionary,
     finishFlush: constants.Z_SYNC_FLUSH
   })
   let at = 0
   const contents = chain.map(({ length }) => inflated.subarray(at, (at += length)))
-  if (at !== inflated.length) throw new Error(`A chain of ${inflated.length} bytes, ${at} by its heads`)
+  if (at !== inflated.length) throw new Error(`A chain has ${inflated.length} bytes instead of ${at}`)
   return contents
 }
 
@@ -124,7 +124,7 @@ const readContent = ({ needs, number }: Closed, chainStart: number, content: Buf
   const before = { history: reader.integer(), parts: reader.integer() }
   const added = { history: reader.integer(), parts: reader.integer() }
   const templates = Array.from({ length: 2 + added.history + added.parts }, () => reader.template())
-  if (reader.at !== content.length) throw new Error(`${content.length - reader.at} bytes behind a content`)
+  if (reader.at !== content.length) throw new Error(`${content.length - reader.at} bytes follow the content`)
   return {
     number,
     needs,
@@ -138,33 +138,34 @@ const readContent = ({ needs, number }: Closed, chainStart: number, content: Buf
   }
 }
 
-/** Packs of a session, in ascending order; a chain must be there from its start. */
+/** Opens packs of a session, in ascending order. Each chain must be complete from its start. */
 export const open = (packs: ReadonlyArray<StoredPack>): ReadonlyArray<OpenPack> => {
   const chains: Array<Array<Closed>> = []
   for (const pack of packs) {
     const closed = readHead(pack)
     const chain = chains.at(-1)
     if (closed.kind !== 1) chains.push([closed])
-    else if (chain === undefined || chain[0]!.kind !== 0) throw new Error(`Pack ${pack.number} continues nothing`)
+    else if (chain === undefined || chain[0]!.kind !== 0) throw new Error(`Pack ${pack.number} continues no chain`)
     else chain.push(closed)
   }
   return chains.flatMap((chain) => {
     const contents = chain[0]!.kind === 2 ? [zstdDecompressSync(chain[0]!.compressed)] : inflateChain(chain)
     return chain.map((closed, index) => {
-      if (contents[index]!.length !== closed.length) throw new Error(`The content of ${closed.number} is cut short`)
+      if (contents[index]!.length !== closed.length)
+        throw new Error(`The content of pack ${closed.number} is truncated`)
       return readContent(closed, chain[0]!.number, contents[index]!)
     })
   })
 }
 
-/** The text of a shared piece, out of the bytes that are stored. */
+/** Decompresses the stored bytes of a shared piece. */
 export const sharedText = (stored: Uint8Array): Buffer => {
-  if (stored[0] === 1) return inflateRawSync(stored.subarray(1), { dictionary: vocabulary })
+  if (stored[0] === 1) return inflateRawSync(stored.subarray(1), { dictionary })
   if (stored[0] === 2) return zstdDecompressSync(stored.subarray(1))
-  throw new Error(`A shared piece of format ${stored[0]}`)
+  throw new Error(`Unknown format ${stored[0]} of a shared piece`)
 }
 
-/** Pieces by name: `h12` of the history, `p12` of the parts. */
+/** Pieces by name, such as `h12` in the history and `p12` in the parts. */
 export type Pieces = Pick<ReadonlyMap<string, Template>, "get">
 
 export const piecesOf = (packs: ReadonlyArray<OpenPack>): Map<string, Template> => {
@@ -176,35 +177,33 @@ export const piecesOf = (packs: ReadonlyArray<OpenPack>): Map<string, Template> 
   return pieces
 }
 
-/** The names of the pieces that a template names itself, in order. */
+/** The names of the pieces that a template refers to directly, in order. */
 export const named = (template: Template): ReadonlyArray<string> =>
-  template.flatMap((step) =>
-    step.kind === "part"
-      ? [`p${step.number}`]
-      : step.kind === "history"
-        ? Array.from({ length: step.count }, (_, index) => `h${step.first + index}`)
-        : []
-  )
+  template.flatMap((step) => {
+    if (step.kind === "part") return [`p${step.number}`]
+    if (step.kind === "history") return Array.from({ length: step.count }, (_, index) => `h${step.first + index}`)
+    return []
+  })
 
 export const sharedNamed = (template: Template): ReadonlyArray<string> =>
   template.flatMap((step) => (step.kind === "shared" ? [step.name] : []))
 
-/** The text of a template. Throws where something that it names is not there. */
+/** Expands a template to its text. Throws if a piece is missing. */
 export const expand = (template: Template, pieces: Pieces, shared: ReadonlyMap<string, Buffer>): Buffer => {
-  const found: Array<Buffer> = []
-  /** What is still to come, the next last. */
+  const texts: Array<Buffer> = []
+  /** A stack of what remains to be expanded. */
   const open: Array<Step | string> = [...template].reverse()
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next === "string") {
       const piece = pieces.get(next)
-      if (piece === undefined || piece.length === 0) throw new Error(`There is no piece ${next}`)
+      if (piece === undefined || piece.length === 0) throw new Error(`Piece ${next} is missing`)
       for (const step of piece.toReversed()) open.push(step)
     } else if (next.kind === "text") {
-      found.push(next.text)
+      texts.push(next.text)
     } else if (next.kind === "shared") {
       const text = shared.get(next.name)
-      if (text === undefined) throw new Error(`There is no shared piece ${next.name}`)
-      found.push(text)
+      if (text === undefined) throw new Error(`Shared piece ${next.name} is missing`)
+      texts.push(text)
     } else if (next.kind === "part") {
       open.push(`p${next.number}`)
     } else {
@@ -214,5 +213,5 @@ export const expand = (template: Template, pieces: Pieces, shared: ReadonlyMap<s
       }
     }
   }
-  return Buffer.concat(found)
+  return Buffer.concat(texts)
 }

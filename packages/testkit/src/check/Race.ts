@@ -1,6 +1,6 @@
 /**
- * Processes that record into the same sessions while others erase these sessions and the people in them: the work that each
- * of them does, and the verdict on what is left in the end. The processes themselves are the caller's.
+ * Processes that record into the same sessions while others erase those sessions and their people: the work of each process,
+ * and the check of the final state. The caller starts the processes.
  */
 import {
   CurrentProject,
@@ -17,9 +17,9 @@ import { randomUUID } from "node:crypto"
 import * as Calls from "./Calls.ts"
 import * as StoreCheck from "./StoreCheck.ts"
 
-/** What a process says of its work, a line each. Times are microseconds of the machine's steady clock. */
+/** One line of output of a process. Times are microseconds of the machine's monotonic clock. */
 type Line =
-  /** An event was acknowledged; its call lasted from `from` to `to`. */
+  /** An event was acknowledged. The call lasted from `from` to `to`. */
   | {
       readonly kind: "recorded"
       readonly id: EventId
@@ -29,7 +29,7 @@ type Line =
       readonly from: number
       readonly to: number
     }
-  /** An erasure has returned. */
+  /** An erasure succeeded. */
   | {
       readonly kind: "erased"
       readonly session?: string
@@ -37,9 +37,9 @@ type Line =
       readonly from: number
       readonly to: number
     }
-  /** An acknowledged event was looked for and not found. */
+  /** An acknowledged event was read and not found. */
   | { readonly kind: "missed"; readonly id: EventId; readonly at: number }
-  /** Something else than what was recorded came back, or something failed that must not. */
+  /** An event was read with another payload, or a call failed that must succeed. */
   | { readonly kind: "failed"; readonly what: string }
 
 export type Role = "record" | "erase"
@@ -47,22 +47,22 @@ export type Role = "record" | "erase"
 export interface Options {
   readonly role: Role
   readonly seed: number
-  /** How long to work, in milliseconds; longer, where that is not enough for the least of it. */
+  /** Duration of the work, in ms. Extended until each fiber has done its minimum. */
   readonly duration: number
 }
 
 const sessions = ["red", "green", "blue"]
 const people = ["alice", "bob", "carol", "dave"]
 
-/** Fibers that record in one process; each keeps a conversation in every session. */
+/** Recording fibers per process; each has a conversation in every session. */
 const recorders = 3
 
-/** Fibers that erase in one process. */
+/** Erasing fibers per process. */
 const erasers = 2
 
-/** What each fiber does at the least, however slow the machine is. */
-const leastRecorded = 10
-const leastErased = 1
+/** Minimum work of each fiber, on a slow machine too. */
+const minRecorded = 10
+const minErased = 1
 
 const now = () => Number(process.hrtime.bigint() / 1000n)
 
@@ -70,7 +70,7 @@ const say = (line: Line) => Effect.sync(() => void process.stdout.write(`${JSON.
 
 const failed = (what: string) => (error: unknown) => say({ kind: "failed", what: `${what}: ${String(error)}` })
 
-/** A call with one of some documents, which are kept once, and of which nobody needs any for long. */
+/** A call with one of 40 documents, which become shared pieces that are often released. */
 const withDocument = (session: string, next: (below: number) => number): Calls.Call => {
   const document = Calls.noise(1_000 + next(40), 4_500)
   return {
@@ -85,10 +85,10 @@ const recordUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], 
   const next = Calls.random(seed)
   const conversations = sessions.map((session, index) => Calls.calls(session, people, seed * 10 + index))
   const recorded: Array<{ readonly id: EventId; readonly call: Calls.Call }> = []
-  while (now() < end || recorded.length < leastRecorded) {
+  while (now() < end || recorded.length < minRecorded) {
     const at = next(sessions.length)
     const written = next(3) === 0 ? withDocument(sessions[at]!, next) : conversations[at]!.next().value
-    // The keys of what is erased go with it.
+    // Some calls have an idempotency key, which is erased with the event.
     const call = next(3) === 0 ? { ...written, key: randomUUID() } : written
     const { inputs, output, person, session } = call
     const digest = StoreCheck.digestOf(Buffer.from(inputs), Buffer.from(output))
@@ -96,13 +96,13 @@ const recordUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], 
     const id = yield* Calls.record(recorder, call)
     yield* say({ kind: "recorded", id, session, person, digest, from, to: now() })
     recorded.push({ id, call })
-    // Of the last hundred, one is read back now and then.
+    // Sometimes reads one of the last hundred events.
     if (next(4) > 0) continue
-    const found = recorded[Math.max(0, recorded.length - 1 - next(100))]!
-    const isSame = yield* Effect.catchTag(Calls.isAsSent(recorder, found.id, found.call), "event-not-found", () =>
-      Effect.as(say({ kind: "missed", id: found.id, at: now() }), true)
+    const earlier = recorded[Math.max(0, recorded.length - 1 - next(100))]!
+    const isSame = yield* Effect.catchTag(Calls.isAsSent(recorder, earlier.id, earlier.call), "event-not-found", () =>
+      Effect.as(say({ kind: "missed", id: earlier.id, at: now() }), true)
     )
-    if (!isSame) yield* say({ kind: "failed", what: `event ${found.id} came back as something else` })
+    if (!isSame) yield* say({ kind: "failed", what: `event ${earlier.id} has another payload` })
   }
 })
 
@@ -110,9 +110,9 @@ const eraseUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], s
   const next = Calls.random(seed)
   let erased = 0
   for (let pause = next(200); ; pause = next(12) === 0 ? next(6_000) : next(300)) {
-    // Now and then so long that sessions come to be swept in several steps.
-    yield* Effect.sleep(erased < leastErased ? Math.min(pause, 300) : Math.min(pause, Math.max(0, end - now()) / 1000))
-    if (now() >= end && erased >= leastErased) return
+    // Some pauses are long, so that sessions grow until they are swept in several steps.
+    yield* Effect.sleep(erased < minErased ? Math.min(pause, 300) : Math.min(pause, Math.max(0, end - now()) / 1000))
+    if (now() >= end && erased >= minErased) return
     const session = next(8) === 0 ? sessions[next(sessions.length)]! : undefined
     const person = session === undefined ? people[next(people.length)]! : undefined
     const from = now()
@@ -131,7 +131,7 @@ const eraseUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], s
   }
 })
 
-/** The whole of a process. Needs a storage, and prints what `judge` wants to hear. */
+/** The main program of a process. Prints the lines that `judge` reads. */
 export const work = ({ duration, role, seed }: Options) =>
   Effect.gen(function* () {
     const storage = yield* Storage
@@ -148,7 +148,7 @@ export const work = ({ duration, role, seed }: Options) =>
   }).pipe(
     Effect.provide(
       Recorder.layer.pipe(
-        // Every other process forgets what it does not use at once.
+        // Every other process has a small session cache.
         Layer.provide(seed % 2 === 0 ? Layer.empty : Layer.succeed(SessionCacheBytes, 300_000))
       )
     )
@@ -159,11 +159,11 @@ export interface Verdict {
   readonly recorded: number
   readonly erasures: number
   readonly missed: number
-  /** Events that are left. */
+  /** Events in the final state. */
   readonly left: number
 }
 
-/** What is wrong with a storage, when all processes have ended that printed these lines. And how much was done. */
+/** Checks a storage against the output of the processes, after all of them have ended. */
 export const judge: (
   storage: Storage["Service"],
   printed: string
@@ -176,7 +176,7 @@ export const judge: (
   const { events, problems } = yield* StoreCheck.look(storage, yield* CurrentProject)
   const wrong = [...problems, ...of("failed").map(({ what }) => what)]
 
-  /** Erasures of an event's session or person that had not returned when its recording began. */
+  /** Erasures of the event's session or person that ended after its recording began. */
   const erasuresOf = (event: Extract<Line, { readonly kind: "recorded" }>) =>
     erasures.filter(
       ({ person, session, to }) => to >= event.from && (session === event.session || person === event.person)
@@ -184,15 +184,15 @@ export const judge: (
   for (const [id, event] of recorded) {
     const own = erasuresOf(event)
     const digest = events.get(id)
-    if (digest === undefined && own.length === 0)
-      wrong.push(`event ${id} was acknowledged and never erased, and is gone`)
-    if (digest !== undefined && digest !== event.digest) wrong.push(`event ${id} is another`)
+    if (digest === undefined && own.length === 0) wrong.push(`event ${id} was acknowledged, not erased, and is missing`)
+    if (digest !== undefined && digest !== event.digest) wrong.push(`event ${id} has another payload`)
     if (digest !== undefined && own.some(({ from }) => from > event.to))
-      wrong.push(`event ${id} was erased, and is there`)
+      wrong.push(`event ${id} was erased, but still exists`)
   }
-  for (const id of events.keys()) if (!recorded.has(id)) wrong.push(`event ${id} was never acknowledged`)
+  for (const id of events.keys()) if (!recorded.has(id)) wrong.push(`event ${id} was not acknowledged`)
   for (const { at, id } of of("missed")) {
-    if (!erasuresOf(recorded.get(id)!).some(({ from }) => from <= at)) wrong.push(`event ${id} was missed at ${at}`)
+    if (!erasuresOf(recorded.get(id)!).some(({ from }) => from <= at))
+      wrong.push(`event ${id} was not found at ${at}, before any erasure`)
   }
   return { wrong, recorded: recorded.size, erasures: erasures.length, left: events.size, missed: of("missed").length }
 })

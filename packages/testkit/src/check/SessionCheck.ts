@@ -1,4 +1,4 @@
-/** Looks at one session: whether its packs open, and whether everything in them is where it is named and reached. */
+/** Checks one session: that its packs open, and that each piece exists, is referred to, and is reachable. */
 import type { SessionState, StoredPack, SweepPacks } from "@tachograph/core"
 import * as Format from "./Format.ts"
 
@@ -17,11 +17,11 @@ export interface Checked {
   readonly pieces: number
   readonly newBytes: number
   readonly storedBytes: number
-  /** Names of shared pieces in the session's packs. */
+  /** The shared pieces that the session's packs refer to. */
   readonly shared: ReadonlySet<string>
 }
 
-/** Of these strings, those that stand in a text. */
+/** Returns the strings that a text contains. */
 export const foundIn = (bytes: Buffer, forbidden: ReadonlyArray<string>) =>
   forbidden.filter((each) => bytes.includes(each))
 
@@ -31,7 +31,7 @@ export class SessionCheck {
   readonly #packs: Packs
   readonly #opened: ReadonlyArray<Format.OpenPack>
   readonly #pieces: ReadonlyMap<string, Format.Template>
-  /** The pack that each piece stands in. */
+  /** The number of each piece's pack. */
   readonly #packOf = new Map<string, number>()
 
   constructor(state: SessionState, packs: Packs, say: (problem: string) => void) {
@@ -53,7 +53,7 @@ export class SessionCheck {
     this.#checkReferences()
     if (isSwept) this.#checkReached()
     for (const { content, number } of this.#opened) {
-      for (const each of foundIn(content, forbidden)) this.#say(`pack ${number} holds ${each}`)
+      for (const each of foundIn(content, forbidden)) this.#say(`pack ${number} contains ${each}`)
     }
     return {
       pieces: Array.from(this.#pieces.values()).filter(({ length }) => length > 0).length,
@@ -67,24 +67,26 @@ export class SessionCheck {
     let last = { number: 0, history: 0, parts: 0 }
     for (const { before, history, number, parts } of this.#opened) {
       if (number <= last.number) this.#say(`pack ${number} follows ${last.number}`)
-      if (before.history < last.history || before.parts < last.parts) this.#say(`pack ${number} gives numbers again`)
+      if (before.history < last.history || before.parts < last.parts) this.#say(`pack ${number} reuses piece numbers`)
       last = { number, history: before.history + history.length, parts: before.parts + parts.length }
     }
     const { history, packs, parts } = this.#state
-    if (last.number > packs || last.history > history || last.parts > parts) this.#say("the counters are behind")
+    if (last.number > packs || last.history > history || last.parts > parts) this.#say("the counters are too low")
   }
 
-  /** Whatever is named must be there, in the same pack or an older one. */
+  /** Each reference must name a piece in the same pack or an older one. */
   #checkReferences(): void {
     for (const pack of this.#opened) {
       for (const name of templatesOf(pack).flatMap(Format.named)) {
-        if ((this.#pieces.get(name)?.length ?? 0) === 0) this.#say(`pack ${pack.number} names ${name}, which is gone`)
-        else if (this.#packOf.get(name)! > pack.number) this.#say(`pack ${pack.number} names ${name}, which is newer`)
+        if ((this.#pieces.get(name)?.length ?? 0) === 0)
+          this.#say(`pack ${pack.number} refers to ${name}, which is missing`)
+        else if (this.#packOf.get(name)! > pack.number)
+          this.#say(`pack ${pack.number} refers to ${name}, which is newer`)
       }
     }
   }
 
-  /** What no remaining event reaches must be blank, and a pack of nothing else must be gone. */
+  /** A piece that no remaining event reaches must be blank, and a pack of blank pieces must be deleted. */
   #checkReached(): void {
     const kept = new Set(this.#packs.filter(({ isKept }) => isKept).map(({ number }) => number))
     const reached = new Set<string>()
@@ -103,19 +105,19 @@ export class SessionCheck {
       }
     }
     for (const [name, { length }] of this.#pieces) {
-      if (length > 0 && !reached.has(name)) this.#say(`${name} in pack ${this.#packOf.get(name)} is not reached`)
+      if (length > 0 && !reached.has(name)) this.#say(`${name} in pack ${this.#packOf.get(name)} is not reachable`)
     }
   }
 
-  /** The two texts of an event, out of the packs that its own names and no others. */
+  /** Expands the two texts of an event, from the packs that its own pack lists only. */
   textsOf(stored: StoredPack, shared: ReadonlyMap<string, Buffer>): readonly [inputs: Buffer, output: Buffer] {
     const at = this.#opened.findIndex(({ number }) => number === stored.number)
     const pack = this.#opened[at]
-    if (pack === undefined) throw new Error(`pack ${stored.number} is not there`)
-    if (!Buffer.from(this.#packs[at]!.bytes).equals(stored.bytes)) throw new Error("getEvent answers another pack")
+    if (pack === undefined) throw new Error(`pack ${stored.number} is missing`)
+    if (!Buffer.from(this.#packs[at]!.bytes).equals(stored.bytes)) throw new Error("getEvent returns another pack")
     for (const { number } of this.#opened) {
       if (pack.chainStart <= number && number < pack.number && !isIn(pack.needs, number)) {
-        throw new Error(`pack ${number} of its chain is not among what it needs`)
+        throw new Error(`pack ${number} of its chain is not among the packs that it needs`)
       }
     }
     const pieces: Format.Pieces = {

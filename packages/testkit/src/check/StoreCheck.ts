@@ -1,7 +1,6 @@
 /**
- * Looks at all that a project has in a storage, and says what is wrong with it: pieces that are named and not there, or
- * there and not reached, shared pieces without an owner, counters that do not add up, events that cannot be read. For a
- * storage in which nothing happens meanwhile. `TableCheck` finds what does not show through the port.
+ * Checks all data of a project in a storage: missing or unreachable pieces, shared pieces without an owner, wrong counters,
+ * unreadable events. The storage must be idle. `TableCheck` finds problems that the storage port does not show.
  */
 import {
   type Errors,
@@ -22,21 +21,21 @@ type Service = Storage["Service"]
 type Result<A> = Effect.Effect<A, Errors.StorageUnavailable>
 
 export interface Findings {
-  /** Empty where all is well. */
+  /** Empty if the storage is consistent. */
   readonly problems: ReadonlyArray<string>
-  /** `digestOf` the two texts of every event. */
+  /** The `digestOf` each event's texts. */
   readonly events: ReadonlyMap<EventId, string>
   readonly sessions: number
-  /** Pieces in packs, and shared ones. */
+  /** Pieces in packs, and shared pieces. */
   readonly pieces: number
-  /** What packs and shared pieces take. */
+  /** Stored bytes of packs and shared pieces. */
   readonly bytes: number
 }
 
 export const digestOf = (inputs: Uint8Array, output: Uint8Array): string =>
   createHash("sha256").update(inputs).update("\n").update(output).digest("hex")
 
-/** All events of a project, the oldest first. */
+/** Lists all events of a project, oldest first. */
 export const listAll: (storage: Service, project: ProjectId) => Result<ReadonlyArray<EventSummary>> = Effect.fnUntraced(
   function* (storage, project) {
     const found: Array<EventSummary> = []
@@ -48,7 +47,7 @@ export const listAll: (storage: Service, project: ProjectId) => Result<ReadonlyA
   }
 )
 
-/** A session as a sweep sees it, changed in nothing. */
+/** Reads a session through a sweep that changes nothing. */
 export const readSession: (
   storage: Service,
   project: ProjectId,
@@ -71,7 +70,7 @@ export const readSession: (
   }
 )
 
-/** `forbidden` are strings that must occur in no text. */
+/** Checks a project. No text may contain one of the `forbidden` strings. */
 export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyArray<string>) => Result<Findings> =
   Effect.fnUntraced(function* (storage, project, forbidden = []) {
     const problems: Array<string> = []
@@ -82,7 +81,7 @@ export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyAr
     const numbers = new Map<number, SessionId | undefined>(Array.from(pendingSweep, (number) => [number, undefined]))
     for (const session of bySession.keys()) {
       const state = yield* storage.getSession(project, session)
-      if (state === undefined) say(`session ${session} has events and is not there`)
+      if (state === undefined) say(`session ${session} has events, but does not exist`)
       else numbers.set(state.number, session)
     }
 
@@ -94,7 +93,7 @@ export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyAr
     for (const [number, session] of numbers) {
       const found = yield* readSession(storage, project, number)
       if (found === undefined) {
-        say(`session ${number} is not there`)
+        say(`session ${number} does not exist`)
         continue
       }
       const check = new SessionCheck(found.state, found.packs, say)
@@ -105,13 +104,13 @@ export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyAr
       for (const { bytes, sha256 } of yield* storage.readShared(project, missing.map(fromHex))) {
         const name = Buffer.from(sha256).toString("hex")
         const text = Format.sharedText(bytes)
-        if (createHash("sha256").update(text).digest("hex") !== name) say(`shared piece ${name} is another text`)
-        for (const each of foundIn(text, forbidden)) say(`shared piece ${name} holds ${each}`)
+        if (createHash("sha256").update(text).digest("hex") !== name) say(`shared piece ${name} has another hash`)
+        for (const each of foundIn(text, forbidden)) say(`shared piece ${name} contains ${each}`)
         shared.set(name, text)
         sharedBytes.set(name, bytes.length)
       }
       for (const name of checked.shared)
-        if (!shared.has(name)) say(`session ${number} names ${name}, which is not there`)
+        if (!shared.has(name)) say(`session ${number} refers to the missing shared piece ${name}`)
 
       const own = (session !== undefined && bySession.get(session)) || []
       const kept = new Set(found.packs.filter(({ isKept }) => isKept).map((pack) => pack.number))
@@ -120,7 +119,7 @@ export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyAr
         if (!kept.delete(event.pack.number)) say(`event ${id} has no pack of its own`)
         try {
           const [inputs, output] = check.textsOf(event.pack, shared)
-          if (inputs.length !== inputsBytes || output.length !== outputBytes) say(`event ${id} is of another length`)
+          if (inputs.length !== inputsBytes || output.length !== outputBytes) say(`event ${id} has another length`)
           events.set(id, digestOf(inputs, output))
         } catch (error) {
           say(`event ${id} cannot be read: ${error}`)
@@ -136,7 +135,7 @@ export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyAr
         newBytes: checked.newBytes,
         storedBytes: checked.storedBytes
       }
-      if (session !== undefined && !same(counted, expected)) say(told("usage of a session", counted, expected))
+      if (session !== undefined && !same(counted, expected)) say(mismatch("usage of a session", counted, expected))
     }
 
     const expected = {
@@ -151,19 +150,20 @@ export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyAr
       }
     }
     const { agents: _agents, sessions: _sessions, ...counted } = usage
-    if (!same(counted, expected)) say(told("usage", counted, expected))
+    if (!same(counted, expected)) say(mismatch("usage", counted, expected))
     const agents = Map.groupBy(summaries, ({ agent }) => agent)
     for (const { agent, events, sentBytes } of usage.agents) {
       const own = agents.get(agent) ?? []
       const total = sum(own.map((each) => each.inputsBytes + each.outputBytes))
       if (events !== own.length || sentBytes !== total)
-        say(`usage of agent ${agent}: ${events} events, ${sentBytes} bytes`)
+        say(`usage of agent ${agent} is wrong: ${events} events, ${sentBytes} bytes`)
       agents.delete(agent)
     }
-    for (const agent of agents.keys()) say(`usage knows nothing of agent ${agent}`)
+    for (const agent of agents.keys()) say(`usage has no entry for agent ${agent}`)
     for (const kind of ["newBytes", "storedBytes"] as const) {
       const total = sum(usage.agents.map((each) => each[kind]))
-      if (total !== usage[kind] - usage.shared[kind]) say(`usage: agents have ${total} ${kind} together`)
+      if (total !== usage[kind] - usage.shared[kind])
+        say(`usage: the ${kind} of all agents are ${total}, instead of the total without shared pieces`)
     }
 
     return {
@@ -179,7 +179,7 @@ const fromHex = (name: string): Buffer => Buffer.from(name, "hex")
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
 
-/** Members in one order, so that texts compare. */
+/** Sorts the members, so that equal values have equal texts. */
 const sorted = (value: unknown): unknown =>
   typeof value === "object" && value !== null
     ? Object.fromEntries(
@@ -189,5 +189,5 @@ const sorted = (value: unknown): unknown =>
       )
     : value
 
-const told = (what: string, counted: unknown, expected: unknown) =>
-  `${what} is ${JSON.stringify(counted)}, counted anew ${JSON.stringify(expected)}`
+const mismatch = (what: string, counted: unknown, expected: unknown) =>
+  `${what} is ${JSON.stringify(counted)} instead of ${JSON.stringify(expected)}`

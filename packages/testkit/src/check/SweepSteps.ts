@@ -1,4 +1,4 @@
-/** Single steps of sweeping, for cases that say themselves what a step answers. */
+/** Single steps of a sweep, for cases that choose the changes of each step. */
 import {
   PersonId,
   SessionId,
@@ -32,10 +32,10 @@ export const eventIn = (
 export const numberOf = (storage: Service, session: string) =>
   Effect.map(storage.getSession(project, SessionId.make(session)), (state) => state!.number)
 
-/** Sees what a step is given, and answers what is to be done. */
+/** The changes that a step makes. */
 export interface Changes {
   readonly packs?: SweepChanges<unknown>["packs"]
-  /** Of all that was taken out so far, unless it is said of how much. */
+  /** Ends the sweep, by default for all events that were erased so far. */
   readonly done?: { readonly owned: ReadonlyArray<Uint8Array>; readonly pendingSweep?: number }
 }
 

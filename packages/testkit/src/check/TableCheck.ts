@@ -1,16 +1,16 @@
-/** Looks at the tables of a SQL storage, for what is wrong in them and does not show through the port. */
+/** Checks the tables of a SQL storage for problems that the storage port does not show. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Format from "./Format.ts"
 import { templatesOf } from "./SessionCheck.ts"
 
-/** Rows that must not be, by what is wrong with them. */
+/** Queries for rows that must not exist, by their problem. */
 const strayRows: Readonly<Record<string, string>> = {
-  "a shared piece that nobody owns": `SELECT project_id, sha256 FROM shared_pieces s WHERE NOT EXISTS (
+  "a shared piece without an owner": `SELECT project_id, sha256 FROM shared_pieces s WHERE NOT EXISTS (
     SELECT 1 FROM shared_piece_owners o WHERE o.project_id = s.project_id AND o.sha256 = s.sha256)`,
-  "an owner of a piece that is not there": `SELECT project_id, session_number FROM shared_piece_owners o WHERE NOT EXISTS (
+  "an owner of a missing piece": `SELECT project_id, session_number FROM shared_piece_owners o WHERE NOT EXISTS (
     SELECT 1 FROM shared_pieces s WHERE s.project_id = o.project_id AND s.sha256 = o.sha256)`,
-  "an owner that is not there": `SELECT project_id, session_number FROM shared_piece_owners o WHERE NOT EXISTS (
+  "an owner that does not exist": `SELECT project_id, session_number FROM shared_piece_owners o WHERE NOT EXISTS (
     SELECT 1 FROM sessions s WHERE s.project_id = o.project_id AND s.session_number = o.session_number)`,
   "a pack without a session": `SELECT project_id, session_number, pack_number FROM packs p WHERE NOT EXISTS (
     SELECT 1 FROM sessions s WHERE s.project_id = p.project_id AND s.session_number = p.session_number)`,
@@ -19,7 +19,7 @@ const strayRows: Readonly<Record<string, string>> = {
   "an event without a person": `SELECT project_id, person_number FROM events e WHERE person_number IS NOT NULL
     AND NOT EXISTS (
     SELECT 1 FROM people p WHERE p.project_id = e.project_id AND p.person_number = e.person_number)`,
-  "a kept pack without an event, or another one with an event": `SELECT project_id, session_number, pack_number, kept
+  "a kept pack without an event, or another pack with one": `SELECT project_id, session_number, pack_number, kept
     FROM packs p WHERE kept <> (SELECT count(*) FROM events e WHERE e.project_id = p.project_id
       AND e.session_number = p.session_number AND e.pack_number = p.pack_number)`,
   "an event without a pack": `SELECT project_id, session_number, pack_number FROM events e WHERE NOT EXISTS (
@@ -29,17 +29,17 @@ const strayRows: Readonly<Record<string, string>> = {
     SELECT 1 FROM events e WHERE e.project_id = k.project_id AND e.event_id = k.event_id)`,
   "a swept session without events": `SELECT project_id, session_number FROM sessions s WHERE pending_sweep <= 0 AND NOT EXISTS (
     SELECT 1 FROM events e WHERE e.project_id = s.project_id AND e.session_number = s.session_number)`,
-  "a counter of a session that is not there": `SELECT project_id, session_number FROM storage_usage u
+  "a counter of a missing session": `SELECT project_id, session_number FROM storage_usage u
     WHERE session_number <> 0 AND NOT EXISTS (
     SELECT 1 FROM sessions s WHERE s.project_id = u.project_id AND s.session_number = u.session_number)`,
-  "a counter of bytes of packs that is wrong": `SELECT project_id, session_number, agent_number, stored_bytes
+  "a wrong counter of stored bytes": `SELECT project_id, session_number, agent_number, stored_bytes
     FROM storage_usage u WHERE session_number <> 0 AND stored_bytes <> (
     SELECT coalesce(sum(length(pack)), 0) FROM packs p WHERE p.project_id = u.project_id
       AND p.session_number = u.session_number AND p.agent_number = u.agent_number)`
 }
 
-/** Once it is swept, a session owns what its packs name, and nothing else. */
-const lookAtOwners = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+/** A swept session must own exactly the shared pieces that its packs refer to. */
+const checkOwners = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const problems: Array<string> = []
   const sessions = yield* sql<{ project_id: number; session_number: number | string }>`
     SELECT project_id, session_number FROM sessions WHERE pending_sweep <= 0`
@@ -52,14 +52,14 @@ const lookAtOwners = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     const owned = yield* sql<{ sha256: Uint8Array }>`SELECT sha256 FROM shared_piece_owners WHERE ${isOfSession}`
     const owns = new Set(owned.map(({ sha256 }) => Buffer.from(sha256).toString("hex")))
     for (const name of Array.from(names).filter((each) => !owns.has(each)))
-      problems.push(`session ${session_number} names ${name} and does not own it`)
+      problems.push(`session ${session_number} refers to ${name}, but does not own it`)
     for (const name of Array.from(owns).filter((each) => !names.has(each)))
-      problems.push(`session ${session_number} owns ${name} and names it nowhere`)
+      problems.push(`session ${session_number} owns ${name}, but does not refer to it`)
   }
   return problems
 })
 
-/** Answers what is wrong; nothing, where all is well. */
+/** Returns the problems; none if the tables are consistent. */
 export const look = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient
 ): Effect.fn.Return<ReadonlyArray<string>, SqlError.SqlError> {
@@ -69,7 +69,7 @@ export const look = Effect.fnUntraced(function* (
       problems.push(`${problem}: ${Object.values(row).map(shown).join(" ")}`)
     }
   }
-  return [...problems, ...(yield* lookAtOwners(sql))]
+  return [...problems, ...(yield* checkOwners(sql))]
 })
 
 const shown = (value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString("hex") : String(value))

@@ -1,4 +1,4 @@
-/** Leases, the list of projects, and what payloads are said to take. */
+/** Leases, the list of projects, and storage usage. */
 import { AgentName, ProjectId, SessionId } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
 import { expect } from "vitest"
@@ -6,7 +6,7 @@ import { append, appendEvent, eventId } from "../Samples.ts"
 import { other, project, type Test } from "./Cases.ts"
 
 export const define = (test: Test) => {
-  test("leases a name to one holder at a time", (storage) =>
+  test("grants a lease to one holder at a time", (storage) =>
     Effect.gen(function* () {
       const at = (hours: number) => Effect.map(DateTime.now, DateTime.add({ hours }))
       const take = (name: string, holder: string, hours: number) =>
@@ -16,22 +16,22 @@ export const define = (test: Test) => {
       expect(yield* take("something else", "b", 1)).toBe(true)
       expect(yield* take("retention", "a", 2)).toBe(true)
       expect(yield* take("retention", "b", 3)).toBe(false)
-      // Its holder may give it back by prolonging it into the past.
+      // The holder releases it by setting an expiry in the past.
       expect(yield* take("retention", "a", -1)).toBe(true)
       expect(yield* take("retention", "b", 1)).toBe(true)
       expect(yield* take("retention", "a", 1)).toBe(false)
       expect(yield* take("retention", "b", -1)).toBe(true)
-      const together = yield* Effect.forEach(["a", "b", "c", "d"], (holder) => take("retention", holder, 1), {
+      const concurrent = yield* Effect.forEach(["a", "b", "c", "d"], (holder) => take("retention", holder, 1), {
         concurrency: "unbounded"
       })
-      expect(together.filter((taken) => taken)).toHaveLength(1)
+      expect(concurrent.filter((taken) => taken)).toHaveLength(1)
     }))
 
-  test("lists the projects that something was put into", (storage) =>
+  test("lists the projects that contain anything", (storage) =>
     Effect.gen(function* () {
       expect(yield* storage.listProjects).toEqual([])
       const none = ProjectId.make("none")
-      // Asking makes no project.
+      // Reading and erasing do not create a project.
       yield* storage.listEvents(none, { order: "asc", limit: 1 })
       yield* storage.usage(none, 1)
       yield* storage.listPendingSweep(none, 1)
@@ -48,7 +48,7 @@ export const define = (test: Test) => {
       expect([...(yield* storage.listProjects)].sort()).toEqual([project, other])
     }))
 
-  test("tells what is taken, the largest first and so many sessions at most", (storage) =>
+  test("reports usage, largest first, with a limit on sessions", (storage) =>
     Effect.gen(function* () {
       const event = (n: number, session: string, agent: string, size: number) => {
         const appended = appendEvent(eventId(n), {
@@ -82,7 +82,7 @@ export const define = (test: Test) => {
       })
       expect((yield* storage.usage(project, 0)).sessions).toEqual([])
       expect((yield* storage.usage(project, 10)).sessions).toHaveLength(3)
-      // What is taken away counts until it is swept.
+      // Erased payloads count until they are swept.
       yield* storage.eraseEvents(project, { session: SessionId.make("large") }, 1)
       expect(yield* storage.usage(project, 0)).toMatchObject({ ...all, events: 3, sentBytes: 1010 - 202 })
     }))

@@ -1,4 +1,4 @@
-/** Appending packs to sessions that are, or are not, as they are believed to be. */
+/** Appending packs to sessions that are, or are not, in the state that the append expects. */
 import { AgentName, type AppendEvent, type NewPack, SessionId, type Storage } from "@tachograph/core"
 import { Effect } from "effect"
 import { expect } from "vitest"
@@ -9,7 +9,7 @@ import * as StoreCheck from "../check/StoreCheck.ts"
 const s1 = SessionId.make("s1")
 const s2 = SessionId.make("s2")
 
-/** An event as the next pack of a session, unless something else is said of it. */
+/** An event as the next pack of a session, with fields of the pack replaced. */
 const next = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   n: number,
@@ -23,7 +23,7 @@ const next = Effect.fnUntraced(function* (
   return { ...event, pack: { ...event.pack, ...expected, ...fields } }
 })
 
-/** All that shows of two sessions and what an append may bring with it. */
+/** The visible state of two sessions and of everything that an append may create. */
 const stateOf = Effect.fnUntraced(function* (storage: Storage["Service"]) {
   const all = []
   for (const each of [project, other]) {
@@ -51,7 +51,7 @@ export const define = (test: Test) => {
     expect(yield* stateOf(storage)).toEqual(before)
   })
 
-  test("appends nothing to a session that has moved on, and says so", (storage) =>
+  test("rejects an append to a session that has changed", (storage) =>
     Effect.gen(function* () {
       yield* append(
         storage,
@@ -68,7 +68,7 @@ export const define = (test: Test) => {
       for (const fields of wrong) {
         const event = yield* next(storage, 3, s1, fields)
         yield* expectMoved(storage, [event], [["default", "s1"]])
-        // Nothing of all else in the batch is kept either: a session, an agent, a shared piece.
+        // Nothing else in the batch is stored: no session, agent or shared piece.
         const rest = yield* next(storage, 4, s2, { shared: [sharedPiece("large")] })
         const agent = { ...rest.summary, agent: AgentName.make("new") }
         yield* expectMoved(storage, [{ ...rest, summary: agent }, event], [["default", "s1"]])
@@ -76,7 +76,7 @@ export const define = (test: Test) => {
       }
     }))
 
-  test("appends nothing to a session that is not there any more", (storage) =>
+  test("rejects an append to a session that was erased", (storage) =>
     Effect.gen(function* () {
       yield* append(
         storage,
@@ -101,7 +101,7 @@ export const define = (test: Test) => {
       expect((yield* storage.getSession(project, s1))?.number).not.toBe(old.pack.session!.number)
     }))
 
-  test("appends to a session of the generation that it has, and of no other", (storage) =>
+  test("rejects an append for another generation of the session", (storage) =>
     Effect.gen(function* () {
       yield* append(
         storage,
@@ -123,7 +123,7 @@ export const define = (test: Test) => {
       expect(yield* storage.appendEvents([yield* next(storage, 3, s1)])).toEqual([old.pack.session!.number])
     }))
 
-  test("says all sessions that have moved on, in all projects", (storage) =>
+  test("reports every changed session, in all projects", (storage) =>
     Effect.gen(function* () {
       yield* append(storage, [appendEvent(eventId(1)), appendEvent(eventId(2), {}, other)])
       const events = [
@@ -138,7 +138,7 @@ export const define = (test: Test) => {
       yield* expectMoved(storage, events.slice(1), [["other", "s1"]])
     }))
 
-  test("answers each event's session, several of one session in one batch", (storage) =>
+  test("returns the session number of each event in a batch", (storage) =>
     Effect.gen(function* () {
       const first = yield* next(storage, 1, s1, { history: 3, parts: 1 })
       const numbers = yield* storage.appendEvents([
@@ -166,7 +166,7 @@ export const define = (test: Test) => {
       expect((yield* storage.getSession(project, s1))?.packs).toBe(4)
     }))
 
-  test("appends to several projects at once, in which nothing is shared", (storage) =>
+  test("appends to several projects in one batch, and shares nothing between them", (storage) =>
     Effect.gen(function* () {
       const shared = [sharedPiece("large")]
       const numbers = yield* storage.appendEvents([

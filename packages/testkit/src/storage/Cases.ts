@@ -1,8 +1,8 @@
-/** What the cases of `StorageSuite` have in common. */
+/** Values that the cases of `StorageSuite` share. */
 import { AgentName, ProjectId, type Storage } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
 
-/** Defines a case, over a storage of its own. */
+/** Defines a case with an empty storage of its own. */
 export type Test = (title: string, body: (storage: Storage["Service"]) => Effect.Effect<unknown, unknown>) => void
 
 export const project = ProjectId.make("default")
@@ -14,5 +14,5 @@ export const later = DateTime.makeUnsafe("2026-01-03T00:00:00.000Z")
 export const tagOf = <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
 
-/** No pack has a higher number. */
+/** The highest pack number that the storage port allows. */
 export const maxPack = 2 ** 31 - 1

@@ -1,18 +1,18 @@
-/** Erasure from one end to the other: what goes, what stays to the byte, and what the receipt says. */
+/** Erasure end to end: the erased data, the data that stays unchanged, and the receipt. */
 import { CurrentProject, type EventId, PersonId, ProjectId, Recorder, SessionId, type Storage } from "@tachograph/core"
 import { Effect, Fiber } from "effect"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"
 import { project, tagOf, type Test } from "./Cases.ts"
 import * as StoreCheck from "../check/StoreCheck.ts"
-import { failingAt } from "../check/Wrapped.ts"
+import { failingAt } from "../check/FailingStorage.ts"
 
 type Recorded = ReadonlyArray<{ readonly id: EventId; readonly call: Calls.Call }>
 
 const alice = "alice"
 const bob = "bob"
 
-/** Sessions that two people share, and one that each has alone. */
+/** Two sessions that two people share, and one session of each alone. */
 const sessions = (calls: number, seed: number): ReadonlyArray<Calls.Call> => [
   ...Calls.take(Calls.calls("shared", [alice, bob], seed), calls),
   ...Calls.take(Calls.calls("shared too", [alice, bob], seed + 1), calls),
@@ -27,7 +27,7 @@ const recordAll = Effect.fnUntraced(function* (
   yield* Calls.putFingerprint(storage, yield* CurrentProject)
   return yield* Effect.provide(
     Effect.flatMap(Recorder, (recorder) =>
-      // Many at once, so that they go in batches; each session's stay in their order.
+      // Concurrent, so that events are committed in batches.
       Effect.forEach(calls, (call) => Effect.map(Calls.record(recorder, call), (id) => ({ id, call })), {
         concurrency: 16
       })
@@ -36,7 +36,7 @@ const recordAll = Effect.fnUntraced(function* (
   )
 })
 
-/** Events that are there read back to the byte, and the others are gone. */
+/** Expects the erased events to be gone, and the others to be returned byte for byte. */
 const expectEvents = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   recorded: Recorded,
@@ -55,7 +55,7 @@ const within = <A, E, R>(effect: Effect.Effect<A, E, R>, storage: Storage["Servi
 const isOf = (person: string) => (call: Calls.Call) => call.person === person
 
 export const define = (test: Test) => {
-  test("an erased person's texts are gone, everybody else's stay to the byte, and the receipt is right", (storage) =>
+  test("erases a person's texts, leaves all others unchanged, and returns a correct receipt", (storage) =>
     Effect.gen(function* () {
       const recorded = yield* recordAll(storage, sessions(24, 1))
       yield* expectEvents(storage, recorded, () => false)
@@ -80,13 +80,13 @@ export const define = (test: Test) => {
       expect(receipt.sessions).toBe(1)
       expect(yield* tagOf(storage.getPerson(project, PersonId.make(alice)))).toBe("person-not-found")
 
-      // What was blanked is not taken for something that is known.
+      // Erased pieces are not reused for the same texts.
       const again = yield* recordAll(storage, sessions(24, 1))
       yield* expectEvents(storage, again, () => false)
       expect((yield* StoreCheck.look(storage, project)).problems).toEqual([])
     }))
 
-  test("an erased session is gone whole, and its shared pieces stay where others own them", (storage) =>
+  test("erases a whole session, and keeps shared pieces that other sessions own", (storage) =>
     Effect.gen(function* () {
       const recorded = yield* recordAll(storage, sessions(16, 5))
       const before = yield* StoreCheck.look(storage, project)
@@ -115,7 +115,7 @@ export const define = (test: Test) => {
       expect(yield* storage.usage(project, 10)).toMatchObject({ events: 0, storedBytes: 0, agents: [], sessions: [] })
     }))
 
-  test("a session of many chains is swept in several steps", (storage) =>
+  test("sweeps a session of many chains in several steps", (storage) =>
     Effect.gen(function* () {
       const recorded = yield* recordAll(storage, Calls.take(Calls.calls("long", [alice, bob], 9), 290))
       const before = yield* StoreCheck.look(storage, project)
@@ -135,7 +135,7 @@ export const define = (test: Test) => {
       yield* expectEvents(storage, recorded, isOf(alice))
     }))
 
-  test("an erasure that failed at any step can be run again to its end", (storage) =>
+  test("completes an erasure that has failed at any step", (storage) =>
     Effect.gen(function* () {
       const erase = Effect.flatMap(Recorder, (recorder) => recorder.erasePerson(PersonId.make(alice)))
       const failAt = Effect.fnUntraced(function* (step: number, isDone: boolean) {
@@ -143,7 +143,7 @@ export const define = (test: Test) => {
         const here = yield* CurrentProject
         const exit = yield* Effect.exit(within(erase, failingAt(storage, step, isDone)))
         expect((yield* StoreCheck.look(storage, here)).problems).toEqual([])
-        // Where only the last step had failed, the person is gone.
+        // If only the last step has failed, the person is gone.
         const last = yield* Effect.exit(within(erase, storage))
         if (last._tag === "Failure") expect(yield* tagOf(within(erase, storage))).toBe("person-not-found")
         expect((yield* StoreCheck.look(storage, here, [Calls.markOf(alice)])).problems).toEqual([])
@@ -154,12 +154,12 @@ export const define = (test: Test) => {
         let step = 0
         const inProject = () => Effect.provideService(CurrentProject, ProjectId.make(`step ${step} ${isDone}`))
         while (yield* failAt(step, isDone).pipe(inProject())) step++
-        // Events, the list, three sessions, and the person. Where the scrubbing fails, the person is erased all the same.
+        // The steps: events, the list, three sessions, the person. A failure of `scrub` does not fail the erasure.
         expect(step).toBe(6)
       }
     }))
 
-  test("an erasure that was interrupted can be run again to its end", (storage) =>
+  test("completes an erasure that was interrupted", (storage) =>
     Effect.gen(function* () {
       const next = Calls.random(7)
       const people = Array.from({ length: 4 }, (_, n) => `person ${n}`)

@@ -1,4 +1,4 @@
-/** Appending events that have nothing to do with each other, and reading and listing them. */
+/** Appending, reading and listing independent events. */
 import {
   AgentName,
   AgentVersionName,
@@ -20,7 +20,7 @@ const event = (n: number, fields: Partial<EventSummary> = {}, inProject = projec
 const agent = (name: AgentName) => ({ name, description: `of ${name}`, createdAt: now })
 
 export const define = (test: Test) => {
-  test("answers an event as it was appended", (storage) =>
+  test("returns an event as it was appended", (storage) =>
     Effect.gen(function* () {
       const whole = event(1, {
         person: PersonId.make("p1"),
@@ -41,7 +41,7 @@ export const define = (test: Test) => {
       expect(yield* tagOf(storage.getEvent(project, eventId(3)))).toBe("event-not-found")
     }))
 
-  test("creates what events name, with the defaults of the interface", (storage) =>
+  test("creates the agents, versions and people that events name, with default fields", (storage) =>
     Effect.gen(function* () {
       const p1 = PersonId.make("p1")
       yield* storage.putPerson(project, { id: p1, properties: JsonText.unsafe(`{"kept":1}`), createdAt: now })
@@ -61,7 +61,7 @@ export const define = (test: Test) => {
       expect((yield* storage.getPerson(project, PersonId.make("p2"))).properties).toBe("{}")
     }))
 
-  test("lists by session, agent, version and person, and by all at once", (storage) =>
+  test("lists by session, agent, version and person, alone and combined", (storage) =>
     Effect.gen(function* () {
       const fields = (n: number): Partial<EventSummary> => ({
         session: SessionId.make(`s${n % 2}`),
@@ -95,10 +95,10 @@ export const define = (test: Test) => {
       expect(yield* storage.listEvents(other, { order: "asc", limit: 10 })).toEqual([])
     }))
 
-  test("pages lose and repeat nothing, in either order and any page size", (storage) =>
+  test("pages in both orders and any size, without gaps or repeats", (storage) =>
     Effect.gen(function* () {
       const ids = Array.from({ length: 25 }, (_, n) => eventId(3 * n + 1))
-      // Appended out of order, as several processes do.
+      // Several processes append ids out of order.
       yield* Effect.forEach([...ids].reverse(), (_, n) => append(storage, [event(3 * ((n * 7) % 25) + 1)]))
       const pagesOf = Effect.fnUntraced(function* (limit: number, order: "asc" | "desc", start?: EventId) {
         const found: Array<EventId> = []
@@ -115,12 +115,12 @@ export const define = (test: Test) => {
         expect(yield* pagesOf(limit, "asc")).toEqual(ids)
         expect(yield* pagesOf(limit, "desc")).toEqual([...ids].reverse())
       }
-      // A cursor need not be an event that there is.
+      // A cursor need not be the id of an existing event.
       expect(yield* pagesOf(5, "asc", eventId(2))).toEqual(ids.slice(1))
       expect(yield* pagesOf(5, "desc", eventId(2))).toEqual([ids[0]])
     }))
 
-  test("keeps projects apart", (storage) =>
+  test("separates projects", (storage) =>
     Effect.gen(function* () {
       yield* append(storage, [
         event(1, { person: PersonId.make("p1") }),
@@ -134,7 +134,7 @@ export const define = (test: Test) => {
       expect(yield* storage.listEvents(other, { order: "asc", limit: 10 })).toHaveLength(1)
     }))
 
-  test("appends all or none", (storage) =>
+  test("appends all events of a batch or none", (storage) =>
     Effect.gen(function* () {
       yield* append(storage, [event(1)])
       const exit = yield* Effect.exit(
@@ -147,7 +147,7 @@ export const define = (test: Test) => {
       expect(yield* tagOf(storage.getEvent(project, eventId(2)))).toBe("event-not-found")
     }))
 
-  test("creates one agent and version for 64 simultaneous first events", (storage) =>
+  test("creates one agent and version for 64 concurrent first events", (storage) =>
     Effect.gen(function* () {
       yield* Effect.forEach(
         Array.from({ length: 64 }, (_, n) => event(n + 1)),
@@ -162,7 +162,7 @@ export const define = (test: Test) => {
       expect(yield* storage.putAgentVersion(project, bot, next)).toMatchObject({ number: 2 })
     }))
 
-  test("an interrupted append leaves nothing half", (storage) =>
+  test("appends all or none if it is interrupted", (storage) =>
     Effect.gen(function* () {
       for (let n = 1; n <= 40; n++) {
         const fiber = yield* Effect.forkChild(append(storage, [event(2 * n), event(2 * n + 1)]))

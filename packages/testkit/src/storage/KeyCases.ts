@@ -1,4 +1,4 @@
-/** Events that come with an idempotency key: once, for as long as the key is kept. */
+/** Events with an idempotency key, each stored once while the key is kept. */
 import {
   type AppendEvent,
   type EventSummary,
@@ -22,19 +22,19 @@ interface Fields {
   readonly body?: string
   readonly session?: string
   readonly person?: string
-  /** Since the first. In milliseconds. */
+  /** Time since the first event, in ms. */
   readonly after?: number
   readonly inProject?: typeof project
 }
 
 const days = 24 * 60 * 60 * 1000
 
-/** The first event of a session of its own, unless something else is said; so none of them moves another's session. */
+/** By default the first event of a session of its own, so that events cause no session conflicts. */
 let sessions = 0
 const keyed = ({ after = 0, body = "{}", inProject = project, key, person, session }: Fields): AppendEvent => {
   const receivedAt = DateTime.add(now, { milliseconds: after })
   const event = appendEvent(
-    // Every id is another, and of the time at which the event was received.
+    // A new id that contains the time at which the event was received.
     firstIdOf(receivedAt.epochMilliseconds + ++sessions),
     {
       receivedAt,
@@ -71,13 +71,13 @@ const count = (storage: Storage["Service"], inProject = project) =>
   Effect.map(StoreCheck.listAll(storage, inProject), ({ length }) => length)
 
 export const define = (test: Test) => {
-  test("appends nothing under a key that is taken, and says what is there", (storage) =>
+  test("rejects a key that is in use, and returns its event", (storage) =>
     Effect.gen(function* () {
       const first = keyed({ key: "a", body: "one" })
       yield* storage.appendEvents([first])
       const again = keyed({ key: "a", body: "another" })
       expect(yield* takenBy(storage, again)).toEqual([asTaken(first)])
-      // Nor anything else of the same call.
+      // Nothing else of the same call is stored.
       const { idempotency: _, ...plain } = keyed({ key: "none" })
       expect(yield* takenBy(storage, keyed({ key: "b" }), again, plain)).toEqual([asTaken(first)])
       expect(yield* count(storage)).toBe(1)
@@ -85,7 +85,7 @@ export const define = (test: Test) => {
       expect(yield* count(storage)).toBe(2)
     }))
 
-  test("keeps the keys of projects apart, and says of each which of them are taken", (storage) =>
+  test("separates the keys of projects, and reports those in use", (storage) =>
     Effect.gen(function* () {
       const [here, there] = [keyed({ key: "same" }), keyed({ key: "same", inProject: other })]
       yield* storage.appendEvents([here])
@@ -100,7 +100,7 @@ export const define = (test: Test) => {
       expect([yield* count(storage), yield* count(storage, other)]).toEqual([2, 1])
     }))
 
-  test("takes any key", (storage) =>
+  test("accepts any key", (storage) =>
     Effect.gen(function* () {
       for (const key of ["x".repeat(255), "' OR 1=1 --", " ", "~"]) {
         const event = keyed({ key })
@@ -109,7 +109,7 @@ export const define = (test: Test) => {
       }
     }))
 
-  test("keeps no key of an event that it refuses", (storage) =>
+  test("does not keep the key of a rejected event", (storage) =>
     Effect.gen(function* () {
       const event = keyed({ key: "moved", session: "s" })
       const moved = { ...event, pack: { ...event.pack, number: 2 } }
@@ -117,7 +117,7 @@ export const define = (test: Test) => {
       yield* storage.appendEvents([keyed({ key: "moved" })])
     }))
 
-  test("frees a key after seven days, and not before", (storage) =>
+  test("frees a key after exactly seven days", (storage) =>
     Effect.gen(function* () {
       const first = keyed({ key: "a" })
       yield* storage.appendEvents([first])
@@ -129,7 +129,7 @@ export const define = (test: Test) => {
       expect(yield* count(storage)).toBe(3)
     }))
 
-  test("frees the keys of what is erased", (storage) =>
+  test("frees the keys of erased events", (storage) =>
     Effect.gen(function* () {
       const kept = keyed({ key: "kept", person: "bob" })
       yield* storage.appendEvents([keyed({ key: "erased", person: "alice" }), kept])
@@ -138,7 +138,7 @@ export const define = (test: Test) => {
       expect(yield* takenBy(storage, keyed({ key: "kept" }))).toEqual([asTaken(kept)])
     }))
 
-  test("appends one of many under one key, however many come at once", (storage) =>
+  test("appends one of many concurrent events with the same key", (storage) =>
     Effect.gen(function* () {
       const events = Array.from({ length: 20 }, (_, n) => keyed({ key: `k${n % 2}`, body: String(n % 2) }))
       const exits = yield* Effect.forEach(events, (event) => Effect.exit(storage.appendEvents([event])), {

@@ -7,7 +7,7 @@ import { maxPack, other, project, type Test } from "./Cases.ts"
 
 const s1 = SessionId.make("s1")
 
-/** Ten packs of 10, 20, … 100 bytes, between those of another session. */
+/** Ten packs of 10, 20, … 100 bytes, interleaved with those of another session. */
 const tenPacks = Effect.fnUntraced(function* (storage: Storage["Service"]) {
   for (let n = 1; n <= 10; n++) {
     const event = appendEvent(eventId(n))
@@ -20,7 +20,7 @@ const tenPacks = Effect.fnUntraced(function* (storage: Storage["Service"]) {
 })
 
 export const define = (test: Test) => {
-  test("reads the packs of ranges, each once and in order", (storage) =>
+  test("reads the packs of ranges in order, each pack once", (storage) =>
     Effect.gen(function* () {
       const session = yield* tenPacks(storage)
       const read = Effect.fnUntraced(function* (ranges: PackRanges.PackRanges, newestBytes?: number) {
@@ -47,13 +47,13 @@ export const define = (test: Test) => {
       ]
       expect(yield* read(overlapping)).toEqual([2, 3, 4, 5, 6, 7])
 
-      // The newest: 10 and 9 are 190 bytes together.
+      // The newest packs, 10 and 9, have 190 bytes.
       const all = [{ from: 1, to: 10 }]
       expect(yield* read(all, 550)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
       expect(yield* read(all, 190)).toEqual([9, 10])
       expect(yield* read(all, 189)).toEqual([10])
       expect(yield* read(all, 100)).toEqual([10])
-      // Smaller ones that would fit are not newer.
+      // Older packs are not added, although they would fit.
       expect(yield* read(all, 99)).toEqual([])
       expect(yield* read(apart, 190 + 80 + 50 - 1)).toEqual([8, 9, 10])
       expect(yield* read(apart, 190 + 80 + 50)).toEqual([5, 8, 9, 10])
@@ -63,7 +63,7 @@ export const define = (test: Test) => {
       expect(yield* storage.readPacks(project, 99, all)).toEqual([])
     }))
 
-  test("reads the packs of very many ranges", (storage) =>
+  test("reads the packs of many ranges", (storage) =>
     Effect.gen(function* () {
       const session = yield* tenPacks(storage)
       const ranges = Array.from({ length: 3_000 }, (_, n) => ({ from: 2 * n + 2, to: 2 * n + 2 }))
@@ -72,7 +72,7 @@ export const define = (test: Test) => {
       expect(numbers(yield* storage.readPacks(project, session, ranges, 180))).toEqual([8, 10])
     }))
 
-  test("knows no session that has no event", (storage) =>
+  test("has no session without an event", (storage) =>
     Effect.gen(function* () {
       expect(yield* storage.getSession(project, s1)).toBeUndefined()
       yield* append(storage, [appendEvent(eventId(1))])
@@ -80,7 +80,7 @@ export const define = (test: Test) => {
       expect(yield* storage.getSession(project, SessionId.make("S1"))).toBeUndefined()
     }))
 
-  test("keeps a shared piece once, for all sessions of a project and for no other project", (storage) =>
+  test("stores a shared piece once per project", (storage) =>
     Effect.gen(function* () {
       const withShared = (n: number, session: string, texts: ReadonlyArray<string>, inProject = project) => {
         const event = appendEvent(eventId(n), { session: SessionId.make(session) }, inProject)
@@ -98,7 +98,7 @@ export const define = (test: Test) => {
         })
       })
       expect(yield* read(["a"])).toEqual([])
-      // Twice in one batch, and twice in one event.
+      // The same piece twice in a batch, and twice in an event.
       yield* append(storage, [withShared(1, "s1", ["a", "b", "a"]), withShared(2, "s2", ["b", "c"])])
       const usage = yield* storage.usage(project, 9)
       expect(usage.shared).toMatchObject({ pieces: 3, newBytes: 3 })
@@ -116,7 +116,7 @@ export const define = (test: Test) => {
       expect((yield* read(many)).length).toBe(1_200)
     }))
 
-  test("compresses a shared piece only where it is not there yet", (storage) =>
+  test("compresses a shared piece only if it is not stored yet", (storage) =>
     Effect.gen(function* () {
       let asked = 0
       const piece = sharedPiece("a")

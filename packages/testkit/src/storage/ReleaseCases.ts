@@ -1,4 +1,4 @@
-/** What goes at the end of a sweep, when nobody holds it any more: shared pieces, accounts, people. */
+/** Data that is deleted once nothing refers to it: shared pieces, usage counters, people. */
 import { ProjectId, SessionId } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
 import { expect } from "vitest"
@@ -8,23 +8,23 @@ import * as StoreCheck from "../check/StoreCheck.ts"
 import { eventIn, names, numberOf, p1, p2, removed, sweep } from "../check/SweepSteps.ts"
 
 export const define = (test: Test) => {
-  test("shared pieces go when no session owns them any more", (storage) =>
+  test("deletes a shared piece when its last session releases it", (storage) =>
     Effect.gen(function* () {
       yield* append(storage, [eventIn(1, "s1", ["a", "b", "c"]), eventIn(2, "s2", ["b", "c", "d"]), eventIn(3, "s1")])
-      const there = Effect.map(storage.readShared(project, names("a", "b", "c", "d")), (found) => found.length)
+      const stored = Effect.map(storage.readShared(project, names("a", "b", "c", "d")), (found) => found.length)
       const of = (text: string) => sharedPiece(text).bytes().length
       yield* storage.eraseEvents(project, { before: eventId(3) }, 10)
       const [one, two] = [yield* numberOf(storage, "s1"), yield* numberOf(storage, "s2")]
-      expect(yield* there).toBe(4)
-      // Session 1 lets go of a and b, which session 2 owns too.
+      expect(yield* stored).toBe(4)
+      // Session 1 releases a and b; session 2 still owns b.
       const first = yield* sweep(storage, one, {}, { packs: [removed(1)], done: { owned: names("c") } })
       expect(first?.erased).toEqual({ pieces: 1, bytes: of("a"), session: false })
-      expect(yield* there).toBe(3)
+      expect(yield* stored).toBe(3)
       const second = yield* sweep(storage, two, {}, { packs: [removed(1)], done: { owned: [] } })
       expect(second?.erased).toEqual({ pieces: 2, bytes: of("b") + of("d"), session: true })
       expect((yield* storage.readShared(project, names("c"))).length).toBe(1)
       expect((yield* storage.usage(project, 9)).shared).toEqual({ pieces: 1, newBytes: 1, storedBytes: of("c") })
-      // A name that is said to be owned, and never was, is nothing.
+      // The last session releases the last piece.
       yield* storage.eraseEvents(project, { before: eventId(9) }, 10)
       const last = yield* sweep(storage, one, {}, { packs: [removed(2)], done: { owned: [] } })
       expect(last?.erased).toEqual({ pieces: 1, bytes: of("c"), session: true })
@@ -37,12 +37,12 @@ export const define = (test: Test) => {
         agents: [],
         sessions: []
       })
-      // Numbers are never used twice.
+      // Session numbers are never reused.
       yield* append(storage, [eventIn(4, "s1")])
       expect(yield* numberOf(storage, "s1")).toBeGreaterThan(two)
     }))
 
-  test("a shared piece is there that one session takes up while another lets go of it", (storage) =>
+  test("keeps a shared piece that one session adds while another releases it", (storage) =>
     Effect.gen(function* () {
       for (let round = 1; round <= 25; round++) {
         const [name, from, to] = [`piece ${round}`, `from ${round}`, `to ${round}`]
@@ -61,7 +61,7 @@ export const define = (test: Test) => {
       }
     }))
 
-  test("counts nothing of an agent that is left with nothing", (storage) =>
+  test("drops an agent without events from the usage", (storage) =>
     Effect.gen(function* () {
       const second = eventIn(2, "s1", [], p1)
       yield* append(storage, [
@@ -73,7 +73,7 @@ export const define = (test: Test) => {
       expect((yield* storage.usage(project, 9)).agents.map(({ agent }) => agent)).toEqual(["bot"])
     }))
 
-  test("takes a person away of whom no event is left, and nobody else", (storage) =>
+  test("deletes a person only if no event is left", (storage) =>
     Effect.gen(function* () {
       expect(yield* tagOf(storage.deletePerson(project, p1))).toBe("person-not-found")
       expect(yield* tagOf(storage.deletePerson(ProjectId.make("none"), p1))).toBe("person-not-found")
@@ -88,7 +88,7 @@ export const define = (test: Test) => {
       expect(yield* tagOf(storage.getPerson(project, p1))).toBe("person-not-found")
       expect(yield* tagOf(storage.deletePerson(project, p1))).toBe("person-not-found")
       expect((yield* storage.getPerson(project, p2)).id).toBe(p2)
-      // Whoever comes back is new.
+      // The person can be created again.
       const again = { id: p1, properties: "{}" as never, createdAt: DateTime.add(now, { days: 1 }) }
       expect(yield* storage.putPerson(project, again)).toMatchObject({ createdAt: again.createdAt })
       yield* append(storage, [eventIn(4, "s1", [], p1)])

@@ -13,7 +13,7 @@ import { expect } from "vitest"
 import { eventId } from "../Samples.ts"
 import { bot, later, now, other, project, tagOf, type Test } from "./Cases.ts"
 
-/** Text that databases cannot hold as it is. */
+/** Text with characters that databases reject or change. */
 const awkward = "\u0000 \ud800 'quoted' \"é\" 😀 \\"
 
 const agent = (name: AgentName): Omit<Agent, "number"> => ({ name, description: `of ${name}`, createdAt: now })
@@ -41,7 +41,7 @@ export const define = (test: Test) => {
       expect(yield* storage.getAgent(project, bot)).toEqual(first)
     }))
 
-  test("numbers versions within their agent", (storage) =>
+  test("numbers versions per agent", (storage) =>
     Effect.gen(function* () {
       const v1 = AgentVersionName.make("v1")
       const put = (of: AgentName, version: AgentVersionName) =>
@@ -59,7 +59,7 @@ export const define = (test: Test) => {
       expect(yield* storage.getAgentVersion(project, bot, v1)).toEqual(created)
     }))
 
-  test("keeps people as they were first put, until they are updated", (storage) =>
+  test("keeps the first properties of a person until an update", (storage) =>
     Effect.gen(function* () {
       const id = PersonId.make("p1")
       const properties = JsonText.unsafe(`{ "a": 1.0, "a": 2 }`)
@@ -73,7 +73,7 @@ export const define = (test: Test) => {
       expect(yield* storage.getPerson(project, id)).toEqual(updated)
     }))
 
-  test("keeps text that databases cannot hold as it is", (storage) =>
+  test("preserves text that databases reject or change", (storage) =>
     Effect.gen(function* () {
       const put = yield* storage.putAgent(project, { ...agent(bot), description: awkward })
       const version = { name: AgentVersionName.make("v"), description: awkward, createdAt: now }
@@ -82,7 +82,7 @@ export const define = (test: Test) => {
       expect((yield* storage.getAgentVersion(project, bot, version.name)).description).toBe(awkward)
     }))
 
-  test("tells names apart by every code point", (storage) =>
+  test("distinguishes names by every code point", (storage) =>
     Effect.gen(function* () {
       const names = ["a", "A", "ä", "a\u0308", " a", "a ", "a\n", "%", "_", "\\", "'", "😀", "𝕒", "x".repeat(255)]
       for (const each of names) yield* storage.putAgent(project, agent(AgentName.make(each)))
@@ -94,7 +94,7 @@ export const define = (test: Test) => {
       }
     }))
 
-  test("knows a fingerprint in its own project only", (storage) =>
+  test("finds a fingerprint only in its project", (storage) =>
     Effect.gen(function* () {
       const id = eventId(7) as string as FingerprintId
       expect(yield* storage.hasFingerprint(project, id)).toBe(false)
@@ -105,7 +105,7 @@ export const define = (test: Test) => {
       expect(yield* storage.hasFingerprint(other, id)).toBe(false)
     }))
 
-  test("numbers 300 versions created in parallel without a gap", (storage) =>
+  test("numbers 300 concurrently created versions without a gap", (storage) =>
     Effect.gen(function* () {
       yield* storage.putAgent(project, agent(bot))
       const versions = yield* Effect.forEach(
@@ -117,7 +117,7 @@ export const define = (test: Test) => {
       expect(numbers).toEqual(Array.from({ length: 300 }, (_, n) => n + 1))
     }))
 
-  test("finds, lists and revokes keys by their hash and id", (storage) =>
+  test("finds keys by their hash, lists them, and revokes them by id", (storage) =>
     Effect.gen(function* () {
       const hash = (n: number) => new Uint8Array(32).fill(n)
       yield* storage.putApiKey(apiKey("k1"), hash(1))

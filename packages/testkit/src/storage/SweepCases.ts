@@ -1,4 +1,4 @@
-/** Taking events away, and sweeping their sessions. */
+/** Erasing events, and sweeping their sessions. */
 import { type Erasable, PersonId, ProjectId, SessionId, type SweepPacks, type SweepRequest } from "@tachograph/core"
 import { Effect } from "effect"
 import { expect } from "vitest"
@@ -8,10 +8,10 @@ import * as StoreCheck from "../check/StoreCheck.ts"
 import { eventIn, numberOf, p1, p2, removed, s1, shown, sweep } from "../check/SweepSteps.ts"
 
 export const define = (test: Test) => {
-  test("erases events by person, session or age, the oldest first and so many at most", (storage) =>
+  test("erases events by person, session or age, oldest first, up to a limit", (storage) =>
     Effect.gen(function* () {
       const people = [p1, p2, null]
-      // Not in the order of their ids.
+      // The order of appending is not that of the ids.
       const order = Array.from({ length: 30 }, (_, n) => ((n * 7) % 30) + 1)
       const fields = (n: number) => ({ person: people[n % 3]!, session: SessionId.make(`s${n % 2}`) })
       yield* append(
@@ -32,12 +32,12 @@ export const define = (test: Test) => {
         for (const n of gone) expect(yield* tagOf(storage.getEvent(project, eventId(n)))).toBe("event-not-found")
       })
 
-      for (const nobody of [
+      for (const unmatched of [
         { person: PersonId.make("p3") },
         { session: SessionId.make("s3") },
         { before: eventId(1) }
       ]) {
-        expect(yield* erase(nobody, 10)).toEqual({ events: 0 })
+        expect(yield* erase(unmatched, 10)).toEqual({ events: 0 })
       }
       expect(yield* storage.listPendingSweep(project, 10)).toEqual([])
       expect(yield* storage.eraseEvents(ProjectId.make("none"), { before: eventId(99) }, 10)).toEqual({ events: 0 })
@@ -53,7 +53,7 @@ export const define = (test: Test) => {
       expect(yield* storage.listPendingSweep(other, 10)).toEqual([])
     }))
 
-  test("lists the sessions that events were taken out of, by number, until they are swept", (storage) =>
+  test("lists sessions with erased events by number, until they are swept", (storage) =>
     Effect.gen(function* () {
       const all = [1, 2, 3, 4, 5].map((n) => eventIn(n, `s${n}`))
       yield* append(storage, all)
@@ -63,21 +63,21 @@ export const define = (test: Test) => {
       expect(yield* storage.listPendingSweep(project, 10)).toEqual(numbers)
       expect(yield* storage.listPendingSweep(project, 2)).toEqual(numbers.slice(0, 2))
       expect(yield* storage.listPendingSweep(other, 10)).toEqual([])
-      // A step that is not the last leaves it in the list.
+      // Only the last step removes a session from the list.
       yield* sweep(storage, numbers[0]!, {}, { packs: [removed(1)] })
       expect(yield* storage.listPendingSweep(project, 10)).toEqual(numbers)
       const done = yield* sweep(storage, numbers[0]!, {}, { done: { owned: [] } })
       expect(done?.erased).toEqual({ pieces: 0, bytes: 0, session: true })
       expect(yield* storage.getSession(project, s1)).toBeUndefined()
       expect(yield* storage.listPendingSweep(project, 10)).toEqual(numbers.slice(1))
-      // Number 4 has an event left, and stays.
+      // Session s4 has an event left, and is kept.
       yield* sweep(storage, numbers[2]!, {}, { packs: [removed(1)], done: { owned: [] } })
       expect(yield* storage.listPendingSweep(project, 10)).toEqual([numbers[1]])
       expect((yield* storage.getSession(project, SessionId.make("s4")))?.number).toBe(numbers[2])
       expect((yield* storage.getEvent(project, eventId(11))).pack.number).toBe(2)
     }))
 
-  test("hands a sweep the packs that it asks for", (storage) =>
+  test("passes the requested packs to a sweep", (storage) =>
     Effect.gen(function* () {
       yield* append(
         storage,
@@ -114,19 +114,19 @@ export const define = (test: Test) => {
         for (const { bytes, number } of packs)
           expect(Array.from(bytes)).toEqual([0, Number.parseInt(String(number), 16), 255])
       }
-      // Gaps count for nothing.
+      // Deleted packs do not count towards the limit.
       yield* sweep(storage, session, {}, { packs: [removed(3), removed(7)] })
       const { value } = (yield* sweep(storage, session, { to: 8, limit: 4, above: 6 }))!
       expect(shown(value as SweepPacks)).toEqual({ packs: [4, 5, 6, 8], added: [8, 9, 10], isLast: false })
       expect(yield* sweep(storage, 99, {})).toBeUndefined()
       expect(
         yield* storage.sweepPacks(ProjectId.make("none"), session, { to: 9, limit: 9, above: 9 }, () => {
-          throw new Error("There is nothing to be rewritten")
+          throw new Error("There is nothing to rewrite")
         })
       ).toBeUndefined()
     }))
 
-  test("does what a sweep answers, and raises the generation if that changes anything", (storage) =>
+  test("applies the changes of a sweep, and raises the generation if there are any", (storage) =>
     Effect.gen(function* () {
       yield* append(
         storage,
@@ -164,7 +164,7 @@ export const define = (test: Test) => {
       expect((yield* storage.getSession(project, s1))?.packs).toBe(3)
     }))
 
-  test("a session stays pendingSweep where events were taken out since the sweep began, whoever swept it meanwhile", (storage) =>
+  test("keeps a session pending if events were erased since the sweep began", (storage) =>
     Effect.gen(function* () {
       yield* append(
         storage,
@@ -189,14 +189,14 @@ export const define = (test: Test) => {
       expect(last?.erased.session).toBe(true)
     }))
 
-  test("a sweep that fails in its middle has changed nothing", (storage) =>
+  test("changes nothing if a sweep fails", (storage) =>
     Effect.gen(function* () {
       yield* append(storage, [eventIn(1, "s1", ["a"]), eventIn(2, "s1")])
       yield* storage.eraseEvents(project, { before: eventId(2) }, 10)
       const session = yield* numberOf(storage, "s1")
       const before = [yield* storage.getSession(project, s1), yield* storage.usage(project, 9)]
       const broken = storage.sweepPacks(project, session, { to: 9, limit: 9, above: 9 }, () => {
-        throw new Error("as the test wants it")
+        throw new Error("injected failure")
       })
       expect((yield* Effect.exit(broken))._tag).toBe("Failure")
       expect([yield* storage.getSession(project, s1), yield* storage.usage(project, 9)]).toEqual(before)

@@ -1,5 +1,5 @@
-/** The vocabulary of pack format 1, as docs/format.md has it: a copy, so that `Format` rests on nothing that writes packs. */
-export const vocabulary: Buffer = Buffer.from(
+/** The dictionary of pack format 1, copied from docs/format.md, so that `Format` does not depend on the writer of packs. */
+export const dictionary: Buffer = Buffer.from(
   [
     `{"contents":[{"parts":[{"text":"`,
     `"}],"role":"model"}],"generationConfig":{"temperature":0,"maxOutputTokens":`,

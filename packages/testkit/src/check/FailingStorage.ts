@@ -1,4 +1,4 @@
-/** Storages in which something goes wrong. */
+/** A storage that fails at a chosen step. */
 import { Errors, type Storage } from "@tachograph/core"
 import { Effect } from "effect"
 
@@ -7,13 +7,13 @@ type Service = Storage["Service"]
 /** The steps of an erasure. */
 const steps = ["eraseEvents", "listPendingSweep", "sweepPacks", "deletePerson"] as const
 
-/** Fails at one step of an erasure, counted from 0: before anything is done, or when it is and the answer is lost. */
+/** Fails at one step of an erasure, counted from 0. With `isDone`, the step takes effect before it fails. */
 export const failingAt = (storage: Service, step: number, isDone: boolean): Service => {
-  let left = step
-  const failure = new Errors.StorageUnavailable({ cause: new Error("as the test wants it") })
+  let remaining = step
+  const failure = new Errors.StorageUnavailable({ cause: new Error("injected failure") })
   const failing = <A, E>(effect: Effect.Effect<A, E>) =>
     Effect.suspend(() => {
-      if (left-- !== 0) return effect
+      if (remaining-- !== 0) return effect
       return isDone ? Effect.andThen(effect, Effect.fail(failure)) : Effect.fail(failure)
     })
   const wrapped = Object.fromEntries(
