@@ -15,7 +15,7 @@ const forbids = (folder: string, message: string, ...modules: ReadonlyArray<stri
 const allows = (folder: string, ...modules: ReadonlyArray<string>): Case => ({ folder, modules })
 
 const byName = "Import another package by its name."
-const oneByOne = "Import its modules one by one."
+const individually = "Import its modules individually."
 const noBarrel = "Import the module itself, not the barrel."
 
 const libraries = [
@@ -47,12 +47,12 @@ const forEveryPackage = [...libraries, "another"].flatMap((name): ReadonlyArray<
 export const cases: ReadonlyArray<Case> = [
   ...forEveryPackage,
   ...["packages/router/src", "packages/server/src", "packages/lambda/src", "packages/testkit/src"].flatMap((folder) => [
-    forbids(folder, oneByOne, "@effect/platform-node"),
+    forbids(folder, individually, "@effect/platform-node"),
     allows(folder, "@effect/platform-node/NodeHttpServer")
   ]),
-  forbids("packages/another/src", oneByOne, "@effect/platform-node"),
-  forbids("packages/server/test", oneByOne, "@effect/platform-node"),
-  forbids("examples/one/src", oneByOne, "@effect/platform-node"),
+  forbids("packages/another/src", individually, "@effect/platform-node"),
+  forbids("packages/server/test", individually, "@effect/platform-node"),
+  forbids("examples/one/src", individually, "@effect/platform-node"),
   forbids("examples/one/src", byName, "../../../packages/core/src/Thing.ts", "../../other/src/Thing.ts"),
   forbids("scripts", byName, "../packages/core/src/Thing.ts"),
   allows("examples/one/src", "@tachograph/router", "@tachograph/storage-sqlite", "./Thing.ts"),
@@ -60,11 +60,11 @@ export const cases: ReadonlyArray<Case> = [
   forbids("packages/core/src", "core imports no other package.", "@tachograph/core", "@tachograph/api"),
   forbids(
     "packages/core/src",
-    "core knows neither HTTP nor SQL nor a platform.",
+    "core does not depend on HTTP, SQL or a platform.",
     ...["effect/http", "effect/http/HttpRouter", "effect/http-api", "effect/http-api/HttpApi"],
     ...["effect/sql", "effect/sql/SqlClient", "@effect/platform-node/NodeHttpServer"]
   ),
-  forbids("packages/core/src", "Of Node, core imports crypto and zlib only.", "node:http", "node:fs/promises"),
+  forbids("packages/core/src", "core imports only node:crypto and node:zlib of Node.", "node:http", "node:fs/promises"),
   allows("packages/core/src", "node:crypto", "node:zlib", "effect/Schema", "./domain/Thing.ts"),
 
   forbids("packages/core/src/domain", byName, "../../../other/src/Thing.ts"),
@@ -72,28 +72,28 @@ export const cases: ReadonlyArray<Case> = [
   forbids("packages/core/src/domain", "core imports no other package.", "@tachograph/api"),
   forbids(
     "packages/core/src/domain",
-    "core knows neither HTTP nor SQL nor a platform.",
+    "core does not depend on HTTP, SQL or a platform.",
     ...["effect/http", "effect/http/HttpRouter", "effect/sql", "effect/sql/SqlClient", "@effect/sql-pg"]
   ),
   forbids(
     "packages/core/src/domain",
-    "The api package takes the domain into a browser.",
+    "The domain runs in a browser as part of the api package.",
     "node:zlib",
     "node:fs/promises"
   ),
   forbids(
     "packages/core/src/domain",
-    "The domain imports the domain only, or the api package could not take it into a browser.",
+    "The domain imports only the domain: it runs in a browser as part of the api package.",
     ...["../Thing.ts", "../payload/Thing.ts"]
   ),
   allows("packages/core/src/payload", "../domain/Thing.ts", "node:zlib"),
 
   forbids(
     "packages/api/src",
-    "Of the other packages, api imports core's domain only.",
+    "api imports only core's domain of the other packages.",
     ...["@tachograph/core", "@tachograph/api", "@tachograph/router", "@tachograph/storage-sql", "@tachograph/testkit"]
   ),
-  forbids("packages/api/src", "This has to run in a browser.", "node:crypto", "node:fs/promises"),
+  forbids("packages/api/src", "api runs in a browser.", "node:crypto", "node:fs/promises"),
   forbids(
     "packages/api/src/groups",
     "The contract has no handlers, no storage and no platform.",
@@ -103,25 +103,25 @@ export const cases: ReadonlyArray<Case> = [
 
   forbids(
     "packages/router/src",
-    "router imports api and core, and never names a storage.",
+    "router imports only api and core, and no storage.",
     ...["@tachograph/storage-sql", "@tachograph/storage-sqlite", "@tachograph/server", "@tachograph/router"]
   ),
   forbids(
     "packages/router/src",
-    "router never names a storage.",
+    "router imports no storage.",
     ...["effect/sql", "effect/sql/SqlClient", "@effect/sql-pg", "@effect/sql-pg/PgClient", "node:sqlite"]
   ),
   allows("packages/router/src", "@tachograph/api", "@tachograph/core", "@tachograph/core/domain/Agent", "node:http"),
 
   forbids(
     "packages/storage-sql/src",
-    "storage-sql imports core only.",
+    "storage-sql imports only core.",
     "@tachograph/storage-sqlite",
     "@tachograph/api"
   ),
   forbids(
     "packages/storage-sql/src",
-    "storage-sql knows no transport, no platform and no driver.",
+    "storage-sql does not depend on a transport, a platform or a driver.",
     ...["effect/http", "effect/http/HttpRouter", "@effect/sql-pg", "node:sqlite", "node:fs/promises"]
   ),
   allows("packages/storage-sql/src", "@tachograph/core", "@tachograph/core/domain/Agent", "effect/sql"),
@@ -129,12 +129,12 @@ export const cases: ReadonlyArray<Case> = [
   ...["packages/storage-sqlite/src", "packages/storage-postgres/src"].flatMap((folder) => [
     forbids(
       folder,
-      "A database's package imports storage-sql and core only.",
+      "A database's package imports only storage-sql and core.",
       ...["@tachograph/api", "@tachograph/router", "@tachograph/storage-sqlite"]
     ),
     forbids(
       folder,
-      "A storage knows no transport.",
+      "A storage does not depend on a transport.",
       ...["effect/http", "effect/http/HttpRouter", "@effect/platform-node", "@effect/platform-node/NodeHttpServer"]
     ),
     allows(folder, "@tachograph/core", "@tachograph/core/domain/Agent", "@tachograph/storage-sql"),
@@ -143,7 +143,7 @@ export const cases: ReadonlyArray<Case> = [
 
   forbids(
     "packages/server/src",
-    "server imports router, storages, and what they stand on.",
+    "server imports only router, the storages and their dependencies.",
     ...["@tachograph/testkit", "@tachograph/lambda", "@tachograph/server"]
   ),
   allows("packages/server/src", "@tachograph/router", "@tachograph/storage-sqlite", "@tachograph/api", "node:http"),
@@ -151,12 +151,12 @@ export const cases: ReadonlyArray<Case> = [
 
   forbids(
     "packages/lambda/src",
-    "lambda imports router, and what it stands on; it never names a storage.",
+    "lambda imports only router and its dependencies, and no storage.",
     ...["@tachograph/storage-sql", "@tachograph/storage-postgres", "@tachograph/server"]
   ),
   forbids(
     "packages/lambda/src",
-    "lambda never names a storage.",
+    "lambda imports no storage.",
     ...["effect/sql", "effect/sql/SqlClient", "@effect/sql-pg", "@effect/sql-pg/PgClient", "node:sqlite"]
   ),
   allows("packages/lambda/src", "@tachograph/router", "@tachograph/api", "hono/aws-lambda"),
@@ -164,7 +164,7 @@ export const cases: ReadonlyArray<Case> = [
 
   forbids(
     "packages/testkit/src",
-    "testkit imports api and core only.",
+    "testkit imports only api and core.",
     ...["@tachograph/router", "@tachograph/storage-sql", "@tachograph/testkit"]
   ),
   allows("packages/testkit/src", "@tachograph/api", "@tachograph/core", "@tachograph/core/domain/Agent", "vitest")
