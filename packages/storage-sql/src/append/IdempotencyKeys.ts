@@ -1,4 +1,4 @@
-/** Which keys events were sent under, for as long as a client may send them again. */
+/** The idempotency keys of events, for as long as a client may retry with them. */
 import {
   type AppendEvent,
   firstIdOf,
@@ -8,34 +8,36 @@ import {
   type ProjectId,
   type TakenKey
 } from "@tachograph/core"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Result } from "effect"
+import { Hex } from "effect/encoding"
 import type { SqlClient } from "effect/sql"
-import { bytesOf, hexOf } from "../sql/Hex.ts"
-import * as UuidColumn from "../sql/UuidColumn.ts"
-import * as Locks from "../sql/Locks.ts"
+import * as Locks from "../dialect/Locks.ts"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
+import type { Integer } from "../sql/RowDecoding.ts"
 
 interface TakenRow {
   readonly idempotency_key: string
   readonly body_hash: string
   readonly event_id: UuidColumn.StoredId
-  readonly received_at: number | string
+  readonly received_at: Integer
 }
 
 type KeyedEvent = AppendEvent & { readonly idempotency: Idempotency }
 
 const isKeyed = (event: AppendEvent): event is KeyedEvent => event.idempotency !== undefined
 
-/** Of keys that are not kept any more so many are taken away for each that is added, until none is left. */
+/** Expired keys that are deleted for each key that is added. More than 1, so that they all go in time. */
 const expiredPerAdded = 2
 
 export const make = (sql: SqlClient.SqlClient) => {
   const toStored = UuidColumn.encoder(sql)
 
+  /** Returns the events whose keys exist. */
   const insert = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<KeyedEvent>) {
     const rows: ReadonlyArray<Record<string, unknown>> = events.map(({ idempotency, summary }) => ({
       project_id,
       idempotency_key: idempotency.key,
-      body_hash: hexOf(idempotency.bodyHash),
+      body_hash: Hex.encode(idempotency.bodyHash),
       event_id: toStored(summary.id)
     }))
     const added = yield* sql<{
@@ -46,29 +48,29 @@ export const make = (sql: SqlClient.SqlClient) => {
     return events.filter(({ idempotency }) => !names.has(idempotency.key))
   })
 
-  /** Some that nobody else takes away at this moment. */
+  /** Skips keys that another transaction has locked. */
   const deleteExpired = (project_id: number, before: UuidColumn.StoredId, limit: number) =>
     sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id} AND idempotency_key IN (
       SELECT idempotency_key FROM idempotency_keys WHERE project_id = ${project_id} AND event_id < ${before}
-      ORDER BY event_id LIMIT ${limit} ${Locks.updateFree(sql)})`
+      ORDER BY event_id LIMIT ${limit} ${Locks.updateSkipLocked(sql)})`
 
   /**
-   * Takes the keys of events, and answers those that are taken. Comes first in a transaction, in the keys' order, so that
-   * no two wait for each other; one that has the same key is waited for.
+   * Inserts the keys of events, and returns those that belong to other events. Waits for a transaction that has inserted the
+   * same key. Comes first in a transaction, and inserts in the order of the keys, to avoid deadlocks.
    */
   const take = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
     const keyed = events.filter(isKeyed).sort(({ idempotency: a }, { idempotency: b }) => (a.key < b.key ? -1 : 1))
     const [first] = keyed
     if (first === undefined) return []
     const { project, summary } = first
-    const kept = DateTime.subtractDuration(summary.receivedAt, idempotencyKeyTtl)
-    const before = toStored(firstIdOf(kept.epochMilliseconds))
+    const oldest = DateTime.subtractDuration(summary.receivedAt, idempotencyKeyTtl)
+    const before = toStored(firstIdOf(oldest.epochMilliseconds))
     const taken: Array<TakenKey> = []
     let left: ReadonlyArray<KeyedEvent> = yield* insert(project_id, keyed)
     while (left.length > 0) {
       const names = left.map(({ idempotency }) => idempotency.key)
       for (const name of names) {
-        // One without an event would stand in the way for ever; somebody has restored a part of the tables.
+        // Deletes an expired key, and one without an event (a partial restore), which would block its events for ever.
         yield* sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id} AND idempotency_key = ${name}
           AND (event_id < ${before} OR NOT EXISTS (SELECT 1 FROM events e
             WHERE e.project_id = idempotency_keys.project_id AND e.event_id = idempotency_keys.event_id))`
@@ -77,29 +79,32 @@ export const make = (sql: SqlClient.SqlClient) => {
         FROM idempotency_keys k JOIN events e ON e.project_id = k.project_id AND e.event_id = k.event_id
         WHERE k.project_id = ${project_id} AND ${sql.in("k.idempotency_key", names)}`
       for (const row of rows) taken.push(toTaken(project, row))
-      const found = new Set(rows.map(({ idempotency_key }) => idempotency_key))
-      // What is gone was too old, or has been erased meanwhile.
-      const gone = left.filter(({ idempotency }) => !found.has(idempotency.key))
-      left = gone.length === 0 ? [] : yield* insert(project_id, gone)
+      const existing = new Set(rows.map(({ idempotency_key }) => idempotency_key))
+      // These had expired, or have been erased concurrently: insert them again.
+      const free = left.filter(({ idempotency }) => !existing.has(idempotency.key))
+      left = free.length === 0 ? [] : yield* insert(project_id, free)
     }
     yield* deleteExpired(project_id, before, expiredPerAdded * keyed.length)
     return taken
   })
 
-  /** The keys of events that are being erased. Comes before anything else of theirs is touched, as in `take`. */
-  const forget = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<UuidColumn.StoredId>) {
-    const isTheirs = sql.and([sql`project_id = ${project_id}`, sql.in("event_id", events)])
-    const found = yield* sql`SELECT idempotency_key FROM idempotency_keys WHERE ${isTheirs}
+  /** Deletes the keys of events that are being erased. Comes first in the transaction, like `take`. */
+  const remove = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<UuidColumn.StoredId>) {
+    const isOfEvents = sql.and([sql`project_id = ${project_id}`, sql.in("event_id", events)])
+    const locked = yield* sql`SELECT idempotency_key FROM idempotency_keys WHERE ${isOfEvents}
       ORDER BY idempotency_key ${Locks.update(sql)}`
-    if (found.length > 0) yield* sql`DELETE FROM idempotency_keys WHERE ${isTheirs}`
+    if (locked.length > 0) yield* sql`DELETE FROM idempotency_keys WHERE ${isOfEvents}`
   })
 
-  return { take, forget }
+  return { take, remove }
 }
 
 const toTaken = (project: ProjectId, row: TakenRow): TakenKey => ({
   project,
-  idempotency: { key: IdempotencyKey.make(row.idempotency_key), bodyHash: bytesOf(row.body_hash) },
+  idempotency: {
+    key: IdempotencyKey.make(row.idempotency_key),
+    bodyHash: Result.getOrThrow(Hex.decode(row.body_hash))
+  },
   id: UuidColumn.decode(row.event_id) as TakenKey["id"],
   receivedAt: DateTime.makeUnsafe(Number(row.received_at))
 })

@@ -45,7 +45,7 @@ export const make = (
       ORDER BY event_id LIMIT ${limit}`
     if (candidates.length === 0) return { candidates: 0, events: 0 }
     const ids = candidates.map(({ event_id }) => event_id)
-    yield* keys.forget(project_id, ids)
+    yield* keys.remove(project_id, ids)
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
     const isOfSessions = sql.and([sql`project_id = ${project_id}`, sql.in("session_number", sessions)])
     yield* sql`SELECT session_number FROM sessions WHERE ${isOfSessions} ORDER BY session_number ${Locks.update(sql)}`

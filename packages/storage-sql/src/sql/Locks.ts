@@ -1,1 +1,0 @@
-export { update, updateSkipLocked as updateFree } from "../dialect/Locks.ts"

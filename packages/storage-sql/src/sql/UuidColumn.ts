@@ -1,1 +1,0 @@
-export * from "../dialect/UuidColumn.ts"
