@@ -19,6 +19,11 @@ import { createHash } from "node:crypto"
 export const eventId = (n: number, seed = 0): EventId =>
   EventId.make(`01900000-0000-7000-8000-${String(seed).padStart(4, "0")}${String(n).padStart(8, "0")}`)
 
+/** Every field as null. The constructor of `EventSummary` rejects those that must not be null, so samples give them values. */
+const nulls = Object.fromEntries(
+  Object.keys(EventSummary.fields).map((field) => [field, null])
+) as unknown as EventSummary
+
 export const appendEvent = (
   id: EventId,
   fields: Partial<EventSummary> = {},
@@ -26,20 +31,14 @@ export const appendEvent = (
 ): AppendEvent => ({
   project,
   summary: new EventSummary({
+    ...nulls,
     id,
     receivedAt: DateTime.makeUnsafe("2026-01-02T03:04:05.678Z"),
     api: "aisdk",
     fingerprintId: FingerprintId.make("11111111-1111-4111-8111-111111111111"),
     agent: AgentName.make("bot"),
     agentVersion: AgentVersionName.make("v1"),
-    person: null,
     session: SessionId.make("s1"),
-    occurredAt: null,
-    durationMs: null,
-    model: null,
-    inputTokens: null,
-    outputTokens: null,
-    stopReason: null,
     inputsBytes: 2,
     outputBytes: 2,
     ...fields
