@@ -74,5 +74,5 @@ const connections = { Postgres: 10, SQLite: 1 } as const
 export const oneAtATime = ({ kind, storage }: Pick<Databases.Database, "kind" | "storage">) =>
   Layer.effect(
     Storage,
-    Effect.map(Storage, (kept) => ({ ...kept, lanes: connections[kind] }))
+    Effect.map(Storage, (kept) => ({ ...kept, appendConcurrency: connections[kind] }))
   ).pipe(Layer.provide(storage))
