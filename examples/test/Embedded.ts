@@ -1,10 +1,10 @@
-/** What every example does that has Tachograph in a server of its own: one suite over all of them. */
+/** The tests that all examples with an embedded Tachograph share. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { expect, it } from "vitest"
-import { run } from "./Program.ts"
+import { beforeAll, expect, it } from "vitest"
+import { type Program, run } from "./Program.ts"
 
-export const key = "a key of the example's own"
+export const key = "the example's static key"
 
 const event = (fingerprintId: string, inputs: string) => `{
   "event_name": "llm", "fingerprint_id": "${fingerprintId}", "session": "s",
@@ -13,29 +13,34 @@ const event = (fingerprintId: string, inputs: string) => `{
 
 interface Example {
   readonly program: URL
-  /** Where it has mounted Tachograph; empty for the root. */
+  /** The path at which Tachograph is mounted; empty for the root. */
   readonly base: string
-  /** What it answers by itself at `/`, and at a path that it does not have. */
+  /** The example's own response at `/`. */
   readonly hello: string
+  /** The example's own response at an unknown path. */
   readonly none: object
   readonly env?: Record<string, string>
 }
 
 export const suite = ({ base, env, hello, none, program }: Example) => {
-  const start = () => run(program, { TACHOGRAPH_API_KEY: key, ...env })
+  let app: Program
 
-  it("answers its own routes, and Tachograph's beside them", async () => {
-    const app = await start()
-    expect(await app.call("/", "nobody's")).toEqual({ status: 200, text: hello })
-    expect(await app.call("/none", "nobody's")).toMatchObject(none)
-    expect(await app.call(`${base}/api/v1/events`, "nobody's")).toEqual({
+  beforeAll(async () => {
+    let cleanup = async () => {}
+    app = await run(program, { TACHOGRAPH_API_KEY: key, ...env }, (registered) => (cleanup = registered))
+    return cleanup
+  })
+
+  it("serves its own routes and Tachograph's", async () => {
+    expect(await app.call("/", "unknown")).toEqual({ status: 200, text: hello })
+    expect(await app.call("/none", "unknown")).toMatchObject(none)
+    expect(await app.call(`${base}/api/v1/events`, "unknown")).toEqual({
       status: 401,
       text: `{"type":"unauthorized"}`
     })
   })
 
-  it("gives back an event to the byte, and closes the storage when it is told to end", async () => {
-    const app = await start()
+  it("returns an event byte for byte, and closes the storage on SIGTERM", async () => {
     const runtime = `{"language": "typescript", "language_version": "7", "system": "linux"}`
     const { fingerprint_id } = JSON.parse((await app.call(`${base}/api/v1/fingerprints`, key, runtime)).text)
     const inputs = `{"model":"m",  "temperature": 1.0}`
@@ -43,8 +48,8 @@ export const suite = ({ base, env, hello, none, program }: Example) => {
     expect((await app.call(`${base}/api/v1/events/${event_id}`, key)).text).toContain(`"inputs":${inputs},`)
     const log = join(app.cwd, "tachograph.db-wal")
     expect(existsSync(log)).toBe(true)
-    expect(await app.end()).toBe(0)
-    // SQLite takes it away when the file is closed in order.
+    expect(await app.stop()).toBe(0)
+    // SQLite deletes the log when the database is closed properly.
     expect(existsSync(log)).toBe(false)
   })
 }

@@ -7,7 +7,12 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { onTestFinished, vi } from "vitest"
 
-/** The programs are given their ports, so one that is free is found first. */
+const methodFor = (path: string, body: string | undefined) => {
+  if (body === undefined) return "GET"
+  return path.endsWith("/fingerprints") ? "PUT" : "POST"
+}
+
+/** Finds a free port, because the programs take their port from the environment. */
 const freePort = async () => {
   const probe = createServer().listen(0, "127.0.0.1")
   await once(probe, "listening")
@@ -16,8 +21,14 @@ const freePort = async () => {
   return port
 }
 
-/** Runs an example's program in a folder of its own, until it is told to end or the test is over. */
-export const run = async (program: URL, env: Record<string, string>) => {
+export type Program = Awaited<ReturnType<typeof run>>
+
+/** Runs an example's program in a new folder, until `stop` or the end of the test. `onFinished` registers the cleanup. */
+export const run = async (
+  program: URL,
+  env: Record<string, string>,
+  onFinished: (cleanup: () => Promise<void>) => void = onTestFinished
+) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const cwd = mkdtempSync(join(tmpdir(), "tachograph-"))
@@ -29,7 +40,7 @@ export const run = async (program: URL, env: Record<string, string>) => {
   child.stdout.on("data", (chunk) => (output += chunk))
   child.stderr.on("data", (chunk) => (output += chunk))
   const ended = once(child, "exit")
-  onTestFinished(async () => {
+  onFinished(async () => {
     child.kill("SIGKILL")
     await ended
     rmSync(cwd, { recursive: true })
@@ -40,16 +51,16 @@ export const run = async (program: URL, env: Record<string, string>) => {
     cwd,
     url,
     output: () => output,
-    /** `token` is the application's own, or an API key. */
+    /** `token` is a token of the application, or an API key. */
     call: async (path: string, token: string, body?: string) => {
-      // A connection that is kept would keep the program from ending.
+      // An open connection would keep the program from exiting.
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", connection: "close" }
-      const method = body === undefined ? "GET" : path.endsWith("/fingerprints") ? "PUT" : "POST"
+      const method = methodFor(path, body)
       const response = await fetch(url + path, { method, headers, body: body ?? null })
       return { status: response.status, text: await response.text() }
     },
-    /** Tells it to end, and answers with what it did. */
-    end: async () => {
+    /** Sends SIGTERM and returns the exit code. */
+    stop: async () => {
       child.kill("SIGTERM")
       return (await ended)[0] as number | null
     }

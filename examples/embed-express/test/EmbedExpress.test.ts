@@ -44,7 +44,7 @@ it("works without Tachograph", async () => {
   const app = await run("before", { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "none" })
   expect(await app.call("/chat", "nobody's", question("s"))).toMatchObject({ status: 401 })
   expect(await app.call("/chat", bob, question("s"))).toEqual({ status: 200, text: `{"answer":"42"}` })
-  expect(await app.end()).toBe(0)
+  expect(await app.stop()).toBe(0)
 })
 
 it("does not change the application's routes and authentication", async () => {
@@ -87,7 +87,7 @@ it("answers and records requests in progress before it stops on SIGTERM", async 
   const app = await run("main", env)
   const chat = app.call("/chat", bob, question("s"))
   await vi.waitFor(() => expect(requests).toHaveLength(1), soon)
-  const ended = app.end()
+  const ended = app.stop()
   await vi.waitFor(() => expect(app.call("/none", ada)).rejects.toThrow(), soon)
   answerIt()
   expect(await chat).toEqual({ status: 200, text: `{"answer":"42"}` })
@@ -110,5 +110,5 @@ it("behind a parser, it records the bytes that were sent, also above the parser'
   const { event_id } = JSON.parse((await app.call("/tachograph/api/v1/events", key, event)).text)
   expect((await app.call(`/tachograph/api/v1/events/${event_id}`, key)).text).toContain(`"inputs":${payload},`)
   expect(app.output()).toBe("")
-  expect(await app.end()).toBe(0)
+  expect(await app.stop()).toBe(0)
 })
