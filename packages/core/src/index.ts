@@ -1,4 +1,4 @@
-export { ApiKeys, isStaticKey, type Principal, staticKeyRule } from "./keys/ApiKeys.ts"
+export { ApiKeyCacheTtl, ApiKeys, isStaticKey, type Principal, staticKeyRule } from "./keys/ApiKeys.ts"
 export { Agent, AgentName } from "./domain/Agent.ts"
 export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 export { ApiKey, Scope } from "./domain/ApiKey.ts"

@@ -8,7 +8,7 @@
  *
  * Each row of the interface's tables (fields, errors, defaults, side effects) has a case that fails when it is broken.
  */
-import { ApiKeys, ProjectId, Storage } from "@tachograph/core"
+import { ApiKeyCacheTtl, ApiKeys, ProjectId, Storage } from "@tachograph/core"
 import { DateTime, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect } from "vitest"
 import * as HttpClient from "./HttpClient.ts"
@@ -99,7 +99,7 @@ export const run = (
     beforeAll(async () => {
       const runtime = ManagedRuntime.make(ApiKeys.layer().pipe(Layer.provideMerge(storage())))
       const service = Layer.succeed(Storage, await runtime.runPromise(Storage))
-      const served = await serve(Layer.merge(service, Layer.succeed(ApiKeys.CacheTtl, apiKeyCacheTtl)), { maxBody })
+      const served = await serve(Layer.merge(service, Layer.succeed(ApiKeyCacheTtl, apiKeyCacheTtl)), { maxBody })
       close = async () => {
         await served.close()
         await runtime.dispose()

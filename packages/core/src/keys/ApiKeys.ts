@@ -54,8 +54,6 @@ export class ApiKeys extends Context.Service<
     readonly revoke: (id: string) => Effect.Effect<ApiKey | undefined, StorageUnavailable>
   }
 >()("tachograph/core/ApiKeys") {
-  static readonly CacheTtl = ApiKeyCacheTtl
-
   /**
    * `staticKeys` come from configuration: they grant every scope in the project `default` and are not stored. A key that
    * breaks `staticKeyRule` is a defect.
