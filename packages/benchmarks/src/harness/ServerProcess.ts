@@ -1,6 +1,6 @@
 /**
- * A server in a process of its own: `ServerProcess.ts PLACE OPTIONS`, the options in JSON. It says its URL to its parent,
- * and ends with it.
+ * Tachograph as a process: `ServerProcess.ts ADDRESS OPTIONS`, with the options in JSON. It sends its URL to its parent and
+ * exits with it.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ApiKeys, Recorder, type Storage, CommitLimits } from "@tachograph/core"
@@ -11,26 +11,26 @@ import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { createServer } from "node:http"
 import * as Databases from "./Databases.ts"
+import * as DisabledParts from "./DisabledParts.ts"
 import * as Recording from "./Recording.ts"
 import type { ServerOptions } from "./Servers.ts"
-import * as Without from "./Without.ts"
 
-const [place = "", json = "{}"] = process.argv.slice(2)
+const [address = "", json = "{}"] = process.argv.slice(2)
 const options = JSON.parse(json) as ServerOptions
 
-/** `GET /row`: the text of the one row that `Reading.ts` wrote, through the same stack. */
+/** `GET /row`: the single row that `Reading.ts` inserted, through the same HTTP stack. */
 const row = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const sql = yield* SqlClient.SqlClient
-    const answer = Effect.map(
+    const response = Effect.map(
       Effect.orDie(sql<{ text: Uint8Array }>`SELECT text FROM one_row WHERE id = 1`),
-      ([found]) => HttpServerResponse.uint8Array(found!.text, { contentType: "application/json" })
+      ([only]) => HttpServerResponse.uint8Array(only!.text, { contentType: "application/json" })
     )
-    yield* router.add("GET", "/row", answer)
+    yield* router.add("GET", "/row", response)
   })
 )
 
-/** Wide enough for whatever a benchmark sends. */
+/** Larger than any benchmark needs. */
 const limits: NodeServer.Limits = { requestTimeoutMs: 60_000, maxHeaderBytes: 16 * 1024, maxConnections: 10_000 }
 
 interface Parts {
@@ -39,19 +39,20 @@ interface Parts {
 }
 
 const partsOver = (database: ReturnType<typeof Databases.open>): Parts => ({
-  storage: options.groupCommit === false ? Without.oneAtATime(database) : database.storage,
-  recorder: options.pieces === false ? Without.pieces : Recorder.layer
+  storage: options.groupCommit === false ? DisabledParts.oneTransactionPerConnection(database) : database.storage,
+  recorder: options.pieces === false ? DisabledParts.recorderWithoutPieces : Recorder.layer
 })
 
-const parts = (): Parts => {
-  if (place === "without recorder") return { storage: Without.storage, recorder: Without.recorder }
-  if (place === "without storage") return { storage: Without.storage, recorder: Recorder.layer }
-  return partsOver(Databases.open(place))
+const selectParts = (): Parts => {
+  const { discardingRecorder, discardingStorage } = DisabledParts
+  if (address === "stub recorder") return { storage: discardingStorage, recorder: discardingRecorder }
+  if (address === "stub storage") return { storage: discardingStorage, recorder: Recorder.layer }
+  return partsOver(Databases.open(address))
 }
 
 const announce = (url: string) => Effect.sync(() => process.send?.({ url }))
 
-/** As the standalone server: the Node mount. */
+/** The Node mount, as in the standalone server. */
 const standalone = Layer.effectDiscard(
   Effect.gen(function* () {
     const server = NodeServer.make(limits, yield* Node.make)
@@ -60,14 +61,14 @@ const standalone = Layer.effectDiscard(
   })
 )
 
-/** Both the contract and `GET /row` in a router of Effect's. */
+/** An Effect `HttpRouter` with Tachograph's routes and `GET /row`. */
 const withRow = () =>
   Layer.effectDiscard(
     Effect.flatMap(HttpServer.HttpServer, ({ address }) => announce(HttpServer.formatAddress(address)))
   ).pipe(
     Layer.provide(
       HttpRouter.serve(
-        Layer.mergeAll(Routes.layer, row.pipe(Layer.provide(Layer.orDie(Databases.open(place).client)))),
+        Layer.mergeAll(Routes.layer, row.pipe(Layer.provide(Layer.orDie(Databases.open(address).client)))),
         {
           disableLogger: true,
           disableListenLog: true
@@ -77,19 +78,23 @@ const withRow = () =>
     Layer.provide(NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 }))
   )
 
-const { recorder, storage } = parts()
+const { recorder, storage } = selectParts()
 const app = (options.row ? withRow() : standalone).pipe(
   Layer.provide(Front.layer),
-  Layer.provide(Layer.succeed(MaxBodyBytes, Recording.maxBody)),
+  Layer.provide(Layer.succeed(MaxBodyBytes, Recording.maxBodyBytes)),
   Layer.provide([recorder, ApiKeys.layer({ staticKeys: Recording.apiKeys.map((key) => Redacted.make(key)) })]),
-  Layer.provide(options.groupCommit === false ? Layer.succeed(CommitLimits, Without.batchesOfOne) : Layer.empty),
+  Layer.provide(options.groupCommit === false ? Layer.succeed(CommitLimits, DisabledParts.batchesOfOne) : Layer.empty),
   Layer.provide(storage)
 )
 
 const fiber = Effect.runFork(Layer.launch(app))
-fiber.addObserver((exit) => process.exit(exit._tag === "Success" || stopping ? 0 : (console.error(exit), 1)))
-let stopping = false
+let isStopping = false
+fiber.addObserver((exit) => {
+  if (exit._tag === "Success" || isStopping) process.exit(0)
+  console.error(exit)
+  process.exit(1)
+})
 process.once("disconnect", () => {
-  stopping = true
+  isStopping = true
   Effect.runFork(Fiber.interrupt(fiber))
 })

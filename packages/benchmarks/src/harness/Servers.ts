@@ -81,7 +81,7 @@ export const start = ({ address }: Pick<Database, "address">, options: ServerOpt
   startTachograph(address, options)
 
 /** Tachograph with a stub: a recorder that discards each decoded event, or a storage that discards each batch. */
-export const startWithStub = (stub: "recorder" | "storage"): Promise<Server> => startTachograph(`without ${stub}`, {})
+export const startWithStub = (stub: "recorder" | "storage"): Promise<Server> => startTachograph(`stub ${stub}`, {})
 
 /** Starts a program in `baselines/`. */
 export const startBaseline = async (name: string, ...args: ReadonlyArray<string>): Promise<Server> =>

@@ -1,4 +1,4 @@
-/** The server with a part of it switched off, for what is said of that part. */
+/** Replacements that disable one part of the server, to measure that part. */
 import {
   defaultCommitLimits,
   EventId,
@@ -12,21 +12,21 @@ import { DateTime, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import type * as Databases from "./Databases.ts"
 
-/** Nothing is marked, and so nothing is a piece: every payload is compressed whole. */
+/** Removes all piece candidates, so the payload is compressed as a whole. */
 const whole = (value: PieceScanner.ScannedValue): PieceScanner.ScannedValue => ({
   ...value,
   candidates: [],
   conversations: []
 })
 
-const changed = (change: (recorder: Recorder["Service"]) => Partial<Recorder["Service"]>) =>
+const modified = (change: (recorder: Recorder["Service"]) => Partial<Recorder["Service"]>) =>
   Layer.effect(
     Recorder,
     Effect.map(Recorder, (recorder) => ({ ...recorder, ...change(recorder) }))
   ).pipe(Layer.provide(Recorder.layer))
 
-/** The same recorder, but for pieces. */
-export const pieces = changed((recorder) => ({
+/** A recorder without deduplication. */
+export const recorderWithoutPieces = modified((recorder) => ({
   knownPrefixesOf: () => PieceScanner.noKnownPrefixes,
   createEvent: (event) => {
     const { inputs, output, text } = event.payload
@@ -35,14 +35,14 @@ export const pieces = changed((recorder) => ({
   }
 }))
 
-/** Every event is decoded, checked and marked by the route before it comes here, and is thrown away. */
-export const recorder = changed(() => ({
+/** A recorder that discards each event after the route has decoded, validated and scanned it. */
+export const discardingRecorder = modified(() => ({
   createEvent: () =>
     Effect.map(DateTime.now, (receivedAt) => ({ id: EventId.make(randomUUID()), receivedAt, isReplay: false }))
 }))
 
-/** Takes every batch, and keeps nothing of it; below the recorder, the writer and what it remembers of sessions. */
-export const storage = Layer.effect(
+/** A storage that discards each batch: recorder, group commit and session cache work as usual. */
+export const discardingStorage = Layer.effect(
   Storage,
   Effect.map(Storage, (memory) => {
     const numbers = new Map<string, number>()
@@ -61,18 +61,18 @@ export const storage = Layer.effect(
 ).pipe(Layer.provide(MemoryStorage.layer))
 
 export const batchesOfOne: (typeof CommitLimits)["Service"] = {
-  // Slow as it is, nobody is refused for having waited.
+  // A long wait limit, so that no event is refused although this is slow.
   queue: { ...defaultCommitLimits.queue, waitMs: 60_000 },
   maxBodyBytes: defaultCommitLimits.maxBodyBytes,
   batch: { ...defaultCommitLimits.batch, events: 1 }
 }
 
-/** Connections of the pool that Postgres is reached by; to SQLite there is one that writes. */
+/** Connections of the Postgres pool. SQLite has one writer. */
 const connections = { Postgres: 10, SQLite: 1 } as const
 
-/** As many transactions at once as there are connections: without group commit, nothing else would be fair. */
-export const oneAtATime = ({ kind, storage }: Pick<Databases.Database, "kind" | "storage">) =>
+/** As many concurrent transactions as connections, for a fair comparison without group commit. */
+export const oneTransactionPerConnection = ({ kind, storage }: Pick<Databases.Database, "kind" | "storage">) =>
   Layer.effect(
     Storage,
-    Effect.map(Storage, (kept) => ({ ...kept, appendConcurrency: connections[kind] }))
+    Effect.map(Storage, (base) => Storage.of({ ...base, appendConcurrency: connections[kind] }))
   ).pipe(Layer.provide(storage))
