@@ -101,9 +101,21 @@ const collectDecompressed = (source: BodySource, encodings: ReadonlyArray<Encodi
     catch: (error) => failureOf(error, `The body is not valid ${encodings.join(", ")}`)
   }).pipe(Effect.catch((error) => (hasClientGone(source) ? Effect.interrupt : Effect.fail(error))))
 
-/** A refused request must still be answered over its connection, which its stream would otherwise destroy. */
-const chunksOf = (source: Exclude<BodySource, Uint8Array>): AsyncIterable<Uint8Array> =>
-  source instanceof IncomingMessage ? source.iterator({ destroyOnReturn: false }) : source
+/**
+ * The chunks of a request, without destroying it when they are read no further: a request that is refused is answered over
+ * its connection.
+ */
+const chunksOf = async function* (source: Exclude<BodySource, Uint8Array>): AsyncIterable<Uint8Array> {
+  if (!(source instanceof IncomingMessage)) return yield* source
+  const iterator = source.iterator({ destroyOnReturn: false })
+  try {
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+      yield next.value as Uint8Array
+    }
+  } finally {
+    await iterator.return?.()
+  }
+}
 
 /** Collects what a host has done to the stream of first, so that the rest works on bytes. */
 const untouched = Effect.fnUntraced(function* (source: BodySource, maxBytes: number, permit: Permit) {
