@@ -1,6 +1,6 @@
 /**
- * Storage over any database that `effect/sql` supports. All differences between dialects are in `dialect/`, and in the DDL in
- * `migrations/`.
+ * Storage over a `SqlClient` for SQLite, Postgres, or a database compatible with one of them. All differences between the
+ * dialects are in `dialect/`, and in the DDL in `migrations/`.
  */
 import { Storage } from "@tachograph/core"
 import { Effect, Layer } from "effect"
