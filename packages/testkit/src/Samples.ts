@@ -15,6 +15,12 @@ import {
 import { DateTime, Effect } from "effect"
 import { createHash } from "node:crypto"
 
+/** The project of the samples, unless a case names another. */
+export const project = ProjectId.make("default")
+
+/** The highest pack number that the storage port allows. */
+export const maxPack = 2 ** 31 - 1
+
 /** An event id that sorts by `seed`, then by `n`. `seed` is below 10,000, `n` below 100,000,000. */
 export const eventId = (n: number, seed = 0): EventId =>
   EventId.make(`01900000-0000-7000-8000-${String(seed).padStart(4, "0")}${String(n).padStart(8, "0")}`)
@@ -27,9 +33,9 @@ const nulls = Object.fromEntries(
 export const appendEvent = (
   id: EventId,
   fields: Partial<EventSummary> = {},
-  project: ProjectId = ProjectId.make("default")
+  inProject: ProjectId = project
 ): AppendEvent => ({
-  project,
+  project: inProject,
   summary: new EventSummary({
     ...nulls,
     id,

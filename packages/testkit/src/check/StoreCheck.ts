@@ -13,7 +13,7 @@ import {
 } from "@tachograph/core"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { maxPack } from "../storage/Cases.ts"
+import { maxPack } from "../Samples.ts"
 import * as Format from "./Format.ts"
 import { type Checked, foundIn, type Packs, SessionCheck, sum } from "./SessionCheck.ts"
 

@@ -8,8 +8,7 @@ import {
   type SweepRequest
 } from "@tachograph/core"
 import { Effect } from "effect"
-import { appendEvent, eventId, sharedPiece } from "../Samples.ts"
-import { maxPack, project } from "../storage/Cases.ts"
+import { appendEvent, eventId, maxPack, project, sharedPiece } from "../Samples.ts"
 
 export type Service = Storage["Service"]
 

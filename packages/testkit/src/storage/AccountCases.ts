@@ -2,8 +2,8 @@
 import { AgentName, ProjectId, SessionId } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
 import { expect } from "vitest"
-import { append, appendEvent, eventId } from "../Samples.ts"
-import { other, project, type Test } from "./Cases.ts"
+import { append, appendEvent, eventId, project } from "../Samples.ts"
+import { other, type Test } from "./Cases.ts"
 
 export const define = (test: Test) => {
   test("grants a lease to one holder at a time", (storage) =>

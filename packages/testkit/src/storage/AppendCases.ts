@@ -2,8 +2,8 @@
 import { AgentName, type AppendEvent, type NewPack, SessionId, type Storage } from "@tachograph/core"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { append, appendEvent, eventId, sharedPiece } from "../Samples.ts"
-import { other, project, tagOf, type Test } from "./Cases.ts"
+import { append, appendEvent, eventId, project, sharedPiece } from "../Samples.ts"
+import { other, tagOf, type Test } from "./Cases.ts"
 import * as StoreCheck from "../check/StoreCheck.ts"
 
 const s1 = SessionId.make("s1")

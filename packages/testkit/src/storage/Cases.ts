@@ -5,7 +5,6 @@ import { DateTime, Effect } from "effect"
 /** Defines a case with an empty storage of its own. */
 export type Test = (title: string, body: (storage: Storage["Service"]) => Effect.Effect<unknown, unknown>) => void
 
-export const project = ProjectId.make("default")
 export const other = ProjectId.make("other")
 export const bot = AgentName.make("bot")
 export const now = DateTime.makeUnsafe("2026-01-02T03:04:05.678Z")
@@ -13,6 +12,3 @@ export const later = DateTime.makeUnsafe("2026-01-03T00:00:00.000Z")
 
 export const tagOf = <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
-
-/** The highest pack number that the storage port allows. */
-export const maxPack = 2 ** 31 - 1

@@ -3,7 +3,8 @@ import { CurrentProject, type EventId, PersonId, ProjectId, Recorder, SessionId,
 import { Effect, Fiber } from "effect"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"
-import { project, tagOf, type Test } from "./Cases.ts"
+import { project } from "../Samples.ts"
+import { tagOf, type Test } from "./Cases.ts"
 import * as StoreCheck from "../check/StoreCheck.ts"
 import { failingAt } from "../check/FailingStorage.ts"
 

@@ -11,8 +11,8 @@ import {
 import { Effect, Fiber } from "effect"
 import fc from "fast-check"
 import { expect } from "vitest"
-import { append, appendEvent, eventId } from "../Samples.ts"
-import { bot, later, now, other, project, tagOf, type Test } from "./Cases.ts"
+import { append, appendEvent, eventId, project } from "../Samples.ts"
+import { bot, later, now, other, tagOf, type Test } from "./Cases.ts"
 
 const event = (n: number, fields: Partial<EventSummary> = {}, inProject = project) =>
   appendEvent(eventId(n), fields, inProject)

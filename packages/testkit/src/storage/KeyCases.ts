@@ -11,8 +11,8 @@ import {
 import { DateTime, Effect, Exit } from "effect"
 import { createHash } from "node:crypto"
 import { expect } from "vitest"
-import { appendEvent } from "../Samples.ts"
-import { now, other, project, type Test } from "./Cases.ts"
+import { appendEvent, project } from "../Samples.ts"
+import { now, other, type Test } from "./Cases.ts"
 import * as StoreCheck from "../check/StoreCheck.ts"
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest()

@@ -2,8 +2,8 @@
 import { type NewPack, type PackRanges, SessionId, type Storage } from "@tachograph/core"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { append, appendEvent, eventId, sharedPiece } from "../Samples.ts"
-import { maxPack, other, project, type Test } from "./Cases.ts"
+import { append, appendEvent, eventId, maxPack, project, sharedPiece } from "../Samples.ts"
+import { other, type Test } from "./Cases.ts"
 
 const s1 = SessionId.make("s1")
 

@@ -2,8 +2,8 @@
 import { ProjectId, SessionId } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
 import { expect } from "vitest"
-import { append, eventId, sharedPiece } from "../Samples.ts"
-import { now, other, project, tagOf, type Test } from "./Cases.ts"
+import { append, eventId, project, sharedPiece } from "../Samples.ts"
+import { now, other, tagOf, type Test } from "./Cases.ts"
 import * as StoreCheck from "../check/StoreCheck.ts"
 import { eventIn, names, numberOf, p1, p2, removed, sweep } from "../check/SweepSteps.ts"
 

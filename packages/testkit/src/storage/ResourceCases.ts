@@ -10,8 +10,8 @@ import {
 } from "@tachograph/core"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { eventId } from "../Samples.ts"
-import { bot, later, now, other, project, tagOf, type Test } from "./Cases.ts"
+import { eventId, project } from "../Samples.ts"
+import { bot, later, now, other, tagOf, type Test } from "./Cases.ts"
 
 /** Text with characters that databases reject or change. */
 const awkward = "\u0000 \ud800 'quoted' \"é\" 😀 \\"

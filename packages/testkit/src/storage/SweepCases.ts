@@ -2,8 +2,8 @@
 import { type Erasable, PersonId, ProjectId, SessionId, type SweepPacks, type SweepRequest } from "@tachograph/core"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { append, appendEvent, eventId } from "../Samples.ts"
-import { other, project, tagOf, type Test } from "./Cases.ts"
+import { append, appendEvent, eventId, project } from "../Samples.ts"
+import { other, tagOf, type Test } from "./Cases.ts"
 import * as StoreCheck from "../check/StoreCheck.ts"
 import { eventIn, numberOf, p1, p2, removed, s1, shown, sweep } from "../check/SweepSteps.ts"
 
