@@ -4,7 +4,7 @@
  */
 import type { ProjectId } from "@tachograph/core"
 import { Context, type Effect } from "effect"
-import type { Answer } from "../response/Answer.ts"
+import type { Answer } from "./response/Answer.ts"
 
 /** A request whose path is matched, whose sender is authorized, and whose body is complete. */
 export interface Exchange {

@@ -1,17 +1,17 @@
 /** The engine on the thread of the server. */
 import type { Recorder, Storage } from "@tachograph/core"
 import { Effect, Layer } from "effect"
+import { Engine } from "../Engine.ts"
 import * as Agents from "../handlers/Agents.ts"
 import * as AgentVersions from "../handlers/AgentVersions.ts"
 import * as Events from "../handlers/Events.ts"
 import * as Fingerprints from "../handlers/Fingerprints.ts"
+import type { Operation } from "../handlers/Operation.ts"
 import * as People from "../handlers/People.ts"
 import * as Sessions from "../handlers/Sessions.ts"
 import * as StorageUse from "../handlers/StorageUse.ts"
 import * as System from "../handlers/System.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
-import { Engine } from "./Engine.ts"
-import type { Operation } from "./Operation.ts"
 import * as Pages from "./Pages.ts"
 
 const groups = [

@@ -4,8 +4,8 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar, OpenApi } from "effect/http-api"
 import { BasePath } from "../BasePath.ts"
+import type { Operation } from "../handlers/Operation.ts"
 import * as Answer from "../response/Answer.ts"
-import type { Operation } from "./Operation.ts"
 
 /** Renders the page, which weighs megabytes: only when it is first asked for. */
 const renderDocs = (api: typeof TachographApi) =>

@@ -2,7 +2,7 @@
 import { Events } from "@tachograph/api"
 import { CurrentProject, Errors, Recorder } from "@tachograph/core"
 import { Effect } from "effect"
-import type { Exchange } from "../engine/Engine.ts"
+import type { Exchange } from "../Engine.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as EventDecoder from "./EventDecoder.ts"
 import * as EventResponse from "./EventResponse.ts"

@@ -13,7 +13,7 @@ import {
   type Storage
 } from "@tachograph/core"
 import { Context, Effect, Layer } from "effect"
-import { Engine } from "../engine/Engine.ts"
+import { Engine } from "../Engine.ts"
 import * as LocalEngine from "../engine/LocalEngine.ts"
 import * as Answer from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"

@@ -4,7 +4,7 @@ import type { Scope } from "@tachograph/core"
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 
-export interface Route {
+interface Route {
   /** The endpoint's name in the contract, or the name of a page beside it. */
   readonly endpoint: string
   /** A key needs one of them; undefined where no key is needed. */

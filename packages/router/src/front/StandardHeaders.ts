@@ -2,7 +2,7 @@
 import type { Answer } from "../response/Answer.ts"
 
 /** Seconds until a retry, with jitter so that clients do not all return at once. */
-export const retryAfter = (): string => String(1 + Math.floor(3 * Math.random()))
+const retryAfter = (): string => String(1 + Math.floor(3 * Math.random()))
 
 /** No cache may keep the answer. */
 export const noStore = { "cache-control": "no-store" } as const

@@ -1,7 +1,7 @@
 import { Events } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
-import * as Operation from "../engine/Operation.ts"
+import * as Operation from "./Operation.ts"
 import * as CreateEvent from "../events/CreateEvent.ts"
 import * as EventResponse from "../events/EventResponse.ts"
 

@@ -2,7 +2,7 @@ import type { Fingerprints } from "@tachograph/api"
 import { Fingerprint, Recorder } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { Effect } from "effect"
-import * as Operation from "../engine/Operation.ts"
+import * as Operation from "./Operation.ts"
 
 type Body = typeof Fingerprints.CreateFingerprint.Type
 

@@ -6,11 +6,11 @@ import { type ErrorDetail, TachographApi, ValidationFailure } from "@tachograph/
 import { CurrentProject } from "@tachograph/core"
 import { Effect, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
+import type { Exchange } from "../Engine.ts"
 import * as Answer from "../response/Answer.ts"
 import * as ErrorInput from "../validation/ErrorInput.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as ValidationDetail from "../validation/ValidationDetail.ts"
-import type { Exchange } from "./Engine.ts"
 
 type Groups = (typeof TachographApi)["groups"]
 
@@ -26,7 +26,7 @@ interface Input<Endpoint> {
 }
 
 /** Answers the value of the contract, which is encoded then, or an answer. */
-export type Handler<Endpoint> = (
+type Handler<Endpoint> = (
   input: Input<Endpoint>
 ) => Effect.Effect<TypeOf<HttpApiEndpoint.Success<Endpoint>> | Encoded, HttpApiEndpoint.Errors<Endpoint>>
 

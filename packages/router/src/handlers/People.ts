@@ -1,7 +1,7 @@
 import type { People } from "@tachograph/api"
 import { JsonText, type Person, Recorder, Scan } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
-import * as Operation from "../engine/Operation.ts"
+import * as Operation from "./Operation.ts"
 import * as Answer from "../response/Answer.ts"
 
 /** The text of the properties in the body's text; `{}` if there are none. */

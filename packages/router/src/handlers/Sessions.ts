@@ -1,6 +1,6 @@
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
-import * as Operation from "../engine/Operation.ts"
+import * as Operation from "./Operation.ts"
 
 export const operations = Effect.map(Recorder, (recorder) =>
   Operation.group("sessions", {

@@ -1,7 +1,7 @@
 import { StorageUse } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
-import * as Operation from "../engine/Operation.ts"
+import * as Operation from "./Operation.ts"
 
 export const operations = Effect.map(Recorder, (recorder) =>
   Operation.group("storage", {

@@ -1,6 +1,6 @@
 import { Storage } from "@tachograph/core"
 import { Effect } from "effect"
-import * as Operation from "../engine/Operation.ts"
+import * as Operation from "./Operation.ts"
 import * as Answer from "../response/Answer.ts"
 import { MetricsText } from "../response/MetricsText.ts"
 

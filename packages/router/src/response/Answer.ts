@@ -2,7 +2,7 @@
 import type { ErrorDetail } from "@tachograph/api"
 
 /** Which error an answer is. Known where the error is made, so that nothing parses an answer to learn it. */
-export interface Refusal {
+interface Refusal {
   /** The error's `type` on the wire; `validation-error` for the error that has a `detail` instead. */
   readonly type: string
   readonly detail?: ReadonlyArray<ErrorDetail> | undefined

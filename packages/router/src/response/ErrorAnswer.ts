@@ -32,7 +32,7 @@ export const of = (error: unknown): Answer.Answer | undefined => {
   return status === undefined ? undefined : Answer.refuse(status, (error as ExpectedError)._tag)
 }
 
-export const internal = (requestId: string): Answer.Answer => Answer.refuse(500, "internal", {}, { id: requestId })
+const internal = (requestId: string): Answer.Answer => Answer.refuse(500, "internal", {}, { id: requestId })
 
 /** Answers every failure. An interruption stays one: the client has gone, or the server ends. */
 export const make = (): (<E>(
