@@ -2,7 +2,7 @@
 import { Context } from "effect"
 
 /** A bound on events and on the bytes of their bodies. One event alone always fits, whatever its size. */
-export interface CommitLimit {
+interface CommitLimit {
   readonly events: number
   readonly bytes: number
 }
