@@ -1,7 +1,8 @@
-/** A `node:http` server around a handler, for the length of a test. */
+/** Runs a `node:http` server around a handler until the end of the test. */
 import { HttpClient } from "@tachograph/testkit"
 import { createServer, request, type RequestListener } from "node:http"
-import { type AddressInfo, connect } from "node:net"
+import { type AddressInfo, connect, type Socket } from "node:net"
+import { setImmediate } from "node:timers/promises"
 import { onTestFinished } from "vitest"
 
 export interface Served {
@@ -9,8 +10,11 @@ export interface Served {
   readonly port: number
 }
 
+/** The server's end of each connection, by the client's port. */
+const accepted = new Map<number, Socket>()
+
 export const served = async (listener: RequestListener): Promise<Served> => {
-  const server = createServer(listener)
+  const server = createServer(listener).on("connection", (socket) => accepted.set(socket.remotePort!, socket))
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   onTestFinished(() => {
     server.close()
@@ -20,7 +24,7 @@ export const served = async (listener: RequestListener): Promise<Served> => {
   return Object.assign(HttpClient.at(`http://127.0.0.1:${port}`), { port })
 }
 
-/** Says how many bytes it will send to a path, and sends none of them. */
+/** Sends a request with the content length `bytes`, but no body. */
 export const announced = ({ port }: Served, path: string, headers: Record<string, string>, bytes: number) =>
   new Promise<Response>((resolve, reject) => {
     const options = { host: "127.0.0.1", port, path, method: "POST", headers: { ...headers, "content-length": bytes } }
@@ -36,14 +40,15 @@ export const announced = ({ port }: Served, path: string, headers: Record<string
     sent.on("error", reject).flushHeaders()
   })
 
-/** Sends bytes as they are and resolves with all that comes back until the connection ends. */
+/** Sends each part once the server has read the previous one. Returns everything received until the connection ends. */
 export const exchange = (port: number, ...parts: ReadonlyArray<string>) =>
   new Promise<string>((resolve, reject) => {
     let text = ""
     const socket = connect(port, "127.0.0.1", async () => {
       for (const part of parts) {
         socket.write(part)
-        await new Promise((done) => setTimeout(done, 20))
+        while (!socket.destroyed && accepted.get(socket.localPort!)?.bytesRead !== socket.bytesWritten)
+          await setImmediate()
       }
     })
     socket.on("data", (chunk) => (text += String(chunk)))

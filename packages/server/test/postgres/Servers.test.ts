@@ -127,8 +127,12 @@ describe("tachograph over Postgres", () => {
     expect(JSON.parse(usage.stdout)).toMatchObject([{ project: "default", events: sent.length }])
     const erased = await client.call("DELETE", "/api/v1/people/driver-1")
     expect(erased.body).toMatchObject({ events: sent.length, sessions: 1 })
-    // Retention begins 10 s after the start, and would log statements that the role may not run.
-    await new Promise((done) => setTimeout(done, 11_000))
+    // Retention starts 10 s after the server, and logs statements that the role may not run. It takes the lease, then releases it.
+    const leaseChanges = async () =>
+      /^tachograph_storage_operation_seconds_count\{.*operation="takeLease".*\} (\d+)$/m.exec(
+        (await client.get("/metrics")).text
+      )?.[1]
+    await expect.poll(leaseChanges, { timeout: 60_000, interval: 200 }).toBe("2")
     expect((await server.stop()).stderr).toBe("")
     const vacuums = documented("storage.md", "VACUUM")
     expect(vacuums).toHaveLength(2)
