@@ -17,19 +17,18 @@ export interface LambdaHandler {
 }
 
 /** An error with the same headers as every response of Tachograph. */
-const errorResponse = (status: number, type: string, extraHeaders: Record<string, string> = {}) =>
-  Response.json(
-    { type },
-    {
-      status,
-      headers: {
-        "cache-control": "no-store",
-        "x-content-type-options": "nosniff",
-        "x-request-id": randomUUID(),
-        ...extraHeaders
-      }
-    }
-  )
+const errorResponse = (status: number, type: string, extraHeaders: Record<string, string> = {}) => {
+  const body = JSON.stringify({ type })
+  const headers = {
+    "cache-control": "no-store",
+    "content-length": String(body.length),
+    "content-type": "application/json",
+    "x-content-type-options": "nosniff",
+    "x-request-id": randomUUID(),
+    ...extraHeaders
+  }
+  return new Response(body, { status, headers })
+}
 
 const respond = async (call: LambdaEvent.HttpCall, tachograph: Tachograph | undefined): Promise<Response> => {
   if (tachograph === undefined) return errorResponse(503, "storage-unavailable", { "retry-after": "1" })

@@ -21,6 +21,7 @@ const health = () => Events.eventOf("url", new Request("http://localhost/health"
 /** The headers of every response. */
 const commonHeaders = {
   "cache-control": "no-store",
+  "content-length": expect.stringMatching(/^\d+$/),
   "content-type": "application/json",
   "x-content-type-options": "nosniff",
   "x-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/)

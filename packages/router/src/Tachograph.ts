@@ -1,5 +1,5 @@
 /** The recorder as a function that returns promises: a few lines over the layers that Effect applications compose. */
-import { ApiKeys, isStaticKey, Recorder, type Storage, staticKeyRule } from "@tachograph/core"
+import { ApiKeys, Errors, isStaticKey, Recorder, type Storage, staticKeyRule } from "@tachograph/core"
 import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -9,11 +9,13 @@ import * as BasePath from "./BasePath.ts"
 import { Front } from "./front/Front.ts"
 import * as Paths from "./front/Paths.ts"
 import { defaultMaxBody, MaxBodyBytes } from "./front/RequestBody.ts"
-import { noStore } from "./front/StandardHeaders.ts"
+import { addStandardHeaders } from "./front/StandardHeaders.ts"
 import { InFlight } from "./mounts/InFlight.ts"
 import * as InProcess from "./mounts/InProcess.ts"
 import * as Node from "./mounts/Node.ts"
 import * as Web from "./mounts/Web.ts"
+import type { Answer } from "./response/Answer.ts"
+import * as ErrorAnswer from "./response/ErrorAnswer.ts"
 import * as TachographError from "./TachographError.ts"
 
 interface CommonOptions<E> {
@@ -97,12 +99,15 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
   }
 
   return {
-    fetch: (request) => (closing === undefined ? inFlight.add(() => web(request)) : Promise.resolve(closedResponse())),
+    fetch: async (request) => {
+      if (closing === undefined) return inFlight.add(() => web(request))
+      return Web.toResponse(request.method, closedAnswer(base, request.url))
+    },
     node: (request, response, next) => {
       if (next !== undefined && !isOurs(base, request.url ?? "/")) return next()
       // The client may have disconnected while the host worked on its request.
       if (response.closed) return
-      if (closing !== undefined) return void response.writeHead(503, closedHeaders()).end(closedBody)
+      if (closing !== undefined) return Node.write(response, closedAnswer(base, request.url!))
       void inFlight.add(() => new Promise((resolve) => response.once("close", resolve)))
       return node(request, response)
     },
@@ -145,12 +150,8 @@ const isOurs = (base: string, url: string): boolean => {
 
 const mounts = Effect.all({ node: Node.make, web: Web.make })
 
-const closedBody = JSON.stringify({ type: "storage-unavailable" })
-const closedHeaders = () => ({
-  "content-type": "application/json",
-  "retry-after": "1",
-  "x-request-id": randomUUID(),
-  "x-content-type-options": "nosniff",
-  ...noStore
-})
-const closedResponse = () => new Response(closedBody, { status: 503, headers: closedHeaders() })
+const storageUnavailable = ErrorAnswer.of(new Errors.StorageUnavailable({ cause: undefined }))!
+
+/** The answer to every request after closing. */
+const closedAnswer = (base: string, target: string): Answer =>
+  addStandardHeaders(storageUnavailable, randomUUID(), BasePath.below(base, BasePath.targetIn(target)))

@@ -126,7 +126,7 @@ describe("createTachograph", () => {
     await closing
     await tachograph.close()
     const late = await client.get("/health")
-    expect([late.status, late.headers.get("retry-after")]).toEqual([503, "1"])
+    expect([late.status, late.headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^[123]$/)])
   })
 
   it("does the same in a Node server", async () => {

@@ -148,7 +148,7 @@ const make = Effect.gen(function* () {
 
   const finish = (state: RequestState.RequestState, url: string | undefined, answer: Answer.Answer): Answer.Answer => {
     if (state.isHttp) logAccess(state, answer)
-    return addStandardHeaders(answer, state.id, url !== undefined && url.startsWith("/api/"))
+    return addStandardHeaders(answer, state.id, url)
   }
 
   return Front.of({

@@ -4,18 +4,15 @@ import type { Answer } from "../response/Answer.ts"
 /** Seconds until a retry, with jitter so that clients do not all return at once. */
 const retryAfter = (): string => String(1 + Math.floor(3 * Math.random()))
 
-/** No cache may keep the answer. */
-export const noStore = { "cache-control": "no-store" } as const
-
-/** `isData` is true for the paths below `/api/`. */
-export const addStandardHeaders = (answer: Answer, requestId: string, isData: boolean): Answer => {
+/** `path` is below the base path; undefined if the request's path is not below it. */
+export const addStandardHeaders = (answer: Answer, requestId: string, path: string | undefined): Answer => {
   const headers: Record<string, string> = {
     ...answer.headers,
     "x-request-id": requestId,
     "x-content-type-options": "nosniff"
   }
   if (answer.status !== 204) headers["content-length"] = String(Buffer.byteLength(answer.body))
-  if (isData) Object.assign(headers, noStore)
+  if (path?.startsWith("/api/")) headers["cache-control"] = "no-store"
   if (answer.status === 401) headers["www-authenticate"] = "Bearer"
   if (answer.status === 503) headers["retry-after"] = retryAfter()
   return { ...answer, headers }

@@ -7,8 +7,8 @@ import type { Answer } from "../response/Answer.ts"
 /** Answers every request, with a 404 if its path is not of the contract. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-const write = (response: ServerResponse, { body, headers, status }: Answer): void => {
-  // The host may have answered in the meantime, for example because of a timeout of its own.
+export const write = (response: ServerResponse, { body, headers, status }: Answer): void => {
+  // The host may have answered already, for example because of a timeout of its own.
   if (response.headersSent) return
   response.writeHead(status, headers).end(body)
 }

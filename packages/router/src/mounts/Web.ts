@@ -9,7 +9,7 @@ export type WebHandler = (request: Request) => Promise<Response>
 /** Statuses whose responses have no body. */
 const isBodiless = (method: string, status: number): boolean => method === "HEAD" || status === 204
 
-const toResponse = (method: string, { body, headers, status }: Answer): Response =>
+export const toResponse = (method: string, { body, headers, status }: Answer): Response =>
   new Response(isBodiless(method, status) ? null : (body as string | Uint8Array<ArrayBuffer>), { status, headers })
 
 /** A body that the host has read, or is reading, fails here, where it is answered. */
