@@ -57,37 +57,44 @@ describe("An incomplete body", () => {
   })
 })
 
-describe("Size", () => {
+/** Starts a server for all tests of a `describe`. */
+const sharedServer = (...args: ReadonlyArray<string>) => {
   let server: Running
   beforeAll(async () => {
-    server = await serve(["--port", "0", "--storage", "memory:"], { env })
+    server = await serve(["--port", "0", "--storage", "memory:", ...args], { env })
   })
   afterAll(async () => {
     await server.stop()
   })
+  return () => server
+}
+
+describe("Size", () => {
+  const server = sharedServer()
+  const small = sharedServer("--max-body", "64KiB")
 
   /** Peak memory of the server process in bytes; 0 except on Linux. */
   const peak = () => {
-    const file = `/proc/${server.pid}/status`
+    const file = `/proc/${server().pid}/status`
     return existsSync(file) ? 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(file, "utf8"))![1]) : 0
   }
 
   it("rejects bodies above 32 MiB, with at most twice that much memory", async () => {
-    for (let n = 0; n < 20; n++) await send(server.url, bodyOf(1_000))
+    for (let n = 0; n < 20; n++) await send(server().url, bodyOf(1_000))
     const before = peak()
-    expect(await send(server.url, bodyOf(limit + 1))).toEqual(tooLarge)
-    expect(await send(server.url, chunks(100_000_000))).toEqual(tooLarge)
+    expect(await send(server().url, bodyOf(limit + 1))).toEqual(tooLarge)
+    expect(await send(server().url, chunks(100_000_000))).toEqual(tooLarge)
     // 100 gzip members of 100 million zeros: 10 MB that expand to 10 GB.
     const member = gzipSync(Buffer.alloc(100_000_000))
     const bomb = Buffer.concat(Array.from({ length: 100 }, () => member))
     expect(bomb.length).toBeLessThan(limit)
-    expect(await send(server.url, bomb, { "content-encoding": "gzip" })).toEqual(tooLarge)
+    expect(await send(server().url, bomb, { "content-encoding": "gzip" })).toEqual(tooLarge)
     expect(peak() - before).toBeLessThanOrEqual(2 * limit)
   })
 
   it("accepts 32 MiB, and one byte less", async () => {
-    expect(await send(server.url, bodyOf(limit))).toEqual([200, undefined])
-    expect(await send(server.url, bodyOf(limit - 1))).toEqual([200, undefined])
+    expect(await send(server().url, bodyOf(limit))).toEqual([200, undefined])
+    expect(await send(server().url, bodyOf(limit - 1))).toEqual([200, undefined])
   })
 
   it.each([
@@ -99,34 +106,26 @@ describe("Size", () => {
     ["GZIP", gzipSync],
     ["identity", (body: string) => Buffer.from(body)]
   ])("applies the limit to the decompressed size of %s", async (encoding, compress) => {
-    const small = await serve(["--port", "0", "--storage", "memory:", "--max-body", "64KiB"], { env })
     const sized = (bytes: number) =>
-      send(small.url, new Uint8Array(compress(bodyOf(bytes))), { "content-encoding": encoding })
+      send(small().url, new Uint8Array(compress(bodyOf(bytes))), { "content-encoding": encoding })
     expect(await sized(65_536)).toEqual([200, undefined])
     expect(await sized(65_537)).toEqual(tooLarge)
     const broken = new Uint8Array(compress(bodyOf(2_000))).subarray(0, 20)
-    expect((await send(small.url, broken, { "content-encoding": encoding }))[0]).toBe(422)
-    await small.stop()
+    expect((await send(small().url, broken, { "content-encoding": encoding }))[0]).toBe(422)
   })
 
   it("decodes up to two encodings, and rejects more and unknown ones", async () => {
     const twice = new Uint8Array(gzipSync(brotliCompressSync(bodyOf(1_000))))
-    expect(await send(server.url, twice, { "content-encoding": "br, gzip" })).toEqual([200, undefined])
+    expect(await send(server().url, twice, { "content-encoding": "br, gzip" })).toEqual([200, undefined])
     for (const encoding of ["gzip, gzip, gzip", "compress", "constructor", "gzip;q=1"]) {
-      const answer = await send(server.url, bodyOf(100), { "content-encoding": encoding })
+      const answer = await send(server().url, bodyOf(100), { "content-encoding": encoding })
       expect(answer).toEqual([415, "unsupported-content-encoding"])
     }
   })
 })
 
 describe("Timeouts and connections", () => {
-  const slow = async (args: ReadonlyArray<string>, bytes: string) => {
-    const server = await serve(["--port", "0", "--storage", "memory:", ...args], { env })
-    const answer = await exchange(server.url, bytes, { timeoutMs: 10_000 })
-    const healthy = (await fetch(`${server.url}/health`)).status
-    await server.stop()
-    return [answer.closed, answer.statuses, healthy]
-  }
+  const impatient = sharedServer("--request-timeout", "1s")
 
   it.each([
     ["sends nothing", ""],
@@ -136,7 +135,9 @@ describe("Timeouts and connections", () => {
       `PUT /api/v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 100\r\n\r\n{"agent_name":`
     ]
   ])("disconnects a client that %s", async (_, bytes) => {
-    expect(await slow(["--request-timeout", "1s"], bytes)).toEqual([true, [408], 200])
+    const { closed, statuses } = await exchange(impatient().url, bytes, { timeoutMs: 10_000 })
+    expect([closed, statuses]).toEqual([true, [408]])
+    expect((await fetch(`${impatient().url}/health`)).status).toBe(200)
   })
 
   it("closes connections beyond --max-connections immediately", async () => {
