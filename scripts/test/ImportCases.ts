@@ -1,22 +1,31 @@
-/** What the import rules in .oxlintrc.json forbid and allow, by package. */
+/** What the import rules of oxlint.config.ts forbid and allow, by package and room. */
+import { messageOf, roomsByPackage } from "../lint/Rooms.ts"
 
-/** Modules imported by files of a folder, and the message that the rule reports, if any. */
+/** Modules imported by files of a folder, or by a file, and the message that the rule reports, if any. */
 interface Case {
-  readonly folder: string
+  readonly from: string
   readonly modules: ReadonlyArray<string>
   readonly message?: string
 }
 
-const forbids = (folder: string, message: string, ...modules: ReadonlyArray<string>): Case => ({
-  folder,
-  modules,
-  message
-})
-const allows = (folder: string, ...modules: ReadonlyArray<string>): Case => ({ folder, modules })
+const forbids = (from: string, message: string, ...modules: ReadonlyArray<string>): Case => ({ from, modules, message })
+const allows = (from: string, ...modules: ReadonlyArray<string>): Case => ({ from, modules })
 
 const byName = "Import another package by its name."
-const individually = "Import its modules individually."
-const noBarrel = "Import the module itself, not the barrel."
+const oneByOne = "Import the modules of @effect/platform-node one by one."
+const noBarrel = "Import the module itself, not the package's index."
+
+/** The cases of a package, for its `src` and for each of its rooms, whose overrides repeat the package's patterns. */
+const inPackage = (name: string, cases: (from: string) => ReadonlyArray<Case>): ReadonlyArray<Case> => [
+  ...cases(`packages/${name}/src`),
+  ...(roomsByPackage[name] ?? []).flatMap((room) => cases(`packages/${name}/src/${room.name}`))
+]
+
+/** The message for a room. The rooms that it may import have cases in ImportRules.test.ts. */
+const roomForbids = (name: string, roomName: string, ...modules: ReadonlyArray<string>): Case => {
+  const room = roomsByPackage[name]!.find((candidate) => candidate.name === roomName)!
+  return forbids(`packages/${name}/src/${roomName}`, messageOf(room), ...modules)
+}
 
 const libraries = [
   "core",
@@ -33,141 +42,170 @@ const libraries = [
 const forEveryPackage = [...libraries, "another"].flatMap((name): ReadonlyArray<Case> => {
   const src = `packages/${name}/src`
   return [
-    forbids(src, byName, "../../other/src/Thing.ts", "../../other/dist/Thing.js", "../../other/package.json"),
-    forbids(src, byName, "../node_modules/effect/dist/index.js"),
+    ...inPackage(name, (from) => [
+      forbids(from, byName, "../../other/src/Thing.ts", "../../other/dist/Thing.js", "../../other/package.json"),
+      forbids(from, byName, "../node_modules/effect/dist/index.js"),
+      forbids(from, noBarrel, "./index.ts", "./index.js", "./inner/index.ts", ".", "./", "../index.ts", ".."),
+      allows(from, "effect")
+    ]),
     forbids(`${src}/inner`, byName, "../../../other/src/Thing.ts"),
     forbids(`packages/${name}/test`, byName, "../../other/src/Thing.ts", "../../other/test/Thing.ts"),
-    forbids(src, noBarrel, "./index.ts", "./index.js", "./inner/index.ts", ".", "./"),
     forbids(`${src}/inner`, noBarrel, "../index.ts", ".."),
-    allows(src, "./Thing.ts", "./inner/Thing.ts", "../package.json", "effect"),
+    allows(src, "./Thing.ts", "./inner/Thing.ts", "../package.json"),
     allows(`packages/${name}/test`, "../src/index.ts", "../src/inner/Thing.ts", "./Thing.ts", "@tachograph/testkit")
   ]
 })
 
 export const cases: ReadonlyArray<Case> = [
   ...forEveryPackage,
-  ...["packages/router/src", "packages/server/src", "packages/lambda/src", "packages/testkit/src"].flatMap((folder) => [
-    forbids(folder, individually, "@effect/platform-node"),
-    allows(folder, "@effect/platform-node/NodeHttpServer")
-  ]),
-  forbids("packages/another/src", individually, "@effect/platform-node"),
-  forbids("packages/server/test", individually, "@effect/platform-node"),
-  forbids("examples/one/src", individually, "@effect/platform-node"),
+  ...["router", "server", "lambda", "testkit"].flatMap((name) =>
+    inPackage(name, (from) => [
+      forbids(from, oneByOne, "@effect/platform-node"),
+      allows(from, "@effect/platform-node/NodeHttpServer")
+    ])
+  ),
+  forbids("packages/another/src", oneByOne, "@effect/platform-node"),
+  forbids("packages/server/test", oneByOne, "@effect/platform-node"),
+  forbids("examples/one/src", oneByOne, "@effect/platform-node"),
   forbids("examples/one/src", byName, "../../../packages/core/src/Thing.ts", "../../other/src/Thing.ts"),
   forbids("scripts", byName, "../packages/core/src/Thing.ts"),
   allows("examples/one/src", "@tachograph/router", "@tachograph/storage-sqlite", "./Thing.ts"),
 
-  forbids("packages/core/src", "core imports no other package.", "@tachograph/core", "@tachograph/api"),
-  forbids(
-    "packages/core/src",
-    "core does not depend on HTTP, SQL or a platform.",
-    ...["effect/http", "effect/http/HttpRouter", "effect/http-api", "effect/http-api/HttpApi"],
-    ...["effect/sql", "effect/sql/SqlClient", "@effect/platform-node/NodeHttpServer"]
-  ),
-  forbids("packages/core/src", "core imports only node:crypto and node:zlib of Node.", "node:http", "node:fs/promises"),
-  allows("packages/core/src", "node:crypto", "node:zlib", "effect/Schema", "./domain/Thing.ts"),
-
-  forbids("packages/core/src/domain", byName, "../../../other/src/Thing.ts"),
-  forbids("packages/core/src/domain", noBarrel, "./index.ts", "../index.ts"),
-  forbids("packages/core/src/domain", "core imports no other package.", "@tachograph/api"),
-  forbids(
-    "packages/core/src/domain",
-    "core does not depend on HTTP, SQL or a platform.",
-    ...["effect/http", "effect/http/HttpRouter", "effect/sql", "effect/sql/SqlClient", "@effect/sql-pg"]
-  ),
-  forbids(
-    "packages/core/src/domain",
-    "The domain runs in a browser as part of the api package.",
-    "node:zlib",
-    "node:fs/promises"
-  ),
-  forbids(
-    "packages/core/src/domain",
-    "The domain imports only the domain: it runs in a browser as part of the api package.",
-    ...["../Thing.ts", "../payload/Thing.ts"]
-  ),
-  allows("packages/core/src/payload", "../domain/Thing.ts", "node:zlib"),
-
-  forbids(
-    "packages/api/src",
-    "api imports only core's domain of the other packages.",
-    ...["@tachograph/core", "@tachograph/api", "@tachograph/router", "@tachograph/storage-sql", "@tachograph/testkit"]
-  ),
-  forbids("packages/api/src", "api runs in a browser.", "node:crypto", "node:fs/promises"),
-  forbids(
-    "packages/api/src/groups",
-    "The contract has no handlers, no storage and no platform.",
-    ...["effect/sql", "effect/sql/SqlClient", "effect/http-api/HttpApiBuilder", "@effect/platform-node/NodeHttpServer"]
-  ),
-  allows("packages/api/src/groups", "@tachograph/core/domain/Agent", "effect/http", "../Thing.ts"),
-
-  forbids(
-    "packages/router/src",
-    "router imports only api and core, and no storage.",
-    ...["@tachograph/storage-sql", "@tachograph/storage-sqlite", "@tachograph/server", "@tachograph/router"]
-  ),
-  forbids(
-    "packages/router/src",
-    "router imports no storage.",
-    ...["effect/sql", "effect/sql/SqlClient", "@effect/sql-pg", "@effect/sql-pg/PgClient", "node:sqlite"]
-  ),
-  allows("packages/router/src", "@tachograph/api", "@tachograph/core", "@tachograph/core/domain/Agent", "node:http"),
-
-  forbids(
-    "packages/storage-sql/src",
-    "storage-sql imports only core.",
-    "@tachograph/storage-sqlite",
-    "@tachograph/api"
-  ),
-  forbids(
-    "packages/storage-sql/src",
-    "storage-sql does not depend on a transport, a platform or a driver.",
-    ...["effect/http", "effect/http/HttpRouter", "@effect/sql-pg", "node:sqlite", "node:fs/promises"]
-  ),
-  allows("packages/storage-sql/src", "@tachograph/core", "@tachograph/core/domain/Agent", "effect/sql"),
-
-  ...["packages/storage-sqlite/src", "packages/storage-postgres/src"].flatMap((folder) => [
+  ...inPackage("core", (from) => [
+    forbids(from, "core imports no other package.", "@tachograph/core", "@tachograph/api"),
     forbids(
-      folder,
+      from,
+      "core is independent of HTTP, SQL and platforms.",
+      ...["effect/http", "effect/http/HttpRouter", "effect/http-api", "effect/http-api/HttpApi"],
+      ...["effect/sql", "effect/sql/SqlClient", "@effect/platform-node/NodeHttpServer", "@effect/sql-pg"]
+    ),
+    forbids(from, "The only Node modules that core imports are crypto and zlib.", "node:http", "node:fs/promises"),
+    allows(from, "effect/Schema"),
+    ...(from.endsWith("/domain") ? [] : [allows(from, "node:crypto", "node:zlib")])
+  ]),
+  allows("packages/core/src", "./domain/Thing.ts"),
+  forbids(
+    "packages/core/src/domain",
+    "The domain runs in a browser, as a part of api.",
+    ...["node:crypto", "node:zlib", "node:fs/promises"]
+  ),
+  roomForbids("core", "domain", "../Thing.ts", "../payload/Thing.ts", "../Storage.ts"),
+  roomForbids("core", "payload/format", "../Thing.ts", "../scan/Thing.ts", "../../Storage.ts"),
+  roomForbids("core", "payload/scan", "../Thing.ts", "../../record/Thing.ts"),
+  roomForbids("core", "payload", "../Storage.ts", "../sessions/Thing.ts"),
+  roomForbids("core", "Storage.ts", "./sessions/Thing.ts", "./memory/Thing.ts", "./Recorder.ts"),
+  roomForbids("core", "sessions", "../record/Thing.ts", "../read/Thing.ts"),
+  forbids("packages/core/src/sessions", noBarrel, "../payload/index.ts", "../domain/index.ts"),
+  roomForbids("core", "record", "../memory/Thing.ts", "../read/Thing.ts", "../Recorder.ts"),
+  roomForbids("core", "read", "../record/Thing.ts", "../Recorder.ts"),
+  roomForbids("core", "erase", "../memory/Thing.ts", "../read/Thing.ts"),
+
+  ...inPackage("api", (from) => [
+    forbids(
+      from,
+      "api imports core/domain and no other package.",
+      ...["@tachograph/core", "@tachograph/api", "@tachograph/router", "@tachograph/storage-sql", "@tachograph/testkit"]
+    ),
+    forbids(from, "api runs in a browser.", "node:crypto", "node:fs/promises")
+  ]),
+  ...["packages/api/src", "packages/api/src/groups"].flatMap((from) => [
+    forbids(
+      from,
+      "The contract is independent of handlers, storages and platforms.",
+      ...[
+        "effect/sql",
+        "effect/sql/SqlClient",
+        "effect/http-api/HttpApiBuilder",
+        "@effect/platform-node/NodeHttpServer"
+      ]
+    ),
+    allows(from, "@tachograph/core/domain/Agent", "effect/http", "../Thing.ts")
+  ]),
+
+  ...inPackage("router", (from) => [
+    forbids(
+      from,
+      "router imports only api and core.",
+      ...["@tachograph/storage-sql", "@tachograph/storage-sqlite", "@tachograph/server", "@tachograph/router"]
+    ),
+    forbids(
+      from,
+      "router is independent of the storage.",
+      ...["effect/sql", "effect/sql/SqlClient", "@effect/sql-pg", "@effect/sql-pg/PgClient", "node:sqlite"]
+    ),
+    allows(from, "@tachograph/api", "@tachograph/core", "@tachograph/core/domain/Agent", "node:http")
+  ]),
+  roomForbids("router", "Engine.ts", "./engine/Thing.ts", "./handlers/Thing.ts", "./front/Thing.ts"),
+  roomForbids("router", "events", "../engine/Thing.ts", "../handlers/Thing.ts", "../front/Thing.ts"),
+  roomForbids("router", "handlers", "../engine/Thing.ts", "../front/Thing.ts"),
+  roomForbids("router", "engine", "../front/Thing.ts", "../mounts/Thing.ts"),
+  roomForbids("router", "front", "../handlers/Thing.ts", "../events/Thing.ts", "../mounts/Thing.ts"),
+  roomForbids("router", "mounts", "../engine/Thing.ts", "../handlers/Thing.ts", "../Tachograph.ts"),
+
+  ...inPackage("storage-sql", (from) => [
+    forbids(from, "storage-sql imports only core.", "@tachograph/storage-sqlite", "@tachograph/api"),
+    forbids(
+      from,
+      "storage-sql is independent of HTTP, platforms and drivers.",
+      ...["effect/http", "effect/http/HttpRouter", "@effect/sql-pg", "node:sqlite", "node:fs/promises"]
+    ),
+    allows(from, "@tachograph/core", "@tachograph/core/domain/Agent", "effect/sql")
+  ]),
+  roomForbids("storage-sql", "sql", "../append/Thing.ts", "../SqlStorage.ts"),
+  roomForbids("storage-sql", "read", "../append/Thing.ts", "../erase/Thing.ts"),
+  roomForbids("storage-sql", "append", "../read/Thing.ts", "../erase/Thing.ts", "../SqlStorage.ts"),
+
+  ...["packages/storage-sqlite/src", "packages/storage-postgres/src"].flatMap((from) => [
+    forbids(
+      from,
       "A database's package imports only storage-sql and core.",
       ...["@tachograph/api", "@tachograph/router", "@tachograph/storage-sqlite"]
     ),
     forbids(
-      folder,
-      "A storage does not depend on a transport.",
+      from,
+      "A storage is independent of HTTP and platforms.",
       ...["effect/http", "effect/http/HttpRouter", "@effect/platform-node", "@effect/platform-node/NodeHttpServer"]
     ),
-    allows(folder, "@tachograph/core", "@tachograph/core/domain/Agent", "@tachograph/storage-sql"),
-    allows(folder, "effect/sql", "node:sqlite", "@effect/sql-pg")
+    allows(from, "@tachograph/core", "@tachograph/core/domain/Agent", "@tachograph/storage-sql"),
+    allows(from, "effect/sql", "node:sqlite", "@effect/sql-pg")
   ]),
 
-  forbids(
-    "packages/server/src",
-    "server imports only router, the storages and their dependencies.",
-    ...["@tachograph/testkit", "@tachograph/lambda", "@tachograph/server"]
-  ),
-  allows("packages/server/src", "@tachograph/router", "@tachograph/storage-sqlite", "@tachograph/api", "node:http"),
-  allows("packages/server/src", "@tachograph/core", "@tachograph/core/domain/Agent"),
+  ...inPackage("server", (from) => [
+    forbids(
+      from,
+      "server imports only router, api, core and the storages.",
+      ...["@tachograph/testkit", "@tachograph/lambda", "@tachograph/server"]
+    ),
+    allows(from, "@tachograph/router", "@tachograph/storage-sqlite", "@tachograph/api", "node:http"),
+    allows(from, "@tachograph/core", "@tachograph/core/domain/Agent")
+  ]),
+  roomForbids("server", "config", "../commands/Thing.ts", "../http/Thing.ts"),
+  roomForbids("server", "http", "../workers/Thing.ts", "../commands/Thing.ts", "../../package.json"),
+  roomForbids("server", "workers", "../commands/Thing.ts", "../Cli.ts"),
+  allows("packages/server/src/process", "../../package.json"),
 
   forbids(
     "packages/lambda/src",
-    "lambda imports only router and its dependencies, and no storage.",
+    "lambda imports only router, api and core.",
     ...["@tachograph/storage-sql", "@tachograph/storage-postgres", "@tachograph/server"]
   ),
   forbids(
     "packages/lambda/src",
-    "lambda imports no storage.",
+    "lambda is independent of the storage.",
     ...["effect/sql", "effect/sql/SqlClient", "@effect/sql-pg", "@effect/sql-pg/PgClient", "node:sqlite"]
   ),
   allows("packages/lambda/src", "@tachograph/router", "@tachograph/api", "hono/aws-lambda"),
   allows("packages/lambda/src", "@tachograph/core", "@tachograph/core/domain/Agent"),
 
-  forbids(
-    "packages/testkit/src",
-    "testkit imports only api and core.",
-    ...["@tachograph/router", "@tachograph/storage-sql", "@tachograph/testkit"]
-  ),
-  allows("packages/testkit/src", "@tachograph/api", "@tachograph/core", "@tachograph/core/domain/Agent", "vitest")
+  ...inPackage("testkit", (from) => [
+    forbids(
+      from,
+      "testkit imports only api and core.",
+      ...["@tachograph/router", "@tachograph/storage-sql", "@tachograph/testkit"]
+    ),
+    allows(from, "@tachograph/api", "@tachograph/core", "@tachograph/core/domain/Agent", "vitest")
+  ]),
+  roomForbids("testkit", "check", "../storage/Thing.ts", "../http/Thing.ts", "../StorageSuite.ts")
 ]
 
 /** Violations that depend on more than a module's name: whole files, with the rule that reports them. */

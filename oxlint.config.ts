@@ -1,0 +1,156 @@
+/** The lint rules. They include which package may import which; the imports within a package are in scripts/lint/Rooms.ts. */
+import type { OxlintConfig, OxlintOverride } from "oxlint"
+import { filesOf, patternOf, roomsByPackage } from "./scripts/lint/Rooms.ts"
+
+type Pattern = { readonly message: string } & ({ readonly regex: string } | { readonly group: Array<string> })
+
+const oneByOne: Pattern = {
+  regex: "^@effect/platform-node$",
+  message: "Import the modules of @effect/platform-node one by one."
+}
+const byName: Pattern = {
+  regex: "^(\\.\\./)+(packages/)?[\\w-]+/((src|test|dist)/|package\\.json$)|node_modules/",
+  message: "Import another package by its name."
+}
+const noBarrel: Pattern = {
+  regex: "^\\.{1,2}(/.*)?/index(\\.[jt]s)?$|^\\.{1,2}(/\\.\\.)*/?$",
+  message: "Import the module itself, not the package's index."
+}
+
+const http = ["effect/http*", "effect/http*/**"]
+const sql = ["effect/sql", "effect/sql/**"]
+const node = ["node:*", "node:*/**"]
+const drivers = ["@effect/sql*", "@effect/sql*/**", "node:sqlite"]
+const core = ["!@tachograph/core", "!@tachograph/core/**"]
+
+/** Rejects all packages of this repository except those that `allowed` names, each as a negated glob. */
+const packages = (message: string, ...allowed: ReadonlyArray<string>): Pattern => ({
+  group: ["@tachograph/**", ...allowed],
+  message
+})
+
+interface RestrictedName {
+  readonly name: string
+  readonly importNames: Array<string>
+  readonly message: string
+}
+
+const restrict = (
+  patterns: ReadonlyArray<Pattern>,
+  paths: ReadonlyArray<RestrictedName> = []
+): NonNullable<OxlintConfig["rules"]> => ({
+  "no-restricted-imports": ["error", { patterns: [...patterns], paths: [...paths] }]
+})
+
+const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
+  core: [
+    packages("core imports no other package."),
+    { group: [...http, ...sql, "@effect/**"], message: "core is independent of HTTP, SQL and platforms." },
+    {
+      group: [...node, "!node:crypto", "!node:zlib"],
+      message: "The only Node modules that core imports are crypto and zlib."
+    }
+  ],
+  api: [
+    packages("api imports core/domain and no other package.", "!@tachograph/core/domain/*"),
+    { group: node, message: "api runs in a browser." },
+    {
+      group: [...sql, "effect/http-api/HttpApiBuilder", "@effect/**"],
+      message: "The contract is independent of handlers, storages and platforms."
+    }
+  ],
+  router: [
+    oneByOne,
+    packages("router imports only api and core.", "!@tachograph/api", ...core),
+    { group: [...sql, ...drivers], message: "router is independent of the storage." }
+  ],
+  "storage-sql": [
+    packages("storage-sql imports only core.", ...core),
+    {
+      group: [...http, "@effect/**", ...node],
+      message: "storage-sql is independent of HTTP, platforms and drivers."
+    }
+  ],
+  ...Object.fromEntries(
+    ["storage-sqlite", "storage-postgres"].map((name) => [
+      name,
+      [
+        packages("A database's package imports only storage-sql and core.", "!@tachograph/storage-sql", ...core),
+        {
+          group: [...http, "@effect/platform-*", "@effect/platform-*/**"],
+          message: "A storage is independent of HTTP and platforms."
+        }
+      ]
+    ])
+  ),
+  server: [
+    oneByOne,
+    packages(
+      "server imports only router, api, core and the storages.",
+      ...["!@tachograph/router", "!@tachograph/api", ...core, "!@tachograph/storage-*"]
+    )
+  ],
+  lambda: [
+    oneByOne,
+    packages("lambda imports only router, api and core.", "!@tachograph/router", "!@tachograph/api", ...core),
+    { group: [...sql, ...drivers], message: "lambda is independent of the storage." }
+  ],
+  testkit: [oneByOne, packages("testkit imports only api and core.", "!@tachograph/api", ...core)]
+}
+
+const namesByPackage: Readonly<Record<string, ReadonlyArray<RestrictedName>>> = {
+  api: [{ name: "effect/http-api", importNames: ["HttpApiBuilder"], message: "Handlers belong to router." }]
+}
+
+/** Patterns for one room, in addition to those of its package. */
+const patternsByRoom: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
+  "core/domain": [{ regex: "^node:", message: "The domain runs in a browser, as a part of api." }]
+}
+
+/**
+ * An override replaces those before it, so each one repeats the patterns of its package. Regular expressions come first: a
+ * module that a negated glob matches is exempt from all globs, and from every pattern that follows.
+ */
+const overridesOf = ([name, patterns]: readonly [string, ReadonlyArray<Pattern>]): ReadonlyArray<OxlintOverride> => {
+  const override = (files: string, ...ofFiles: ReadonlyArray<Pattern>): OxlintOverride => ({
+    files: [`packages/${name}/src/${files}`],
+    rules: restrict([byName, noBarrel, ...ofFiles], namesByPackage[name])
+  })
+  return [
+    override("**", ...patterns),
+    ...(roomsByPackage[name] ?? []).map((room) =>
+      override(filesOf(room), ...(patternsByRoom[`${name}/${room.name}`] ?? []), ...patterns, patternOf(room))
+    )
+  ]
+}
+
+const config: OxlintConfig = {
+  plugins: ["eslint", "typescript", "unicorn", "oxc", "import"],
+  categories: { correctness: "error" },
+  options: { reportUnusedDisableDirectives: "error" },
+  ignorePatterns: ["**/dist/**", "scratch/**"],
+  rules: {
+    eqeqeq: "error",
+    "no-var": "error",
+    "prefer-const": "error",
+    "import/first": "error",
+    "import/no-cycle": ["error", { ignoreTypes: false }],
+    "import/no-duplicates": "error",
+    "import/no-self-import": "error",
+    "import/no-absolute-path": "error",
+    "import/no-mutable-exports": "error",
+    "typescript/consistent-type-imports": ["error", { fixStyle: "separate-type-imports" }],
+    "typescript/no-explicit-any": "error",
+    "typescript/no-require-imports": "error",
+    "unicorn/no-useless-spread": "off",
+    "unicorn/prefer-node-protocol": "error",
+    ...restrict([oneByOne, byName])
+  },
+  overrides: [
+    { files: ["packages/*/src/**"], rules: restrict([oneByOne, byName, noBarrel]) },
+    ...Object.entries(patternsByPackage).flatMap(overridesOf),
+    { files: ["packages/testkit/src/**", "**/test/**"], rules: { "typescript/no-explicit-any": "off" } }
+  ]
+}
+
+export default config

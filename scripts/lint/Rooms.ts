@@ -1,0 +1,131 @@
+/**
+ * The rooms of the packages and the imports between them. A room is a folder of `src`, or a file beside the folders that
+ * they import. Each list is in order from bottom to top: a room imports only rooms that precede it. Files of `src` that are
+ * not listed are at the top: they import any room, and no room imports them.
+ */
+import { posix } from "node:path"
+
+export interface Room {
+  readonly name: string
+  /** A sentence for the message of the lint rule. */
+  readonly purpose: string
+  /** Rooms of the same package. A room may always import its own files, but not those of its subfolders. */
+  readonly imports: ReadonlyArray<string>
+}
+
+const room = (name: string, purpose: string, ...imports: ReadonlyArray<string>): Room => ({ name, purpose, imports })
+
+export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
+  core: [
+    room("telemetry", "telemetry holds metrics and spans."),
+    room("domain", "domain is what api takes into a browser."),
+    room("payload/format", "payload/format reads and writes the bytes that docs/format.md specifies."),
+    room("payload/scan", "payload/scan finds pieces and facts in JSON text.", "domain", "payload/format"),
+    room("payload", "payload converts between texts and packs; it has no storage.", "payload/format", "payload/scan"),
+    room("Storage.ts", "Storage.ts is the port to storages.", "domain", "payload/format", "payload"),
+    room(
+      "sessions",
+      "sessions loads and caches what is known of a session.",
+      ...["domain", "payload/format", "payload/scan", "payload", "Storage.ts"]
+    ),
+    room(
+      "memory",
+      "memory implements the storage port; record, read and erase reach it through Storage.ts.",
+      ...["domain", "payload/format", "payload", "Storage.ts", "sessions"]
+    ),
+    room("keys", "keys creates and verifies API keys.", "domain", "Storage.ts"),
+    room(
+      "record",
+      "record commits events, through the storage port.",
+      ...["telemetry", "domain", "payload/format", "payload/scan", "payload", "Storage.ts", "sessions"]
+    ),
+    room(
+      "read",
+      "read assembles stored events; it must not import record.",
+      ...["domain", "payload/format", "payload", "Storage.ts", "sessions"]
+    ),
+    room("erase", "erase deletes events and sweeps what they leave.", "domain", "payload", "Storage.ts", "record")
+  ],
+  router: [
+    room("BasePath.ts", "BasePath.ts is configuration of front, engine and mounts."),
+    room("response", "response encodes answers; it has no request."),
+    room("TachographError.ts", "TachographError.ts is the error of calls in process.", "response"),
+    room("validation", "validation converts schema issues to details of a 422."),
+    room("Engine.ts", "Engine.ts is the port between front and engine.", "response"),
+    room("events", "events decodes and answers Create Event.", "response", "validation", "Engine.ts"),
+    room(
+      "handlers",
+      "handlers do what the endpoints of the contract say; front has judged their requests.",
+      ...["response", "validation", "Engine.ts", "events"]
+    ),
+    room("engine", "engine runs the handlers.", "BasePath.ts", "response", "Engine.ts", "handlers"),
+    room(
+      "front",
+      "front judges requests; it must not import handlers or events: hand the exchange to the engine.",
+      ...["BasePath.ts", "response", "validation", "Engine.ts", "engine"]
+    ),
+    room(
+      "mounts",
+      "mounts read and write bytes; they must not import the engine: hand the request to front.",
+      ...["BasePath.ts", "response", "TachographError.ts", "validation", "events", "front"]
+    )
+  ],
+  "storage-sql": [
+    room("migrations", "migrations are released and independent of code that changes."),
+    room("dialect", "dialect holds what differs between databases."),
+    room("sql", "sql converts between rows and the domain.", "migrations", "dialect"),
+    room("names", "names maps projects and names to row numbers.", "dialect", "sql"),
+    room("usage", "usage counts what is stored.", "dialect", "sql", "names"),
+    room("resources", "resources reads and writes everything but events.", "dialect", "sql", "names", "usage"),
+    room("read", "read queries events and packs; it must not import append.", "dialect", "sql", "names"),
+    room("append", "append writes events.", "dialect", "sql", "names", "usage"),
+    room("erase", "erase deletes events and packs.", "dialect", "sql", "names", "usage", "append"),
+    room("Migrations.ts", "Migrations.ts runs the migrations.", "migrations")
+  ],
+  server: [
+    room("terminal", "terminal formats output of the command."),
+    room("config", "config reads settings.", "terminal"),
+    room("http", "http is the Node server; it knows neither commands nor workers."),
+    room("process", "process measures and tunes this process.", "../package.json"),
+    room("workers", "workers distribute connections over processes.", "terminal", "config", "http"),
+    room(
+      "commands",
+      "commands are the subcommands of tachograph.",
+      ...["terminal", "config", "http", "process", "workers"]
+    ),
+    room("Cli.ts", "Cli.ts assembles the commands.", "../package.json", "terminal", "workers", "commands")
+  ],
+  testkit: [
+    room("Samples.ts", "Samples.ts is below checkers and cases."),
+    room("HttpClient.ts", "HttpClient.ts is below the cases."),
+    room("Payloads.ts", "Payloads.ts is below the cases."),
+    room("RandomJson.ts", "RandomJson.ts is below the cases."),
+    room("check", "check verifies what is stored; cases import checkers, not the reverse.", "Samples.ts"),
+    room("storage", "storage holds the cases of StorageSuite.", "Samples.ts", "check"),
+    room("http", "http holds the cases of HttpSuite.", "HttpClient.ts", "Payloads.ts", "RandomJson.ts")
+  ]
+}
+
+const isFile = (name: string) => posix.extname(name) !== ""
+
+/** The files of a room, without those of its subfolders. */
+export const filesOf = ({ name }: Pick<Room, "name">): string => (isFile(name) ? name : `${name}/*`)
+
+export const messageOf = ({ imports, purpose }: Room): string =>
+  `${purpose} It may import ${imports.length === 0 ? "no other room" : imports.join(", ")}.`
+
+/** The path that a file of a room imports another file by. Both are relative to `src`. */
+export const specifier = (from: Pick<Room, "name">, to: string): string => {
+  const path = posix.relative(isFile(from.name) ? posix.dirname(from.name) : from.name, to)
+  return path.startsWith(".") ? path : `./${path}`
+}
+
+/** A pattern of `no-restricted-imports` that rejects relative imports, except of the room itself and of its `imports`. */
+export const patternOf = (room: Room): { readonly group: Array<string>; readonly message: string } => ({
+  group: [
+    "../**",
+    isFile(room.name) ? "./**" : "./*/**",
+    ...room.imports.map((name) => `!${specifier(room, filesOf({ name }))}`)
+  ],
+  message: messageOf(room)
+})
