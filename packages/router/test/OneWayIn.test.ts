@@ -3,7 +3,7 @@ import { AdmissionControl, Errors } from "@tachograph/core"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
-import { type Expected, expectAnswer, type Fixture, fixtureOf, type Sent, type Setup, uuid } from "./OneWayInFixture.ts"
+import { type Expected, expectAnswer, type Fixture, fixtureOf, type Sent, type Setup, uuid } from "./Fixture.ts"
 import { type Answer, type Way, ways } from "./Ways.ts"
 
 interface Case {

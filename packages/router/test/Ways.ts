@@ -68,7 +68,7 @@ const overSocket =
   (outgoing) =>
     new Promise((resolve, reject) => {
       const { body, framing, method, target } = outgoing
-      const headers = { ...outgoing.headers, ...lengthOf(outgoing) } as OutgoingHttpHeaders
+      const headers = { ...lengthOf(outgoing), ...outgoing.headers } as OutgoingHttpHeaders
       const sent = request({ host: "127.0.0.1", port, method, path: target, headers }, (response) => {
         const chunks: Array<Buffer> = []
         response.on("data", (chunk: Buffer) => chunks.push(chunk))
@@ -128,7 +128,7 @@ const webAnswer = async (response: Response): Promise<Answer> =>
 const overFetch: Open = async ({ maxBody, storage }) => {
   const tachograph = await createTachograph({ storage, maxBody, apiKeys: [apiKey] })
   const send: Opened["send"] = async (outgoing) => {
-    const headers = { ...outgoing.headers, ...lengthOf(outgoing) } as Record<string, string>
+    const headers = { ...lengthOf(outgoing), ...outgoing.headers } as Record<string, string>
     const init = { method: outgoing.method, headers, ...webBody(outgoing) }
     return webAnswer(await tachograph.fetch(new Request(`http://localhost${outgoing.target}`, init)))
   }

@@ -1,4 +1,4 @@
-/** What a case of `OneWayIn.test.ts` works with: a router behind one of the ways, over a storage that the case can hold up. */
+/** A router behind one of the ways into it, over a storage whose calls a test can hold or fail. */
 import {
   ApiKeys,
   CommitLimits,
@@ -63,6 +63,7 @@ export interface Fixture {
   /** The body of a valid event. */
   readonly body: string
   readonly issue: (scope: Scope) => Promise<string>
+  readonly appends: Gate
   /** Sends an event, and resolves when the storage holds it. */
   readonly holdOne: (sent?: Sent) => Promise<void>
   readonly lookups: Gate
@@ -111,6 +112,7 @@ export const fixtureOf = async (way: Way, setup: Setup): Promise<Fixture> => {
 
   return {
     body,
+    appends,
     lookups,
     send,
     close: opened.close,
@@ -119,7 +121,7 @@ export const fixtureOf = async (way: Way, setup: Setup): Promise<Fixture> => {
       await appends.arrived(1)
     },
     issue: async (scope) => {
-      const wanted = { project: defaultProject, name: Name.make("matrix"), scopes: [scope], expiresAt: null }
+      const wanted = { project: defaultProject, name: Name.make("test"), scopes: [scope], expiresAt: null }
       const [secret] = await runtime.runPromise(keys.issue(wanted))
       return `Bearer ${Redacted.value(secret)}`
     }
