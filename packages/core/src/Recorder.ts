@@ -1,4 +1,4 @@
-/** What Tachograph does, whatever carries the request: the interface's nine operations, and reading back. */
+/** The operations of Tachograph, independent of any transport. */
 import { Cache, Context, DateTime, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { type Agent, type AgentName, defaultAgentName } from "./domain/Agent.ts"
@@ -38,12 +38,12 @@ import { type EventQuery, Storage } from "./Storage.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
 
-/** Fingerprints known to exist, remembered because every event names one. They are never taken away. */
+/** Fingerprints that are known to exist. Every event names one, and none is ever deleted. */
 const cachedFingerprints = 10_000
 
 export interface EventPage {
   readonly events: ReadonlyArray<EventSummary>
-  /** Where the next page starts behind; undefined when this was the last. */
+  /** The last event of this page, after which the next page starts; undefined on the last page. */
   readonly next: EventId | undefined
 }
 
@@ -79,11 +79,11 @@ export class Recorder extends Context.Service<
     readonly createPerson: (id: PersonId, properties: JsonText.JsonText) => Result<Person>
     readonly updatePerson: (id: PersonId, properties: JsonText.JsonText) => Result<Person, PersonNotFound>
     readonly getPerson: (id: PersonId) => Result<Person, PersonNotFound>
-    /** Erases the person and all their events. Can be run again to its end where it was interrupted. */
+    /** Erases the person and all their events. After an interruption, run it again to complete it. */
     readonly erasePerson: (id: PersonId) => Result<ErasureReceipt, PersonNotFound>
-    /** Erases the events of a session, and with them the session. */
+    /** Erases a session and its events. */
     readonly eraseSession: (session: SessionId) => Result<ErasureReceipt, SessionNotFound>
-    /** What payloads take; `sessions` is how many of the largest are told one by one. */
+    /** What payloads take as sent and as stored. `sessions` is how many of the largest sessions are listed. */
     readonly storageUsage: (sessions: number) => Result<StorageUsage>
   }
 >()("tachograph/core/Recorder") {
@@ -153,7 +153,7 @@ const make = Effect.gen(function* () {
         inputsBytes: inputs.end - inputs.start,
         outputBytes: output.end - output.start
       },
-      // Each field is of its type already.
+      // Each field has been decoded.
       { disableChecks: true }
     )
     const { arrivedAtMs, idempotency, isAdmitted, payload } = event
@@ -166,7 +166,7 @@ const make = Effect.gen(function* () {
   })
 
   const listEvents = Effect.fn("Recorder.listEvents")(function* (query: EventQuery) {
-    // One more than asked for tells whether there is a next page.
+    // One more event than requested shows whether there is a next page.
     const found = yield* storage.listEvents(yield* CurrentProject, { ...query, limit: query.limit + 1 })
     const events = found.slice(0, query.limit)
     return { events, next: found.length > query.limit ? events.at(-1)?.id : undefined }
@@ -246,14 +246,14 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** The same text for the same field values, whatever order the packages were sent in. */
+/** The same text for the same field values, whatever the order of the packages. */
 const canonicalFields = (fingerprint: Fingerprint): JsonText.JsonText => {
   const { allPackages, ...rest } = fingerprint
   const packages = allPackages && Object.entries(allPackages).sort(([a], [b]) => (a < b ? -1 : 1))
   return JsonText.unsafe(JSON.stringify({ ...rest, allPackages: packages }))
 }
 
-/** A UUIDv8 of the SHA-256 of project and fields, so that the same fingerprint has the same id in every process. */
+/** A UUIDv8 (RFC 9562) from the SHA-256 of project and fields: every process gives a fingerprint the same id. */
 const fingerprintIdOf = (project: ProjectId, fields: JsonText.JsonText): FingerprintId => {
   const hex = createHash("sha256").update(JSON.stringify(project)).update(fields).digest("hex")
   const variant = (8 + (Number.parseInt(hex.charAt(16), 16) % 4)).toString(16)

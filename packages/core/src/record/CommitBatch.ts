@@ -1,7 +1,7 @@
 /**
- * Commits a batch of events. A payload becomes a pack here, against what this process knows of the session. Where the storage
- * says that a session has moved on, what is missing is read, and the packs are written anew; what is there already under its
- * idempotency key is left out.
+ * Commits a batch of events. Each payload is written as a pack against the cached index of its session. If another process has
+ * appended to a session, the missing packs are loaded and the batch is rewritten and tried again. Events that are committed
+ * already under their idempotency keys are left out.
  */
 import { type DateTime, Effect } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
@@ -14,31 +14,31 @@ import * as Split from "../payload/Split.ts"
 import { type KnownSession, type SessionCache, unknownSession } from "../sessions/SessionCache.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
 import * as SessionLoader from "../sessions/SessionLoader.ts"
-import type { AppendEvent, Storage } from "../Storage.ts"
+import { type AppendEvent, KeyConflict, SessionConflict, type Storage } from "../Storage.ts"
 
 export interface PendingEvent {
   readonly project: ProjectId
   readonly summary: EventSummary
   readonly payload: PieceScanner.ScannedPayload
   readonly idempotency?: Idempotency | undefined
-  /** When it began to wait, on the clock of `performance.now()`. Now unless given. */
+  /** When its body was complete, in milliseconds on the clock of `performance.now()`. Now unless given. */
   readonly arrivedAtMs?: number | undefined
 }
 
-/** The event that is there now: this one, or the one that was sent under its key before. */
+/** The committed event: this one, or an earlier one with the same idempotency key. */
 export interface WrittenEvent {
   readonly id: EventId
   readonly receivedAt: DateTime.Utc
-  /** It was there already. */
+  /** Whether it is an earlier event. */
   readonly isReplay: boolean
 }
 
 export type Outcome = WrittenEvent & Pick<PendingEvent, "idempotency">
 
 export interface Committed {
-  /** What the storage has taken. */
+  /** What the storage appended. */
   readonly written: ReadonlyArray<AppendEvent>
-  /** Of all jobs, in their order. */
+  /** One for each member of the batch, in order. */
   readonly outcomes: ReadonlyArray<Outcome>
 }
 
@@ -55,67 +55,64 @@ const outcomeOf = ({ idempotency, summary }: PendingEvent): Outcome => ({
   idempotency
 })
 
-/** Appends all events of a batch but those that are there already, or fails with none of them appended. */
+/** Commits all events of a batch that are not committed already, or fails with none of them committed. */
 export const commit = Effect.fn("CommitBatch.commit")(function* (
   storage: Storage["Service"],
-  memory: SessionCache,
-  all: ReadonlyArray<Member>
+  cache: SessionCache,
+  members: ReadonlyArray<Member>
 ): Effect.fn.Return<Committed, StorageUnavailable> {
+  /** Outcomes of events that were committed earlier under the same idempotency keys. */
   const replays = new Map<string, Outcome>()
   const replayOf = ({ event: { idempotency, project } }: Member): Outcome | undefined =>
     idempotency && replays.get(keyOf(project, idempotency.key))
-  let batch = all
-  let written: ReadonlyArray<AppendEvent> = []
 
   const sessions = new Map<string, KnownSession>()
-  const outdated = new Map<string, PendingEvent>()
-  for (const { event, key } of batch) {
-    const known = memory.get(key)
+  /** Sessions to be loaded before packs are written for them. */
+  const stale = new Map<string, PendingEvent>()
+  for (const { event, key } of members) {
+    const known = cache.get(key)
     if (known !== undefined) sessions.set(key, known)
-    if (known === undefined || known.isContended) outdated.set(key, event)
+    if (known === undefined || known.isContended) stale.set(key, event)
   }
+
+  let batch = members
   for (;;) {
-    for (const [key, { project, summary }] of outdated) {
-      sessions.set(
-        key,
-        yield* SessionLoader.refresh(storage, project, summary.session, sessions.get(key) ?? unknownSession())
-      )
+    for (const [key, { project, summary }] of stale) {
+      const known = sessions.get(key) ?? unknownSession()
+      sessions.set(key, yield* SessionLoader.refresh(storage, project, summary.session, known))
     }
-    outdated.clear()
+    stale.clear()
 
     const drafts = yield* write(batch, sessions)
-    const appended = yield* storage.appendEvents(drafts.map(({ append }) => append)).pipe(
-      Effect.map((numbers) => ({ numbers })),
+    const result = yield* storage.appendEvents(drafts.map(({ append }) => append)).pipe(
       Effect.catchTags({
-        "session-conflict": ({ sessions: moved }) => Effect.succeed({ moved }),
-        "key-conflict": ({ taken }) => Effect.succeed({ taken })
+        "session-conflict": (conflict) => Effect.succeed(conflict),
+        "key-conflict": (conflict) => Effect.succeed(conflict)
       })
     )
-    if ("numbers" in appended) {
+    if (result instanceof SessionConflict) {
+      const conflicts = new Set(result.sessions.map(({ project, session }) => keyOf(project as ProjectId, session)))
+      for (const { event, key } of batch) {
+        if (!conflicts.has(key)) continue
+        stale.set(key, event)
+        sessions.set(key, { ...sessions.get(key)!, isContended: true })
+      }
+    } else if (result instanceof KeyConflict) {
+      for (const { id, idempotency, project, receivedAt } of result.taken) {
+        replays.set(keyOf(project, idempotency.key), { id, receivedAt, isReplay: true, idempotency })
+      }
+      batch = members.filter((member) => replayOf(member) === undefined)
+      if (batch.length === 0) return { written: [], outcomes: members.map((member) => replayOf(member)!) }
+    } else {
       for (const [index, { draft, key }] of drafts.entries()) {
         const session = sessions.get(key)!
         session.index.learn(draft.learned)
-        memory.set(key, { ...session, state: session.state ?? { number: appended.numbers[index]!, generation: 0 } })
+        cache.set(key, { ...session, state: session.state ?? { number: result[index]!, generation: 0 } })
       }
-      written = drafts.map(({ append }) => append)
-      break
-    }
-    if ("taken" in appended) {
-      for (const { project, idempotency, id, receivedAt } of appended.taken) {
-        replays.set(keyOf(project, idempotency.key), { id, receivedAt, isReplay: true, idempotency })
-      }
-      batch = all.filter((job) => replayOf(job) === undefined)
-      if (batch.length === 0) break
-      continue
-    }
-    const moved = new Set(appended.moved.map(({ project, session }) => keyOf(project as ProjectId, session)))
-    for (const { event, key } of batch) {
-      if (!moved.has(key)) continue
-      outdated.set(key, event)
-      sessions.set(key, { ...sessions.get(key)!, isContended: true })
+      const outcomes = members.map((member) => replayOf(member) ?? outcomeOf(member.event))
+      return { written: drafts.map(({ append }) => append), outcomes }
     }
   }
-  return { written, outcomes: all.map((job) => replayOf(job) ?? outcomeOf(job.event)) }
 })
 
 interface Drafted {
@@ -125,17 +122,17 @@ interface Drafted {
 }
 
 /**
- * How long packs are written at a time, in milliseconds. Then everything else has its turn: of those who want to connect,
- * one is let in with every turn of the event loop. Among large texts, in bytes, everything else takes long as well: turns are
- * kept short. Among small ones what takes longest is to refuse, and packs must not wait for that too often.
+ * How long packs are written before the event loop turns (ms). `node:http` accepts one connection a turn, so that long slices
+ * delay new connections. Short slices delay the batch, because a turn also handles other requests; they are used for batches
+ * with large texts, which take several slices anyway.
  */
 const sliceMs = { small: 10, large: 2 }
-const large = 32 * 1024
+const largeTextBytes = 32 * 1024
 
-/** Of a batch with so many events it is clear that many wait. */
+/** A batch of this many events means that the process is busy: it is compressed with less effort. */
 const quickFromEvents = 8
 
-/** The packs of a batch, each on top of those before it; nothing is learned of them yet. */
+/** Writes the packs of a batch, each on top of the one before. The cached indexes change only after the commit. */
 const write = Effect.fnUntraced(function* (
   batch: ReadonlyArray<Member>,
   sessions: ReadonlyMap<string, KnownSession>
@@ -143,26 +140,28 @@ const write = Effect.fnUntraced(function* (
   const forks = new Map<string, KnownSession["index"]>()
   const drafts: Array<Drafted> = []
   const effort = batch.length < quickFromEvents ? "thorough" : "quick"
-  const turn = batch.some(({ event }) => event.payload.text.length >= large) ? sliceMs.large : sliceMs.small
-  let began = performance.now()
+  const slice = batch.some(({ event }) => event.payload.text.length >= largeTextBytes) ? sliceMs.large : sliceMs.small
+  let sliceStartedMs = performance.now()
   for (const { event, key } of batch) {
-    const { index: sessionIndex, state } = sessions.get(key)!
-    const fork = forks.get(key) ?? sessionIndex.fork()
+    const { index, state } = sessions.get(key)!
+    const fork = forks.get(key) ?? index.fork()
     forks.set(key, fork)
     const draft = draftOf(event, state, fork)
     drafts.push({ key, draft, append: appendOf(event, state, draft, effort) })
-    if (performance.now() - began < turn) continue
+    if (performance.now() - sliceStartedMs < slice) continue
     yield* Effect.yieldNow
-    began = performance.now()
+    sliceStartedMs = performance.now()
   }
   return drafts
 })
 
-/** What is new with an event, on top of what its session knows by then; and learned of it. */
+/** Splits a payload against the index of its session, which learns what is new. */
 const draftOf = ({ payload }: PendingEvent, state: KnownSession["state"], fork: KnownSession["index"]): Split.Draft => {
   const { knownPrefixes } = payload
-  const isOfNow = knownPrefixes.session === state?.number && knownPrefixes.generation === state.generation
-  const draft = Split.split(isOfNow || knownPrefixes.list.length === 0 ? payload : PieceScanner.rescan(payload), fork)
+  // The payload was scanned when its body arrived; an erasure may have changed the session since.
+  const isCurrent = knownPrefixes.session === state?.number && knownPrefixes.generation === state.generation
+  const scanned = isCurrent || knownPrefixes.list.length === 0 ? payload : PieceScanner.rescan(payload)
+  const draft = Split.split(scanned, fork)
   fork.learn(draft.learned)
   return draft
 }

@@ -1,4 +1,4 @@
-/** What is counted of the events that are written, once per batch. */
+/** The metrics of group commit, updated once per batch. */
 import { Effect, Metric, type Scope } from "effect"
 import * as ObservableMetrics from "../telemetry/ObservableMetrics.ts"
 import type { AppendEvent } from "../Storage.ts"
@@ -9,27 +9,27 @@ const events = Metric.counter("tachograph_events_total", {
 })
 
 const replays = Metric.counter("tachograph_event_replays_total", {
-  description: "Requests that were answered with the event of an earlier one, by their idempotency key",
+  description: "Requests that were answered with an earlier event, by their idempotency key",
   incremental: true
 })
 
 const sentBytes = Metric.counter("tachograph_sent_bytes_total", {
-  description: "Bytes of inputs and outputs, as they were sent",
+  description: "Bytes of inputs and outputs as sent",
   incremental: true
 })
 
 const storedBytes = Metric.counter("tachograph_stored_bytes_total", {
-  description: "Bytes of the packs that were written for them; pieces that sessions share are not in it",
+  description: "Bytes of the packs written for events, without shared pieces",
   incremental: true
 })
 
 const batchEvents = Metric.histogram("tachograph_batch_events", {
-  description: "Events that one transaction has committed",
+  description: "Events committed by one transaction",
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256]
 })
 
 const commitSeconds = Metric.histogram("tachograph_commit_seconds", {
-  description: "Seconds from taking a batch out of the queue to its end, writing its packs included",
+  description: "Seconds to write the packs of a batch and to commit it",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 })
 
@@ -39,16 +39,16 @@ const failures = Metric.counter("tachograph_commit_failures_total", {
 })
 
 const queueEvents = Metric.gauge("tachograph_queue_events", {
-  description: "Events that wait to be written or are being written"
+  description: "Events whose bodies are complete and that are not answered yet"
 })
 
 const queueBytes = Metric.gauge("tachograph_queue_bytes", {
-  description: "Bytes of their bodies"
+  description: "Bytes of the bodies of those events"
 })
 
-/** What a batch has written, and the seconds that it took. */
+/** Counts a committed batch, which took this many seconds. */
 export const committed = (written: ReadonlyArray<AppendEvent>, seconds: number): Effect.Effect<void> => {
-  // All of it was there already.
+  // Every event of it was a replay.
   if (written.length === 0) return Effect.void
   let sent = 0
   let stored = 0
@@ -58,7 +58,7 @@ export const committed = (written: ReadonlyArray<AppendEvent>, seconds: number):
   }
   return Effect.all(
     [
-      // Shown from the first batch on, so that the first of them is seen as a change.
+      // Creates the series with the first batch: Prometheus sees no increase in a series that did not exist before.
       Metric.update(replays, 0),
       Metric.update(failures, 0),
       Metric.update(events, written.length),
@@ -80,7 +80,7 @@ interface Held {
   readonly bytes: number
 }
 
-/** Shows the queue as it is, for as long as the scope is open. */
+/** Publishes the length of the queue while the scope is open. */
 export const showQueue = (held: () => Held): Effect.Effect<void, never, Scope.Scope> =>
   ObservableMetrics.show(
     ObservableMetrics.of(queueEvents, () => ({ value: held().events })),

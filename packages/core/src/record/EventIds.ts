@@ -1,6 +1,6 @@
 /**
  * UUIDv7 (RFC 9562, section 5.7), monotonic within the process: 48 bits of milliseconds, a 12-bit counter in `rand_a`, 62
- * random bits. A clock that steps back keeps the last millisecond; a counter that runs over borrows the next one.
+ * random bits. If the clock steps back, the last millisecond is kept; if the counter overflows, the next one is used.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { randomFillSync } from "node:crypto"
@@ -10,7 +10,7 @@ import * as Uuid from "../domain/Uuid.ts"
 export class EventIds extends Context.Service<
   EventIds,
   {
-    /** The next id, and the server's time in epoch milliseconds. The id's own time may run ahead of it. */
+    /** The next id, and the server's time in epoch milliseconds. The time in the id may be ahead of it. */
     readonly next: Effect.Effect<readonly [id: EventId, now: number]>
   }
 >()("tachograph/core/EventIds") {
@@ -22,7 +22,7 @@ export class EventIds extends Context.Service<
   })
 }
 
-/** The least id of a millisecond. */
+/** The smallest id of a millisecond. */
 export const firstIdOf = (epochMillis: number): EventId => {
   const bytes = new Uint8Array(16)
   const view = new DataView(bytes.buffer)
@@ -35,7 +35,7 @@ export const firstIdOf = (epochMillis: number): EventId => {
 
 const maxCounter = 0xfff
 
-/** A generator: each id is greater than all that it gave before, whatever time it is told. */
+/** A generator whose ids increase strictly, whatever times it is given. */
 export const makeUuid7 = (): ((nowMillis: number) => string) => {
   const random = new Uint8Array(8 * 512)
   let used = random.length

@@ -1,6 +1,6 @@
 /**
- * Opens the JSON text of an event: finds its payload, candidates what may be known of it, and gives back the rest, which is all
- * that needs to be parsed.
+ * Opens the JSON text of an event in one scan: finds its payload and the pieces in it, and returns the rest, which is all that
+ * needs to be parsed.
  */
 import * as PieceScanner from "../payload/scan/PieceScanner.ts"
 import * as Scan from "../payload/scan/Scan.ts"
@@ -18,10 +18,10 @@ export interface OpenEvent {
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /**
- * Undefined if the text is not that of an event, or not obviously so; then the whole of it must be parsed to say why. Of
- * duplicate keys the last counts, at both levels, as it does for `JSON.parse`.
+ * Undefined if the text is not obviously an event; then the caller parses all of it to say what is wrong. The last of several
+ * equal keys counts, at both levels, as it does for `JSON.parse`.
  *
- * `knownPrefixesOf` answers how conversations of a session are known to begin.
+ * `knownPrefixesOf` returns how the conversations of a session are known to begin.
  */
 export const open = (
   text: Buffer,
@@ -30,7 +30,7 @@ export const open = (
   try {
     return new Opener(text, knownPrefixesOf).open()
   } catch {
-    // Not JSON, not UTF-8, or neither.
+    // Not JSON, or not UTF-8.
     return undefined
   }
 }
@@ -54,7 +54,7 @@ class Opener {
     Scan.scanMembers(text, start, (keyStart, keyEnd, value) => this.#member(Scan.keyAt(text, keyStart, keyEnd), value))
     const output = this.#output
     if (this.#inputs === undefined || output === undefined) return undefined
-    // The session may stand behind the payload, or twice.
+    // The session may come after the payload, or twice.
     const inputs =
       this.#inputs.knownPrefixes === this.#knownPrefixes
         ? this.#inputs
