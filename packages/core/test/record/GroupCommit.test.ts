@@ -33,13 +33,13 @@ const gated = (storage: Service) =>
     return { storage: waiting, batches, open: Deferred.succeed(gate, undefined) }
   })
 
-const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
+const drain = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
 /** Starts to record a call, and returns when it is in the queue. */
 const starting = (recorder: Recorder["Service"]) =>
   Effect.fnUntraced(function* (call: Call) {
     const fiber = yield* Effect.forkChild(Effect.exit(Calls.recordOnce(recorder, call)))
-    yield* settle
+    yield* drain
     return fiber
   })
 
@@ -55,7 +55,7 @@ describe("GroupCommit", () => {
           const started: Array<Fiber.Fiber<unknown, unknown>> = []
           const start = Effect.fnUntraced(function* (call: Call) {
             started.push(yield* Effect.forkChild(Calls.recordOnce(recorder, call)))
-            yield* settle
+            yield* drain
           })
           const [a, b, c] = [callsOf("a", 3), callsOf("b", 2), callsOf("c", 1)]
           yield* start(a[0]!)
@@ -90,11 +90,11 @@ describe("GroupCommit", () => {
       const fibers = []
       for (const call of [...callsOf("a", 2), ...callsOf("b", 1)]) {
         fibers.push(yield* Effect.forkChild(Calls.recordOnce(recorder, call)))
-        yield* settle
+        yield* drain
       }
       yield* Effect.forEach(fibers, (fiber) => Fiber.interrupt(fiber))
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
-      yield* settle
+      yield* drain
       assert.strictEqual((yield* StoreCheck.listAll(memory, defaultProject)).length, 0)
       yield* open
       yield* Fiber.join(closing)
@@ -201,7 +201,7 @@ describe("GroupCommit", () => {
           const waiting: Array<Fiber.Fiber<unknown, unknown>> = []
           for (const call of calls.slice(0, 3)) {
             waiting.push(yield* Effect.forkChild(Calls.recordOnce(recorder, call)))
-            yield* settle
+            yield* drain
           }
           const refused = yield* Effect.flip(Calls.recordOnce(recorder, calls[3]!))
           assert.strictEqual((refused as { readonly _tag: string })._tag, "overloaded")
@@ -287,7 +287,7 @@ describe("GroupCommit", () => {
           // 40 events in 150 ms are at most 266 a second: 80 within the wait budget.
           yield* Fiber.join(yield* record(0, 40))
           const fiber = yield* record(100, 600)
-          yield* settle
+          yield* drain
           assert.isTrue(isSaturated())
           yield* Fiber.join(fiber)
         })

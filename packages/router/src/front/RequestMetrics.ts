@@ -51,7 +51,7 @@ export const initialize = (context: Context.Context<never>): void => {
   for (const type of alertedRefusals) refusalsOf(type).updateUnsafe(0, context)
 }
 
-export interface Answered {
+export interface RequestOutcome {
   readonly method: string
   readonly status: number
   /** The error's `type`, if the answer is an error. */
@@ -59,7 +59,7 @@ export interface Answered {
   readonly seconds: number
 }
 
-export const update = (context: Context.Context<never>, { method, refusal, seconds, status }: Answered): void => {
+export const update = (context: Context.Context<never>, { method, refusal, seconds, status }: RequestOutcome): void => {
   const name = methodLabel(method)
   requestsOf(name, String(status)).updateUnsafe(1, context)
   durationsOf(name).updateUnsafe(seconds, context)

@@ -39,22 +39,22 @@ export const inJson = (text: string): Echo => {
   const children = new Map<string, ReadonlyMap<string, Scan.Span>>()
   const echoes = new Map<string, unknown>()
 
-  const remember = <A>(memory: Map<string, A>, path: ReadonlyArray<PropertyKey>, make: () => A): A => {
+  const cached = <A>(memory: Map<string, A>, path: ReadonlyArray<PropertyKey>, make: () => A): A => {
     const key = JSON.stringify(path)
     if (!memory.has(key)) memory.set(key, make())
     return memory.get(key)!
   }
   const childrenOf = (path: ReadonlyArray<PropertyKey>): ReadonlyMap<string, Scan.Span> =>
-    remember(children, path, () => {
+    cached(children, path, () => {
       const span = spanOf(path)
       return span === undefined ? new Map() : Scan.children(inBytes(), span.start)
     })
   const spanOf = (path: ReadonlyArray<PropertyKey>): Scan.Span | undefined =>
-    remember(spans, path, () =>
+    cached(spans, path, () =>
       path.length === 0 ? Scan.locate(inBytes(), []) : childrenOf(path.slice(0, -1)).get(String(path.at(-1)))
     )
   return (path) =>
-    remember(echoes, path, () => {
+    cached(echoes, path, () => {
       const span = spanOf(path)
       return span === undefined ? null : echoOf(inBytes().toString("utf8", span.start, span.end))
     })
