@@ -2,10 +2,8 @@
 import { Effect, type Layer, Stream, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
-import * as BasePath from "./BasePath.ts"
-import { Front } from "./front/Front.ts"
+import { Front, type Incoming } from "./front/Front.ts"
 import * as NodeBody from "./front/NodeBody.ts"
-import * as Paths from "./front/Paths.ts"
 import type { BodySource } from "./front/RequestBody.ts"
 import type { Answer } from "./response/Answer.ts"
 
@@ -38,22 +36,22 @@ const isRouteNotFound = (error: unknown): boolean =>
 /** Runs before the router matches a path, because a router folds and decodes paths. */
 const middleware = HttpRouter.middleware(
   Effect.gen(function* () {
-    const base = yield* BasePath.BasePath
     const front = yield* Front
 
-    const handle = (request: HttpServerRequest.HttpServerRequest): Handled => {
+    const toIncoming = (request: HttpServerRequest.HttpServerRequest): Incoming => {
       const { headers, method, source, url } = request
-      const handled = front.handle({ method, url, headers, source, body: bodyOf(request) })
-      const answer = Effect.isEffect(handled) ? handled : Effect.succeed(handled)
-      return Effect.map(answer, toResponse)
+      return { method, url, headers, source, body: bodyOf(request) }
     }
+
+    const respond = (handled: ReturnType<typeof front.handle>): Handled =>
+      Effect.map(Effect.isEffect(handled) ? handled : Effect.succeed(handled), toResponse)
 
     return (httpEffect: Handled): Handled =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-        const path = BasePath.below(base, BasePath.targetIn(request.url))
-        if (path !== undefined && Paths.isOurs(path)) return handle(request)
+        const handled = front.handleOwn(toIncoming(request))
+        if (handled !== undefined) return respond(handled)
         // Other routes of the same router are left alone; a path that has none is answered like every unknown path.
-        return Effect.catchIf(httpEffect, isRouteNotFound, () => handle(request))
+        return Effect.catchIf(httpEffect, isRouteNotFound, () => respond(front.handle(toIncoming(request))))
       })
   }),
   { global: true }

@@ -104,12 +104,15 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
       return Web.toResponse(request.method, closedAnswer(base, request.url))
     },
     node: (request, response, next) => {
-      if (next !== undefined && !isOurs(base, request.url ?? "/")) return next()
+      if (closing !== undefined) {
+        if (next !== undefined && !isOurs(base, request.url!)) return next()
+        return Node.write(response, closedAnswer(base, request.url!))
+      }
+      const isHandled = node(request, response, next)
       // The client may have disconnected while the host worked on its request.
-      if (response.closed) return
-      if (closing !== undefined) return Node.write(response, closedAnswer(base, request.url!))
-      void inFlight.add(() => new Promise((resolve) => response.once("close", resolve)))
-      return node(request, response)
+      if (isHandled && !response.closed) {
+        void inFlight.add(() => new Promise((resolve) => response.once("close", resolve)))
+      }
     },
     fingerprint: (body, options) => run(InProcess.fingerprint(body, options)),
     record: (body, options) => run(InProcess.record(body, options)),

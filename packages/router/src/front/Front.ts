@@ -43,6 +43,8 @@ export interface Incoming {
   readonly principal?: Principal | undefined
 }
 
+type Handled = Answer.Answer | Effect.Effect<Answer.Answer>
+
 export class Front extends Context.Service<
   Front,
   {
@@ -50,7 +52,9 @@ export class Front extends Context.Service<
      * Answers at once what is refused without waiting, and otherwise with an effect. The effect never fails; it is interrupted
      * when the client disconnects before its body is complete.
      */
-    readonly handle: (incoming: Incoming) => Answer.Answer | Effect.Effect<Answer.Answer>
+    readonly handle: (incoming: Incoming) => Handled
+    /** The same for a mount that has another handler: undefined if the path is not of the contract. */
+    readonly handleOwn: (incoming: Incoming) => Handled | undefined
   }
 >()("tachograph/router/Front") {
   /** Over an engine and an authorizer that the application chooses. */
@@ -151,25 +155,40 @@ const make = Effect.gen(function* () {
     return addStandardHeaders(answer, state.id, url)
   }
 
+  type Found = Paths.Match | Paths.Allowed | undefined
+
+  const matchOf = (url: string | undefined, method: string): Found =>
+    url === undefined ? undefined : Paths.match(method, url)
+
+  const handle = (incoming: Incoming, url: string | undefined, found: Found): Handled => {
+    const { headers, method, source } = incoming
+    const state = RequestState.start(admission, method, incoming.principal === undefined)
+    const match = found !== undefined && "route" in found ? found : undefined
+    if (match?.route.isRecording === true && !admission.canAdmit(RequestBody.announcedBytes(headers))) {
+      return finish(state, url, overloaded)
+    }
+    const framingError = framingErrors[AmbiguousRequest.classify(source)]
+    if (framingError !== undefined) return finish(state, url, framingError)
+    if (found === undefined) return finish(state, url, notFound)
+    if (match === undefined) return finish(state, url, methodNotAllowed(method, found as Paths.Allowed))
+    return answerErrors(answer(state, incoming, url!, match), state.id).pipe(
+      Effect.annotateLogs("request_id", state.id),
+      Effect.map((answer) => finish(state, url, answer)),
+      Effect.onExit(() => Effect.sync(state.permit.release))
+    )
+  }
+
+  const urlOf = ({ url }: Incoming) => BasePath.below(base, BasePath.targetIn(url))
+
   return Front.of({
     handle: (incoming) => {
-      const { headers, method, source } = incoming
-      const state = RequestState.start(admission, method, incoming.principal === undefined)
-      const url = BasePath.below(base, BasePath.targetIn(incoming.url))
-      const match = url === undefined ? undefined : Paths.match(method, url)
-      const isMatch = match !== undefined && "route" in match
-      if (isMatch && match.route.isRecording && !admission.canAdmit(RequestBody.announcedBytes(headers))) {
-        return finish(state, url, overloaded)
-      }
-      const framingError = framingErrors[AmbiguousRequest.classify(source)]
-      if (framingError !== undefined) return finish(state, url, framingError)
-      if (match === undefined) return finish(state, url, notFound)
-      if (!isMatch) return finish(state, url, methodNotAllowed(method, match))
-      return answerErrors(answer(state, incoming, url!, match), state.id).pipe(
-        Effect.annotateLogs("request_id", state.id),
-        Effect.map((answer) => finish(state, url, answer)),
-        Effect.onExit(() => Effect.sync(state.permit.release))
-      )
+      const url = urlOf(incoming)
+      return handle(incoming, url, matchOf(url, incoming.method))
+    },
+    handleOwn: (incoming) => {
+      const url = urlOf(incoming)
+      const found = matchOf(url, incoming.method)
+      return found === undefined ? undefined : handle(incoming, url, found)
     }
   })
 })

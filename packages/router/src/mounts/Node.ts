@@ -1,11 +1,13 @@
 /** The mount for `node:http`, Express, Connect and Fastify. */
 import { Effect, Fiber, type Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Front } from "../front/Front.ts"
+import { Front, type Incoming } from "../front/Front.ts"
 import type { Answer } from "../response/Answer.ts"
 
-/** Answers every request, with a 404 if its path is not of the contract. */
-export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
+/**
+ * Calls `next` if the path is not of the contract; without `next`, answers 404. Returns whether it answers the request.
+ */
+export type NodeHandler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => boolean
 
 export const write = (response: ServerResponse, { body, headers, status }: Answer): void => {
   // The host may have answered already, for example because of a timeout of its own.
@@ -41,18 +43,26 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
   const run = Effect.runForkWith(yield* Effect.context<never>())
   const writeLater = coalesceWrites()
 
-  return (message, response) => {
+  return (message, response, next) => {
     const respond = (answer: Answer) => writeLater(() => write(response, answer))
-    const handled = front.handle({
+    const incoming: Incoming = {
       method: message.method!,
       url: message.url!,
       // Headers that Node keeps as arrays, such as `set-cookie`, are of no interest here.
-      headers: message.headers as Readonly<Record<string, string | undefined>>,
+      headers: message.headers as Incoming["headers"],
       source: message,
       body: message,
       onReadBody: continueOnce(message, response)
-    })
-    if (!Effect.isEffect(handled)) return respond(handled)
+    }
+    const handled = next === undefined ? front.handle(incoming) : front.handleOwn(incoming)
+    if (handled === undefined) {
+      next!()
+      return false
+    }
+    if (!Effect.isEffect(handled)) {
+      respond(handled)
+      return true
+    }
     const fiber = run(handled)
     fibers.add(fiber)
     fiber.addObserver((exit) => {
@@ -61,5 +71,6 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
       if (exit._tag === "Success") respond(exit.value)
       else response.destroy()
     })
+    return true
   }
 })
