@@ -25,7 +25,7 @@ export const served = async (listener: RequestListener): Promise<Served> => {
 }
 
 /** Sends a request with the content length `bytes`, but no body. */
-export const announced = ({ port }: Served, path: string, headers: Record<string, string>, bytes: number) =>
+const announced = ({ port }: Served, path: string, headers: Record<string, string>, bytes: number) =>
   new Promise<Response>((resolve, reject) => {
     const options = { host: "127.0.0.1", port, path, method: "POST", headers: { ...headers, "content-length": bytes } }
     const sent = request(options, (response) => {

@@ -4,7 +4,7 @@ import type { Answer } from "../response/Answer.ts"
 import * as RequestMetrics from "./RequestMetrics.ts"
 import type { RequestState } from "./RequestState.ts"
 
-export type AccessLogger = (state: RequestState, answer: Answer) => void
+type AccessLogger = (state: RequestState, answer: Answer) => void
 
 /** Whether lines are logged is decided once: a line that no logger takes costs nothing. */
 export const accessLogger: Effect.Effect<AccessLogger> = Effect.gen(function* () {

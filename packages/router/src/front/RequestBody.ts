@@ -23,7 +23,7 @@ export const MaxBodyBytes = Context.Reference<number>("tachograph/router/MaxBody
 export type BodySource = IncomingMessage | AsyncIterable<Uint8Array> | Uint8Array
 
 /** Why a body could not be read. */
-export type Unread = PayloadTooLargeError | UnsupportedContentEncodingError | ValidationFailure | Errors.Overloaded
+type Unread = PayloadTooLargeError | UnsupportedContentEncodingError | ValidationFailure | Errors.Overloaded
 
 type Headers = Readonly<Record<string, string | undefined>>
 

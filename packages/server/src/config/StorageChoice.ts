@@ -100,7 +100,7 @@ export const setting = Setting.make({
   }
 })
 
-export interface Purpose {
+interface Purpose {
   /** Whether the command may create the storage. If not, a missing storage is an error. */
   readonly mayCreate: boolean
   /** What the command reads or writes, for messages. */

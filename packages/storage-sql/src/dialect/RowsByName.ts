@@ -2,7 +2,7 @@
 import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "./BulkValues.ts"
 
-export interface Selection {
+interface Selection {
   readonly table: string
   readonly columns: Statement.Fragment
   /** The columns of the index that precede the name. */

@@ -6,7 +6,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import type * as Projects from "../names/Projects.ts"
 
 /** Increments for the counters of one agent in one session; may be negative. */
-export interface Amounts {
+interface Amounts {
   readonly entries: number
   readonly sent_bytes: number
   readonly new_bytes: number

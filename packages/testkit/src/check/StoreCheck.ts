@@ -48,7 +48,7 @@ export const listAll: (storage: Service, project: ProjectId) => Result<ReadonlyA
 )
 
 /** Reads a session through a sweep that changes nothing. */
-export const readSession: (
+const readSession: (
   storage: Service,
   project: ProjectId,
   session: number

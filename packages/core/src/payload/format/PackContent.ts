@@ -18,7 +18,7 @@ export interface Counts {
   readonly parts: number
 }
 
-export interface ContentHead {
+interface ContentHead {
   readonly before: Counts
   readonly added: Counts
 }

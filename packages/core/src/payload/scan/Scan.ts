@@ -94,7 +94,7 @@ export const skipComma = (text: Buffer, at: number, close: number): number => {
 }
 
 /** Called for each member with the offsets of its key and its value. Returns the offset after the value. */
-export type VisitMember = (keyStart: number, keyEnd: number, valueStart: number) => number
+type VisitMember = (keyStart: number, keyEnd: number, valueStart: number) => number
 
 /** Visits the members of the object that opens at `at`, in order, with duplicates. Returns the offset after the object. */
 export const scanMembers = (text: Buffer, at: number, visit: VisitMember): number => {
@@ -110,7 +110,7 @@ export const scanMembers = (text: Buffer, at: number, visit: VisitMember): numbe
 }
 
 /** Called for each element with its offset. Returns the offset after it. */
-export type VisitElement = (start: number) => number
+type VisitElement = (start: number) => number
 
 /** Visits the elements of the array that opens at `at`, in order. Returns the offset after the array. */
 export const scanElements = (text: Buffer, at: number, visit: VisitElement): number => {
