@@ -1,6 +1,6 @@
 /** Runs a `node:http` server around a handler until the end of the test. */
 import { HttpClient } from "@tachograph/testkit"
-import { createServer, request, type RequestListener } from "node:http"
+import { createServer, type RequestListener } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { setImmediate } from "node:timers/promises"
 import { onTestFinished } from "vitest"
@@ -23,22 +23,6 @@ export const served = async (listener: RequestListener): Promise<Served> => {
   const { port } = server.address() as AddressInfo
   return Object.assign(HttpClient.at(`http://127.0.0.1:${port}`), { port })
 }
-
-/** Sends a request with the content length `bytes`, but no body. */
-const announced = ({ port }: Served, path: string, headers: Record<string, string>, bytes: number) =>
-  new Promise<Response>((resolve, reject) => {
-    const options = { host: "127.0.0.1", port, path, method: "POST", headers: { ...headers, "content-length": bytes } }
-    const sent = request(options, (response) => {
-      const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("end", () => {
-        sent.destroy()
-        const { headers, statusCode: status = 0 } = response
-        resolve(new Response(Buffer.concat(chunks), { status, headers: headers as Record<string, string> }))
-      })
-    })
-    sent.on("error", reject).flushHeaders()
-  })
 
 /** Sends each part once the server has read the previous one. Returns everything received until the connection ends. */
 export const exchange = (port: number, ...parts: ReadonlyArray<string>) =>
