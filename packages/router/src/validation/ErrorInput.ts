@@ -1,19 +1,19 @@
-/** What a validation error repeats of a body: the value as it was written, its numbers to the digit. */
+/** The `input` of a validation error: the rejected value as it was sent, with all digits of its numbers. */
 import { Scan } from "@tachograph/core"
 
-/** What stood at a path below the place that was decoded, fit to be echoed. */
+/** The value at a path below the decoded location, short enough for an answer. */
 export type Echo = (path: ReadonlyArray<PropertyKey>) => unknown
 
-/** Bytes of JSON without white space. What is longer is replaced by a text that says its size. */
+/** Maximum length of JSON without white space (bytes). A longer value is replaced by a text with its size. */
 const maxEchoBytes = 1024
 
-/** Longer texts are not looked at closely: they would have to be nearly all white space to come under the limit. UTF-16 units. */
-const maxLookLength = 64 * maxEchoBytes
+/** Longer texts (UTF-16 units) are not compacted: nearly all of them would have to be white space to fit. */
+const maxCompactedLength = 64 * maxEchoBytes
 
-/** White space between tokens; strings are matched too, so that what stands in them is left alone. */
+/** White space between tokens. Strings are matched too, so that white space in them is kept. */
 const stringOrSpace = /("(?:[^"\\]|\\.)*")|\s+/g
 
-// JSON's own way to write a number as it was read; TypeScript does not know it yet.
+// Writes a number as it was read. TypeScript does not declare it yet.
 const { parse, rawJSON } = JSON as unknown as {
   readonly parse: (
     text: string,
@@ -26,12 +26,12 @@ const keepDigits = (_key: string, value: unknown, { source }: { source?: string 
   typeof value === "number" && source !== undefined ? rawJSON(source) : value
 
 const echoOf = (text: string): unknown => {
-  const compact = text.length > maxLookLength ? text : text.replace(stringOrSpace, "$1")
+  const compact = text.length > maxCompactedLength ? text : text.replace(stringOrSpace, "$1")
   const size = Buffer.byteLength(compact)
   return size > maxEchoBytes ? `<${size} bytes of JSON>` : parse(compact, keepDigits)
 }
 
-/** Echoes out of the text of a body that is valid JSON. Each object in it is looked through once, however much is wrong. */
+/** For the text of a body that is valid JSON. Each object in it is scanned at most once, for any number of errors. */
 export const inJson = (text: string): Echo => {
   let bytes: Buffer | undefined
   const inBytes = () => (bytes ??= Buffer.from(text))
@@ -39,10 +39,10 @@ export const inJson = (text: string): Echo => {
   const children = new Map<string, ReadonlyMap<string, Scan.Span>>()
   const echoes = new Map<string, unknown>()
 
-  const cached = <A>(memory: Map<string, A>, path: ReadonlyArray<PropertyKey>, make: () => A): A => {
+  const cached = <A>(cache: Map<string, A>, path: ReadonlyArray<PropertyKey>, make: () => A): A => {
     const key = JSON.stringify(path)
-    if (!memory.has(key)) memory.set(key, make())
-    return memory.get(key)!
+    if (!cache.has(key)) cache.set(key, make())
+    return cache.get(key)!
   }
   const childrenOf = (path: ReadonlyArray<PropertyKey>): ReadonlyMap<string, Scan.Span> =>
     cached(children, path, () => {
@@ -60,5 +60,5 @@ export const inJson = (text: string): Echo => {
     })
 }
 
-/** Echoes a plain string: a parameter, or a body that is no JSON. */
+/** For a plain string: a parameter, or a body that is not JSON. */
 export const ofString = (value: unknown): unknown => (value === undefined ? null : echoOf(JSON.stringify(value)))

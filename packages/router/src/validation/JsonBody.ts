@@ -1,10 +1,10 @@
-/** From the bytes of a body to a value of a schema, together with the text that the value was read from. */
+/** Decodes the bytes of a body with a schema, and keeps the text that was decoded. */
 import { type ErrorDetail, ValidationFailure } from "@tachograph/api"
 import { Effect, type Schema } from "effect"
 import * as ErrorInput from "./ErrorInput.ts"
 import * as ValidationDetail from "./ValidationDetail.ts"
 
-/** pydantic's error for a body that is not JSON. `at` is where it stops, in UTF-16 units. */
+/** pydantic's error for a body that is not JSON. `at` is the position of the syntax error, in UTF-16 units. */
 export const invalidJson = (at: number, error: string): ErrorDetail => ({
   type: "json_invalid",
   loc: ["body", String(at)],
@@ -15,17 +15,17 @@ export const invalidJson = (at: number, error: string): ErrorDetail => ({
 
 const fail = (detail: ErrorDetail) => Effect.fail(new ValidationFailure({ detail: [detail] }))
 
-// Fatal: bytes that are not UTF-8 are refused, not replaced. A byte order mark is dropped.
+// Fatal: bytes that are not UTF-8 are rejected, not replaced. A byte order mark is dropped.
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-/** Whether a request declares its body as JSON; without a `Content-Type` it is taken for JSON. */
+/** Whether a request declares its body as JSON. A body without a `Content-Type` counts as JSON. */
 export const isJson = (contentType: string | undefined): boolean => {
   if (contentType === undefined) return true
   const type = contentType.split(";", 1)[0]!.trim().toLowerCase()
   return type === "application/json" || /^application\/[^/]*\+json$/.test(type)
 }
 
-/** Some of V8's messages hold the position. The others mean that the text ends too early, or is wrong at its start. */
+/** Some of V8's messages contain the position. The others mean that the text is truncated, or wrong at its start. */
 const positionOf = (error: unknown, text: string): number => {
   const match = /at position (\d+)/.exec(String(error))
   if (match !== null) return Number(match[1])
@@ -40,17 +40,17 @@ const parse = (text: string): Effect.Effect<unknown, ValidationFailure> =>
 
 export interface Body {
   readonly bytes: Uint8Array
-  /** Whether the request declares it as JSON. Any other body is taken for a plain string. */
+  /** Whether the request declares it as JSON. Any other body is a plain string. */
   readonly isJson: boolean
 }
 
 export interface Decoded<A> {
   readonly value: A
-  /** The JSON text that the value was read from, valid and whole. */
+  /** The complete, valid JSON text of the value. */
   readonly text: string
 }
 
-/** Decodes a body as a schema, or fails with everything that is wrong with it. */
+/** Decodes a body with a schema. Fails with all errors of the body. */
 export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decodeValue = ValidationDetail.decoder(schema)
   return Effect.fnUntraced(function* ({

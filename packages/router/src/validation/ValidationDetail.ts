@@ -1,7 +1,6 @@
 /**
- * Turns the issues of a schema into the details that pydantic would have written. All rules are here: a schema or a check
- * that refuses in its own way carries its violation as an annotation (core, `domain/Violation`), and everything else
- * follows from the kind of schema that the value did not fit.
+ * Converts the issues of a schema to the details that pydantic reports. All rules are here: a schema or a check with its own
+ * error carries the violation as an annotation (core, `domain/Violation`); every other error follows from the kind of schema.
  */
 import { type ErrorDetail, ValidationFailure } from "@tachograph/api"
 import { annotationKey, type Violation } from "@tachograph/core/domain/Violation"
@@ -14,21 +13,21 @@ const missing: Violation = { type: "missing", msg: "Field required" }
 
 export const missingBody: ErrorDetail = { ...missing, loc: ["body"], input: null }
 
-/** Details in an answer at the most: a body could hold millions of errors, and nobody reads the thousandth. */
+/** Maximum number of details in an answer: a body can contain millions of errors. */
 const maxDetails = 1_000
 
-/** All that is wrong, in the order of the schema's fields. */
-export const details = (issue: SchemaIssue.Issue, place: ErrorLocation, echo: ErrorInput.Echo) => {
-  const found: Array<ErrorDetail> = []
+/** All errors, in the order of the schema's fields. */
+export const details = (issue: SchemaIssue.Issue, location: ErrorLocation, echo: ErrorInput.Echo) => {
+  const errors: Array<ErrorDetail> = []
   const add = (
     { ctx, msg, type }: Violation,
     path: ReadonlyArray<PropertyKey>,
     at: ReadonlyArray<PropertyKey> = path
   ) => {
-    if (found.length >= maxDetails) return
+    if (errors.length >= maxDetails) return
     const input = echo(at)
-    const loc = [place, ...path.map(String)]
-    found.push(ctx === undefined ? { type, loc, msg, input } : { type, loc, msg, input, ctx })
+    const loc = [location, ...path.map(String)]
+    errors.push(ctx === undefined ? { type, loc, msg, input } : { type, loc, msg, input, ctx })
   }
   const walk = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): void => {
     switch (issue._tag) {
@@ -40,12 +39,12 @@ export const details = (issue: SchemaIssue.Issue, place: ErrorLocation, echo: Er
       case "Encoding":
         return walk(issue.issue, path)
       case "AnyOf":
-        // The members that the value's type rules out raise no issue; without any, the union itself refuses.
+        // Members of another type than the value have no issue. Without any issue, the error is that of the union itself.
         return issue.issues.length > 0
           ? issue.issues.forEach((inner) => walk(inner, path))
           : add(violationOfType(issue.ast), path)
       case "MissingKey":
-        // A field that is not there is reported with what it is missing from.
+        // The `input` of a missing field is the object that lacks it.
         return add(missing, path, path.slice(0, -1))
       case "InvalidType":
         return add(violationOfType(issue.ast), path)
@@ -56,7 +55,7 @@ export const details = (issue: SchemaIssue.Issue, place: ErrorLocation, echo: Er
     }
   }
   walk(issue, [])
-  return found
+  return errors
 }
 
 const unexplained: Violation = { type: "value_error", msg: "Value error, Input is not valid", ctx: { error: {} } }
@@ -64,10 +63,10 @@ const unexplained: Violation = { type: "value_error", msg: "Value error, Input i
 const annotated = (node: { readonly annotations?: object | undefined }): Violation | undefined =>
   (node.annotations as { readonly [annotationKey]?: Violation } | undefined)?.[annotationKey]
 
-/** What pydantic says to a value that is not of a type. */
+/** pydantic's error for a value of a wrong type. */
 const violationOfType = (ast: SchemaAST.AST): Violation => {
-  const own = annotated(ast)
-  if (own !== undefined) return own
+  const violation = annotated(ast)
+  if (violation !== undefined) return violation
   switch (ast._tag) {
     case "String":
       return { type: "string_type", msg: "Input should be a valid string" }
@@ -96,7 +95,7 @@ const violationOfType = (ast: SchemaAST.AST): Violation => {
   }
 }
 
-/** A value that is refused for its type is refused by the side of a transformation that it came in on. */
+/** The type of the encoded side of a transformation, which is the one that a value of a wrong type does not fit. */
 const encodedSide = (ast: SchemaAST.AST): SchemaAST.AST => ast.encoding?.at(-1)?.to ?? ast
 
 const oneOf = (type: string, literals: ReadonlyArray<SchemaAST.LiteralValue>): Violation => {
@@ -106,11 +105,11 @@ const oneOf = (type: string, literals: ReadonlyArray<SchemaAST.LiteralValue>): V
   return { type, msg: `Input should be ${expected}`, ctx: { expected } }
 }
 
-/** Decodes with every error reported. */
+/** Decodes, and reports all errors. */
 export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
   Schema.decodeUnknownEffect(schema, { errors: "all" })
 
-/** Decodes a value that is given by a name of its own, as a header or an option is. */
+/** Decodes a single value with its own location, such as a header or an option. */
 export const decodeOption = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, ...loc: ReadonlyArray<string>) => {
   const decodeValue = decoder(schema)
   return (value: unknown) =>
