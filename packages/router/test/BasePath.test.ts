@@ -17,16 +17,16 @@ describe("basePath", () => {
     "/..",
     "/.",
     "/a/../b"
-  ])("refuses %j, which is no path of plain characters", async (basePath) => {
+  ])("rejects %j", async (basePath) => {
     await expect(opened({ basePath })).rejects.toThrow("basePath: expected a path such as /tachograph")
   })
 
-  it.each(["", "/"])("mounts at the root where it is %j", async (basePath) => {
+  it.each(["", "/"])("mounts at the root for %j", async (basePath) => {
     const { fetch } = await opened({ basePath })
     expect((await HttpClient.make(fetch, undefined).get("/health")).status).toBe(200)
   })
 
-  it("answers below it, and nothing beside it", async () => {
+  it("answers below it, and returns 404 elsewhere", async () => {
     const tachograph = await opened({ basePath: "/in/here/" })
     const client = HttpClient.make(tachograph.fetch, apiKey)
     const status = async (path: string) => (await client.get(path)).status
@@ -39,13 +39,13 @@ describe("basePath", () => {
     expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"])
   })
 
-  it("stands in the description, and in the page that shows it", async () => {
+  it("is the server's URL in /openapi.json and /docs", async () => {
     const client = HttpClient.make((await opened({ basePath: "/in/here" })).fetch, undefined)
     expect((await client.get("/in/here/openapi.json")).body.servers).toEqual([{ url: "/in/here" }])
     expect((await client.get("/in/here/docs")).text).toContain('"servers":[{"url":"/in/here"}]')
   })
 
-  it.each(["", "/in/here"])("takes a target in a proxy's form for what it is, below %j", async (basePath) => {
+  it.each(["", "/in/here"])("accepts a target in absolute form, with base path %j", async (basePath) => {
     const tachograph = await opened({ basePath })
     const fetch = await served((request, response) => tachograph.node(request, response, () => response.end()))
     const answer = await exchange(
@@ -55,7 +55,7 @@ describe("basePath", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*\{"status":"ok"\}$/)
   })
 
-  it("leaves to the host what is not below it, its body unread", async () => {
+  it("passes requests elsewhere to the host, with their bodies unread", async () => {
     const tachograph = await opened({ basePath: "/in/here" })
     const fetch = await served((request, response) =>
       tachograph.node(request, response, () => void request.pipe(response.writeHead(201)))

@@ -1,4 +1,4 @@
-/** What comes past no route of ours, and what is left to the routes of others. */
+/** Paths that match only to the letter, and `Routes.layer` in a host's `HttpRouter`. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ApiKeys, MemoryStorage, Recorder } from "@tachograph/core"
 import { HttpClient } from "@tachograph/testkit"
@@ -10,21 +10,21 @@ import { BasePath, Front, Routes } from "../src/index.ts"
 import { apiKey, opened } from "./Samples.ts"
 import { exchange, served } from "./Served.ts"
 
-const otherwise = ["/api/v1/%65vents", "/api/v1/events;x", "/api/v1/events#x", "/%68ealth", "/health;x"]
+const variants = ["/api/v1/%65vents", "/api/v1/events;x", "/api/v1/events#x", "/%68ealth", "/health;x"]
 
 const get = (port: number, path: string, ...headers: ReadonlyArray<string>) =>
   exchange(port, [`GET ${path} HTTP/1.1`, "host: localhost", "connection: close", ...headers, "", ""].join("\r\n"))
 
-describe("A path that is written in another way", () => {
+describe("A variant of a path", () => {
   const key = `authorization: Bearer ${apiKey}`
 
-  it.each(otherwise)("is none of ours, and answered as every other: %s", async (path) => {
+  it.each(variants)("is answered as an unknown path: %s", async (path) => {
     const { port } = await served((await opened()).node)
     expect(await get(port, path, key)).toMatch(/^HTTP\/1\.1 404 [^]*x-request-id/)
     expect(await get(port, path, key, key)).toMatch(/^HTTP\/1\.1 401 /)
   })
 
-  it("does not come past a rule that looks at paths", async () => {
+  it("does not bypass a rule that checks paths", async () => {
     const tachograph = await opened({
       authorize: ({ url }) => (url.startsWith("/api/v1/people") ? null : { project: "p", scopes: ["admin"] })
     })
@@ -36,8 +36,8 @@ describe("A path that is written in another way", () => {
   })
 })
 
-describe("Routes.layer in somebody's router", () => {
-  /** With the router as it comes, which takes upper case and slashes lightly. */
+describe("Routes.layer in a host's router", () => {
+  /** The router with its defaults: it ignores case and extra slashes. */
   const application = async () => {
     const own = Layer.merge(
       HttpRouter.add("GET", "/health", HttpServerResponse.text("the host's")),
@@ -59,7 +59,7 @@ describe("Routes.layer in somebody's router", () => {
     return HttpClient.make(HttpClient.at(`http://127.0.0.1:${port}`), apiKey)
   }
 
-  it("leaves the host's own routes as they are", async () => {
+  it("does not change the host's own routes", async () => {
     const client = await application()
     const health = await client.get("/health")
     expect([health.status, health.text, health.headers.get("x-request-id")]).toEqual([200, "the host's", null])
@@ -67,7 +67,7 @@ describe("Routes.layer in somebody's router", () => {
     expect([broken.status, broken.text, broken.headers.get("x-request-id")]).toEqual([500, "", null])
   })
 
-  it("answers its own to the letter, however lightly the router takes them", async () => {
+  it("matches its own paths to the letter", async () => {
     const client = await application()
     expect((await client.get("/tachograph/health")).body).toEqual({ status: "ok" })
     for (const path of ["/tachograph/HEALTH", "/tachograph/health/", "/tachograph//health", "/tachograph/%68ealth"]) {

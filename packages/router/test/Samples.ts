@@ -1,9 +1,9 @@
-/** What tests of the router send. */
+/** Valid requests, and a router that is closed when the test ends. */
 import { MemoryStorage } from "@tachograph/core"
 import { onTestFinished } from "vitest"
 import { createTachograph, type Tachograph, type TachographOptions } from "../src/index.ts"
 
-export const apiKey = "a key for tachograph itself"
+export const apiKey = "an API key for tests"
 
 export const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
 
@@ -17,7 +17,7 @@ export const event = (fingerprint_id: string, fields: object = {}) => ({
 
 type Options = Partial<Pick<TachographOptions<never>, "authorize" | "basePath" | "maxBody">>
 
-/** One in memory, closed when the test ends. By `apiKey`, unless there is a rule. */
+/** Over a memory storage, opened by `apiKey` unless there is a rule. Closed when the test ends. */
 export const opened = async ({ authorize, ...options }: Options = {}): Promise<Tachograph> => {
   const storage = MemoryStorage.layer
   const tachograph = await createTachograph(

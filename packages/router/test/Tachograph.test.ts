@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest"
 import { createTachograph } from "../src/index.ts"
 import { served } from "./Served.ts"
 
-const key = "a key for tachograph itself"
+const key = "an API key for tests"
 const open = () => createTachograph({ storage: MemoryStorage.layer, apiKeys: [key] })
 const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
 const event = (fingerprint_id: string, fields: object = {}) => ({
@@ -21,7 +21,7 @@ const event = (fingerprint_id: string, fields: object = {}) => ({
 
 describe("createTachograph", () => {
   it.each(["", "x", "nineteen characters", " a key with a space in front", "a key\nwith a line break", undefined])(
-    "refuses %j as a key of one's own",
+    "rejects %j as a static key",
     async (bad) => {
       const opening = createTachograph({ storage: MemoryStorage.layer, apiKeys: [key, bad as string] })
       await expect(opening).rejects.toThrow("apiKeys: expected static keys, each of 20 characters or more")
@@ -33,37 +33,37 @@ describe("createTachograph", () => {
     ["apiKeys: expected static keys", { storage: MemoryStorage.layer, apiKeys: key }],
     ["authorize: expected a function", { storage: MemoryStorage.layer, authorize: "me" }],
     ["expected one of them", { storage: MemoryStorage.layer, authorize: () => null, apiKeys: [key] }]
-  ])("says what is wrong with its options: %s", async (message, options) => {
+  ])("rejects an invalid option: %s", async (message, options) => {
     await expect(createTachograph(options as never)).rejects.toThrow(message)
   })
 
-  it("rejects with what kept the storage from opening", async () => {
+  it("rejects with the reason why the storage did not open", async () => {
     const opening = createTachograph({ storage: sqlite("/nowhere/at/all.db") })
     await expect(opening).rejects.toMatchObject({ type: "storage-unavailable", cause: expect.any(Error) })
     await expect(opening).rejects.toThrow("unable to open database file")
   })
 
-  it("waits for no client that has gone before its request was handed over", async () => {
+  it("does not wait for a client that disconnected before its request was passed on", async () => {
     const tachograph = await createTachograph({ storage: MemoryStorage.layer, apiKeys: [key] })
-    let handedOver = () => {}
-    const isHandedOver = new Promise<void>((resolve) => (handedOver = resolve))
+    let markPassed = () => {}
+    const passed = new Promise<void>((resolve) => (markPassed = resolve))
+    const abort = new AbortController()
     const fetch = await served((request, response) => {
       response.once("close", () => {
         tachograph.node(request, response)
-        handedOver()
+        markPassed()
       })
+      abort.abort()
     })
-    const leaving = new AbortController()
-    const request = fetch(new Request("http://localhost/health", { signal: leaving.signal }))
-    setTimeout(() => leaving.abort(), 50)
+    const request = fetch(new Request("http://localhost/health", { signal: abort.signal }))
     await expect(request).rejects.toThrow()
-    await isHandedOver
-    const began = performance.now()
+    await passed
+    const startedMs = performance.now()
     await tachograph.close()
-    expect(performance.now() - began).toBeLessThan(5_000)
+    expect(performance.now() - startedMs).toBeLessThan(5_000)
   })
 
-  it("records in process what can be read over HTTP", async () => {
+  it("records in process, and reads the event over HTTP", async () => {
     const tachograph = await open()
     const client = HttpClient.make(tachograph.fetch, key)
     const id = await tachograph.fingerprint(fingerprint)
@@ -75,7 +75,7 @@ describe("createTachograph", () => {
     await tachograph.close()
   })
 
-  it("records once in process under an idempotency key", async () => {
+  it("records once with the same idempotency key, in process and over HTTP", async () => {
     const tachograph = await open()
     const id = await tachograph.fingerprint(fingerprint)
     const options = { idempotencyKey: "k" }
@@ -87,7 +87,7 @@ describe("createTachograph", () => {
       type: "validation-error",
       detail: [{ type: "string_too_short", loc: ["header", "idempotency-key"] }]
     })
-    // Over HTTP it is the same body, and the same key.
+    // The same body with the same key, over HTTP.
     const headers = {
       authorization: `Bearer ${key}`,
       "content-type": "application/json",
@@ -101,22 +101,25 @@ describe("createTachograph", () => {
     await tachograph.close()
   })
 
-  it("rejects in process what it would refuse over HTTP, and keeps nothing of it", async () => {
+  it("rejects invalid events in process, and stores nothing", async () => {
     const tachograph = await open()
     const id = await tachograph.fingerprint(fingerprint)
-    const refuse = (fields: object, error: object) =>
+    const expectRejected = (fields: object, error: object) =>
       expect(tachograph.record(event(id, fields))).rejects.toMatchObject(error)
-    await refuse({ session: "" }, { type: "session-id-empty" })
-    await refuse({ fingerprint_id: "11111111-1111-4111-8111-111111111111" }, { type: "fingerprint-not-found" })
-    await refuse({ session: "a\u0000" }, { type: "validation-error", detail: [{ loc: ["body", "session"] }] })
-    await refuse({ duration_ms: -1 }, { type: "validation-error", detail: [{ loc: ["body", "duration_ms"] }] })
-    await refuse({ properties: { api: "aisdk", inputs: "text", output: {} } }, { detail: [{ type: "dict_type" }] })
+    await expectRejected({ session: "" }, { type: "session-id-empty" })
+    await expectRejected({ fingerprint_id: "11111111-1111-4111-8111-111111111111" }, { type: "fingerprint-not-found" })
+    await expectRejected({ session: "a\u0000" }, { type: "validation-error", detail: [{ loc: ["body", "session"] }] })
+    await expectRejected({ duration_ms: -1 }, { type: "validation-error", detail: [{ loc: ["body", "duration_ms"] }] })
+    await expectRejected(
+      { properties: { api: "aisdk", inputs: "text", output: {} } },
+      { detail: [{ type: "dict_type" }] }
+    )
     const { body } = await HttpClient.make(tachograph.fetch, key).get("/api/v1/events?session=a")
     expect(body.events).toEqual([])
     await tachograph.close()
   })
 
-  it("waits for what is under way when it closes, and answers 503 afterwards", async () => {
+  it("waits for requests in flight when it closes, and answers 503 afterwards", async () => {
     const tachograph = await createTachograph({ storage: sqlite(":memory:"), apiKeys: [key] })
     const client = HttpClient.make(tachograph.fetch, key)
     const id = await tachograph.fingerprint(fingerprint)
@@ -129,7 +132,7 @@ describe("createTachograph", () => {
     expect([late.status, late.headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^[123]$/)])
   })
 
-  it("does the same in a Node server", async () => {
+  it("waits for requests in flight in a Node server, too", async () => {
     const tachograph = await createTachograph({ storage: sqlite(":memory:"), apiKeys: [key] })
     const server = createServer(tachograph.node)
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
@@ -145,7 +148,7 @@ describe("createTachograph", () => {
     server.close()
   })
 
-  it("erases old events where retention is added to the storage, and ends it with the storage", async () => {
+  it("runs retention that is added to the storage, and stops it with the storage", async () => {
     const retention = Retention.layer({ keep: "90 days" })
     const tachograph = await createTachograph({
       storage: retention.pipe(Layer.provideMerge(sqlite(":memory:"))),
@@ -155,7 +158,7 @@ describe("createTachograph", () => {
     await tachograph.close()
   })
 
-  it("takes a bound for the memory of sessions with the storage", async () => {
+  it("takes the size of the session cache with the storage", async () => {
     const readSessions = async (bytes: number) => {
       let times = 0
       const counting = Layer.effect(
@@ -177,7 +180,7 @@ describe("createTachograph", () => {
     expect([await readSessions(0), await readSessions(1024 ** 2)]).toEqual([5, 1])
   })
 
-  it("answers 500, not 422, where an answer of its own does not fit", async () => {
+  it("answers 500, not 422, if a result does not fit the contract", async () => {
     const broken = Layer.effect(
       Storage,
       Effect.map(Storage, (storage) =>
@@ -194,7 +197,7 @@ describe("createTachograph", () => {
     await tachograph.close()
   })
 
-  it("never takes an empty key for one", async () => {
+  it("accepts no empty key", async () => {
     const tachograph = await createTachograph({ storage: MemoryStorage.layer })
     for (const header of [undefined, ""]) {
       expect((await HttpClient.make(tachograph.fetch, header).get("/api/v1/events")).status).toBe(401)

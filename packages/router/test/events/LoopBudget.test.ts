@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest"
 import { LoopBudget } from "../../src/events/LoopBudget.ts"
 
 const busyFor = (milliseconds: number) => {
-  const began = performance.now()
-  while (performance.now() - began < milliseconds);
+  const startedMs = performance.now()
+  while (performance.now() - startedMs < milliseconds);
 }
 
 describe("LoopBudget", () => {
-  it("runs work in order, and turns the event loop in between", async () => {
+  it("runs work in order, over several turns of the event loop", async () => {
     const budget = new LoopBudget()
     let turns = 0
     let isOver = false
@@ -28,7 +28,7 @@ describe("LoopBudget", () => {
     expect(await Effect.runPromise(Effect.all(works, { concurrency: "unbounded" }))).toEqual([...works.keys()])
     isOver = true
     expect(done.map(([work]) => work)).toEqual([...works.keys()])
-    // Each exhausts the slice of its turn.
+    // Each uses up the slice of its turn.
     expect(new Set(done.map(([, turn]) => turn)).size).toBe(works.length)
   })
 

@@ -11,16 +11,16 @@ import * as NodeBody from "../../src/front/NodeBody.ts"
 import { apiKey, event, fingerprint, opened } from "../Samples.ts"
 import { served } from "../Served.ts"
 
-/** What is compressed does not come undamaged as text. */
-const touches: ReadonlyArray<readonly [string, RequestHandler, compressed: number]> = [
+/** Decoding a compressed body as text damages it. */
+const changes: ReadonlyArray<readonly [string, RequestHandler, compressed: number]> = [
   ["paused", (request, _response, next) => void (request.pause(), next()), 200],
-  ["asked for its text", (request, _response, next) => void (request.setEncoding("utf8"), next()), 422]
+  ["set to an encoding", (request, _response, next) => void (request.setEncoding("utf8"), next()), 422]
 ]
 
-it.each(touches)("A request that the host has %s, and not read, is answered", async (_, touch, expected) => {
+it.each(changes)("reads a request that the host has %s, but not read", async (_, change, expected) => {
   const tachograph = await opened({ maxBody: 1_000 })
   const id = await tachograph.fingerprint(fingerprint)
-  const client = HttpClient.make(await served(express().use(touch, tachograph.node)), apiKey)
+  const client = HttpClient.make(await served(express().use(change, tachograph.node)), apiKey)
   expect((await client.put("/api/v1/agents", { agent_name: "é😀" })).body.agent_name).toBe("é😀")
   const recorded = await client.post("/api/v1/events", event(id, { person: "é😀" }))
   expect((await tachograph.recorder.getEvent(recorded.body.event_id)).person).toBe("é😀")
@@ -30,7 +30,7 @@ it.each(touches)("A request that the host has %s, and not read, is answered", as
   expect(decompressed.status).toBe(expected)
 })
 
-it("A body of a client that has gone is waited for no longer", async () => {
+it("stops waiting for the body when the client has disconnected", async () => {
   const permit = new AdmissionControl(defaultCommitLimits, () => false).permit()
   const message = new IncomingMessage(new Socket())
   message.destroy()

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { apiKey, event, fingerprint, opened } from "../Samples.ts"
 import { served } from "../Served.ts"
 
-/** An Express server that has parsed the body in some way before the router sees it. */
+/** An Express server that parses the body before the router sees it. */
 const behind = async (parser: RequestHandler, options: { readonly maxBody?: number } = {}) => {
   const tachograph = await opened(options)
   const id = await tachograph.fingerprint(fingerprint)
@@ -29,20 +29,20 @@ describe("A body that the host has read", () => {
     ["kept in rawBody", express.json({ verify })],
     ["kept whole", express.raw({ type: "*/*" })],
     ["kept as text", express.text({ type: "*/*" })],
-    ["not of the parser's kind", express.urlencoded()]
-  ])("is recorded as it was sent where it was %s", async (_, parser) => {
+    ["not of the parser's content type", express.urlencoded()]
+  ])("is recorded byte for byte if it was %s", async (_, parser) => {
     const host = await behind(parser)
     expect(await inputsOf(host)).toBe('{ "n": 1.0 }')
     expect(await inputsOf(host, { "content-encoding": "gzip" })).toBe('{ "n": 1.0 }')
   })
 
-  it("is written anew where only the parsed value is left", async () => {
+  it("is serialised again if only the parsed value is left", async () => {
     const host = await behind(express.json())
     expect(await inputsOf(host)).toBe('{"n":1}')
     expect(await inputsOf(host, { "content-encoding": "gzip" })).toBe('{"n":1}')
   })
 
-  it("is refused in the interface's words where it does not fit", async () => {
+  it("gets the usual validation errors", async () => {
     const { client } = await behind(express.json())
     const answer = await client.post("/api/v1/events", { event_name: "llm" })
     expect(answer.status).toBe(422)
@@ -53,7 +53,7 @@ describe("A body that the host has read", () => {
     ])
   })
 
-  const becomes =
+  const leaves =
     (body: unknown): RequestHandler =>
     (request, _response, next) => {
       request.resume().on("end", () => next())
@@ -67,13 +67,13 @@ describe("A body that the host has read", () => {
     ["a cycle", cycle],
     ["a BigInt", { n: 1n }],
     ["a function", () => {}]
-  ])("is taken for one that is missing where %s is left of it", async (_, left) => {
-    const { client, text } = await behind(becomes(left))
+  ])("is a missing body if the host left %s", async (_, left) => {
+    const { client, text } = await behind(leaves(left))
     const answer = await client.post("/api/v1/events", text)
     expect([answer.status, answer.body.detail]).toMatchObject([422, [{ type: "missing", loc: ["body"] }]])
   })
 
-  it("is missing where the parser made something of nothing", async () => {
+  it("is a missing body if the parser made a value of an empty body", async () => {
     const { client } = await behind(express.json())
     const answer = await client.post("/api/v1/events", "")
     expect([answer.status, answer.body.detail]).toMatchObject([422, [{ type: "missing", loc: ["body"] }]])
@@ -82,14 +82,14 @@ describe("A body that the host has read", () => {
   it.each([
     ["as it was sent", express.raw({ type: "*/*", limit: "1mb" })],
     ["as it was parsed", express.json({ limit: "1mb" })]
-  ])("is held to the limit %s", async (_, parser) => {
+  ])("is limited in its length %s", async (_, parser) => {
     const host = await behind(parser, { maxBody: 1_000 })
     const padded = (length: number) => {
       const pad = "x".repeat(length - JSON.stringify({ ...JSON.parse(host.text), person: "" }).length)
       return JSON.stringify({ ...JSON.parse(host.text), person: pad })
     }
     const gzip = { "content-encoding": "gzip" }
-    // Over 255 characters no person: the limit is what is looked at first.
+    // 422, because a person has at most 255 characters: the length of the body is checked first.
     const statuses = [1_000, 1_001].map(
       async (length) => (await host.client.call("POST", "/api/v1/events", gzipSync(padded(length)), gzip)).status
     )

@@ -5,7 +5,7 @@ import { createTachograph, TachographError } from "../../src/index.ts"
 import { apiKey, event, fingerprint, opened } from "../Samples.ts"
 
 describe("recorder", () => {
-  it("reads in process what HTTP would answer", async () => {
+  it("reads the same in process as over HTTP", async () => {
     const tachograph = await opened({ basePath: "/in/here" })
     const { recorder } = tachograph
     const client = HttpClient.make(tachograph.fetch, apiKey)
@@ -27,7 +27,7 @@ describe("recorder", () => {
     expect((await recorder.getAgentVersion("..", "default")).agent_version_number).toBe(1)
   })
 
-  it("answers the text of an event as it was sent", async () => {
+  it("returns the text of an event as it was sent", async () => {
     const tachograph = await opened()
     const id = await tachograph.fingerprint(fingerprint)
     const inputs = '{ "n": 12345678901234567890, "n": 1.0 }'
@@ -36,7 +36,7 @@ describe("recorder", () => {
     expect(await tachograph.recorder.getEventText(created.event_id)).toContain(`"inputs":${inputs},`)
   })
 
-  it("records a text as it is", async () => {
+  it("records a JSON text byte for byte", async () => {
     const tachograph = await opened()
     const id = await tachograph.fingerprint(JSON.stringify(fingerprint))
     const inputs = '{ "n": 12345678901234567890, "n": 1.0 }'
@@ -47,7 +47,7 @@ describe("recorder", () => {
     }
   })
 
-  it("records inputs and output that are texts as they are", async () => {
+  it("records inputs and output that are JSON texts byte for byte", async () => {
     const tachograph = await opened()
     const id = await tachograph.fingerprint(fingerprint)
     const inputs = '{ "n": 12345678901234567890, "n": 1.0 }'
@@ -72,7 +72,7 @@ describe("recorder", () => {
     await expect(record({ inputs })).rejects.toMatchObject({ detail: [{ type: "missing" }] })
   })
 
-  it("works in the project that is named, and reads nothing across", async () => {
+  it("works in the given project, and reads nothing of another", async () => {
     const tachograph = await opened()
     const project = "acme"
     const id = await tachograph.fingerprint(fingerprint, { project })
@@ -80,12 +80,12 @@ describe("recorder", () => {
     expect((await tachograph.recorder.listEvents({}, { project })).events).toHaveLength(1)
     expect((await tachograph.recorder.listEvents()).events).toEqual([])
     await expect(tachograph.recorder.getEvent(event_id)).rejects.toMatchObject({ type: "event-not-found" })
-    const nameless = { type: "validation-error", detail: [{ type: "string_too_short", loc: ["project"] }] }
-    await expect(tachograph.record(event(id), { project: "" })).rejects.toMatchObject(nameless)
-    await expect(tachograph.recorder.listEvents({}, { project: "" })).rejects.toMatchObject(nameless)
+    const emptyName = { type: "validation-error", detail: [{ type: "string_too_short", loc: ["project"] }] }
+    await expect(tachograph.record(event(id), { project: "" })).rejects.toMatchObject(emptyName)
+    await expect(tachograph.recorder.listEvents({}, { project: "" })).rejects.toMatchObject(emptyName)
   })
 
-  it("rejects with errors that are told apart by their type", async () => {
+  it("rejects with an error whose type identifies it", async () => {
     const { recorder } = await opened()
     const noName = { type: "validation-error", detail: [{ type: "value_error", loc: ["path", "agent_name"] }] }
     await expect(recorder.getAgent("\ud800")).rejects.toMatchObject(noName)
@@ -103,7 +103,7 @@ describe("recorder", () => {
     expect(String(error)).toMatch(/^TachographError: validation-error\nquery\.limit: Input should be greater/)
   })
 
-  it("refuses a body that cannot be written as JSON", async () => {
+  it("rejects a body that cannot be written as JSON", async () => {
     const tachograph = await opened()
     const cycle: { self?: unknown } = {}
     cycle.self = cycle
@@ -119,7 +119,7 @@ describe("recorder", () => {
     }
   })
 
-  it("rejects once it is closed", async () => {
+  it("rejects after closing", async () => {
     const tachograph = await createTachograph({ storage: MemoryStorage.layer })
     await tachograph.close()
     const closed = { type: "storage-unavailable" }

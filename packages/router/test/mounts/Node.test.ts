@@ -1,10 +1,11 @@
-/** The way of the plain case over `node:http`, and where it hands over to the routes. */
+/** Create Event through the mount for `node:http`. */
 import { MemoryStorage, Storage } from "@tachograph/core"
 import { HttpClient } from "@tachograph/testkit"
-import { Effect, Layer, Logger, References } from "effect"
-import { connect } from "node:net"
+import { Effect, Layer, Logger, References, Scope } from "effect"
+import { IncomingMessage, type RequestListener, ServerResponse } from "node:http"
+import { connect, Socket } from "node:net"
 import { describe, expect, it } from "vitest"
-import { createTachograph } from "../../src/index.ts"
+import { createTachograph, Front, Node } from "../../src/index.ts"
 import { apiKey, event, fingerprint, opened } from "../Samples.ts"
 import { exchange, served } from "../Served.ts"
 
@@ -30,7 +31,7 @@ const head = (...lines: ReadonlyArray<string>) =>
   ].join("\r\n")
 
 describe("Create Event over node:http", () => {
-  it("answers with the headers of every answer", async () => {
+  it("answers with the standard headers", async () => {
     const { body, client } = await start()
     const { headers, status } = await client.post(path, body)
     expect(status).toBe(200)
@@ -42,7 +43,7 @@ describe("Create Event over node:http", () => {
     })
   })
 
-  it("takes a body that comes in pieces, of an announced length or in chunks", async () => {
+  it("accepts a body in pieces, with a content length or chunked", async () => {
     const { body, count, fetch } = await start()
     const [first, second] = [body.slice(0, 30), body.slice(30)]
     const announcedLength = await exchange(fetch.port, head(`content-length: ${body.length}`), first, second)
@@ -59,7 +60,7 @@ describe("Create Event over node:http", () => {
     expect(await count()).toBe(2)
   })
 
-  it("leaves to the routes what is not plain, after it has read it, too", async () => {
+  it("answers invalid requests as every mount does, and accepts any query and origin", async () => {
     const { body, client } = await start()
     const refused = async (...sent: Parameters<HttpClient.Client["call"]>) => {
       const { body, status } = await client.call(...sent)
@@ -69,12 +70,12 @@ describe("Create Event over node:http", () => {
     expect(await refused("POST", path, "{")).toEqual([422, "body.1"])
     expect(await refused("POST", path, body, { "content-type": "text/plain" })).toEqual([422, "body"])
     expect(await refused("POST", path, body, { "idempotency-key": "" })).toEqual([422, "header.idempotency-key"])
-    expect(await refused("POST", path, body, { authorization: "Bearer nobody" })).toEqual([401, "unauthorized"])
+    expect(await refused("POST", path, body, { authorization: "Bearer unknown" })).toEqual([401, "unauthorized"])
     expect((await client.call("POST", `${path}?x=1`, body)).status).toBe(200)
     expect((await client.call("POST", path, body, { origin: "http://elsewhere" })).status).toBe(200)
   })
 
-  it("refuses in the recorder's words, once", async () => {
+  it("answers the errors of the recorder, and stores nothing", async () => {
     const { body, client, count } = await start()
     const session = await client.post(path, body.replace('"in process"', '""'))
     expect([session.status, session.body]).toEqual([422, { type: "session-id-empty" }])
@@ -83,19 +84,25 @@ describe("Create Event over node:http", () => {
     expect(await count()).toBe(0)
   })
 
-  it("keeps nothing for a client that goes before it has sent all, and goes on", async () => {
-    const { body, client, count, fetch } = await start()
-    await new Promise<void>((resolve) => {
-      const socket = connect(fetch.port, "127.0.0.1", () => {
+  it("stores nothing for a client that disconnects within its body, and continues", async () => {
+    const { body, client, count, tachograph } = await start()
+    await new Promise<void>((resolve, reject) => {
+      const handle: RequestListener = (request, response) => {
+        tachograph.node(request, response)
+        request.once("close", resolve)
+        socket.destroy()
+      }
+      let socket: Socket
+      void served(handle).then(({ port }) => {
+        socket = connect(port, "127.0.0.1").on("error", reject)
         socket.write(head(`content-length: ${body.length}`) + body.slice(0, -1))
-        setTimeout(() => resolve(void socket.destroy()), 50)
       })
     })
     expect((await client.post(path, body)).status).toBe(200)
     expect(await count()).toBe(1)
   })
 
-  it("leaves an answer alone that the host has given meanwhile, and goes on", async () => {
+  it("does not overwrite an answer that the host has given, and records the event", async () => {
     const { body, count, tachograph } = await start()
     const fetch = await served((request, response) => {
       tachograph.node(request, response)
@@ -106,11 +113,11 @@ describe("Create Event over node:http", () => {
       const answer = await client.post(path, body)
       expect([answer.status, answer.text]).toEqual([202, "the host's"])
     }
-    // The host's answer waited for nothing.
+    // The host answered before the events were committed.
     await expect.poll(count, { timeout: 10_000 }).toBe(3)
   })
 
-  it("refuses what two readers could read in two ways", async () => {
+  it("rejects an ambiguous request", async () => {
     const { body, count, fetch } = await start()
     const twice = await exchange(
       fetch.port,
@@ -122,7 +129,7 @@ describe("Create Event over node:http", () => {
     expect(await count()).toBe(0)
   })
 
-  it("answers 500 where nobody expected what happened, says where to look, and logs it there", async () => {
+  it("answers 500 for an unexpected error, with the id under which it is logged", async () => {
     const lines: Array<string> = []
     const logger = Logger.make(({ fiber, message }) =>
       lines.push(JSON.stringify([message, fiber.getRef(References.CurrentLogAnnotations)]))
@@ -140,5 +147,31 @@ describe("Create Event over node:http", () => {
       1
     )
     await tachograph.close()
+  })
+})
+
+describe("Answers that are ready in the same turn of the event loop", () => {
+  it("are written together at its end", async () => {
+    const answer = { status: 200, headers: {}, body: "" }
+    const handle = await Effect.runPromise(
+      Effect.gen(function* () {
+        const handler = yield* Node.make
+        return (isAnswered: boolean) => {
+          const message = Object.assign(new IncomingMessage(new Socket()), { method: "GET", url: "/" })
+          const response = new ServerResponse(message)
+          if (isAnswered) response.writeHead(202)
+          handler(message, response)
+          return response
+        }
+      }).pipe(
+        Effect.provideService(Front, { handle: () => answer, handleOwn: () => answer }),
+        Effect.provideService(Scope.Scope, Scope.makeUnsafe())
+      )
+    )
+    const responses = [handle(false), handle(true), handle(false)]
+    expect(responses.map(({ writableEnded }) => writableEnded)).toEqual([false, false, false])
+    await new Promise(setImmediate)
+    // The host has answered the second.
+    expect(responses.map(({ writableEnded }) => writableEnded)).toEqual([true, false, true])
   })
 })

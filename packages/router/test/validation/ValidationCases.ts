@@ -1,13 +1,13 @@
-/** Bad requests of the project's own, with the details that FastAPI on pydantic v2 writes for them. */
+/** Invalid requests, with the details that FastAPI on pydantic v2 reports for them. */
 export interface ValidationCase {
   readonly name: string
   readonly method?: string
   readonly path: string
   readonly contentType?: string
   readonly body?: string
-  /** `type`, then `loc` with dots between; of each error, in order. */
+  /** The errors in order, each as its `type` and its `loc` joined by dots. */
   readonly errors: ReadonlyArray<string>
-  /** The first error whole, where its words matter. */
+  /** The whole first error. */
   readonly first?: object
 }
 
@@ -18,34 +18,34 @@ const event = (fields: string) =>
 
 export const cases: ReadonlyArray<ValidationCase> = [
   {
-    name: "a field that is missing is reported with what it is missing from",
+    name: "a missing field is reported with the object that lacks it",
     path: "/api/v1/agents",
     body: `{"description":"d"}`,
     errors: ["missing body.agent_name"],
     first: { type: "missing", loc: ["body", "agent_name"], msg: "Field required", input: { description: "d" } }
   },
   {
-    name: "an empty object misses everything, in the order of the fields",
+    name: "an empty object lacks every field, reported in the schema's order",
     path: "/api/v1/fingerprints",
     body: "{}",
     errors: ["missing body.language", "missing body.language_version", "missing body.system"]
   },
   {
-    name: "a body of null is a body that is missing",
+    name: "`null` is a missing body",
     path: "/api/v1/agents",
     body: "null",
     errors: ["missing body"],
     first: { type: "missing", loc: ["body"], msg: "Field required", input: null }
   },
-  { name: "so is no body at all", path: "/api/v1/agents", body: "", errors: ["missing body"] },
+  { name: "an empty body is a missing body", path: "/api/v1/agents", body: "", errors: ["missing body"] },
   {
-    name: "an array is no model",
+    name: "an array is not an object",
     path: "/api/v1/agents",
     body: `[1.0, 9007199254740993]`,
     errors: ["model_attributes_type body"]
   },
   {
-    name: "a string is no model, whatever it says",
+    name: "a string that contains JSON is not an object",
     path: "/api/v1/people",
     body: `"{}"`,
     errors: ["model_attributes_type body"],
@@ -57,7 +57,7 @@ export const cases: ReadonlyArray<ValidationCase> = [
     }
   },
   {
-    name: "a body of another type is taken for a string",
+    name: "a body with another content type is a string",
     path: "/api/v1/agents",
     contentType: "text/plain",
     body: `{"agent_name":"x"}`,
@@ -70,14 +70,14 @@ export const cases: ReadonlyArray<ValidationCase> = [
     }
   },
   {
-    name: "JSON may call itself by any name that ends in +json, in any case, with parameters",
+    name: "a content type that ends in +json is JSON, in any case and with parameters",
     path: "/api/v1/agents",
     contentType: "Application/Vnd.Api+JSON; charset=utf-8",
     body: `{}`,
     errors: ["missing body.agent_name"]
   },
   {
-    name: "a literal",
+    name: "another value than the literal",
     path: events,
     method: "POST",
     body: event(`"event_name":"LLM"`),
@@ -105,7 +105,7 @@ export const cases: ReadonlyArray<ValidationCase> = [
     }
   },
   {
-    name: "a name with what no database holds",
+    name: "names with U+0000 and a lone surrogate",
     path: events,
     method: "POST",
     body: event(String.raw`"person":"\u0000","session":"\ud800"`),
@@ -119,7 +119,7 @@ export const cases: ReadonlyArray<ValidationCase> = [
     }
   },
   {
-    name: "a map's values, by their keys",
+    name: "values of a map, located by their keys",
     path: "/api/v1/fingerprints",
     body: `{"language":"l","language_version":"v","system":"s","all_packages":{"a":1,"b":"2","__proto__":null,"constructor":[]}}`,
     errors: [
@@ -129,19 +129,19 @@ export const cases: ReadonlyArray<ValidationCase> = [
     ]
   },
   {
-    name: "keys of every prototype are fields like others that are not known",
+    name: "names of prototype properties are unknown fields",
     path: "/api/v1/agents",
     body: `{"__proto__":{"agent_name":"x"},"constructor":{"agent_name":"x"},"agent_name":7}`,
     errors: ["string_type body.agent_name"]
   },
   {
-    name: "path, query and body in one answer, in this order",
+    name: "path and body in one answer, in this order",
     path: "/api/v1/agents/%00/agent-versions",
     body: `{"agent_version_name":null}`,
     errors: ["value_error path.agent_name", "string_type body.agent_version_name"]
   },
   {
-    name: "queries",
+    name: "query parameters",
     path: `${events}?limit=1001&order=up&cursor=x&agent=&session=${"x".repeat(256)}`,
     method: "GET",
     errors: [
@@ -153,7 +153,7 @@ export const cases: ReadonlyArray<ValidationCase> = [
     ]
   },
   {
-    name: "an integer that is none",
+    name: "a query parameter that is not an integer",
     path: `${events}?limit=ten`,
     method: "GET",
     errors: ["int_parsing query.limit"],
@@ -164,13 +164,13 @@ export const cases: ReadonlyArray<ValidationCase> = [
       input: "ten"
     }
   },
-  { name: "an id that is none", path: `${events}/1`, method: "GET", errors: ["uuid_parsing path.event_id"] },
-  { name: "text that is no JSON", path: "/api/v1/agents", body: `{"agent_name":'x'}`, errors: ["json_invalid body"] },
-  { name: "JSON with something behind it", path: "/api/v1/agents", body: `{} {}`, errors: ["json_invalid body"] },
-  { name: "JSON that breaks off", path: "/api/v1/agents", body: `{"agent_name":"x`, errors: ["json_invalid body"] },
+  { name: "an id that is not a UUID", path: `${events}/1`, method: "GET", errors: ["uuid_parsing path.event_id"] },
+  { name: "text that is not JSON", path: "/api/v1/agents", body: `{"agent_name":'x'}`, errors: ["json_invalid body"] },
+  { name: "text after the JSON value", path: "/api/v1/agents", body: `{} {}`, errors: ["json_invalid body"] },
+  { name: "truncated JSON", path: "/api/v1/agents", body: `{"agent_name":"x`, errors: ["json_invalid body"] },
   { name: "NaN", path: "/api/v1/people/p1", body: `{"properties":NaN}`, errors: ["json_invalid body"] },
   {
-    name: "brackets without end",
+    name: "unclosed brackets",
     path: "/api/v1/agents",
     body: "[".repeat(100_000),
     errors: ["json_invalid body"]

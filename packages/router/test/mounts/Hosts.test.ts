@@ -1,11 +1,11 @@
-/** What a host's own routes and tests see of a router that is mounted beside them. */
+/** Tachograph mounted in a host application, beside its own routes. */
 import { HttpClient } from "@tachograph/testkit"
 import express from "express"
 import fastify, { type FastifyInstance } from "fastify"
 import { Hono } from "hono"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { apiKey, event, fingerprint, opened } from "./Samples.ts"
-import { served } from "./Served.ts"
+import { apiKey, event, fingerprint, opened } from "../Samples.ts"
+import { served } from "../Served.ts"
 
 const basePath = "/tachograph"
 const authorization = `Bearer ${apiKey}`
@@ -19,7 +19,7 @@ const overFastify = async (): Promise<FastifyInstance> => {
   return app
 }
 
-describe("A host", () => {
+describe("A host application", () => {
   const hosts: ReadonlyArray<readonly [string, () => Promise<HttpClient.Fetch>]> = [
     [
       "Express",
@@ -41,7 +41,7 @@ describe("A host", () => {
     ]
   ]
 
-  it.each(hosts)("reads the bodies of its own requests as ever, and leaves ours alone: %s", async (_, open) => {
+  it.each(hosts)("still reads the bodies of its own routes, with %s", async (_, open) => {
     const client = HttpClient.make(await open(), apiKey)
     const order = { item: "x".repeat(100_000) }
     expect((await client.post("/orders", order)).body).toEqual({ ordered: order })
@@ -51,7 +51,7 @@ describe("A host", () => {
     expect((await client.get(path)).body.events).toHaveLength(1)
   })
 
-  it("can try its routes and ours without a port, by Fastify's inject", async () => {
+  it("can call its routes and ours with Fastify's inject, without a port", async () => {
     const app = await overFastify()
     const headers = { authorization }
     const put = await app.inject({
@@ -65,7 +65,7 @@ describe("A host", () => {
     expect(own.json()).toEqual({ ordered: { item: 1 } })
   })
 
-  it("has our answers to what takes no body, whatever its parser made of one", async () => {
+  it("gets the usual answers from endpoints without a body, behind a body parser", async () => {
     const tachograph = await opened()
     const client = HttpClient.make(await served(express().use(express.json(), tachograph.node)), apiKey)
     const answers = [
@@ -81,13 +81,13 @@ describe("A host", () => {
   })
 
   it.each([
-    ["read", async (request: Request) => void (await request.text())],
-    ["being read", async (request: Request) => void request.body!.getReader()]
-  ])("is told so where the body of a web request is %s by it", async (_, take) => {
+    ["has read", async (request: Request) => void (await request.text())],
+    ["is reading", async (request: Request) => void request.body!.getReader()]
+  ])("gets a 422 for a web request whose body it %s", async (_, read) => {
     const tachograph = await opened()
-    const body = JSON.stringify({ agent_name: "taken" })
+    const body = JSON.stringify({ agent_name: "read" })
     const request = new Request("http://localhost/api/v1/agents", { method: "PUT", headers: { authorization }, body })
-    await take(request)
+    await read(request)
     const answer = await tachograph.fetch(request)
     expect([answer.status, await answer.json()]).toMatchObject([422, { detail: [{ type: "json_invalid" }] }])
   })

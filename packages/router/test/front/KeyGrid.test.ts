@@ -1,7 +1,4 @@
-/**
- * Every endpoint with every kind of key, as the table in `docs/keys.md` has it. After the contract changed, the test's
- * failure prints the table that is right.
- */
+/** Every endpoint with every kind of key, compared with the table in `docs/keys.md`. A failure prints the correct table. */
 import { TachographApi } from "@tachograph/api"
 import { ApiKeys, MemoryStorage, ProjectId, type Scope, Storage } from "@tachograph/core"
 import { HttpClient } from "@tachograph/testkit"
@@ -9,9 +6,9 @@ import { DateTime, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { HttpApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
-import { createTachograph } from "../src/index.ts"
+import { createTachograph } from "../../src/index.ts"
 
-/** What each endpoint is sent, so that only the key decides. Names are of the project `default`. */
+/** Valid bodies, so that only the key decides. The names exist in the project `default`. */
 const bodies: Readonly<Record<string, (fingerprintId: string) => object>> = {
   createEvent: (fingerprint_id) => ({
     event_name: "llm",
@@ -56,10 +53,10 @@ it("answers every endpoint and every kind of key as documented", async () => {
     ["`record`", (await issue(["record"])).key],
     ["`read`", (await issue(["read"])).key],
     ["`admin`", (await issue(["admin"])).key],
-    // Of a project of its own for each endpoint, so that what one created is not found by the next.
+    // Each endpoint gets its own project, so that it does not find what another created.
     ["another project's `admin`", ""]
   ]
-  const elsewhere = columns.length - 1
+  const foreignColumn = columns.length - 1
 
   const rows: Array<string> = [
     `| | ${columns.map(([name]) => name).join(" | ")} |`,
@@ -72,7 +69,7 @@ it("answers every endpoint and every kind of key as documented", async () => {
       if (group.identifier !== "system") endpoints.push([endpoint.method, endpoint.path, endpoint.identifier])
     }
   })
-  // Erases what it can reach, each key's turn something of its own.
+  // Creates something of its own for each key to erase.
   const erased = new Map<string, (name: string) => Promise<unknown>>([
     ["erasePerson", (name) => admin.put("/api/v1/people", { person_id: name })],
     [
@@ -87,7 +84,7 @@ it("answers every endpoint and every kind of key as documented", async () => {
     for (const [index, [, key]] of columns.entries()) {
       const own = `grid ${id} ${index}`
       await erased.get(id)?.(own)
-      const answer = await as(index === elsewhere ? foreign : key).call(
+      const answer = await as(index === foreignColumn ? foreign : key).call(
         method,
         erased.has(id) ? path.replaceAll(/:\w+/g, encodeURIComponent(own)) : url,
         bodies[id]?.(fingerprint.fingerprint_id)
@@ -97,11 +94,11 @@ it("answers every endpoint and every kind of key as documented", async () => {
     rows.push(`| ${method} ${path.replaceAll(/:(\w+)/g, "{$1}")} | ${answers.join(" | ")} |`)
   }
 
-  // Of the four keys that may, three recorded here; nobody else's did anything.
+  // Four keys may record, three of them in this project. The other keys changed nothing.
   expect((await admin.get("/api/v1/people/grid")).body.properties).toEqual({})
   expect((await admin.get("/api/v1/events?session=grid")).body.events).toHaveLength(3)
 
-  const documented = readFileSync(new URL("../../../docs/keys.md", import.meta.url), "utf8")
+  const documented = readFileSync(new URL("../../../../docs/keys.md", import.meta.url), "utf8")
   expect(
     documented
       .split("\n")

@@ -1,12 +1,12 @@
 /**
- * Bad requests get the answers of a FastAPI service on pydantic v2. The real answers of one lie beside the project where
- * its developers work; elsewhere the project's own cases are all there is, and a test's name says so.
+ * Invalid requests get the answers of a FastAPI service on pydantic v2. Recorded answers of such a service are outside of
+ * the repository; without them only the project's own cases run, and the title of the group says so.
  */
 import { MemoryStorage } from "@tachograph/core"
 import { HttpClient } from "@tachograph/testkit"
 import { existsSync, readFileSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { createTachograph } from "../src/index.ts"
+import { createTachograph } from "../../src/index.ts"
 import { overNode } from "./OverNode.ts"
 import { cases } from "./ValidationCases.ts"
 
@@ -19,10 +19,10 @@ interface OracleCase {
   readonly expect: { readonly status: number; readonly body: { readonly detail: ReadonlyArray<any> } | null }
 }
 
-const file = new URL("../../../../shared/oracle/validation.json", import.meta.url)
+const file = new URL("../../../../../shared/oracle/validation.json", import.meta.url)
 const oracle: ReadonlyArray<OracleCase> = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []
 
-const key = "a key for validation"
+const key = "an API key for validation"
 
 const overFetch: typeof overNode = (storage) => createTachograph({ storage, apiKeys: [key] })
 
@@ -42,24 +42,24 @@ describe.each([
 
   afterAll(() => served.close())
 
-  /** Where JSON breaks off is told in the parser's own words and places. */
-  const bindingParts = ({ loc, msg, type, ...rest }: any) =>
+  /** The position and the message of a JSON syntax error depend on the parser. */
+  const comparedParts = ({ loc, msg, type, ...rest }: any) =>
     type === "json_invalid" ? { type, msg, place: loc[0] } : { type, msg, loc, ...rest }
 
-  describe(`The oracle: ${oracle.length === 0 ? "left out, not here" : `${oracle.length} answers of a real service`}`, () => {
+  describe(`The oracle: ${oracle.length === 0 ? "not found, skipped" : `${oracle.length} answers of a FastAPI service`}`, () => {
     it.each(oracle.map((one) => [one.name, one] as const))(
       "%s",
       async (_, { body, content_type, expect: want, method, path }) => {
         const answer = await client.call(method, path, body ?? undefined, { "content-type": content_type })
-        // The service behind the oracle knew every fingerprint.
-        const taken = answer.status === 404 && answer.body.type === "fingerprint-not-found"
-        expect(taken ? 200 : answer.status).toBe(want.status)
+        // The recorded service knew every fingerprint.
+        const isUnknownFingerprint = answer.status === 404 && answer.body.type === "fingerprint-not-found"
+        expect(isUnknownFingerprint ? 200 : answer.status).toBe(want.status)
         if (want.status === 422)
-          expect(answer.body.detail.map(bindingParts)).toEqual(want.body!.detail.map(bindingParts))
+          expect(answer.body.detail.map(comparedParts)).toEqual(want.body!.detail.map(comparedParts))
       }
     )
 
-    it("is not all there is", () => {
+    it("is not the only source of cases", () => {
       expect(cases.length).toBeGreaterThanOrEqual(20)
     })
   })
@@ -79,7 +79,7 @@ describe.each([
       }
     )
 
-    it("echoes what stood there to the digit, up to 1 KiB as JSON", async () => {
+    it("echoes values with all their digits, up to 1 KiB of JSON", async () => {
       const echo = async (value: string) => (await client.put("/api/v1/agents", `{"agent_name":${value}}`)).text
       expect(await echo(`{"n": [1.0, 9007199254740993, 1e400, -0]}`)).toContain(
         `"input":{"n":[1.0,9007199254740993,1e400,-0]}`
@@ -87,7 +87,7 @@ describe.each([
       const ofSize = (bytes: number) => `["${"x".repeat(bytes - 4)}"]`
       expect(await echo(ofSize(1_024))).toContain(`"input":${ofSize(1_024)}`)
       expect(await echo(ofSize(1_025))).toContain(`"input":"<1025 bytes of JSON>"`)
-      // White space does not count, and what is not ASCII counts its bytes.
+      // The limit counts UTF-8 bytes, without white space between tokens.
       expect(await echo(` ${" ".repeat(2_000)}[ 1 ]`)).toContain(`"input":[1]`)
       expect(await echo(`["${"é".repeat(511)}"]`)).toContain(`"input":"<1026 bytes of JSON>"`)
       expect(await echo(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)).toContain(`"input":"<100000 bytes of JSON>"`)
@@ -95,7 +95,7 @@ describe.each([
       expect(body.detail[0].input).toEqual([2])
     })
 
-    it("refuses bytes that are not UTF-8, and takes a byte order mark", async () => {
+    it("rejects bytes that are not UTF-8, and accepts a byte order mark", async () => {
       const send = async (...bytes: ReadonlyArray<number>) => {
         const request = new Request("http://localhost/api/v1/agents", {
           method: "PUT",
@@ -107,9 +107,9 @@ describe.each([
         return [answer.status, body.detail?.[0]?.type ?? body.agent_name]
       }
       const text = Array.from(new TextEncoder().encode(`{"agent_name":"?"}`))
-      const place = text.indexOf("?".charCodeAt(0))
+      const position = text.indexOf("?".charCodeAt(0))
       for (const wrong of [[0xff], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
-        expect(await send(...text.with(place, wrong[0]!).toSpliced(place + 1, 0, ...wrong.slice(1)))).toEqual([
+        expect(await send(...text.with(position, wrong[0]!).toSpliced(position + 1, 0, ...wrong.slice(1)))).toEqual([
           422,
           "json_invalid"
         ])
@@ -117,7 +117,7 @@ describe.each([
       expect(await send(0xef, 0xbb, 0xbf, ...text)).toEqual([200, "?"])
     })
 
-    it("reports a thousand errors at the most, without looking through the body for each", async () => {
+    it("reports at most 1,000 errors, and does not scan the body again for each", async () => {
       const wrong = Array.from({ length: 40_000 }, (_, n) => `"k${n}":${n}`).join(",")
       const body = `{"language":"l","language_version":"v","system":"s","all_packages":{${wrong}}}`
       const answer = await client.put("/api/v1/fingerprints", body)
@@ -126,7 +126,7 @@ describe.each([
       expect(answer.body.detail[999]).toMatchObject({ loc: ["body", "all_packages", "k999"], input: 999 })
     })
 
-    it("refuses a body that is too large before a path that is wrong", async () => {
+    it("rejects a body that is too large, or in an unknown encoding, before it validates the path", async () => {
       const path = `/api/v1/agents/${"x".repeat(300)}/agent-versions`
       const answer = await client.put(path, `{"x":"${"x".repeat(33 * 1024 * 1024)}"}`)
       expect([answer.status, answer.body]).toEqual([413, { type: "payload-too-large" }])
