@@ -9,7 +9,7 @@ import { type Answer, type Way, ways } from "./Ways.ts"
 interface Case {
   readonly answer: Expected
   readonly setup?: Setup
-  /** What is sent, or everything that leads to the answer. A valid event by default. */
+  /** The request, or all calls that lead to the answer. A valid event by default. */
   readonly request?: Sent | ((fixture: Fixture) => Promise<Answer>)
   /** The ways that cannot give this answer, and why. */
   readonly inapplicable?: Partial<Record<Way, string>>

@@ -6,7 +6,7 @@ import type { BodyCollector, BodyRefused } from "./BodyCollector.ts"
 /** Whether the host has paused the stream or set its encoding: pipes do not resume such a stream, and would get text. */
 export const isTouched = (message: IncomingMessage): boolean => message.readableEncoding !== null || message.isPaused()
 
-/** Interrupts the fiber if the client disconnects before the end: nobody is left to answer. */
+/** Interrupts the fiber if the client disconnects before the end: no answer can reach it. */
 export const collect = (message: IncomingMessage, collector: BodyCollector): Effect.Effect<void, BodyRefused> =>
   Effect.callback((resume) => {
     if (message.destroyed) return resume(Effect.interrupt)

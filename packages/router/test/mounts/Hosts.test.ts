@@ -71,7 +71,7 @@ describe("A host application", () => {
     const answers = [
       ["OPTIONS", "/api/v1/events", 204],
       ["PUT", "/api/v1/events", 405],
-      ["DELETE", "/api/v1/people/nobody", 404]
+      ["DELETE", "/api/v1/people/unknown", 404]
     ] as const
     for (const [method, path, status] of answers) {
       expect([method, (await client.call(method, path, { some: "body" })).status]).toEqual([method, status])
