@@ -15,7 +15,7 @@ export const reading = ["record", "read"] as const satisfies ReadonlyArray<Scope
 export const readingOnly = ["read"] as const satisfies ReadonlyArray<Scope>
 export const administering = ["admin"] as const satisfies ReadonlyArray<Scope>
 
-/** Checks the key before the rest of the request is decoded, and runs the handler in the key's project. */
+/** Declares that an endpoint needs a key. The router checks it, in `front/`. */
 export class Authorization extends HttpApiMiddleware.Service<Authorization>()("tachograph/api/Authorization", {
   requiredForClient: true,
   security: { bearer: HttpApiSecurity.bearer },

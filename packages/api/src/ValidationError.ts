@@ -15,9 +15,11 @@ export const ErrorDetail = Schema.Struct({
 export type ErrorDetail = typeof ErrorDetail.Type
 
 /** All violations of a request, not only the first. */
-export class ValidationFailure extends Schema.TaggedError<ValidationFailure>()("validation-error", {
-  detail: Schema.Array(ErrorDetail)
-}) {}
+export class ValidationFailure extends Schema.TaggedError<ValidationFailure>()(
+  "validation-error",
+  { detail: Schema.Array(ErrorDetail) },
+  { httpApiStatus: 422 }
+) {}
 
 export const ValidationError = Schema.Struct({ detail: Schema.Array(ErrorDetail) })
   .annotate({ identifier: "ValidationError" })

@@ -1,10 +1,13 @@
 /**
  * The engine answers requests that the front has admitted: it decodes, talks to the recorder, and encodes every answer.
- * Nothing crosses this boundary that cannot be cloned or transferred, so that a thread can stand behind it.
+ * Nothing crosses this boundary that cannot be cloned or transferred, so that the engine could run on a thread of its own.
  */
 import type { ProjectId } from "@tachograph/core"
 import { Context, type Effect } from "effect"
 import type { Answer } from "./response/Answer.ts"
+
+/** The pages beside the contract, by the names under which the engine answers them. */
+export const pagePaths = { openapi: "/openapi.json", docs: "/docs" } as const
 
 /** A request whose path is matched, whose sender is authorized, and whose body is complete. */
 export interface Exchange {
@@ -21,7 +24,7 @@ export interface Exchange {
   readonly project: ProjectId
   /** Empty for endpoints that take none. */
   readonly body: Uint8Array
-  /** When the body was complete, in milliseconds on the clock of `performance.now()`. */
+  /** When the body was complete, in milliseconds on the clock of `performance.now()` of this thread. */
   readonly arrivedAtMs: number
 }
 

@@ -109,7 +109,6 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
         return Node.write(response, closedAnswer(base, request.url!))
       }
       const isHandled = node(request, response, next)
-      // The client may have disconnected while the host worked on its request.
       if (isHandled && !response.closed) {
         void inFlight.add(() => new Promise((resolve) => response.once("close", resolve)))
       }

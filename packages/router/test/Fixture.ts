@@ -44,7 +44,7 @@ class Gate {
 
 export interface Setup {
   readonly queue?: Partial<typeof defaultCommitLimits.queue>
-  readonly maxBodyBytes?: number
+  readonly bodyBudgetBytes?: number
   /** The limit on the length of one body (bytes). */
   readonly maxBody?: number
   /** Calls of the storage that wait until the case opens their gate. */
@@ -91,8 +91,8 @@ export const fixtureOf = async (way: Way, setup: Setup): Promise<Fixture> => {
     findApiKey: (hash) => Effect.andThen(lookups.pass, storage.findApiKey(hash)),
     ...setup.fails
   }
-  const { maxBodyBytes = defaultCommitLimits.maxBodyBytes } = setup
-  const limits = { ...defaultCommitLimits, queue: { ...unhurried, ...setup.queue }, maxBodyBytes }
+  const { bodyBudgetBytes = defaultCommitLimits.bodyBudgetBytes } = setup
+  const limits = { ...defaultCommitLimits, queue: { ...unhurried, ...setup.queue }, bodyBudgetBytes }
   const opened = await ways[way]({
     storage: Layer.mergeAll(Layer.succeed(Storage, held), Layer.succeed(CommitLimits, limits), Logger.layer([])),
     maxBody: setup.maxBody

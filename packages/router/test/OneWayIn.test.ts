@@ -242,7 +242,7 @@ const cases = {
   },
   "503 while the body is read when it exceeds the budget of all bodies": {
     answer: overloaded,
-    setup: { maxBodyBytes: 40_000, holds: ["appendEvents"] },
+    setup: { bodyBudgetBytes: 40_000, holds: ["appendEvents"] },
     request: async ({ body, holdOne, send }) => {
       await holdOne({ body: body.padEnd(30_000) })
       return send({ body: body.padEnd(20_000), framing: "chunked" })

@@ -63,7 +63,7 @@ export const discardingStorage = Layer.effect(
 export const batchesOfOne: (typeof CommitLimits)["Service"] = {
   // A long wait limit, so that no event is refused although this is slow.
   queue: { ...defaultCommitLimits.queue, waitMs: 60_000 },
-  maxBodyBytes: defaultCommitLimits.maxBodyBytes,
+  bodyBudgetBytes: defaultCommitLimits.bodyBudgetBytes,
   batch: { ...defaultCommitLimits.batch, events: 1 }
 }
 

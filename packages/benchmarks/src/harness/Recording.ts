@@ -9,7 +9,7 @@ export const headers = { authorization: `Bearer ${apiKey}`, "content-type": "app
 export const apiKeys = [apiKey]
 
 /** Larger than any body of a workload. */
-export const maxBodyBytes = 500 * 2 ** 20
+export const bodyBudgetBytes = 500 * 2 ** 20
 
 /** Equal fingerprints have the same id in every store, so bodies can be prepared before there is a store. */
 export const fingerprint = { language: "js", language_version: "24", system: "storage benchmark" }
@@ -22,7 +22,7 @@ export interface Recording {
 }
 
 export const open = async (storage: Layer.Layer<Storage, unknown>): Promise<Recording> => {
-  const tachograph = await createTachograph({ storage, apiKeys, maxBody: maxBodyBytes })
+  const tachograph = await createTachograph({ storage, apiKeys, maxBody: bodyBudgetBytes })
   await tachograph.fingerprint(fingerprint)
   const call = (path: string, init: RequestInit = {}) =>
     tachograph.fetch(new Request(`http://localhost${path}`, { headers, ...init }))

@@ -81,7 +81,7 @@ const withRow = () =>
 const { recorder, storage } = selectParts()
 const app = (options.row ? withRow() : standalone).pipe(
   Layer.provide(Front.layer),
-  Layer.provide(Layer.succeed(MaxBodyBytes, Recording.maxBodyBytes)),
+  Layer.provide(Layer.succeed(MaxBodyBytes, Recording.bodyBudgetBytes)),
   Layer.provide([recorder, ApiKeys.layer({ staticKeys: Recording.apiKeys.map((key) => Redacted.make(key)) })]),
   Layer.provide(options.groupCommit === false ? Layer.succeed(CommitLimits, DisabledParts.batchesOfOne) : Layer.empty),
   Layer.provide(storage)

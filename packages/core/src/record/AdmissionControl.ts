@@ -1,7 +1,7 @@
 /**
- * Decides which requests enter, and counts what they hold: the bytes of bodies as they arrive, and the events that wait to
- * be committed. There is one instance for all mounts, and no other counter. A request that does not fit is refused before
- * its body is read where its length is announced, and while it arrives otherwise.
+ * Decides which requests enter, and counts what they hold: the bytes of bodies as they arrive, and the events from a complete
+ * body to their answer. All mounts of a `Recorder` share one instance. An event that announces its length and does not fit is
+ * refused before its body is read; every other body is refused while it arrives.
  *
  * One request alone is always admitted, whatever its size.
  */
@@ -69,7 +69,7 @@ export class AdmissionControl {
 
   /** `others` are the bytes that other requests hold. */
   #exceedsBodyBudget(others: number, bytes: number): boolean {
-    return others > 0 && this.#reservedBytes + bytes > this.#limits.maxBodyBytes
+    return others > 0 && this.#reservedBytes + bytes > this.#limits.bodyBudgetBytes
   }
 
   #isQueueFull(bytes: number): boolean {

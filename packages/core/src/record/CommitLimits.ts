@@ -13,15 +13,15 @@ export interface CommitLimitsValue {
    * fails with `Overloaded`, so that a client gets an answer even while the database accepts nothing.
    */
   readonly queue: CommitLimit & { readonly waitMs: number }
-  /** Bytes of all request bodies held at once, complete or not. */
-  readonly maxBodyBytes: number
+  /** Bytes of all request bodies that are held at once, complete or not. */
+  readonly bodyBudgetBytes: number
   /** What one transaction commits. */
   readonly batch: CommitLimit
 }
 
 export const defaultCommitLimits: CommitLimitsValue = {
   queue: { events: 2048, bytes: 32 * 1024 * 1024, waitMs: 400 },
-  maxBodyBytes: 64 * 1024 * 1024,
+  bodyBudgetBytes: 64 * 1024 * 1024,
   batch: { events: 256, bytes: 8 * 1024 * 1024 }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Opens the JSON text of an event in one scan: finds its payload and the pieces in it, and returns the rest, which is all that
- * needs to be parsed.
+ * needs to be parsed. The names of the fields are those of Create Event in the contract.
  */
 import * as PieceScanner from "../payload/scan/PieceScanner.ts"
 import * as Scan from "../payload/scan/Scan.ts"

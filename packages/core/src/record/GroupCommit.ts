@@ -1,6 +1,6 @@
 /**
- * Commits events in batches: while one batch is committed, the next one gathers. An event that arrives alone is committed at
- * once; there is no timer that waits for company.
+ * Commits events in batches: while one batch is committed, the next one gathers. A batch starts one turn of the event loop
+ * after its first event; no timer delays it to make it larger.
  *
  * `CommitQueue` holds the events that wait, `QueueWait` measures how long, `InFlightKeys` joins requests with the same
  * idempotency key, and `CommitBatch` commits. `AdmissionControl`, not this module, bounds how much may wait.
@@ -59,6 +59,7 @@ const make = Effect.gen(function* () {
   const inFlightKeys = new InFlightKeys<Job>()
   const fibers = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(fibers)()
+  // Not awaited on close: the timer ends when the queue is empty.
   const runTimer = yield* FiberSet.makeRuntime()
   // Runs before the fibers are interrupted.
   yield* Effect.addFinalizer(() => FiberSet.awaitEmpty(fibers))
@@ -108,12 +109,13 @@ const make = Effect.gen(function* () {
     }
   }
 
-  /** Commits a batch and completes its jobs. A batch that the storage refuses is halved until the refused event is alone. */
+  /** Commits a batch and completes its jobs. A batch that fails with a defect is halved until the faulty event is alone. */
   const commitBatch = (batch: ReadonlyArray<Job>): Effect.Effect<void> =>
     Effect.suspend(() => {
       const startedMs = performance.now()
       return Effect.flatMap(Effect.exit(CommitBatch.commit(storage, sessions, batch)), (exit) => {
         if (Exit.isFailure(exit)) {
+          // Their cached indexes may already contain pieces of this batch.
           for (const { key } of batch) sessions.delete(key)
           if (batch.length > 1 && Cause.hasDies(exit.cause)) {
             const middle = batch.length >>> 1

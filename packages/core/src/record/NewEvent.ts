@@ -13,6 +13,6 @@ export interface NewEvent extends Pick<CallFields, RequiredField>, Optional<Omit
   readonly idempotency?: Idempotency | undefined
   /** When its body was complete, in milliseconds on the clock of `performance.now()`. Now unless given. */
   readonly arrivedAtMs?: number | undefined
-  /** The caller holds a permit of `Recorder.admission` for it, in which it is enqueued. */
+  /** True if the caller has reserved and enqueued the event with a permit of `Recorder.admission`. */
   readonly isAdmitted?: boolean | undefined
 }

@@ -6,7 +6,7 @@
 /** Resolution: the wait budget is divided into this many ticks. */
 const ticksPerWait = 8
 
-/** An event that has waited for this many ticks means that an event that arrives now would probably time out. */
+/** If an event has waited for this many ticks, a new one would probably time out. */
 const overdueTicks = 6
 
 /** Smallest batch that counts as a throughput sample, and how long a sample is used (ms). */
@@ -38,7 +38,7 @@ export class QueueWait {
     this.#tick++
   }
 
-  /** The tick in which an event began to wait that arrived at this time (ms, on the clock `now`). */
+  /** The tick at `arrivedAtMs`, a time on the clock `now`. */
   tickOf(arrivedAtMs: number = this.#now()): number {
     return this.#tick - Math.floor((this.#now() - arrivedAtMs) / this.tickMs)
   }

@@ -3,7 +3,7 @@ import { AdmissionControl } from "../../src/record/AdmissionControl.ts"
 import { defaultCommitLimits } from "../../src/record/CommitLimits.ts"
 
 const { queue } = defaultCommitLimits
-const limits = { ...defaultCommitLimits, queue: { ...queue, events: 2, bytes: 100 }, maxBodyBytes: 150 }
+const limits = { ...defaultCommitLimits, queue: { ...queue, events: 2, bytes: 100 }, bodyBudgetBytes: 150 }
 
 const admissionControl = (isSaturated = () => false) => new AdmissionControl(limits, isSaturated)
 

@@ -1,4 +1,5 @@
 /** The engine on the thread of the server. */
+import type { TachographApi } from "@tachograph/api"
 import type { Recorder, Storage } from "@tachograph/core"
 import { Effect, Layer } from "effect"
 import { Engine } from "../Engine.ts"
@@ -14,22 +15,23 @@ import * as System from "../handlers/System.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import * as Pages from "./Pages.ts"
 
-const groups = [
-  Events.operations,
-  Fingerprints.operations,
-  Agents.operations,
-  AgentVersions.operations,
-  People.operations,
-  Sessions.operations,
-  StorageUse.operations,
-  System.operations,
-  Pages.operations
-] as const
+/** The handlers of each group of the contract; a missing group does not compile. */
+const groups = {
+  events: Events.operations,
+  fingerprints: Fingerprints.operations,
+  agents: Agents.operations,
+  agentVersions: AgentVersions.operations,
+  people: People.operations,
+  sessions: Sessions.operations,
+  storage: StorageUse.operations,
+  system: System.operations
+} satisfies Record<keyof (typeof TachographApi)["groups"], unknown>
 
 export const layer: Layer.Layer<Engine, never, Recorder | Storage> = Layer.effect(
   Engine,
   Effect.gen(function* () {
-    const operations = new Map<string, Operation>((yield* Effect.all(groups)).flat())
+    const handled = Object.values(yield* Effect.all(groups)).flat()
+    const operations = new Map<string, Operation>([...handled, ...Object.entries(yield* Pages.operations)])
     const answerErrors = ErrorAnswer.make()
     return Engine.of({
       handle: (exchange) => {

@@ -4,17 +4,18 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar, OpenApi } from "effect/http-api"
 import { BasePath } from "../BasePath.ts"
+import { pagePaths } from "../Engine.ts"
 import type { Operation } from "../handlers/Operation.ts"
 import * as Answer from "../response/Answer.ts"
 
 /** Renders the page, which weighs megabytes: only when it is first asked for. */
 const renderDocs = (api: typeof TachographApi) =>
   Effect.gen(function* () {
-    const scalar = HttpApiScalar.layer(api, { path: "/docs", scalar: { withDefaultFonts: false } })
+    const scalar = HttpApiScalar.layer(api, { path: pagePaths.docs, scalar: { withDefaultFonts: false } })
     const page = yield* Effect.flatten(HttpRouter.toHttpEffect(scalar)).pipe(
       Effect.provideService(
         HttpServerRequest.HttpServerRequest,
-        HttpServerRequest.fromWeb(new Request("http://localhost/docs"))
+        HttpServerRequest.fromWeb(new Request(`http://localhost${pagePaths.docs}`))
       )
     )
     const html = yield* Effect.promise(() => HttpServerResponse.toWeb(page).text())
@@ -25,9 +26,7 @@ export const operations = Effect.gen(function* () {
   const base = yield* BasePath
   const api = base === "" ? TachographApi : TachographApi.annotate(OpenApi.Servers, [{ url: base }])
   const openapi = yield* Effect.cached(Effect.sync(() => Answer.json(JSON.stringify(OpenApi.fromApi(api)))))
-  const docs = yield* Effect.cached(renderDocs(api))
-  return [
-    ["openapi", () => openapi],
-    ["docs", () => docs]
-  ] as ReadonlyArray<readonly [string, Operation]>
+  // A client that disconnects must not interrupt what later requests share.
+  const docs = yield* Effect.cached(Effect.uninterruptible(renderDocs(api)))
+  return { openapi: () => openapi, docs: () => docs } satisfies Record<keyof typeof pagePaths, Operation>
 })

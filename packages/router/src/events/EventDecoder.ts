@@ -11,9 +11,9 @@ type DecodedEvent = Omit<NewEvent, "idempotency" | "arrivedAtMs" | "isAdmitted">
 
 const decodeValue = Schema.decodeUnknownOption(Events.CreateEvent)
 const decodeBody = JsonBody.decoder(Events.CreateEvent)
-const decodeKey = ValidationDetail.decodeOption(IdempotencyKey, "header", Events.idempotencyKeyHeader)
+const decodeKey = ValidationDetail.decodeNamed(IdempotencyKey, "header", Events.idempotencyKeyHeader)
 
-/** A `satisfies` on each side makes a forgotten field fail to compile: nothing is spread from the body. */
+/** Fields are listed one by one, so that the compiler reports a missing one. */
 const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: PieceScanner.ScannedPayload) => {
   const { api, inputs, output } = value.properties
   return {

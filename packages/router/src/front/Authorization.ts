@@ -1,4 +1,4 @@
-/** From the `Authorization` header to a principal, and from a principal's scopes to what they open. */
+/** Reads the credential of a request, and compares scopes. `Authorizer` finds the principal of a credential. */
 import type { Scope } from "@tachograph/core"
 import { Redacted } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * The one way in. Every mount hands its requests to `handle`, which judges each of these once and in this order: saturation,
- * framing, path, key, scope, length of the body. What passes is handled by the engine.
+ * The one way in. Every mount hands its requests to `handle`, which judges each of these once and in this order: admission (of
+ * requests whose path records events), framing, path and method, key, scope, body. The engine handles what passes.
  */
 import { ForbiddenError, UnauthorizedError } from "@tachograph/api"
 import {
@@ -57,13 +57,13 @@ export class Front extends Context.Service<
     readonly handleOwn: (incoming: Incoming) => Handled | undefined
   }
 >()("tachograph/router/Front") {
-  /** Over an engine and an authorizer that the application chooses. */
+  /** Uses the engine and the authorizer that the application provides. */
   static readonly layerNoDeps: Layer.Layer<Front, never, Recorder | Engine | Authorizer> = Layer.effect(
     Front,
     Effect.suspend(() => make)
   )
 
-  /** Over the engine on this thread; API keys open it. */
+  /** Uses the engine on this thread, and authorizes by API key. */
   static readonly layer: Layer.Layer<Front, never, Recorder | Storage | ApiKeys> = this.layerNoDeps.pipe(
     Layer.provide([LocalEngine.layer, Authorizer.layer])
   )
@@ -146,7 +146,7 @@ const make = Effect.gen(function* () {
       body,
       arrivedAtMs
     })
-    // An event is committed even if its client disconnects: the permit holds what it holds until then.
+    // An event is committed even if its client disconnects; its permit is released after the commit.
     return yield* route.isRecording ? Effect.uninterruptible(handled) : handled
   })
 

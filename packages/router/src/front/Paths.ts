@@ -3,6 +3,7 @@ import { AllowedScopes, Authorization, prefix, TachographApi } from "@tachograph
 import type { Scope } from "@tachograph/core"
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { pagePaths } from "../Engine.ts"
 
 interface Route {
   /** The endpoint's name in the contract, or the name of a page beside it. */
@@ -30,9 +31,6 @@ interface Entry {
   readonly paramNames: ReadonlyArray<string>
 }
 
-/** Pages beside the contract. */
-const pages = { openapi: "/openapi.json", docs: "/docs" } as const
-
 const needsKey = ({ middlewares }: HttpApiEndpoint.Top): boolean =>
   Array.from(middlewares).some(({ key }) => key === Authorization.key)
 
@@ -45,7 +43,7 @@ const entries = (() => {
     entry.routes.set(method, route)
     if (method === "GET") entry.routes.set("HEAD", route)
   }
-  for (const [endpoint, path] of Object.entries(pages)) {
+  for (const [endpoint, path] of Object.entries(pagePaths)) {
     add(path, "GET", { endpoint, scopes: undefined, takesBody: false, isRecording: false })
   }
   HttpApi.reflect(TachographApi, {

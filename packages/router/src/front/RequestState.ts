@@ -1,4 +1,4 @@
-/** What the front knows of one request, from its arrival to its answer. There is one for each request, and no other state. */
+/** What the front knows of one request, from its headers to its answer. The front creates one per request. */
 import type { AdmissionControl, Permit } from "@tachograph/core"
 import { randomUUID } from "node:crypto"
 

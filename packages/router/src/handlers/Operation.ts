@@ -1,6 +1,6 @@
 /**
- * What an endpoint does: one handler for each endpoint of the contract. A handler takes decoded values, and answers the
- * value that the contract says, or an answer that is encoded already, such as one with verbatim texts in it.
+ * Runs the handler of an endpoint: decodes path, query and body by the schemas of the contract, and encodes the result with
+ * status 200. A handler that needs more, such as a header, is a `Raw` one; a result with verbatim texts in it is `Encoded`.
  */
 import { type ErrorDetail, TachographApi, ValidationFailure } from "@tachograph/api"
 import { CurrentProject } from "@tachograph/core"
@@ -25,7 +25,7 @@ interface Input<Endpoint> {
   readonly text: string
 }
 
-/** Answers the value of the contract, which is encoded then, or an answer. */
+/** Returns a value of the contract, which is encoded then, or an encoded answer. */
 type Handler<Endpoint> = (
   input: Input<Endpoint>
 ) => Effect.Effect<TypeOf<HttpApiEndpoint.Success<Endpoint>> | Encoded, HttpApiEndpoint.Errors<Endpoint>>
@@ -65,6 +65,9 @@ export const group = <Group extends keyof Groups>(
   })
 
 const operation = (endpoint: HttpApiEndpoint.Top, handler: Handler<HttpApiEndpoint.Top>): Operation => {
+  if (endpoint.headers !== undefined || endpoint.success.size !== 1) {
+    throw new Error(`The endpoint ${endpoint.identifier} has headers or several results: make its handler a Raw one`)
+  }
   const decodeParams = parameterDecoder(endpoint.params, "path")
   const decodeQuery = parameterDecoder(endpoint.query, "query")
   const decodeBody = bodyDecoder(endpoint)

@@ -9,7 +9,7 @@ import {
   prefix,
   ValidationFailure
 } from "@tachograph/api"
-import { type Principal, ProjectId } from "@tachograph/core"
+import { defaultProject, type Principal, ProjectId } from "@tachograph/core"
 import { Effect } from "effect"
 import * as EventText from "../events/EventText.ts"
 import { BasePath } from "../BasePath.ts"
@@ -70,7 +70,7 @@ export type Body = object | string
 
 type Result<A> = Effect.Effect<A, TachographError.TachographError, Front>
 
-const decodeProject = ValidationDetail.decodeOption(ProjectId, "project")
+const decodeProject = ValidationDetail.decodeNamed(ProjectId, "project")
 
 /** What a call in process may do. */
 const scopes: Principal["scopes"] = ["record", "read"]
@@ -90,7 +90,10 @@ const noBody = new Uint8Array()
 const call = Effect.fnUntraced(function* ({ body = noBody, headers = {}, method, options, path }: Call) {
   const front = yield* Front
   const base = yield* BasePath
-  const project = yield* Effect.mapError(decodeProject(options.project ?? "default"), TachographError.fromValidation)
+  const project = yield* Effect.mapError(
+    decodeProject(options.project ?? defaultProject),
+    TachographError.fromValidation
+  )
   const principal: Principal = { project, scopes }
   const handled = front.handle({ method, url: base + prefix + path, headers, source: {}, body, principal })
   const answer = Effect.isEffect(handled) ? yield* handled : handled
@@ -137,7 +140,7 @@ export const record = Effect.fnUntraced(function* (body: Body, { idempotencyKey,
   return JSON.parse(textOf(answer)) as EventReceipt
 }) satisfies (body: Body, options?: RecordOptions) => Result<EventReceipt>
 
-/** A name that UTF-8 cannot encode is refused, as a name with U+0000 is. */
+/** Replaces a name that UTF-8 cannot encode with U+0000, which validation refuses. */
 const segment = (name: string) => encodeURIComponent(String(name).isWellFormed() ? name : "\0")
 
 const queryOf = (query: EventListQuery): string => {

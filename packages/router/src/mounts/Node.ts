@@ -48,7 +48,7 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
     const incoming: Incoming = {
       method: message.method!,
       url: message.url!,
-      // Headers that Node keeps as arrays, such as `set-cookie`, are of no interest here.
+      // Node keeps some headers, such as `set-cookie`, as arrays. None of them is read.
       headers: message.headers as Incoming["headers"],
       source: message,
       body: message,
@@ -63,6 +63,8 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
       respond(handled)
       return true
     }
+    // The client may have disconnected while the host worked on its request.
+    if (response.closed) return true
     const fiber = run(handled)
     fibers.add(fiber)
     fiber.addObserver((exit) => {

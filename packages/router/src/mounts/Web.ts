@@ -12,7 +12,7 @@ const isBodiless = (method: string, status: number): boolean => method === "HEAD
 export const toResponse = (method: string, { body, headers, status }: Answer): Response =>
   new Response(isBodiless(method, status) ? null : (body as string | Uint8Array<ArrayBuffer>), { status, headers })
 
-/** A body that the host has read, or is reading, fails here, where it is answered. */
+/** Throws if the host has read the body or is reading it; the front then answers 422. */
 const bodyOf = async function* (request: Request): AsyncIterable<Uint8Array> {
   if (request.bodyUsed) throw new TypeError("The body was read before")
   if (request.body !== null) yield* request.body

@@ -1,8 +1,8 @@
 /**
- * The one encoder of errors. An expected error has its `type` and status on its class (core, `domain/Errors`; api,
- * `Errors`); anything else is logged, and answered 500 with nothing but the id of the request.
+ * The one encoder of errors. An expected error has its `type` and status on its class (core, `domain/Errors`; api, `Errors` and
+ * `ValidationError`); anything else is logged, and answered 500 with nothing but the id of the request.
  */
-import type { ErrorDetail, ValidationFailure } from "@tachograph/api"
+import type { ErrorDetail } from "@tachograph/api"
 import { Cause, Effect } from "effect"
 import * as Answer from "./Answer.ts"
 import * as OutageLog from "./OutageLog.ts"
@@ -10,26 +10,21 @@ import * as OutageLog from "./OutageLog.ts"
 /** An instance of a class of `Schema.TaggedError` that carries its status. */
 interface ExpectedError {
   readonly _tag: string
+  /** Of a validation error only. */
+  readonly detail?: ReadonlyArray<ErrorDetail>
   readonly constructor: { readonly ast?: { readonly annotations?: { readonly httpApiStatus?: number } } }
 }
 
 const statusOf = (error: unknown): number | undefined =>
   (error as ExpectedError | null | undefined)?.constructor?.ast?.annotations?.httpApiStatus
 
-const isValidationFailure = (error: unknown): error is ValidationFailure =>
-  (error as ExpectedError | null | undefined)?._tag === "validation-error"
-
-const validation = (detail: ReadonlyArray<ErrorDetail>): Answer.Answer => ({
-  ...Answer.json(JSON.stringify({ detail })),
-  status: 422,
-  refusal: { type: "validation-error", detail }
-})
-
 /** The answer to an expected error; undefined for any other. */
 export const of = (error: unknown): Answer.Answer | undefined => {
-  if (isValidationFailure(error)) return validation(error.detail)
   const status = statusOf(error)
-  return status === undefined ? undefined : Answer.refuse(status, (error as ExpectedError)._tag)
+  if (status === undefined) return undefined
+  const { _tag: type, detail } = error as ExpectedError
+  if (detail === undefined) return Answer.refuse(status, type)
+  return { ...Answer.json(JSON.stringify({ detail })), status, refusal: { type, detail } }
 }
 
 const internal = (requestId: string): Answer.Answer => Answer.refuse(500, "internal", {}, { id: requestId })

@@ -4,7 +4,7 @@ import { Cause, Clock, Effect } from "effect"
 /** During an outage every request fails for the same reason: at most one line in this time (ms). */
 const intervalMs = 1_000
 
-/** A log of its own for each instance. */
+/** A log with a limit of its own: the front and the engine each have one. */
 export const make = (): ((cause: unknown) => Effect.Effect<void>) => {
   let loggedAtMs = Number.NEGATIVE_INFINITY
   let suppressed = 0

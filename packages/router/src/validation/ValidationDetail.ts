@@ -110,7 +110,7 @@ export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) 
   Schema.decodeUnknownEffect(schema, { errors: "all" })
 
 /** Decodes a single value with its own location, such as a header or an option. */
-export const decodeOption = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, ...loc: ReadonlyArray<string>) => {
+export const decodeNamed = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, ...loc: ReadonlyArray<string>) => {
   const decodeValue = decoder(schema)
   return (value: unknown) =>
     Effect.mapError(decodeValue(value), ({ issue }) => {

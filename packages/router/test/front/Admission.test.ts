@@ -74,7 +74,7 @@ describe.each(["node:http", "fetch"] satisfies ReadonlyArray<Way>)("Admission ov
   it("admits bodies up to their budget, and refuses another", async () => {
     const fixture = await fixtureOf(way, {
       queue: { events: 100, bytes: noLimit },
-      maxBodyBytes: 40_000,
+      bodyBudgetBytes: 40_000,
       holds
     })
     const { appends, body, send } = fixture
@@ -99,7 +99,7 @@ describe.each(["node:http, gzip", "fetch, gzip"] satisfies ReadonlyArray<Way>)("
   it("counts decompressed bytes against the budget of all bodies, and admits one body alone", async () => {
     const fixture = await fixtureOf(way, {
       queue: { events: 100, bytes: noLimit },
-      maxBodyBytes: 40_000,
+      bodyBudgetBytes: 40_000,
       holds
     })
     const { appends, body, holdOne, send } = fixture

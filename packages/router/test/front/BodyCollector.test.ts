@@ -2,8 +2,8 @@ import { AdmissionControl, defaultCommitLimits } from "@tachograph/core"
 import { describe, expect, it } from "vitest"
 import { BodyCollector } from "../../src/front/BodyCollector.ts"
 
-const admission = (maxBodyBytes = Number.POSITIVE_INFINITY) =>
-  new AdmissionControl({ ...defaultCommitLimits, maxBodyBytes }, () => false)
+const admission = (bodyBudgetBytes = Number.POSITIVE_INFINITY) =>
+  new AdmissionControl({ ...defaultCommitLimits, bodyBudgetBytes }, () => false)
 
 const bytes = (length: number) => new Uint8Array(length).fill(7)
 
