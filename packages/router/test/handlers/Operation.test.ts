@@ -80,9 +80,14 @@ describe("Operation.group", () => {
     expect(locationsOf(await run(operations, "createAgentVersion", wrong))).toEqual(["path.agent_name", "body.1"])
   })
 
+  it("throws for an endpoint with headers whose handler does not read them", () => {
+    const handlers = { createEvent: () => Effect.never, getEvent: () => Effect.never, listEvents: () => Effect.never }
+    expect(() => Operation.group("events", handlers)).toThrow("createEvent has headers")
+  })
+
   it("reports all errors of the query", async () => {
     const operations = Operation.group("events", {
-      createEvent: () => Effect.die("planted"),
+      createEvent: new Operation.Raw(() => Effect.die("planted")),
       getEvent: () => Effect.die("planted"),
       listEvents: () => Effect.die("called")
     })
