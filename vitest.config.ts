@@ -26,6 +26,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "tree",
+          globalSetup: "scripts/vitest/BundledServer.ts",
           include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts", "examples/*/test/**/*.test.ts"],
           exclude: postgres
         }
@@ -35,7 +36,7 @@ export default defineConfig({
           ...shared,
           name: "postgres",
           include: postgres,
-          globalSetup: "packages/storage-postgres/test/PostgresServer.ts"
+          globalSetup: ["packages/storage-postgres/test/PostgresServer.ts", "scripts/vitest/BundledServer.ts"]
         }
       }
     ]

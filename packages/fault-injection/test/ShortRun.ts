@@ -1,9 +1,8 @@
 /** Runs one round of each fault on one storage. `npm run faults` runs more. */
-import { describe, expect, it } from "vitest"
+import { describe, expect, inject, it } from "vitest"
 import { faults } from "../src/faults/All.ts"
 import * as Report from "../src/harness/Report.ts"
 import * as Run from "../src/harness/Run.ts"
-import { defaultCommand } from "../src/harness/Server.ts"
 import type { Kind } from "../src/harness/Store.ts"
 
 /** Without `frozen`, whose limits of time and memory need an idle machine. */
@@ -16,7 +15,7 @@ export const define = (kind: Kind): void => {
       const results = await Run.all({
         faults: short,
         kinds: [kind],
-        command: defaultCommand,
+        command: `"${process.execPath}" "${inject("tachographProgram")}"`,
         seed,
         rounds: 1,
         seconds: 1

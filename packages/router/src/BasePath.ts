@@ -21,5 +21,7 @@ const host = /^https?:\/\/[^/?#]*/i
 export const targetIn = (target: string): string => (target.startsWith("/") ? target : target.replace(host, ""))
 
 /** The URL below the base; undefined if it is not below it. */
-export const below = (base: string, url: string): string | undefined =>
-  base === "" ? url : url.startsWith(`${base}/`) ? url.slice(base.length) : undefined
+export const below = (base: string, url: string): string | undefined => {
+  if (base === "") return url
+  return url.startsWith(`${base}/`) ? url.slice(base.length) : undefined
+}

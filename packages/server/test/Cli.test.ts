@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { expectUsageError, runInProcess } from "./CommandLine.ts"
-import { run } from "./TachographProcess.ts"
+import { run, source } from "./TachographProcess.ts"
 
 describe("tachograph", () => {
   const helpLines = [[], ["--help"], ["serve", "--help"], ["keys"], ["keys", "create", "--help"]]
@@ -16,7 +16,7 @@ describe("tachograph", () => {
       ["keys", "--help"],
       ["serve", "--port", "abc"]
     ]) {
-      const { code, stderr, stdout } = await run(args)
+      const { code, stderr, stdout } = await run(args, { main: source })
       expect({ code, stderr, stdout }).toEqual(await runInProcess(args))
     }
     expectUsageError(await run(["storage"], { env: { TACHOGRAPH_SESSIONS: "-1" } }), "TACHOGRAPH_SESSIONS is")

@@ -55,7 +55,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const messages: Array<string> = []
       // Two people and no one take turns in one session; each call has the whole history.
       for (let turn = 0; turn < 12; turn++) {
-        const who = turn % 3 === 0 ? "leaving" : turn % 3 === 1 ? "staying" : undefined
+        const who = ["leaving", "staying", undefined][turn % 3]
         messages.push(`${who} sends a message of some length in turn ${turn}`)
         const kept = await record({ session: "leaving shared", person: who }, messages)
         ;(who === "leaving" ? theirs : others).push(kept)

@@ -79,9 +79,13 @@ export const define = (test: Test) => {
 
   test("passes the requested packs to a sweep", (storage) =>
     Effect.gen(function* () {
+      const people = new Map([
+        [2, p1],
+        [6, p2]
+      ])
       yield* append(
         storage,
-        Array.from({ length: 10 }, (_, n) => eventIn(n + 1, "s1", [], n === 2 ? p1 : n === 6 ? p2 : null))
+        Array.from({ length: 10 }, (_, n) => eventIn(n + 1, "s1", [], people.get(n) ?? null))
       )
       yield* append(storage, [eventIn(20, "s2", [], p1)])
       for (const person of [p1, p2]) yield* storage.eraseEvents(project, { person }, 10)
