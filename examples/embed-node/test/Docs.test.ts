@@ -18,11 +18,13 @@ it("every snippet is part of an example", () => {
   const sources = globSync("examples/*/src/*.ts", { cwd: root }).map(file)
   const snippets = blocks("ts")
   expect(snippets.length).toBeGreaterThan(10)
-  for (const snippet of snippets)
+  for (const snippet of snippets) {
+    expect(snippet.trim()).not.toBe("")
     expect(
       sources.some((source) => source.includes(snippet)),
       snippet
     ).toBe(true)
+  }
 })
 
 it("the diff is the one between before.ts and main.ts", () => {

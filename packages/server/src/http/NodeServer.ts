@@ -119,7 +119,12 @@ export const make = (limits: Limits, handler: RequestHandler): GracefulServer =>
   server.on("connect", (_request, socket: Duplex) => respond(socket, 405, "method-not-allowed"))
   server.on("checkExpectation", (_request, response: ServerResponse) => {
     const body = JSON.stringify({ type: "expectation-failed" })
-    const headers = { connection: "close", "content-type": "application/json", "content-length": body.length }
+    const headers = {
+      connection: "close",
+      "content-type": "application/json",
+      "content-length": body.length,
+      "x-content-type-options": "nosniff"
+    }
     response.writeHead(417, headers).end(body)
   })
   return server
