@@ -113,8 +113,8 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
         void inFlight.add(() => new Promise((resolve) => response.once("close", resolve)))
       }
     },
-    fingerprint: (body, options) => run(InProcess.fingerprint(body, options)),
-    record: (body, options) => run(InProcess.record(body, options)),
+    fingerprint: (body, options) => run(InProcess.fingerprint(body, options ?? {})),
+    record: (body, options) => run(InProcess.record(body, options ?? {})),
     recorder: InProcess.reads(run),
     close: () => (closing ??= close())
   }

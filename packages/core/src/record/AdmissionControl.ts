@@ -40,16 +40,17 @@ export class AdmissionControl {
   permit(): Permit {
     let ownBytes = 0
     let isQueued = false
+    let isReleased = false
     return {
       reserve: (bytes) => {
-        if (this.#exceedsBodyBudget(this.#reservedBytes - ownBytes, bytes)) return false
+        if (isReleased || this.#exceedsBodyBudget(this.#reservedBytes - ownBytes, bytes)) return false
         ownBytes += bytes
         this.#reservedBytes += bytes
         return true
       },
       enqueue: () => {
         if (isQueued) return true
-        if (this.#isQueueFull(ownBytes)) return false
+        if (isReleased || this.#isQueueFull(ownBytes)) return false
         isQueued = true
         this.#queuedEvents++
         this.#queuedBytes += ownBytes
@@ -63,6 +64,7 @@ export class AdmissionControl {
         }
         ownBytes = 0
         isQueued = false
+        isReleased = true
       }
     }
   }
@@ -84,6 +86,6 @@ export interface Permit {
   readonly reserve: (bytes: number) => boolean
   /** The body is complete and its event is to be committed. False if the queue is full. */
   readonly enqueue: () => boolean
-  /** Gives back all that the permit holds. Idempotent. */
+  /** Gives back all that the permit holds. From now on it holds nothing: a body that still arrives is refused. Idempotent. */
   readonly release: () => void
 }

@@ -18,10 +18,14 @@ export const collect = (message: IncomingMessage, collector: BodyCollector): Eff
       message.pause()
       resume(Effect.fail(refused))
     }
+    const end = () => resume(Effect.void)
+    const close = () => resume(Effect.interrupt)
     message.on("data", add)
     // Only the first of these counts: a fiber resumes once.
-    message.on("end", () => resume(Effect.void))
-    message.on("close", () => resume(Effect.interrupt))
+    message.on("end", end)
+    message.on("close", close)
     // A listener for `data` does not resume a stream that was paused explicitly.
     message.resume()
+    // Runs if the fiber is interrupted, for example by a timeout of the host.
+    return Effect.sync(() => message.off("data", add).off("end", end).off("close", close))
   })

@@ -65,8 +65,11 @@ const failureOf = (error: unknown, otherwise: string): BodyRefused | ValidationF
 const hasClientGone = (source: BodySource): boolean =>
   source instanceof IncomingMessage && source.destroyed && !source.complete
 
-const addAll = async (chunks: AsyncIterable<Uint8Array>, collector: BodyCollector): Promise<void> => {
+const addAll = async (chunks: AsyncIterable<Uint8Array>, collector: BodyCollector, signal: AbortSignal) => {
   for await (const chunk of chunks) {
+    if (signal.aborted) return
+    // A web stream may hold anything.
+    if (!(chunk instanceof Uint8Array)) throw new TypeError("A chunk of the body is not bytes")
     const refused = collector.add(chunk)
     if (refused !== undefined) throw refused
   }
@@ -79,7 +82,7 @@ const collectPlain = (source: BodySource, collector: BodyCollector): Effect.Effe
     return refused === undefined ? Effect.void : Effect.fail(refused)
   }
   return Effect.tryPromise({
-    try: () => addAll(source, collector),
+    try: (signal) => addAll(source, collector, signal),
     catch: (error) => failureOf(error, "The body could not be read to its end")
   })
 }
@@ -93,10 +96,10 @@ const sinkOf = (collector: BodyCollector): Writable =>
 /** Decompresses while the bytes arrive, so that neither form of a body that is too large is held whole. */
 const collectDecompressed = (source: BodySource, encodings: ReadonlyArray<Encoding>, collector: BodyCollector) =>
   Effect.tryPromise({
-    try: () => {
+    try: (signal) => {
       const compressed = Readable.from(source instanceof Uint8Array ? [source] : chunksOf(source))
       const stages = encodings.toReversed().map((name) => decompressors[name]())
-      return pipeline([compressed, ...stages, sinkOf(collector)])
+      return pipeline([compressed, ...stages, sinkOf(collector)], { signal })
     },
     catch: (error) => failureOf(error, `The body is not valid ${encodings.join(", ")}`)
   }).pipe(Effect.catch((error) => (hasClientGone(source) ? Effect.interrupt : Effect.fail(error))))

@@ -91,7 +91,7 @@ const call = Effect.fnUntraced(function* ({ body = noBody, headers = {}, method,
   const front = yield* Front
   const base = yield* BasePath
   const project = yield* Effect.mapError(
-    decodeProject(options.project ?? defaultProject),
+    decodeProject(options.project === undefined ? defaultProject : options.project),
     TachographError.fromValidation
   )
   const principal: Principal = { project, scopes }
@@ -112,7 +112,7 @@ const unwritable = (error: unknown): ErrorDetail => ({
   loc: ["body"],
   msg: "The body cannot be written as JSON",
   input: {},
-  ctx: { error: String(error) }
+  ctx: { error: error instanceof Error ? String(error) : "The thrown value is not an Error" }
 })
 
 /** The bytes of a body. `undefined`, like `null`, is refused as a missing body. */
@@ -151,8 +151,8 @@ const queryOf = (query: EventListQuery): string => {
 
 /** `run` runs the effects of a `Tachograph`. */
 export const reads = (run: <A>(effect: Result<A>) => Promise<A>): Reads => {
-  const text = (path: string, options: InProject = {}) =>
-    run(Effect.map(call({ method: "GET", path, options }), textOf))
+  const text = (path: string, options: InProject | undefined) =>
+    run(Effect.map(call({ method: "GET", path, options: options ?? {} }), textOf))
   const read = async <A>(path: string, options?: InProject) => JSON.parse(await text(path, options)) as A
   return {
     getEvent: (eventId, options) => read(`/events/${segment(eventId)}`, options),
