@@ -117,6 +117,8 @@ const chunksOf = async function* (source: Exclude<BodySource, Uint8Array>): Asyn
     }
   } finally {
     await iterator.return?.()
+    // Discards the rest, so that the connection stays usable.
+    source.resume()
   }
 }
 

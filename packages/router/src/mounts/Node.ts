@@ -12,9 +12,6 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse, n
 export const write = (response: ServerResponse, { body, headers, status }: Answer): void => {
   // The host may have answered already, for example because of a timeout of its own.
   if (response.headersSent) return
-  const { req } = response
-  // The rest of a body that was refused while it arrived is not read, so that nothing else can follow on the connection.
-  if (req.readableDidRead && !req.complete) response.shouldKeepAlive = false
   try {
     response.writeHead(status, headers).end(body)
   } catch {
