@@ -25,7 +25,7 @@ export const served = async (listener: RequestListener): Promise<Served> => {
 }
 
 /** Sends each part once the server has read the previous one. Returns everything received until the connection ends. */
-export const exchange = (port: number, ...parts: ReadonlyArray<string>) =>
+export const exchange = (port: number, ...parts: ReadonlyArray<string | Uint8Array>) =>
   new Promise<string>((resolve, reject) => {
     let text = ""
     const socket = connect(port, "127.0.0.1", async () => {

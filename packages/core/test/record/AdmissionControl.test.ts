@@ -65,6 +65,15 @@ describe("AdmissionControl", () => {
     expect([admission.canAdmit(1), admission.permit().enqueue()]).toEqual([false, false])
   })
 
+  it("reserves and enqueues nothing with a released permit", () => {
+    const admission = admissionControl()
+    const permit = admission.permit()
+    permit.release()
+    expect([permit.reserve(1), permit.enqueue()]).toEqual([false, false])
+    expect(admission.queued).toEqual({ events: 0, bytes: 0 })
+    expect(admission.permit().reserve(1_000)).toBe(true)
+  })
+
   it("counts an event once, however often its permit is enqueued", () => {
     const admission = admissionControl()
     const permit = enqueued(admission, 90)

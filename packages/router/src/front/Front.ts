@@ -13,6 +13,7 @@ import {
   type Storage
 } from "@tachograph/core"
 import { Context, Effect, Layer } from "effect"
+import * as BasePath from "../BasePath.ts"
 import { Engine } from "../Engine.ts"
 import * as LocalEngine from "../engine/LocalEngine.ts"
 import * as Answer from "../response/Answer.ts"
@@ -21,7 +22,6 @@ import { accessLogger } from "./AccessLog.ts"
 import * as AmbiguousRequest from "./AmbiguousRequest.ts"
 import * as Authorization from "./Authorization.ts"
 import { Authorizer } from "./Authorizer.ts"
-import * as BasePath from "../BasePath.ts"
 import * as Paths from "./Paths.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as RequestState from "./RequestState.ts"
@@ -91,7 +91,7 @@ const methodNotAllowed = (method: string, allowed: Paths.Allowed): Answer.Answer
   return method === "OPTIONS" ? Answer.empty(allow) : Answer.refuse(405, "method-not-allowed", allow)
 }
 
-/** Sends requests to endpoints that need no key. */
+/** The sender of a request to an endpoint that needs no key. */
 const anonymous: Principal = { project: defaultProject, scopes: [] }
 
 const noBody = new Uint8Array()
@@ -163,15 +163,15 @@ const make = Effect.gen(function* () {
   const handle = (incoming: Incoming, url: string | undefined, found: Found): Handled => {
     const { headers, method, source } = incoming
     const state = RequestState.start(admission, method, incoming.principal === undefined)
-    const match = found !== undefined && "route" in found ? found : undefined
-    if (match?.route.isRecording === true && !admission.canAdmit(RequestBody.announcedBytes(headers))) {
+    const isRecording = found !== undefined && "route" in found && found.route.isRecording
+    if (isRecording && !admission.canAdmit(RequestBody.announcedBytes(headers))) {
       return finish(state, url, overloaded)
     }
     const framingError = framingErrors[AmbiguousRequest.classify(source)]
     if (framingError !== undefined) return finish(state, url, framingError)
     if (found === undefined) return finish(state, url, notFound)
-    if (match === undefined) return finish(state, url, methodNotAllowed(method, found as Paths.Allowed))
-    return answerErrors(answer(state, incoming, url!, match), state.id).pipe(
+    if (!("route" in found)) return finish(state, url, methodNotAllowed(method, found))
+    return answerErrors(answer(state, incoming, url!, found), state.id).pipe(
       Effect.annotateLogs("request_id", state.id),
       Effect.map((answer) => finish(state, url, answer)),
       Effect.onExit(() => Effect.sync(state.permit.release))
