@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises"
 import * as Events from "../harness/Events.ts"
 import * as Http from "../harness/Http.ts"
 import type { Entry } from "../harness/Ledger.ts"
@@ -7,6 +8,9 @@ import type { Fault } from "../harness/Trial.ts"
 
 /** Concurrent events. */
 const concurrentEvents = 100
+
+/** A slow machine refuses a part of so many events as `overloaded`. */
+const maxAttempts = 10
 
 /** Makes the database reject a session. */
 const reject = (store: Store, session: string) =>
@@ -26,9 +30,14 @@ export const poison: Fault = {
     const server = await trial.serve()
     const http = Http.open(server.url, server.key)
     const fingerprintId = await Load.fingerprint(http)
-    const send = async (spec: Events.EventSpec): Promise<Entry> => {
-      const { status, text } = await http.call("POST", "/api/v1/events", Events.bodyOf(spec, fingerprintId))
+    /** Sends an event. If the server is overloaded, sends it again when the server says. */
+    const send = async (spec: Events.EventSpec, attemptsLeft = maxAttempts): Promise<Entry> => {
+      const { headers, status, text } = await http.call("POST", "/api/v1/events", Events.bodyOf(spec, fingerprintId))
       const body = JSON.parse(text)
+      if (body.type === "overloaded" && attemptsLeft > 1) {
+        await wait(1000 * Number(headers["retry-after"]))
+        return send(spec, attemptsLeft - 1)
+      }
       return {
         ...spec,
         after: "",
