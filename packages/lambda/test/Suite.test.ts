@@ -43,8 +43,8 @@ const transports: Readonly<Record<Exclude<Kind, "http-1">, HttpSuite.Exceptions>
 for (const [kind, exceptions] of Object.entries(transports) as Array<[Kind, HttpSuite.Exceptions]>) {
   HttpSuite.run(`AWS Lambda, ${kind}`, {
     storage: () => MemoryStorage.layer,
-    serve: async (storage, { maxBody }) => {
-      const handler = createHandler({ storage, maxBody })
+    serve: async (storage, limits) => {
+      const handler = createHandler({ storage, ...limits })
       return { fetch: overLambda(kind, handler), close: handler.close }
     },
     exceptions,

@@ -8,7 +8,7 @@ import * as LocalEngine from "./engine/LocalEngine.ts"
 import { type Authorize, Authorizer } from "./front/Authorizer.ts"
 import { Front } from "./front/Front.ts"
 import * as Paths from "./front/Paths.ts"
-import { defaultMaxBody, MaxBodyBytes } from "./front/RequestBody.ts"
+import { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
 import { addStandardHeaders } from "./front/StandardHeaders.ts"
 import { InFlight } from "./mounts/InFlight.ts"
 import * as InProcess from "./mounts/InProcess.ts"
@@ -26,8 +26,10 @@ interface CommonOptions<E> {
    * where the framework removes the path, as `app.use("/tachograph", tachograph.node)` of Express does.
    */
   readonly basePath?: string | undefined
-  /** The limit on the length of a body, as sent and decompressed, in bytes. 32 MiB by default. */
+  /** The limit on the length of an event's body, as sent and decompressed, in bytes. 32 MiB by default. */
   readonly maxBody?: number | undefined
+  /** The limit on the length of every other body, as sent and decompressed, in bytes. 1 MiB by default. */
+  readonly maxOtherBody?: number | undefined
 }
 
 interface WithApiKeys {
@@ -131,7 +133,7 @@ const checkOptions = ({ apiKeys, authorize, storage }: { readonly [option: strin
   if (apiKeys !== undefined) throw new TypeError("apiKeys, authorize: expected one of them, not both")
 }
 
-const services = <E>({ apiKeys = [], authorize, maxBody, storage }: TachographOptions<E>, base: string) => {
+const services = <E>({ apiKeys = [], authorize, storage, ...options }: TachographOptions<E>, base: string) => {
   const byKeys = ApiKeys.layer({ staticKeys: apiKeys.map((key) => Redacted.make(key)) })
   const authorizer =
     authorize === undefined ? Authorizer.layer.pipe(Layer.provide(byKeys)) : Authorizer.layerRule(authorize)
@@ -140,7 +142,11 @@ const services = <E>({ apiKeys = [], authorize, maxBody, storage }: TachographOp
     Layer.provide(Recorder.layer),
     Layer.provideMerge(storage),
     Layer.provideMerge(
-      Layer.mergeAll(Layer.succeed(MaxBodyBytes, maxBody ?? defaultMaxBody), Layer.succeed(BasePath.BasePath, base))
+      Layer.mergeAll(
+        Layer.succeed(MaxBodyBytes, options.maxBody ?? defaultMaxBody),
+        Layer.succeed(MaxOtherBodyBytes, options.maxOtherBody ?? defaultMaxOtherBody),
+        Layer.succeed(BasePath.BasePath, base)
+      )
     )
   )
 }

@@ -1,7 +1,7 @@
 export { type Authorize, Authorizer, type AuthorizeRequest, type Grant } from "./front/Authorizer.ts"
 export { BasePath } from "./BasePath.ts"
 export { Front } from "./front/Front.ts"
-export { defaultMaxBody, MaxBodyBytes } from "./front/RequestBody.ts"
+export { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
 export * as InProcess from "./mounts/InProcess.ts"
 export * as Node from "./mounts/Node.ts"
 export { MetricsText } from "./response/MetricsText.ts"

@@ -4,8 +4,8 @@ import fastify from "fastify"
 import { createTachograph } from "../src/index.ts"
 import { expectHostResponse, hostNotFound } from "./OverServer.ts"
 
-const serve: HttpSuite.HttpSuiteOptions["serve"] = async (storage, { maxBody }) => {
-  const tachograph = await createTachograph({ storage, maxBody })
+const serve: HttpSuite.HttpSuiteOptions["serve"] = async (storage, limits) => {
+  const tachograph = await createTachograph({ storage, ...limits })
   const app = fastify()
   app.addHook("onRequest", (request, reply, done) => tachograph.node(request.raw, reply.raw, done))
   app.setNotFoundHandler((_request, reply) => reply.code(404).send(hostNotFound))

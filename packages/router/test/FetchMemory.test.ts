@@ -6,13 +6,14 @@ const storage = () => MemoryStorage.layer
 
 HttpSuite.run("fetch, memory", {
   storage,
-  serve: (storage, { maxBody }) => createTachograph({ storage, maxBody })
+  serve: (storage, limits) => createTachograph({ storage, ...limits })
 })
 
-// The only run with bodies of 32 MiB: the others set a smaller limit.
-HttpSuite.run("fetch, memory, default body limit", {
+// The only run with the default limits: the others set smaller ones.
+HttpSuite.run("fetch, memory, default body limits", {
   storage,
   tag: "body-limit",
   maxBody: 32 * 1024 * 1024,
+  maxOtherBody: 1024 * 1024,
   serve: (storage) => createTachograph({ storage })
 })

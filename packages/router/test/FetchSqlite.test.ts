@@ -4,5 +4,5 @@ import { createTachograph } from "../src/index.ts"
 
 HttpSuite.run("fetch, SQLite", {
   storage: () => sqlite(":memory:"),
-  serve: (storage, { maxBody }) => createTachograph({ storage, maxBody })
+  serve: (storage, limits) => createTachograph({ storage, ...limits })
 })

@@ -45,8 +45,9 @@ class Gate {
 export interface Setup {
   readonly queue?: Partial<typeof defaultCommitLimits.queue>
   readonly bodyBudgetBytes?: number
-  /** The limit on the length of one body (bytes). */
+  /** The limits on the length of an event's body and of any other body (bytes). */
   readonly maxBody?: number
+  readonly maxOtherBody?: number
   /** Calls of the storage that wait until the case opens their gate. */
   readonly holds?: ReadonlyArray<"appendEvents" | "findApiKey">
   /** Calls of the storage that fail. */
@@ -95,7 +96,8 @@ export const fixtureOf = async (way: Way, setup: Setup): Promise<Fixture> => {
   const limits = { ...defaultCommitLimits, queue: { ...unhurried, ...setup.queue }, bodyBudgetBytes }
   const opened = await ways[way]({
     storage: Layer.mergeAll(Layer.succeed(Storage, held), Layer.succeed(CommitLimits, limits), Logger.layer([])),
-    maxBody: setup.maxBody
+    maxBody: setup.maxBody,
+    maxOtherBody: setup.maxOtherBody
   })
   onTestFinished(async () => {
     appends.open()

@@ -5,8 +5,8 @@ import { toNodeHandler } from "h3/node"
 import { createTachograph } from "../src/index.ts"
 import { overServer } from "./OverServer.ts"
 
-const serve: HttpSuite.HttpSuiteOptions["serve"] = async (storage, { maxBody }) => {
-  const tachograph = await createTachograph({ storage, maxBody })
+const serve: HttpSuite.HttpSuiteOptions["serve"] = async (storage, limits) => {
+  const tachograph = await createTachograph({ storage, ...limits })
   const app = new H3().all("/**", (event) => tachograph.fetch(event.req))
   return overServer(tachograph, toNodeHandler(app))
 }

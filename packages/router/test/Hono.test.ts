@@ -7,8 +7,8 @@ import { overServer } from "./OverServer.ts"
 
 const overHono =
   (basePath = ""): HttpSuite.HttpSuiteOptions["serve"] =>
-  async (storage, { maxBody }) => {
-    const tachograph = await createTachograph({ storage, basePath, maxBody })
+  async (storage, limits) => {
+    const tachograph = await createTachograph({ storage, basePath, ...limits })
     const app = new Hono()
     app.all(`${basePath}/*`, (context) => tachograph.fetch(context.req.raw))
     return overServer(tachograph, getRequestListener(app.fetch))

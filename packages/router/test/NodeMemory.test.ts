@@ -7,8 +7,8 @@ const storage = () => MemoryStorage.layer
 
 const overNode =
   (basePath = ""): HttpSuite.HttpSuiteOptions["serve"] =>
-  async (storage, { maxBody }) => {
-    const tachograph = await createTachograph({ storage, basePath, maxBody })
+  async (storage, limits) => {
+    const tachograph = await createTachograph({ storage, basePath, ...limits })
     return overServer(tachograph, tachograph.node)
   }
 

@@ -64,6 +64,9 @@ const defect = Effect.die(new Error("planted"))
 const incompressible = randomBytes(4_000).toString("base64")
 const limit = 1_000
 
+const agent = '{"agent_name":"a"}'
+const creatingAgent = { method: "PUT", target: "/api/v1/agents" } as const
+
 const cases = {
   "200 for an event": { answer: receipt },
   "200 for an event in chunks": { answer: receipt, request: { framing: "chunked" } },
@@ -152,6 +155,29 @@ const cases = {
     answer: receipt,
     setup: { maxBody: limit },
     request: ({ body, send }) => send({ body: body.padEnd(limit), framing: "chunked" })
+  },
+  "413 for an announced length that only an event may have": {
+    answer: tooLarge,
+    setup: { maxOtherBody: limit },
+    request: { ...creatingAgent, body: incompressible, framing: "withheld" },
+    inapplicable: hasNoPath
+  },
+  "413 while a body is read that only an event may be": {
+    answer: tooLarge,
+    setup: { maxOtherBody: limit },
+    request: { ...creatingAgent, body: agent.padEnd(limit + 1), framing: "chunked" },
+    inapplicable: hasNoPath
+  },
+  "200 at the limit of a body that is no event": {
+    answer: { status: 200, body: expect.objectContaining({ agent_name: "a", agent_number: 1 }) },
+    setup: { maxOtherBody: limit },
+    request: { ...creatingAgent, body: agent.padEnd(limit), framing: "chunked" },
+    inapplicable: hasNoPath
+  },
+  "200 for an event above the limit of other bodies": {
+    answer: receipt,
+    setup: { maxOtherBody: limit },
+    request: ({ body, send }) => send({ body: body.padEnd(limit + 1), framing: "chunked" })
   },
   "415 for an unknown encoding": {
     answer: { status: 415, body: { type: "unsupported-content-encoding" } },

@@ -9,8 +9,8 @@ export const overExpress =
     mount: (app: Express, tachograph: Tachograph) => void,
     options: { readonly basePath?: string } = {}
   ): HttpSuite.HttpSuiteOptions["serve"] =>
-  async (storage, { maxBody }) => {
-    const tachograph = await createTachograph({ storage, maxBody, ...options })
+  async (storage, limits) => {
+    const tachograph = await createTachograph({ storage, ...limits, ...options })
     const app = express()
     mount(app, tachograph)
     app.use((_request, response) => void response.status(404).send(hostNotFound))

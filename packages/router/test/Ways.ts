@@ -8,7 +8,16 @@ import express from "express"
 import { createServer, type OutgoingHttpHeaders, request } from "node:http"
 import type { AddressInfo } from "node:net"
 import { gzipSync } from "node:zlib"
-import { createTachograph, defaultMaxBody, Front, MaxBodyBytes, Routes, TachographError } from "../src/index.ts"
+import {
+  createTachograph,
+  defaultMaxBody,
+  defaultMaxOtherBody,
+  Front,
+  MaxBodyBytes,
+  MaxOtherBodyBytes,
+  Routes,
+  TachographError
+} from "../src/index.ts"
 import { apiKey } from "./Samples.ts"
 import { served } from "./Served.ts"
 
@@ -40,7 +49,8 @@ interface Opened {
 
 interface Options {
   readonly storage: Layer.Layer<Storage>
-  readonly maxBody: number | undefined
+  readonly maxBody?: number | undefined
+  readonly maxOtherBody?: number | undefined
 }
 
 type Open = (options: Options) => Promise<Opened>
@@ -82,24 +92,24 @@ const overSocket =
       if (framing !== "withheld") sent.end(body)
     })
 
-const overNode: Open = async ({ maxBody, storage }) => {
-  const tachograph = await createTachograph({ storage, maxBody, apiKeys: [apiKey] })
+const overNode: Open = async (options) => {
+  const tachograph = await createTachograph({ ...options, apiKeys: [apiKey] })
   const { port } = await served(tachograph.node)
   return { send: overSocket(port), close: tachograph.close }
 }
 
-const overExpress: Open = async ({ maxBody, storage }) => {
-  const tachograph = await createTachograph({ storage, maxBody, apiKeys: [apiKey] })
+const overExpress: Open = async (options) => {
+  const tachograph = await createTachograph({ ...options, apiKeys: [apiKey] })
   const { port } = await served(express().disable("x-powered-by").use(tachograph.node))
   return { send: overSocket(port), close: tachograph.close }
 }
 
-const overEffect: Open = async ({ maxBody = defaultMaxBody, storage }) => {
+const overEffect: Open = async ({ maxBody = defaultMaxBody, maxOtherBody = defaultMaxOtherBody, storage }) => {
   const server = createServer()
   const runtime = ManagedRuntime.make(
     HttpRouter.serve(Routes.layer, { disableLogger: true, disableListenLog: true }).pipe(
       Layer.provide(Front.layer),
-      Layer.provide(Layer.succeed(MaxBodyBytes, maxBody)),
+      Layer.provide([Layer.succeed(MaxBodyBytes, maxBody), Layer.succeed(MaxOtherBodyBytes, maxOtherBody)]),
       Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: [Redacted.make(apiKey)] })]),
       Layer.provide(NodeHttpServer.layer(() => server, { host: "127.0.0.1", port: 0 })),
       Layer.provide(storage)
@@ -125,8 +135,8 @@ const webBody = ({ body, framing }: Outgoing): RequestInit => {
 const webAnswer = async (response: Response): Promise<Answer> =>
   httpAnswer(response.status, response.headers, await response.text())
 
-const overFetch: Open = async ({ maxBody, storage }) => {
-  const tachograph = await createTachograph({ storage, maxBody, apiKeys: [apiKey] })
+const overFetch: Open = async (options) => {
+  const tachograph = await createTachograph({ ...options, apiKeys: [apiKey] })
   const send: Opened["send"] = async (outgoing) => {
     const headers = { ...lengthOf(outgoing), ...outgoing.headers } as Record<string, string>
     const init = { method: outgoing.method, headers, ...webBody(outgoing) }
@@ -150,8 +160,8 @@ const lambdaEvent = ({ body, headers, method, target }: Outgoing) => {
   }
 }
 
-const overLambda: Open = async ({ maxBody, storage }) => {
-  const handler = createHandler({ storage, maxBody, apiKeys: [apiKey] })
+const overLambda: Open = async (options) => {
+  const handler = createHandler({ ...options, apiKeys: [apiKey] })
   const send: Opened["send"] = async (outgoing) => {
     const { body, headers = {}, isBase64Encoded, statusCode } = await handler(lambdaEvent(outgoing))
     return httpAnswer(statusCode, Object.entries(headers), isBase64Encoded ? atob(body) : body)
@@ -165,8 +175,8 @@ const errorText = ({ detail, requestId, type }: TachographError): string => {
   return JSON.stringify(type === "internal" ? { type, id: requestId } : { type })
 }
 
-const inProcess: Open = async ({ maxBody, storage }) => {
-  const tachograph = await createTachograph({ storage, maxBody })
+const inProcess: Open = async (options) => {
+  const tachograph = await createTachograph(options)
   const send: Opened["send"] = async ({ body, headers }) => {
     const idempotencyKey = headers["idempotency-key"] as string | undefined
     try {

@@ -5,5 +5,5 @@ import { freshSchema } from "./FreshSchema.ts"
 
 HttpSuite.run("fetch, Postgres", {
   storage: () => PostgresStorage.layer(freshSchema()),
-  serve: (storage, { maxBody }) => createTachograph({ storage, maxBody })
+  serve: (storage, limits) => createTachograph({ storage, ...limits })
 })

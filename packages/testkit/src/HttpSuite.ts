@@ -3,7 +3,7 @@
  *
  *   HttpSuite.run("fetch, memory", {
  *     storage: () => MemoryStorage.layer,
- *     serve: (storage, { maxBody }) => createTachograph({ storage, maxBody })
+ *     serve: (storage, limits) => createTachograph({ storage, ...limits })
  *   })
  *
  * Each row of the interface's tables (fields, errors, defaults, side effects) has a case that fails when it is broken.
@@ -33,8 +33,10 @@ export type { Fixture } from "./http/Fixture.ts"
 
 /** What the suite expects of the server that `serve` starts. */
 export interface ServeOptions {
-  /** The largest body that the server accepts, in bytes. */
+  /** The largest body of an event that the server accepts, in bytes. */
   readonly maxBody: number
+  /** The largest other body that it accepts, in bytes. */
+  readonly maxOtherBody: number
 }
 
 export interface HttpSuiteOptions {
@@ -53,8 +55,10 @@ export interface HttpSuiteOptions {
   readonly exceptions?: Cases.Exceptions
   /** Runs only the cases with this tag. All cases by default. */
   readonly tag?: Cases.Tag
-  /** The body limit of the cases, in bytes. 1 MiB by default: small, because several cases send a body of this size. */
+  /** The limit on events' bodies, in bytes. 1 MiB by default: small, because several cases send a body of this size. */
   readonly maxBody?: number
+  /** The limit on every other body, in bytes. 512 KiB by default: not that of events. */
+  readonly maxOtherBody?: number
 }
 
 const modules = [
@@ -87,6 +91,7 @@ export const run = (
     exceptions = {},
     expectUnhandled = expectNotFound,
     maxBody = 1024 * 1024,
+    maxOtherBody = 512 * 1024,
     serve,
     storage,
     tag
@@ -99,7 +104,8 @@ export const run = (
     beforeAll(async () => {
       const runtime = ManagedRuntime.make(ApiKeys.layer().pipe(Layer.provideMerge(storage())))
       const service = Layer.succeed(Storage, await runtime.runPromise(Storage))
-      const served = await serve(Layer.merge(service, Layer.succeed(ApiKeyCacheTtl, apiKeyCacheTtl)), { maxBody })
+      const layer = Layer.merge(service, Layer.succeed(ApiKeyCacheTtl, apiKeyCacheTtl))
+      const served = await serve(layer, { maxBody, maxOtherBody })
       close = async () => {
         await served.close()
         await runtime.dispose()
@@ -133,7 +139,8 @@ export const run = (
         issue,
         revoke: async (id) => void (await runtime.runPromise(Effect.flatMap(ApiKeys, (keys) => keys.revoke(id)))),
         fingerprintId: fingerprint.body.fingerprint_id,
-        maxBody
+        maxBody,
+        maxOtherBody
       }
     })
 

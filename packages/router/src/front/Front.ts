@@ -132,7 +132,7 @@ const make = Effect.gen(function* () {
     const allowed = route.scopes === undefined ? anonymous : yield* authorize(incoming, url, route.scopes)
     if ("status" in allowed) return allowed
     if (route.takesBody) incoming.onReadBody?.()
-    const body = route.takesBody ? yield* readBody(incoming.body, headers, state.permit) : noBody
+    const body = route.takesBody ? yield* readBody(incoming.body, headers, route.isRecording, state.permit) : noBody
     if (route.isRecording && !state.permit.enqueue()) return overloaded
     const arrivedAtMs = performance.now()
     const { endpoint } = route

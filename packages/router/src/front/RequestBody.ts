@@ -11,12 +11,20 @@ import { BodyCollector, type BodyRefused } from "./BodyCollector.ts"
 import * as NodeBody from "./NodeBody.ts"
 import * as ParsedBody from "./ParsedBody.ts"
 
-/** The default limit on the length of a body, as sent and decompressed, in bytes. */
+/** The default limit on the length of an event's body, as sent and decompressed, in bytes. */
 export const defaultMaxBody = 32 * 1024 * 1024
 
-/** The limit on the length of a body, as sent and decompressed, in bytes. */
+/** The limit on the length of an event's body, as sent and decompressed, in bytes. */
 export const MaxBodyBytes = Context.Reference<number>("tachograph/router/MaxBodyBytes", {
   defaultValue: () => defaultMaxBody
+})
+
+/** The default limit on the length of every other body, as sent and decompressed, in bytes. */
+export const defaultMaxOtherBody = 1024 * 1024
+
+/** The limit on the length of every body but an event's, as sent and decompressed, in bytes. */
+export const MaxOtherBodyBytes = Context.Reference<number>("tachograph/router/MaxOtherBodyBytes", {
+  defaultValue: () => defaultMaxOtherBody
 })
 
 /** Where a mount finds the body: a request of `node:http`, any other stream of bytes, or bytes that are there already. */
@@ -130,12 +138,14 @@ const untouched = Effect.fnUntraced(function* (source: BodySource, maxBytes: num
   return collector.bytes
 })
 
-/** Reads bodies of one instance. */
+/** Reads bodies of one instance. `isEvent` says which limit applies. */
 export const make: Effect.Effect<
-  (source: BodySource, headers: Headers, permit: Permit) => Effect.Effect<Buffer, Unread>
-> = Effect.map(MaxBodyBytes, (maxBytes) => {
+  (source: BodySource, headers: Headers, isEvent: boolean, permit: Permit) => Effect.Effect<Buffer, Unread>
+> = Effect.gen(function* () {
+  const limits = { event: yield* MaxBodyBytes, other: yield* MaxOtherBodyBytes }
   const warnOfParsedBody = ParsedBody.makeWarning()
-  return Effect.fnUntraced(function* (source: BodySource, headers: Headers, permit: Permit) {
+  return Effect.fnUntraced(function* (source: BodySource, headers: Headers, isEvent: boolean, permit: Permit) {
+    const maxBytes = isEvent ? limits.event : limits.other
     const collector = new BodyCollector(maxBytes, permit)
     // An announced length is refused without reading.
     if (collector.exceedsMaxBody(announcedBytes(headers))) return yield* new PayloadTooLargeError()

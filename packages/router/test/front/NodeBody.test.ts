@@ -18,7 +18,7 @@ const changes: ReadonlyArray<readonly [string, RequestHandler, compressed: numbe
 ]
 
 it.each(changes)("reads a request that the host has %s, but not read", async (_, change, expected) => {
-  const tachograph = await opened({ maxBody: 1_000 })
+  const tachograph = await opened({ maxBody: 1_000, maxOtherBody: 1_000 })
   const id = await tachograph.fingerprint(fingerprint)
   const client = HttpClient.make(await served(express().use(change, tachograph.node)), apiKey)
   expect((await client.put("/api/v1/agents", { agent_name: "é😀" })).body.agent_name).toBe("é😀")

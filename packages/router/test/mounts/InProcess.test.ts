@@ -72,6 +72,16 @@ describe("recorder", () => {
     await expect(record({ inputs })).rejects.toMatchObject({ detail: [{ type: "missing" }] })
   })
 
+  it("limits the length of an event and of a fingerprint separately", async () => {
+    const tachograph = await opened({ maxBody: 2_000, maxOtherBody: 1_000 })
+    const text = JSON.stringify(fingerprint)
+    const id = await tachograph.fingerprint(text.padEnd(1_000))
+    await expect(tachograph.fingerprint(text.padEnd(1_001))).rejects.toMatchObject({ type: "payload-too-large" })
+    await tachograph.record(JSON.stringify(event(id)).padEnd(2_000))
+    const tooLong = tachograph.record(JSON.stringify(event(id)).padEnd(2_001))
+    await expect(tooLong).rejects.toMatchObject({ type: "payload-too-large" })
+  })
+
   it("works in the given project, and reads nothing of another", async () => {
     const tachograph = await opened()
     const project = "acme"

@@ -8,7 +8,7 @@ import {
   SessionCacheBytes,
   staticKeyRule
 } from "@tachograph/core"
-import { Front, MaxBodyBytes, Node } from "@tachograph/router"
+import { Front, MaxBodyBytes, MaxOtherBodyBytes, Node } from "@tachograph/router"
 import { Console, Effect, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { CommandError, UsageError } from "../terminal/CliErrors.ts"
@@ -91,7 +91,10 @@ const oneProcess = (
   const { choice, retain } = options
   return Layer.effectDiscard(serving(options, ownKeys.length > 0, worker)).pipe(
     Layer.provide(Front.layer),
-    Layer.provide(Layer.succeed(MaxBodyBytes, options.maxBodyBytes)),
+    Layer.provide([
+      Layer.succeed(MaxBodyBytes, options.maxBodyBytes),
+      Layer.succeed(MaxOtherBodyBytes, options.maxOtherBodyBytes)
+    ]),
     Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),
     Layer.provide(Layer.succeed(SessionCacheBytes, options.sessionCacheBytes)),
     Layer.provide(retain === undefined ? Layer.empty : Retention.layer({ keep: retain })),

@@ -1,5 +1,5 @@
 /** The options of `tachograph serve`. */
-import { defaultMaxBody } from "@tachograph/router"
+import { defaultMaxBody, defaultMaxOtherBody } from "@tachograph/router"
 import { Duration, Effect, Option } from "effect"
 import * as Logging from "../config/Logging.ts"
 import * as Setting from "../config/Setting.ts"
@@ -30,15 +30,19 @@ const parseBytes = (min: number, max: number) => (text: string) => {
   return Option.filter(Option.some(Number(number) * factor), (bytes) => bytes >= min && bytes <= max)
 }
 
-const maxBody = Setting.make({
-  name: "max-body",
-  metavar: "BYTES",
-  description: "The largest accepted body, as sent and decompressed",
-  default: `${defaultMaxBody / 1024 ** 2}MiB`,
-  // V8's longest string has half a gibibyte.
-  expected: "a number of bytes up to 511MiB, such as 1048576, 512KiB or 32MiB",
-  parse: parseBytes(1, 511 * 1024 ** 2)
-})
+const bodyLimit = (name: string, whose: string, defaultBytes: number) =>
+  Setting.make({
+    name,
+    metavar: "BYTES",
+    description: `The largest accepted body of ${whose}, as sent and decompressed`,
+    default: `${defaultBytes / 1024 ** 2}MiB`,
+    // V8's longest string has half a gibibyte.
+    expected: "a number of bytes up to 511MiB, such as 1048576, 512KiB or 32MiB",
+    parse: parseBytes(1, 511 * 1024 ** 2)
+  })
+
+const maxBody = bodyLimit("max-body", "an event", defaultMaxBody)
+const maxOtherBody = bodyLimit("max-other-body", "any other request", defaultMaxOtherBody)
 
 const maxHeader = Setting.make({
   name: "max-header",
@@ -127,6 +131,7 @@ export const flags = {
   port: port.flag,
   workers: Workers.setting.flag,
   maxBody: maxBody.flag,
+  maxOtherBody: maxOtherBody.flag,
   maxHeader: maxHeader.flag,
   maxConnections: maxConnections.flag,
   requestTimeout: requestTimeout.flag,
@@ -153,6 +158,7 @@ export const resolve = Effect.fnUntraced(function* (given: {
       requestTimeoutMs: yield* requestTimeout.resolve(given.requestTimeout)
     },
     maxBodyBytes: yield* maxBody.resolve(given.maxBody),
+    maxOtherBodyBytes: yield* maxOtherBody.resolve(given.maxOtherBody),
     sessionCacheBytes: yield* sessionMemory.resolve(given.sessionMemory),
     retain: yield* retain.resolve(given.retain),
     cors: yield* cors.resolve(given.cors),

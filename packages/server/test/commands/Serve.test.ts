@@ -115,6 +115,8 @@ describe("tachograph serve", () => {
     [["--storage", "sqlite:"], {}, `--storage is "sqlite:": expected memory:, sqlite:PATH or postgres://`],
     [["--host", "a b"], {}, `--host is "a b": expected an address or a host name`],
     [["--max-body", "many"], {}, `--max-body is "many": expected a number of bytes`],
+    [["--max-other-body", "0"], {}, `--max-other-body is "0": expected a number of bytes up to 511MiB`],
+    [[], { TACHOGRAPH_MAX_OTHER_BODY: "512MiB" }, `TACHOGRAPH_MAX_OTHER_BODY is "512MiB": expected a number of bytes`],
     [["--session-memory", "-1"], {}, `--session-memory is "-1": expected a number of bytes from 0 to 64GiB`],
     [["--session-memory", "65GiB"], {}, `--session-memory is "65GiB": expected a number of bytes from 0 to 64GiB`],
     [["--retain", "90"], {}, `--retain is "90": expected a time from 1h to 36500d, such as 12h or 90d, or none`],

@@ -9,17 +9,45 @@ const key = "a key for the limits"
 const env = { TACHOGRAPH_API_KEY: key }
 const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
 const limit = 32 * 1024 * 1024
+const otherLimit = 1024 * 1024
+
+const call = async (
+  url: string,
+  target: string,
+  body: string | Uint8Array | ReadableStream,
+  more: Record<string, string> = {}
+) => {
+  const [method, path] = target.split(" ") as [string, string]
+  const init = { method, headers: { ...headers, ...more }, body, duplex: "half" }
+  const response = await fetch(`${url}/api/v1/${path}`, init as RequestInit)
+  return { status: response.status, body: (await response.json()) as Record<string, string | undefined> }
+}
+
+const targets = { event: "POST events", agent: "PUT agents" } as const
+type Kind = keyof typeof targets
 
 /** A valid body of exactly `bytes` bytes. */
-const bodyOf = (bytes: number) => {
-  const [start, end] = [`{"agent_name":"sized","description":null,"x":"`, `"}`]
+const bodyOf = (kind: Kind, bytes: number, fingerprint_id = "") => {
+  const properties = { api: "aisdk", inputs: {}, output: {} }
+  const event = { event_name: "llm", properties, fingerprint_id, session: "s" }
+  const object = kind === "event" ? event : { agent_name: "sized" }
+  const [start, end] = [`${JSON.stringify(object).slice(0, -1)},"x":"`, `"}`]
   return start + "x".repeat(bytes - start.length - end.length) + end
 }
 
-const send = async (url: string, body: string | Uint8Array | ReadableStream, more: Record<string, string> = {}) => {
-  const init = { method: "PUT", headers: { ...headers, ...more }, body, duplex: "half" }
-  const response = await fetch(`${url}/api/v1/agents`, init as RequestInit)
-  return [response.status, ((await response.json()) as { type?: string }).type]
+const fingerprintOf = async (url: string) => {
+  const fields = { language: "javascript", language_version: "24", system: "linux" }
+  return (await call(url, "PUT fingerprints", JSON.stringify(fields))).body.fingerprint_id!
+}
+
+const send = async (
+  url: string,
+  kind: Kind,
+  body: string | Uint8Array | ReadableStream,
+  more: Record<string, string> = {}
+) => {
+  const answer = await call(url, targets[kind], body, more)
+  return [answer.status, answer.body.type]
 }
 
 const tooLarge = [413, "payload-too-large"]
@@ -37,21 +65,14 @@ const chunks = (bytes: number) =>
 describe("An incomplete body", () => {
   it("does not keep other clients from recording, however large its Content-Length is", async () => {
     const server = await serve(["--port", "0", "--storage", "memory:"], { env })
-    const post = async (method: string, path: string, body: unknown) => {
-      const response = await fetch(`${server.url}/api/v1/${path}`, { method, headers, body: JSON.stringify(body) })
-      return { status: response.status, body: (await response.json()) as Record<string, string> }
-    }
-    const fingerprint = { language: "javascript", language_version: "24", system: "linux" }
-    const { fingerprint_id } = (await post("PUT", "fingerprints", fingerprint)).body
+    const fingerprintId = await fingerprintOf(server.url)
     const slow = exchange(
       server.url,
       `POST /api/v1/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
         `content-type: application/json\r\ncontent-length: ${limit}\r\n\r\n{`
     )
     await new Promise((resolve) => setTimeout(resolve, 200))
-    const properties = { api: "aisdk", inputs: {}, output: {} }
-    const answer = await post("POST", "events", { event_name: "llm", properties, fingerprint_id, session: "s" })
-    expect(answer.status).toBe(200)
+    expect(await send(server.url, "event", bodyOf("event", 1_000, fingerprintId))).toEqual([200, undefined])
     await slow
     await server.stop()
   })
@@ -71,7 +92,7 @@ const sharedServer = (...args: ReadonlyArray<string>) => {
 
 describe("Size", () => {
   const server = sharedServer()
-  const small = sharedServer("--max-body", "64KiB")
+  const small = sharedServer("--max-body", "64KiB", "--max-other-body", "16KiB")
 
   /** Peak memory of the server process in bytes; 0 except on Linux. */
   const peak = () => {
@@ -85,17 +106,24 @@ describe("Size", () => {
     const member = gzipSync(Buffer.alloc(100_000_000))
     const bomb = Buffer.concat(Array.from({ length: 100 }, () => member))
     expect(bomb.length).toBeLessThan(limit)
-    for (let n = 0; n < 20; n++) await send(server().url, bodyOf(1_000))
+    for (let n = 0; n < 20; n++) await send(server().url, "agent", bodyOf("agent", 1_000))
     const before = peak()
-    expect(await send(server().url, bodyOf(limit + 1))).toEqual(tooLarge)
-    expect(await send(server().url, chunks(100_000_000))).toEqual(tooLarge)
-    expect(await send(server().url, bomb, { "content-encoding": "gzip" })).toEqual(tooLarge)
+    expect(await send(server().url, "event", bodyOf("event", limit + 1))).toEqual(tooLarge)
+    expect(await send(server().url, "event", chunks(100_000_000))).toEqual(tooLarge)
+    expect(await send(server().url, "event", bomb, { "content-encoding": "gzip" })).toEqual(tooLarge)
     expect(peak() - before).toBeLessThanOrEqual(2 * limit)
   })
 
-  it("accepts 32 MiB, and one byte less", async () => {
-    expect(await send(server().url, bodyOf(limit))).toEqual([200, undefined])
-    expect(await send(server().url, bodyOf(limit - 1))).toEqual([200, undefined])
+  it("accepts events of 32 MiB and other bodies of 1 MiB, and one byte less, but not one byte more", async () => {
+    const fingerprintId = await fingerprintOf(server().url)
+    for (const [kind, max] of [
+      ["event", limit],
+      ["agent", otherLimit]
+    ] as const) {
+      expect(await send(server().url, kind, bodyOf(kind, max, fingerprintId))).toEqual([200, undefined])
+      expect(await send(server().url, kind, bodyOf(kind, max - 1, fingerprintId))).toEqual([200, undefined])
+      expect(await send(server().url, kind, bodyOf(kind, max + 1, fingerprintId))).toEqual(tooLarge)
+    }
   })
 
   it.each([
@@ -106,20 +134,27 @@ describe("Size", () => {
     ["zstd", zstdCompressSync],
     ["GZIP", gzipSync],
     ["identity", (body: string) => Buffer.from(body)]
-  ])("applies the limit to the decompressed size of %s", async (encoding, compress) => {
-    const sized = (bytes: number) =>
-      send(small().url, new Uint8Array(compress(bodyOf(bytes))), { "content-encoding": encoding })
-    expect(await sized(65_536)).toEqual([200, undefined])
-    expect(await sized(65_537)).toEqual(tooLarge)
-    const broken = new Uint8Array(compress(bodyOf(2_000))).subarray(0, 20)
-    expect((await send(small().url, broken, { "content-encoding": encoding }))[0]).toBe(422)
+  ])("applies the limits to the decompressed size of %s", async (encoding, compress) => {
+    const fingerprintId = await fingerprintOf(small().url)
+    const compressed = { "content-encoding": encoding }
+    for (const [kind, max] of [
+      ["event", 65_536],
+      ["agent", 16_384]
+    ] as const) {
+      const sized = (bytes: number) =>
+        send(small().url, kind, new Uint8Array(compress(bodyOf(kind, bytes, fingerprintId))), compressed)
+      expect(await sized(max)).toEqual([200, undefined])
+      expect(await sized(max + 1)).toEqual(tooLarge)
+      const broken = new Uint8Array(compress(bodyOf(kind, 2_000, fingerprintId))).subarray(0, 20)
+      expect((await send(small().url, kind, broken, compressed))[0]).toBe(422)
+    }
   })
 
   it("decodes up to two encodings, and rejects more and unknown ones", async () => {
-    const twice = new Uint8Array(gzipSync(brotliCompressSync(bodyOf(1_000))))
-    expect(await send(server().url, twice, { "content-encoding": "br, gzip" })).toEqual([200, undefined])
+    const twice = new Uint8Array(gzipSync(brotliCompressSync(bodyOf("agent", 1_000))))
+    expect(await send(server().url, "agent", twice, { "content-encoding": "br, gzip" })).toEqual([200, undefined])
     for (const encoding of ["gzip, gzip, gzip", "compress", "constructor", "gzip;q=1"]) {
-      const answer = await send(server().url, bodyOf(100), { "content-encoding": encoding })
+      const answer = await send(server().url, "agent", bodyOf("agent", 100), { "content-encoding": encoding })
       expect(answer).toEqual([415, "unsupported-content-encoding"])
     }
   })

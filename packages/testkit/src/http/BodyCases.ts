@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer"
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
-import { expectError, expectInvalid } from "./Requests.ts"
+import { event, expectError, expectInvalid } from "./Requests.ts"
 
 const path = "/api/v1/agents"
 
@@ -17,15 +17,31 @@ const encodings: ReadonlyArray<readonly [name: string, compress: (body: Buffer) 
   ["zstd", zstdCompressSync]
 ]
 
-/** A valid body with a given number of bytes. */
-const sized = (bytes: number) => {
-  const [start, end] = [`{"agent_name":"sized","x":"`, `"}`]
+/** Adds a field to a JSON object, so that its text has a given number of bytes. */
+const padded = (object: object, bytes: number) => {
+  const [start, end] = [`${JSON.stringify(object).slice(0, -1)},"x":"`, `"}`]
   return start + "x".repeat(bytes - start.length - end.length) + end
 }
+
+/** The two kinds of bodies, which have limits of their own. */
+const kinds = ["an event", "an agent"] as const
 
 export const define = ({ describe, fixture, it }: Cases) => {
   const send = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
     fixture().client.call("PUT", path, body, headers)
+
+  const sized = (kind: (typeof kinds)[number]) => {
+    const { client, fingerprintId, maxBody, maxOtherBody } = fixture()
+    const [method, target, object, limit] =
+      kind === "an event"
+        ? (["POST", "/api/v1/events", event(fingerprintId), maxBody] as const)
+        : (["PUT", path, { agent_name: "sized" }, maxOtherBody] as const)
+    return {
+      limit,
+      send: (bytes: number, encode: (body: Buffer) => Uint8Array = (body) => body, headers = {}) =>
+        client.call(method, target, new Uint8Array(encode(Buffer.from(padded(object, bytes)))), headers)
+    }
+  }
 
   describe("Bodies", () => {
     it.each(
@@ -48,15 +64,15 @@ export const define = ({ describe, fixture, it }: Cases) => {
       }
     )
 
-    it.each(encodings, { tags: ["adapter", "body-limit"] })(
-      "accepts %s, and limits the decompressed size",
-      async (encoding, compress) => {
-        const compressed = (body: string) =>
-          send(new Uint8Array(compress(Buffer.from(body))), { "content-encoding": encoding })
-        expect((await compressed(sized(100_000))).status).toBe(200)
-        expectError(await compressed(sized(fixture().maxBody + 1)), 413, "payload-too-large")
-      }
-    )
+    it.each(
+      kinds.flatMap((kind) => encodings.map(([encoding, compress]) => [kind, encoding, compress] as const)),
+      { tags: ["adapter", "body-limit"] }
+    )("accepts %s in %s, and limits the decompressed size", async (kind, encoding, compress) => {
+      const { limit, send } = sized(kind)
+      const headers = { "content-encoding": encoding }
+      expect((await send(100_000, compress, headers)).status).toBe(200)
+      expectError(await send(limit + 1, compress, headers), 413, "payload-too-large")
+    })
 
     it.each(encodings, { tags: ["adapter"] })("rejects a body that is not valid %s", async (encoding) => {
       expectInvalid(await send(`{"agent_name":"x"}`, { "content-encoding": encoding }), "json_invalid", "body", "0")
@@ -67,13 +83,12 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expectError(answer, 415, "unsupported-content-encoding")
     })
 
-    it(
-      "accepts a body of the maximum size, and rejects one byte more",
-      { tags: ["adapter", "body-limit"] },
-      async () => {
-        const { maxBody } = fixture()
-        expect((await send(sized(maxBody))).status).toBe(200)
-        expectError(await send(sized(maxBody + 1)), 413, "payload-too-large")
+    it.each(kinds, { tags: ["adapter", "body-limit"] })(
+      "accepts the body of %s of the maximum size, and rejects one byte more",
+      async (kind) => {
+        const { limit, send } = sized(kind)
+        expect((await send(limit)).status).toBe(200)
+        expectError(await send(limit + 1), 413, "payload-too-large")
       }
     )
   })

@@ -18,6 +18,7 @@ export interface Fixture {
   readonly expectUnhandled: (answer: Answer) => void
   /** A fingerprint of the project `default`. */
   readonly fingerprintId: string
-  /** The server's body limit, in bytes. */
+  /** The server's limits on the body of an event and on every other body, in bytes. */
   readonly maxBody: number
+  readonly maxOtherBody: number
 }
