@@ -44,7 +44,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "read assembles stored events; it must not import record.",
       ...["domain", "payload/format", "payload", "Storage.ts", "sessions"]
     ),
-    room("erase", "erase deletes events and sweeps what they leave.", "domain", "payload", "Storage.ts", "record")
+    room(
+      "erase",
+      "erase deletes events and sweeps what they leave.",
+      ...["domain", "payload", "Storage.ts", "sessions", "record"]
+    )
   ],
   router: [
     room("BasePath.ts", "BasePath.ts is configuration of front, engine and mounts."),

@@ -11,6 +11,7 @@ import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
 import { Sweep } from "../payload/Sweep.ts"
+import { SweptSessions } from "../sessions/SweptSessions.ts"
 import { type Erasable, Storage } from "../Storage.ts"
 
 /** Events deleted in one transaction. */
@@ -46,8 +47,10 @@ export class Eraser extends Context.Service<
 >()("tachograph/core/Eraser") {
   static readonly layer: Layer.Layer<Eraser, never, Storage> = Layer.effect(
     Eraser,
-    Effect.map(Storage, (storage) => make(storage))
-  )
+    Effect.gen(function* () {
+      return make(yield* Storage, yield* SweptSessions)
+    })
+  ).pipe(Layer.provide(SweptSessions.layer))
 }
 
 /** Runs a step, and may wait before or after it. */
@@ -64,7 +67,7 @@ export const addReceipts = (a: ErasureReceipt, b: ErasureReceipt): ErasureReceip
   bytes: a.bytes + b.bytes
 })
 
-const make = (storage: Storage["Service"]) => {
+const make = (storage: Storage["Service"], sweptSessions: SweptSessions["Service"]) => {
   const deleteEvents = Effect.fnUntraced(function* (project: ProjectId, which: Erasable, throttle: Throttle) {
     let events = 0
     for (;;) {
@@ -95,6 +98,7 @@ const make = (storage: Storage["Service"]) => {
         })
       )
       if (step === undefined) return receipt
+      sweptSessions.announce(project, session)
       const { erased, value } = step
       sweep = value.next
       sweptUpTo ??= value.pendingSweep

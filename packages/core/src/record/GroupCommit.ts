@@ -12,6 +12,7 @@ import type { ProjectId } from "../domain/Project.ts"
 import type * as PieceScanner from "../payload/scan/PieceScanner.ts"
 import { SessionCache, SessionCacheBytes } from "../sessions/SessionCache.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
+import { SweptSessions } from "../sessions/SweptSessions.ts"
 import { Storage } from "../Storage.ts"
 import * as CommitBatch from "./CommitBatch.ts"
 import { CommitLimits } from "./CommitLimits.ts"
@@ -26,6 +27,9 @@ interface Job extends CommitBatch.Member {
   /** When it began to wait. */
   readonly tick: number
 }
+
+/** The sessions that were swept since a batch began. The batch may put what it read before into the cache. */
+type SweptDuringBatch = Array<readonly [project: ProjectId, session: number]>
 
 export class GroupCommit extends Context.Service<
   GroupCommit,
@@ -47,7 +51,7 @@ export class GroupCommit extends Context.Service<
   static readonly layer: Layer.Layer<GroupCommit, never, Storage> = Layer.effect(
     GroupCommit,
     Effect.suspend(() => make)
-  )
+  ).pipe(Layer.provide(SweptSessions.layer))
 }
 
 const make = Effect.gen(function* () {
@@ -64,7 +68,11 @@ const make = Effect.gen(function* () {
   // Runs before the fibers are interrupted.
   yield* Effect.addFinalizer(() => FiberSet.awaitEmpty(fibers))
 
-  let activeBatches = 0
+  const activeBatches = new Set<SweptDuringBatch>()
+  yield* (yield* SweptSessions).listen((project, session) => {
+    sessions.deleteNumber(project, session)
+    for (const swept of activeBatches) swept.push([project, session])
+  })
   let isPumpScheduled = false
   let isTimerRunning = false
   let isOverdue = false
@@ -93,14 +101,15 @@ const make = Effect.gen(function* () {
   }
 
   const pump = (): void => {
-    while (activeBatches < storage.appendConcurrency && queue.size > 0) {
+    while (activeBatches.size < storage.appendConcurrency && queue.size > 0) {
       const batch = queue.takeBatch()
       if (batch.length === 0) return
       updateSaturation()
-      activeBatches++
+      const swept: SweptDuringBatch = []
+      activeBatches.add(swept)
       run(
-        Effect.onExit(commitBatch(batch), () => {
-          activeBatches--
+        Effect.onExit(commitBatch(batch, swept), () => {
+          activeBatches.delete(swept)
           queue.release(batch)
           schedulePump()
           return Effect.void
@@ -110,7 +119,7 @@ const make = Effect.gen(function* () {
   }
 
   /** Commits a batch and completes its jobs. A batch that fails with a defect is halved until the faulty event is alone. */
-  const commitBatch = (batch: ReadonlyArray<Job>): Effect.Effect<void> =>
+  const commitBatch = (batch: ReadonlyArray<Job>, swept: SweptDuringBatch): Effect.Effect<void> =>
     Effect.suspend(() => {
       const startedMs = performance.now()
       return Effect.flatMap(Effect.exit(CommitBatch.commit(storage, sessions, batch)), (exit) => {
@@ -119,9 +128,10 @@ const make = Effect.gen(function* () {
           for (const { key } of batch) sessions.delete(key)
           if (batch.length > 1 && Cause.hasDies(exit.cause)) {
             const middle = batch.length >>> 1
-            return Effect.andThen(commitBatch(batch.slice(0, middle)), commitBatch(batch.slice(middle)))
+            return Effect.andThen(commitBatch(batch.slice(0, middle), swept), commitBatch(batch.slice(middle), swept))
           }
         }
+        for (const [project, session] of swept) sessions.deleteNumber(project, session)
         completeJobs(batch, exit)
         if (Exit.isFailure(exit)) return CommitMetrics.failed
         const seconds = (performance.now() - startedMs) / 1000

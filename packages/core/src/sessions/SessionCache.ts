@@ -5,7 +5,9 @@
 import { Context } from "effect"
 import { SessionIndex } from "../payload/SessionIndex.ts"
 import { type KnownPrefixes, noKnownPrefixes } from "../payload/scan/PieceScanner.ts"
+import type { ProjectId } from "../domain/Project.ts"
 import type { SessionState } from "../Storage.ts"
+import { keyOf, projectOf } from "./SessionKey.ts"
 
 /** Approximate size limit of the cache in bytes, 64 MiB by default. 0 disables the cache. */
 export const SessionCacheBytes = Context.Reference<number>("tachograph/core/SessionCacheBytes", {
@@ -26,6 +28,8 @@ export class SessionCache {
   readonly #maxBytes: number
   /** Least recently used first. */
   readonly #sessions = new Map<string, KnownSession & { readonly costBytes: number }>()
+  /** The keys of the sessions that have a number, by `numberKeyOf`. */
+  readonly #keys = new Map<string, string>()
   #bytes = 0
 
   constructor(maxBytes: number) {
@@ -53,6 +57,7 @@ export class SessionCache {
     const costBytes = index.costBytes + 2 * key.length
     if (costBytes > this.#maxBytes) return
     this.#sessions.set(key, { ...session, costBytes })
+    if (session.state !== undefined) this.#keys.set(numberKeyOf(projectOf(key), session.state.number), key)
     this.#bytes += costBytes
     for (const oldest of this.#sessions.keys()) {
       if (this.#bytes <= this.#maxBytes) break
@@ -61,8 +66,17 @@ export class SessionCache {
   }
 
   delete(key: string): void {
-    this.#bytes -= this.#sessions.get(key)?.costBytes ?? 0
+    const session = this.#sessions.get(key)
+    if (session === undefined) return
+    this.#bytes -= session.costBytes
     this.#sessions.delete(key)
+    if (session.state !== undefined) this.#keys.delete(numberKeyOf(projectOf(key), session.state.number))
+  }
+
+  /** Deletes a session by its number. */
+  deleteNumber(project: ProjectId, number: number): void {
+    const key = this.#keys.get(numberKeyOf(project, number))
+    if (key !== undefined) this.delete(key)
   }
 
   knownPrefixesOf(key: string): KnownPrefixes {
@@ -72,3 +86,5 @@ export class SessionCache {
     return { session: number, generation, list: known.index.knownPrefixes }
   }
 }
+
+const numberKeyOf = (project: ProjectId, number: number): string => keyOf(project, String(number))

@@ -2,3 +2,6 @@
 import type { ProjectId } from "../domain/Project.ts"
 
 export const keyOf = (project: ProjectId, name: string): string => `${project}\u0000${name}`
+
+/** The project of such a key. */
+export const projectOf = (key: string): ProjectId => key.slice(0, key.indexOf("\u0000")) as ProjectId

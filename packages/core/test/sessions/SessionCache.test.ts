@@ -40,6 +40,24 @@ describe("SessionCache", () => {
     expect(cache.bytes).toBe(0)
   })
 
+  it("deletes a session by its number in its project, also after its name was given to another one", () => {
+    const [a, b] = [ProjectId.make("a"), ProjectId.make("b")]
+    const cache = new SessionCache(1_000_000)
+    for (const project of [a, b]) cache.set(keyOf(project, "s"), known(10, 7))
+    cache.set(keyOf(a, "new"), unknownSession())
+    cache.deleteNumber(a, 7)
+    cache.deleteNumber(a, 8)
+    expect(cache.get(keyOf(a, "s"))).toBeUndefined()
+    expect(cache.get(keyOf(a, "new"))).toBeDefined()
+    expect(cache.get(keyOf(b, "s"))).toBeDefined()
+    cache.set(keyOf(b, "s"), known(10, 9))
+    cache.deleteNumber(b, 7)
+    expect(cache.get(keyOf(b, "s"))?.state?.number).toBe(9)
+    cache.deleteNumber(b, 9)
+    cache.delete(keyOf(a, "new"))
+    expect(cache.bytes).toBe(0)
+  })
+
   it("counts the growth of a session", () => {
     const cache = new SessionCache(1_000_000)
     const session = known(10)
