@@ -6,9 +6,10 @@ import { Context, Effect, Layer, Schedule, type Scope, Semaphore, Stream } from 
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import * as DatabaseFile from "./DatabaseFile.ts"
 
 export interface SqliteClientConfig {
-  /** A path, or `:memory:`. Creates the file if it does not exist. */
+  /** A path, or `:memory:`. Creates the file, with mode 0600, if it does not exist. */
   readonly filename: string
   /** Milliseconds that a statement waits for another connection's lock. 5,000 by default. */
   readonly busyTimeout?: number | undefined
@@ -107,6 +108,7 @@ const open = (filename: string) =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
+        DatabaseFile.create(filename)
         const database = new DatabaseSync(filename, { timeout: nativeWaitMs })
         try {
           // WAL mode persists in the file. Setting it takes a lock that SQLite does not wait for.
