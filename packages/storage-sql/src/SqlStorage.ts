@@ -36,6 +36,8 @@ export interface SqlStorageOptions {
   readonly appendConcurrency?: number | undefined
   /** The client's maximum number of connections, for the metrics. 1 by default. */
   readonly connections?: number | undefined
+  /** What `ping` checks besides the connection. Nothing by default. */
+  readonly verify?: Effect.Effect<void, SqlError.SqlError> | undefined
   /** Removes erased text from the database's files. Nothing by default. */
   readonly scrub?: Scrub | undefined
 }
@@ -44,7 +46,8 @@ const make = Effect.fnUntraced(function* ({
   appendConcurrency = 1,
   connections = 1,
   operationTimeoutMs,
-  scrub = noScrub
+  scrub = noScrub,
+  verify = Effect.void
 }: SqlStorageOptions) {
   const sql = yield* SqlClient.SqlClient
   const { timed, tracked } = yield* StorageMetrics.make(connections)
@@ -99,7 +102,7 @@ const make = Effect.fnUntraced(function* ({
     findApiKey: operation("findApiKey", keys.findApiKey),
     listApiKeys: operationOf("listApiKeys", keys.listApiKeys),
     revokeApiKey: operation("revokeApiKey", keys.revokeApiKey),
-    ping: operationOf("ping", Effect.asVoid(sql`SELECT 1`))
+    ping: operationOf("ping", Effect.andThen(sql`SELECT 1`, verify))
   })
 })
 

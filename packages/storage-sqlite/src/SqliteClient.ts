@@ -8,6 +8,14 @@ import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import * as DatabaseFile from "./DatabaseFile.ts"
 
+/** A client with what only SQLite has. */
+export interface SqliteClient extends SqlClient.SqlClient {
+  /** Fails with `ConnectionError` if the path leads to another file than the open one, or to none. */
+  readonly verifyFile: Effect.Effect<void, SqlError.SqlError>
+}
+
+export const SqliteClient = Context.Service<SqliteClient>("tachograph/storage-sqlite/SqliteClient")
+
 export interface SqliteClientConfig {
   /** A path, or `:memory:`. Creates the file, with mode 0600, if it does not exist. */
   readonly filename: string
@@ -40,21 +48,26 @@ const toSqlError = (cause: unknown, operation: string): SqlError.SqlError => {
   // node:sqlite calls the extended result code `errcode`; Effect's classifier reads `errno`.
   const errno = (cause as { readonly errcode?: unknown }).errcode
   const message = cause instanceof Error ? cause.message : "SQLite failed"
-  if (typeof errno === "number" && unusable.has(errno & 0xff)) {
+  if (cause instanceof DatabaseFile.FileReplaced || (typeof errno === "number" && unusable.has(errno & 0xff))) {
     return new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation }) })
   }
   const coded = typeof errno === "number" ? Object.assign(new Error(message, { cause }), { errno }) : cause
   return new SqlError.SqlError({ reason: SqlError.classifySqliteError(coded, { message, operation }) })
 }
 
+/** Statements that commit nothing, whether or not a transaction is open. */
+const commitsNothing = /^\s*(?:SELECT|PRAGMA|BEGIN|SAVEPOINT|RELEASE|ROLLBACK)\b/i
+
 class SqliteConnection implements SqlConnection.Connection {
   readonly #statements = new Map<string, StatementSync>()
   readonly database: DatabaseSync
   readonly #whileLocked: ReturnType<typeof whileLocked>
+  readonly #verifyFile: DatabaseFile.Verify
 
-  constructor(database: DatabaseSync, busyTimeout: number) {
+  constructor(database: DatabaseSync, busyTimeout: number, verifyFile: DatabaseFile.Verify) {
     this.database = database
     this.#whileLocked = whileLocked(busyTimeout)
+    this.#verifyFile = verifyFile
   }
 
   #prepare(sql: string): StatementSync {
@@ -71,26 +84,34 @@ class SqliteConnection implements SqlConnection.Connection {
     return statement
   }
 
-  #run<A>(body: () => A): Effect.Effect<A, SqlError.SqlError> {
-    const once = Effect.try({ try: body, catch: (cause) => toSqlError(cause, "execute") })
+  #run<A>(sql: string, body: () => A): Effect.Effect<A, SqlError.SqlError> {
+    const once = Effect.try({
+      try: () => {
+        const result = body()
+        // After the commit, and before anyone learns of it: a file that was replaced in between does not have it.
+        if (!this.database.isTransaction && !commitsNothing.test(sql)) this.#verifyFile()
+        return result
+      },
+      catch: (cause) => toSqlError(cause, "execute")
+    })
     // A transaction has the lock already.
     return Effect.suspend(() => (this.database.isTransaction ? once : Effect.retry(once, this.#whileLocked)))
   }
 
   execute: SqlConnection.Connection["execute"] = (sql, params, transformRows) =>
-    this.#run(() => {
+    this.#run(sql, () => {
       const rows = this.#prepare(sql).all(...(params as ReadonlyArray<SQLInputValue>))
       return transformRows === undefined ? rows : transformRows(rows)
     })
 
   executeUnprepared: SqlConnection.Connection["executeUnprepared"] = (sql, params, transformRows) =>
-    this.#run(() => {
+    this.#run(sql, () => {
       const rows = this.database.prepare(sql).all(...(params as ReadonlyArray<SQLInputValue>))
       return transformRows === undefined ? rows : transformRows(rows)
     })
 
   executeRaw: SqlConnection.Connection["executeRaw"] = (sql, params) =>
-    this.#run(() => this.#prepare(sql).run(...(params as ReadonlyArray<SQLInputValue>)))
+    this.#run(sql, () => this.#prepare(sql).run(...(params as ReadonlyArray<SQLInputValue>)))
 
   executeValues: SqlConnection.Connection["executeValues"] = (sql, params) =>
     Effect.map(this.execute(sql, params, undefined), (rows) => rows.map((row) => Object.values(row as object)))
@@ -134,16 +155,20 @@ const open = (filename: string) =>
 export const make = Effect.fnUntraced(function* ({
   busyTimeout = defaultBusyTimeoutMs,
   filename
-}: SqliteClientConfig): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
+}: SqliteClientConfig): Effect.fn.Return<SqliteClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
   const database = yield* Effect.retry(open(filename), whileLocked(busyTimeout))
-  const connection = new SqliteConnection(database, busyTimeout)
+  const verifyFile = yield* Effect.try({
+    try: () => DatabaseFile.makeVerify(database, filename),
+    catch: (cause) => toSqlError(cause, "connect")
+  })
+  const connection = new SqliteConnection(database, busyTimeout, verifyFile)
   const semaphore = yield* Semaphore.make(1)
   const { acquirer, borrower, isTransaction, onCommitFailure, transactionAcquirer } = SqlClient.makeSqliteAcquirers({
     connection: Effect.succeed(connection),
     semaphore,
     isTransaction: ({ database }) => database.isTransaction
   })
-  return yield* SqlClient.make({
+  const client = yield* SqlClient.make({
     acquirer,
     borrower,
     transactionAcquirer,
@@ -156,9 +181,14 @@ export const make = Effect.fnUntraced(function* ({
     isTransaction,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
   })
+  return Object.assign(client, {
+    verifyFile: Effect.try({ try: verifyFile, catch: (cause) => toSqlError(cause, "verify") })
+  })
 })
 
-export const layer = (config: SqliteClientConfig): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> =>
-  Layer.effectContext(Effect.map(make(config), (client) => Context.make(SqlClient.SqlClient, client))).pipe(
-    Layer.provide(Reactivity.layer)
-  )
+export const layer = (config: SqliteClientConfig): Layer.Layer<SqliteClient | SqlClient.SqlClient, SqlError.SqlError> =>
+  Layer.effectContext(
+    Effect.map(make(config), (client) =>
+      Context.make(SqlClient.SqlClient, client).pipe(Context.add(SqliteClient, client))
+    )
+  ).pipe(Layer.provide(Reactivity.layer))

@@ -46,14 +46,17 @@ const scrub: SqlStorage.Scrub = {
   run: runScrub
 }
 
+const over = (storage: typeof SqlStorage.layer, config: SqliteClient.SqliteClientConfig) =>
+  Layer.unwrap(Effect.map(SqliteClient.SqliteClient, ({ verifyFile }) => storage({ scrub, verify: verifyFile }))).pipe(
+    Layer.provide(SqliteClient.layer(config))
+  )
+
 /** Opens or creates the file, and migrates its tables. */
 export const layer = (
   config: SqliteClient.SqliteClientConfig
-): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
-  SqlStorage.layer({ scrub }).pipe(Layer.provide(SqliteClient.layer(config)))
+): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> => over(SqlStorage.layer, config)
 
 /** Opens the file. Fails if its tables are not up to date. */
 export const layerNoMigrations = (
   config: SqliteClient.SqliteClientConfig
-): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
-  SqlStorage.layerNoMigrations({ scrub }).pipe(Layer.provide(SqliteClient.layer(config)))
+): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> => over(SqlStorage.layerNoMigrations, config)

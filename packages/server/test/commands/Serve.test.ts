@@ -1,7 +1,7 @@
 import { HttpClient, Replay } from "@tachograph/testkit"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { exchange } from "../RawSocket.ts"
@@ -62,6 +62,30 @@ describe("tachograph serve", () => {
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("shuts down on %s, with exit code 0", async (signal) => {
     const server = await serve(["--port", "0", "--storage", "memory:"])
     expect(await server.stop(signal)).toMatchObject({ code: 0, signal: null })
+  })
+
+  it("acknowledges nothing, and is not ready, while its SQLite file is moved away", async () => {
+    const file = join(temporaryFolder(), "tachograph.db")
+    const env = { TACHOGRAPH_API_KEY: ownKey, TACHOGRAPH_STORAGE: `sqlite:${file}` }
+    const server = await serve(["--port", "0"], { env })
+    const client = HttpClient.make(HttpClient.at(server.url), ownKey)
+    const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
+    const { body } = await client.put("/api/v1/fingerprints", fingerprint)
+    const properties = { api: "aisdk", inputs: { n: 1 }, output: {} }
+    const event = { event_name: "llm", fingerprint_id: body.fingerprint_id, session: "s", properties }
+    const statuses = async () => [
+      (await client.post("/api/v1/events", event)).status,
+      (await client.get("/ready")).status,
+      (await client.get("/health")).status
+    ]
+    expect(await statuses()).toEqual([200, 200, 200])
+    renameSync(file, `${file}.moved`)
+    expect(await statuses()).toEqual([503, 503, 200])
+    expect((await client.post("/api/v1/events", event)).body).toEqual({ type: "storage-unavailable" })
+    await expect.poll(() => server.output().stderr).toContain(`${file} was removed while it was open`)
+    renameSync(`${file}.moved`, file)
+    expect(await statuses()).toEqual([200, 200, 200])
+    expect((await server.stop()).code).toBe(0)
   })
 
   it("shuts down in time although a client stalls, and immediately on the second signal", async () => {
