@@ -7,6 +7,7 @@ const tagAsType = { _tag: "type" } as const
 
 export const AgentNotFound = Errors.AgentNotFound.pipe(Schema.encodeKeys(tagAsType))
 export const AgentVersionNotFound = Errors.AgentVersionNotFound.pipe(Schema.encodeKeys(tagAsType))
+export const EventDamaged = Errors.EventDamaged.pipe(Schema.encodeKeys({ ...tagAsType, eventId: "event_id" }))
 export const EventNotFound = Errors.EventNotFound.pipe(Schema.encodeKeys(tagAsType))
 export const FingerprintNotFound = Errors.FingerprintNotFound.pipe(Schema.encodeKeys(tagAsType))
 export const IdempotencyKeyReused = Errors.IdempotencyKeyReused.pipe(Schema.encodeKeys(tagAsType))

@@ -6,6 +6,7 @@ import { type AgentVersion, type AgentVersionName, defaultAgentVersionName } fro
 import {
   type AgentNotFound,
   type AgentVersionNotFound,
+  type EventDamaged,
   type EventNotFound,
   FingerprintNotFound,
   type IdempotencyKeyReused,
@@ -31,6 +32,7 @@ import { CommitLimits } from "./record/CommitLimits.ts"
 import * as CommitMetrics from "./record/CommitMetrics.ts"
 import { GroupCommit } from "./record/GroupCommit.ts"
 import type { NewEvent } from "./record/NewEvent.ts"
+import * as Checksum from "./payload/format/Checksum.ts"
 import type { KnownPrefixes } from "./payload/scan/PieceScanner.ts"
 import { AdmissionControl } from "./record/AdmissionControl.ts"
 import * as Spans from "./telemetry/Spans.ts"
@@ -62,8 +64,9 @@ export class Recorder extends Context.Service<
     readonly admission: AdmissionControl
     /** How the conversations of a session are known to begin, for `EventJson.open`. */
     readonly knownPrefixesOf: (project: ProjectId, session: string) => KnownPrefixes
-    readonly getEvent: (id: EventId) => Result<Event, EventNotFound>
-    readonly listEvents: (query: EventQuery) => Result<EventPage>
+    readonly getEvent: (id: EventId) => Result<Event, EventNotFound | EventDamaged>
+    /** Fails with `EventDamaged` if the fields of an event are damaged. The page after it can be read. */
+    readonly listEvents: (query: EventQuery) => Result<EventPage, EventDamaged>
     readonly createFingerprint: (fingerprint: Fingerprint) => Result<FingerprintId>
     readonly createAgent: (name: AgentName, description: string) => Result<Agent>
     readonly getAgent: (name: AgentName) => Result<Agent, AgentNotFound>
@@ -157,7 +160,14 @@ const make = Effect.gen(function* () {
       { disableChecks: true }
     )
     const { arrivedAtMs, idempotency, isAdmitted, payload } = event
-    const append = groupCommit.append({ project, summary, payload, idempotency, arrivedAtMs })
+    const checksums = {
+      summary: Checksum.ofSummary(project, summary),
+      texts: Checksum.ofTexts(
+        payload.text.subarray(inputs.start, inputs.end),
+        payload.text.subarray(output.start, output.end)
+      )
+    }
+    const append = groupCommit.append({ project, summary, checksums, payload, idempotency, arrivedAtMs })
     return yield* isAdmitted === true ? append : admitted(payload.text.length, append)
   }, Spans.spanIfTraced("Recorder.createEvent"))
 
@@ -166,9 +176,12 @@ const make = Effect.gen(function* () {
   })
 
   const listEvents = Effect.fn("Recorder.listEvents")(function* (query: EventQuery) {
+    const project = yield* CurrentProject
     // One more event than requested shows whether there is a next page.
-    const found = yield* storage.listEvents(yield* CurrentProject, { ...query, limit: query.limit + 1 })
-    const events = found.slice(0, query.limit)
+    const found = yield* storage.listEvents(project, { ...query, limit: query.limit + 1 })
+    const events = yield* Effect.forEach(found.slice(0, query.limit), (stored) =>
+      EventReader.summaryOf(project, stored)
+    )
     return { events, next: found.length > query.limit ? events.at(-1)?.id : undefined }
   })
 

@@ -24,6 +24,7 @@ import type { Person, PersonId } from "./domain/Person.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
 import type { StorageUsage } from "./domain/StorageUsage.ts"
+import type { EventChecksums } from "./payload/format/Checksum.ts"
 import type { StoredPack } from "./payload/format/Pack.ts"
 import type { PackRanges } from "./payload/format/PackRanges.ts"
 import type { SharedPiece } from "./payload/format/SharedPiece.ts"
@@ -52,7 +53,7 @@ export class Storage extends Context.Service<
     ) => Result<ReadonlyArray<number>, SessionConflict | KeyConflict>
     readonly getEvent: (project: ProjectId, id: EventId) => Result<StoredEvent, EventNotFound>
     /** Ordered by id, and therefore by time. */
-    readonly listEvents: (project: ProjectId, query: EventQuery) => Result<ReadonlyArray<EventSummary>>
+    readonly listEvents: (project: ProjectId, query: EventQuery) => Result<ReadonlyArray<StoredSummary>>
 
     readonly getSession: (project: ProjectId, session: SessionId) => Result<SessionState | undefined>
     /**
@@ -93,6 +94,15 @@ export class Storage extends Context.Service<
       request: SweepRequest,
       rewrite: (packs: SweepPacks) => SweepChanges<A>
     ) => Result<{ readonly value: A; readonly erased: ErasedAtLast } | undefined>
+    /**
+     * Deletes at most `limit` packs of a session that has no events, without reading them, and with the last of them the
+     * session. Returns undefined if the session does not exist or has events.
+     */
+    readonly deleteEmptySession: (
+      project: ProjectId,
+      session: number,
+      limit: number
+    ) => Result<ErasedAtLast | undefined>
     /** Deletes a person who has no events. Returns false if there are events. */
     readonly deletePerson: (project: ProjectId, id: PersonId) => Result<boolean, PersonNotFound>
     /** Overwrites freed space if the storage supports it. The documentation of each storage says what remains. */
@@ -162,6 +172,7 @@ export interface SessionState {
 export interface AppendEvent {
   readonly project: ProjectId
   readonly summary: EventSummary
+  readonly checksums: EventChecksums
   readonly pack: NewPack
   readonly idempotency?: Idempotency | undefined
 }
@@ -198,12 +209,19 @@ export interface TakenKey {
 /** Events exist under some of the idempotency keys. Nothing was appended. */
 export class KeyConflict extends Data.TaggedError("key-conflict")<{ readonly taken: ReadonlyArray<TakenKey> }> {}
 
-export interface StoredEvent {
-  readonly summary: EventSummary
+export interface StoredSummary {
+  /** The id as it is stored, even if nothing else can be read. */
+  readonly id: EventId
+  /** Undefined if its fields are not what an event may have. Not compared with the checksum. */
+  readonly summary: EventSummary | undefined
+  readonly checksums: EventChecksums
+}
+
+export interface StoredEvent extends StoredSummary {
   /** The session's number. */
   readonly session: number
-  /** The pack that was written for the event. */
-  readonly pack: StoredPack
+  /** The pack that was written for the event. Its bytes are undefined if it is missing. */
+  readonly pack: { readonly number: number; readonly bytes: Uint8Array | undefined }
 }
 
 export type Erasable =
@@ -219,7 +237,10 @@ export interface ErasedEvents {
 export interface SweepRequest {
   /** The highest number of the packs to rewrite. */
   readonly to: number
-  /** How many packs to read at most, downwards from `to`. Fewer are read if they are large, but at least one. */
+  /**
+   * How many packs to read at most, downwards from `to`. Fewer are read if they are large, but at least one. A storage that
+   * has read them takes `lastWithinStep`, which bounds what they unpack to.
+   */
   readonly limit: number
   /** Packs above this number are also read, as `added`. */
   readonly above: number
@@ -239,6 +260,8 @@ export interface SweepPacks {
 
 export interface SweepChanges<A> {
   readonly packs: ReadonlyArray<Change>
+  /** How many pieces are erased with these changes. */
+  readonly pieces: number
   /**
    * Set by the last step. The session then owns only the shared pieces with these names, and is deleted if it has no events.
    * It stays pending sweep if its counter differs from `pendingSweep`: events were deleted since the sweep began.
@@ -247,10 +270,11 @@ export interface SweepChanges<A> {
   readonly value: A
 }
 
-/** What the last step of a sweep deleted. */
+/** What the last step of a sweep deleted, or a step of the deletion of a session. */
 export interface ErasedAtLast {
-  /** Shared pieces that no session owns any more, and their stored bytes. */
+  /** Shared pieces that no session owns any more. For a deleted session also those of its packs. */
   readonly pieces: number
+  /** The stored bytes of the shared pieces and packs. */
   readonly bytes: number
   /** Whether the session was deleted. */
   readonly session: boolean

@@ -22,6 +22,8 @@ export * as MemoryStorage from "./memory/MemoryStorage.ts"
 export * as ModelFactsReader from "./payload/scan/ModelFacts.ts"
 export * as PieceScanner from "./payload/scan/PieceScanner.ts"
 export type { StoredPack } from "./payload/format/Pack.ts"
+export type { EventChecksums } from "./payload/format/Checksum.ts"
+export { lastWithinStep } from "./payload/Sweep.ts"
 export * as PackRanges from "./payload/format/PackRanges.ts"
 export * as Scan from "./payload/scan/Scan.ts"
 export type { SharedPiece } from "./payload/format/SharedPiece.ts"
@@ -42,6 +44,7 @@ export {
   type SessionState,
   Storage,
   type StoredEvent,
+  type StoredSummary,
   type SweepChanges,
   type SweepPacks,
   type SweepRequest,

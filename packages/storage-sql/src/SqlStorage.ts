@@ -83,6 +83,7 @@ const make = Effect.fnUntraced(function* ({
     readShared: operation("readShared", packs.readShared),
     eraseEvents: operation("eraseEvents", erasure.eraseEvents),
     listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
+    deleteEmptySession: operation("deleteEmptySession", sweep.deleteEmptySession),
     sweepPacks: operation("sweepPacks", sweep.sweepPacks),
     deletePerson: operation("deletePerson", erasure.deletePerson),
     scrub: operationOf("scrub", scrub.run(sql)),

@@ -49,6 +49,7 @@ export const appendEvent = (
     outputBytes: 2,
     ...fields
   }),
+  checksums: { summary: -(2 ** 31), texts: 2 ** 31 - 1 },
   pack: {
     session: undefined,
     number: 1,

@@ -10,7 +10,14 @@ import * as Violation from "@tachograph/core/domain/Violation"
 import { Effect, Option, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
-import { EventNotFound, FingerprintNotFound, IdempotencyKeyReused, SessionIdEmpty, bodyErrors } from "../Errors.ts"
+import {
+  EventDamaged,
+  EventNotFound,
+  FingerprintNotFound,
+  IdempotencyKeyReused,
+  SessionIdEmpty,
+  bodyErrors
+} from "../Errors.ts"
 import { Instant } from "../Instant.ts"
 import { JsonObject, optional } from "../Json.ts"
 import { Limit } from "../Limit.ts"
@@ -131,14 +138,15 @@ export class Events extends HttpApiGroup.make("events").add(
     success: Schema.Struct({
       events: Schema.Array(EventSummaryOnWire),
       next_cursor: Schema.NullOr(Schema.String)
-    }).annotate({ identifier: "EventPage" })
+    }).annotate({ identifier: "EventPage" }),
+    error: EventDamaged
   })
     .annotate(AllowedScopes, readingOnly)
     .annotate(OpenApi.Summary, "List events without their payloads"),
   HttpApiEndpoint.get("getEvent", "/events/:event_id", {
     params: { event_id: EventId },
     success: EventOnWire,
-    error: EventNotFound
+    error: [EventNotFound, EventDamaged]
   })
     .annotate(AllowedScopes, readingOnly)
     .annotate(OpenApi.Summary, "Read an event, with its payload as it was sent")

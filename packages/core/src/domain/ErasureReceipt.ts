@@ -8,6 +8,8 @@ export const ErasureReceipt = Schema.Struct({
   /** Pieces of payloads that no remaining event references. */
   pieces: Schema.Int,
   /** Stored bytes of packs and shared pieces that were freed. */
-  bytes: Schema.Int
+  bytes: Schema.Int,
+  /** Packs that were deleted because they were damaged. Events that needed them and were not erased cannot be read. */
+  damaged: Schema.Int
 })
 export type ErasureReceipt = typeof ErasureReceipt.Type

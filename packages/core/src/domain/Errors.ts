@@ -42,6 +42,13 @@ export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReuse
 
 export class EventNotFound extends Schema.TaggedError<EventNotFound>()("event-not-found", {}, { httpApiStatus: 404 }) {}
 
+/** The stored bytes of the event are not those that were recorded. Other events are not affected. */
+export class EventDamaged extends Schema.TaggedError<EventDamaged>()(
+  "event-damaged",
+  { eventId: Schema.String },
+  { httpApiStatus: 500 }
+) {}
+
 /** The queue of events is full. Nothing of the request was stored; the client may retry later. */
 export class Overloaded extends Schema.TaggedError<Overloaded>()("overloaded", {}, { httpApiStatus: 503 }) {}
 

@@ -12,12 +12,14 @@ import type { SessionId } from "../domain/Session.ts"
 import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
 import { Sweep } from "../payload/Sweep.ts"
 import { SweptSessions } from "../sessions/SweptSessions.ts"
-import { type Erasable, Storage } from "../Storage.ts"
+import { type Erasable, type ErasedAtLast, Storage } from "../Storage.ts"
 
 /** Events deleted in one transaction. */
 const eventsPerStep = 500
-/** Packs rewritten in one transaction. */
+/** Packs rewritten in one transaction: more than a chain has. */
 const packsPerStep = 256
+/** Packs deleted unread in one transaction. */
+const packsPerDeletion = 5000
 /** Sessions listed by one query. */
 const sessionsPerStep = 500
 
@@ -58,13 +60,21 @@ export type Throttle = <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
 const unthrottled: Throttle = (step) => step
 
-export const emptyReceipt: ErasureReceipt = { events: 0, sessions: 0, pieces: 0, bytes: 0 }
+export const emptyReceipt: ErasureReceipt = { events: 0, sessions: 0, pieces: 0, bytes: 0, damaged: 0 }
 
 export const addReceipts = (a: ErasureReceipt, b: ErasureReceipt): ErasureReceipt => ({
   events: a.events + b.events,
   sessions: a.sessions + b.sessions,
   pieces: a.pieces + b.pieces,
-  bytes: a.bytes + b.bytes
+  bytes: a.bytes + b.bytes,
+  damaged: a.damaged + b.damaged
+})
+
+const receiptOf = ({ bytes, pieces, session }: ErasedAtLast): ErasureReceipt => ({
+  ...emptyReceipt,
+  sessions: session ? 1 : 0,
+  pieces,
+  bytes
 })
 
 const make = (storage: Storage["Service"], sweptSessions: SweptSessions["Service"]) => {
@@ -77,8 +87,24 @@ const make = (storage: Storage["Service"], sweptSessions: SweptSessions["Service
     }
   })
 
-  /** Sweeps a session of any size, `packsPerStep` packs per transaction. */
+  /** Deletes a session without events. Its packs are not read, so that it does not matter what they contain. */
+  const deleteSession = Effect.fnUntraced(function* (project: ProjectId, session: number, throttle: Throttle) {
+    let receipt = emptyReceipt
+    for (;;) {
+      const erased = yield* throttle(storage.deleteEmptySession(project, session, packsPerDeletion))
+      if (erased === undefined) return { receipt, isDeleted: false }
+      receipt = addReceipts(receipt, receiptOf(erased))
+      if (erased.session) return { receipt, isDeleted: true }
+    }
+  })
+
   const sweepSession = Effect.fnUntraced(function* (project: ProjectId, session: number, throttle: Throttle) {
+    const { isDeleted, receipt } = yield* deleteSession(project, session, throttle)
+    return isDeleted ? receipt : addReceipts(receipt, yield* sweepPacks(project, session, throttle))
+  })
+
+  /** Sweeps a session of any size, `packsPerStep` packs per transaction. */
+  const sweepPacks = Effect.fnUntraced(function* (project: ProjectId, session: number, throttle: Throttle) {
     let sweep = new Sweep()
     /** The session's deletion counter at the first step: the sweep covers the deletions up to it. */
     let sweptUpTo: number | undefined
@@ -89,11 +115,12 @@ const make = (storage: Storage["Service"], sweptSessions: SweptSessions["Service
         storage.sweepPacks(project, session, request, ({ added, isLast, packs, pendingSweep }) => {
           const next = new Sweep(sweep)
           next.observe(added)
-          const { bytes, changes, pieces } = next.step(packs)
+          const { changes, ...erased } = next.step(packs, isLast)
           return {
             packs: changes,
+            pieces: erased.pieces,
             done: isLast ? { owned: next.owned, pendingSweep: sweptUpTo ?? pendingSweep } : undefined,
-            value: { next, isLast, pieces, bytes, pendingSweep }
+            value: { next, isLast, erased, pendingSweep }
           }
         })
       )
@@ -102,12 +129,7 @@ const make = (storage: Storage["Service"], sweptSessions: SweptSessions["Service
       const { erased, value } = step
       sweep = value.next
       sweptUpTo ??= value.pendingSweep
-      receipt = addReceipts(receipt, {
-        events: 0,
-        sessions: erased.session ? 1 : 0,
-        pieces: value.pieces + erased.pieces,
-        bytes: value.bytes + erased.bytes
-      })
+      receipt = addReceipts(addReceipts(receipt, { ...emptyReceipt, ...value.erased }), receiptOf(erased))
       if (value.isLast) return receipt
     }
   })

@@ -7,6 +7,7 @@ import { type Idempotency, type IdempotencyKey, idempotencyKeyTtl } from "../dom
 import * as JsonText from "../domain/JsonText.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
+import type { EventChecksums } from "../payload/format/Checksum.ts"
 import type { StorageUsage } from "../domain/StorageUsage.ts"
 import { MemorySession } from "./MemorySession.ts"
 import type { AppendEvent, Erasable, ErasedAtLast, EventQuery, TakenKey } from "../Storage.ts"
@@ -17,7 +18,9 @@ interface AgentEntry {
 }
 
 interface EventEntry {
+  readonly id: EventId
   readonly summary: EventSummary
+  readonly checksums: EventChecksums
   readonly session: MemorySession
   readonly pack: number
 }
@@ -88,7 +91,7 @@ export class MemoryProject {
 
   /** Returns the session's number. */
   append(event: AppendEvent): number {
-    const { idempotency, pack, summary } = event
+    const { checksums, idempotency, pack, summary } = event
     if (idempotency !== undefined) this.#takeKey(event, idempotency)
     const { agent, agentVersion, id, person, receivedAt } = summary
     const session = this.#sessionOf(summary.session)
@@ -101,7 +104,7 @@ export class MemoryProject {
       session.owned.add(name)
     }
     session.append(pack, agent)
-    const entry = { summary, session, pack: pack.number }
+    const entry = { id, summary, checksums, session, pack: pack.number }
     this.eventsById.set(id, entry)
     this.events.splice(this.#indexAfter(id), 0, entry)
     return session.state.number
@@ -120,17 +123,17 @@ export class MemoryProject {
     return low
   }
 
-  list({ after, limit, order, ...filter }: EventQuery): ReadonlyArray<EventSummary> {
+  list({ after, limit, order, ...filter }: EventQuery): ReadonlyArray<EventEntry> {
     const isMatch = matches(filter)
-    const page: Array<EventSummary> = []
+    const page: Array<EventEntry> = []
     const step = order === "asc" ? 1 : -1
     const indexAfter = after === undefined ? undefined : this.#indexAfter(after)
     let index = order === "asc" ? (indexAfter ?? 0) : (indexAfter ?? this.events.length) - 1
     // The cursor's own event was on the previous page.
     if (order === "desc" && this.events[index]?.summary.id === after) index--
     for (; index >= 0 && index < this.events.length && page.length < limit; index += step) {
-      const { summary } = this.events[index]!
-      if (isMatch(summary)) page.push(summary)
+      const entry = this.events[index]!
+      if (isMatch(entry.summary)) page.push(entry)
     }
     return page
   }
@@ -166,6 +169,14 @@ export class MemoryProject {
     const isEmpty = isSwept && Array.from(session.packs.values()).every(({ isKept }) => !isKept)
     if (isEmpty) this.#drop(session)
     return { pieces, bytes, session: isEmpty }
+  }
+
+  /** Deletes a session that has no events. */
+  deleteEmpty(session: MemorySession): ErasedAtLast | undefined {
+    if (this.events.some((entry) => entry.session === session)) return undefined
+    const packs = session.clear()
+    const erased = this.finishSweep(session, [], session.pendingSweep)
+    return { ...erased, pieces: packs.pieces + erased.pieces, bytes: packs.bytes + erased.bytes }
   }
 
   #drop(session: MemorySession): void {

@@ -3,7 +3,7 @@ import type { AgentName } from "../domain/Agent.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { PackRanges } from "../payload/format/PackRanges.ts"
 import type { StoredPack } from "../payload/format/Pack.ts"
-import type { Change, SweepPack } from "../payload/Sweep.ts"
+import { type Change, lastWithinStep, type SweepPack } from "../payload/Sweep.ts"
 import type { NewPack, SessionState, SweepRequest } from "../Storage.ts"
 
 interface Pack extends StoredPack {
@@ -18,6 +18,8 @@ export class MemorySession {
   state: SessionState
   /** Counts deletions of events; negative while all of them have been swept. */
   pendingSweep = 0
+  /** Pieces that sweeps have erased. */
+  erasedPieces = 0
   readonly packs = new Map<number, Pack>()
   /** The names of the shared pieces that it owns, in hex. */
   readonly owned = new Set<string>()
@@ -47,21 +49,31 @@ export class MemorySession {
   packsToSweep({ above, limit, to }: SweepRequest) {
     const all: ReadonlyArray<SweepPack> = Array.from(this.packs.values())
     const below = all.filter(({ number }) => number <= to)
+    const packs = lastWithinStep(below.slice(-limit))
     return {
       state: this.state,
       pendingSweep: this.pendingSweep,
-      packs: below.slice(-limit),
-      isLast: below.length <= limit,
+      packs,
+      isLast: packs.length === below.length,
       added: all.filter(({ number }) => number > above)
     }
   }
 
-  change(changes: ReadonlyArray<Change>): void {
+  change(changes: ReadonlyArray<Change>, pieces: number): void {
+    this.erasedPieces += pieces
     for (const { bytes, newBytes, number } of changes) {
       const pack = this.packs.get(number)!
       if (bytes === undefined) this.packs.delete(number)
       else this.packs.set(number, { ...pack, bytes, newBytes })
     }
     if (changes.length > 0) this.state = { ...this.state, generation: this.state.generation + 1 }
+  }
+
+  /** Deletes all packs. Returns the pieces in them that were not erased before. */
+  clear(): { readonly pieces: number; readonly bytes: number } {
+    let bytes = 0
+    for (const pack of this.packs.values()) bytes += pack.bytes.length
+    this.packs.clear()
+    return { pieces: this.state.history + this.state.parts - this.erasedPieces, bytes }
   }
 }

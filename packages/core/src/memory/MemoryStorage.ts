@@ -49,10 +49,12 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
       Effect.suspend(() =>
         Effect.map(
           orFail(projects.get(project)?.eventsById.get(id), () => new EventNotFound()),
-          (event) => ({
-            summary: event.summary,
-            session: event.session.state.number,
-            pack: event.session.packs.get(event.pack)!
+          ({ checksums, pack, session, summary }) => ({
+            id,
+            summary,
+            checksums,
+            session: session.state.number,
+            pack: { number: pack, bytes: session.packs.get(pack)?.bytes }
           })
         )
       ),
@@ -80,10 +82,15 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
       Effect.sync(() => {
         const swept = readProject(project).sessionsByNumber.get(session)
         if (swept === undefined) return undefined
-        const { done, packs, value } = rewrite(swept.packsToSweep(request))
-        swept.change(packs)
+        const { done, packs, pieces, value } = rewrite(swept.packsToSweep(request))
+        swept.change(packs, pieces)
         const erased = done && projectOf(project).finishSweep(swept, done.owned, done.pendingSweep)
         return { value, erased: erased ?? { pieces: 0, bytes: 0, session: false } }
+      }),
+    deleteEmptySession: (project, session) =>
+      Effect.sync(() => {
+        const deleted = readProject(project).sessionsByNumber.get(session)
+        return deleted && projectOf(project).deleteEmpty(deleted)
       }),
     deletePerson: (project, id) =>
       Effect.map(personOf(project, id), () => {

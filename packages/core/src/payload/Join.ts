@@ -1,35 +1,28 @@
 /** Expands templates to texts: the inverse of `Split`. */
 import { ByteReader, ByteWriter } from "./format/Bytes.ts"
-import type { OpenPack } from "./format/Pack.ts"
-import * as PackContent from "./format/PackContent.ts"
+import { Damage } from "./format/Damage.ts"
+import type * as PackContent from "./format/PackContent.ts"
 import * as Template from "./format/Template.ts"
 
 /** The number of a piece: positive in the history, negated for a part. */
 export type PieceNumber = number
 
-/** The pieces of a set of packs, by number. */
-export class Pieces {
-  readonly #history = new Map<number, PackContent.TemplateSpan>()
-  readonly #parts = new Map<number, PackContent.TemplateSpan>()
+/** Available pieces, by number. */
+export type Pieces = Pick<ReadonlyMap<PieceNumber, PackContent.TemplateSpan>, "get">
 
-  add({ before, history, parts }: PackContent.Contents): void {
-    for (const [index, span] of history.entries()) this.#history.set(before.history + index + 1, span)
-    for (const [index, span] of parts.entries()) this.#parts.set(before.parts + index + 1, span)
+export const piecesOf = (
+  contents: ReadonlyArray<PackContent.Contents>
+): ReadonlyMap<PieceNumber, PackContent.TemplateSpan> => {
+  const pieces = new Map<PieceNumber, PackContent.TemplateSpan>()
+  for (const { before, history, parts } of contents) {
+    for (const [index, span] of history.entries()) pieces.set(before.history + index + 1, span)
+    for (const [index, span] of parts.entries()) pieces.set(-(before.parts + index + 1), span)
   }
-
-  get(number: PieceNumber): PackContent.TemplateSpan | undefined {
-    return number > 0 ? this.#history.get(number) : this.#parts.get(-number)
-  }
-}
-
-export const piecesOf = (packs: ReadonlyArray<OpenPack>): Pieces => {
-  const pieces = new Pieces()
-  for (const { content } of packs) pieces.add(PackContent.read(content))
   return pieces
 }
 
 /** Thrown if a template references a piece that is not available: its pack was not given, or it was erased. */
-export class PieceMissing extends Error {
+export class PieceMissing extends Damage {
   /** `piece` is the SHA-256 if it is a shared piece. */
   constructor(piece: PieceNumber | Buffer) {
     super(Buffer.isBuffer(piece) ? `Shared piece ${piece.toString("hex")} is missing` : `Piece ${piece} is missing`)
@@ -82,40 +75,32 @@ const walk = (
 export const keyOf = (sha256: Uint8Array): string =>
   Buffer.from(sha256.buffer, sha256.byteOffset, 32).toString("latin1")
 
-/** The names of the shared pieces needed to expand templates, without duplicates. */
-export const sharedIn = (spans: ReadonlyArray<PackContent.TemplateSpan>, pieces: Pieces): ReadonlyArray<Buffer> => {
-  const names = new Map<string, Buffer>()
-  for (const span of spans) {
-    walk(
-      span,
-      pieces,
-      () => {},
-      (sha256) => names.set(keyOf(sha256), sha256)
-    )
-  }
-  return Array.from(names.values())
-}
-
 /** The texts of shared pieces, by `keyOf` of their names. */
 export type SharedTexts = ReadonlyMap<string, Buffer>
 
-/** Expands a template. `expectedBytes` is the initial capacity of the result. */
+/** Thrown if a text has more bytes than it may have. */
+export class TextTooLong extends Damage {
+  constructor(maxBytes: number) {
+    super(`A text has more than ${maxBytes} bytes`)
+  }
+}
+
+/** Expands a template to a text of at most `maxBytes`. `expectedBytes` is the initial capacity of the result. */
 export const join = (
   span: PackContent.TemplateSpan,
   pieces: Pieces,
   shared: SharedTexts,
-  expectedBytes?: number
+  { expectedBytes, maxBytes = Number.POSITIVE_INFINITY }: { expectedBytes?: number; maxBytes?: number } = {}
 ): Buffer => {
   const out = new ByteWriter(expectedBytes)
-  walk(
-    span,
-    pieces,
-    (source, start, end) => out.bytes(source, start, end),
-    (sha256) => {
-      const text = shared.get(keyOf(sha256))
-      if (text === undefined) throw new PieceMissing(sha256)
-      out.bytes(text)
-    }
-  )
+  const add = (source: Buffer, start: number, end: number) => {
+    if (out.length + end - start > maxBytes) throw new TextTooLong(maxBytes)
+    out.bytes(source, start, end)
+  }
+  walk(span, pieces, add, (sha256) => {
+    const text = shared.get(keyOf(sha256))
+    if (text === undefined) throw new PieceMissing(sha256)
+    add(text, 0, text.length)
+  })
   return out.view()
 }

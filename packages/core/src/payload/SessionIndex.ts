@@ -17,6 +17,8 @@ interface PackFacts {
   /** The session's piece counts before this pack. */
   readonly before: PackContent.Counts
   readonly chainStart: number
+  /** Size of its content in bytes, uncompressed. */
+  readonly contentBytes: number
   /** The packs needed to read its pieces, besides its own chain. Undefined if some of them are not in the index. */
   readonly dependencies: PackRanges.PackRanges | undefined
 }
@@ -42,6 +44,10 @@ const rangeBytes = 40
 const prefixBytes = 600
 const contentBytes = 250
 const baseBytes = 800
+const sizeBytes = 40
+
+/** Bytes of texts that `read` joins, newest first, to hash them. Values that are not hashed are stored again when they recur. */
+const maxJoinedBytes = 64 * 1024 * 1024
 
 export class SessionIndex {
   /** The number of the last indexed pack. */
@@ -54,6 +60,8 @@ export class SessionIndex {
   readonly #packs: Array<PackFacts> = []
   /** Total number of dependency ranges in `#packs`. */
   #ranges = 0
+  /** Of each pack in the index, also of those that were forgotten: its number, and the bytes of all contents up to it. */
+  readonly #sizes: Array<{ readonly number: number; readonly total: number }> = []
   readonly #deferredHashes: Array<NonNullable<Learned["deferredHashes"]>> = []
 
   constructor(base?: SessionIndex) {
@@ -82,6 +90,7 @@ export class SessionIndex {
       numberBytes * this.#numbers.size +
       packBytes * this.#packs.length +
       rangeBytes * this.#ranges +
+      sizeBytes * this.#sizes.length +
       prefixBytes * this.knownPrefixes.length +
       (this.chain?.ending.reduce((sum, { length }) => sum + contentBytes + length, 0) ?? 0) +
       this.#deferredHashes.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -127,6 +136,32 @@ export class SessionIndex {
     return facts?.dependencies && PackRanges.add(facts.dependencies, { from: facts.chainStart, to: facts.number })
   }
 
+  /** Bytes of the contents of all packs in the index, uncompressed. */
+  get contentBytes(): number {
+    return this.#sizes.at(-1)?.total ?? this.#base?.contentBytes ?? 0
+  }
+
+  /** Bytes of the contents of these packs, uncompressed. Counts those that are not in the index as empty. */
+  contentBytesOf(ranges: PackRanges.PackRanges): number {
+    let bytes = 0
+    for (const { from, to } of ranges) bytes += this.#totalUpTo(to) - this.#totalUpTo(from - 1)
+    return bytes
+  }
+
+  #totalUpTo(number: number): number {
+    const sizes = this.#sizes
+    if (sizes.length === 0 || sizes[0]!.number > number)
+      return this.#base === undefined ? 0 : this.#base.#totalUpTo(number)
+    let low = 0
+    let high = sizes.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if (sizes[middle]!.number <= number) low = middle
+      else high = middle - 1
+    }
+    return sizes[low]!.total
+  }
+
   /** The pack that contains a piece: the last one with fewer pieces of its kind before it. */
   #factsOf(piece: Join.PieceNumber): PackFacts | undefined {
     const first = this.#packs[0]
@@ -144,6 +179,7 @@ export class SessionIndex {
   }
 
   #addPack(facts: PackFacts): void {
+    this.#sizes.push({ number: facts.number, total: this.contentBytes + facts.contentBytes })
     this.#packs.push(facts)
     this.#ranges += facts.dependencies?.length ?? 0
   }
@@ -152,10 +188,12 @@ export class SessionIndex {
     for (const [key, number] of numbers) this.#addNumber(key, number)
   }
 
-  /** Keeps the first number of a value, but replaces a part by a piece of the history, which every later call looks up. */
+  /**
+   * Keeps the last number of a value, because the packs of an earlier one may be too large to be needed. A part does not replace
+   * a piece of the history, which every later call looks up.
+   */
   #addNumber(key: string, number: Join.PieceNumber): void {
-    const existing = this.#numbers.get(key)
-    if (existing === undefined || (existing < 0 && number > 0)) this.#numbers.set(key, number)
+    if (number > 0 || !((this.#numbers.get(key) ?? number) > 0)) this.#numbers.set(key, number)
   }
 
   /** Adds the next pack. */
@@ -183,28 +221,32 @@ export class SessionIndex {
   }
 
   /**
-   * Adds packs that other processes appended. `packs` are all new packs with the whole of the last chain, preceded by the
-   * packs that their pieces depend on; `session` is the current state. Values that cannot be joined from them are left out.
+   * Adds packs that other processes appended. `packs` are the new packs with the whole of the last chain, preceded by the
+   * packs that their pieces depend on; `session` is the current state. Values that cannot be joined from them are left out. If
+   * the last pack is missing, because it is damaged or too large, the next one starts a chain.
    */
   read(
     packs: ReadonlyArray<Pack.OpenPack>,
     shared: Join.SharedTexts,
     session: { readonly packs: number; readonly history: number; readonly parts: number }
   ): void {
-    const pieces = Join.piecesOf(packs)
-    for (const { chainStart, content, number } of packs) {
+    const contentsOf = packs.map(({ content }) => PackContent.read(content))
+    const pieces = Join.piecesOf(contentsOf)
+    const added: Array<Join.PieceNumber> = []
+    for (const [at, { chainStart, content, number }] of packs.entries()) {
       if (number <= this.packs) continue
-      const contents = PackContent.read(content)
-      const { added, before } = contents
+      const contents = contentsOf[at]!
+      const { before, history, parts } = contents
       const dependencies = this.#dependenciesOfPack(contents)
-      this.#addPack({ number, before, chainStart, dependencies })
+      this.#addPack({ number, before, chainStart, contentBytes: content.length, dependencies })
       if (dependencies === undefined) continue
-      for (let index = 1; index <= added.history; index++) this.#hash(before.history + index, pieces, shared)
-      for (let index = 1; index <= added.parts; index++) this.#hash(-(before.parts + index), pieces, shared)
+      for (const index of history.keys()) added.push(before.history + index + 1)
+      for (const index of parts.keys()) added.push(-(before.parts + index + 1))
     }
+    for (const { key, piece } of hashesOf(added, pieces, shared)) this.#addNumber(key, piece)
     this.packs = session.packs
     this.counts = { history: session.history, parts: session.parts }
-    this.chain = Pack.chainOf(packs)
+    this.chain = packs.at(-1)?.number === session.packs ? Pack.chainOf(packs) : undefined
   }
 
   #dependenciesOfPack(contents: PackContent.Contents): PackRanges.PackRanges | undefined {
@@ -217,20 +259,36 @@ export class SessionIndex {
     }
     return ranges
   }
+}
 
-  #hash(piece: Join.PieceNumber, pieces: Join.Pieces, shared: Join.SharedTexts): void {
+/** The pieces that can be joined, in their order. */
+const hashesOf = (
+  numbers: ReadonlyArray<Join.PieceNumber>,
+  pieces: Join.Pieces,
+  shared: Join.SharedTexts
+): ReadonlyArray<{ readonly key: string; readonly piece: Join.PieceNumber }> => {
+  const hashes: Array<{ readonly key: string; readonly piece: Join.PieceNumber }> = []
+  let maxBytes = maxJoinedBytes
+  for (const piece of numbers.toReversed()) {
     const span = pieces.get(piece)
-    if (span === undefined || PackContent.isEmpty(span)) return
+    if (span === undefined || PackContent.isEmpty(span)) continue
     const name = Template.sharedAlone(span.content, span.start, span.end)
-    if (name !== undefined) return this.#addNumber(Join.keyOf(name), piece)
+    if (name !== undefined) {
+      hashes.push({ key: Join.keyOf(name), piece })
+      continue
+    }
     try {
-      const text = Join.join(span, pieces, shared)
-      this.#addNumber(Join.keyOf(hash("sha256", text, "buffer")), piece)
+      const text = Join.join(span, pieces, shared, { maxBytes })
+      maxBytes -= text.length
+      hashes.push({ key: Join.keyOf(hash("sha256", text, "buffer")), piece })
     } catch (error) {
-      // A piece within it was erased, or is in an older pack than was read.
-      if (!(error instanceof Join.PieceMissing)) throw error
+      // A piece within it was erased, is damaged, or is in an older pack than was read.
+      if (error instanceof Join.PieceMissing) continue
+      if (error instanceof Join.TextTooLong) break
+      throw error
     }
   }
+  return hashes.reverse()
 }
 
 const isWithin = (piece: Join.PieceNumber, { history, parts }: PackContent.Counts): boolean =>

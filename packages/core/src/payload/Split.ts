@@ -12,6 +12,7 @@ import {
   type Conversation,
   endingBytes,
   type PieceCandidate,
+  rescan,
   type ScannedPayload,
   type ScannedValue
 } from "./scan/PieceScanner.ts"
@@ -57,10 +58,23 @@ const maxScratchBytes = 2 * 1024 * 1024
 
 let scratch = new Scratch()
 
+/**
+ * Bytes of other packs, uncompressed, that a read of the event unpacks at most, beyond the size of the event. Without a bound a
+ * small event could reference one message of each of very many large packs. Values beyond it are stored again.
+ */
+const maxNeededBytes = 32 * 1024 * 1024
+
 export const split = (payload: ScannedPayload, index: SessionIndex): Draft => {
-  const draft = new Splitter(payload, index, scratch.clear()).split()
+  const draft = splitterOf(payload, index).split()
   if (payload.text.length > maxScratchBytes) scratch = new Scratch()
   return draft
+}
+
+const splitterOf = (payload: ScannedPayload, index: SessionIndex): Splitter => {
+  const splitter = new Splitter(payload, index, scratch.clear())
+  const { conversations } = payload.inputs
+  const fits = conversations.every(({ known }) => known === undefined || splitter.mayNeed(known.prefix.packs))
+  return fits ? splitter : new Splitter(rescan(payload), index, scratch.clear())
 }
 
 class Splitter {
@@ -82,6 +96,8 @@ class Splitter {
   #needs = PackRanges.none
   /** The packs needed to read the new pieces. */
   #dependencies = PackRanges.none
+  /** Bytes of other packs that a read of the event may unpack; infinite if there are not so many. */
+  readonly #maxNeededBytes: number
   /** How many new pieces enclose the current position. */
   #depth = 0
 
@@ -93,6 +109,8 @@ class Splitter {
     this.#index = index
     this.#deferHashes = index.isEmpty && inputs.end - inputs.start + output.end - output.start >= deferHashesFromBytes
     this.#before = index.counts
+    const maxBytes = text.length + maxNeededBytes
+    this.#maxNeededBytes = index.contentBytes > maxBytes ? maxBytes : Number.POSITIVE_INFINITY
   }
 
   split(): Draft {
@@ -116,7 +134,13 @@ class Splitter {
       shared: Array.from(this.#shared.values()),
       newBytes: content.length,
       learned: {
-        facts: { number, before: this.#before, chainStart, dependencies: this.#dependencies },
+        facts: {
+          number,
+          before: this.#before,
+          chainStart,
+          contentBytes: content.length,
+          dependencies: this.#dependencies
+        },
         after: { history: history + added.history, parts: parts + added.parts },
         chain: pack.chain,
         numbers: this.#numbers,
@@ -155,6 +179,15 @@ class Splitter {
     this.#requirePacks(packs)
   }
 
+  /** Whether the event can be read within its bound if it needs these packs, too. */
+  mayNeed(packs: PackRanges.PackRanges): boolean {
+    if (this.#maxNeededBytes === Number.POSITIVE_INFINITY) return true
+    const needs = [this.#needs, this.#dependencies].reduce(PackRanges.union, packs)
+    return (
+      this.#index.contentBytesOf(Pack.neededBy(this.#index.packs + 1, needs, this.#index.chain)) <= this.#maxNeededBytes
+    )
+  }
+
   #requirePacks(packs: PackRanges.PackRanges): void {
     if (this.#depth === 0) this.#needs = PackRanges.union(this.#needs, packs)
     else this.#dependencies = PackRanges.union(this.#dependencies, packs)
@@ -177,12 +210,18 @@ class Splitter {
     const key = keyOf(sha256)
     const own = this.#numbers.get(key)
     const indexed = own === undefined ? this.#index.numberOf(key) : undefined
-    const existing = own ?? indexed
     const packs = indexed === undefined ? PackRanges.none : this.#index.packsOf(indexed)!
+    const existing = own ?? (this.mayNeed(packs) ? indexed : undefined)
+    if (existing === undefined) return this.#putAs(key, candidate, sha256)
     this.#requirePacks(packs)
-    if (existing !== undefined && (existing > 0 || candidate.kind !== "history")) return existing
+    if (existing > 0 || candidate.kind !== "history") return existing
+    const piece = this.#putInHistory(existing, packs)
+    this.#numbers.set(key, piece)
+    return piece
+  }
 
-    const piece = existing === undefined ? this.#put(candidate, sha256) : this.#putInHistory(existing, packs)
+  #putAs(key: string, candidate: PieceCandidate, sha256: Buffer): PieceNumber {
+    const piece = this.#put(candidate, sha256)
     this.#numbers.set(key, piece)
     return piece
   }

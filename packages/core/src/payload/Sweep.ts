@@ -1,16 +1,17 @@
 /**
  * A mark-and-sweep over one session: finds the pieces that no remaining event reaches, and blanks them. Steps go through the
- * packs from the newest to the oldest. A piece is only referenced by its own pack and by newer ones, so all references to
- * the pieces of a pack are known when the sweep comes to it. Other processes may append between two steps, provided that
- * their packs do not reference blanked pieces (the session's generation ensures it); `observe` marks from those packs.
+ * packs from the newest to the oldest. Other processes may append between two steps, provided that their packs do not
+ * reference blanked pieces (the session's generation ensures it); `observe` marks from those packs.
+ *
+ * A damaged pack is deleted, and with it those of its chain that come after it: nobody can tell what an erased event left in
+ * them. The events that they belong to, or that reach into them, could not be read any more.
  */
-import { ByteReader } from "./format/Bytes.ts"
-import { keyOf, type PieceNumber } from "./Join.ts"
+import type { PieceNumber } from "./Join.ts"
 import * as Pack from "./format/Pack.ts"
 import * as PackContent from "./format/PackContent.ts"
 import * as PackHead from "./format/PackHead.ts"
 import * as PackRanges from "./format/PackRanges.ts"
-import * as Template from "./format/Template.ts"
+import { Reach } from "./Reach.ts"
 
 /** A pack, and whether its event still exists. */
 export interface SweepPack extends Pack.StoredPack {
@@ -32,12 +33,13 @@ export interface Step {
   readonly pieces: number
   /** Stored bytes that were freed. */
   readonly bytes: number
+  /** Packs that were deleted because they could not be opened. */
+  readonly damaged: number
 }
 
 interface OpenSweepPack {
   readonly number: number
   readonly pack: SweepPack
-  readonly chainStart: number
   readonly contents: PackContent.Contents
 }
 
@@ -47,9 +49,7 @@ const maxPackNumber = 2 ** 31 - 1
 const emptyTemplate = Buffer.of(0)
 
 export class Sweep {
-  /** Pieces that are reached, in packs that were not swept yet. */
-  readonly #reached: Set<PieceNumber>
-  readonly #owned: Map<string, Buffer>
+  readonly #reach: Reach
   /** The lowest pack that was swept. */
   #low = Number.POSITIVE_INFINITY
   /** The highest pack that was marked from. */
@@ -59,8 +59,7 @@ export class Sweep {
 
   /** Copies the state of another sweep, so that a retried transaction can start from it again. */
   constructor(from?: Sweep) {
-    this.#reached = new Set(from === undefined ? [] : from.#reached)
-    this.#owned = new Map(from === undefined ? [] : from.#owned)
+    this.#reach = new Reach(from === undefined ? undefined : from.#reach)
     if (from === undefined) return
     this.#low = from.#low
     this.#high = from.#high
@@ -77,99 +76,109 @@ export class Sweep {
 
   /** The names of the shared pieces that are reached. Complete after the last step. */
   get owned(): ReadonlyArray<Buffer> {
-    return Array.from(this.#owned.values())
+    return this.#reach.shared
   }
 
-  /** Marks from packs that were appended since the last step. They are not rewritten. */
+  /**
+   * Marks from packs that were appended since the last step. They are not rewritten. Opens one chain at a time, because there
+   * may be many.
+   */
   observe(packs: ReadonlyArray<SweepPack>): void {
-    const appended = open(packs).filter(({ number }) => number > this.#high)
-    this.#mark(appended)
-    this.#advanceHigh(appended)
+    const byNumber = new Map(packs.map((pack) => [pack.number, pack]))
+    const marked = this.#high
+    for (const chain of Pack.chainsOf(packs).toReversed()) {
+      if (chain.at(-1)!.number <= marked) break
+      const appended = open(chain, byNumber).packs.filter(({ number }) => number > marked)
+      this.#mark(appended)
+      this.#advanceHigh(chain)
+    }
   }
 
-  #advanceHigh(packs: ReadonlyArray<OpenSweepPack>): void {
-    const last = packs.at(-1)
-    if (last === undefined || last.number <= this.#high) return
-    this.#high = last.number
-    this.#highChainStart = last.chainStart
+  #advanceHigh(chain: Pack.StoredChain): void {
+    const { number } = chain.at(-1)!
+    if (number <= this.#high) return
+    this.#high = number
+    this.#highChainStart = chain[0]!.number
   }
 
   /**
    * Sweeps packs downwards from where the last step ended; the first step gets the session's last packs. If the start of the
-   * lowest chain is not among the packs, the chain is left for the next step.
+   * lowest chain is not among the packs, the chain is left for the next step, unless there is none.
    */
-  step(packs: ReadonlyArray<SweepPack>): Step {
-    const openPacks = open(packs)
-    this.#advanceHigh(openPacks)
-    this.#low = openPacks[0]?.number ?? 1
-    const reached = this.#mark(openPacks)
-    const changes: Array<Change> = []
+  step(packs: ReadonlyArray<SweepPack>, isLast: boolean): Step {
+    const byNumber = new Map(packs.map((pack) => [pack.number, pack]))
+    const chains = Pack.chainsOf(packs)
+    const first = chains[0]?.[0]?.number ?? Number.POSITIVE_INFINITY
+    // The start of these packs is not there: in the next step, or, if there are too many of them or none follows, lost.
+    const headless = packs.filter(({ number }) => number < first)
+    const isLost = isLast || headless.length === packs.length
+    if (chains.length > 0) this.#advanceHigh(chains.at(-1)!)
+    this.#low = isLost ? (packs[0]?.number ?? 1) : first
+
+    const openChains = chains.map((chain) => open(chain, byNumber))
+    const reached = this.#mark(openChains.flatMap(({ packs }) => packs))
+    const lost = isLost ? headless.map(({ number }) => number) : []
+    const damaged = [...lost, ...openChains.flatMap((each) => each.damaged)].map((number) => byNumber.get(number)!)
+    const changes: Array<Change> = damaged.map(deleted)
     let pieces = 0
-    let bytes = 0
-    for (const chain of chainsOf(openPacks)) {
+    for (const { packs: chain } of openChains) {
       const blankedPacks = chain.map((each) => blank(each, reached))
       pieces += blankedPacks.reduce((sum, { blanked }) => sum + blanked, 0)
-      const chainChanges = rewrite(
-        chain,
-        blankedPacks.map(({ content }) => content)
-      )
-      changes.push(...chainChanges)
-      for (const change of chainChanges) {
-        bytes += chain.find(({ number }) => number === change.number)!.pack.bytes.length - (change.bytes?.length ?? 0)
-      }
+      const contents = blankedPacks.map(({ content }) => content)
+      changes.push(...rewrite(chain, contents))
     }
-    return { changes, pieces, bytes }
+    let bytes = 0
+    for (const change of changes) bytes += byNumber.get(change.number)!.bytes.length - (change.bytes?.length ?? 0)
+    return { changes, pieces, bytes, damaged: damaged.length }
   }
 
   /** Marks all that the remaining events of the packs reach. Returns the reached pieces that are in these packs. */
   #mark(packs: ReadonlyArray<OpenSweepPack>): ReadonlySet<PieceNumber> {
-    const spans = new Map<PieceNumber, PackContent.TemplateSpan>()
-    for (const { contents } of packs) {
-      const { before, history, parts } = contents
-      for (const [index, span] of history.entries()) spans.set(before.history + index + 1, span)
-      for (const [index, span] of parts.entries()) spans.set(-(before.parts + index + 1), span)
-    }
-
-    const reached = new Set<PieceNumber>()
-    /** Templates that are still to be read. */
-    const pending: Array<PackContent.TemplateSpan> = []
-    const visit = (piece: PieceNumber) => {
-      const span = spans.get(piece)
-      if (span === undefined) {
-        this.#reached.add(piece)
-      } else if (!reached.has(piece)) {
-        reached.add(piece)
-        pending.push(span)
-      }
-    }
-    const visitor: Template.TemplateVisitor = {
-      part: (number) => visit(-number),
-      history: (first, count) => {
-        for (let index = 0; index < count; index++) visit(first + index)
-      },
-      shared: (sha256) => void this.#owned.set(keyOf(sha256), Buffer.from(sha256))
-    }
-    for (const { contents, pack } of packs) if (pack.isKept) pending.push(contents.inputs, contents.output)
-    for (const piece of spans.keys()) if (this.#reached.delete(piece)) visit(piece)
-    for (let span = pending.pop(); span !== undefined; span = pending.pop()) {
-      Template.read(new ByteReader(span.content, span.start), visitor)
-    }
-    return reached
+    const texts = packs.flatMap(({ contents, pack }) => (pack.isKept ? [contents.inputs, contents.output] : []))
+    return new Set(
+      this.#reach
+        .visit(
+          packs.map(({ contents }) => contents),
+          texts
+        )
+        .keys()
+    )
   }
 }
 
-const open = (packs: ReadonlyArray<SweepPack>): ReadonlyArray<OpenSweepPack> => {
-  const byNumber = new Map(packs.map((pack) => [pack.number, pack]))
-  return Pack.open(packs).map(({ chainStart, content, number }) => ({
-    number,
-    pack: byNumber.get(number)!,
-    chainStart,
-    contents: PackContent.read(content)
-  }))
+/** Bytes of contents that one step unpacks, if they are of more than one pack. */
+const maxStepBytes = 32 * 1024 * 1024
+
+/** The last packs whose contents one step may unpack: at least one, if there are any. */
+export const lastWithinStep = <A extends Pack.StoredPack>(packs: ReadonlyArray<A>): ReadonlyArray<A> => {
+  let bytesLeft = maxStepBytes
+  const lastOmitted = packs.findLastIndex(({ bytes }) => (bytesLeft -= PackHead.contentBytesOf(bytes)) < 0)
+  return packs.slice(Math.min(lastOmitted + 1, packs.length - 1))
 }
 
-const chainsOf = (packs: ReadonlyArray<OpenSweepPack>): ReadonlyArray<ReadonlyArray<OpenSweepPack>> =>
-  Array.from(Map.groupBy(packs, ({ chainStart }) => chainStart).values())
+interface OpenSweepChain {
+  readonly packs: ReadonlyArray<OpenSweepPack>
+  readonly damaged: ReadonlyArray<number>
+}
+
+const open = (chain: Pack.StoredChain, byNumber: ReadonlyMap<number, SweepPack>): OpenSweepChain => {
+  const { damaged, packs } = Pack.openChain(chain)
+  return {
+    damaged,
+    packs: packs.map(({ content, number }) => ({
+      number,
+      pack: byNumber.get(number)!,
+      contents: PackContent.read(content)
+    }))
+  }
+}
+
+const deleted = ({ bytes, number }: SweepPack): Change => ({
+  number,
+  bytes: undefined,
+  formerNewBytes: PackHead.contentBytesOf(bytes),
+  newBytes: 0
+})
 
 /** The pack's content with all that is not reached blanked, or undefined if nothing is reached. */
 const blank = (

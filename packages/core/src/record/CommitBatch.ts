@@ -9,6 +9,7 @@ import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import * as PieceScanner from "../payload/scan/PieceScanner.ts"
+import type { EventChecksums } from "../payload/format/Checksum.ts"
 import type * as Pack from "../payload/format/Pack.ts"
 import * as Split from "../payload/Split.ts"
 import { type KnownSession, type SessionCache, unknownSession } from "../sessions/SessionCache.ts"
@@ -19,6 +20,7 @@ import { type AppendEvent, KeyConflict, SessionConflict, type Storage } from "..
 export interface PendingEvent {
   readonly project: ProjectId
   readonly summary: EventSummary
+  readonly checksums: EventChecksums
   readonly payload: PieceScanner.ScannedPayload
   readonly idempotency?: Idempotency | undefined
   /** When its body was complete, in milliseconds on the clock of `performance.now()`. Now unless given. */
@@ -167,13 +169,14 @@ const draftOf = ({ payload }: PendingEvent, state: KnownSession["state"], fork: 
 }
 
 const appendOf = (
-  { idempotency, project, summary }: PendingEvent,
+  { checksums, idempotency, project, summary }: PendingEvent,
   state: KnownSession["state"],
   draft: Split.Draft,
   effort: Pack.CompressionEffort
 ): AppendEvent => ({
   project,
   summary,
+  checksums,
   pack: {
     session: state,
     number: draft.number,

@@ -5,6 +5,7 @@ import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import { ByteReader } from "../payload/format/Bytes.ts"
 import * as Join from "../payload/Join.ts"
+import { Damage } from "../payload/format/Damage.ts"
 import { SessionIndex } from "../payload/SessionIndex.ts"
 import * as Pack from "../payload/format/Pack.ts"
 import * as PackContent from "../payload/format/PackContent.ts"
@@ -25,17 +26,51 @@ const maxReadBytes = 8 * 1024 * 1024
 const maxContentBytes = 32 * 1024 * 1024
 const maxSharedBytes = 16 * 1024 * 1024
 
-/** The texts of shared pieces. `maxBytes` is passed to `Storage.readShared`. */
-export const readShared = (storage: Service, project: ProjectId, names: ReadonlyArray<Uint8Array>, maxBytes?: number) =>
+interface SharedLimits {
+  /** Passed to `Storage.readShared`. */
+  readonly maxBytes?: number
+  /** No piece has more. */
+  readonly maxPieceBytes?: number
+}
+
+/** The texts of shared pieces. Dies with `Damage` if one cannot be decompressed. */
+export const readShared = (
+  storage: Service,
+  project: ProjectId,
+  names: ReadonlyArray<Uint8Array>,
+  { maxBytes, maxPieceBytes }: SharedLimits = {}
+) =>
   names.length === 0
     ? Effect.succeed<Join.SharedTexts>(new Map())
     : Effect.map(
         storage.readShared(project, names, maxBytes),
         (pieces): Join.SharedTexts =>
-          new Map(pieces.map(({ bytes, sha256 }) => [Join.keyOf(sha256), SharedPiece.textOf(bytes)] as const))
+          new Map(
+            pieces.map(({ bytes, sha256 }) => [Join.keyOf(sha256), SharedPiece.textOf(bytes, maxPieceBytes)] as const)
+          )
       )
 
-/** The session's current state and index. The index of `known` is extended if it is of the same session and generation. */
+/** The texts of those shared pieces that are not damaged. */
+const readUndamaged = (storage: Service, project: ProjectId, names: ReadonlyArray<Uint8Array>, maxBytes: number) =>
+  names.length === 0
+    ? Effect.succeed<Join.SharedTexts>(new Map())
+    : Effect.map(storage.readShared(project, names, maxBytes), (pieces): Join.SharedTexts => {
+        const texts = new Map<string, Buffer>()
+        for (const { bytes, sha256 } of pieces) {
+          try {
+            const text = SharedPiece.textOf(bytes, maxBytes)
+            if (SharedPiece.isNamed(sha256, text)) texts.set(Join.keyOf(sha256), text)
+          } catch (error) {
+            if (!(error instanceof Damage)) throw error
+          }
+        }
+        return texts
+      })
+
+/**
+ * The session's current state and index. The index of `known` is extended if it is of the same session and generation. Damaged
+ * packs are left out of it: what is in them is stored again when it recurs.
+ */
 export const refresh = Effect.fnUntraced(function* (
   storage: Service,
   project: ProjectId,
@@ -58,24 +93,23 @@ const read = Effect.fnUntraced(function* (
 ) {
   // The appended packs may continue the last known chain, and a chain can only be opened from its start.
   const from = index.chain?.start ?? index.packs + 1
-  const packs = yield* readOpen(storage, project, state.number, [{ from, to: state.packs }], maxReadBytes)
+  const packs = yield* readOpen(storage, project, state.number, [{ from, to: state.packs }])
   const contents = packs.filter(({ number }) => number > index.packs).map(({ content }) => PackContent.read(content))
   const olderRanges = index
     .dependenciesOf(contents)
     .flatMap(({ from: start, to }) => (start < from ? [{ from: start, to: Math.min(to, from - 1) }] : []))
   const dependencies = olderRanges.length === 0 ? [] : yield* readOpen(storage, project, state.number, olderRanges)
   const all = [...dependencies, ...packs]
-  const texts = yield* readShared(storage, project, sharedIn(all).toReversed(), maxSharedBytes)
+  const texts = yield* readUndamaged(storage, project, sharedIn(all).toReversed(), maxSharedBytes)
   index.read(all, texts, state)
 })
 
-const readOpen = (storage: Service, project: ProjectId, session: number, ranges: PackRanges, newestBytes?: number) =>
-  Effect.map(storage.readPacks(project, session, ranges, newestBytes), (packs) => {
+/** The newest packs of the ranges, within the limits, that are not damaged. */
+const readOpen = (storage: Service, project: ProjectId, session: number, ranges: PackRanges) =>
+  Effect.map(storage.readPacks(project, session, ranges, maxReadBytes), (packs) => {
     let bytesLeft = maxContentBytes
-    const lastOmitted = packs.findLastIndex(
-      (pack) => (bytesLeft -= PackHead.read(pack.number, pack.bytes).contentLength) < 0
-    )
-    return Pack.open(packs.slice(lastOmitted + 1))
+    const lastOmitted = packs.findLastIndex(({ bytes }) => (bytesLeft -= PackHead.contentBytesOf(bytes)) < 0)
+    return Pack.chainsOf(packs.slice(lastOmitted + 1)).flatMap((chain) => Pack.openChain(chain).packs)
   })
 
 /** The names of the shared pieces within larger pieces: hashing those pieces takes their texts. */

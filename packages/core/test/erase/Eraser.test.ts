@@ -146,7 +146,8 @@ describe("Eraser", () => {
         events: 0,
         sessions: 0,
         pieces: 0,
-        bytes: 0
+        bytes: 0,
+        damaged: 0
       })
       assert.strictEqual((yield* Effect.flip(eraser.erasePerson(defaultProject, alice)))._tag, "person-not-found")
     }).pipe(Effect.provide(MemoryStorage.layer))
@@ -171,7 +172,8 @@ describe("Eraser", () => {
         events: 0,
         sessions: 0,
         pieces: 0,
-        bytes: 0
+        bytes: 0,
+        damaged: 0
       })
     }).pipe(Effect.provide(MemoryStorage.layer))
   )

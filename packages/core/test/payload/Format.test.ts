@@ -41,8 +41,7 @@ const packs = [
 /** The inputs and the output of the last content, joined from all of them. */
 const textsOf = (contents: ReadonlyArray<Buffer>): ReadonlyArray<string> => {
   const read = contents.map(PackContent.read)
-  const pieces = new Join.Pieces()
-  for (const each of read) pieces.add(each)
+  const pieces = Join.piecesOf(read)
   const { inputs, output } = read.at(-1)!
   return [inputs, output].map((span) => Join.join(span, pieces, new Map()).toString())
 }
@@ -52,8 +51,8 @@ describe("docs/format.md", () => {
   it("contains packs that open to its contents", () => {
     expect(Pack.open(packs).map(({ content }) => hex(content))).toEqual([content1, content2].map(hex))
     expect(packs.map(({ bytes, number }) => PackHead.read(number, bytes))).toMatchObject([
-      { kind: "starts", contentLength: content1.length, needs: [], contentStart: 4 },
-      { kind: "continues", contentLength: content2.length, needs: [{ from: 1, to: 1 }], contentStart: 6 }
+      { kind: "starts", contentLength: content1.length, needs: [], end: 4 },
+      { kind: "continues", contentLength: content2.length, needs: [{ from: 1, to: 1 }], end: 6 }
     ])
   })
 

@@ -29,11 +29,7 @@ const contents = (
     ])
   )
 
-const piecesIn = (...all: ReadonlyArray<PackContent.Contents>) => {
-  const pieces = new Join.Pieces()
-  for (const each of all) pieces.add(each)
-  return pieces
-}
+const piecesIn = (...all: ReadonlyArray<PackContent.Contents>) => Join.piecesOf(all)
 
 const sha256 = hash("sha256", '"shared"', "buffer")
 const shared = new Map([[Join.keyOf(sha256), Buffer.from('"shared"')]])
@@ -60,9 +56,9 @@ describe("Join", () => {
     )
     const pieces = piecesIn(first)
     expect(Join.join(first.inputs, pieces, shared).toString()).toBe('[1, 2, {"shared":0} ,{"shared":0}]')
-    expect(Join.join(first.inputs, pieces, shared, 1).toString()).toBe('[1, 2, {"shared":0} ,{"shared":0}]')
-    expect(Join.sharedIn([first.inputs, first.output], pieces)).toEqual([sha256])
-    expect(Join.sharedIn([first.output], pieces)).toEqual([])
+    const limits = { expectedBytes: 1, maxBytes: 34 }
+    expect(Join.join(first.inputs, pieces, shared, limits).toString()).toBe('[1, 2, {"shared":0} ,{"shared":0}]')
+    expect(() => Join.join(first.inputs, pieces, shared, { maxBytes: 33 })).toThrow("A text has more than 33 bytes")
     expect(() => Join.join(first.inputs, pieces, new Map())).toThrow(
       `Shared piece ${sha256.toString("hex")} is missing`
     )
@@ -96,7 +92,6 @@ describe("Join", () => {
       const own = contents(template(make), [text("1")])
       const pieces = piecesIn(own)
       expect(() => Join.join(own.inputs, pieces, new Map())).toThrow(new Join.PieceMissing(piece))
-      expect(() => Join.sharedIn([own.inputs], pieces)).toThrow(new Join.PieceMissing(piece))
     }
   })
 

@@ -69,14 +69,18 @@ export class RecordedSession {
   /** Checks each event, read from the packs that it names, and again from all packs. */
   checkAll(): void {
     const all = Pack.open(this.packs)
-    const pieces = Join.piecesOf(all)
+    const pieces = Join.piecesOf(all.map(({ content }) => PackContent.read(content)))
     for (const { number } of this.packs) {
       this.check(number)
       this.#compare(number, all.slice(0, number), pieces)
     }
   }
 
-  #compare(number: number, packs: ReadonlyArray<Pack.OpenPack>, pieces = Join.piecesOf(packs)): void {
+  #compare(
+    number: number,
+    packs: ReadonlyArray<Pack.OpenPack>,
+    pieces: Join.Pieces = Join.piecesOf(packs.map(({ content }) => PackContent.read(content)))
+  ): void {
     const own = PackContent.read(packs.at(-1)!.content)
     for (const half of ["inputs", "output"] as const) {
       const text = Join.join(own[half], pieces, this.shared).toString()

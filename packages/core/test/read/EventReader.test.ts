@@ -1,19 +1,37 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StorageSuite } from "@tachograph/testkit"
-import { Cause, Effect, Exit } from "effect"
+import { Cause, Effect, Exit, Logger } from "effect"
+import { EventDamaged } from "../../src/domain/Errors.ts"
+import type { EventId, EventSummary } from "../../src/domain/Event.ts"
 import { PersonId } from "../../src/domain/Person.ts"
-import { defaultProject } from "../../src/domain/Project.ts"
+import { defaultProject, ProjectId } from "../../src/domain/Project.ts"
 import { SessionId } from "../../src/domain/Session.ts"
 import * as EventReader from "../../src/read/EventReader.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import type { StoredPack } from "../../src/payload/format/Pack.ts"
+import * as SharedPiece from "../../src/payload/format/SharedPiece.ts"
 import { Recorder } from "../../src/Recorder.ts"
-import { Storage } from "../../src/Storage.ts"
+import { Storage, type StoredEvent } from "../../src/Storage.ts"
 
 const { Calls } = StorageSuite
 
 type Service = Storage["Service"]
 type Packs = ReadonlyArray<StoredPack>
+type Shared = ReadonlyArray<{ readonly sha256: Uint8Array; readonly bytes: Uint8Array }>
+
+/** A pack with one other bit in its middle. */
+const flipped = ({ bytes, number }: StoredPack): StoredPack => {
+  const other = Buffer.from(bytes)
+  other[other.length >>> 1]! ^= 1
+  return { number, bytes: other }
+}
+
+/** Another text of the same length, stored as the same kind of piece. */
+const otherText = (stored: Uint8Array): Buffer => {
+  const text = Buffer.from(SharedPiece.textOf(stored))
+  text[5]! ^= 1
+  return SharedPiece.make(Buffer.alloc(32), text).bytes()
+}
 
 const recording = <A, E>(storage: Service, body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>) =>
   Effect.andThen(
@@ -109,46 +127,163 @@ describe("EventReader", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
+  /** Reads an event that is damaged, twice. Returns what was logged, and how often it was looked at. */
+  const readDamaged = Effect.fnUntraced(function* (storage: Service, id: EventId) {
+    const lines: Array<unknown> = []
+    let looks = 0
+    const counting: Service = {
+      ...storage,
+      getEvent: (...args) => Effect.tap(storage.getEvent(...args), () => Effect.sync(() => looks++))
+    }
+    const logger = Logger.map(Logger.formatStructured, (line) => void lines.push(line))
+    const read = Effect.flip(EventReader.read(counting, defaultProject, id))
+    const errors = yield* Effect.all([read, read]).pipe(Effect.provide(Logger.layer([logger])))
+    for (const error of errors) assert.deepStrictEqual({ ...error }, { ...new EventDamaged({ eventId: id }) })
+    return { lines: lines.map((line) => JSON.stringify(line)), looks }
+  })
+
   it.effect.each([
+    ["the start of its chain is missing", (packs: Packs) => packs.slice(-1), /The chain of pack \d+ has no start/],
+    ["its pack is missing", (packs: Packs) => packs.slice(0, -1), /Pack \d+ is missing/],
     [
-      "the start of its chain is missing",
-      (packs: Packs) => packs.slice(-1),
-      /continues a chain whose start is missing/
-    ],
-    ["its pack is missing", (packs: Packs) => packs.slice(0, -1), /Pack \d+ of event .* is missing/],
-    [
-      "its pack is damaged",
+      "its pack is of another format",
       (packs: Packs) => packs.with(-1, { ...packs.at(-1)!, bytes: Buffer.of(9) }),
-      /pack format 9/
+      /Unknown pack format 9/
+    ],
+    [
+      "one bit of its pack is different",
+      (packs: Packs) => packs.with(-1, flipped(packs.at(-1)!)),
+      /Pack|checksum|invalid/
+    ],
+    [
+      "one bit of another pack is different",
+      (packs: Packs) => packs.with(0, flipped(packs[0]!)),
+      /missing|no start|differs|invalid|unexpected/
     ]
   ] as const)(
-    "dies, after a few attempts, if the event exists but %s",
+    "fails with event-damaged, after a few attempts and with one line in the log, if %s",
     Effect.fnUntraced(function* ([, damaged, message]) {
       const storage = yield* Storage
       const recorded = yield* recordShared(storage)
-      let reads = 0
       const broken: Service = {
         ...storage,
-        readPacks: (...args) => Effect.map(storage.readPacks(...args), (packs) => (reads++, damaged(packs)))
+        readPacks: (...args) => Effect.map(storage.readPacks(...args), damaged)
       }
-      const exit = yield* Effect.exit(EventReader.read(broken, defaultProject, recorded.at(-1)!.id))
-      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause) && !Cause.hasFails(exit.cause))
-      assert.match(String(Exit.isFailure(exit) && Cause.squash(exit.cause)), message)
-      assert.isBelow(reads, 10)
+      const { lines, looks } = yield* readDamaged(broken, recorded.at(-1)!.id)
+      assert.lengthOf(lines, 1)
+      assert.match(lines[0]!, message)
+      assert.isBelow(looks, 20)
     }, Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("dies, after a few attempts, if shared pieces are missing", () =>
-    Effect.gen(function* () {
+  it.effect.each([
+    ["shared pieces are missing", () => [], /Shared piece [0-9a-f]{64} is missing/],
+    [
+      "a shared piece is damaged",
+      (pieces: Shared) => pieces.map(({ bytes, sha256 }) => ({ sha256, bytes: flipped({ number: 1, bytes }).bytes })),
+      /./
+    ],
+    [
+      "a shared piece has another text",
+      (pieces: Shared) => pieces.map(({ bytes, sha256 }) => ({ sha256, bytes: otherText(bytes) })),
+      /texts/
+    ]
+  ] as const)(
+    "fails with event-damaged if %s",
+    Effect.fnUntraced(function* ([, damaged, message]) {
       const storage = yield* Storage
       const recorded = yield* recordShared(storage)
       const { id } = recorded.findLast(({ call }) => call.inputs.length > 4_000)!
-      let reads = 0
-      const broken: Service = { ...storage, readShared: () => Effect.sync(() => (reads++, [])) }
-      const exit = yield* Effect.exit(EventReader.read(broken, defaultProject, id))
-      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-      assert.match(String(Exit.isFailure(exit) && Cause.squash(exit.cause)), /Shared piece [0-9a-f]{64} is missing/)
-      assert.isBelow(reads, 10)
+      const broken: Service = {
+        ...storage,
+        readShared: (...args) => Effect.map(storage.readShared(...args), damaged)
+      }
+      const { lines } = yield* readDamaged(broken, id)
+      assert.match(lines[0]!, message)
+    }, Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect.each([
+    [
+      "a field has another value",
+      (event) => ({ ...event, summary: { ...event.summary!, inputTokens: 7 } as EventSummary })
+    ],
+    ["a field cannot be decoded", (event) => ({ ...event, summary: undefined })],
+    ["the row belongs to another project", undefined],
+    ["its row names no pack", (event) => ({ ...event, pack: { ...event.pack, bytes: undefined } })],
+    ["a checksum has another value", (event) => ({ ...event, checksums: { ...event.checksums, texts: 0 } })]
+  ] as ReadonlyArray<readonly [string, ((event: StoredEvent) => StoredEvent) | undefined]>)(
+    "fails with event-damaged if %s",
+    Effect.fnUntraced(function* ([, damaged]) {
+      const storage = yield* Storage
+      const { id } = (yield* recordShared(storage)).at(-1)!
+      const other = ProjectId.make("another")
+      const broken: Service = {
+        ...storage,
+        getEvent: (_, event) =>
+          Effect.map(storage.getEvent(defaultProject, event), (found) =>
+            damaged === undefined ? found : damaged(found)
+          ),
+        listEvents: (_, query) => storage.listEvents(defaultProject, query)
+      }
+      const project = damaged === undefined ? other : defaultProject
+      const read = Effect.flip(EventReader.read(broken, project, id))
+      assert.deepStrictEqual({ ...(yield* read) }, { ...new EventDamaged({ eventId: id }) })
+    }, Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("lists no event whose fields are damaged", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const recorded = yield* recordShared(storage)
+      const { id } = recorded[3]!
+      const broken: Service = {
+        ...storage,
+        listEvents: (...args) =>
+          Effect.map(storage.listEvents(...args), (found) =>
+            found.map((each) =>
+              each.id === id
+                ? { ...each, summary: { ...each.summary!, session: SessionId.make("t") } as EventSummary }
+                : each
+            )
+          )
+      }
+      yield* recording(broken, (recorder) =>
+        Effect.gen(function* () {
+          const error = yield* Effect.flip(recorder.listEvents({ order: "asc", limit: 10 }))
+          assert.deepStrictEqual({ ...error }, { ...new EventDamaged({ eventId: id }) })
+          const rest = yield* recorder.listEvents({ order: "asc", limit: 100, after: id })
+          assert.lengthOf(rest.events, recorded.length - 4)
+        })
+      )
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("still dies of a fault of the program", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const recorded = yield* recordShared(storage)
+      const broken: Service = { ...storage, readPacks: () => Effect.die(new TypeError("a fault")) }
+      const exit = yield* Effect.exit(EventReader.read(broken, defaultProject, recorded.at(-1)!.id))
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause) && !Cause.hasFails(exit.cause))
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("reads an event that needs nothing of a damaged pack", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const recorded = yield* recordShared(storage)
+      // The first pack that stands alone or starts a chain is not needed by an event before it.
+      const { call, id } = recorded[0]!
+      const damaged: Service = {
+        ...storage,
+        readPacks: (...args) =>
+          Effect.map(storage.readPacks(...args), (packs) =>
+            packs.map((pack) => (pack.number > 1 ? flipped(pack) : pack))
+          )
+      }
+      const { payload } = yield* EventReader.read(damaged, defaultProject, id)
+      assert.strictEqual(Buffer.from(payload.inputs).toString(), call.inputs)
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 })

@@ -30,7 +30,7 @@ export const rowsOf = (project_id: number, events: ReadonlyArray<AppendEvent>, n
   const packs: Array<Rows["packs"][number]> = []
   const rows: Array<Rows["events"][number]> = []
   const tally = new Usage.Tally()
-  for (const { pack, summary } of events) {
+  for (const { checksums, pack, summary } of events) {
     const session_number = numbers.session(summary)
     const { agent_number, agent_version_number } = numbers.versions(summary)
     const person_number = numbers.person(summary)
@@ -43,6 +43,8 @@ export const rowsOf = (project_id: number, events: ReadonlyArray<AppendEvent>, n
       agent_version_number,
       person_number,
       pack_number,
+      summary_checksum: checksums.summary,
+      texts_checksum: checksums.texts,
       summary
     })
     tally.add(session_number, agent_number, {

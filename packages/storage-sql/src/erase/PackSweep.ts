@@ -1,5 +1,12 @@
 /** Rewrites the packs of sessions from which events were erased, so that nothing remains that only those events held. */
-import type { ErasedAtLast, ProjectId, SweepChanges, SweepPacks, SweepRequest } from "@tachograph/core"
+import {
+  type ErasedAtLast,
+  lastWithinStep,
+  type ProjectId,
+  type SweepChanges,
+  type SweepPacks,
+  type SweepRequest
+} from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as SharedPieces from "../append/SharedPieces.ts"
@@ -105,12 +112,13 @@ export const make = (
     if (row === undefined) return undefined
     const { from, isLast } = yield* stepDown(project_id, session, request)
     const rows = yield* readPacks(project_id, session, from, request.to)
+    const stepPacks = lastWithinStep(rows.map(toSweepPack))
     const added = yield* readPacks(project_id, session, request.above + 1)
-    const { done, packs, value } = rewrite({
+    const { done, packs, pieces, value } = rewrite({
       state: toSessionState(row),
       pendingSweep: Number(row.pending_sweep),
-      packs: rows.map(toSweepPack),
-      isLast,
+      packs: stepPacks,
+      isLast: isLast && stepPacks.length === rows.length,
       added: added.map(toSweepPack)
     })
 
@@ -126,7 +134,10 @@ export const make = (
         stored_bytes: (bytes?.length ?? 0) - pack.length
       })
     }
-    if (packs.length > 0) yield* sql`UPDATE sessions SET generation = generation + 1 WHERE ${isOfSession}`
+    if (packs.length > 0) {
+      yield* sql`UPDATE sessions SET generation = generation + 1, erased_pieces = erased_pieces + ${pieces}
+        WHERE ${isOfSession}`
+    }
     let erased: ErasedAtLast = { pieces: 0, bytes: 0, session: false }
     if (done === undefined) yield* usage.add(project_id, tally)
     else erased = yield* finish(project_id, session, done, tally)
@@ -144,5 +155,38 @@ export const make = (
     return yield* sql.withTransaction(Effect.tap(sweepIn(number, session, request, rewrite), () => requestScrub))
   })
 
-  return { listPendingSweep, sweepPacks }
+  const deleteIn = Effect.fnUntraced(function* (project_id: number, session: number, limit: number) {
+    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
+    const [row] = yield* sql<{ pending_sweep: Integer; pieces: Integer }>`
+      SELECT pending_sweep, history + parts - erased_pieces AS pieces FROM sessions
+      WHERE ${isOfSession} ${Locks.update(sql)}`
+    if (row === undefined) return undefined
+    if ((yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`).length > 0) return undefined
+    const deleted = yield* sql<{ size: Integer }>`DELETE FROM packs WHERE ${isOfSession} AND pack_number IN (
+        SELECT pack_number FROM packs WHERE ${isOfSession} ORDER BY pack_number LIMIT ${limit})
+      RETURNING length(pack) AS size`
+    const bytes = deleted.reduce((sum, { size }) => sum + Number(size), 0)
+    // The usage counters of the session are deleted with it.
+    if (deleted.length === limit) {
+      yield* sql`UPDATE sessions SET generation = generation + 1 WHERE ${isOfSession}`
+      return { pieces: 0, bytes, session: false }
+    }
+    const done = { owned: [], pendingSweep: Number(row.pending_sweep) }
+    const erased = yield* finish(project_id, session, done, new Usage.Tally())
+    return { ...erased, pieces: Number(row.pieces) + erased.pieces, bytes: bytes + erased.bytes }
+  })
+
+  const deleteEmptySession = Effect.fn("SqlStorage.deleteEmptySession")(function* (
+    project: ProjectId,
+    session: number,
+    limit: number
+  ) {
+    const number = yield* projects.find(project)
+    if (number === undefined) return undefined
+    return yield* sql.withTransaction(
+      Effect.tap(deleteIn(number, session, limit), (erased) => (erased === undefined ? Effect.void : requestScrub))
+    )
+  })
+
+  return { deleteEmptySession, listPendingSweep, sweepPacks }
 }

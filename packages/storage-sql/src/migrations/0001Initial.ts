@@ -45,6 +45,8 @@ const eventColumns = ({ bigint, double, label, short, uuid }: ReturnType<typeof 
   output_bytes: "INTEGER NOT NULL",
   input_tokens: "INTEGER",
   output_tokens: "INTEGER",
+  summary_checksum: "INTEGER NOT NULL",
+  texts_checksum: "INTEGER NOT NULL",
   api: "SMALLINT NOT NULL",
   event_id: `${uuid} NOT NULL`,
   fingerprint_id: `${uuid} NOT NULL`,
@@ -138,6 +140,7 @@ export default Effect.gen(function* () {
     packs INTEGER NOT NULL DEFAULT 0,
     history ${bigint} NOT NULL DEFAULT 0,
     parts ${bigint} NOT NULL DEFAULT 0,
+    erased_pieces ${bigint} NOT NULL DEFAULT 0,
     pending_sweep INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, session_number)
   ) ${clustered}`

@@ -11,7 +11,7 @@ import type { Integer } from "../sql/RowDecoding.ts"
 interface PackRow {
   readonly session_number: Integer
   readonly pack_number: Integer
-  readonly pack: Uint8Array
+  readonly pack: Uint8Array | null
 }
 
 /** The index of the filter that is likely to match the fewest events. */
@@ -23,18 +23,18 @@ const indexFor = ({ agent, person, session }: EventQuery): IndexHint.EventIndex 
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
-  const { fields, joins, toSummary } = EventColumns.reader(sql)
+  const { fields, joins, toStored: toStoredSummary } = EventColumns.reader(sql)
 
   const getEvent = Effect.fn("SqlStorage.getEvent")(function* (project: ProjectId, id: EventId) {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.EventNotFound()
     const [row] = yield* sql<EventColumns.EventRow & PackRow>`SELECT ${fields}, e.session_number, e.pack_number, k.pack
-      FROM events e ${joins} JOIN packs k ON k.project_id = e.project_id AND k.session_number = e.session_number
+      FROM events e ${joins} LEFT JOIN packs k ON k.project_id = e.project_id AND k.session_number = e.session_number
         AND k.pack_number = e.pack_number
       WHERE e.project_id = ${number} AND e.event_id = ${toStored(id)}`
     if (row === undefined) return yield* new Errors.EventNotFound()
-    const pack = { number: Number(row.pack_number), bytes: row.pack }
-    return { summary: toSummary(row), session: Number(row.session_number), pack }
+    const pack = { number: Number(row.pack_number), bytes: row.pack ?? undefined }
+    return { ...toStoredSummary(row), session: Number(row.session_number), pack }
   })
 
   const listEvents = Effect.fn("SqlStorage.listEvents")(function* (project: ProjectId, query: EventQuery) {
@@ -68,7 +68,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const rows = yield* sql<EventColumns.EventRow>`SELECT ${fields} FROM (
         SELECT * FROM events e ${IndexHint.of(sql, indexFor(query))} WHERE ${sql.and(conditions)} ${orderBy} LIMIT ${limit}
       ) e ${joins} ${orderBy}`
-    return rows.map(toSummary)
+    return rows.map(toStoredSummary)
   })
 
   return { getEvent, listEvents }

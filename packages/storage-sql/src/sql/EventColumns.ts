@@ -3,14 +3,14 @@
  * derive their columns from it. A field of `EventSummary` without a column does not compile; nor does a column that no
  * migration creates.
  */
-import { EventSummary } from "@tachograph/core"
+import { type EventId, EventSummary, type StoredSummary } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Initial from "../migrations/0001Initial.ts"
-import { trusted } from "./RowDecoding.ts"
+import { type Integer, trusted } from "./RowDecoding.ts"
 
 type Value = BulkValues.Value
 
@@ -100,6 +100,8 @@ export interface NumberedEvent {
   readonly agent_version_number: number
   readonly person_number: number | null
   readonly pack_number: number
+  readonly summary_checksum: number
+  readonly texts_checksum: number
   readonly summary: EventSummary
 }
 
@@ -109,7 +111,9 @@ const numberTypes = {
   agent_number: "integer",
   agent_version_number: "integer",
   person_number: "integer",
-  pack_number: "integer"
+  pack_number: "integer",
+  summary_checksum: "integer",
+  texts_checksum: "integer"
 } as const satisfies Record<Exclude<keyof NumberedEvent, "summary"> & CreatedColumn, BulkValues.Type>
 
 /** All columns of the table, for inserting events. */
@@ -125,19 +129,22 @@ export const toInsert = (sql: SqlClient.SqlClient): BulkValues.Columns<NumberedE
   }
 }
 
-/** By the names of the fields. */
-export type EventRow = Readonly<Record<keyof EventSummary, Value>>
+/** By the names of the fields, with the checksums. */
+export type EventRow = Readonly<
+  Record<keyof EventSummary, Value> & Record<"summary_checksum" | "texts_checksum", Integer>
+>
 
 export interface Reader {
   /** The fields of a summary, for a `SELECT` from the table `events e` with `joins`. */
   readonly fields: Statement.Fragment
   readonly joins: Statement.Fragment
-  readonly toSummary: (row: EventRow) => EventSummary
+  readonly toStored: (row: EventRow) => StoredSummary
 }
 
-const joins = `JOIN sessions s ON s.project_id = e.project_id AND s.session_number = e.session_number
-    JOIN agents a ON a.project_id = e.project_id AND a.agent_number = e.agent_number
-    JOIN agent_versions v ON v.project_id = e.project_id AND v.agent_number = e.agent_number
+/** Left joins, so that a damaged number does not hide the event. */
+const joins = `LEFT JOIN sessions s ON s.project_id = e.project_id AND s.session_number = e.session_number
+    LEFT JOIN agents a ON a.project_id = e.project_id AND a.agent_number = e.agent_number
+    LEFT JOIN agent_versions v ON v.project_id = e.project_id AND v.agent_number = e.agent_number
       AND v.agent_version_number = e.agent_version_number
     LEFT JOIN people p ON p.project_id = e.project_id AND p.person_number = e.person_number`
 
@@ -145,19 +152,35 @@ export const reader = (sql: SqlClient.SqlClient): Reader => {
   const fields = storedFields(sql)
   const selected = [
     ...Object.entries(fields).map(([field, { column }]) => `e.${column} AS "${field}"`),
-    ...Object.entries(nameColumns).map(([field, column]) => `${column} AS "${field}"`)
+    ...Object.entries(nameColumns).map(([field, column]) => `${column} AS "${field}"`),
+    "e.summary_checksum",
+    "e.texts_checksum"
   ]
   const decoders = Object.entries<Pick<Codec<unknown>, "decode">>(fields).map(
     ([field, { decode }]) => [field, decode] as const
   )
+  const toSummary = (row: EventRow): EventSummary => {
+    const { agent, agentVersion, person, session } = row
+    const summary: Record<string, unknown> = { agent, agentVersion, person, session }
+    for (const [field, decode] of decoders) summary[field] = decode(row[field as keyof EventSummary])
+    return new EventSummary(summary as unknown as EventSummary, trusted)
+  }
   return {
     fields: sql.literal(selected.join(", ")),
     joins: sql.literal(joins),
-    toSummary: (row) => {
-      const { agent, agentVersion, person, session } = row
-      const summary: Record<string, unknown> = { agent, agentVersion, person, session }
-      for (const [field, decode] of decoders) summary[field] = decode(row[field as keyof EventRow])
-      return new EventSummary(summary as unknown as EventSummary, trusted)
-    }
+    toStored: (row) => ({
+      id: UuidColumn.decode(row.id as UuidColumn.StoredId) as EventId,
+      summary: orUndefined(() => toSummary(row)),
+      checksums: { summary: Number(row.summary_checksum), texts: Number(row.texts_checksum) }
+    })
+  }
+}
+
+/** Undefined if it throws: damage can make any value of a row one that cannot be decoded. */
+const orUndefined = <A>(decode: () => A): A | undefined => {
+  try {
+    return decode()
+  } catch {
+    return undefined
   }
 }

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 type Service = Storage["Service"]
 
 /** The steps of an erasure. */
-const steps = ["eraseEvents", "listPendingSweep", "sweepPacks", "deletePerson"] as const
+const steps = ["eraseEvents", "listPendingSweep", "deleteEmptySession", "sweepPacks", "deletePerson"] as const
 
 /** Fails at one step of an erasure, counted from 0. With `isDone`, the step takes effect before it fails. */
 export const failingAt = (storage: Service, step: number, isDone: boolean): Service => {

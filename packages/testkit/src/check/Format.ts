@@ -3,7 +3,7 @@
  * it writes and when it reads. It throws on anything that the document does not allow.
  */
 import type { StoredPack } from "@tachograph/core"
-import { constants, inflateRawSync, zstdDecompressSync } from "node:zlib"
+import { constants, crc32, inflateRawSync, zstdDecompressSync } from "node:zlib"
 import { dictionary } from "./Dictionary.ts"
 
 type Step =
@@ -81,11 +81,22 @@ class Reader {
   }
 }
 
+const integerBytes = (value: number): Buffer => {
+  const bytes: Array<number> = []
+  for (let left = BigInt(value); ; left >>= 7n) {
+    bytes.push(Number(left & 0x7fn) | (left < 0x80n ? 0 : 0x80))
+    if (left < 0x80n) return Buffer.from(bytes)
+  }
+}
+
 interface Closed {
   readonly number: number
   readonly kind: number
   readonly length: number
   readonly needs: ReadonlyArray<readonly [number, number]>
+  /** The bytes before the checksum. */
+  readonly head: Buffer
+  readonly checksum: number
   readonly compressed: Buffer
 }
 
@@ -104,7 +115,9 @@ const readHead = ({ bytes, number }: StoredPack): Closed => {
     needs.push([from, to])
     last = from
   }
-  return { number, kind, length, needs, compressed: reader.bytes.subarray(reader.at) }
+  const head = reader.bytes.subarray(0, reader.at)
+  const checksum = reader.take(4).readUInt32LE()
+  return { number, kind, length, needs, head, checksum, compressed: reader.bytes.subarray(reader.at) }
 }
 
 const inflateChain = (chain: ReadonlyArray<Closed>): ReadonlyArray<Buffer> => {
@@ -119,7 +132,9 @@ const inflateChain = (chain: ReadonlyArray<Closed>): ReadonlyArray<Buffer> => {
   return contents
 }
 
-const readContent = ({ needs, number }: Closed, chainStart: number, content: Buffer): OpenPack => {
+const readContent = ({ checksum, head, needs, number }: Closed, chainStart: number, content: Buffer): OpenPack => {
+  if (crc32(Buffer.concat([integerBytes(number), head, content])) !== checksum)
+    throw new Error(`The checksum of pack ${number} differs`)
   const reader = new Reader(content)
   const before = { history: reader.integer(), parts: reader.integer() }
   const added = { history: reader.integer(), parts: reader.integer() }

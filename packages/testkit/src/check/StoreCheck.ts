@@ -42,7 +42,7 @@ export const listAll: (storage: Service, project: ProjectId) => Result<ReadonlyA
     for (;;) {
       const page = yield* storage.listEvents(project, { order: "asc", limit: 1000, after: found.at(-1)?.id })
       if (page.length === 0) return found
-      found.push(...page)
+      found.push(...page.map(({ summary }) => summary!))
     }
   }
 )
@@ -59,6 +59,7 @@ const readSession: (
       const request = { to, limit: 100_000, above: maxPack - 1 }
       const step = yield* storage.sweepPacks(project, session, request, (value) => ({
         packs: [],
+        pieces: 0,
         done: undefined,
         value
       }))
@@ -118,7 +119,7 @@ export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyAr
         const event = yield* Effect.orDie(storage.getEvent(project, id))
         if (!kept.delete(event.pack.number)) say(`event ${id} has no pack of its own`)
         try {
-          const [inputs, output] = check.textsOf(event.pack, shared)
+          const [inputs, output] = check.textsOf({ number: event.pack.number, bytes: event.pack.bytes! }, shared)
           if (inputs.length !== inputsBytes || output.length !== outputBytes) say(`event ${id} has another length`)
           events.set(id, digestOf(inputs, output))
         } catch (error) {

@@ -65,7 +65,13 @@ export const define = ({ describe, fixture, it }: Cases) => {
 
       const { body, status } = await erase(person("leaving"))
       expect(status).toBe(200)
-      expect(body).toEqual({ events: 5, sessions: 1, pieces: expect.any(Number), bytes: expect.any(Number) })
+      expect(body).toEqual({
+        events: 5,
+        sessions: 1,
+        pieces: expect.any(Number),
+        bytes: expect.any(Number),
+        damaged: 0
+      })
       expect(body.pieces).toBeGreaterThan(0)
       expect(body.bytes).toBeGreaterThan(0)
       await expectGone(theirs)
@@ -91,7 +97,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const { body, status } = await erase(session("ending"))
       expect([status, body]).toEqual([
         200,
-        { events: 2, sessions: 1, pieces: expect.any(Number), bytes: expect.any(Number) }
+        { events: 2, sessions: 1, pieces: expect.any(Number), bytes: expect.any(Number), damaged: 0 }
       ])
       await expectGone(gone)
       await expectKept(kept)
@@ -106,7 +112,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expectError(await erase(session("never")), 404, "session-not-found")
       await fixture().client.put("/api/v1/people", { person_id: "idle" })
       const { body, status } = await erase(person("idle"))
-      expect([status, body]).toEqual([200, { events: 0, sessions: 0, pieces: 0, bytes: 0 }])
+      expect([status, body]).toEqual([200, { events: 0, sessions: 0, pieces: 0, bytes: 0, damaged: 0 }])
       expectError(await erase(person("idle")), 404, "person-not-found")
     })
 

@@ -39,6 +39,7 @@ export const define = (test: Test) => {
       yield* storage.eraseEvents(none, { session: SessionId.make("s1") }, 1)
       yield* storage.sweepPacks(none, 1, { to: 1, limit: 1, above: 1 }, () => ({
         packs: [],
+        pieces: 0,
         done: undefined,
         value: 0
       }))

@@ -90,6 +90,7 @@ export const define = (test: Test) => {
         { to: 9, limit: 9, above: 9 },
         ({ packs, pendingSweep }) => ({
           packs: packs.map(({ number }) => ({ number, bytes: undefined, formerNewBytes: 5, newBytes: 0 })),
+          pieces: 0,
           done: { owned: [], pendingSweep },
           value: undefined
         })
@@ -115,6 +116,7 @@ export const define = (test: Test) => {
         { to: 9, limit: 9, above: 9 },
         ({ pendingSweep }) => ({
           packs: [{ number: 1, bytes: undefined, formerNewBytes: 5, newBytes: 0 }],
+          pieces: 0,
           done: { owned: [], pendingSweep },
           value: undefined
         })

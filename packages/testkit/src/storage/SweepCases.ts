@@ -159,7 +159,7 @@ export const define = (test: Test) => {
         [2, Array.from(bytes)],
         [3, [0, 3, 255]]
       ])
-      expect(Array.from((yield* storage.getEvent(project, eventId(2))).pack.bytes)).toEqual(Array.from(bytes))
+      expect(Array.from((yield* storage.getEvent(project, eventId(2))).pack.bytes!)).toEqual(Array.from(bytes))
       const { agents, newBytes, sessions, storedBytes } = yield* storage.usage(project, 9)
       expect([newBytes - before.newBytes, storedBytes - before.storedBytes]).toEqual([-5 - 1, -3 + 6])
       for (const each of [agents[0], sessions[0]]) expect(each).toMatchObject({ events: 2, newBytes, storedBytes })

@@ -1,6 +1,10 @@
 /** Writes and reads bytes and variable-length integers (LEB128): seven bits per byte, lowest first, high bit if more follow. */
+import { Damage } from "./Damage.ts"
 
 const defaultCapacityBytes = 1024
+
+/** Of the eighth byte of an integer, which is its last: integers have at most 53 bits. */
+const maxScale = 2 ** 49
 
 export class ByteWriter {
   #buffer: Buffer
@@ -61,28 +65,29 @@ export class ByteReader {
   }
 
   byte(): number {
-    if (this.at >= this.source.length) throw new Error("Unexpected end of data")
+    if (this.at >= this.source.length) throw new Damage("Unexpected end of data")
     return this.source[this.at++]!
   }
 
   integer(): number {
     let value = 0
-    for (let scale = 1; ; scale *= 0x80) {
+    for (let scale = 1; scale <= maxScale; scale *= 0x80) {
       const byte = this.byte()
       if (byte < 0x80) return value + byte * scale
       value += (byte - 0x80) * scale
     }
+    throw new Damage("An integer is too long")
   }
 
   skip(length: number): void {
     this.at += length
-    if (this.at > this.source.length) throw new Error("Unexpected end of data")
+    if (this.at > this.source.length) throw new Damage("Unexpected end of data")
   }
 
   /** A view of the next bytes. */
   bytes(length: number): Buffer {
     const end = this.at + length
-    if (end > this.source.length) throw new Error("Unexpected end of data")
+    if (end > this.source.length) throw new Damage("Unexpected end of data")
     const view = this.source.subarray(this.at, end)
     this.at = end
     return view

@@ -1,6 +1,6 @@
 /**
  * A pack contains what is new with one event, in the form that a storage keeps. This module is the outer half of the format:
- * the compression, and which other packs are needed to read the event. `PackContent` is the inner half.
+ * the compression, the checksum, and which other packs are needed to read the event. `PackContent` is the inner half.
  *
  *     byte      1, the format
  *     byte      compression of the content: 0 starts a chain, 1 continues one, 2 stands alone
@@ -8,7 +8,12 @@
  *     integer   number of ranges of other packs that the event needs
  *     ranges    newest first: the number of packs between the range and the previous one (at first, this pack), and the
  *               number of packs in the range
+ *     4 bytes   CRC-32, lowest byte first: of the pack's number (an integer), the head (all of the above) and the
+ *               uncompressed content
  *     bytes     the content, compressed
+ *
+ * **Damage.** The checksum covers what comes out of the decompression, so it also shows that another pack of the chain is
+ * damaged or missing. From a damaged pack on, its chain cannot be opened. `chainsOf` and `openChain` say what can be.
  *
  * **Chains.** Consecutive small packs of a session form one stream of raw deflate (RFC 1951), in which each pack is a
  * segment that ends on a byte boundary. Text that recurs within 32 KiB is therefore not stored again, and a chain is
@@ -18,13 +23,15 @@
  */
 import {
   constants,
+  crc32,
   deflateRawSync,
   inflateRawSync,
   type ZlibOptions,
   zstdCompressSync,
   zstdDecompressSync
 } from "node:zlib"
-import { toBuffer } from "./Bytes.ts"
+import { ByteWriter, toBuffer } from "./Bytes.ts"
+import { Damage } from "./Damage.ts"
 import { dictionary } from "./Dictionary.ts"
 import * as PackHead from "./PackHead.ts"
 import * as PackRanges from "./PackRanges.ts"
@@ -49,14 +56,11 @@ export type CompressionEffort = "thorough" | "quick"
 const quickLevel = 3
 const quickWindowBytes = 8 * 1024
 
-const maxChainBytes = 128 * 1024
+const { maxChainBytes } = PackHead
 const maxChainPacks = 128
 
 /** Contents of this size stand alone: they gain little from the text before them. */
 const aloneFromBytes = 32 * 1024
-
-/** Ranges of other packs in a head. More are joined. */
-const maxRanges = 16
 
 /** The end of a flushed deflate block (RFC 7692, section 7.2.1). */
 const flushMarker = Buffer.from([0x00, 0x00, 0xff, 0xff])
@@ -137,6 +141,28 @@ const deflateOptions = (
   }
 }
 
+/** The packs that are read with pack `number` if it needs these, and continues the chain if there is one. */
+export const neededBy = (
+  number: number,
+  needs: PackRanges.PackRanges,
+  chain: Chain | undefined
+): PackRanges.PackRanges =>
+  PackRanges.atMost(
+    PackHead.maxRanges,
+    chain === undefined ? needs : PackRanges.add(needs, { from: chain.start, to: number - 1 })
+  )
+
+const checksumBytes = 4
+
+/** Reused for the number of each pack. */
+const numberWriter = new ByteWriter(8)
+
+const checksumOf = (number: number, head: Buffer, content: Buffer): number => {
+  numberWriter.clear()
+  numberWriter.integer(number)
+  return crc32(content, crc32(head, crc32(numberWriter.view())))
+}
+
 /** Writes pack `number`. Copies `content`. `needs` are the other packs needed to read its event. */
 export const write = (
   number: number,
@@ -145,17 +171,16 @@ export const write = (
   chain: Chain | undefined
 ): Written => {
   const kind = kindOf(number, content, chain)
-  const ranges = PackRanges.atMost(
-    maxRanges,
-    kind === "continues" ? PackRanges.add(needs, { from: chain!.start, to: number - 1 }) : needs
-  )
+  const ranges = neededBy(number, needs, kind === "continues" ? chain : undefined)
   const head = PackHead.write(number, { kind, contentLength: content.length, needs: ranges })
+  const checksum = Buffer.allocUnsafe(checksumBytes)
+  checksum.writeUInt32LE(checksumOf(number, head, content))
   if (kind === "alone") {
     const own = Buffer.from(content)
     return {
       kind,
       chain: undefined,
-      bytes: () => Buffer.concat([head, zstdCompressSync(own)])
+      bytes: () => Buffer.concat([head, checksum, zstdCompressSync(own)])
     }
   }
   const extended = extend(kind === "continues" ? chain : undefined, number, content)
@@ -165,7 +190,7 @@ export const write = (
     chain: extended,
     bytes: (effort = "thorough") => {
       const deflated = deflateRawSync(own, deflateOptions(own, kind, chain, effort))
-      return Buffer.concat([head, deflated.subarray(0, deflated.length - flushMarker.length)])
+      return Buffer.concat([head, checksum, deflated.subarray(0, deflated.length - flushMarker.length)])
     }
   }
 }
@@ -185,53 +210,142 @@ export interface OpenPack {
   readonly isAlone: boolean
 }
 
-/**
- * Opens packs of one session, in ascending order. A chain can only be opened from its start: packs at the beginning that
- * continue a chain whose start is not given are left out.
- */
-export const open = (packs: ReadonlyArray<StoredPack>): ReadonlyArray<OpenPack> => {
-  const openPacks: Array<OpenPack> = []
-  let chain: Array<{ readonly number: number; readonly head: PackHead.StoredPackHead; readonly bytes: Buffer }> = []
-
-  const openChain = () => {
-    if (chain.length === 0) return
-    const parts = chain.flatMap(({ bytes, head }) => [bytes.subarray(head.contentStart), flushMarker])
-    const length = chain.reduce((sum, { head }) => sum + head.contentLength, 0)
-    const inflated = inflateRawSync(Buffer.concat(parts), {
-      dictionary,
-      finishFlush: constants.Z_SYNC_FLUSH,
-      chunkSize: Math.max(64, length + 1)
-    })
-    if (inflated.length !== length) {
-      throw new Error(
-        `The chain from pack ${chain[0]!.number} is damaged: ${inflated.length} bytes instead of ${length}`
-      )
-    }
-    let at = 0
-    for (const { head, number } of chain) {
-      const content = inflated.subarray(at, (at += head.contentLength))
-      openPacks.push({ number, content, chainStart: chain[0]!.number, isAlone: false })
-    }
-    chain = []
-  }
-
-  for (const { bytes: pack, number } of packs) {
-    const bytes = toBuffer(pack)
-    const head = PackHead.read(number, bytes)
-    if (head.kind !== "continues") openChain()
-    if (head.kind === "alone") {
-      const content = zstdDecompressSync(bytes.subarray(head.contentStart))
-      if (content.length !== head.contentLength) {
-        throw new Error(`Pack ${number} is damaged: ${content.length} bytes instead of ${head.contentLength}`)
-      }
-      openPacks.push({ number, content, chainStart: number, isAlone: true })
-    } else if (head.kind === "starts" || chain.length > 0) {
-      chain.push({ number, head, bytes })
-    }
-  }
-  openChain()
-  return openPacks
+interface ClosedPack extends StoredPack {
+  readonly bytes: Buffer
+  /** Undefined if it cannot be read. */
+  readonly head: PackHead.StoredPackHead | undefined
 }
+
+/** A pack that stands alone, or a chain from its start. */
+export type StoredChain = ReadonlyArray<ClosedPack>
+
+const closed = ({ bytes: stored, number }: StoredPack): ClosedPack => {
+  const bytes = toBuffer(stored)
+  try {
+    return { number, bytes, head: PackHead.read(number, bytes) }
+  } catch {
+    return { number, bytes, head: undefined }
+  }
+}
+
+/**
+ * Divides packs of one session, in ascending order, into chains. Packs at the beginning that continue a chain whose start is
+ * not given are left out, because a chain can only be opened from its start.
+ */
+export const chainsOf = (packs: ReadonlyArray<StoredPack>): ReadonlyArray<StoredChain> => {
+  const chains: Array<Array<ClosedPack>> = []
+  for (const pack of packs) {
+    const each = closed(pack)
+    const last = chains.at(-1)
+    if (each.head !== undefined && each.head.kind !== "continues") chains.push([each])
+    else if (last !== undefined) last.push(each)
+    // A pack whose head is damaged may have been the start of what follows.
+    else if (each.head === undefined) chains.push([each])
+  }
+  return chains
+}
+
+export interface OpenChain {
+  /** The packs before the first damaged one. */
+  readonly packs: ReadonlyArray<OpenPack>
+  /** The numbers of the other packs: a damaged one, and those of its chain that come after it. */
+  readonly damaged: ReadonlyArray<number>
+  /** Why they could not be opened, if there are any. */
+  readonly damage: Damage | undefined
+}
+
+/** Unpacks at most `maxChainBytes`, or the one pack that stands alone. Never throws. */
+export const openChain = (chain: StoredChain): OpenChain => {
+  const first = chain[0]!
+  let packs: ReadonlyArray<OpenPack>
+  try {
+    packs = first.head?.kind === "alone" ? [openAlone(first, first.head)] : openWhole(chain)
+    if (packs.length === chain.length) return { packs, damaged: [], damage: undefined }
+    // No pack continues one that stands alone.
+    return cut(chain, packs, new Damage(`Pack ${chain[packs.length]!.number} continues a pack that stands alone`))
+  } catch {
+    return openOneByOne(chain)
+  }
+}
+
+const cut = (chain: StoredChain, packs: ReadonlyArray<OpenPack>, damage: Damage): OpenChain => ({
+  packs,
+  damaged: chain.slice(packs.length).map(({ number }) => number),
+  damage
+})
+
+const headOf = ({ head, number, bytes }: ClosedPack): PackHead.StoredPackHead => head ?? PackHead.read(number, bytes)
+
+/** Throws `Damage` unless the content is what was written. */
+const checked = ({ bytes, number }: ClosedPack, { end }: PackHead.StoredPackHead, content: Buffer): Buffer => {
+  if (checksumOf(number, bytes.subarray(0, end), content) === bytes.readUInt32LE(end)) return content
+  throw new Damage(`The checksum of pack ${number} differs`)
+}
+
+const compressed = ({ bytes }: ClosedPack, { end }: PackHead.StoredPackHead): Buffer =>
+  bytes.subarray(end + checksumBytes)
+
+const openAlone = (pack: ClosedPack, head: PackHead.StoredPackHead): OpenPack => {
+  const { number } = pack
+  const content = zstdDecompressSync(compressed(pack, head), { maxOutputLength: Math.max(1, head.contentLength) })
+  return { number, content: checked(pack, head, content), chainStart: number, isAlone: true }
+}
+
+/** Inflates a chain in one call. Throws if it is damaged. */
+const openWhole = (chain: StoredChain): ReadonlyArray<OpenPack> => {
+  const parts: Array<Buffer> = []
+  let length = 0
+  for (const pack of chain) {
+    const head = headOf(pack)
+    parts.push(compressed(pack, head), flushMarker)
+    length += head.contentLength
+  }
+  if (length > maxChainBytes) throw new Damage(`The chain from pack ${chain[0]!.number} has ${length} bytes`)
+  const inflated = inflateRawSync(Buffer.concat(parts), {
+    dictionary,
+    finishFlush: constants.Z_SYNC_FLUSH,
+    chunkSize: Math.max(64, length + 1),
+    maxOutputLength: length + 1
+  })
+  let at = 0
+  return chain.map((pack) => {
+    const head = headOf(pack)
+    const content = checked(pack, head, inflated.subarray(at, (at += head.contentLength)))
+    return { number: pack.number, content, chainStart: chain[0]!.number, isAlone: false }
+  })
+}
+
+/** Inflates each pack of a chain with the contents before it as the dictionary, up to the first damaged pack. */
+const openOneByOne = (chain: StoredChain): OpenChain => {
+  const packs: Array<OpenPack> = []
+  let open: Chain | undefined
+  try {
+    for (const pack of chain) {
+      const head = headOf(pack)
+      const { contentLength } = head
+      if ((open?.length ?? 0) + contentLength > maxChainBytes) throw new Damage(`Pack ${pack.number} is too long`)
+      const inflated = inflateRawSync(Buffer.concat([compressed(pack, head), flushMarker]), {
+        dictionary: open === undefined ? dictionary : dictionaryOf(open, windowBytes),
+        finishFlush: constants.Z_SYNC_FLUSH,
+        maxOutputLength: contentLength + 1
+      })
+      const content = checked(pack, head, inflated)
+      packs.push({ number: pack.number, content, chainStart: chain[0]!.number, isAlone: false })
+      open = extend(open, pack.number, content)
+    }
+    return { packs, damaged: [], damage: undefined }
+  } catch (error) {
+    return cut(chain, packs, Damage.of(error))
+  }
+}
+
+/** Opens packs of one session, in ascending order. Throws `Damage` if one cannot be opened. */
+export const open = (packs: ReadonlyArray<StoredPack>): ReadonlyArray<OpenPack> =>
+  chainsOf(packs).flatMap((chain) => {
+    const { damage, packs } = openChain(chain)
+    if (damage !== undefined) throw damage
+    return packs
+  })
 
 /** The last chain among open packs, for the next pack to continue. Undefined if the last pack stands alone. */
 export const chainOf = (packs: ReadonlyArray<OpenPack>): Chain | undefined => {

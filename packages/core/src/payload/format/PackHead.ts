@@ -1,8 +1,15 @@
-/** The head of a pack, in front of the compressed content. `Pack` documents the layout. */
+/** The head of a pack, in front of its checksum and the compressed content. `Pack` documents the layout. */
 import { ByteReader, ByteWriter, toBuffer } from "./Bytes.ts"
+import { Damage } from "./Damage.ts"
 import type { PackRange, PackRanges } from "./PackRanges.ts"
 
 const format = 1
+
+/** Ranges of other packs. More are joined. */
+export const maxRanges = 16
+
+/** Bytes of contents in a chain. */
+export const maxChainBytes = 128 * 1024
 
 /** How the content is compressed. The index is the byte in the head. */
 const kinds = ["starts", "continues", "alone"] as const
@@ -33,8 +40,8 @@ export const write = (number: number, { contentLength, kind, needs }: PackHead):
 }
 
 export interface StoredPackHead extends PackHead {
-  /** The offset of the compressed content in the pack. */
-  readonly contentStart: number
+  /** Its length. */
+  readonly end: number
 }
 
 /** Reads the head of pack `number`. */
@@ -42,25 +49,46 @@ export const read = (number: number, pack: Uint8Array): StoredPackHead => {
   const reader = new ByteReader(toBuffer(pack))
   const storedFormat = reader.byte()
   if (storedFormat !== format) {
-    throw new Error(
+    throw new Damage(
       `Unknown pack format ${storedFormat}: expected ${format}. It may have been written by a newer version`
     )
   }
   const storedKind = reader.byte()
   const kind = kinds[storedKind]
   if (kind === undefined) {
-    throw new Error(
+    throw new Damage(
       `Unknown pack compression ${storedKind}: expected 0, 1 or 2. It may have been written by a newer version`
     )
   }
   const contentLength = reader.integer()
   const needs: Array<PackRange> = []
+  const ranges = reader.integer()
+  if (ranges > maxRanges) throw new Damage(`Pack ${number} needs ${ranges} ranges of packs`)
   let previous = number
-  for (let rangesLeft = reader.integer(); rangesLeft > 0; rangesLeft--) {
+  for (let rangesLeft = ranges; rangesLeft > 0; rangesLeft--) {
     const to = previous - reader.integer() - 1
     const from = to - reader.integer() + 1
+    if (from < 1 || from > to) throw new Damage(`Pack ${number} needs packs ${from} to ${to}`)
     needs.unshift({ from, to })
     previous = from
   }
-  return { kind, contentLength, needs, contentStart: reader.at }
+  return { kind, contentLength, needs, end: reader.at }
+}
+
+/** How many bytes of a pack are enough for `contentBytesOf`. */
+export const contentBytesPrefix = 12
+
+/**
+ * Size of the content in bytes, uncompressed, from the beginning of a pack. If that is damaged, the size may be wrong, but
+ * it is not more than a pack of its kind may have.
+ */
+export const contentBytesOf = (beginning: Uint8Array): number => {
+  const reader = new ByteReader(toBuffer(beginning), 1)
+  try {
+    const kind = reader.byte()
+    const contentLength = reader.integer()
+    return kinds[kind] === "alone" ? contentLength : Math.min(contentLength, maxChainBytes)
+  } catch {
+    return 0
+  }
 }

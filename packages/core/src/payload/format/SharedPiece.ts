@@ -2,12 +2,17 @@
  * Large texts that a project stores once for all of its sessions, named by the SHA-256 of their UTF-8. A stored piece is one
  * byte for the compression, followed by the compressed text. 1: raw deflate with the preset `dictionary`. 2: a zstd frame.
  */
+import { hash } from "node:crypto"
 import { deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { toBuffer } from "./Bytes.ts"
+import { Damage } from "./Damage.ts"
 import { dictionary } from "./Dictionary.ts"
 
 const deflated = 1
 const zstd = 2
+
+/** The largest buffer that Node makes on every platform. */
+const maxTextBytes = 2 ** 31 - 1
 
 /** From this size on, zstd is faster than deflate and compresses as well. */
 const zstdFromBytes = 8 * 1024
@@ -30,16 +35,24 @@ export const make = (sha256: Buffer, text: Buffer): SharedPiece => {
   return { sha256, size: text.length, bytes: () => (bytes ??= compress(text)) }
 }
 
-export const textOf = (stored: Uint8Array): Buffer => {
+/** Throws `Damage` if it cannot be decompressed to at most `maxBytes`. */
+export const textOf = (stored: Uint8Array, maxBytes = maxTextBytes): Buffer => {
   const bytes = toBuffer(stored)
-  switch (bytes[0]) {
-    case deflated:
-      return inflateRawSync(bytes.subarray(1), { dictionary })
-    case zstd:
-      return zstdDecompressSync(bytes.subarray(1))
-    default:
-      throw new Error(
-        `Unknown shared piece format ${bytes[0]}: expected ${deflated} or ${zstd}. It may have been written by a newer version`
-      )
+  const options = { maxOutputLength: Math.max(1, maxBytes) }
+  try {
+    switch (bytes[0]) {
+      case deflated:
+        return inflateRawSync(bytes.subarray(1), { ...options, dictionary })
+      case zstd:
+        return zstdDecompressSync(bytes.subarray(1), options)
+    }
+  } catch (error) {
+    throw Damage.of(error)
   }
+  throw new Damage(
+    `Unknown shared piece format ${bytes[0]}: expected ${deflated} or ${zstd}. It may have been written by a newer version`
+  )
 }
+
+/** Whether a text is the one that the piece is named after. */
+export const isNamed = (sha256: Uint8Array, text: Buffer): boolean => hash("sha256", text, "buffer").equals(sha256)

@@ -1,0 +1,31 @@
+/**
+ * Checksums of an event, stored in its row. A read compares them, so that damage is answered with an error and never with other
+ * bytes. They find accidents, not forgery.
+ */
+import { DateTime } from "effect"
+import { crc32 } from "node:zlib"
+import { EventSummary } from "../../domain/Event.ts"
+import type { ProjectId } from "../../domain/Project.ts"
+
+/** CRC-32 as signed integers, which a database stores in four bytes. */
+export interface EventChecksums {
+  /** Of `inputs` followed by `output`, as sent. */
+  readonly texts: number
+  /** Of the summary and the project. */
+  readonly summary: number
+}
+
+export const ofTexts = (inputs: Uint8Array, output: Uint8Array): number => crc32(output, crc32(inputs)) | 0
+
+/** Sorted: the order of the fields in the class may change. */
+const fields = (Object.keys(EventSummary.fields) as Array<keyof EventSummary>).sort()
+
+/** Leaves out fields that are null, so that a new nullable field does not change the checksums of earlier events. */
+export const ofSummary = (project: ProjectId, summary: EventSummary): number => {
+  const values: Array<unknown> = [project]
+  for (const field of fields) {
+    const value = summary[field]
+    if (value !== null) values.push(field, DateTime.isDateTime(value) ? value.epochMilliseconds : value)
+  }
+  return crc32(JSON.stringify(values)) | 0
+}
