@@ -42,7 +42,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "read",
       "read assembles stored events; it must not import record.",
-      ...["domain", "payload/format", "payload", "Storage.ts", "sessions"]
+      ...["telemetry", "domain", "payload/format", "payload", "Storage.ts", "sessions"]
     ),
     room(
       "erase",

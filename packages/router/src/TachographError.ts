@@ -7,6 +7,7 @@ import type { Answer } from "./response/Answer.ts"
 export type TachographErrorType =
   | "agent-not-found"
   | "agent-version-not-found"
+  | "event-damaged"
   | "event-not-found"
   | "fingerprint-not-found"
   | "idempotency-key-reused"

@@ -1,4 +1,4 @@
-import { EventId, MemoryStorage, Retention, SessionId, SessionCacheBytes, Storage } from "@tachograph/core"
+import { MemoryStorage, Retention, SessionCacheBytes, Storage } from "@tachograph/core"
 import { sqlite } from "@tachograph/storage-sqlite"
 import { HttpClient } from "@tachograph/testkit"
 import { Effect, Layer, Logger } from "effect"
@@ -186,13 +186,12 @@ describe("createTachograph", () => {
       Effect.map(Storage, (storage) =>
         Storage.of({
           ...storage,
-          listEvents: () =>
-            Effect.succeed([{ session: SessionId.make("s"), id: EventId.make(crypto.randomUUID()) } as never])
+          usage: () => Effect.succeed({ events: "many" } as never)
         })
       )
     ).pipe(Layer.provide(MemoryStorage.layer), Layer.provideMerge(Logger.layer([])))
     const tachograph = await createTachograph({ storage: broken, apiKeys: [key] })
-    const { body, status } = await HttpClient.make(tachograph.fetch, key).get("/api/v1/events")
+    const { body, status } = await HttpClient.make(tachograph.fetch, key).get("/api/v1/storage")
     expect([status, body.type]).toEqual([500, "internal"])
     await tachograph.close()
   })

@@ -68,7 +68,7 @@ it("appends in one statement if the session, the agent and the people exist", ()
         oneStatement
       )
       const page = yield* storage.listEvents(project, { order: "asc", limit: 100 })
-      expect(page.slice(3, 7)).toEqual(simple.map(({ summary }) => summary))
+      expect(page.slice(3, 7).map((each) => each.summary)).toEqual(simple.map(({ summary }) => summary))
       expect(page).toHaveLength(14)
       const packs = yield* storage.readPacks(project, 1, [{ from: 1, to: 100 }])
       expect(packs.map(({ bytes, number }) => [number, Array.from(bytes)])).toEqual(
@@ -107,7 +107,7 @@ it("creates an erased person again", () =>
       expect(yield* storage.deletePerson(project, person)).toBe(true)
       expect(yield* outcomeOf(Samples.append(storage, [event(3)]))).toEqual(transaction)
       const page = yield* storage.listEvents(project, { order: "asc", limit: 100, person })
-      expect(page).toEqual([event(3).summary])
+      expect(page.map((each) => each.summary)).toEqual([event(3).summary])
     })
   ))
 

@@ -67,7 +67,8 @@ describe("SQLite, after an erasure", () => {
           events: before.events - after.events,
           sessions: before.sessions - after.sessions,
           pieces: pieces - found.pieces,
-          bytes: before.bytes - after.bytes
+          bytes: before.bytes - after.bytes,
+          damaged: 0
         })
         const recorder = yield* Recorder
         for (const [index, call] of calls.entries()) {

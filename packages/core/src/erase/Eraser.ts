@@ -93,6 +93,7 @@ const make = (storage: Storage["Service"], sweptSessions: SweptSessions["Service
     for (;;) {
       const erased = yield* throttle(storage.deleteEmptySession(project, session, packsPerDeletion))
       if (erased === undefined) return { receipt, isDeleted: false }
+      sweptSessions.announce(project, session)
       receipt = addReceipts(receipt, receiptOf(erased))
       if (erased.session) return { receipt, isDeleted: true }
     }

@@ -7,7 +7,7 @@ import { type Idempotency, type IdempotencyKey, idempotencyKeyTtl } from "../dom
 import * as JsonText from "../domain/JsonText.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
-import type { EventChecksums } from "../payload/format/Checksum.ts"
+import type { EventChecksums } from "../domain/EventChecksums.ts"
 import type { StorageUsage } from "../domain/StorageUsage.ts"
 import { MemorySession } from "./MemorySession.ts"
 import type { AppendEvent, Erasable, ErasedAtLast, EventQuery, TakenKey } from "../Storage.ts"

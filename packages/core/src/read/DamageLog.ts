@@ -8,8 +8,8 @@ const maxRemembered = 10_000
 
 const remembered = new Set<EventId>()
 
-const damagedReads = Metric.counter("tachograph_damaged_reads", {
-  description: "Reads that found an event damaged.",
+const damagedReads = Metric.counter("tachograph_damaged_reads_total", {
+  description: "Reads that found an event damaged",
   incremental: true
 })
 

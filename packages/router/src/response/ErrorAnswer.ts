@@ -12,6 +12,8 @@ interface ExpectedError {
   readonly _tag: string
   /** Of a validation error only. */
   readonly detail?: ReadonlyArray<ErrorDetail>
+  /** Of a damaged event only. */
+  readonly eventId?: string
   readonly constructor: { readonly ast?: { readonly annotations?: { readonly httpApiStatus?: number } } }
 }
 
@@ -22,7 +24,8 @@ const statusOf = (error: unknown): number | undefined =>
 export const of = (error: unknown): Answer.Answer | undefined => {
   const status = statusOf(error)
   if (status === undefined) return undefined
-  const { _tag: type, detail } = error as ExpectedError
+  const { _tag: type, detail, eventId } = error as ExpectedError
+  if (eventId !== undefined) return Answer.refuse(status, type, {}, { event_id: eventId })
   if (detail === undefined) return Answer.refuse(status, type)
   return { ...Answer.json(JSON.stringify({ detail })), status, refusal: { type, detail } }
 }

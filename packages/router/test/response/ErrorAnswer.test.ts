@@ -26,7 +26,9 @@ const logged = async <A>(effect: Effect.Effect<A>) => {
 const unavailable = (message: string) => Effect.fail(new Errors.StorageUnavailable({ cause: new Error(message) }))
 
 describe("ErrorAnswer.of", () => {
-  const classes = { ...Errors, ForbiddenError, PayloadTooLargeError } as unknown as Readonly<
+  // A damaged event has another field.
+  const { EventDamaged, ...errors } = Errors
+  const classes = { ...errors, ForbiddenError, PayloadTooLargeError } as unknown as Readonly<
     Record<string, new (fields: object) => { readonly _tag: string }>
   >
   const documented: Readonly<Record<string, number>> = {
@@ -48,6 +50,11 @@ describe("ErrorAnswer.of", () => {
     const answers = Object.values(classes).map((Class) => ErrorAnswer.of(new Class({ cause: new Error("secret") })))
     expect(Object.fromEntries(answers.map((answer) => [answer!.refusal!.type, answer!.status]))).toEqual(documented)
     for (const answer of answers) expect(JSON.parse(String(answer!.body))).toEqual({ type: answer!.refusal!.type })
+  })
+
+  it("says which event is damaged", () => {
+    const answer = ErrorAnswer.of(new EventDamaged({ eventId: "e" }))
+    expect([answer?.status, String(answer?.body)]).toEqual([500, '{"type":"event-damaged","event_id":"e"}'])
   })
 
   it("answers a validation failure with its detail", () => {

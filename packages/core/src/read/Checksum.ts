@@ -1,19 +1,11 @@
 /**
- * Checksums of an event, stored in its row. A read compares them, so that damage is answered with an error and never with other
- * bytes. They find accidents, not forgery.
+ * The checksums of an event. A read compares them, so that damage is answered with an error and never with other bytes. They
+ * find accidents, not forgery.
  */
 import { DateTime } from "effect"
 import { crc32 } from "node:zlib"
-import { EventSummary } from "../../domain/Event.ts"
-import type { ProjectId } from "../../domain/Project.ts"
-
-/** CRC-32 as signed integers, which a database stores in four bytes. */
-export interface EventChecksums {
-  /** Of `inputs` followed by `output`, as sent. */
-  readonly texts: number
-  /** Of the summary and the project. */
-  readonly summary: number
-}
+import { EventSummary } from "../domain/Event.ts"
+import type { ProjectId } from "../domain/Project.ts"
 
 export const ofTexts = (inputs: Uint8Array, output: Uint8Array): number => crc32(output, crc32(inputs)) | 0
 
