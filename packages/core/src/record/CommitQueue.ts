@@ -4,8 +4,12 @@
 interface Queued {
   /** The session; jobs with the same key are never in two batches at once. */
   readonly key: string
+  readonly event: { readonly project: string }
   readonly bytes: number
 }
+
+/** Projects in a batch. A storage appends the events of each project in statements of their own, which take time on a network. */
+const maxProjects = 16
 
 export class CommitQueue<Job extends Queued> {
   readonly #maxBatch: { readonly events: number; readonly bytes: number }
@@ -38,12 +42,18 @@ export class CommitQueue<Job extends Queued> {
     const batch: Array<Job> = []
     const left: Array<Job> = []
     const skipped = new Set<string>()
+    const projects = new Set<string>()
     let bytes = 0
     for (const job of this.#jobs) {
+      const { project } = job.event
       const fits =
-        batch.length === 0 || (batch.length < this.#maxBatch.events && bytes + job.bytes <= this.#maxBatch.bytes)
+        batch.length === 0 ||
+        (batch.length < this.#maxBatch.events &&
+          bytes + job.bytes <= this.#maxBatch.bytes &&
+          (projects.size < maxProjects || projects.has(project)))
       if (fits && !this.#busy.has(job.key) && !skipped.has(job.key)) {
         batch.push(job)
+        projects.add(project)
         bytes += job.bytes
       } else {
         // Later jobs of this session stay behind it.

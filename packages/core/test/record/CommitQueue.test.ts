@@ -3,14 +3,17 @@ import { CommitQueue } from "../../src/record/CommitQueue.ts"
 
 interface Job {
   readonly key: string
+  readonly event: { readonly project: string }
   readonly bytes: number
   readonly n: number
 }
 
+const event = { project: "default" }
+
 /** Jobs of these sessions, 10 bytes each, numbered in order. */
 const queueOf = (sessions: string, maxBatch = { events: 100, bytes: 1_000 }) => {
   const queue = new CommitQueue<Job>(maxBatch)
-  for (const [n, key] of Array.from(sessions).entries()) queue.push({ key, bytes: 10, n })
+  for (const [n, key] of Array.from(sessions).entries()) queue.push({ event, key, bytes: 10, n })
   return queue
 }
 
@@ -21,7 +24,7 @@ describe("CommitQueue", () => {
     const queue = queueOf("aba")
     const first = queue.takeBatch()
     expect(numbers(first)).toEqual([0, 1, 2])
-    for (const [n, key] of ["a", "c", "a"].entries()) queue.push({ key, bytes: 10, n: 3 + n })
+    for (const [n, key] of ["a", "c", "a"].entries()) queue.push({ event, key, bytes: 10, n: 3 + n })
     expect(numbers(queue.takeBatch())).toEqual([4])
     expect(queue.takeBatch()).toEqual([])
     queue.release(first)
@@ -39,12 +42,25 @@ describe("CommitQueue", () => {
 
   it("bounds a batch in bytes, and takes no later event of a session past one that did not fit", () => {
     const queue = new CommitQueue<Job>({ events: 100, bytes: 25 })
-    queue.push({ key: "a", bytes: 10, n: 0 })
-    queue.push({ key: "b", bytes: 20, n: 1 })
-    queue.push({ key: "b", bytes: 1, n: 2 })
-    queue.push({ key: "c", bytes: 10, n: 3 })
+    queue.push({ event, key: "a", bytes: 10, n: 0 })
+    queue.push({ event, key: "b", bytes: 20, n: 1 })
+    queue.push({ event, key: "b", bytes: 1, n: 2 })
+    queue.push({ event, key: "c", bytes: 10, n: 3 })
     expect(numbers(queue.takeBatch())).toEqual([0, 3])
     expect(numbers(queue.takeBatch())).toEqual([1, 2])
+  })
+
+  it("bounds a batch in projects", () => {
+    const queue = new CommitQueue<Job>({ events: 100, bytes: 1_000 })
+    for (let n = 0; n < 40; n++) {
+      const project = `p${n % 17}`
+      queue.push({ key: `${project} ${n}`, event: { project }, bytes: 1, n })
+    }
+    const of = (project: number) => [project, project + 17, project + 34].filter((n) => n < 40)
+    const batch = queue.takeBatch()
+    expect(new Set(batch.map((job) => job.event.project)).size).toBe(16)
+    expect(numbers(queue.takeBatch())).toEqual(of(16))
+    expect(queue.size).toBe(0)
   })
 
   it("takes one event alone, whatever its size", () => {
@@ -60,7 +76,7 @@ describe("CommitQueue", () => {
   it("does not count a job as ready while its session is in a batch", () => {
     const queue = queueOf("a")
     const batch = queue.takeBatch()
-    queue.push({ key: "a", bytes: 10, n: 1 })
+    queue.push({ event, key: "a", bytes: 10, n: 1 })
     expect(queue.hasReady(() => true)).toBe(false)
     queue.release(batch)
     expect(queue.hasReady(() => true)).toBe(true)
