@@ -29,7 +29,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   /** Appends events of one project, in a transaction. Returns the sessions that conflict, or the number of each event's session. */
   const appendIn = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
     const summaries = events.map(({ summary }) => summary)
-    const project = { project_id }
     const people = new Map(
       summaries.flatMap(({ person, receivedAt }) =>
         person === null ? [] : [[person, { properties: "{}", created_at: receivedAt.epochMilliseconds }] as const]
@@ -43,10 +42,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }
     // Reads first, then locks the project's row (agents, people, sessions) and after it the agents' rows (versions).
     const foundVersions = yield* agentVersions.find(project_id, summaries)
-    const foundPeople = yield* NumberedNames.find(sql, NumberedNames.people, project, Array.from(people.keys()))
+    const foundPeople = yield* NumberedNames.find(sql, NumberedNames.people, project_id, Array.from(people.keys()))
     const createdAgents = yield* agentVersions.createAgents(project_id, summaries, foundVersions)
-    const personNumbers = yield* NumberedNames.ensure(sql, NumberedNames.people, project, people, foundPeople)
-    const created = yield* NumberedNames.ensure(sql, NumberedNames.sessions, project, newSessions)
+    const personNumbers = yield* NumberedNames.ensure(sql, NumberedNames.people, project_id, people, foundPeople)
+    const created = yield* NumberedNames.ensure(sql, NumberedNames.sessions, project_id, newSessions)
     const sessionNumbers = new Map([...expected, ...created])
     const versions = yield* agentVersions.createVersions(createdAgents)
 

@@ -63,7 +63,7 @@ const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.Agen
     // Locks in the order of every transaction: people, sessions by their numbers, usage.
     const areAllUpdated = sql`(SELECT count(*) FROM updated) = ${increments.length}`
     const updated =
-      yield* sql`WITH person AS MATERIALIZED (${NumberedNames.select(sql, NumberedNames.people, { project_id }, people)}
+      yield* sql`WITH person AS MATERIALIZED (${NumberedNames.select(sql, NumberedNames.people, project_id, people)}
       ), increment ${incrementColumns.names} AS (${incrementColumns.of(increments)}
       ), locked AS MATERIALIZED (
         SELECT increment.*,

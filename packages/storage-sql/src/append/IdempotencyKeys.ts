@@ -11,6 +11,7 @@ import {
 import { DateTime, Effect, Result } from "effect"
 import { Hex } from "effect/encoding"
 import type { SqlClient } from "effect/sql"
+import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
@@ -48,6 +49,20 @@ export const make = (sql: SqlClient.SqlClient) => {
     return events.filter(({ idempotency }) => !names.has(idempotency.key))
   })
 
+  /**
+   * Deletes expired keys, and keys without an event (from a partial restore), which would block their events for ever. Locks
+   * them in their order first.
+   */
+  const deleteInvalid = (project_id: number, names: ReadonlyArray<string>, before: UuidColumn.StoredId) =>
+    sql`WITH invalid AS MATERIALIZED (
+        SELECT idempotency_key FROM idempotency_keys WHERE project_id = ${project_id}
+          AND ${BulkValues.isAmong(sql, "idempotency_key", "varchar", names)}
+          AND (event_id < ${before} OR NOT EXISTS (SELECT 1 FROM events e
+            WHERE e.project_id = idempotency_keys.project_id AND e.event_id = idempotency_keys.event_id))
+        ORDER BY idempotency_key ${Locks.update(sql)})
+      DELETE FROM idempotency_keys WHERE project_id = ${project_id}
+        AND idempotency_key IN (SELECT idempotency_key FROM invalid)`
+
   /** Skips keys that another transaction has locked. */
   const deleteExpired = (project_id: number, before: UuidColumn.StoredId, limit: number) =>
     sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id} AND idempotency_key IN (
@@ -69,12 +84,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     let left: ReadonlyArray<KeyedEvent> = yield* insert(project_id, keyed)
     while (left.length > 0) {
       const names = left.map(({ idempotency }) => idempotency.key)
-      for (const name of names) {
-        // Deletes an expired key, and one without an event (a partial restore), which would block its events for ever.
-        yield* sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id} AND idempotency_key = ${name}
-          AND (event_id < ${before} OR NOT EXISTS (SELECT 1 FROM events e
-            WHERE e.project_id = idempotency_keys.project_id AND e.event_id = idempotency_keys.event_id))`
-      }
+      yield* deleteInvalid(project_id, names, before)
       const rows = yield* sql<TakenRow>`SELECT k.idempotency_key, k.body_hash, k.event_id, e.received_at
         FROM idempotency_keys k JOIN events e ON e.project_id = k.project_id AND e.event_id = k.event_id
         WHERE k.project_id = ${project_id} AND ${sql.in("k.idempotency_key", names)}`

@@ -3,6 +3,7 @@ import { type Erasable, Errors, type PersonId, type ProjectId } from "@tachograp
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as IdempotencyKeys from "../append/IdempotencyKeys.ts"
+import * as BulkValues from "../dialect/BulkValues.ts"
 import * as IndexHint from "../dialect/IndexHint.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
@@ -15,6 +16,8 @@ const indexFor = (which: Erasable): IndexHint.EventIndex | undefined => {
   return "session" in which ? "events_by_session" : undefined
 }
 
+const packTypes = { session_number: "integer", pack_number: "integer" } as const satisfies BulkValues.Types
+
 /** Every transaction that deletes something runs `requestScrub`. */
 export const make = (
   sql: SqlClient.SqlClient,
@@ -24,6 +27,7 @@ export const make = (
   const toStored = UuidColumn.encoder(sql)
   const usage = Usage.make(sql, projects)
   const keys = IdempotencyKeys.make(sql)
+  const packColumns = BulkValues.make(sql, BulkValues.named(packTypes))
 
   const isErasable = (project_id: number, which: Erasable): Statement.Fragment => {
     if ("person" in which) {
@@ -52,24 +56,24 @@ export const make = (
     yield* sql`UPDATE sessions SET pending_sweep = abs(pending_sweep) + 1 WHERE ${isOfSessions}`
 
     const erased = yield* sql<{
-      session_number: Integer
-      agent_number: Integer
-      pack_number: Integer
+      session_number: number
+      agent_number: number
+      pack_number: number
       sent_bytes: Integer
     }>`DELETE FROM events
       WHERE project_id = ${project_id} AND ${sql.in("event_id", ids)}
       RETURNING session_number, agent_number, pack_number, inputs_bytes + output_bytes AS sent_bytes`
     const tally = new Usage.Tally()
     for (const row of erased) {
-      tally.add(Number(row.session_number), Number(row.agent_number), {
+      tally.add(row.session_number, row.agent_number, {
         entries: -1,
         sent_bytes: -Number(row.sent_bytes)
       })
     }
-    for (const [session, rows] of Map.groupBy(erased, (row) => Number(row.session_number))) {
-      const numbers = rows.map(({ pack_number }) => Number(pack_number))
-      yield* sql`UPDATE packs SET kept = 0
-        WHERE project_id = ${project_id} AND session_number = ${session} AND ${sql.in("pack_number", numbers)}`
+    for (const rows of BulkValues.chunks(erased)) {
+      yield* sql`WITH erased ${packColumns.names} AS (${packColumns.of(rows)})
+        UPDATE packs SET kept = 0 FROM erased WHERE packs.project_id = ${project_id}
+          AND packs.session_number = erased.session_number AND packs.pack_number = erased.pack_number`
     }
     yield* usage.add(project_id, tally)
     return { candidates: candidates.length, events: erased.length }

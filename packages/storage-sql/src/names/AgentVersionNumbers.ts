@@ -3,6 +3,7 @@ import type { EventSummary } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as Locks from "../dialect/Locks.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 
 type Named = Pick<EventSummary, "agent" | "agentVersion" | "receivedAt">
@@ -76,7 +77,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         : yield* NumberedNames.ensure(
             sql,
             NumberedNames.agents,
-            { project_id },
+            project_id,
             new Map(
               Array.from(missing.values(), (each) => [each.agent, { description: `""`, ...times(each) }] as const)
             )
@@ -91,16 +92,17 @@ export const make = (sql: SqlClient.SqlClient) => {
     missing,
     project_id
   }: Effect.Success<ReturnType<typeof createAgents>>) {
-    for (const [agent, agent_number] of Array.from(agents).sort(([, a], [, b]) => a - b)) {
-      const named = missing.filter((each) => each.agent === agent)
-      const versions = yield* NumberedNames.ensure(
-        sql,
-        NumberedNames.agentVersions,
-        { project_id, agent_number },
-        new Map(named.map((each) => [each.agentVersion, times(each)] as const))
-      )
-      for (const each of named) {
-        found.set(keyOf(each), { agent_number, agent_version_number: versions.get(each.agentVersion)! })
+    if (missing.length > 0) {
+      const wanted = missing.map((each) => ({
+        agent_number: agents.get(each.agent)!,
+        agent_version_name: each.agentVersion,
+        description: null,
+        ...times(each)
+      }))
+      const numbers = yield* ensure(sql, project_id, wanted)
+      for (const [index, each] of missing.entries()) {
+        const { agent_number } = wanted[index]!
+        found.set(keyOf(each), { agent_number, agent_version_number: numbers[index]! })
       }
     }
     return (named: Named): Numbers => found.get(keyOf(named))!
@@ -115,3 +117,75 @@ const distinct = <Key extends "agent" | "agentVersion">(named: ReadonlyArray<Nam
   Array.from(new Set(named.map((each) => each[key])))
 
 const times = ({ receivedAt }: Named) => ({ created_at: receivedAt.epochMilliseconds })
+
+const wantedTypes = { agent_number: "integer", agent_version_name: "varchar" } as const satisfies BulkValues.Types
+
+const versionTypes = {
+  project_id: "integer",
+  agent_number: "integer",
+  agent_version_number: "integer",
+  agent_version_name: "varchar",
+  created_at: "bigint",
+  description: "varchar"
+} as const satisfies BulkValues.Types
+
+const counterTypes = { agent_number: "integer", versions: "integer" } as const satisfies BulkValues.Types
+
+export interface WantedVersion {
+  readonly agent_number: number
+  readonly agent_version_name: string
+  readonly created_at: number
+  /** As JSON text. */
+  readonly description: string | null
+}
+
+/**
+ * The numbers of versions of existing agents, without repetitions; creates those that do not exist. Call it in a transaction,
+ * after all calls that lock the project's row. Locks the agents' rows in their order. Takes four statements for any number of
+ * agents.
+ */
+export const ensure = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  project_id: number,
+  wanted: ReadonlyArray<WantedVersion>
+) {
+  const wantedColumns = BulkValues.make(sql, BulkValues.named(wantedTypes))
+  const versionColumns = BulkValues.make(sql, BulkValues.named(versionTypes))
+  const counterColumns = BulkValues.make(sql, BulkValues.named(counterTypes))
+  const agentNumbers = Array.from(new Set(wanted.map(({ agent_number }) => agent_number)))
+
+  // The lookup after the locks sees versions that other transactions committed before the locks were granted.
+  const agents = yield* sql<{ agent_number: number; versions: number }>`SELECT agent_number, versions FROM agents
+    WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "agent_number", "integer", agentNumbers)}
+    ORDER BY agent_number ${Locks.update(sql)}`
+  const numbers = new Map<string, number>()
+  for (const row of yield* sql<Numbers & { readonly agent_version_name: string }>`
+    WITH wanted ${wantedColumns.names} AS (${wantedColumns.of(wanted)})
+    SELECT v.agent_number, v.agent_version_name, v.agent_version_number FROM wanted JOIN agent_versions v
+      ON v.project_id = ${project_id} AND v.agent_number = wanted.agent_number
+        AND v.agent_version_name = wanted.agent_version_name`) {
+    numbers.set(nameOf(row), row.agent_version_number)
+  }
+
+  const counters = new Map(agents.map(({ agent_number, versions }) => [agent_number, versions]))
+  const created = wanted
+    .filter((each) => !numbers.has(nameOf(each)))
+    .sort((a, b) => (a.agent_version_name < b.agent_version_name ? -1 : 1))
+    .map((each) => {
+      const agent_version_number = counters.get(each.agent_number)! + 1
+      counters.set(each.agent_number, agent_version_number)
+      numbers.set(nameOf(each), agent_version_number)
+      return { ...each, project_id, agent_version_number }
+    })
+  if (created.length > 0) {
+    const changed = Array.from(counters, ([agent_number, versions]) => ({ agent_number, versions }))
+    yield* sql`INSERT INTO agent_versions ${versionColumns.names} ${versionColumns.of(created)}`
+    yield* sql`WITH counted ${counterColumns.names} AS (${counterColumns.of(changed)})
+      UPDATE agents SET versions = counted.versions FROM counted
+      WHERE agents.project_id = ${project_id} AND agents.agent_number = counted.agent_number`
+  }
+  return wanted.map((each) => numbers.get(nameOf(each))!)
+})
+
+const nameOf = ({ agent_number, agent_version_name }: Pick<WantedVersion, "agent_number" | "agent_version_name">) =>
+  `${agent_number} ${agent_version_name}`

@@ -1,9 +1,10 @@
 /**
- * Names numbered from 1 within a parent, without gaps: agents, people and sessions in their project, versions in their
- * agent. The parent's row holds the counter; its lock serializes creation.
+ * Names numbered from 1 within a project, without gaps: agents, people and sessions. The project's row holds the counters;
+ * its lock serializes creation. `AgentVersionNumbers` does the same for versions within their agents.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as RowsByName from "../dialect/RowsByName.ts"
 
@@ -13,7 +14,7 @@ interface Kind {
   readonly name: string
   /** The column of the number. */
   readonly number: string
-  readonly parent: string
+  /** The column of `projects` that counts them. */
   readonly counter: string
   /** Rows can be deleted, so the ones in use are locked until the transaction ends. */
   readonly isDeletable?: true
@@ -23,14 +24,12 @@ export const agents: Kind = {
   table: "agents",
   name: "agent_name",
   number: "agent_number",
-  parent: "projects",
   counter: "agents"
 }
 export const people: Kind = {
   table: "people",
   name: "person_id",
   number: "person_number",
-  parent: "projects",
   counter: "people",
   isDeletable: true
 }
@@ -38,21 +37,9 @@ export const sessions: Kind = {
   table: "sessions",
   name: "session_id",
   number: "session_number",
-  parent: "projects",
   counter: "sessions"
 }
-export const agentVersions: Kind = {
-  table: "agent_versions",
-  name: "agent_version_name",
-  number: "agent_version_number",
-  parent: "agents",
-  counter: "versions"
-}
-
-/** The parent's primary key, as columns and values. */
-export type ParentKey = { readonly project_id: number; readonly agent_number?: number }
-
-/** The other columns of a new row, besides its key, name and number. */
+/** The other columns of a new row, besides its project, name and number. */
 export type Columns = Readonly<Record<string, unknown>>
 
 interface NumberedName {
@@ -61,13 +48,13 @@ interface NumberedName {
 }
 
 /** Names and numbers of those names that exist. */
-export const select = (sql: SqlClient.SqlClient, kind: Kind, key: ParentKey, names: ReadonlyArray<string>) =>
+export const select = (sql: SqlClient.SqlClient, kind: Kind, project_id: number, names: ReadonlyArray<string>) =>
   RowsByName.select<NumberedName>(
     sql,
     {
       table: kind.table,
       columns: sql`${sql(kind.name)} AS name, ${sql(kind.number)} AS number`,
-      isOfParent: isOfParent(sql, key),
+      isOfParent: sql`project_id = ${project_id}`,
       name: kind.name,
       lock: kind.isDeletable ? Locks.keyShare(sql) : sql.literal("")
     },
@@ -78,50 +65,48 @@ export const select = (sql: SqlClient.SqlClient, kind: Kind, key: ParentKey, nam
 export const find = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: Kind,
-  key: ParentKey,
+  project_id: number,
   names: ReadonlyArray<string>
 ) {
   if (names.length === 0) return new Map<string, number>()
-  const rows = yield* select(sql, kind, key, names)
+  const rows = yield* select(sql, kind, project_id, names)
   return new Map(rows.map(({ name, number }) => [name, Number(number)] as const))
 })
 
-const isOfParent = (sql: SqlClient.SqlClient, key: ParentKey) =>
-  sql.and(Object.entries(key).map(([column, value]) => sql`${sql(column)} = ${value}`))
-
 /**
- * The numbers of all `wanted` names; creates those that do not exist. Call it in a transaction. To avoid deadlocks, calls
- * that lock the project's row come first, then those that lock agents' rows, in the order of the agents' numbers.
+ * The numbers of all `wanted` names; creates those that do not exist. Call it in a transaction. It locks the project's row,
+ * so to avoid deadlocks it comes before what locks agents' rows.
  */
 export const ensure = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: Kind,
-  key: ParentKey,
+  project_id: number,
   wanted: ReadonlyMap<string, Columns>,
   found?: ReadonlyMap<string, number>
 ) {
-  const numbers = new Map(found ?? (yield* find(sql, kind, key, Array.from(wanted.keys()))))
+  const numbers = new Map(found ?? (yield* find(sql, kind, project_id, Array.from(wanted.keys()))))
   const missing = () => Array.from(wanted.keys()).filter((name) => !numbers.has(name))
   if (missing().length === 0) return numbers
 
   // The update locks the row. The lookup after it sees names that other transactions committed before the lock was granted.
-  const isParent = isOfParent(sql, key)
-  const [parent] = yield* sql<{ counter: number }>`
-    UPDATE ${sql(kind.parent)} SET ${sql(kind.counter)} = ${sql(kind.counter)} WHERE ${isParent}
+  const [project] = yield* sql<{ counter: number }>`
+    UPDATE projects SET ${sql(kind.counter)} = ${sql(kind.counter)} WHERE project_id = ${project_id}
     RETURNING ${sql(kind.counter)} AS counter`
-  for (const [name, number] of yield* find(sql, kind, key, missing())) numbers.set(name, number)
+  for (const [name, number] of yield* find(sql, kind, project_id, missing())) numbers.set(name, number)
   const created = missing().sort()
   if (created.length === 0) return numbers
 
-  let counter = Number(parent!.counter)
+  let counter = Number(project!.counter)
   for (const name of created) numbers.set(name, ++counter)
   const row = (name: string): Columns => ({
-    ...key,
+    project_id,
     [kind.number]: numbers.get(name),
     [kind.name]: name,
     ...wanted.get(name)
   })
-  yield* sql`INSERT INTO ${sql(kind.table)} ${sql.insert([row(created[0]!), ...created.slice(1).map(row)])}`
-  yield* sql`UPDATE ${sql(kind.parent)} SET ${sql(kind.counter)} = ${counter} WHERE ${isParent}`
+  for (const [first = "", ...others] of BulkValues.chunks(created)) {
+    yield* sql`INSERT INTO ${sql(kind.table)} ${sql.insert([row(first), ...others.map(row)])}`
+  }
+  yield* sql`UPDATE projects SET ${sql(kind.counter)} = ${counter} WHERE project_id = ${project_id}`
   return numbers
 })

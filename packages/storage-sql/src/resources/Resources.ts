@@ -14,6 +14,7 @@ import {
 import { type DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
+import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import type * as Projects from "../names/Projects.ts"
 import {
@@ -68,17 +69,17 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       description: JSON.stringify(agent.description),
       created_at: agent.createdAt.epochMilliseconds
     }
-    yield* create(NumberedNames.agents, { project_id }, agent.name, columns)
+    yield* create(NumberedNames.agents, project_id, agent.name, columns)
     return (yield* findAgent(project_id, agent.name))!
   })
 
   /** Runs its own transaction. */
   const create = (
     kind: (typeof NumberedNames)["agents"],
-    key: NumberedNames.ParentKey,
+    project_id: number,
     name: string,
     columns: Readonly<Record<string, unknown>>
-  ) => sql.withTransaction(NumberedNames.ensure(sql, kind, key, new Map([[name, columns]])))
+  ) => sql.withTransaction(NumberedNames.ensure(sql, kind, project_id, new Map([[name, columns]])))
 
   const findAgentVersion = Effect.fnUntraced(function* (project: number, agent: Agent, name: AgentVersionName) {
     const [row] = yield* sql<AgentVersionRow>`
@@ -106,12 +107,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const project_id = yield* projects.findOrCreate(project)
     const existing = yield* findAgentVersion(project_id, agent, version.name)
     if (existing !== undefined) return existing
-    const columns = {
+    const wanted = {
+      agent_number: agent.number,
+      agent_version_name: version.name,
       description: version.description === null ? null : JSON.stringify(version.description),
       created_at: version.createdAt.epochMilliseconds
     }
-    const key = { project_id, agent_number: agent.number }
-    yield* create(NumberedNames.agentVersions, key, version.name, columns)
+    yield* sql.withTransaction(AgentVersionNumbers.ensure(sql, project_id, [wanted]))
     return (yield* findAgentVersion(project_id, agent, version.name))!
   })
 
@@ -132,7 +134,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const existing = yield* findPerson(project_id, person.id)
     if (existing !== undefined) return existing
     const columns = { properties: person.properties, created_at: person.createdAt.epochMilliseconds }
-    yield* create(NumberedNames.people, { project_id }, person.id, columns)
+    yield* create(NumberedNames.people, project_id, person.id, columns)
     return (yield* findPerson(project_id, person.id))!
   })
 
