@@ -3,7 +3,7 @@ import { expect, it } from "vitest"
 import { postgres, PostgresStorage } from "../src/index.ts"
 import { freshSchema } from "./FreshSchema.ts"
 
-StorageSuite.run("Postgres", () => PostgresStorage.layer(freshSchema()))
+StorageSuite.run("Postgres", () => PostgresStorage.layer({ ...freshSchema(), operationTimeout: 120_000 }))
 
 it.each([
   [undefined, "the URL is not of the form postgres://user:password@host:port/database"],

@@ -15,10 +15,12 @@ import * as PackCases from "./storage/PackCases.ts"
 import * as ProcessCases from "./storage/ProcessCases.ts"
 import * as ReleaseCases from "./storage/ReleaseCases.ts"
 import * as ResourceCases from "./storage/ResourceCases.ts"
+import * as StatementCases from "./storage/StatementCases.ts"
 import * as SweepCases from "./storage/SweepCases.ts"
 
 export * as Calls from "./check/Calls.ts"
 export * as Race from "./check/Race.ts"
+export * as Statements from "./check/Statements.ts"
 export * as StoreCheck from "./check/StoreCheck.ts"
 export * as TableCheck from "./check/TableCheck.ts"
 
@@ -38,5 +40,6 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     AccountCases.define(test)
     ErasureCases.define(test)
     ProcessCases.define(test)
+    StatementCases.define(test)
   })
 }

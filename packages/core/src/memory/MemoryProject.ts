@@ -28,7 +28,7 @@ interface EventEntry {
 const isInForce = ({ receivedAt }: TakenKey, now: DateTime.Utc): boolean =>
   DateTime.isLessThan(now, DateTime.addDuration(receivedAt, idempotencyKeyTtl))
 
-const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
+export const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
 
 export class MemoryProject {
   readonly agents = new Map<AgentName, AgentEntry>()

@@ -5,7 +5,8 @@ import { ApiKey } from "../domain/ApiKey.ts"
 import { AgentNotFound, AgentVersionNotFound, EventNotFound, PersonNotFound } from "../domain/Errors.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
-import { MemoryProject, putVersion } from "./MemoryProject.ts"
+import { hexOf, MemoryProject, putVersion } from "./MemoryProject.ts"
+import { compressPieces } from "../payload/CompressPieces.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
 import { type AppendEvent, KeyConflict, SessionConflict, Storage } from "../Storage.ts"
 
@@ -23,6 +24,14 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   /** For reads, which do not create the project. */
   const readProject = (id: ProjectId): MemoryProject => projects.get(id) ?? new MemoryProject()
 
+  const compressNew = (events: ReadonlyArray<AppendEvent>): Effect.Effect<void> => {
+    const pieces = events.flatMap(({ pack, project }) => {
+      const shared = projects.get(project)?.shared
+      return pack.shared.filter(({ sha256 }) => shared?.has(hexOf(sha256)) !== true)
+    })
+    return pieces.length === 0 ? Effect.void : compressPieces(pieces)
+  }
+
   const orFail = <A, E>(value: A | undefined, error: () => E): Effect.Effect<A, E> =>
     value === undefined ? Effect.fail(error()) : Effect.succeed(value)
 
@@ -35,7 +44,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   return Storage.of({
     appendConcurrency: 1,
     appendEvents: (events) =>
-      Effect.suspend((): Effect.Effect<ReadonlyArray<number>, SessionConflict | KeyConflict> => {
+      Effect.andThen(compressNew(events), (): Effect.Effect<ReadonlyArray<number>, SessionConflict | KeyConflict> => {
         for (const { project, summary } of events) {
           if (projects.get(project)?.eventsById.has(summary.id)) throw new Error(`Event ${summary.id} exists already`)
         }

@@ -122,6 +122,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     if (byProject.length === 1 && (yield* appendInOneStatement(...first!))) {
       return events.map(({ pack }) => pack.session!.number)
     }
+    for (const [project_id, group] of byProject) {
+      const shared = group.flatMap(({ pack }) => pack.shared)
+      if (shared.length > 0) yield* pieces.prepare(project_id, shared)
+    }
     const sessions = yield* sql.withTransaction(appendInSteps(byProject))
     return events.map((event) => sessions.get(event)!)
   })

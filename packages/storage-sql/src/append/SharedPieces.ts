@@ -1,13 +1,30 @@
 /** Pieces that are stored once per project, and the sessions that own them. */
-import type { SharedPiece } from "@tachograph/core"
+import { compressPieces, type SharedPiece } from "@tachograph/core"
 import { Effect } from "effect"
 import { Hex } from "effect/encoding"
 import type { SqlClient } from "effect/sql"
+import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 
-/** Rows or names in one statement. */
-const chunkSize = 200
+/** Stored bytes of pieces in one statement, and at least one piece. */
+const maxStatementBytes = 1024 * 1024
+
+/** Bytes of text that are not compressed while a transaction is open. */
+const prepareFromBytes = 256 * 1024
+
+const pieceTypes = {
+  project_id: "integer",
+  sha256: "bytea",
+  size: "integer",
+  piece: "bytea"
+} as const satisfies BulkValues.Types
+
+const ownerTypes = {
+  project_id: "integer",
+  session_number: "integer",
+  sha256: "bytea"
+} as const satisfies BulkValues.Types
 
 interface Deleted {
   readonly pieces: number
@@ -18,6 +35,10 @@ interface Deleted {
 }
 
 export const make = (sql: SqlClient.SqlClient) => {
+  const pieceColumns = BulkValues.make(sql, BulkValues.named(pieceTypes))
+  const ownerColumns = BulkValues.make(sql, BulkValues.named(ownerTypes))
+  const isNamed = (names: ReadonlyArray<Uint8Array>) => BulkValues.isAmong(sql, "sha256", "bytea", names)
+
   /**
    * Stores pieces and their owners, in a transaction. Locks the pieces that exist, so that none of them is deleted for want
    * of owners before the transaction ends. Returns the pieces that are new.
@@ -29,27 +50,22 @@ export const make = (sql: SqlClient.SqlClient) => {
     const pieces = new Map(
       owners.flatMap(({ shared }) => shared.map((each) => [Hex.encode(each.sha256), each] as const))
     )
-    // All transactions lock them in this order.
-    const names = Array.from(pieces.keys()).sort()
     const added: Array<SharedPiece> = []
-    for (let at = 0; at < names.length; at += chunkSize) {
-      const missing = new Set(names.slice(at, at + chunkSize))
+    // All transactions lock them in this order.
+    for (const names of BulkValues.chunks(Array.from(pieces.keys()).sort())) {
+      const missing = new Set(names)
       while (missing.size > 0) {
+        const wanted = Array.from(missing, (name) => pieces.get(name)!)
         const locked = yield* sql<{ sha256: Uint8Array }>`SELECT sha256 FROM shared_pieces
-          WHERE project_id = ${project_id} AND ${sql.in(
-            "sha256",
-            Array.from(missing, (name) => pieces.get(name)!.sha256)
-          )}
+          WHERE project_id = ${project_id} AND ${isNamed(wanted.map(({ sha256 }) => sha256))}
           ORDER BY sha256 ${Locks.keyShare(sql)}`
         for (const { sha256 } of locked) missing.delete(Hex.encode(sha256))
-        for (const name of missing) {
-          const piece = pieces.get(name)!
-          const row = { project_id, sha256: piece.sha256, size: piece.size, piece: piece.bytes() }
-          const inserted = yield* sql`INSERT INTO shared_pieces ${sql.insert(row)}
-            ON CONFLICT (project_id, sha256) DO NOTHING RETURNING size`
-          // Another transaction has inserted it: the next round locks that row.
-          if (inserted.length === 0) continue
-          added.push(piece)
+        // Those that another transaction has inserted meanwhile stay missing: the next round locks them.
+        for (const name of yield* insert(
+          project_id,
+          Array.from(missing, (each) => pieces.get(each)!)
+        )) {
+          added.push(pieces.get(name)!)
           missing.delete(name)
         }
       }
@@ -57,11 +73,39 @@ export const make = (sql: SqlClient.SqlClient) => {
     const rows = owners.flatMap(({ session_number, shared }) =>
       shared.map(({ sha256 }) => ({ project_id, session_number, sha256 }))
     )
-    for (let at = 0; at < rows.length; at += chunkSize) {
-      yield* sql`INSERT INTO shared_piece_owners ${sql.insert(rows.slice(at, at + chunkSize) as [(typeof rows)[number]])}
+    for (const chunk of BulkValues.chunks(rows)) {
+      yield* sql`INSERT INTO shared_piece_owners ${ownerColumns.names} ${ownerColumns.of(chunk)}
         ON CONFLICT (project_id, session_number, sha256) DO NOTHING`
     }
     return added
+  })
+
+  /**
+   * Compresses the pieces that do not exist yet, before the transaction that stores them: thousands of pieces take seconds,
+   * in which it would hold its locks. Few pieces are compressed in the transaction.
+   */
+  const prepare = Effect.fnUntraced(function* (project_id: number, pieces: ReadonlyArray<SharedPiece>) {
+    const missing = new Map(pieces.map((each) => [Hex.encode(each.sha256), each]))
+    if (sum(missing.values(), ({ size }) => size) < prepareFromBytes) return
+    for (const names of BulkValues.chunks(Array.from(missing.keys()))) {
+      const existing = yield* sql<{ sha256: Uint8Array }>`SELECT sha256 FROM shared_pieces
+        WHERE project_id = ${project_id} AND ${isNamed(names.map((name) => missing.get(name)!.sha256))}`
+      for (const { sha256 } of existing) missing.delete(Hex.encode(sha256))
+    }
+    yield* compressPieces(missing.values())
+  })
+
+  /** Inserts the pieces that do not exist, in their order. Returns the names of those that it inserted. */
+  const insert = Effect.fnUntraced(function* (project_id: number, pieces: ReadonlyArray<SharedPiece>) {
+    yield* compressPieces(pieces)
+    const inserted: Array<string> = []
+    for (const chunk of chunksOf(pieces)) {
+      const rows = chunk.map(({ bytes, sha256, size }) => ({ project_id, sha256, size, piece: bytes() }))
+      const added = yield* sql<{ sha256: Uint8Array }>`INSERT INTO shared_pieces ${pieceColumns.names}
+        ${pieceColumns.of(rows)} ON CONFLICT (project_id, sha256) DO NOTHING RETURNING sha256`
+      for (const { sha256 } of added) inserted.push(Hex.encode(sha256))
+    }
+    return inserted
   })
 
   /** Reduces what a session owns to the pieces of these names, in a transaction. Deletes pieces that have no owner left. */
@@ -75,13 +119,13 @@ export const make = (sql: SqlClient.SqlClient) => {
       WHERE project_id = ${project_id} AND session_number = ${session_number} ORDER BY sha256`
     const names = rows.map(({ sha256 }) => sha256).filter((name) => !kept.has(Hex.encode(name)))
     let total: Deleted = { pieces: 0, size: 0, bytes: 0 }
-    for (let at = 0; at < names.length; at += chunkSize) {
-      const isNamed = sql.and([sql`project_id = ${project_id}`, sql.in("sha256", names.slice(at, at + chunkSize))])
-      yield* sql`DELETE FROM shared_piece_owners WHERE ${isNamed} AND session_number = ${session_number}`
+    for (const chunk of BulkValues.chunks(names)) {
+      const isInChunk = sql.and([sql`project_id = ${project_id}`, isNamed(chunk)])
+      yield* sql`DELETE FROM shared_piece_owners WHERE ${isInChunk} AND session_number = ${session_number}`
       // Waits for transactions that are adding owners. The next statement sees the owners that they committed.
-      yield* sql`SELECT sha256 FROM shared_pieces WHERE ${isNamed} ORDER BY sha256 ${Locks.update(sql)}`
+      yield* sql`SELECT sha256 FROM shared_pieces WHERE ${isInChunk} ORDER BY sha256 ${Locks.update(sql)}`
       const deleted = yield* sql<{ size: Integer; bytes: Integer }>`DELETE FROM shared_pieces
-        WHERE ${isNamed} AND NOT EXISTS (
+        WHERE ${isInChunk} AND NOT EXISTS (
           SELECT 1 FROM shared_piece_owners o
           WHERE o.project_id = shared_pieces.project_id AND o.sha256 = shared_pieces.sha256)
         RETURNING size, length(piece) AS bytes`
@@ -92,5 +136,28 @@ export const make = (sql: SqlClient.SqlClient) => {
     return total
   })
 
-  return { own, disown }
+  return { prepare, own, disown }
+}
+
+const sum = <A>(all: Iterable<A>, valueOf: (each: A) => number): number => {
+  let total = 0
+  for (const each of all) total += valueOf(each)
+  return total
+}
+
+/** Splits pieces by rows and by bytes. */
+const chunksOf = (pieces: ReadonlyArray<SharedPiece>): ReadonlyArray<ReadonlyArray<SharedPiece>> => {
+  const chunks: Array<Array<SharedPiece>> = []
+  let bytes = 0
+  for (const piece of pieces) {
+    const last = chunks.at(-1)
+    bytes += piece.bytes().length
+    if (last !== undefined && last.length < BulkValues.maxRows && bytes <= maxStatementBytes) {
+      last.push(piece)
+      continue
+    }
+    chunks.push([piece])
+    bytes = piece.bytes().length
+  }
+  return chunks
 }

@@ -27,7 +27,7 @@ export interface SharedPiece {
 
 const compress = (text: Buffer): Buffer =>
   text.length < zstdFromBytes
-    ? Buffer.concat([Buffer.of(deflated), deflateRawSync(text, { dictionary })])
+    ? Buffer.concat([Buffer.of(deflated), deflateRawSync(text, { dictionary, chunkSize: Math.max(64, text.length) })])
     : Buffer.concat([Buffer.of(zstd), zstdCompressSync(text)])
 
 export const make = (sha256: Buffer, text: Buffer): SharedPiece => {
