@@ -46,6 +46,31 @@ describe("Split", () => {
     expect(kinds.get("continues")).toBeGreaterThan(4)
   })
 
+  it("bounds what a read of an event unpacks, and stores again what is beyond it", () => {
+    const session = new RecordedSession()
+    const index = new SessionIndex()
+    const bulk = `{"bulk":[${"0,".repeat(1_500_000)}0]}`
+    const message = (n: number) => `{"role":"user","content":"short message ${n}"}`
+    const count = 40
+    for (let n = 0; n < count; n++) session.record({ inputs: `{"messages":[${message(n)}]}`, output: bulk }, index)
+    const contentOf = (number: number) => PackHead.contentBytesOf(session.packs[number - 1]!.bytes)
+    const neededBy = (number: number) =>
+      session.needed(number).reduce((sum, pack) => sum + (pack.number === number ? 0 : contentOf(pack.number)), 0)
+    expect(contentOf(1)).toBeGreaterThan(3_000_000)
+
+    const all = { inputs: `{"messages":[${Array.from({ length: count }, (_, n) => message(n)).join()}]}`, output: "{}" }
+    for (const texts of [all, all, { ...all, output: "[]" }]) {
+      const { number } = session.record(texts, index)
+      expect(neededBy(number)).toBeLessThanOrEqual(32 * 1024 * 1024 + all.inputs.length)
+    }
+    // What was stored again is referenced from then on.
+    expect(contentOf(count + 1)).toBeGreaterThan(500)
+    expect(contentOf(count + 3)).toBeLessThan(200)
+    const reread = session.reread()
+    session.record(all, reread)
+    expect(neededBy(count + 4)).toBeLessThanOrEqual(32 * 1024 * 1024 + all.inputs.length)
+  })
+
   it.each(Object.entries(Payloads.awkward))("joins %s", (_, text) => {
     const messages = `[${Array.from({ length: 7 }, () => text).join(",")}]`
     const calls = [

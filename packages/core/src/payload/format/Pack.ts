@@ -257,12 +257,9 @@ export interface OpenChain {
 /** Unpacks at most `maxChainBytes`, or the one pack that stands alone. Never throws. */
 export const openChain = (chain: StoredChain): OpenChain => {
   const first = chain[0]!
-  let packs: ReadonlyArray<OpenPack>
+  if (first.head?.kind === "alone") return openAlone(chain, first, first.head)
   try {
-    packs = first.head?.kind === "alone" ? [openAlone(first, first.head)] : openWhole(chain)
-    if (packs.length === chain.length) return { packs, damaged: [], damage: undefined }
-    // No pack continues one that stands alone.
-    return cut(chain, packs, new Damage(`Pack ${chain[packs.length]!.number} continues a pack that stands alone`))
+    return { packs: openWhole(chain), damaged: [], damage: undefined }
   } catch {
     return openOneByOne(chain)
   }
@@ -285,10 +282,17 @@ const checked = ({ bytes, number }: ClosedPack, { end }: PackHead.StoredPackHead
 const compressed = ({ bytes }: ClosedPack, { end }: PackHead.StoredPackHead): Buffer =>
   bytes.subarray(end + checksumBytes)
 
-const openAlone = (pack: ClosedPack, head: PackHead.StoredPackHead): OpenPack => {
+const openAlone = (chain: StoredChain, pack: ClosedPack, head: PackHead.StoredPackHead): OpenChain => {
   const { number } = pack
-  const content = zstdDecompressSync(compressed(pack, head), { maxOutputLength: Math.max(1, head.contentLength) })
-  return { number, content: checked(pack, head, content), chainStart: number, isAlone: true }
+  try {
+    const content = zstdDecompressSync(compressed(pack, head), { maxOutputLength: Math.max(1, head.contentLength) })
+    const packs = [{ number, content: checked(pack, head, content), chainStart: number, isAlone: true }]
+    const next = chain[1]
+    if (next === undefined) return { packs, damaged: [], damage: undefined }
+    return cut(chain, packs, new Damage(`Pack ${next.number} continues a pack that stands alone`))
+  } catch (error) {
+    return cut(chain, [], Damage.of(error))
+  }
 }
 
 /** Inflates a chain in one call. Throws if it is damaged. */

@@ -178,7 +178,7 @@ describe("Pack", () => {
     )
   })
 
-  it("throws if a pack is truncated by more than the last few bytes of a chain", () => {
+  it("opens a truncated pack to what was written, or throws", () => {
     const contents = ["first content", "second content, a little longer", noise(1, 500), "fourth"].map((each) =>
       Buffer.from(each)
     )
@@ -194,12 +194,63 @@ describe("Pack", () => {
         } catch {
           continue
         }
-        // There is no checksum, and the last bytes of a segment may encode only its last literal and the end of the block.
+        // The last bytes of a segment may encode only the end of the block.
         expect(length, `pack ${number}`).toBeGreaterThan(bytes.length - 4)
-        const others = (packs: typeof whole) => packs.filter((each) => each.number !== number)
-        expect(others(comparable(openPacks))).toEqual(others(whole))
+        expect(comparable(openPacks)).toEqual(whole)
       }
     }
+  })
+
+  it("loses with one other bit no more than the packs of the chain from there on, and opens no other content", () => {
+    fc.assert(
+      fc.property(fc.array(content, { minLength: 1, maxLength: 12 }), fc.nat(), fc.nat(), (contents, which, bit) => {
+        const { packs } = written(contents)
+        const whole = comparable(Pack.open(packs))
+        const flipped = packs[which % packs.length]!
+        const bytes = Buffer.from(flipped.bytes)
+        bytes[(bit >>> 3) % bytes.length]! ^= 1 << (bit & 7)
+        const chains = Pack.chainsOf(packs.with(flipped.number - 1, { ...flipped, bytes }))
+        const opened = chains.map(Pack.openChain)
+        const found = comparable(opened.flatMap((chain) => chain.packs))
+        const { chainStart } = whole[flipped.number - 1]!
+        const isSafe = ({ number, ...pack }: (typeof whole)[number]) =>
+          number < flipped.number || pack.chainStart !== chainStart
+        const contentOf = ({ content, number }: (typeof whole)[number]) => [number, content]
+        expect(found.filter(isSafe).map(contentOf)).toEqual(whole.filter(isSafe).map(contentOf))
+        for (const { content, number } of found) expect(content).toBe(whole[number - 1]!.content)
+        const damaged = opened.flatMap((chain) => chain.damaged)
+        expect([...found.map(({ number }) => number), ...damaged].sort((a, b) => a - b)).toEqual(
+          chains.flat().map(({ number }) => number)
+        )
+        for (const { damage, damaged } of opened) expect(damage === undefined).toBe(damaged.length === 0)
+      }),
+      { numRuns: RandomJson.runs(500) }
+    )
+  })
+
+  it("opens no pack whose chain lacks an earlier pack", () => {
+    const contents = [1, 2, 2, 1].map((n) => Buffer.from(noise(n, 300)))
+    const { packs } = written(contents)
+    const [opened] = Pack.chainsOf(packs.filter(({ number }) => number !== 2)).map(Pack.openChain)
+    expect(opened!.packs.map(({ number }) => number)).toEqual([1])
+    expect(opened!.damaged).toEqual([3, 4])
+  })
+
+  it("opens no pack under another number", () => {
+    for (const size of [100, 40_000]) {
+      const [{ bytes }] = written([Buffer.from(noise(1, size))]).packs as [Pack.StoredPack]
+      expect(() => Pack.open([{ number: 2, bytes }])).toThrow(/checksum of pack 2/)
+    }
+  })
+
+  it("unpacks no more than the head says", () => {
+    const { packs } = written([Buffer.alloc(30_000_000, "0,")])
+    const bytes = Buffer.from(packs[0]!.bytes)
+    // Of the length, an integer of four bytes, the highest is cleared.
+    expect(PackHead.contentBytesOf(bytes)).toBe(30_000_000)
+    bytes[5] = 0
+    expect(PackHead.contentBytesOf(bytes)).toBeLessThan(2 ** 21)
+    expect(() => Pack.open([{ number: 1, bytes }])).toThrow(/larger than/)
   })
 
   it.each([100, 40_000])("throws if the length in the head is not that of the content of %i bytes", (size) => {
