@@ -8,6 +8,7 @@ import { describe, it } from "vitest"
 import * as AccountCases from "./storage/AccountCases.ts"
 import * as AppendCases from "./storage/AppendCases.ts"
 import type { Test } from "./storage/Cases.ts"
+import * as DamageCases from "./storage/DamageCases.ts"
 import * as ErasureCases from "./storage/ErasureCases.ts"
 import * as EventCases from "./storage/EventCases.ts"
 import * as KeyCases from "./storage/KeyCases.ts"
@@ -39,6 +40,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     ReleaseCases.define(test)
     AccountCases.define(test)
     ErasureCases.define(test)
+    DamageCases.define(test)
     ProcessCases.define(test)
     StatementCases.define(test)
   })

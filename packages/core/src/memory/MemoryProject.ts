@@ -142,8 +142,7 @@ export class MemoryProject {
     const erased = this.events.filter(({ summary }) => isErasable(summary, which)).slice(0, limit)
     for (const { pack, session, summary } of erased) {
       this.eventsById.delete(summary.id)
-      session.packs.get(pack)!.isKept = false
-      session.pendingSweep = Math.abs(session.pendingSweep) + 1
+      session.erase(pack)
     }
     for (const [key, { id }] of this.#keys) if (!this.eventsById.has(id)) this.#keys.delete(key)
     const remaining = this.events.filter(({ summary }) => this.eventsById.has(summary.id))
@@ -166,17 +165,24 @@ export class MemoryProject {
       pieces++
       bytes += shared.bytes.length
     }
-    const isEmpty = isSwept && Array.from(session.packs.values()).every(({ isKept }) => !isKept)
+    const isEmpty = isSwept && !this.#hasEvents(session)
     if (isEmpty) this.#drop(session)
     return { pieces, bytes, session: isEmpty }
   }
 
   /** Deletes a session that has no events. */
-  deleteEmpty(session: MemorySession): ErasedAtLast | undefined {
-    if (this.events.some((entry) => entry.session === session)) return undefined
-    const packs = session.clear()
+  deleteEmpty(session: MemorySession, limit: number): ErasedAtLast | undefined {
+    if (this.#hasEvents(session)) return undefined
+    const isLast = session.packs.size < limit
+    const bytes = session.deletePacks(limit)
+    if (!isLast) return { pieces: 0, bytes, session: false }
+    const { history, parts } = session.state
     const erased = this.finishSweep(session, [], session.pendingSweep)
-    return { ...erased, pieces: packs.pieces + erased.pieces, bytes: packs.bytes + erased.bytes }
+    return { ...erased, pieces: history + parts - session.erasedPieces + erased.pieces, bytes: bytes + erased.bytes }
+  }
+
+  #hasEvents(session: MemorySession): boolean {
+    return this.events.some((entry) => entry.session === session)
   }
 
   #drop(session: MemorySession): void {

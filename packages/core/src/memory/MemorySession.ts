@@ -35,6 +35,13 @@ export class MemorySession {
     this.state = { ...state, packs: number, history: state.history + history, parts: state.parts + parts }
   }
 
+  /** The event of a pack was deleted. The pack may be gone already, if it was damaged. */
+  erase(number: number): void {
+    const pack = this.packs.get(number)
+    if (pack !== undefined) pack.isKept = false
+    this.pendingSweep = Math.abs(this.pendingSweep) + 1
+  }
+
   read(ranges: PackRanges, newestBytes = Number.POSITIVE_INFINITY): ReadonlyArray<StoredPack> {
     const packs = Array.from(this.packs.values()).filter(({ number }) =>
       ranges.some(({ from, to }) => from <= number && number <= to)
@@ -69,11 +76,14 @@ export class MemorySession {
     if (changes.length > 0) this.state = { ...this.state, generation: this.state.generation + 1 }
   }
 
-  /** Deletes all packs. Returns the pieces in them that were not erased before. */
-  clear(): { readonly pieces: number; readonly bytes: number } {
+  /** Deletes at most `limit` packs, and returns their bytes. */
+  deletePacks(limit: number): number {
     let bytes = 0
-    for (const pack of this.packs.values()) bytes += pack.bytes.length
-    this.packs.clear()
-    return { pieces: this.state.history + this.state.parts - this.erasedPieces, bytes }
+    for (const pack of Array.from(this.packs.values()).slice(0, limit)) {
+      bytes += pack.bytes.length
+      this.packs.delete(pack.number)
+    }
+    this.state = { ...this.state, generation: this.state.generation + 1 }
+    return bytes
   }
 }

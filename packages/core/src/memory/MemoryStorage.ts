@@ -96,10 +96,10 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         const erased = done && projectOf(project).finishSweep(swept, done.owned, done.pendingSweep)
         return { value, erased: erased ?? { pieces: 0, bytes: 0, session: false } }
       }),
-    deleteEmptySession: (project, session) =>
+    deleteEmptySession: (project, session, limit) =>
       Effect.sync(() => {
         const deleted = readProject(project).sessionsByNumber.get(session)
-        return deleted && projectOf(project).deleteEmpty(deleted)
+        return deleted && projectOf(project).deleteEmpty(deleted, limit)
       }),
     deletePerson: (project, id) =>
       Effect.map(personOf(project, id), () => {
