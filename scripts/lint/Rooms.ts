@@ -18,6 +18,7 @@ const room = (name: string, purpose: string, ...imports: ReadonlyArray<string>):
 export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
   core: [
     room("telemetry", "telemetry holds metrics and spans."),
+    room("Throttle.ts", "Throttle.ts paces background work."),
     room("domain", "domain is what api takes into a browser."),
     room("payload/format", "payload/format reads and writes the bytes that docs/format.md specifies."),
     room("payload/scan", "payload/scan finds pieces and facts in JSON text.", "domain", "payload/format"),
@@ -47,7 +48,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "erase",
       "erase deletes events and sweeps what they leave.",
-      ...["domain", "payload", "Storage.ts", "sessions", "record"]
+      ...["Throttle.ts", "domain", "payload", "Storage.ts", "sessions", "record"]
     )
   ],
   router: [

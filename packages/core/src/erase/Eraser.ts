@@ -13,6 +13,7 @@ import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
 import { Sweep } from "../payload/Sweep.ts"
 import { SweptSessions } from "../sessions/SweptSessions.ts"
 import { type Erasable, type ErasedAtLast, Storage } from "../Storage.ts"
+import { type Throttle, unthrottled } from "../Throttle.ts"
 
 /** Events deleted in one transaction. */
 const eventsPerStep = 500
@@ -54,11 +55,6 @@ export class Eraser extends Context.Service<
     })
   ).pipe(Layer.provide(SweptSessions.layer))
 }
-
-/** Runs a step, and may wait before or after it. */
-export type Throttle = <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>
-
-const unthrottled: Throttle = (step) => step
 
 export const emptyReceipt: ErasureReceipt = { events: 0, sessions: 0, pieces: 0, bytes: 0, damaged: 0 }
 

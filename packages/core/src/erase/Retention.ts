@@ -4,9 +4,10 @@
  */
 import { Clock, DateTime, Duration, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { addReceipts, emptyReceipt, Eraser, type Throttle } from "./Eraser.ts"
+import { addReceipts, emptyReceipt, Eraser } from "./Eraser.ts"
 import { firstIdOf } from "../record/EventIds.ts"
 import { Storage } from "../Storage.ts"
+import { atRate, backgroundRate } from "../Throttle.ts"
 
 export interface RetentionOptions {
   /** How long events are kept, counted from the time of receipt in their ids. */
@@ -28,14 +29,8 @@ const renewEvery = Duration.seconds(20)
 /** Shutdown does not wait longer than this to release the lease, because it expires by itself. */
 const releaseTimeout = Duration.seconds(1)
 
-const pausePerWork = 9
-const minPause = Duration.millis(5)
-
-/** Pauses after each step for nine times its duration, so that recording has nine tenths of the time. */
-const backgroundThrottle: Throttle = (step) =>
-  Effect.flatMap(Effect.timed(step), ([duration, value]) =>
-    Effect.as(Effect.sleep(Duration.max(Duration.times(duration, pausePerWork), minPause)), value)
-  )
+/** Leaves recording nine tenths of the time. */
+const backgroundThrottle = atRate(backgroundRate)
 
 /** Runs until interrupted. */
 const run = Effect.fnUntraced(function* (keep: Duration.Duration) {

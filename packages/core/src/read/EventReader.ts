@@ -12,7 +12,7 @@ import * as PackHead from "../payload/format/PackHead.ts"
 import * as PackRanges from "../payload/format/PackRanges.ts"
 import { Reach } from "../payload/Reach.ts"
 import * as SessionLoader from "../sessions/SessionLoader.ts"
-import type { Storage, StoredSummary } from "../Storage.ts"
+import type { Storage, StoredEvent, StoredSummary } from "../Storage.ts"
 import * as DamageLog from "./DamageLog.ts"
 
 /**
@@ -21,23 +21,64 @@ import * as DamageLog from "./DamageLog.ts"
  */
 const maxAttempts = 5
 
+/** More than any server accepts in a request. */
+const maxTextBytes = 512 * 1024 * 1024
+
 /** After this many uncompressed bytes the event loop turns. */
 const sliceBytes = 1024 * 1024
 
+/** Where a read takes what is stored from. */
+export interface Source extends Pick<Storage["Service"], "getEvent" | "readPacks"> {
+  readonly openChain: (chain: Pack.StoredChain) => OpenChain
+  /** The texts of shared pieces. Dies with `Damage` if one cannot be decompressed to at most `maxPieceBytes`. */
+  readonly readShared: (
+    project: ProjectId,
+    names: ReadonlyArray<Uint8Array>,
+    maxPieceBytes: number
+  ) => Effect.Effect<Join.SharedTexts, StorageUnavailable>
+}
+
+/** A chain up to its first damaged pack, with the contents of the packs. */
+export interface OpenChain extends Pick<Pack.OpenChain, "packs" | "damage"> {
+  readonly contents: ReadonlyArray<PackContent.Contents>
+}
+
+export const openChain = (chain: Pack.StoredChain): OpenChain => {
+  const { damage, packs } = Pack.openChain(chain)
+  return { packs, damage, contents: packs.map(({ content }) => PackContent.read(content)) }
+}
+
+export const sourceOf = (storage: Storage["Service"]): Source => ({
+  getEvent: storage.getEvent,
+  readPacks: storage.readPacks,
+  openChain,
+  readShared: (project, names, maxPieceBytes) => SessionLoader.readShared(storage, project, names, { maxPieceBytes })
+})
+
 /** Fails with `EventDamaged` if the storage has the event, but not all of its bytes as they were sent. */
-export const read = Effect.fnUntraced(function* (
+export const read = (
   storage: Storage["Service"],
   project: ProjectId,
   id: EventId
-): Effect.fn.Return<Event, EventNotFound | EventDamaged | StorageUnavailable> {
+): Effect.Effect<Event, EventNotFound | EventDamaged | StorageUnavailable> =>
+  Effect.catchIf(
+    readAgain(sourceOf(storage), project, id),
+    (error) => error instanceof Damage,
+    (damage) => Effect.andThen(DamageLog.found(id, damage), Effect.fail(new EventDamaged({ eventId: id })))
+  )
+
+/** Fails with the `Damage` that remains after several attempts. */
+export const readAgain = Effect.fnUntraced(function* (
+  source: Source,
+  project: ProjectId,
+  id: EventId
+): Effect.fn.Return<Event, EventNotFound | Damage | StorageUnavailable> {
   for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
-    const exit = yield* Effect.exit(readOnce(storage, project, id))
+    const exit = yield* Effect.exit(readOnce(source, project, id))
     if (exit._tag === "Success") return exit.value
     const damage = damageIn(exit)
     if (damage === undefined) return yield* exit
-    if (attemptsLeft > 1) continue
-    yield* DamageLog.found(id, damage)
-    return yield* new EventDamaged({ eventId: id })
+    if (attemptsLeft === 1) return yield* Effect.fail(damage)
   }
 })
 
@@ -47,23 +88,39 @@ const damageIn = (exit: Exit.Exit<unknown, unknown>): Damage | undefined => {
   return defect instanceof Damage ? defect : undefined
 }
 
-/** The fields of an event, or `EventDamaged` if they are not those that were recorded. */
-export const summaryOf = (
-  project: ProjectId,
-  { checksums, id, summary }: StoredSummary
-): Effect.Effect<EventSummary, EventDamaged> =>
+/** Undefined if the fields of an event are those that were recorded. */
+export const damageOfFields = (project: ProjectId, { checksums, summary }: StoredSummary): Damage | undefined =>
   summary !== undefined && Checksum.ofSummary(project, summary) === checksums.summary
-    ? Effect.succeed(summary)
-    : Effect.andThen(
-        DamageLog.found(id, new Damage("The checksum of the event's fields differs")),
-        Effect.fail(new EventDamaged({ eventId: id }))
-      )
+    ? undefined
+    : new Damage("The checksum of the event's fields differs")
+
+/** The fields of an event, or `EventDamaged` if they are not those that were recorded. */
+export const summaryOf = (project: ProjectId, stored: StoredSummary): Effect.Effect<EventSummary, EventDamaged> => {
+  const damage = damageOfFields(project, stored)
+  return damage === undefined
+    ? Effect.succeed(stored.summary!)
+    : Effect.andThen(DamageLog.found(stored.id, damage), Effect.fail(new EventDamaged({ eventId: stored.id })))
+}
 
 /** Dies with `Damage`. */
-const readOnce = Effect.fnUntraced(function* (storage: Storage["Service"], project: ProjectId, id: EventId) {
-  const { checksums, pack, session, summary } = yield* storage.getEvent(project, id)
-  if (summary === undefined || Checksum.ofSummary(project, summary) !== checksums.summary)
-    throw new Damage("The checksum of the event's fields differs")
+export const readOnce = Effect.fnUntraced(function* (source: Source, project: ProjectId, id: EventId) {
+  const stored = yield* source.getEvent(project, id)
+  const damage = damageOfFields(project, stored)
+  if (damage !== undefined) throw damage
+  const summary = stored.summary!
+  return { ...summary, payload: yield* readTexts(source, project, stored, summary) }
+})
+
+/**
+ * The two texts of an event. Dies with `Damage` if they are not those of the event's checksum, or not of these sizes. Without
+ * sizes, because the fields are damaged, neither text may have more than `maxTextBytes`.
+ */
+export const readTexts = Effect.fnUntraced(function* (
+  source: Source,
+  project: ProjectId,
+  { checksums, pack, session }: Pick<StoredEvent, "checksums" | "pack" | "session">,
+  sizes: Pick<EventSummary, "inputsBytes" | "outputBytes"> | undefined
+) {
   if (pack.bytes === undefined) throw new Damage(`Pack ${pack.number} is missing`)
   const own = { number: pack.number, bytes: pack.bytes }
   const { kind, needs } = PackHead.read(own.number, own.bytes)
@@ -71,22 +128,21 @@ const readOnce = Effect.fnUntraced(function* (storage: Storage["Service"], proje
   const packs =
     needs.length === 0 && kind !== "continues"
       ? [own]
-      : yield* storage.readPacks(project, session, PackRanges.add(needs, { from: own.number, to: own.number }))
+      : yield* source.readPacks(project, session, PackRanges.add(needs, { from: own.number, to: own.number }))
   if (packs.at(-1)?.number !== own.number) throw new Damage(`Pack ${own.number} is missing`)
 
-  const { inputs, output, pieces, shared } = yield* open(own.number, packs)
-  const { inputsBytes, outputBytes } = summary
-  const maxBytes = Math.max(inputsBytes, outputBytes)
-  const texts = yield* SessionLoader.readShared(storage, project, shared, { maxPieceBytes: maxBytes })
-  const payload = {
-    inputs: Join.join(inputs, pieces, texts, { expectedBytes: inputsBytes, maxBytes: inputsBytes }),
-    output: Join.join(output, pieces, texts, { expectedBytes: outputBytes, maxBytes: outputBytes })
-  }
+  const { inputs, output, pieces, shared } = yield* open(source, own.number, packs)
+  const { inputsBytes = maxTextBytes, outputBytes = maxTextBytes } = sizes ?? {}
+  const texts = yield* source.readShared(project, shared, Math.max(inputsBytes, outputBytes))
+  const text = (span: PackContent.TemplateSpan, maxBytes: number) =>
+    Join.join(span, pieces, texts, sizes === undefined ? { maxBytes } : { expectedBytes: maxBytes, maxBytes })
+  const payload = { inputs: text(inputs, inputsBytes), output: text(output, outputBytes) }
   // Together with their sizes, which the other checksum covers.
   const isAsSent =
-    payload.inputs.length === inputsBytes && Checksum.ofTexts(payload.inputs, payload.output) === checksums.texts
+    (sizes === undefined || payload.inputs.length === inputsBytes) &&
+    Checksum.ofTexts(payload.inputs, payload.output) === checksums.texts
   if (!isAsSent) throw new Damage("The checksum of the event's texts differs")
-  return { ...summary, payload }
+  return payload
 })
 
 interface OpenEvent {
@@ -101,6 +157,7 @@ interface OpenEvent {
  * that the event reaches.
  */
 const open = Effect.fnUntraced(function* (
+  source: Source,
   own: number,
   packs: ReadonlyArray<Pack.StoredPack>
 ): Effect.fn.Return<OpenEvent> {
@@ -109,9 +166,8 @@ const open = Effect.fnUntraced(function* (
   let texts: Pick<PackContent.Contents, "inputs" | "output"> | undefined
   let sliceBytesLeft = sliceBytes
   for (const chain of Pack.chainsOf(packs).toReversed()) {
-    const { damage, packs: openPacks } = Pack.openChain(chain)
     // A damaged pack that nothing of the event is in does not matter.
-    const contents = openPacks.map(({ content }) => PackContent.read(content))
+    const { contents, damage, packs: openPacks } = source.openChain(chain)
     const isOwn = texts === undefined
     if (isOwn && openPacks.at(-1)?.number !== own) throw damage ?? new Damage(`The chain of pack ${own} has no start`)
     texts ??= contents.at(-1)!
