@@ -21,12 +21,12 @@ export default defineConfig({
   test: {
     // More workers than the two cores of CI, because many tests wait for processes, databases and timers.
     maxWorkers: 4,
+    globalSetup: "scripts/vitest/BundledServer.ts",
     projects: [
       {
         test: {
           ...shared,
           name: "tree",
-          globalSetup: "scripts/vitest/BundledServer.ts",
           include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts", "examples/*/test/**/*.test.ts"],
           exclude: postgres
         }
@@ -36,7 +36,7 @@ export default defineConfig({
           ...shared,
           name: "postgres",
           include: postgres,
-          globalSetup: ["packages/storage-postgres/test/PostgresServer.ts", "scripts/vitest/BundledServer.ts"]
+          globalSetup: "packages/storage-postgres/test/PostgresServer.ts"
         }
       }
     ]
