@@ -2,36 +2,111 @@
  * Complete agent runs to record. The real workloads are used if they are present beside the repository; otherwise there is
  * only the built-in sample run, and `title` says so.
  */
-import { Replay } from "@tachograph/testkit"
-import { spawn } from "node:child_process"
+import { type HttpClient, Replay } from "@tachograph/testkit"
+import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 
 const folder = fileURLToPath(new URL("../../../../shared/workloads", import.meta.url))
 
-const expand = (file: string, max?: number) => (fingerprintId: string) => {
-  const args = [
-    join(folder, "expand.mjs"),
-    join(folder, file),
-    fingerprintId,
-    ...(max === undefined ? [] : [String(max)])
-  ]
-  return createInterface({ input: spawn(process.execPath, args).stdout })
+/** Stands for the fingerprint id in request bodies that are not sent yet. It has the length of a UUID. */
+const placeholder = "00000000-0000-0000-0000-000000000000"
+
+const lineFeed = 0x0a
+
+const linesOf = (bytes: Buffer): ReadonlyArray<Buffer> => {
+  const lines: Array<Buffer> = []
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(lineFeed, start)
+    lines.push(bytes.subarray(start, end))
+    start = end + 1
+  }
+  return lines
 }
 
-export const workloads: Readonly<Record<string, (fingerprintId: string) => Iterable<string> | AsyncIterable<string>>> =
-  {
-    "a sample run": Replay.sampleRun,
-    ...(existsSync(folder)
-      ? {
-          "calls.ndjson": expand("calls.ndjson"),
-          "airline-runs.ndjson": expand("airline-runs.ndjson"),
-          "the first 100 calls of coding-run.json": expand("coding-run.json", 100)
-        }
-      : {})
-  }
+const expand = async (file: string, max?: number): Promise<ReadonlyArray<Buffer>> => {
+  const limit = max === undefined ? [] : [String(max)]
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [join(folder, "expand.mjs"), join(folder, file), placeholder, ...limit],
+    { encoding: "buffer", maxBuffer: 2 ** 30 }
+  )
+  return linesOf(stdout)
+}
+
+const workloads: Readonly<Record<string, () => Promise<ReadonlyArray<Buffer>>>> = {
+  "a sample run": async () => Array.from(Replay.sampleRun(placeholder), (body) => Buffer.from(body)),
+  ...(existsSync(folder)
+    ? {
+        "calls.ndjson": () => expand("calls.ndjson"),
+        "airline-runs.ndjson": () => expand("airline-runs.ndjson"),
+        "the first 100 calls of coding-run.json": () => expand("coding-run.json", 100)
+      }
+    : {})
+}
 
 export const title =
   Object.keys(workloads).join(", ") + (existsSync(folder) ? "" : " (the real workloads are not available)")
+
+/** The name of a body's session as JSON, which stands before the payload. */
+const sessionOf = (body: Buffer) => /"session":("(?:[^"\\]|\\.)*")/.exec(body.toString("utf8", 0, 2_000))![1]!
+
+/** The request bodies of all workloads, by session, in the order in which they must be sent. */
+const readSessions = async () => {
+  const sessions = new Map<string, Array<Buffer>>()
+  for (const bodies of await Promise.all(Object.values(workloads).map((read) => read()))) {
+    for (const body of bodies) {
+      const session = sessionOf(body)
+      sessions.set(session, [...(sessions.get(session) ?? []), body])
+    }
+  }
+  // The longest first, so that no lane is left with it at the end.
+  return Array.from(sessions.values()).toSorted((a, b) => b.length - a.length)
+}
+
+let expanded: ReturnType<typeof readSessions> | undefined
+
+const withFingerprint = (body: Buffer, fingerprintId: string) => {
+  const own = Buffer.from(body)
+  own.write(fingerprintId, own.indexOf(placeholder))
+  return own
+}
+
+/** Calls `use` for each item, in order, for at most 8 of them at a time. */
+const forEach = async <A>(items: ReadonlyArray<A>, use: (item: A, index: number) => Promise<unknown>) => {
+  const left = items.entries()
+  const lane = async () => {
+    for (const [index, item] of left) await use(item, index)
+  }
+  await Promise.all(Array.from({ length: 8 }, lane))
+}
+
+export interface Recorded {
+  readonly events: number
+  /** The ids of the events whose payload is not returned byte for byte. Reads each session through the next client. */
+  readonly differences: (clients: ReadonlyArray<HttpClient.Client>) => Promise<ReadonlyArray<string>>
+}
+
+/** Records every workload: the sessions concurrently, each through one of the clients and in order. */
+export const record = async (clients: ReadonlyArray<HttpClient.Client>): Promise<Recorded> => {
+  const clientOf = (n: number, all = clients) => all[n % all.length]!
+  const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
+  const { body } = await clientOf(0).put("/api/v1/fingerprints", fingerprint)
+  const sessions: Array<ReadonlyArray<Replay.Sent>> = []
+  await forEach(await (expanded ??= readSessions()), async (bodies, n) => {
+    const own = bodies.map((text) => withFingerprint(text, body.fingerprint_id))
+    sessions[n] = await Replay.send(clientOf(n), own)
+  })
+  return {
+    events: sessions.flat().length,
+    differences: async (readers) => {
+      const different: Array<string> = []
+      await forEach(sessions, async (sent, n) => {
+        different.push(...(await Replay.differences(clientOf(n + 1, readers), sent)))
+      })
+      return different
+    }
+  }
+}

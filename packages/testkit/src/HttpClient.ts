@@ -1,4 +1,6 @@
 /** The HTTP client of the suites: sends JSON and returns the status, headers, text and parsed body. */
+import { Agent, request } from "node:http"
+
 export type Fetch = (request: Request) => Promise<Response>
 
 /** Returns a `fetch` that sends requests to the server at `url`, whatever host they name. */
@@ -17,8 +19,10 @@ export const at =
 export interface Answer {
   readonly status: number
   readonly headers: Headers
+  readonly bytes: Buffer
+  /** The bytes as UTF-8. */
   readonly text: string
-  /** Undefined if the text is not JSON. */
+  /** The parsed text; undefined if it is not JSON. */
   readonly body: any
 }
 
@@ -38,28 +42,84 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Without a `key`, sends no `Authorization`. `basePath` is prepended to every path. */
-export const make = (fetch: Fetch, key: string | undefined, basePath = ""): Client => {
-  const call: Client["call"] = async (method, path, body, headers = {}) => {
-    const request = new Request(`http://localhost${basePath}${path}`, {
+/** The text is decoded and parsed when it is first asked for: many tests compare bytes, or only the status. */
+const answer = (status: number, headers: Headers, bytes: Buffer): Answer => {
+  let text: string | undefined
+  let body: { readonly value: unknown } | undefined
+  return {
+    status,
+    headers,
+    bytes,
+    get text() {
+      return (text ??= bytes.toString())
+    },
+    get body() {
+      return (body ??= { value: parsed(this.text) }).value
+    }
+  }
+}
+
+type Send = (
+  method: string,
+  path: string,
+  body: string | Uint8Array | undefined,
+  headers: Record<string, string>
+) => Promise<Answer>
+
+const client = (send: Send, key: string | undefined): Client => {
+  const call: Client["call"] = (method, path, body, headers = {}) =>
+    send(
       method,
-      headers: {
+      path,
+      body === undefined || typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+      {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         ...headers
-      },
-      ...(body === undefined
-        ? {}
-        : { body: typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body) })
-    })
-    const response = await fetch(request)
-    const text = await response.text()
-    return { status: response.status, headers: response.headers, text, body: parsed(text) }
-  }
+      }
+    )
   return {
     call,
     get: (path) => call("GET", path),
     put: (path, body) => call("PUT", path, body),
     post: (path, body) => call("POST", path, body)
   }
+}
+
+/** Without a `key`, sends no `Authorization`. `basePath` is prepended to every path. */
+export const make = (fetch: Fetch, key: string | undefined, basePath = ""): Client =>
+  client(async (method, path, body, headers) => {
+    const sent = body === undefined ? {} : { body: body as BodyInit }
+    const response = await fetch(new Request(`http://localhost${basePath}${path}`, { method, headers, ...sent }))
+    return answer(response.status, response.headers, Buffer.from(await response.arrayBuffer()))
+  }, key)
+
+/**
+ * A client of the server at `url` over `node:http`, which takes a third of the CPU time of `fetch`. Keeps its connections open;
+ * a request with `connection: close` has its own.
+ */
+export const open = (url: string, key: string | undefined): Client => {
+  const agent = new Agent({ keepAlive: true })
+  const { hostname, port } = new URL(url)
+  return client(
+    (method, path, body, headers) =>
+      new Promise((resolve, reject) => {
+        const { pathname, search } = new URL(path, url)
+        const connection = headers["connection"] === "close" ? false : agent
+        const options = { agent: connection, hostname, port, method, path: pathname + search, headers }
+        request(options, (response) => {
+          const chunks: Array<Buffer> = []
+          response.on("data", (chunk: Buffer) => chunks.push(chunk))
+          response.on("error", reject)
+          response.once("end", () => {
+            const pairs = Object.entries(response.headersDistinct)
+            const received = new Headers(pairs.flatMap(([name, values = []]) => values.map((value) => [name, value])))
+            resolve(answer(response.statusCode!, received, Buffer.concat(chunks)))
+          })
+        })
+          .on("error", reject)
+          .end(body)
+      }),
+    key
+  )
 }

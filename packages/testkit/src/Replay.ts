@@ -38,22 +38,30 @@ export const sampleRun = function* (fingerprintId: string, calls = 12): Generato
 
 export interface Sent {
   readonly eventId: string
-  /** `inputs` and `output` as sent, which the text of the event must contain. */
-  readonly payload: string
+  /** `inputs` and `output` as sent, and the brace after them, which the bytes of the event must contain. */
+  readonly payload: Buffer
 }
 
-/** Sends bodies one at a time, in order. Throws unless each was written by `JSON.stringify`, `inputs` before `output`. */
-export const send = async (client: Client, bodies: Iterable<string> | AsyncIterable<string>): Promise<Array<Sent>> => {
+/** The end of a body, from `inputs` to the brace that ends `properties`. */
+const payloadOf = (body: Buffer) => {
+  const start = body.indexOf(`"inputs":`)
+  if (start < 0 || !body.subarray(-2).equals(Buffer.from("}}")))
+    throw new Error("A body to replay must end with properties, and these with inputs and output")
+  return body.subarray(start, -1)
+}
+
+/** Sends bodies one at a time, in order. Throws unless each ends with `properties`, and these with `inputs` and `output`. */
+export const send = async (
+  client: Client,
+  bodies: Iterable<string | Buffer> | AsyncIterable<string | Buffer>
+): Promise<Array<Sent>> => {
   const sent: Array<Sent> = []
-  for await (const body of bodies) {
-    const { properties } = JSON.parse(body)
-    const payload = `"inputs":${JSON.stringify(properties.inputs)},"output":${JSON.stringify(properties.output)}`
-    if (!body.includes(payload))
-      throw new Error("A body to replay must be written by JSON.stringify, with inputs before output")
+  for await (const text of bodies) {
+    const body = typeof text === "string" ? Buffer.from(text) : text
     const answer = await client.post("/api/v1/events", body)
     if (answer.status !== 200)
       throw new Error(`Event ${sent.length + 1}: ${answer.status} ${answer.text.slice(0, 500)}`)
-    sent.push({ eventId: answer.body.event_id, payload })
+    sent.push({ eventId: answer.body.event_id, payload: payloadOf(body) })
   }
   return sent
 }
@@ -62,8 +70,9 @@ export const send = async (client: Client, bodies: Iterable<string> | AsyncItera
 export const differences = async (client: Client, sent: ReadonlyArray<Sent>): Promise<ReadonlyArray<string>> => {
   const different: Array<string> = []
   for (const { eventId, payload } of sent) {
-    const { text } = await client.get(`/api/v1/events/${eventId}`)
-    if (!text.includes(payload)) different.push(eventId)
+    const { bytes } = await client.get(`/api/v1/events/${eventId}`)
+    const start = bytes.indexOf(`"inputs":`)
+    if (start < 0 || !bytes.subarray(start, start + payload.length).equals(payload)) different.push(eventId)
   }
   return different
 }

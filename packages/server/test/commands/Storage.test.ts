@@ -17,7 +17,7 @@ const recorded = async () => {
     ["acme\n\u001b[31m", 3]
   ] as const) {
     const created = await run(["keys", "create", "--project", project, "--scope", "record,read"], { cwd })
-    const client = HttpClient.make(HttpClient.at(server.url), created.stdout.trim())
+    const client = HttpClient.open(server.url, created.stdout.trim())
     const { body } = await client.put("/api/v1/fingerprints", fingerprint)
     await Replay.send(client, Replay.sampleRun(body.fingerprint_id, calls))
     figures[project] = (await client.get("/api/v1/storage")).body

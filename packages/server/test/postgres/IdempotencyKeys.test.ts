@@ -25,7 +25,7 @@ describe.each(Object.entries(stores))("Two servers over one %s", (_, store) => {
   it(`store one event for ${repeats} concurrent requests with the same key, and give all the same answer`, async () => {
     const env = { TACHOGRAPH_API_KEY: apiKey, TACHOGRAPH_STORAGE: store() }
     const servers = [await serve(["--port", "0"], { env }), await serve(["--port", "0"], { env })]
-    const clients = servers.map(({ url }) => HttpClient.make(HttpClient.at(url), apiKey))
+    const clients = servers.map(({ url }) => HttpClient.open(url, apiKey))
     const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
     const { fingerprint_id } = (await clients[0]!.put("/api/v1/fingerprints", fingerprint)).body
     const send = (n: number, key: string, session: string) =>

@@ -25,7 +25,7 @@ const args = ["--port", "0", "--workers", "2"]
 const start = async (options: Options = {}) => {
   const env = { TACHOGRAPH_API_KEY: apiKey, TACHOGRAPH_STORAGE: storage(), ...options.env }
   const server = await serve(args, { ...options, env })
-  return { env, server, client: HttpClient.make(HttpClient.at(server.url), apiKey) }
+  return { env, server, client: HttpClient.open(server.url, apiKey) }
 }
 
 interface Line {
@@ -128,7 +128,7 @@ describe("Two workers over Postgres", () => {
     const [key] = /tg_[0-9A-Za-z]{33}/.exec(server.output().stdout)!
     const { port } = new URL(server.url)
     expect(Number(port)).toBeGreaterThan(0)
-    const own = HttpClient.make(HttpClient.at(server.url), key)
+    const own = HttpClient.open(server.url, key)
     const statuses = await Promise.all(
       Array.from({ length: 40 }, () =>
         own.call("GET", "/api/v1/events", undefined, { connection: "close" }).then(({ status }) => status)
@@ -220,7 +220,7 @@ describe("Two workers over Postgres", () => {
     await clients.stop()
     for (const worker of [1, 2]) expect(pids(server, worker).filter(isAlive)).toEqual([])
     const again = await serve(["--port", "0"], { env })
-    const reader = HttpClient.make(HttpClient.at(again.url), apiKey)
+    const reader = HttpClient.open(again.url, apiKey)
     expect(await unreadable(reader, clients.acknowledged)).toEqual([])
     await again.stop()
   })
