@@ -1,6 +1,6 @@
 /** Requests that two parsers could interpret differently, sent as raw bytes over their own connection. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { exchange } from "../RawSocket.ts"
+import { exchange, open } from "../RawSocket.ts"
 import { type Running, serve } from "../TachographProcess.ts"
 
 const key = "a key for raw requests"
@@ -70,7 +70,7 @@ const rejected: Readonly<Record<string, readonly [bytes: string, status: number]
   "2,500 headers": [get("/health", host + "A: bcdef\r\n".repeat(2_500)), 431]
 }
 
-/** Unambiguous requests, which are answered. */
+/** Unambiguous requests, which are answered. The connection stays open. */
 const accepted: Readonly<Record<string, readonly [bytes: string, statuses: ReadonlyArray<number>]>> = {
   "a plain request": [put(length, body), [200]],
   "a chunked request": [put(te("chunked"), chunked), [200]],
@@ -84,7 +84,6 @@ const accepted: Readonly<Record<string, readonly [bytes: string, statuses: Reado
     [200, 200, 404]
   ],
   "an absolute target that names the default port": [get("http://x:80/health"), [200]],
-  "HTTP/1.0 without a Host": [get("/health", "", "HTTP/1.0"), [200]],
   "a body that the endpoint does not expect": [
     `GET /health HTTP/1.1\r\n${host}Content-Length: 3\r\n\r\nabc${get("/health")}`,
     [200, 200]
@@ -112,25 +111,34 @@ describe("Request framing", () => {
 
   it.concurrent.each(Object.keys(rejected))("rejects %s and closes the connection", async (name) => {
     const [bytes, status] = rejected[name]!
-    const { closed, statuses, text } = await exchange(server.url, bytes, { timeoutMs: 5_000 })
+    const { closed, statuses, text } = await exchange(server.url, bytes)
     expect({ statuses, closed }).toEqual({ statuses: [status], closed: true })
     expect(text).toMatch(/\r\n\r\n\{"type":"[a-z-]+"\}$/)
   })
 
   it.concurrent.each(Object.keys(accepted))("answers %s", async (name) => {
-    const [bytes, statuses] = accepted[name]!
-    expect((await exchange(server.url, bytes)).statuses).toEqual(statuses)
+    const [bytes, expected] = accepted[name]!
+    const connection = open(server.url, bytes)
+    await connection.received(new RegExp(`^(?:HTTP/1\\.1 [^]*){${expected.length}}$`))
+    connection.write(get("/ready", `${host}Connection: close\r\n`))
+    const { closed, statuses } = await connection.finished
+    expect({ statuses, closed }).toEqual({ statuses: [...expected, 200], closed: true })
+  })
+
+  it("answers HTTP/1.0 without a Host, and closes the connection", async () => {
+    const { closed, statuses } = await exchange(server.url, get("/health", "", "HTTP/1.0"))
+    expect({ statuses, closed }).toEqual({ statuses: [200], closed: true })
   })
 
   it("does not store a body that is shorter than its Content-Length", async () => {
     const cut = put(`Content-Length: ${body.length + 40}\r\n`, `{"agent_name":"cut"}`)
-    expect((await exchange(server.url, cut, { half: true, timeoutMs: 5_000 })).closed).toBe(true)
+    expect((await exchange(server.url, cut, { half: true })).closed).toBe(true)
     const answer = await fetch(`${server.url}/api/v1/agents/cut`, { headers: { authorization: `Bearer ${key}` } })
     expect(answer.status).toBe(404)
   })
 
   it("responds to a client that has closed its side of the connection", async () => {
-    const { closed, statuses } = await exchange(server.url, put(length, body), { half: true, timeoutMs: 5_000 })
+    const { closed, statuses } = await exchange(server.url, put(length, body), { half: true })
     expect({ statuses, closed }).toEqual({ statuses: [200], closed: true })
   })
 })

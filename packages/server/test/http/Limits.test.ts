@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { exchange } from "../RawSocket.ts"
+import { exchange, open, stall } from "../RawSocket.ts"
 import { type Running, serve } from "../TachographProcess.ts"
 
 const key = "a key for the limits"
@@ -66,14 +66,9 @@ describe("An incomplete body", () => {
   it("does not keep other clients from recording, however large its Content-Length is", async () => {
     const server = await serve(["--port", "0", "--storage", "memory:"], { env })
     const fingerprintId = await fingerprintOf(server.url)
-    const slow = exchange(
-      server.url,
-      `POST /api/v1/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
-        `content-type: application/json\r\ncontent-length: ${limit}\r\n\r\n{`
-    )
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    const slow = await stall(server.url, key, { method: "POST", path: "/api/v1/events", bytes: limit })
     expect(await send(server.url, "event", bodyOf("event", 1_000, fingerprintId))).toEqual([200, undefined])
-    await slow
+    slow.close()
     await server.stop()
   })
 })
@@ -163,7 +158,7 @@ describe("Size", () => {
 describe("Timeouts and connections", () => {
   const impatient = sharedServer("--request-timeout", "1s")
 
-  it.each([
+  it.concurrent.each([
     ["sends nothing", ""],
     ["stops in the middle of its headers", "GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: "],
     [
@@ -171,21 +166,19 @@ describe("Timeouts and connections", () => {
       `PUT /api/v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 100\r\n\r\n{"agent_name":`
     ]
   ])("disconnects a client that %s", async (_, bytes) => {
-    const { closed, statuses } = await exchange(impatient().url, bytes, { timeoutMs: 10_000 })
+    const { closed, statuses } = await exchange(impatient().url, bytes)
     expect([closed, statuses]).toEqual([true, [408]])
     expect((await fetch(`${impatient().url}/health`)).status).toBe(200)
   })
 
   it("closes connections beyond --max-connections immediately", async () => {
     const server = await serve(["--port", "0", "--storage", "memory:", "--max-connections", "2"], { env })
-    const open = [
-      exchange(server.url, "GET ", { timeoutMs: 2_500 }),
-      exchange(server.url, "GET ", { timeoutMs: 2_500 })
-    ]
-    await new Promise((done) => setTimeout(done, 300))
+    const first = [open(server.url, "GET "), open(server.url, "GET ")]
+    // The server accepts connections in the order in which they are established.
+    await Promise.all(first.map(({ connected }) => connected))
     const third = await exchange(server.url, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
     expect([third.closed, third.statuses]).toEqual([true, []])
-    await Promise.all(open)
+    for (const connection of first) connection.close()
     // The server notices a moment later that the two connections are closed.
     const health = () =>
       fetch(`${server.url}/health`).then(
@@ -199,7 +192,7 @@ describe("Timeouts and connections", () => {
   it("accepts headers up to --max-header", async () => {
     const server = await serve(["--port", "0", "--storage", "memory:", "--max-header", "2KiB"], { env })
     const get = (bytes: number) =>
-      exchange(server.url, `GET /health HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(bytes)}\r\n\r\n`)
+      exchange(server.url, `GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ${"a".repeat(bytes)}\r\n\r\n`)
     expect((await get(1_900)).statuses).toEqual([200])
     expect((await get(2_100)).statuses).toEqual([431])
     await server.stop()
