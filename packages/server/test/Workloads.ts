@@ -66,7 +66,7 @@ const readSessions = async () => {
   return Array.from(sessions.values()).toSorted((a, b) => b.length - a.length)
 }
 
-let expanded: ReturnType<typeof readSessions> | undefined
+let expansion: ReturnType<typeof readSessions> | undefined
 
 const withFingerprint = (body: Buffer, fingerprintId: string) => {
   const own = Buffer.from(body)
@@ -74,14 +74,8 @@ const withFingerprint = (body: Buffer, fingerprintId: string) => {
   return own
 }
 
-/** Calls `use` for each item, in order, for at most 8 of them at a time. */
-const forEach = async <A>(items: ReadonlyArray<A>, use: (item: A, index: number) => Promise<unknown>) => {
-  const left = items.entries()
-  const lane = async () => {
-    for (const [index, item] of left) await use(item, index)
-  }
-  await Promise.all(Array.from({ length: 8 }, lane))
-}
+/** Sessions that are read at the same time. */
+const readers = 8
 
 export interface Recorded {
   readonly events: number
@@ -89,23 +83,35 @@ export interface Recorded {
   readonly differences: (clients: ReadonlyArray<HttpClient.Client>) => Promise<ReadonlyArray<string>>
 }
 
-/** Records every workload: the sessions concurrently, each through one of the clients and in order. */
+/**
+ * Records every workload: each client a session after another, and its events in order. One event at a time for each client
+ * keeps the queues of the servers short.
+ */
 export const record = async (clients: ReadonlyArray<HttpClient.Client>): Promise<Recorded> => {
-  const clientOf = (n: number, all = clients) => all[n % all.length]!
+  // Before the first request: servers close connections that are idle for 5 s.
+  const toSend = (await (expansion ??= readSessions())).values()
   const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
-  const { body } = await clientOf(0).put("/api/v1/fingerprints", fingerprint)
-  const sessions: Array<ReadonlyArray<Replay.Sent>> = []
-  await forEach(await (expanded ??= readSessions()), async (bodies, n) => {
-    const own = bodies.map((text) => withFingerprint(text, body.fingerprint_id))
-    sessions[n] = await Replay.send(clientOf(n), own)
-  })
+  const { body } = await clients[0]!.put("/api/v1/fingerprints", fingerprint)
+  const sessions: Array<{ readonly client: number; readonly sent: ReadonlyArray<Replay.Sent> }> = []
+  const send = async (client: number) => {
+    for (const bodies of toSend) {
+      const own = bodies.map((text) => withFingerprint(text, body.fingerprint_id))
+      sessions.push({ client, sent: await Replay.send(clients[client]!, own) })
+    }
+  }
+  await Promise.all(Array.from(clients.keys(), send))
   return {
-    events: sessions.flat().length,
-    differences: async (readers) => {
+    events: sessions.reduce((sum, { sent }) => sum + sent.length, 0),
+    differences: async (readingClients) => {
+      const toRead = sessions.values()
       const different: Array<string> = []
-      await forEach(sessions, async (sent, n) => {
-        different.push(...(await Replay.differences(clientOf(n + 1, readers), sent)))
-      })
+      const read = async () => {
+        for (const { client, sent } of toRead) {
+          const reader = readingClients[(client + 1) % readingClients.length]!
+          different.push(...(await Replay.differences(reader, sent)))
+        }
+      }
+      await Promise.all(Array.from({ length: readers }, read))
       return different
     }
   }
