@@ -81,6 +81,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("sql", "sql converts between rows and the domain.", "migrations", "dialect"),
     room("names", "names maps projects and names to row numbers.", "dialect", "sql"),
     room("usage", "usage counts what is stored.", "dialect", "sql", "names"),
+    room("account", "account reads counters beside what they count.", "dialect", "sql", "names", "usage"),
     room("resources", "resources reads and writes everything but events.", "dialect", "sql", "names", "usage"),
     room("read", "read queries events and packs; it must not import append.", "dialect", "sql", "names"),
     room("append", "append writes events.", "dialect", "sql", "names", "usage"),

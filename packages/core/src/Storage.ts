@@ -23,6 +23,7 @@ import type { JsonText } from "./domain/JsonText.ts"
 import type { Person, PersonId } from "./domain/Person.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
+import type { CountedSession, ProjectAccount, SessionAccount } from "./domain/StorageAccount.ts"
 import type { StorageUsage } from "./domain/StorageUsage.ts"
 import type { EventChecksums } from "./domain/EventChecksums.ts"
 import type { StoredPack } from "./payload/format/Pack.ts"
@@ -113,6 +114,27 @@ export class Storage extends Context.Service<
 
     /** Read from counters that appends and erasures maintain. `sessions` is the number of largest sessions to list. */
     readonly usage: (project: ProjectId, sessions: number) => Result<StorageUsage>
+
+    /** The session with the lowest number above `after` that any row names, whether or not the session exists. */
+    readonly nextSession: (project: ProjectId, after: number) => Result<NextSession | undefined>
+    /**
+     * The packs of a session above a number, in ascending order, with the session's state, from one snapshot. As many as have
+     * at most `maxBytes` in total; at least one if there are any.
+     */
+    readonly listPacks: (project: ProjectId, session: number, above: number, maxBytes: number) => Result<PackPage>
+    /**
+     * The shared pieces whose names are greater than `after`, in the order of their names, from one snapshot. As many as have
+     * at most `maxBytes` of stored bytes in total; at least one if there are any.
+     */
+    readonly listShared: (
+      project: ProjectId,
+      after: Uint8Array | undefined,
+      maxBytes: number
+    ) => Result<ReadonlyArray<ListedShared>>
+    /** What is counted of a session, beside the counters. From one snapshot; takes time in proportion to its rows. */
+    readonly sessionAccount: (project: ProjectId, session: number) => Result<SessionAccount>
+    /** The same of what the sessions of a project share. */
+    readonly projectAccount: (project: ProjectId) => Result<ProjectAccount>
 
     /** Stores a fingerprint under an id derived from its content. Idempotent. */
     readonly putFingerprint: (
@@ -278,6 +300,34 @@ export interface ErasedAtLast {
   readonly bytes: number
   /** Whether the session was deleted. */
   readonly session: boolean
+}
+
+export interface NextSession {
+  readonly number: number
+  /** Undefined if it does not exist. */
+  readonly id: SessionId | undefined
+}
+
+export interface PackPage {
+  /** Undefined if the session does not exist. */
+  readonly state: (SessionState & Pick<CountedSession, "pendingSweep">) | undefined
+  readonly packs: ReadonlyArray<ListedPack>
+  /** Whether these are the last packs. */
+  readonly isLast: boolean
+}
+
+export interface ListedPack extends SweepPack {
+  /** The number of the agent whose event wrote it. */
+  readonly agent: number
+}
+
+export interface ListedShared {
+  readonly sha256: Uint8Array
+  readonly bytes: Uint8Array
+  /** The size of its text, as it is stored beside it. */
+  readonly size: number
+  /** Whether any session owns it. */
+  readonly isOwned: boolean
 }
 
 export interface EventQuery {

@@ -12,6 +12,15 @@ export { Person, PersonId } from "./domain/Person.ts"
 export { CurrentProject, defaultProject, ProjectId } from "./domain/Project.ts"
 export { SessionId } from "./domain/Session.ts"
 export { ErasureReceipt } from "./domain/ErasureReceipt.ts"
+export {
+  type CountedSession,
+  maxListed,
+  type NumberAccount,
+  type ProjectAccount,
+  type SessionAccount,
+  type SharedTotals,
+  type UsageAccount
+} from "./domain/StorageAccount.ts"
 export { StorageUsage } from "./domain/StorageUsage.ts"
 export * as Uuid from "./domain/Uuid.ts"
 export { firstIdOf } from "./record/EventIds.ts"
@@ -40,7 +49,11 @@ export {
   type ErasedAtLast,
   type EventQuery,
   KeyConflict,
+  type ListedPack,
+  type ListedShared,
   type NewPack,
+  type NextSession,
+  type PackPage,
   SessionConflict,
   type SessionState,
   Storage,

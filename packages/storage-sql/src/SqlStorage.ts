@@ -5,6 +5,8 @@
 import { Storage } from "@tachograph/core"
 import { Effect, Layer } from "effect"
 import { type Migrator, SqlClient, type SqlError } from "effect/sql"
+import * as Accounts from "./account/Accounts.ts"
+import * as Pages from "./account/Pages.ts"
 import * as AppendEvents from "./append/AppendEvents.ts"
 import * as Erasure from "./erase/Erasure.ts"
 import * as PackSweep from "./erase/PackSweep.ts"
@@ -72,6 +74,8 @@ const make = Effect.fnUntraced(function* ({
   const sweep = PackSweep.make(sql, projects, scrub.request(sql))
   const usage = Usage.make(sql, projects)
   const leases = Leases.make(sql)
+  const pages = Pages.make(sql, projects)
+  const accounts = Accounts.make(sql, projects)
 
   return Storage.of({
     appendConcurrency,
@@ -90,6 +94,11 @@ const make = Effect.fnUntraced(function* ({
     takeLease: operation("takeLease", leases.takeLease),
     listProjects: operationOf("listProjects", projects.list),
     usage: operation("usage", usage.usage),
+    nextSession: operation("nextSession", pages.nextSession),
+    listPacks: operation("listPacks", pages.listPacks),
+    listShared: operation("listShared", pages.listShared),
+    sessionAccount: operation("sessionAccount", accounts.sessionAccount),
+    projectAccount: operation("projectAccount", accounts.projectAccount),
     putFingerprint: operation("putFingerprint", resources.putFingerprint),
     hasFingerprint: operation("hasFingerprint", resources.hasFingerprint),
     putAgent: operation("putAgent", resources.putAgent),

@@ -11,6 +11,7 @@ import type { Test } from "./storage/Cases.ts"
 import * as DamageCases from "./storage/DamageCases.ts"
 import * as ErasureCases from "./storage/ErasureCases.ts"
 import * as EventCases from "./storage/EventCases.ts"
+import * as InventoryCases from "./storage/InventoryCases.ts"
 import * as KeyCases from "./storage/KeyCases.ts"
 import * as PackCases from "./storage/PackCases.ts"
 import * as ProcessCases from "./storage/ProcessCases.ts"
@@ -39,6 +40,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     SweepCases.define(test)
     ReleaseCases.define(test)
     AccountCases.define(test)
+    InventoryCases.define(test)
     ErasureCases.define(test)
     DamageCases.define(test)
     ProcessCases.define(test)

@@ -8,9 +8,10 @@ import * as JsonText from "../domain/JsonText.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
+import type { ProjectAccount, SessionAccount } from "../domain/StorageAccount.ts"
 import type { StorageUsage } from "../domain/StorageUsage.ts"
 import { MemorySession } from "./MemorySession.ts"
-import type { AppendEvent, Erasable, ErasedAtLast, EventQuery, TakenKey } from "../Storage.ts"
+import type { AppendEvent, Erasable, ErasedAtLast, EventQuery, ListedShared, TakenKey } from "../Storage.ts"
 
 interface AgentEntry {
   readonly agent: Agent
@@ -160,7 +161,7 @@ export class MemoryProject {
     let pieces = 0
     let bytes = 0
     for (const [name, shared] of this.shared) {
-      if (Array.from(this.sessions.values()).some((each) => each.owned.has(name))) continue
+      if (this.#isOwned(name)) continue
       this.shared.delete(name)
       pieces++
       bytes += shared.bytes.length
@@ -188,6 +189,65 @@ export class MemoryProject {
   #drop(session: MemorySession): void {
     this.sessions.delete(session.id)
     this.sessionsByNumber.delete(session.state.number)
+  }
+
+  listShared(after: Uint8Array | undefined, maxBytes: number): ReadonlyArray<ListedShared> {
+    const afterName = after === undefined ? "" : hexOf(after)
+    let bytesLeft = maxBytes
+    return Array.from(this.shared)
+      .filter(([name]) => name > afterName)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .filter(([, { bytes }], index) => (bytesLeft -= bytes.length) >= 0 || index === 0)
+      .map(([name, piece]) => ({ ...piece, isOwned: this.#isOwned(name) }))
+  }
+
+  #isOwned(name: string): boolean {
+    return Array.from(this.sessions.values()).some(({ owned }) => owned.has(name))
+  }
+
+  /** Nothing is counted apart from the rows, so the figures agree. */
+  sessionAccount(session: MemorySession): SessionAccount {
+    const { erasedPieces, id, owned, packs, pendingSweep, state } = session
+    const events = this.events.filter((entry) => entry.session === session)
+    const all = Array.from(packs.values())
+    const withEvent = new Set(events.map(({ pack }) => pack))
+    const agents = new Set([...events.map(({ summary }) => summary.agent), ...all.map(({ agent }) => agent)])
+    return {
+      session: { id, ...state, erasedPieces, pendingSweep },
+      usage: Array.from(agents, (agentName) => {
+        const own = all.filter(({ agent }) => agent === agentName)
+        const kept = countersOf(
+          events.flatMap(({ summary }) => (summary.agent === agentName ? [summary] : [])),
+          own
+        )
+        const { newBytes: _, ...counted } = kept
+        const agent = this.agents.get(agentName)!.agent.number
+        return { agent, agentName, kept, counted: { ...counted, packs: own.length } }
+      }),
+      lastPack: all.at(-1)?.number ?? 0,
+      packsWithoutEvent: all.flatMap(({ isKept, number }) => (isKept && !withEvent.has(number) ? [number] : [])),
+      eventsWithoutPack: events.flatMap(({ id, pack }) => (packs.get(pack)?.isKept === true ? [] : [id])),
+      owned: Array.from(owned, (name) => ({ sha256: Buffer.from(name, "hex"), exists: this.shared.has(name) }))
+    }
+  }
+
+  account(): ProjectAccount {
+    const { shared } = this.usage(0)
+    const versions = Array.from(this.agents, ([agent, { versions }]) => ({
+      of: "versions" as const,
+      agent,
+      kept: versions.size,
+      highest: versions.size
+    }))
+    const sessions = Math.max(0, ...this.sessionsByNumber.keys())
+    return {
+      shared: { kept: shared, counted: shared },
+      numbers: [
+        { of: "agents", kept: this.agents.size, highest: this.agents.size },
+        { of: "sessions", kept: this.#lastSession, highest: sessions },
+        ...versions
+      ]
+    }
   }
 
   usage(sessions: number): StorageUsage {

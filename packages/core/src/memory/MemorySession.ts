@@ -53,6 +53,14 @@ export class MemorySession {
       .toReversed()
   }
 
+  /** The packs above a number that have at most `maxBytes` together; at least one, if there are any. */
+  page(above: number, maxBytes: number) {
+    const packs = Array.from(this.packs.values()).filter(({ number }) => number > above)
+    let bytesLeft = maxBytes
+    const omitted = packs.findIndex(({ bytes }, index) => (bytesLeft -= bytes.length) < 0 && index > 0)
+    return { packs: packs.slice(0, omitted === -1 ? packs.length : omitted), isLast: omitted === -1 }
+  }
+
   packsToSweep({ above, limit, to }: SweepRequest) {
     const all: ReadonlyArray<SweepPack> = Array.from(this.packs.values())
     const below = all.filter(({ number }) => number <= to)

@@ -5,6 +5,7 @@ import { ApiKey } from "../domain/ApiKey.ts"
 import { AgentNotFound, AgentVersionNotFound, EventNotFound, PersonNotFound } from "../domain/Errors.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
+import type { SessionAccount } from "../domain/StorageAccount.ts"
 import { hexOf, MemoryProject, putVersion } from "./MemoryProject.ts"
 import { compressPieces } from "../payload/CompressPieces.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
@@ -117,6 +118,33 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     listProjects: Effect.sync(() => Array.from(projects.keys())),
     usage: (project, sessions) => Effect.sync(() => readProject(project).usage(sessions)),
 
+    nextSession: (project, after) =>
+      Effect.sync(() => {
+        const numbers = Array.from(readProject(project).sessionsByNumber.keys()).filter((number) => number > after)
+        if (numbers.length === 0) return undefined
+        const number = Math.min(...numbers)
+        return { number, id: readProject(project).sessionsByNumber.get(number)?.id }
+      }),
+    listPacks: (project, session, above, maxBytes) =>
+      Effect.sync(() => {
+        const listed = readProject(project).sessionsByNumber.get(session)
+        if (listed === undefined) return { state: undefined, packs: [], isLast: true }
+        const { isLast, packs } = listed.page(above, maxBytes)
+        const { agents } = readProject(project)
+        return {
+          state: { ...listed.state, pendingSweep: listed.pendingSweep },
+          packs: packs.map(({ agent, ...pack }) => ({ ...pack, agent: agents.get(agent)!.agent.number })),
+          isLast
+        }
+      }),
+    listShared: (project, after, maxBytes) => Effect.sync(() => readProject(project).listShared(after, maxBytes)),
+    sessionAccount: (project, session) =>
+      Effect.sync(() => {
+        const counted = readProject(project).sessionsByNumber.get(session)
+        return counted === undefined ? noSession : readProject(project).sessionAccount(counted)
+      }),
+    projectAccount: (project) => Effect.sync(() => readProject(project).account()),
+
     putFingerprint: (project, { id }) => Effect.sync(() => void projectOf(project).fingerprints.add(id)),
     hasFingerprint: (project, id) => Effect.sync(() => projects.get(project)?.fingerprints.has(id) ?? false),
 
@@ -159,6 +187,15 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     ping: Effect.void
   })
 })
+
+const noSession: SessionAccount = {
+  session: undefined,
+  usage: [],
+  lastPack: 0,
+  packsWithoutEvent: [],
+  eventsWithoutPack: [],
+  owned: []
+}
 
 /** The sessions whose state differs from the one that the packs were written against. */
 const conflictingSessions = (readProject: (id: ProjectId) => MemoryProject, events: ReadonlyArray<AppendEvent>) =>

@@ -1,0 +1,78 @@
+/** What a storage counts, beside the rows that it counts. Each account is of one snapshot, so that its figures must agree. */
+import type { AgentName } from "./Agent.ts"
+import type { EventId } from "./Event.ts"
+import type { SessionId } from "./Session.ts"
+
+/** The rows of one session number. */
+export interface SessionAccount {
+  /** Undefined if there is no such session, only rows that name its number. */
+  readonly session: CountedSession | undefined
+  /** One entry for each agent that events, packs or counters name. */
+  readonly usage: ReadonlyArray<UsageAccount>
+  /** The highest number of a pack; 0 if there is none. */
+  readonly lastPack: number
+  /** The first packs, at most `maxListed`, that have no event although they are not marked as erased. */
+  readonly packsWithoutEvent: ReadonlyArray<number>
+  /** The first events, at most `maxListed`, whose pack is missing or marked as erased. */
+  readonly eventsWithoutPack: ReadonlyArray<EventId>
+  /** The shared pieces that it owns, and whether they exist. */
+  readonly owned: ReadonlyArray<{ readonly sha256: Uint8Array; readonly exists: boolean }>
+}
+
+export const maxListed = 100
+
+/** The counters in the session's row. */
+export interface CountedSession {
+  readonly id: SessionId
+  readonly generation: number
+  /** The last numbers of a pack, a history piece and a part. */
+  readonly packs: number
+  readonly history: number
+  readonly parts: number
+  readonly erasedPieces: number
+  /** Greater than 0 while events were deleted whose payloads are not swept yet. */
+  readonly pendingSweep: number
+}
+
+/** Of one agent in one session. */
+export interface UsageAccount {
+  readonly agent: number
+  /** Undefined if there is no agent with this number. */
+  readonly agentName: AgentName | undefined
+  /** The counters, zero if there are none. */
+  readonly kept: {
+    readonly events: number
+    readonly sentBytes: number
+    readonly newBytes: number
+    readonly storedBytes: number
+  }
+  /** What the rows add up to. How much of it was new is known only to who opens the packs. */
+  readonly counted: {
+    readonly events: number
+    readonly sentBytes: number
+    readonly packs: number
+    readonly storedBytes: number
+  }
+}
+
+export interface ProjectAccount {
+  /** Of the shared pieces. */
+  readonly shared: { readonly kept: SharedTotals; readonly counted: SharedTotals }
+  readonly numbers: ReadonlyArray<NumberAccount>
+}
+
+export interface SharedTotals {
+  readonly pieces: number
+  /** Bytes of their texts, and as stored. */
+  readonly newBytes: number
+  readonly storedBytes: number
+}
+
+/** The last number given to an agent, a person, a session, or a version of an agent, beside the highest one in use. */
+export interface NumberAccount {
+  readonly of: "agents" | "people" | "sessions" | "versions"
+  /** The agent, for versions. */
+  readonly agent?: AgentName
+  readonly kept: number
+  readonly highest: number
+}

@@ -1,0 +1,205 @@
+/**
+ * Counters, beside what they count. Each account is one statement: a statement has one snapshot, and locks nothing. Its parts
+ * are the branches of a `UNION ALL`, which have the same columns.
+ */
+import {
+  type AgentName,
+  type EventId,
+  maxListed,
+  type ProjectAccount,
+  type ProjectId,
+  type SessionAccount,
+  type SessionId,
+  type SharedTotals,
+  type UsageAccount
+} from "@tachograph/core"
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as IndexHint from "../dialect/IndexHint.ts"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
+import type * as Projects from "../names/Projects.ts"
+import type { Integer } from "../sql/RowDecoding.ts"
+import * as Usage from "../usage/Usage.ts"
+
+/** What a row of a session's account says. The comments name its columns a, b, … */
+type SessionPart =
+  /** generation, packs, history, parts, erased_pieces, pending_sweep; `name` is the session's. */
+  | "session"
+  /** agent, events, bytes as sent; `name` is the agent's, if there is one. */
+  | "events"
+  /** agent, packs, stored bytes, highest number; likewise. */
+  | "packs"
+  /** agent, entries, sent, new and stored bytes; likewise. */
+  | "usage"
+  /** whether the piece exists; `bytes` is its name. */
+  | "owned"
+  /** number of the pack */
+  | "pack"
+  /** `bytes` is the event's id, or `name` where ids are not bytes. */
+  | "event"
+
+interface SessionRow {
+  readonly part: SessionPart
+  readonly name: string | null
+  readonly bytes: Uint8Array | null
+  readonly a: Integer
+  readonly b: Integer
+  readonly c: Integer
+  readonly d: Integer
+  readonly e: Integer
+  readonly f: Integer
+}
+
+const noUsage: Omit<UsageAccount, "agent" | "agentName"> = {
+  kept: { events: 0, sentBytes: 0, newBytes: 0, storedBytes: 0 },
+  counted: { events: 0, sentBytes: 0, packs: 0, storedBytes: 0 }
+}
+
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const bySession = IndexHint.of(sql, "events_by_session")
+  const noBytes = sql.literal(sql.onDialectOrElse({ pg: () => "CAST(NULL AS bytea)", orElse: () => "NULL" }))
+  const eventId = sql.literal(
+    sql.onDialectOrElse({ pg: () => "CAST(event_id AS text), NULL", orElse: () => "NULL, event_id" })
+  )
+
+  const sessionRows = (project_id: number, session: number) => {
+    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
+    const agentName = sql`(SELECT agent_name FROM agents
+      WHERE agents.project_id = ${project_id} AND agents.agent_number = t.agent_number)`
+    // The statement ends with the branches that return many rows.
+    return sql<SessionRow>`
+      SELECT 'session' AS part, session_id AS name, ${noBytes} AS bytes, generation AS a, packs AS b, history AS c,
+        parts AS d, erased_pieces AS e, pending_sweep AS f
+      FROM sessions WHERE ${isOfSession}
+      UNION ALL SELECT 'events', ${agentName}, NULL, agent_number, events, sent, 0, 0, 0 FROM (
+        SELECT agent_number, count(*) AS events, sum(CAST(inputs_bytes AS bigint) + output_bytes) AS sent
+        FROM events ${bySession} WHERE ${isOfSession} GROUP BY agent_number) t
+      UNION ALL SELECT 'packs', ${agentName}, NULL, agent_number, packs, stored, highest, 0, 0 FROM (
+        SELECT agent_number, count(*) AS packs, sum(CAST(length(pack) AS bigint)) AS stored, max(pack_number) AS highest
+        FROM packs WHERE ${isOfSession} GROUP BY agent_number) t
+      UNION ALL SELECT 'usage', ${agentName}, NULL, agent_number, entries, sent_bytes, new_bytes, stored_bytes, 0
+        FROM storage_usage t WHERE ${isOfSession}
+      UNION ALL SELECT 'pack', NULL, NULL, pack_number, 0, 0, 0, 0, 0 FROM (
+        SELECT pack_number FROM packs WHERE ${isOfSession} AND kept = 1
+        EXCEPT SELECT pack_number FROM events ${bySession} WHERE ${isOfSession}
+        ORDER BY pack_number LIMIT ${maxListed}) t
+      UNION ALL SELECT 'event', ${eventId}, 0, 0, 0, 0, 0, 0 FROM (
+        SELECT event_id FROM events e ${bySession} WHERE ${isOfSession} AND NOT EXISTS (
+          SELECT 1 FROM packs p WHERE p.project_id = e.project_id AND p.session_number = e.session_number
+            AND p.pack_number = e.pack_number AND p.kept = 1)
+        LIMIT ${maxListed}) t
+      UNION ALL SELECT 'owned', NULL, sha256, CASE WHEN EXISTS (
+          SELECT 1 FROM shared_pieces s WHERE s.project_id = o.project_id AND s.sha256 = o.sha256) THEN 1 ELSE 0 END,
+        0, 0, 0, 0, 0
+        FROM shared_piece_owners o WHERE ${isOfSession}`
+  }
+
+  const sessionAccount = Effect.fn("SqlStorage.sessionAccount")(function* (
+    project: ProjectId,
+    session: number
+  ): Effect.fn.Return<SessionAccount, SqlError.SqlError> {
+    const project_id = (yield* projects.find(project)) ?? -1
+    const rows = yield* sessionRows(project_id, session)
+    const usage = new Map<number, UsageAccount>()
+    const addUsage = ({ a, name }: SessionRow, update: (found: UsageAccount) => Partial<UsageAccount>) => {
+      const agent = Number(a)
+      const found = usage.get(agent) ?? { agent, agentName: (name ?? undefined) as AgentName | undefined, ...noUsage }
+      usage.set(agent, { ...found, ...update(found) })
+    }
+    let counted: SessionAccount["session"]
+    let lastPack = 0
+    const packsWithoutEvent: Array<number> = []
+    const eventsWithoutPack: Array<EventId> = []
+    const owned: Array<SessionAccount["owned"][number]> = []
+    for (const row of rows) {
+      switch (row.part) {
+        case "session":
+          counted = {
+            id: row.name as SessionId,
+            generation: Number(row.a),
+            packs: Number(row.b),
+            history: Number(row.c),
+            parts: Number(row.d),
+            erasedPieces: Number(row.e),
+            pendingSweep: Number(row.f)
+          }
+          break
+        case "events":
+          addUsage(row, ({ counted }) => ({ counted: { ...counted, events: Number(row.b), sentBytes: Number(row.c) } }))
+          break
+        case "packs":
+          addUsage(row, ({ counted }) => ({
+            counted: { ...counted, packs: Number(row.b), storedBytes: Number(row.c) }
+          }))
+          lastPack = Math.max(lastPack, Number(row.d))
+          break
+        case "usage": {
+          const kept = {
+            events: Number(row.b),
+            sentBytes: Number(row.c),
+            newBytes: Number(row.d),
+            storedBytes: Number(row.e)
+          }
+          addUsage(row, () => ({ kept }))
+          break
+        }
+        case "pack":
+          packsWithoutEvent.push(Number(row.a))
+          break
+        case "event":
+          eventsWithoutPack.push(UuidColumn.decode(row.bytes ?? row.name!) as EventId)
+          break
+        case "owned":
+          owned.push({ sha256: row.bytes!, exists: Number(row.a) === 1 })
+      }
+    }
+    return {
+      session: counted,
+      usage: Array.from(usage.values()),
+      lastPack,
+      packsWithoutEvent,
+      eventsWithoutPack,
+      owned
+    }
+  })
+
+  const projectAccount = Effect.fn("SqlStorage.projectAccount")(function* (
+    project: ProjectId
+  ): Effect.fn.Return<ProjectAccount, SqlError.SqlError> {
+    const project_id = (yield* projects.find(project)) ?? -1
+    const isOfProject = sql`project_id = ${project_id}`
+    const isOfShared = sql`${isOfProject} AND session_number = ${Usage.ofProject} AND agent_number = ${Usage.ofProject}`
+    const rows = yield* sql<{
+      part: "kept" | "counted" | "agents" | "people" | "sessions" | "versions"
+      name: AgentName | null
+      a: Integer
+      b: Integer
+      c: Integer
+    }>`SELECT 'kept' AS part, CAST(NULL AS ${sql.literal(sql.onDialectOrElse({ pg: () => "varchar", orElse: () => "TEXT" }))}) AS name, entries AS a, new_bytes AS b, stored_bytes AS c
+        FROM storage_usage WHERE ${isOfShared}
+      UNION ALL SELECT 'counted', NULL, count(*), coalesce(sum(CAST(size AS bigint)), 0),
+        coalesce(sum(CAST(length(piece) AS bigint)), 0) FROM shared_pieces WHERE ${isOfProject}
+      UNION ALL SELECT 'agents', NULL, agents,
+        (SELECT max(agent_number) FROM agents WHERE ${isOfProject}), 0 FROM projects WHERE ${isOfProject}
+      UNION ALL SELECT 'people', NULL, people,
+        (SELECT max(person_number) FROM people WHERE ${isOfProject}), 0 FROM projects WHERE ${isOfProject}
+      UNION ALL SELECT 'sessions', NULL, sessions,
+        (SELECT max(session_number) FROM sessions WHERE ${isOfProject}), 0 FROM projects WHERE ${isOfProject}
+      UNION ALL SELECT 'versions', agent_name, versions, (SELECT max(v.agent_version_number) FROM agent_versions v
+        WHERE v.project_id = a.project_id AND v.agent_number = a.agent_number), 0 FROM agents a WHERE ${isOfProject}`
+    let kept: SharedTotals = { pieces: 0, newBytes: 0, storedBytes: 0 }
+    let counted = kept
+    const numbers: Array<ProjectAccount["numbers"][number]> = []
+    for (const { a, b, c, name, part } of rows) {
+      const totals = { pieces: Number(a), newBytes: Number(b), storedBytes: Number(c) }
+      if (part === "kept") kept = totals
+      else if (part === "counted") counted = totals
+      else {
+        numbers.push({ of: part, ...(name === null ? {} : { agent: name }), kept: Number(a), highest: Number(b ?? 0) })
+      }
+    }
+    return { shared: { kept, counted }, numbers }
+  })
+
+  return { sessionAccount, projectAccount }
+}

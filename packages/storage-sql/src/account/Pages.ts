@@ -1,0 +1,110 @@
+/** Goes through all rows of a project in steps: its sessions, their packs, and the shared pieces. */
+import type { ListedShared, NextSession, PackPage, ProjectId, SessionId } from "@tachograph/core"
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type * as Projects from "../names/Projects.ts"
+import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
+
+/** Rows in one page. */
+const maxRows = 500
+
+interface Size {
+  readonly size: Integer
+}
+
+/** How many of the rows fit into `maxBytes` together: at least one, if there are any. */
+const fitting = (sizes: ReadonlyArray<Size>, maxBytes: number): number => {
+  let bytesLeft = maxBytes
+  const firstOmitted = sizes.findIndex(({ size }, index) => (bytesLeft -= Number(size)) < 0 && index > 0)
+  return Math.min(maxRows, firstOmitted === -1 ? sizes.length : firstOmitted)
+}
+
+/** The session numbers of these tables must exist. */
+const tables = ["sessions", "events", "packs", "shared_piece_owners", "storage_usage"]
+
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const nextSession = Effect.fn("SqlStorage.nextSession")(function* (
+    project: ProjectId,
+    after: number
+  ): Effect.fn.Return<NextSession | undefined, SqlError.SqlError> {
+    const project_id = yield* projects.find(project)
+    if (project_id === undefined) return undefined
+    // Session 0 stands for the project in the table of usage. One look-up in an index for each table.
+    const lowest = (table: string) => sql`SELECT min(session_number) AS session_number FROM ${sql(table)}
+      WHERE project_id = ${project_id} AND session_number > ${after} ${table === "storage_usage" ? sql`AND session_number <> 0` : sql.literal("")}`
+    const union = sql.join(" UNION ALL ", false)(tables.map(lowest))
+    const [row] = yield* sql<{ session_number: Integer; session_id: SessionId | null }>`
+      SELECT n.session_number, s.session_id FROM (SELECT min(session_number) AS session_number FROM (${union}) m) n
+      LEFT JOIN sessions s ON s.project_id = ${project_id} AND s.session_number = n.session_number
+      WHERE n.session_number IS NOT NULL`
+    return row && { number: Number(row.session_number), id: row.session_id ?? undefined }
+  })
+
+  interface PackRow extends Readonly<Record<keyof SessionRow, Integer | null>> {
+    readonly pending_sweep: Integer
+    readonly pack_number: Integer | null
+    readonly agent_number: Integer
+    readonly kept: Integer
+    readonly pack: Uint8Array
+  }
+
+  const listPacks = Effect.fn("SqlStorage.listPacks")(function* (
+    project: ProjectId,
+    session: number,
+    above: number,
+    maxBytes: number
+  ): Effect.fn.Return<PackPage, SqlError.SqlError> {
+    const project_id = (yield* projects.find(project)) ?? -1
+    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
+    const sizes = yield* sql<Size & { pack_number: Integer }>`SELECT pack_number, length(pack) AS size FROM packs
+      WHERE ${isOfSession} AND pack_number > ${above} ORDER BY pack_number LIMIT ${maxRows + 1}`
+    const count = fitting(sizes, maxBytes)
+    const to = Number(sizes[count - 1]?.pack_number ?? above)
+    // One row without a pack if there is none, and without a state if there is no session.
+    const rows =
+      yield* sql<PackRow>`SELECT s.session_number, s.generation, s.packs, s.history, s.parts, s.pending_sweep,
+        k.pack_number, k.agent_number, k.kept, k.pack
+      FROM (SELECT 1 AS one) one
+      LEFT JOIN (SELECT * FROM sessions WHERE ${isOfSession}) s ON true
+      LEFT JOIN (SELECT * FROM packs WHERE ${isOfSession} AND pack_number > ${above} AND pack_number <= ${to}) k ON true
+      ORDER BY k.pack_number`
+    const [first] = rows
+    return {
+      state:
+        first === undefined || first.session_number === null
+          ? undefined
+          : { ...toSessionState(first as SessionRow), pendingSweep: Number(first.pending_sweep) },
+      packs: rows.flatMap(({ agent_number, kept, pack, pack_number }) =>
+        pack_number === null
+          ? []
+          : [{ number: Number(pack_number), bytes: pack, isKept: Number(kept) === 1, agent: Number(agent_number) }]
+      ),
+      isLast: count === sizes.length
+    }
+  })
+
+  const listShared = Effect.fn("SqlStorage.listShared")(function* (
+    project: ProjectId,
+    after: Uint8Array | undefined,
+    maxBytes: number
+  ): Effect.fn.Return<ReadonlyArray<ListedShared>, SqlError.SqlError> {
+    const project_id = (yield* projects.find(project)) ?? -1
+    const isAfter = sql`project_id = ${project_id} AND sha256 > ${after ?? new Uint8Array(0)}`
+    const sizes = yield* sql<Size & { sha256: Uint8Array }>`SELECT sha256, length(piece) AS size FROM shared_pieces
+      WHERE ${isAfter} ORDER BY sha256 LIMIT ${maxRows + 1}`
+    const last = sizes[fitting(sizes, maxBytes) - 1]
+    if (last === undefined) return []
+    const rows = yield* sql<{ sha256: Uint8Array; size: Integer; piece: Uint8Array; is_owned: Integer }>`
+      SELECT sha256, size, piece, CASE WHEN EXISTS (SELECT 1 FROM shared_piece_owners o
+        WHERE o.project_id = s.project_id AND o.sha256 = s.sha256) THEN 1 ELSE 0 END AS is_owned
+      FROM shared_pieces s WHERE ${isAfter} AND sha256 <= ${last.sha256} ORDER BY sha256`
+    return rows.map(({ is_owned, piece, sha256, size }) => ({
+      sha256,
+      bytes: piece,
+      size: Number(size),
+      isOwned: Number(is_owned) === 1
+    }))
+  })
+
+  return { nextSession, listPacks, listShared }
+}
