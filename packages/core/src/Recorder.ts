@@ -35,6 +35,7 @@ import type { NewEvent } from "./record/NewEvent.ts"
 import * as Checksum from "./read/Checksum.ts"
 import type { KnownPrefixes } from "./payload/scan/PieceScanner.ts"
 import { AdmissionControl } from "./record/AdmissionControl.ts"
+import { StaleSessions } from "./sessions/StaleSessions.ts"
 import * as Spans from "./telemetry/Spans.ts"
 import { type EventQuery, Storage } from "./Storage.ts"
 
@@ -90,13 +91,14 @@ export class Recorder extends Context.Service<
     readonly storageUsage: (sessions: number) => Result<StorageUsage>
   }
 >()("tachograph/core/Recorder") {
-  static readonly layerNoDeps: Layer.Layer<Recorder, never, Storage | EventIds | GroupCommit | Eraser> = Layer.effect(
-    Recorder,
-    Effect.suspend(() => make)
-  )
+  static readonly layerNoDeps: Layer.Layer<Recorder, never, Storage | EventIds | GroupCommit | Eraser | StaleSessions> =
+    Layer.effect(
+      Recorder,
+      Effect.suspend(() => make)
+    )
 
   static readonly layer: Layer.Layer<Recorder, never, Storage> = this.layerNoDeps.pipe(
-    Layer.provide([EventIds.layer, GroupCommit.layer, Eraser.layer])
+    Layer.provide([EventIds.layer, GroupCommit.layer, Eraser.layer, StaleSessions.layer])
   )
 }
 
@@ -105,6 +107,7 @@ const make = Effect.gen(function* () {
   const ids = yield* EventIds
   const groupCommit = yield* GroupCommit
   const eraser = yield* Eraser
+  const staleSessions = yield* StaleSessions
 
   const knownFingerprints = yield* Cache.makeWith(
     (key: string) => {
@@ -172,7 +175,8 @@ const make = Effect.gen(function* () {
   }, Spans.spanIfTraced("Recorder.createEvent"))
 
   const getEvent = Effect.fn("Recorder.getEvent")(function* (id: EventId) {
-    return yield* EventReader.read(storage, yield* CurrentProject, id)
+    const project = yield* CurrentProject
+    return yield* EventReader.read(storage, project, id, (session) => staleSessions.announce(project, session))
   })
 
   const listEvents = Effect.fn("Recorder.listEvents")(function* (query: EventQuery) {

@@ -11,7 +11,7 @@ import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
 import { Sweep } from "../payload/Sweep.ts"
-import { SweptSessions } from "../sessions/SweptSessions.ts"
+import { StaleSessions } from "../sessions/StaleSessions.ts"
 import { type Erasable, type ErasedAtLast, Storage } from "../Storage.ts"
 import { type Throttle, unthrottled } from "../Throttle.ts"
 
@@ -51,9 +51,9 @@ export class Eraser extends Context.Service<
   static readonly layer: Layer.Layer<Eraser, never, Storage> = Layer.effect(
     Eraser,
     Effect.gen(function* () {
-      return make(yield* Storage, yield* SweptSessions)
+      return make(yield* Storage, yield* StaleSessions)
     })
-  ).pipe(Layer.provide(SweptSessions.layer))
+  ).pipe(Layer.provide(StaleSessions.layer))
 }
 
 export const emptyReceipt: ErasureReceipt = { events: 0, sessions: 0, pieces: 0, bytes: 0, damaged: 0 }
@@ -73,7 +73,7 @@ const receiptOf = ({ bytes, pieces, session }: ErasedAtLast): ErasureReceipt => 
   bytes
 })
 
-const make = (storage: Storage["Service"], sweptSessions: SweptSessions["Service"]) => {
+const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service"]) => {
   const deleteEvents = Effect.fnUntraced(function* (project: ProjectId, which: Erasable, throttle: Throttle) {
     let events = 0
     for (;;) {
@@ -89,7 +89,7 @@ const make = (storage: Storage["Service"], sweptSessions: SweptSessions["Service
     for (;;) {
       const erased = yield* throttle(storage.deleteEmptySession(project, session, packsPerDeletion))
       if (erased === undefined) return { receipt, isDeleted: false }
-      sweptSessions.announce(project, session)
+      staleSessions.announce(project, session)
       receipt = addReceipts(receipt, receiptOf(erased))
       if (erased.session) return { receipt, isDeleted: true }
     }
@@ -122,7 +122,7 @@ const make = (storage: Storage["Service"], sweptSessions: SweptSessions["Service
         })
       )
       if (step === undefined) return receipt
-      sweptSessions.announce(project, session)
+      staleSessions.announce(project, session)
       const { erased, value } = step
       sweep = value.next
       sweptUpTo ??= value.pendingSweep

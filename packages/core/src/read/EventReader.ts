@@ -55,17 +55,31 @@ export const sourceOf = (storage: Storage["Service"]): Source => ({
   readShared: (project, names, maxPieceBytes) => SessionLoader.readShared(storage, project, names, { maxPieceBytes })
 })
 
-/** Fails with `EventDamaged` if the storage has the event, but not all of its bytes as they were sent. */
+/**
+ * Fails with `EventDamaged` if the storage has the event, but not all of its bytes as they were sent. Calls `onDamage` then, with
+ * the number of the session.
+ */
 export const read = (
   storage: Storage["Service"],
   project: ProjectId,
-  id: EventId
+  id: EventId,
+  onDamage: (session: number) => void = () => {}
 ): Effect.Effect<Event, EventNotFound | EventDamaged | StorageUnavailable> =>
-  Effect.catchIf(
-    readAgain(sourceOf(storage), project, id),
-    (error) => error instanceof Damage,
-    (damage) => Effect.andThen(DamageLog.found(id, damage), Effect.fail(new EventDamaged({ eventId: id })))
-  )
+  Effect.suspend(() => {
+    let session = 0
+    const source: Source = {
+      ...sourceOf(storage),
+      getEvent: (...args) => Effect.map(storage.getEvent(...args), (stored) => ((session = stored.session), stored))
+    }
+    return Effect.catchIf(
+      readAgain(source, project, id),
+      (error) => error instanceof Damage,
+      (damage) => {
+        onDamage(session)
+        return Effect.andThen(DamageLog.found(id, damage), Effect.fail(new EventDamaged({ eventId: id })))
+      }
+    )
+  })
 
 /** Fails with the `Damage` that remains after several attempts. */
 export const readAgain = Effect.fnUntraced(function* (

@@ -12,7 +12,7 @@ import type { ProjectId } from "../domain/Project.ts"
 import type * as PieceScanner from "../payload/scan/PieceScanner.ts"
 import { SessionCache, SessionCacheBytes } from "../sessions/SessionCache.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
-import { SweptSessions } from "../sessions/SweptSessions.ts"
+import { StaleSessions } from "../sessions/StaleSessions.ts"
 import { Storage } from "../Storage.ts"
 import * as CommitBatch from "./CommitBatch.ts"
 import { CommitLimits } from "./CommitLimits.ts"
@@ -28,8 +28,8 @@ interface Job extends CommitBatch.Member {
   readonly tick: number
 }
 
-/** The sessions that were swept since a batch began. The batch may put what it read before into the cache. */
-type SweptDuringBatch = Array<readonly [project: ProjectId, session: number]>
+/** The sessions that became stale since a batch began. The batch may put what it read before into the cache. */
+type StaleDuringBatch = Array<readonly [project: ProjectId, session: number]>
 
 export class GroupCommit extends Context.Service<
   GroupCommit,
@@ -51,7 +51,7 @@ export class GroupCommit extends Context.Service<
   static readonly layer: Layer.Layer<GroupCommit, never, Storage> = Layer.effect(
     GroupCommit,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(SweptSessions.layer))
+  ).pipe(Layer.provide(StaleSessions.layer))
 }
 
 const make = Effect.gen(function* () {
@@ -68,10 +68,10 @@ const make = Effect.gen(function* () {
   // Runs before the fibers are interrupted.
   yield* Effect.addFinalizer(() => FiberSet.awaitEmpty(fibers))
 
-  const activeBatches = new Set<SweptDuringBatch>()
-  yield* (yield* SweptSessions).listen((project, session) => {
+  const activeBatches = new Set<StaleDuringBatch>()
+  yield* (yield* StaleSessions).listen((project, session) => {
     sessions.deleteNumber(project, session)
-    for (const swept of activeBatches) swept.push([project, session])
+    for (const stale of activeBatches) stale.push([project, session])
   })
   let isPumpScheduled = false
   let isTimerRunning = false
@@ -105,11 +105,11 @@ const make = Effect.gen(function* () {
       const batch = queue.takeBatch()
       if (batch.length === 0) return
       updateSaturation()
-      const swept: SweptDuringBatch = []
-      activeBatches.add(swept)
+      const stale: StaleDuringBatch = []
+      activeBatches.add(stale)
       run(
-        Effect.onExit(commitBatch(batch, swept), () => {
-          activeBatches.delete(swept)
+        Effect.onExit(commitBatch(batch, stale), () => {
+          activeBatches.delete(stale)
           queue.release(batch)
           schedulePump()
           return Effect.void
@@ -119,7 +119,7 @@ const make = Effect.gen(function* () {
   }
 
   /** Commits a batch and completes its jobs. A batch that fails with a defect is halved until the faulty event is alone. */
-  const commitBatch = (batch: ReadonlyArray<Job>, swept: SweptDuringBatch): Effect.Effect<void> =>
+  const commitBatch = (batch: ReadonlyArray<Job>, stale: StaleDuringBatch): Effect.Effect<void> =>
     Effect.suspend(() => {
       const startedMs = performance.now()
       return Effect.flatMap(Effect.exit(CommitBatch.commit(storage, sessions, batch)), (exit) => {
@@ -128,10 +128,10 @@ const make = Effect.gen(function* () {
           for (const { key } of batch) sessions.delete(key)
           if (batch.length > 1 && Cause.hasDies(exit.cause)) {
             const middle = batch.length >>> 1
-            return Effect.andThen(commitBatch(batch.slice(0, middle), swept), commitBatch(batch.slice(middle), swept))
+            return Effect.andThen(commitBatch(batch.slice(0, middle), stale), commitBatch(batch.slice(middle), stale))
           }
         }
-        for (const [project, session] of swept) sessions.deleteNumber(project, session)
+        for (const [project, session] of stale) sessions.deleteNumber(project, session)
         completeJobs(batch, exit)
         if (Exit.isFailure(exit)) return CommitMetrics.failed
         const seconds = (performance.now() - startedMs) / 1000

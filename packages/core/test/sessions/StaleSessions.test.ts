@@ -97,3 +97,45 @@ describe("The session cache, after an erasure", () => {
     }).pipe(Effect.provide(over(slow)))
   })
 })
+
+describe("The session cache, after a read has found damage", () => {
+  it.effect("is without the session, so that the next event does not build on the damage", () => {
+    let isDamaged = false
+    const flipped = (bytes: Uint8Array) => {
+      const other = Buffer.from(bytes)
+      if (isDamaged) other[other.length >>> 1]! ^= 1
+      return other
+    }
+    const damaging = Layer.effect(
+      Storage,
+      Effect.map(Storage, (storage) => ({
+        ...storage,
+        getEvent: (...args) =>
+          Effect.map(storage.getEvent(...args), ({ pack, ...event }) => ({
+            ...event,
+            pack: pack.number === 1 ? { number: 1, bytes: flipped(pack.bytes!) } : pack
+          })),
+        readPacks: (...args) =>
+          Effect.map(storage.readPacks(...args), (packs) =>
+            packs.map(({ bytes, number }) => ({ number, bytes: number === 1 ? flipped(bytes) : bytes }))
+          )
+      }))
+    ).pipe(Layer.provide(MemoryStorage.layer))
+    return Effect.gen(function* () {
+      yield* Calls.putFingerprint(yield* Storage, defaultProject)
+      const recorder = yield* Recorder
+      const recordOne = (call: Call) => Calls.recordOnce(recorder, call)
+      const calls = conversation("a", "alice", 4)
+      const first = yield* recordOne(calls[0]!)
+      yield* recordOne(calls[1]!)
+      isDamaged = true
+      // Nothing has shown the process that its session is damaged.
+      const unaware = yield* recordOne(calls[2]!)
+      for (const id of [first, unaware])
+        assert.strictEqual((yield* Effect.flip(recorder.getEvent(id)))._tag, "event-damaged")
+      assert.strictEqual(yield* cached("a"), 0)
+      const aware = yield* recordOne(calls[3]!)
+      assert.isTrue(yield* Calls.isAsSent(recorder, aware, calls[3]!))
+    }).pipe(Effect.provide(over(damaging)))
+  })
+})

@@ -1,24 +1,29 @@
 /**
- * Tells the session caches of this process which sessions were swept, so that they drop what they hold of erased texts.
- * Caches of other processes keep it until they evict it. They do not use it: a sweep raises the session's generation.
+ * Tells the session caches of this process which sessions are not any more as they know them, so that they drop them.
+ *
+ * A session was swept: the caches hold erased texts. Those of other processes keep them until they evict them, but do not use
+ * them: a sweep raises the session's generation.
+ *
+ * A read found it damaged: an event that is recorded on top of damaged packs cannot be read either. Loaded again, the session
+ * is without them. Another process learns of it when it reads the damaged event, or loads the session.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { ProjectId } from "../domain/Project.ts"
 
 type Listener = (project: ProjectId, session: number) => void
 
-export class SweptSessions extends Context.Service<
-  SweptSessions,
+export class StaleSessions extends Context.Service<
+  StaleSessions,
   {
     /** `session` is the session's number. */
     readonly announce: Listener
     /** Calls the listener until the scope closes. */
     readonly listen: (listener: Listener) => Effect.Effect<void, never, Scope.Scope>
   }
->()("tachograph/core/SweptSessions") {
-  static readonly layer: Layer.Layer<SweptSessions> = Layer.sync(SweptSessions, () => {
+>()("tachograph/core/StaleSessions") {
+  static readonly layer: Layer.Layer<StaleSessions> = Layer.sync(StaleSessions, () => {
     const listeners = new Set<Listener>()
-    return SweptSessions.of({
+    return StaleSessions.of({
       announce: (project, session) => {
         for (const listener of listeners) listener(project, session)
       },
