@@ -57,7 +57,8 @@ const quickLevel = 3
 const quickWindowBytes = 8 * 1024
 
 const { maxChainBytes } = PackHead
-const maxChainPacks = 128
+/** A damaged pack takes the rest of its chain with it. Chains of 64 cost nothing; of 32, 4 % of the packs of a coding run. */
+const maxChainPacks = 64
 
 /** Contents of this size stand alone: they gain little from the text before them. */
 const aloneFromBytes = 32 * 1024

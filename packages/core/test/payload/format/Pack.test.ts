@@ -110,12 +110,12 @@ describe("Pack", () => {
     expect(Pack.chainOf([])).toBeUndefined()
   })
 
-  it("limits a chain to 128 packs and 128 KiB", () => {
+  it("limits a chain to 64 packs and 128 KiB", () => {
     const small = written(Array.from({ length: 400 }, () => Buffer.from("small")))
     const large = written(Array.from({ length: 20 }, (_, index) => Buffer.from(noise(index, 30_000))))
     for (const { packs } of [small, large]) {
       for (const chain of Map.groupBy(Pack.open(packs), ({ chainStart }) => chainStart).values()) {
-        expect(chain.length).toBeLessThanOrEqual(128)
+        expect(chain.length).toBeLessThanOrEqual(64)
         expect(chain.reduce((sum, { content }) => sum + content.length, 0)).toBeLessThanOrEqual(128 * 1024)
       }
     }
