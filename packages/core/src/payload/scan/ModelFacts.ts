@@ -47,12 +47,22 @@ const interactions: FieldPaths = {
   outputTokens: [["usage", "total_output_tokens"]],
   stopReason: [["status"]]
 }
+/** Results of the functions and of a middleware's `doGenerate`, which nests its counts and the reason from version 6 on. */
 const aisdk: FieldPaths = {
   model: [["response", "modelId"]],
-  inputTokens: [["usage", "inputTokens"]],
-  outputTokens: [["usage", "outputTokens"]],
-  stopReason: [["finishReason"]]
+  inputTokens: [
+    ["usage", "inputTokens"],
+    ["usage", "inputTokens", "total"]
+  ],
+  outputTokens: [
+    ["usage", "outputTokens"],
+    ["usage", "outputTokens", "total"]
+  ],
+  stopReason: [["finishReason"], ["finishReason", "unified"]]
 }
+
+/** The model that was requested: its name, or the model object of the AI SDK. */
+const requestedModel: ReadonlyArray<Path> = [["model"], ["modelId"], ["model", "modelId"]]
 
 const fieldPathsByApi: Readonly<Record<Api, FieldPaths>> = {
   "provider1-chat-completions": chatCompletions,
@@ -103,7 +113,7 @@ const isTokenCount = (value: unknown): value is number =>
 export const read = (api: Api, inputs: unknown, output: unknown): ModelFacts => {
   const paths = fieldPathsByApi[api]
   return {
-    model: firstOf(output, paths.model, isModel) ?? firstOf(inputs, [["model"]], isModel),
+    model: firstOf(output, paths.model, isModel) ?? firstOf(inputs, requestedModel, isModel),
     inputTokens: firstOf(output, paths.inputTokens, isTokenCount),
     outputTokens: firstOf(output, paths.outputTokens, isTokenCount),
     stopReason: firstOf(output, paths.stopReason, isStopReason)

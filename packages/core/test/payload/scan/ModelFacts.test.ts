@@ -32,8 +32,20 @@ describe("ModelFacts", () => {
     expect(ModelFacts.read(api, {}, outputs[api])).toEqual(facts)
   })
 
+  it("reads the counts and the reason that a middleware of the AI SDK gets from version 6 on", () => {
+    const output = {
+      content: [{ type: "text", text: "hi" }],
+      response: { modelId: "m" },
+      finishReason: { unified: "stop", raw: "end_turn" },
+      usage: { inputTokens: { total: 10, noCache: 4, cacheRead: 6 }, outputTokens: { total: 20, text: 20 }, raw: {} }
+    }
+    expect(ModelFacts.read("aisdk", {}, output)).toEqual(facts)
+  })
+
   it("uses the requested model if the output does not name one", () => {
     expect(ModelFacts.read("aisdk", { model: "requested" }, {}).model).toBe("requested")
+    expect(ModelFacts.read("aisdk", { modelId: "requested" }, {}).model).toBe("requested")
+    expect(ModelFacts.read("aisdk", { model: { provider: "p", modelId: "requested" } }, {}).model).toBe("requested")
   })
 
   it("returns null for unexpected values, and does not throw", () => {
