@@ -119,7 +119,7 @@ describe("Pack", () => {
         expect(chain.reduce((sum, { content }) => sum + content.length, 0)).toBeLessThanOrEqual(128 * 1024)
       }
     }
-    expect(heads(small.packs).filter(({ kind }) => kind === "starts").length).toBe(4)
+    expect(heads(small.packs).filter(({ kind }) => kind === "starts").length).toBe(7)
     expect(heads(large.packs).filter(({ kind }) => kind === "starts").length).toBe(5)
   })
 
