@@ -17,7 +17,7 @@ import * as PackQueries from "./read/PackQueries.ts"
 import * as ApiKeys from "./resources/ApiKeys.ts"
 import * as Leases from "./resources/Leases.ts"
 import * as Resources from "./resources/Resources.ts"
-import { translate } from "./sql/SqlErrors.ts"
+import { corruptionAsDamage, translate } from "./sql/SqlErrors.ts"
 import * as StorageMetrics from "./sql/StorageMetrics.ts"
 import * as Usage from "./usage/Usage.ts"
 
@@ -62,6 +62,10 @@ const make = Effect.fnUntraced(function* ({
     const call = timed(name)
     return (...args: Args) => call(bounded(run(...args)))
   }
+  const reading = <Args extends ReadonlyArray<unknown>, A, E>(
+    name: string,
+    run: (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
+  ) => operation(name, (...args: Args) => corruptionAsDamage(run(...args)))
   const operationOf = <A, E>(name: string, effect: Effect.Effect<A, E | SqlError.SqlError>) =>
     timed(name)(bounded(effect))
   const projects = Projects.make(sql)
@@ -80,11 +84,11 @@ const make = Effect.fnUntraced(function* ({
   return Storage.of({
     appendConcurrency,
     appendEvents: operation("appendEvents", appending.appendEvents),
-    getEvent: operation("getEvent", events.getEvent),
+    getEvent: reading("getEvent", events.getEvent),
     listEvents: operation("listEvents", events.listEvents),
     getSession: operation("getSession", packs.getSession),
-    readPacks: operation("readPacks", packs.readPacks),
-    readShared: operation("readShared", packs.readShared),
+    readPacks: reading("readPacks", packs.readPacks),
+    readShared: reading("readShared", packs.readShared),
     eraseEvents: operation("eraseEvents", erasure.eraseEvents),
     listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
     deleteEmptySession: operation("deleteEmptySession", sweep.deleteEmptySession),

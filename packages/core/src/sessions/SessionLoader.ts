@@ -1,5 +1,5 @@
 /** Brings the index of a session up to date by reading the packs that other processes have appended. */
-import { Effect } from "effect"
+import { Cause, Effect } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
@@ -81,7 +81,16 @@ export const refresh = Effect.fnUntraced(function* (
   if (state === undefined) return unknownSession()
   const isSame = known.state?.number === state.number && known.state.generation === state.generation
   const index = isSame ? known.index : new SessionIndex()
-  if (index.packs < state.packs) yield* read(storage, project, state, index)
+  if (index.packs < state.packs) {
+    yield* read(storage, project, state, index).pipe(
+      // The database itself could not read them.
+      Effect.catchCause((cause) =>
+        Cause.squash(cause) instanceof Damage
+          ? Effect.sync(() => index.read([], new Map(), state))
+          : Effect.failCause(cause)
+      )
+    )
+  }
   return { ...known, state: { number: state.number, generation: state.generation }, index }
 })
 

@@ -1,5 +1,5 @@
 /** Translates the database's errors into the storage's. No other module does. */
-import { Errors } from "@tachograph/core"
+import { Damage, Errors } from "@tachograph/core"
 import { Cause, Effect, Fiber, Predicate, Schedule } from "effect"
 import { SqlError } from "effect/sql"
 
@@ -22,6 +22,20 @@ const transientState = /^(53|57|58|25006)/
 const isTransient = ({ reason }: SqlError.SqlError): boolean =>
   transient.has(reason._tag) ||
   (Predicate.hasProperty(reason.cause, "code") && transientState.test(String(reason.cause.code)))
+
+/** SQLite's SQLITE_CORRUPT, and Postgres' data_corrupted and index_corrupted. */
+const isCorruption = ({ reason }: SqlError.SqlError): boolean => {
+  const { code, errcode } = (reason.cause ?? {}) as { readonly code?: unknown; readonly errcode?: unknown }
+  return (typeof errcode === "number" && (errcode & 0xff) === 11) || code === "XX001" || code === "XX002"
+}
+
+/** For operations that read stored texts: dies with `Damage` if the database finds its own files damaged. */
+export const corruptionAsDamage = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.catchIf(
+    effect,
+    (error) => SqlError.isSqlError(error) && isCorruption(error),
+    (error) => Effect.die(new Damage((error as unknown as SqlError.SqlError).message, { cause: error }))
+  )
 
 /** The database's errors in a cause. After a failed rollback they are defects. */
 const sqlErrors = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlError.SqlError> =>

@@ -1,0 +1,64 @@
+/** Damage that SQLite itself finds: pages of the file that are no pages of a table. */
+import { CurrentProject, type EventId, Recorder, Storage } from "@tachograph/core"
+import { StorageSuite } from "@tachograph/testkit"
+import { Effect, Layer } from "effect"
+import { mkdtempSync, openSync, closeSync, rmSync, writeSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, expect, it } from "vitest"
+import { SqliteStorage } from "../src/index.ts"
+
+const { Calls } = StorageSuite
+
+const folder = mkdtempSync(join(tmpdir(), "tachograph-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Overwrites the header of every other page that holds rows of a table. */
+const corrupt = (file: string, table: string): number => {
+  const database = new DatabaseSync(file)
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+  const pages = database
+    .prepare("SELECT pageno, pgoffset FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY pageno")
+    .all(table) as unknown as ReadonlyArray<{ readonly pageno: number; readonly pgoffset: number }>
+  database.close()
+  const damaged = pages.filter((_, index) => index % 2 === 1)
+  const descriptor = openSync(file, "r+")
+  for (const { pgoffset } of damaged) writeSync(descriptor, Buffer.alloc(8, 0xee), 0, 8, pgoffset)
+  closeSync(descriptor)
+  return damaged.length
+}
+
+const within = <A, E>(file: string, body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>) =>
+  Effect.runPromise(
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      yield* Calls.putFingerprint(storage, yield* CurrentProject)
+      return yield* Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
+    }).pipe(Effect.provide(Layer.fresh(SqliteStorage.layer({ filename: file }))))
+  )
+
+it("answers event-damaged for what SQLite calls corrupt, and records in other sessions", async () => {
+  const file = join(folder, "corrupt.db")
+  const calls = Calls.take(Calls.calls("s", ["alice"], 1), 60)
+  const ids = await within(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+  expect(corrupt(file, "packs")).toBeGreaterThan(1)
+
+  const readAll = (recorder: Recorder["Service"], ids: ReadonlyArray<EventId>) =>
+    Effect.forEach(ids, (id, index) =>
+      Calls.isAsSent(recorder, id, calls[index]!).pipe(
+        Effect.map((isAsSent) => (isAsSent ? "as sent" : "different")),
+        Effect.catch(({ _tag }) => Effect.succeed(_tag))
+      )
+    )
+  const outcomes = await within(file, (recorder) => readAll(recorder, ids))
+  expect(new Set(outcomes)).toEqual(new Set(["as sent", "event-damaged"]))
+
+  const more = { ...calls[0]!, session: "another" }
+  await within(file, (recorder) =>
+    Effect.gen(function* () {
+      const id = yield* Calls.record(recorder, more)
+      expect(yield* Calls.isAsSent(recorder, id, more)).toBe(true)
+    })
+  )
+})
