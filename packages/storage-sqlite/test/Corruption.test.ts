@@ -14,7 +14,7 @@ const { Calls } = StorageSuite
 const folder = mkdtempSync(join(tmpdir(), "tachograph-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Overwrites the header of every other page that holds rows of a table. */
+/** Overwrites the header of every other page that holds rows of a table, but for the last, to which SQLite adds new rows. */
 const corrupt = (file: string, table: string): number => {
   const database = new DatabaseSync(file)
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -22,7 +22,7 @@ const corrupt = (file: string, table: string): number => {
     .prepare("SELECT pageno, pgoffset FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY pageno")
     .all(table) as unknown as ReadonlyArray<{ readonly pageno: number; readonly pgoffset: number }>
   database.close()
-  const damaged = pages.filter((_, index) => index % 2 === 1)
+  const damaged = pages.slice(0, -1).filter((_, index) => index % 2 === 1)
   const descriptor = openSync(file, "r+")
   for (const { pgoffset } of damaged) writeSync(descriptor, Buffer.alloc(8, 0xee), 0, 8, pgoffset)
   closeSync(descriptor)
