@@ -56,5 +56,5 @@ export class UnsupportedContentEncodingError extends Schema.TaggedError<Unsuppor
 ) {}
 export const UnsupportedContentEncoding = UnsupportedContentEncodingError.pipe(Schema.encodeKeys(tagAsType))
 
-/** The errors of every endpoint with a body, besides validation errors. */
-export const bodyErrors = [PayloadTooLarge, UnsupportedContentEncoding, Overloaded] as const
+/** The errors of every endpoint with a body, besides those of every endpoint. */
+export const bodyErrors = [PayloadTooLarge, UnsupportedContentEncoding] as const

@@ -27,6 +27,7 @@ import type { StorageUsage } from "./domain/StorageUsage.ts"
 import { Eraser } from "./erase/Eraser.ts"
 import { EventIds } from "./record/EventIds.ts"
 import * as EventReader from "./read/EventReader.ts"
+import { CollectGarbage, LargeReads } from "./read/LargeReads.ts"
 import type { WrittenEvent } from "./record/CommitBatch.ts"
 import { CommitLimits } from "./record/CommitLimits.ts"
 import * as CommitMetrics from "./record/CommitMetrics.ts"
@@ -65,7 +66,14 @@ export class Recorder extends Context.Service<
     readonly admission: AdmissionControl
     /** How the conversations of a session are known to begin, for `EventJson.open`. */
     readonly knownPrefixesOf: (project: ProjectId, session: string) => KnownPrefixes
-    readonly getEvent: (id: EventId) => Result<Event, EventNotFound | EventDamaged>
+    /**
+     * `reserve` is called with the size of the payload (bytes) before it is read. If it returns false, the read fails with
+     * `Overloaded`.
+     */
+    readonly getEvent: (
+      id: EventId,
+      reserve?: (payloadBytes: number) => boolean
+    ) => Result<Event, EventNotFound | EventDamaged | Overloaded>
     /** Fails with `EventDamaged` if the fields of an event are damaged. The page after it can be read. */
     readonly listEvents: (query: EventQuery) => Result<EventPage, EventDamaged>
     readonly createFingerprint: (fingerprint: Fingerprint) => Result<FingerprintId>
@@ -121,7 +129,8 @@ const make = Effect.gen(function* () {
   )
 
   const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
-  yield* CommitMetrics.showQueue(() => admission.queued)
+  yield* CommitMetrics.showAdmission(admission)
+  const largeReads = new LargeReads(yield* CollectGarbage)
 
   /** Counts an event that no mount has counted. Interrupting the caller leaves it counted until it is committed. */
   const admitted = Effect.fnUntraced(function* <A, E>(bytes: number, append: Effect.Effect<A, E>) {
@@ -174,9 +183,16 @@ const make = Effect.gen(function* () {
     return yield* isAdmitted === true ? append : admitted(payload.text.length, append)
   }, Spans.spanIfTraced("Recorder.createEvent"))
 
-  const getEvent = Effect.fn("Recorder.getEvent")(function* (id: EventId) {
+  const getEvent = Effect.fn("Recorder.getEvent")(function* (id: EventId, reserve?: (payloadBytes: number) => boolean) {
     const project = yield* CurrentProject
-    return yield* EventReader.read(storage, project, id, (session) => staleSessions.announce(project, session))
+    const admit = ({ inputsBytes, outputBytes }: EventSummary) => {
+      const bytes = inputsBytes + outputBytes
+      if (reserve?.(bytes) === false) return Effect.fail(new Overloaded())
+      largeReads.before(bytes)
+      return Effect.void
+    }
+    const onDamage = (session: number) => staleSessions.announce(project, session)
+    return yield* EventReader.read(storage, project, id, { admit, onDamage })
   })
 
   const listEvents = Effect.fn("Recorder.listEvents")(function* (query: EventQuery) {

@@ -52,7 +52,8 @@ export class Storage extends Context.Service<
     readonly appendEvents: (
       events: ReadonlyArray<AppendEvent>
     ) => Result<ReadonlyArray<number>, SessionConflict | KeyConflict>
-    readonly getEvent: (project: ProjectId, id: EventId) => Result<StoredEvent, EventNotFound>
+    /** The event, and its pack if that has at most `maxPackBytes` bytes. */
+    readonly getEvent: (project: ProjectId, id: EventId, maxPackBytes?: number) => Result<StoredEvent, EventNotFound>
     /** Ordered by id, and therefore by time. */
     readonly listEvents: (project: ProjectId, query: EventQuery) => Result<ReadonlyArray<StoredSummary>>
 
@@ -242,7 +243,7 @@ export interface StoredSummary {
 export interface StoredEvent extends StoredSummary {
   /** The session's number. */
   readonly session: number
-  /** The pack that was written for the event. Its bytes are undefined if it is missing. */
+  /** The pack that was written for the event. Its bytes are undefined if it is missing, or larger than was asked for. */
   readonly pack: { readonly number: number; readonly bytes: Uint8Array | undefined }
 }
 

@@ -5,8 +5,8 @@ import * as Report from "../src/harness/Report.ts"
 import * as Run from "../src/harness/Run.ts"
 import type { Kind } from "../src/harness/Store.ts"
 
-/** Without `frozen`, whose limits of time and memory need an idle machine. */
-const short = faults.filter(({ name }) => name !== "frozen")
+/** Without those whose limits of time and memory need an idle machine. */
+const short = faults.filter(({ name }) => name !== "frozen" && name !== "silent-readers")
 
 export const define = (kind: Kind): void => {
   const seed = Date.now() % 2 ** 31

@@ -28,6 +28,14 @@ export interface Exchange {
   readonly arrivedAtMs: number
 }
 
+/**
+ * Counts the bytes of the answer to the current request before they are read from the storage. False if the process holds
+ * too much already: then the engine answers `overloaded`. The front provides it.
+ */
+export const ReserveAnswer = Context.Reference<(bytes: number) => boolean>("tachograph/router/ReserveAnswer", {
+  defaultValue: () => () => true
+})
+
 export class Engine extends Context.Service<
   Engine,
   {

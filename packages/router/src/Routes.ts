@@ -1,16 +1,18 @@
 /** The mount for Effect's `HttpRouter`. */
-import { Effect, type Layer, Stream, type Types } from "effect"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Effect, type Layer, type Scope, Stream, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { IncomingMessage } from "node:http"
+import { IncomingMessage, type ServerResponse } from "node:http"
 import { Front, type Incoming } from "./front/Front.ts"
 import * as NodeBody from "./front/NodeBody.ts"
+import type { Pieces, Reply } from "./front/Reply.ts"
 import type { BodySource } from "./front/RequestBody.ts"
-import type { Answer } from "./response/Answer.ts"
+import * as Answer from "./response/Answer.ts"
 
 type Handled = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   Types.unhandled,
-  HttpServerRequest.HttpServerRequest
+  HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
 /** Effect's server answers `Expect: 100-continue` when its own stream is read. */
@@ -22,12 +24,43 @@ const bodyOf = (request: HttpServerRequest.HttpServerRequest): BodySource => {
   return Stream.toAsyncIterable(request.stream)
 }
 
-const toResponse = ({ body, headers, status }: Answer): HttpServerResponse.HttpServerResponse => {
+/**
+ * Does nothing where the server is not a Node server, or an earlier response on the same connection is not complete: then the
+ * stream fails when its next piece is due.
+ */
+const closeConnection = (request: HttpServerRequest.HttpServerRequest): void => {
+  const response: Pick<ServerResponse, "socket" | "destroy"> | undefined = NodeHttpServerRequest.toServerResponse(
+    request
+  ) as ServerResponse
+  if (response?.socket) response.destroy()
+}
+
+/** Makes each piece when the server asks for it, in a turn of the event loop of its own. */
+const streamOf = (pieces: Pieces): Stream.Stream<Uint8Array> =>
+  Stream.unfold(undefined, () =>
+    Effect.map(Effect.yieldNow, () => {
+      const piece = pieces.next()
+      // A copy, because a server that holds a view of the body holds the whole body.
+      return piece === undefined ? undefined : ([Uint8Array.from(piece), undefined] as const)
+    })
+  )
+
+const toResponse = (request: HttpServerRequest.HttpServerRequest, reply: Reply): Handled => {
+  const { body, headers, pieces, status } = reply
   const contentType = headers["content-type"]
-  const bytes = typeof body === "string" ? Buffer.from(body) : body
-  return contentType === undefined
-    ? HttpServerResponse.empty({ status, headers })
-    : HttpServerResponse.uint8Array(bytes, { status, headers, contentType })
+  if (contentType === undefined || request.method === "HEAD") {
+    return Effect.succeed(HttpServerResponse.empty({ status, headers }))
+  }
+  if (pieces === undefined) {
+    const bytes = Buffer.from(Answer.whole(body))
+    return Effect.succeed(HttpServerResponse.uint8Array(bytes, { status, headers, contentType }))
+  }
+  pieces.onTimeout = () => closeConnection(request)
+  // The scope of the request ends when the response is written, or its client has disconnected.
+  return Effect.as(
+    Effect.addFinalizer(() => Effect.sync(() => pieces.close())),
+    HttpServerResponse.stream(streamOf(pieces), { status, headers, contentType })
+  )
 }
 
 const isRouteNotFound = (error: unknown): boolean =>
@@ -43,15 +76,17 @@ const middleware = HttpRouter.middleware(
       return { method, url, headers, source, body: bodyOf(request) }
     }
 
-    const respond = (handled: ReturnType<typeof front.handle>): Handled =>
-      Effect.map(Effect.isEffect(handled) ? handled : Effect.succeed(handled), toResponse)
+    const respond = (request: HttpServerRequest.HttpServerRequest, handled: ReturnType<typeof front.handle>): Handled =>
+      Effect.flatMap(Effect.isEffect(handled) ? handled : Effect.succeed(handled), (reply) =>
+        toResponse(request, reply)
+      )
 
     return (httpEffect: Handled): Handled =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const handled = front.handleOwn(toIncoming(request))
-        if (handled !== undefined) return respond(handled)
+        if (handled !== undefined) return respond(request, handled)
         // Other routes of the same router are left alone; a path that has none is answered like every unknown path.
-        return Effect.catchIf(httpEffect, isRouteNotFound, () => respond(front.handle(toIncoming(request))))
+        return Effect.catchIf(httpEffect, isRouteNotFound, () => respond(request, front.handle(toIncoming(request))))
       })
   }),
   { global: true }

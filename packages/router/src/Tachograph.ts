@@ -8,6 +8,7 @@ import * as LocalEngine from "./engine/LocalEngine.ts"
 import { type Authorize, Authorizer } from "./front/Authorizer.ts"
 import { Front } from "./front/Front.ts"
 import * as Paths from "./front/Paths.ts"
+import { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/Reply.ts"
 import { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
 import { addStandardHeaders } from "./front/StandardHeaders.ts"
 import { InFlight } from "./mounts/InFlight.ts"
@@ -30,6 +31,11 @@ interface CommonOptions<E> {
   readonly maxBody?: number | undefined
   /** The limit on the length of every other body, as sent and decompressed, in bytes. 1 MiB by default. */
   readonly maxOtherBody?: number | undefined
+  /**
+   * How long a client may take nothing of an answer above 16 KiB, in milliseconds; then its connection is closed. 15 s by
+   * default.
+   */
+  readonly answerTimeoutMs?: number | undefined
 }
 
 interface WithApiKeys {
@@ -145,6 +151,7 @@ const services = <E>({ apiKeys = [], authorize, storage, ...options }: Tachograp
       Layer.mergeAll(
         Layer.succeed(MaxBodyBytes, options.maxBody ?? defaultMaxBody),
         Layer.succeed(MaxOtherBodyBytes, options.maxOtherBody ?? defaultMaxOtherBody),
+        Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs ?? defaultAnswerTimeoutMs),
         Layer.succeed(BasePath.BasePath, base)
       )
     )

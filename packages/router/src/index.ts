@@ -1,6 +1,7 @@
 export { type Authorize, Authorizer, type AuthorizeRequest, type Grant } from "./front/Authorizer.ts"
 export { BasePath } from "./BasePath.ts"
 export { Front } from "./front/Front.ts"
+export { AnswerTimeoutMs, defaultAnswerTimeoutMs, type Reply } from "./front/Reply.ts"
 export { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
 export * as InProcess from "./mounts/InProcess.ts"
 export * as Node from "./mounts/Node.ts"

@@ -1,7 +1,7 @@
 /** For operators. Needs no key, and reveals nothing about the data. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { StorageUnavailable } from "../Errors.ts"
+import { Overloaded, StorageUnavailable } from "../Errors.ts"
 
 const Ok = Schema.Struct({ status: Schema.Literal("ok") }).annotate({ identifier: "Ok" })
 
@@ -12,6 +12,7 @@ export class System extends HttpApiGroup.make("system").add(
   HttpApiEndpoint.get("ready", "/ready", { success: Ok, error: StorageUnavailable }),
   /** In Prometheus' text format. */
   HttpApiEndpoint.get("metrics", "/metrics", {
-    success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4; charset=utf-8" }))
+    success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4; charset=utf-8" })),
+    error: Overloaded
   })
 ) {}

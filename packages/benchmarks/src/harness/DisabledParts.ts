@@ -61,9 +61,9 @@ export const discardingStorage = Layer.effect(
 ).pipe(Layer.provide(MemoryStorage.layer))
 
 export const batchesOfOne: (typeof CommitLimits)["Service"] = {
+  ...defaultCommitLimits,
   // A long wait limit, so that no event is refused although this is slow.
   queue: { ...defaultCommitLimits.queue, waitMs: 60_000 },
-  bodyBudgetBytes: defaultCommitLimits.bodyBudgetBytes,
   batch: { ...defaultCommitLimits.batch, events: 1 }
 }
 

@@ -55,17 +55,21 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         if (sessions.length > 0) return Effect.fail(new SessionConflict({ sessions }))
         return Effect.succeed(events.map((event) => projectOf(event.project).append(event)))
       }),
-    getEvent: (project, id) =>
+    getEvent: (project, id, maxPackBytes = Number.POSITIVE_INFINITY) =>
       Effect.suspend(() =>
         Effect.map(
           orFail(projects.get(project)?.eventsById.get(id), () => new EventNotFound()),
-          ({ checksums, pack, session, summary }) => ({
-            id,
-            summary,
-            checksums,
-            session: session.state.number,
-            pack: { number: pack, bytes: session.packs.get(pack)?.bytes }
-          })
+          ({ checksums, pack, session, summary }) => {
+            const bytes = session.packs.get(pack)?.bytes
+            const isLarge = bytes !== undefined && bytes.length > maxPackBytes
+            return {
+              id,
+              summary,
+              checksums,
+              session: session.state.number,
+              pack: { number: pack, bytes: isLarge ? undefined : bytes }
+            }
+          }
         )
       ),
     listEvents: (project, query) => Effect.sync(() => readProject(project).list(query)),

@@ -1,4 +1,7 @@
-/** Reassembles an event from its packs in at most three round trips: the event, its packs, its shared pieces. */
+/**
+ * Reassembles an event from its packs in at most three round trips: the event, its packs, its shared pieces. A large pack of its
+ * own takes one more.
+ */
 import { Cause, Effect, Exit } from "effect"
 import { EventDamaged, type EventNotFound, type StorageUnavailable } from "../domain/Errors.ts"
 import type { Event, EventId, EventSummary } from "../domain/Event.ts"
@@ -23,6 +26,9 @@ const maxAttempts = 5
 
 /** More than any server accepts in a request. */
 const maxTextBytes = 512 * 1024 * 1024
+
+/** Packs up to this size (bytes) are read together with the fields of their event. */
+const maxPackBytes = 64 * 1024
 
 /** After this many uncompressed bytes the event loop turns. */
 const sliceBytes = 1024 * 1024
@@ -49,31 +55,40 @@ export const openChain = (chain: Pack.StoredChain): OpenChain => {
 }
 
 export const sourceOf = (storage: Storage["Service"]): Source => ({
-  getEvent: storage.getEvent,
+  getEvent: (project, id) => storage.getEvent(project, id, maxPackBytes),
   readPacks: storage.readPacks,
   openChain,
   readShared: (project, names, maxPieceBytes) => SessionLoader.readShared(storage, project, names, { maxPieceBytes })
 })
 
-/**
- * Fails with `EventDamaged` if the storage has the event, but not all of its bytes as they were sent. Calls `onDamage` then, with
- * the number of the session.
- */
-export const read = (
+/** Runs when the size of the payload is known, before anything large is read. It may run again. */
+type Admit<E> = (summary: EventSummary) => Effect.Effect<void, E>
+
+const admitAll = () => Effect.void
+
+interface ReadOptions<E> {
+  readonly admit?: Admit<E>
+  /** Called with the number of the session if the event is damaged. */
+  readonly onDamage?: (session: number) => void
+}
+
+/** Fails with `EventDamaged` if the storage has the event, but not all of its bytes as they were sent. */
+export const read = <E = never>(
   storage: Storage["Service"],
   project: ProjectId,
   id: EventId,
-  onDamage: (session: number) => void = () => {}
-): Effect.Effect<Event, EventNotFound | EventDamaged | StorageUnavailable> =>
+  { admit = admitAll, onDamage = () => {} }: ReadOptions<E> = {}
+): Effect.Effect<Event, EventNotFound | EventDamaged | StorageUnavailable | E> =>
   Effect.suspend(() => {
     let session = 0
-    const source: Source = {
-      ...sourceOf(storage),
-      getEvent: (...args) => Effect.map(storage.getEvent(...args), (stored) => ((session = stored.session), stored))
+    const source = sourceOf(storage)
+    const observed: Source = {
+      ...source,
+      getEvent: (...args) => Effect.map(source.getEvent(...args), (stored) => ((session = stored.session), stored))
     }
     return Effect.catchIf(
-      readAgain(source, project, id),
-      (error) => error instanceof Damage,
+      readAgain(observed, project, id, admit),
+      (error): error is Damage => error instanceof Damage,
       (damage) => {
         onDamage(session)
         return Effect.andThen(DamageLog.found(id, damage), Effect.fail(new EventDamaged({ eventId: id })))
@@ -82,13 +97,14 @@ export const read = (
   })
 
 /** Fails with the `Damage` that remains after several attempts. */
-export const readAgain = Effect.fnUntraced(function* (
+export const readAgain = Effect.fnUntraced(function* <E = never>(
   source: Source,
   project: ProjectId,
-  id: EventId
-): Effect.fn.Return<Event, EventNotFound | Damage | StorageUnavailable> {
+  id: EventId,
+  admit: Admit<E> = admitAll
+): Effect.fn.Return<Event, EventNotFound | Damage | StorageUnavailable | E> {
   for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
-    const exit = yield* Effect.exit(readOnce(source, project, id))
+    const exit = yield* Effect.exit(readOnce(source, project, id, admit))
     if (exit._tag === "Success") return exit.value
     const damage = damageIn(exit)
     if (damage === undefined) return yield* exit
@@ -117,11 +133,17 @@ export const summaryOf = (project: ProjectId, stored: StoredSummary): Effect.Eff
 }
 
 /** Dies with `Damage`. */
-export const readOnce = Effect.fnUntraced(function* (source: Source, project: ProjectId, id: EventId) {
+export const readOnce = Effect.fnUntraced(function* <E = never>(
+  source: Source,
+  project: ProjectId,
+  id: EventId,
+  admit: Admit<E> = admitAll
+) {
   const stored = yield* source.getEvent(project, id)
   const damage = damageOfFields(project, stored)
   if (damage !== undefined) throw damage
   const summary = stored.summary!
+  yield* admit(summary)
   return { ...summary, payload: yield* readTexts(source, project, stored, summary) }
 })
 
@@ -135,8 +157,7 @@ export const readTexts = Effect.fnUntraced(function* (
   { checksums, pack, session }: Pick<StoredEvent, "checksums" | "pack" | "session">,
   sizes: Pick<EventSummary, "inputsBytes" | "outputBytes"> | undefined
 ) {
-  if (pack.bytes === undefined) throw new Damage(`Pack ${pack.number} is missing`)
-  const own = { number: pack.number, bytes: pack.bytes }
+  const own = yield* ownPack(source, project, session, pack)
   const { kind, needs } = PackHead.read(own.number, own.bytes)
   // Reads the event's own pack again, so that all packs are from one snapshot.
   const packs =
@@ -157,6 +178,18 @@ export const readTexts = Effect.fnUntraced(function* (
     Checksum.ofTexts(payload.inputs, payload.output) === checksums.texts
   if (!isAsSent) throw new Damage("The checksum of the event's texts differs")
   return payload
+})
+
+const ownPack = Effect.fnUntraced(function* (
+  source: Source,
+  project: ProjectId,
+  session: number,
+  { bytes, number }: StoredEvent["pack"]
+): Effect.fn.Return<Pack.StoredPack, StorageUnavailable> {
+  if (bytes !== undefined) return { number, bytes }
+  const [own] = yield* source.readPacks(project, session, [{ from: number, to: number }])
+  if (own === undefined) throw new Damage(`Pack ${number} is missing`)
+  return own
 })
 
 interface OpenEvent {

@@ -1,7 +1,9 @@
 /**
- * Decides which requests enter, and counts what they hold: the bytes of bodies as they arrive, and the events from a complete
- * body to their answer. All mounts of a `Recorder` share one instance. An event that announces its length and does not fit is
- * refused before its body is read; every other body is refused while it arrives.
+ * Decides which requests enter, and counts what they hold: the bytes of bodies as they arrive, the events from a complete
+ * body to their answer, and the bytes of answers until their clients have taken them. All mounts of a `Recorder` share one
+ * instance. An event that announces its length and does not fit is refused before its body is read; every other body is
+ * refused while it arrives. An answer is refused before it is read from the storage. It has a budget of its own, so that
+ * clients that do not read cannot keep others from recording.
  *
  * One request alone is always admitted, whatever its size.
  */
@@ -12,6 +14,8 @@ export class AdmissionControl {
   readonly #isSaturated: () => boolean
   /** Bytes of all bodies, complete or not. */
   #reservedBytes = 0
+  /** Bytes of all answers that are being read or written. */
+  #answerBytes = 0
   #queuedEvents = 0
   #queuedBytes = 0
 
@@ -26,6 +30,11 @@ export class AdmissionControl {
     return { events: this.#queuedEvents, bytes: this.#queuedBytes }
   }
 
+  /** Bytes of the answers that are being read from the storage, or that their clients have not taken yet. */
+  get answerBytes(): number {
+    return this.#answerBytes
+  }
+
   /** Whether an event of this many bytes, none of which has arrived, may enter. */
   canAdmit(bytes: number): boolean {
     return !(this.#isQueueFull(bytes) || this.#exceedsBodyBudget(this.#reservedBytes, bytes))
@@ -36,9 +45,10 @@ export class AdmissionControl {
     return this.#isSaturated()
   }
 
-  /** A permit for one request, to be released when the request has its answer. */
+  /** A permit for one request, to be released when the request has its answer, or the client has taken it. */
   permit(): Permit {
     let ownBytes = 0
+    let ownAnswerBytes = 0
     let isQueued = false
     let isReleased = false
     return {
@@ -56,13 +66,24 @@ export class AdmissionControl {
         this.#queuedBytes += ownBytes
         return true
       },
+      reserveAnswer: (bytes) => {
+        if (isReleased) return false
+        const added = Math.max(0, bytes - ownAnswerBytes)
+        const others = this.#answerBytes - ownAnswerBytes
+        if (others > 0 && this.#answerBytes + added > this.#limits.answerBudgetBytes) return false
+        ownAnswerBytes += added
+        this.#answerBytes += added
+        return true
+      },
       release: () => {
         this.#reservedBytes -= ownBytes
+        this.#answerBytes -= ownAnswerBytes
         if (isQueued) {
           this.#queuedEvents--
           this.#queuedBytes -= ownBytes
         }
         ownBytes = 0
+        ownAnswerBytes = 0
         isQueued = false
         isReleased = true
       }
@@ -86,6 +107,11 @@ export interface Permit {
   readonly reserve: (bytes: number) => boolean
   /** The body is complete and its event is to be committed. False if the queue is full. */
   readonly enqueue: () => boolean
+  /**
+   * Counts the bytes of the answer, before they are read from the storage or kept. False if they exceed the budget; then they
+   * are not counted. Of several calls the greatest number counts.
+   */
+  readonly reserveAnswer: (bytes: number) => boolean
   /** Gives back all that the permit holds. From now on it holds nothing: a body that still arrives is refused. Idempotent. */
   readonly release: () => void
 }

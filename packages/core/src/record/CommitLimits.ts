@@ -1,4 +1,4 @@
-/** Bounds on what a process holds on its way to the storage, and on what one transaction commits. */
+/** Bounds on what a process holds on its way to the storage and to clients, and on what one transaction commits. */
 import { Context } from "effect"
 
 /** A bound on events and on the bytes of their bodies. One event alone always fits, whatever its size. */
@@ -15,6 +15,8 @@ export interface CommitLimitsValue {
   readonly queue: CommitLimit & { readonly waitMs: number }
   /** Bytes of all request bodies that are held at once, complete or not. */
   readonly bodyBudgetBytes: number
+  /** Bytes of all answers that are held at once, until their clients have taken them. Answers of a few KiB are not counted. */
+  readonly answerBudgetBytes: number
   /** What one transaction commits. */
   readonly batch: CommitLimit
 }
@@ -22,6 +24,7 @@ export interface CommitLimitsValue {
 export const defaultCommitLimits: CommitLimitsValue = {
   queue: { events: 2048, bytes: 32 * 1024 * 1024, waitMs: 400 },
   bodyBudgetBytes: 64 * 1024 * 1024,
+  answerBudgetBytes: 32 * 1024 * 1024,
   batch: { events: 256, bytes: 8 * 1024 * 1024 }
 }
 

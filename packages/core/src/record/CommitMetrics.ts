@@ -2,6 +2,7 @@
 import { Effect, Metric, type Scope } from "effect"
 import * as ObservableMetrics from "../telemetry/ObservableMetrics.ts"
 import type { AppendEvent } from "../Storage.ts"
+import type { AdmissionControl } from "./AdmissionControl.ts"
 
 const events = Metric.counter("tachograph_events_total", {
   description: "Events recorded",
@@ -75,14 +76,14 @@ export const replayed: Effect.Effect<void> = Metric.update(replays, 1)
 
 export const failed: Effect.Effect<void> = Metric.update(failures, 1)
 
-interface Held {
-  readonly events: number
-  readonly bytes: number
-}
+const answerBytes = Metric.gauge("tachograph_answer_bytes", {
+  description: "Bytes of answers above 16 KiB that are being read, or that their clients have not taken yet"
+})
 
-/** Publishes the length of the queue while the scope is open. */
-export const showQueue = (held: () => Held): Effect.Effect<void, never, Scope.Scope> =>
+/** Publishes what requests hold while the scope is open. */
+export const showAdmission = (admission: AdmissionControl): Effect.Effect<void, never, Scope.Scope> =>
   ObservableMetrics.show(
-    ObservableMetrics.of(queueEvents, () => ({ value: held().events })),
-    ObservableMetrics.of(queueBytes, () => ({ value: held().bytes }))
+    ObservableMetrics.of(queueEvents, () => ({ value: admission.queued.events })),
+    ObservableMetrics.of(queueBytes, () => ({ value: admission.queued.bytes })),
+    ObservableMetrics.of(answerBytes, () => ({ value: admission.answerBytes }))
   )

@@ -210,7 +210,7 @@ describe("EventReader", () => {
     ],
     ["a field cannot be decoded", (event) => ({ ...event, summary: undefined })],
     ["the row belongs to another project", undefined],
-    ["its row names no pack", (event) => ({ ...event, pack: { ...event.pack, bytes: undefined } })],
+    ["its row names no pack", (event) => ({ ...event, pack: { number: event.pack.number + 1_000, bytes: undefined } })],
     ["a checksum has another value", (event) => ({ ...event, checksums: { ...event.checksums, texts: 0 } })]
   ] as ReadonlyArray<readonly [string, ((event: StoredEvent) => StoredEvent) | undefined]>)(
     "fails with event-damaged if %s",
@@ -256,6 +256,48 @@ describe("EventReader", () => {
           assert.lengthOf(rest.events, recorded.length - 4)
         })
       )
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("admits an event by the size of its payload before it reads anything large", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      // Its pack stays large: random numbers do not compress, and are no shared piece.
+      const numbers = Array.from({ length: 50_000 }, (_, n) =>
+        ((n * 0.618_033_988_749_895) % 1).toString().replace("0.", "1")
+      )
+      const inputs = `{"numbers":[${numbers.join(",")}]}`
+      const call = { session: "s", person: "alice", inputs, output: "{}" }
+      const id = yield* recording(storage, (recorder) => Calls.record(recorder, call))
+      const { pack } = yield* storage.getEvent(defaultProject, id)
+      assert.isAbove(pack.bytes!.length, 64 * 1024)
+      const calls: Array<string> = []
+      const watched: Service = {
+        ...storage,
+        getEvent: (...args) =>
+          Effect.tap(storage.getEvent(...args), ({ pack }) =>
+            Effect.sync(() => calls.push(`getEvent ${pack.bytes?.length ?? "without its pack"}`))
+          ),
+        readPacks: (...args) =>
+          Effect.andThen(
+            Effect.sync(() => calls.push("readPacks")),
+            storage.readPacks(...args)
+          )
+      }
+      const read = (isAdmitted: boolean) =>
+        EventReader.read(watched, defaultProject, id, {
+          admit: ({ inputsBytes, outputBytes }) => {
+            calls.push(`admit ${inputsBytes + outputBytes}`)
+            return isAdmitted ? Effect.void : Effect.fail("refused" as const)
+          }
+        })
+      assert.strictEqual(yield* Effect.flip(read(false)), "refused")
+      const size = `admit ${inputs.length + 2}`
+      assert.deepStrictEqual(calls, ["getEvent without its pack", size])
+      calls.length = 0
+      const { payload } = yield* read(true)
+      assert.isTrue(Buffer.from(inputs).equals(payload.inputs))
+      assert.deepStrictEqual(calls, ["getEvent without its pack", size, "readPacks"])
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 

@@ -3,7 +3,12 @@ import { AdmissionControl } from "../../src/record/AdmissionControl.ts"
 import { defaultCommitLimits } from "../../src/record/CommitLimits.ts"
 
 const { queue } = defaultCommitLimits
-const limits = { ...defaultCommitLimits, queue: { ...queue, events: 2, bytes: 100 }, bodyBudgetBytes: 150 }
+const limits = {
+  ...defaultCommitLimits,
+  queue: { ...queue, events: 2, bytes: 100 },
+  bodyBudgetBytes: 150,
+  answerBudgetBytes: 120
+}
 
 const admissionControl = (isSaturated = () => false) => new AdmissionControl(limits, isSaturated)
 
@@ -54,6 +59,36 @@ describe("AdmissionControl", () => {
     permit.release()
     permit.release()
     expect(admission.canAdmit(1_000)).toBe(true)
+  })
+
+  it("bounds the bytes of all answers, and admits one answer alone, whatever its size", () => {
+    const admission = admissionControl()
+    const [first, second] = [admission.permit(), admission.permit()]
+    expect([first.reserveAnswer(100), second.reserveAnswer(20), second.reserveAnswer(21)]).toEqual([true, true, false])
+    expect(admission.answerBytes).toBe(120)
+    first.release()
+    expect(admission.answerBytes).toBe(20)
+    expect([second.reserveAnswer(1_000), admission.permit().reserveAnswer(1)]).toEqual([true, false])
+    second.release()
+    second.release()
+    expect([admission.answerBytes, second.reserveAnswer(1)]).toEqual([0, false])
+  })
+
+  it("counts the greatest size that is reserved for an answer", () => {
+    const admission = admissionControl()
+    const permit = admission.permit()
+    expect([50, 60, 40].map((bytes) => permit.reserveAnswer(bytes))).toEqual([true, true, true])
+    expect(admission.answerBytes).toBe(60)
+  })
+
+  it("keeps answers from taking the place of bodies, and bodies from taking that of answers", () => {
+    const admission = admissionControl()
+    expect(admission.permit().reserveAnswer(1_000)).toBe(true)
+    expect([admission.canAdmit(1_000), admission.permit().reserve(1_000)]).toEqual([true, true])
+    expect(admission.permit().reserveAnswer(1)).toBe(false)
+    const other = admissionControl()
+    enqueued(other, 1_000)
+    expect(other.permit().reserveAnswer(1_000)).toBe(true)
   })
 
   it("admits nothing while the queue is saturated", () => {

@@ -8,6 +8,7 @@ import { kill9 } from "./Kill9.ts"
 import { poison } from "./Poison.ts"
 import { postgresKill9 } from "./PostgresKill9.ts"
 import { sigterm } from "./Sigterm.ts"
+import { silentReaders } from "./SilentReaders.ts"
 
 export const faults: ReadonlyArray<Fault> = [
   kill9,
@@ -16,6 +17,7 @@ export const faults: ReadonlyArray<Fault> = [
   diskFull,
   cutAfterCommit,
   frozen,
+  silentReaders,
   sigterm,
   poison,
   clock

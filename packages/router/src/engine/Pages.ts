@@ -19,13 +19,15 @@ const renderDocs = (api: typeof TachographApi) =>
       )
     )
     const html = yield* Effect.promise(() => HttpServerResponse.toWeb(page).text())
-    return Answer.text(html, "text/html; charset=utf-8")
+    return Answer.shared(Answer.text(html, "text/html; charset=utf-8"))
   }).pipe(Effect.scoped)
 
 export const operations = Effect.gen(function* () {
   const base = yield* BasePath
   const api = base === "" ? TachographApi : TachographApi.annotate(OpenApi.Servers, [{ url: base }])
-  const openapi = yield* Effect.cached(Effect.sync(() => Answer.json(JSON.stringify(OpenApi.fromApi(api)))))
+  const openapi = yield* Effect.cached(
+    Effect.sync(() => Answer.shared(Answer.json(JSON.stringify(OpenApi.fromApi(api)))))
+  )
   // A client that disconnects must not interrupt what later requests share.
   const docs = yield* Effect.cached(Effect.uninterruptible(renderDocs(api)))
   return { openapi: () => openapi, docs: () => docs } satisfies Record<keyof typeof pagePaths, Operation>

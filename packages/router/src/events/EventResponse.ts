@@ -22,7 +22,7 @@ export const toAnswer = (event: Event): Answer.Answer => {
   }
   const [before = "", between = "", after = ""] = JsonText.object(fields).split(hole)
   const { inputs, output } = event.payload
-  return Answer.json(Buffer.concat([Buffer.from(before), inputs, Buffer.from(between), output, Buffer.from(after)]))
+  return Answer.json([Buffer.from(before), inputs, Buffer.from(between), output, Buffer.from(after)])
 }
 
 /** Marks the answer as that of an earlier request with the same idempotency key. */

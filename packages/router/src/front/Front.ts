@@ -12,9 +12,9 @@ import {
   type Scope,
   type Storage
 } from "@tachograph/core"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Exit, Layer } from "effect"
 import * as BasePath from "../BasePath.ts"
-import { Engine } from "../Engine.ts"
+import { Engine, ReserveAnswer } from "../Engine.ts"
 import * as LocalEngine from "../engine/LocalEngine.ts"
 import * as Answer from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
@@ -23,6 +23,7 @@ import * as AmbiguousRequest from "./AmbiguousRequest.ts"
 import * as Authorization from "./Authorization.ts"
 import { Authorizer } from "./Authorizer.ts"
 import * as Paths from "./Paths.ts"
+import * as Reply from "./Reply.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as RequestState from "./RequestState.ts"
 import { addStandardHeaders } from "./StandardHeaders.ts"
@@ -43,7 +44,7 @@ export interface Incoming {
   readonly principal?: Principal | undefined
 }
 
-type Handled = Answer.Answer | Effect.Effect<Answer.Answer>
+type Handled = Reply.Reply | Effect.Effect<Reply.Reply>
 
 export class Front extends Context.Service<
   Front,
@@ -96,6 +97,9 @@ const anonymous: Principal = { project: defaultProject, scopes: [] }
 
 const noBody = new Uint8Array()
 
+/** What an answer to a write has at most beside what was sent (bytes): numbers and times. */
+const maxAddedBytes = 1024
+
 const make = Effect.gen(function* () {
   const base = yield* BasePath.BasePath
   const { admission } = yield* Recorder
@@ -104,6 +108,7 @@ const make = Effect.gen(function* () {
   const readBody = yield* RequestBody.make
   const logAccess = yield* accessLogger
   const answerErrors = ErrorAnswer.make()
+  const answerTimeoutMs = yield* Reply.AnswerTimeoutMs
 
   const principalOf = (
     incoming: Incoming,
@@ -134,6 +139,11 @@ const make = Effect.gen(function* () {
     if (route.takesBody) incoming.onReadBody?.()
     const body = route.takesBody ? yield* readBody(incoming.body, headers, route.isRecording, state.permit) : noBody
     if (route.isRecording && !state.permit.enqueue()) return overloaded
+    const { reserveAnswer } = state.permit
+    // A write answers with what was sent, or with what was stored before. It is refused before anything of it is stored.
+    if (!route.isRecording && body.length > Reply.smallAnswerBytes && !reserveAnswer(body.length + maxAddedBytes)) {
+      return overloaded
+    }
     const arrivedAtMs = performance.now()
     const { endpoint } = route
     const handled = engine.handle({
@@ -147,12 +157,20 @@ const make = Effect.gen(function* () {
       arrivedAtMs
     })
     // An event is committed even if its client disconnects; its permit is released after the commit.
-    return yield* route.isRecording ? Effect.uninterruptible(handled) : handled
+    if (route.isRecording) return yield* Effect.uninterruptible(handled)
+    return yield* Effect.provideService(handled, ReserveAnswer, reserveAnswer)
   })
 
-  const finish = (state: RequestState.RequestState, url: string | undefined, answer: Answer.Answer): Answer.Answer => {
-    if (state.isHttp) logAccess(state, answer)
-    return addStandardHeaders(answer, state.id, url)
+  const finish = (state: RequestState.RequestState, url: string | undefined, reply: Reply.Reply): Reply.Reply => {
+    if (state.isHttp) logAccess(state, reply)
+    return addStandardHeaders(reply, state.id, url)
+  }
+
+  /** Finishes an answer that may be large. */
+  const finishLarge = (state: RequestState.RequestState, url: string | undefined, answer: Answer.Answer) => {
+    // The answer to HEAD has the length of the body, and no body.
+    if (state.method === "HEAD") return { ...finish(state, url, answer), body: "" }
+    return finish(state, url, Reply.of(answer, answerTimeoutMs, state.permit) ?? overloaded)
   }
 
   type Found = Paths.Match | Paths.Allowed | undefined
@@ -173,8 +191,11 @@ const make = Effect.gen(function* () {
     if (!("route" in found)) return finish(state, url, methodNotAllowed(method, found))
     return answerErrors(answer(state, incoming, url!, found), state.id).pipe(
       Effect.annotateLogs("request_id", state.id),
-      Effect.map((answer) => finish(state, url, answer)),
-      Effect.onExit(() => Effect.sync(state.permit.release))
+      Effect.map((answer) => finishLarge(state, url, answer)),
+      Effect.onExit((exit) =>
+        // A reply in pieces releases the permit itself.
+        Exit.isSuccess(exit) && exit.value.pieces !== undefined ? Effect.void : Effect.sync(state.permit.release)
+      )
     )
   }
 

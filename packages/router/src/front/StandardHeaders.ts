@@ -1,17 +1,21 @@
 /** The headers that every answer has, and those that follow from its status. */
-import type { Answer } from "../response/Answer.ts"
+import * as Answer from "../response/Answer.ts"
 
 /** Seconds until a retry, with jitter so that clients do not all return at once. */
 const retryAfter = (): string => String(1 + Math.floor(3 * Math.random()))
 
 /** `path` is below the base path; undefined if the request's path is not below it. */
-export const addStandardHeaders = (answer: Answer, requestId: string, path: string | undefined): Answer => {
+export const addStandardHeaders = <A extends Answer.Answer>(
+  answer: A,
+  requestId: string,
+  path: string | undefined
+): A => {
   const headers: Record<string, string> = {
     ...answer.headers,
     "x-request-id": requestId,
     "x-content-type-options": "nosniff"
   }
-  if (answer.status !== 204) headers["content-length"] = String(Buffer.byteLength(answer.body))
+  if (answer.status !== 204) headers["content-length"] = String(Answer.byteLength(answer.body))
   if (path?.startsWith("/api/")) headers["cache-control"] = "no-store"
   if (answer.status === 401) headers["www-authenticate"] = "Bearer"
   if (answer.status === 503) headers["retry-after"] = retryAfter()

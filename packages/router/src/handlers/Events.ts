@@ -1,6 +1,7 @@
 import { Events } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
+import { ReserveAnswer } from "../Engine.ts"
 import * as Operation from "./Operation.ts"
 import * as CreateEvent from "../events/CreateEvent.ts"
 import * as EventResponse from "../events/EventResponse.ts"
@@ -23,7 +24,9 @@ export const operations = Effect.gen(function* () {
         }),
         ({ events, next }) => ({ events, next_cursor: next === undefined ? null : Events.encodeCursor(next) })
       ),
-    getEvent: ({ params }) =>
-      Effect.map(recorder.getEvent(params.event_id), (event) => new Operation.Encoded(EventResponse.toAnswer(event)))
+    getEvent: Effect.fnUntraced(function* ({ params }) {
+      const event = yield* recorder.getEvent(params.event_id, yield* ReserveAnswer)
+      return new Operation.Encoded(EventResponse.toAnswer(event))
+    })
   })
 })

@@ -96,12 +96,16 @@ const call = Effect.fnUntraced(function* ({ body = noBody, headers = {}, method,
   )
   const principal: Principal = { project, scopes }
   const handled = front.handle({ method, url: base + prefix + path, headers, source: {}, body, principal })
-  const answer = Effect.isEffect(handled) ? yield* handled : handled
-  const error = TachographError.fromAnswer(answer)
-  return error === undefined ? answer : yield* Effect.fail(error)
+  const reply = Effect.isEffect(handled) ? yield* handled : handled
+  // The caller holds the answer now.
+  reply.pieces?.close()
+  const error = TachographError.fromAnswer(reply)
+  return error === undefined ? reply : yield* Effect.fail(error)
 })
 
-const textOf = ({ body }: Answer): string => (typeof body === "string" ? body : Buffer.from(body).toString())
+/** Each part is complete UTF-8. */
+const textOf = ({ body }: Answer): string =>
+  typeof body === "string" ? body : body.map((part) => Buffer.from(part.buffer, part.byteOffset, part.length)).join("")
 
 /** JSON can hold a lone surrogate only as an escape; a text that was cut inside a character may contain one. */
 const escapeLoneSurrogates = (text: string): string =>

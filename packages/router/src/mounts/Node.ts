@@ -2,23 +2,49 @@
 import { Effect, Fiber, type Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Front, type Incoming } from "../front/Front.ts"
-import type { Answer } from "../response/Answer.ts"
+import type { Pieces, Reply } from "../front/Reply.ts"
+import * as Answer from "../response/Answer.ts"
 
 /**
  * Calls `next` if the path is not of the contract; without `next`, answers 404. Returns whether it answers the request.
  */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => boolean
 
-export const write = (response: ServerResponse, { body, headers, status }: Answer): void => {
-  // The host may have answered already, for example because of a timeout of its own.
-  if (response.headersSent) return
+export const write = (response: ServerResponse, { body, headers, pieces, status }: Reply): void => {
+  // The host may have answered already, for example because of a timeout of its own; or the client has disconnected.
+  if (response.headersSent || response.destroyed) return pieces?.close()
+  guarded(response, () => {
+    if (pieces === undefined) return void response.writeHead(status, headers).end(Answer.whole(body))
+    // `finish`: the system has taken all of it. On a connection that breaks, `close` comes alone.
+    response.once("finish", () => pieces.close()).once("close", () => pieces.close())
+    // Behind an earlier response on the same connection, it is closed when its next piece is due: that one may be the host's.
+    pieces.onTimeout = () => void (response.socket === null || response.destroy())
+    response.writeHead(status, headers)
+    writePieces(response, pieces)
+  })
+}
+
+/** A hook of the host may fail. Other answers of this turn must still be written. */
+const guarded = (response: ServerResponse, work: () => void): void => {
   try {
-    response.writeHead(status, headers).end(body)
+    work()
   } catch {
-    // A hook of the host failed. Other answers of this turn must still be written.
     response.destroy()
   }
 }
+
+/** Writes each piece when the client has taken the one before, in a turn of the event loop of its own. */
+const writePieces = (response: ServerResponse, pieces: Pieces): void =>
+  guarded(response, () => {
+    if (response.destroyed) return
+    const piece = pieces.next()
+    // A view that Node holds until it is this response's turn would hold the whole body.
+    const bytes = piece && response.socket === null ? Uint8Array.from(piece) : piece
+    if (bytes === undefined || pieces.isEmpty) return void response.end(bytes)
+    const next = () => void setImmediate(writePieces, response, pieces)
+    if (response.write(bytes)) next()
+    else response.once("drain", next)
+  })
 
 /**
  * Writes the answers of one turn of the event loop together. Writing one wakes its client, which on a busy machine takes as
@@ -49,7 +75,7 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
   const writeLater = coalesceWrites()
 
   return (message, response, next) => {
-    const respond = (answer: Answer) => writeLater(() => write(response, answer))
+    const respond = (reply: Reply) => writeLater(() => write(response, reply))
     const incoming: Incoming = {
       method: message.method!,
       url: message.url!,

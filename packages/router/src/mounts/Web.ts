@@ -1,7 +1,8 @@
 /** The mount for fetch handlers: Hono, h3, Next.js, Bun, Deno, and AWS Lambda. */
 import { Effect } from "effect"
 import { Front } from "../front/Front.ts"
-import type { Answer } from "../response/Answer.ts"
+import { AnswerTimeout, type Pieces, type Reply } from "../front/Reply.ts"
+import * as Answer from "../response/Answer.ts"
 
 /** Answers every request, with a 404 if its path is not of the contract. */
 export type WebHandler = (request: Request) => Promise<Response>
@@ -9,8 +10,42 @@ export type WebHandler = (request: Request) => Promise<Response>
 /** Statuses whose responses have no body. */
 const isBodiless = (method: string, status: number): boolean => method === "HEAD" || status === 204
 
-export const toResponse = (method: string, { body, headers, status }: Answer): Response =>
-  new Response(isBodiless(method, status) ? null : (body as string | Uint8Array<ArrayBuffer>), { status, headers })
+export const toResponse = (method: string, { body, headers, pieces, status }: Reply): Response => {
+  if (isBodiless(method, status)) return new Response(null, { status, headers })
+  if (pieces !== undefined) return new Response(streamOf(pieces), { status, headers })
+  return new Response(Answer.whole(body) as string | Uint8Array<ArrayBuffer>, { status, headers })
+}
+
+/** Makes each piece when the host asks for it, in a turn of the event loop of its own. */
+const streamOf = (pieces: Pieces): ReadableStream<Uint8Array> => {
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const piece = pieces.next()
+    // A copy, because the host may transfer its buffer to another thread, and other answers may share the body.
+    if (piece !== undefined) controller.enqueue(new Uint8Array(piece))
+    if (!pieces.isEmpty) return
+    pieces.close()
+    controller.close()
+  }
+  return new ReadableStream(
+    {
+      start: (controller) => {
+        pieces.onTimeout = () => controller.error(new AnswerTimeout())
+      },
+      pull: (controller) =>
+        new Promise((resolve, reject) =>
+          setImmediate(() => {
+            try {
+              resolve(pull(controller))
+            } catch (error) {
+              reject(error)
+            }
+          })
+        ),
+      cancel: () => pieces.close()
+    },
+    { highWaterMark: 0 }
+  )
+}
 
 /** Throws if the host has read the body or is reading it; the front then answers 422. */
 const bodyOf = async function* (request: Request): AsyncIterable<Uint8Array> {

@@ -1,4 +1,4 @@
-/** What a request is answered: status, headers and bytes. It can be cloned, so that it can cross to another thread. */
+/** What a request is answered: status, headers and body. It can be cloned, so that it can cross to another thread. */
 import type { ErrorDetail } from "@tachograph/api"
 
 /** Which error an answer is. Known where the error is made, so that nothing parses an answer to learn it. */
@@ -12,14 +12,28 @@ export interface Answer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array
+  readonly body: Body
+  /** Whether the body is the same bytes for every request, so that an answer takes no memory of its own. */
+  readonly isShared?: boolean
   readonly refusal?: Refusal | undefined
+}
+
+/** A text, or the parts of one in UTF-8. Texts of an event are parts, so that they are not copied. */
+export type Body = string | ReadonlyArray<Uint8Array>
+
+export const byteLength = (body: Body): number =>
+  typeof body === "string" ? Buffer.byteLength(body) : body.reduce((sum, { length }) => sum + length, 0)
+
+/** The body in one. */
+export const whole = (body: Body): string | Uint8Array => {
+  if (typeof body === "string") return body
+  return body.length === 1 ? body[0]! : Buffer.concat(body)
 }
 
 const jsonHeaders = { "content-type": "application/json" } as const
 
 /** A JSON text. */
-export const json = (body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}): Answer => ({
+export const json = (body: Body, headers: Readonly<Record<string, string>> = {}): Answer => ({
   status: 200,
   headers: { ...jsonHeaders, ...headers },
   body
@@ -29,6 +43,13 @@ export const text = (body: string, contentType: string): Answer => ({
   status: 200,
   headers: { "content-type": contentType },
   body
+})
+
+/** The answer to every request, as shared bytes. */
+export const shared = (answer: Answer): Answer => ({
+  ...answer,
+  body: [Buffer.from(whole(answer.body))],
+  isShared: true
 })
 
 /** No body. */

@@ -1,6 +1,7 @@
 /** `tachograph serve`: the standalone server. */
 import {
   ApiKeys,
+  CollectGarbage,
   defaultProject,
   isStaticKey,
   Recorder,
@@ -8,7 +9,7 @@ import {
   SessionCacheBytes,
   staticKeyRule
 } from "@tachograph/core"
-import { Front, MaxBodyBytes, MaxOtherBodyBytes, Node } from "@tachograph/router"
+import { AnswerTimeoutMs, Front, MaxBodyBytes, MaxOtherBodyBytes, Node } from "@tachograph/router"
 import { Console, Effect, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { CommandError, UsageError } from "../terminal/CliErrors.ts"
@@ -16,7 +17,7 @@ import * as Logging from "../config/Logging.ts"
 import * as CrossOrigin from "../http/CrossOrigin.ts"
 import * as NodeServer from "../http/NodeServer.ts"
 import * as ProcessMetrics from "../process/ProcessMetrics.ts"
-import * as StartupMemory from "../process/StartupMemory.ts"
+import * as GarbageCollection from "../process/GarbageCollection.ts"
 import type * as StorageChoice from "../config/StorageChoice.ts"
 import * as Worker from "../workers/Worker.ts"
 import * as Workers from "../workers/Workers.ts"
@@ -76,7 +77,7 @@ const serving = Effect.fnUntraced(function* (
   const handler = yield* Node.make
   const server = Worker.retirable(NodeServer.make(options.limits, CrossOrigin.allow(options.cors, handler)))
   const { url } = yield* listen(server, options, worker?.port ?? options.port)
-  yield* Effect.sync(StartupMemory.release)
+  yield* Effect.sync(GarbageCollection.run)
   if (worker !== undefined) return yield* Worker.send({ type: "ready" })
   yield* announce(options.choice, url)
   if (!hasKeys) yield* firstKey
@@ -93,10 +94,12 @@ const oneProcess = (
     Layer.provide(Front.layer),
     Layer.provide([
       Layer.succeed(MaxBodyBytes, options.maxBodyBytes),
-      Layer.succeed(MaxOtherBodyBytes, options.maxOtherBodyBytes)
+      Layer.succeed(MaxOtherBodyBytes, options.maxOtherBodyBytes),
+      Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs)
     ]),
     Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),
     Layer.provide(Layer.succeed(SessionCacheBytes, options.sessionCacheBytes)),
+    Layer.provide(Layer.succeed(CollectGarbage, GarbageCollection.run)),
     Layer.provide(retain === undefined ? Layer.empty : Retention.layer({ keep: retain })),
     // The primary has run the migrations for its workers.
     Layer.provide(options.migrate && worker === undefined ? choice.layer : choice.layerNoMigrations),

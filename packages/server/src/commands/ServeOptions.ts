@@ -1,5 +1,5 @@
 /** The options of `tachograph serve`. */
-import { defaultMaxBody, defaultMaxOtherBody } from "@tachograph/router"
+import { defaultAnswerTimeoutMs, defaultMaxBody, defaultMaxOtherBody } from "@tachograph/router"
 import { Duration, Effect, Option } from "effect"
 import * as Logging from "../config/Logging.ts"
 import * as Setting from "../config/Setting.ts"
@@ -53,18 +53,26 @@ const maxHeader = Setting.make({
   parse: parseBytes(1, 1024 ** 2)
 })
 
-const requestTimeout = Setting.make({
-  name: "request-timeout",
-  metavar: "TIME",
-  description: "How long a client may take to send a request",
-  default: "14s",
-  expected: "a time from 1s to 1h, such as 14s or 2m",
-  parse: (text) => {
-    const [, number, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? []
-    const seconds = Number(number) * ({ s: 1, m: 60, h: 3600 }[unit ?? ""] ?? 0)
-    return Option.filter(Option.some(seconds * 1_000), (ms) => ms >= 1_000 && ms <= 3_600_000)
-  }
-})
+const timeout = (name: string, description: string, defaultSeconds: number) =>
+  Setting.make({
+    name,
+    metavar: "TIME",
+    description,
+    default: `${defaultSeconds}s`,
+    expected: `a time from 1s to 1h, such as ${defaultSeconds}s or 2m`,
+    parse: (text) => {
+      const [, number, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? []
+      const seconds = Number(number) * ({ s: 1, m: 60, h: 3600 }[unit ?? ""] ?? 0)
+      return Option.filter(Option.some(seconds * 1_000), (ms) => ms >= 1_000 && ms <= 3_600_000)
+    }
+  })
+
+const requestTimeout = timeout("request-timeout", "How long a client may take to send a request", 14)
+const answerTimeout = timeout(
+  "answer-timeout",
+  "How long a client may take nothing of a large answer",
+  defaultAnswerTimeoutMs / 1_000
+)
 
 const maxConnections = Setting.make({
   name: "max-connections",
@@ -135,6 +143,7 @@ export const flags = {
   maxHeader: maxHeader.flag,
   maxConnections: maxConnections.flag,
   requestTimeout: requestTimeout.flag,
+  answerTimeout: answerTimeout.flag,
   sessionMemory: sessionMemory.flag,
   retain: retain.flag,
   cors: cors.flag,
@@ -159,6 +168,7 @@ export const resolve = Effect.fnUntraced(function* (given: {
     },
     maxBodyBytes: yield* maxBody.resolve(given.maxBody),
     maxOtherBodyBytes: yield* maxOtherBody.resolve(given.maxOtherBody),
+    answerTimeoutMs: yield* answerTimeout.resolve(given.answerTimeout),
     sessionCacheBytes: yield* sessionMemory.resolve(given.sessionMemory),
     retain: yield* retain.resolve(given.retain),
     cors: yield* cors.resolve(given.cors),

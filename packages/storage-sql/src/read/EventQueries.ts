@@ -14,6 +14,9 @@ interface PackRow {
   readonly pack: Uint8Array | null
 }
 
+/** No value of a column is longer, in any database. */
+const maxColumnBytes = 2 ** 31 - 1
+
 /** The index of the filter that is likely to match the fewest events. */
 const indexFor = ({ agent, person, session }: EventQuery): IndexHint.EventIndex | undefined => {
   if (session !== undefined) return "events_by_session"
@@ -25,10 +28,15 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
   const { fields, joins, toStored: toStoredSummary } = EventColumns.reader(sql)
 
-  const getEvent = Effect.fn("SqlStorage.getEvent")(function* (project: ProjectId, id: EventId) {
+  const getEvent = Effect.fn("SqlStorage.getEvent")(function* (
+    project: ProjectId,
+    id: EventId,
+    maxPackBytes = maxColumnBytes
+  ) {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.EventNotFound()
-    const [row] = yield* sql<EventColumns.EventRow & PackRow>`SELECT ${fields}, e.session_number, e.pack_number, k.pack
+    const [row] = yield* sql<EventColumns.EventRow & PackRow>`SELECT ${fields}, e.session_number, e.pack_number,
+        CASE WHEN length(k.pack) <= ${maxPackBytes} THEN k.pack END AS pack
       FROM events e ${joins} LEFT JOIN packs k ON k.project_id = e.project_id AND k.session_number = e.session_number
         AND k.pack_number = e.pack_number
       WHERE e.project_id = ${number} AND e.event_id = ${toStored(id)}`

@@ -41,6 +41,22 @@ export const define = (test: Test) => {
       expect(yield* tagOf(storage.getEvent(project, eventId(3)))).toBe("event-not-found")
     }))
 
+  test("leaves out the pack of an event that is larger than was asked for", (storage) =>
+    Effect.gen(function* () {
+      const whole = event(1)
+      yield* append(storage, [whole])
+      const { length } = whole.pack.bytes
+      const sizes = [undefined, length, length - 1, 0].map((max) => storage.getEvent(project, eventId(1), max))
+      const found = yield* Effect.all(sizes)
+      expect(found.map(({ pack }) => [pack.number, pack.bytes?.length])).toEqual([
+        [1, length],
+        [1, length],
+        [1, undefined],
+        [1, undefined]
+      ])
+      expect(found.map(({ summary }) => summary)).toEqual(found.map(() => whole.summary))
+    }))
+
   test("creates the agents, versions and people that events name, with default fields", (storage) =>
     Effect.gen(function* () {
       const p1 = PersonId.make("p1")

@@ -60,6 +60,9 @@ const { maxChainBytes } = PackHead
 /** A damaged pack takes the rest of its chain with it. Chains of 64 cost nothing; of 32, 4 % of the packs of a coding run. */
 const maxChainPacks = 64
 
+/** The largest buffer that a length in a head allocates (bytes), because the head may be damaged. */
+const maxContentChunkBytes = 64 * 1024 * 1024
+
 /** Contents of this size stand alone: they gain little from the text before them. */
 const aloneFromBytes = 32 * 1024
 
@@ -286,7 +289,11 @@ const compressed = ({ bytes }: ClosedPack, { end }: PackHead.StoredPackHead): Bu
 const openAlone = (chain: StoredChain, pack: ClosedPack, head: PackHead.StoredPackHead): OpenChain => {
   const { number } = pack
   try {
-    const content = zstdDecompressSync(compressed(pack, head), { maxOutputLength: Math.max(1, head.contentLength) })
+    const content = zstdDecompressSync(compressed(pack, head), {
+      maxOutputLength: Math.max(1, head.contentLength),
+      // In one chunk, because several would be copied into one.
+      chunkSize: Math.min(Math.max(aloneFromBytes, head.contentLength + 1), maxContentChunkBytes)
+    })
     const packs = [{ number, content: checked(pack, head, content), chainStart: number, isAlone: true }]
     const next = chain[1]
     if (next === undefined) return { packs, damaged: [], damage: undefined }

@@ -35,6 +35,10 @@ export const make = (sha256: Buffer, text: Buffer): SharedPiece => {
   return { sha256, size: text.length, bytes: () => (bytes ??= compress(text)) }
 }
 
+/** Few chunks, because they are copied into one: the size of the text is not stored. A text is rarely twice as compressible. */
+const chunkBytes = (storedBytes: number, maxBytes: number): number =>
+  Math.min(Math.max(zstdFromBytes, 2 * storedBytes), maxBytes) + 64
+
 /** Throws `Damage` if it cannot be decompressed to at most `maxBytes`. */
 export const textOf = (stored: Uint8Array, maxBytes = maxTextBytes): Buffer => {
   const bytes = toBuffer(stored)
@@ -44,7 +48,7 @@ export const textOf = (stored: Uint8Array, maxBytes = maxTextBytes): Buffer => {
       case deflated:
         return inflateRawSync(bytes.subarray(1), { ...options, dictionary })
       case zstd:
-        return zstdDecompressSync(bytes.subarray(1), options)
+        return zstdDecompressSync(bytes.subarray(1), { ...options, chunkSize: chunkBytes(bytes.length, maxBytes) })
     }
   } catch (error) {
     throw Damage.of(error)

@@ -1,0 +1,114 @@
+/** An answer on its way to the client. A large one is written in pieces, so that a client that does not read holds little. */
+import { Context } from "effect"
+import * as Answer from "../response/Answer.ts"
+
+/** The default of `AnswerTimeoutMs`. */
+export const defaultAnswerTimeoutMs = 15_000
+
+/** How long a client may take nothing of a large answer, until its connection is closed (ms). */
+export const AnswerTimeoutMs = Context.Reference<number>("tachograph/router/AnswerTimeoutMs", {
+  defaultValue: () => defaultAnswerTimeoutMs
+})
+
+/** The largest answer that is not counted (bytes): 4,096 connections hold at most 64 MiB of such answers. */
+export const smallAnswerBytes = 16 * 1024
+
+/** Largest piece (bytes): as much as Node buffers of a response before it asks to wait. */
+const pieceBytes = 64 * 1024
+
+/** As many UTF-16 units fit into a piece, whatever they are. */
+const pieceUnits = Math.floor(pieceBytes / 3)
+
+export interface Reply extends Answer.Answer {
+  /** The body in pieces, which the mount takes one after the other; undefined if it is small, to be written at once. */
+  readonly pieces?: Pieces
+}
+
+/** Thrown by `Pieces.next` after the timeout. */
+export class AnswerTimeout extends Error {
+  constructor() {
+    super("The client took nothing of the answer for too long")
+  }
+}
+
+/** A body that is held until its last piece is written, or none has been taken for too long. */
+export class Pieces {
+  /** Called when no piece has been taken for too long. The mount closes the connection; the body is released already. */
+  onTimeout: () => void = () => {}
+  readonly #release: () => void
+  readonly #timer: NodeJS.Timeout
+  #parts: ReadonlyArray<string | Uint8Array>
+  #part = 0
+  #offset = 0
+  #hasTimedOut = false
+
+  /** `release` is called once, when nothing more of the body is taken. */
+  constructor(body: Answer.Body, timeoutMs: number, release: () => void) {
+    this.#parts = typeof body === "string" ? [body] : body
+    this.#release = release
+    this.#skipEmpty()
+    this.#timer = setTimeout(() => {
+      this.#hasTimedOut = true
+      this.close()
+      this.onTimeout()
+    }, timeoutMs)
+    // An answer that nobody takes does not keep a process running.
+    this.#timer.unref()
+  }
+
+  /** Whether the last piece has been taken. */
+  get isEmpty(): boolean {
+    return this.#part >= this.#parts.length
+  }
+
+  /** The next piece, a view of the body; undefined after the last. Throws an `AnswerTimeout` if it comes too late. */
+  next(): Uint8Array | undefined {
+    if (this.#hasTimedOut) throw new AnswerTimeout()
+    const part = this.#parts[this.#part]
+    if (part === undefined) return undefined
+    this.#timer.refresh()
+    const start = this.#offset
+    this.#offset = typeof part === "string" ? cut(part, start) : start + pieceBytes
+    const piece = typeof part === "string" ? Buffer.from(part.slice(start, this.#offset)) : view(part, start)
+    this.#skipEmpty()
+    return piece
+  }
+
+  /** The last piece is written, or no more will be. Idempotent. */
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#parts = []
+    this.#release()
+  }
+
+  #skipEmpty(): void {
+    while (this.#part < this.#parts.length && this.#offset >= this.#parts[this.#part]!.length) {
+      this.#part++
+      this.#offset = 0
+    }
+  }
+}
+
+const view = (part: Uint8Array, start: number): Uint8Array => part.subarray(start, start + pieceBytes)
+
+/** Where the piece of a text that begins at `start` ends. A pair of surrogates is not cut. */
+const cut = (text: string, start: number): number => {
+  const end = start + pieceUnits
+  return (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end
+}
+
+/**
+ * A large answer counts in the admission control until its client has taken it: `reserve` counts its bytes, and `release`
+ * gives them back. Undefined if they do not fit. An answer that is the same for every request takes no memory of its own.
+ */
+export const of = (
+  answer: Answer.Answer,
+  timeoutMs: number,
+  permit: { readonly reserveAnswer: (bytes: number) => boolean; readonly release: () => void }
+): Reply | undefined => {
+  const { body, isShared } = answer
+  if (isShared === true) return { ...answer, pieces: new Pieces(body, timeoutMs, () => {}) }
+  const bytes = Answer.byteLength(body)
+  if (bytes <= smallAnswerBytes) return answer
+  return permit.reserveAnswer(bytes) ? { ...answer, pieces: new Pieces(body, timeoutMs, permit.release) } : undefined
+}

@@ -1,0 +1,427 @@
+/** Large answers: counted until their clients have taken them, written in pieces, and given up if a client takes nothing. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { ApiKeys, CommitLimits, defaultCommitLimits, MemoryStorage, Recorder, Storage } from "@tachograph/core"
+import { Effect, Layer, Logger, ManagedRuntime, Redacted, Scope } from "effect"
+import { HttpRouter } from "effect/http"
+import express from "express"
+import fastify from "fastify"
+import { createServer, type RequestListener } from "node:http"
+import { type AddressInfo, connect, type Socket } from "node:net"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { AnswerTimeoutMs, createTachograph, Front, Node, Routes } from "../../src/index.ts"
+import * as Web from "../../src/mounts/Web.ts"
+import { apiKey, event, fingerprint } from "../Samples.ts"
+
+/** More than the system buffers of a connection whose client does not read. */
+const textBytes = 16_000_000
+
+/** For answers that are not to time out. */
+const longTimeoutMs = 600_000
+
+const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" }
+
+interface Setup {
+  readonly answerTimeoutMs?: number
+  /** One event by default. */
+  readonly answerBudgetBytes?: number
+}
+
+/** A front over a memory storage that contains one large event. */
+const open = async ({ answerBudgetBytes = textBytes + 1_000, answerTimeoutMs = longTimeoutMs }: Setup = {}) => {
+  const limits = { ...defaultCommitLimits, answerBudgetBytes }
+  const runtime = ManagedRuntime.make(
+    Front.layer.pipe(
+      Layer.provideMerge(Layer.mergeAll(Recorder.layer, ApiKeys.layer({ staticKeys: [Redacted.make(apiKey)] }))),
+      Layer.provideMerge(
+        Layer.mergeAll(
+          MemoryStorage.layer,
+          Layer.succeed(CommitLimits, limits),
+          Layer.succeed(AnswerTimeoutMs, answerTimeoutMs),
+          Logger.layer([])
+        )
+      )
+    )
+  )
+  onTestFinished(() => runtime.dispose())
+  const { admission } = await runtime.runPromise(Recorder)
+  const fetch = await runtime.runPromise(Web.make)
+  const call = (method: string, path: string, body?: object) => {
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+    return fetch(new Request(`http://localhost/api/v1${path}`, init))
+  }
+  const { fingerprint_id } = (await (await call("PUT", "/fingerprints", fingerprint)).json()) as any
+  const properties = { api: "aisdk", inputs: { text: "x".repeat(textBytes) }, output: {} }
+  const recorded = await call("POST", "/events", event(fingerprint_id, { properties }))
+  const { event_id } = (await recorded.json()) as any
+  return { runtime, admission, call, fingerprintId: fingerprint_id as string, path: `/events/${event_id}` }
+}
+
+type Opened = Awaited<ReturnType<typeof open>>
+
+const listen = async (listener: RequestListener): Promise<number> => {
+  const server = createServer(listener)
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+const nodeHandler = ({ runtime }: Opened) =>
+  runtime.runPromise(Effect.provideService(Node.make, Scope.Scope, Scope.makeUnsafe()))
+
+const servers: Readonly<Record<string, (opened: Opened) => Promise<number>>> = {
+  "node:http": async (opened) => listen(await nodeHandler(opened)),
+  Express: async (opened) => listen(express().use(await nodeHandler(opened))),
+  Fastify: async (opened) => {
+    const handler = await nodeHandler(opened)
+    const app = fastify()
+    app.addHook("onRequest", (request, reply, done) => void handler(request.raw, reply.raw, done))
+    onTestFinished(() => app.close())
+    await app.listen({ host: "127.0.0.1", port: 0 })
+    return (app.server.address() as AddressInfo).port
+  },
+  "Effect's HttpRouter": async ({ runtime }) => {
+    const server = createServer()
+    const serving = ManagedRuntime.make(
+      HttpRouter.serve(Routes.layer, { disableLogger: true, disableListenLog: true }).pipe(
+        Layer.provide(NodeHttpServer.layer(() => server, { host: "127.0.0.1", port: 0 })),
+        Layer.provide(Layer.succeedContext(await runtime.context()))
+      )
+    )
+    onTestFinished(() => serving.dispose())
+    await serving.runPromise(Effect.void)
+    return (server.address() as AddressInfo).port
+  }
+}
+
+/** A connection that reads only when a test says so. */
+const client = (port: number) => {
+  const socket: Socket = connect(port, "127.0.0.1").on("error", () => {})
+  onTestFinished(() => void socket.destroy())
+  const state = { head: "", bytes: 0, isClosed: false }
+  socket.pause().on("data", (chunk) => {
+    if (state.head.length < 1_000) state.head += chunk.toString("latin1")
+    state.bytes += chunk.length
+  })
+  socket.on("close", () => (state.isClosed = true))
+  return {
+    socket,
+    state,
+    send: (method: string, target: string) =>
+      void socket.write(`${method} ${target} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${apiKey}\r\n\r\n`)
+  }
+}
+
+const target = ({ path }: Opened) => `/api/v1${path}`
+
+const isTaken = ({ admission }: Opened) => expect.poll(() => admission.answerBytes, { timeout: 20_000 }).toBe(0)
+
+/** Counts what is reserved for answers from now on. */
+const watched = ({ admission }: Opened) => {
+  const seen = { admitted: 0, refused: 0, maxBytes: 0 }
+  const permit = admission.permit.bind(admission)
+  vi.spyOn(admission, "permit").mockImplementation(() => {
+    const own = permit()
+    return {
+      ...own,
+      reserveAnswer: (bytes) => {
+        const fits = own.reserveAnswer(bytes)
+        seen[fits ? "admitted" : "refused"]++
+        seen.maxBytes = Math.max(seen.maxBytes, admission.answerBytes)
+        return fits
+      }
+    }
+  })
+  return seen
+}
+
+describe.each(Object.entries(servers))("A large answer over %s", (_, serve) => {
+  it("is written whole, and counts until it is", async () => {
+    const opened = await open()
+    const port = await serve(opened)
+    const { send, socket, state } = client(port)
+    send("GET", target(opened))
+    await expect.poll(() => opened.admission.answerBytes, { timeout: 20_000 }).toBeGreaterThan(textBytes)
+    socket.resume()
+    const length = () => Number(/content-length: (\d+)/i.exec(state.head)?.[1])
+    await expect.poll(() => state.bytes > length(), { timeout: 20_000 }).toBe(true)
+    expect(length()).toBeGreaterThan(textBytes)
+    await isTaken(opened)
+    // The connection is still usable.
+    const before = state.bytes
+    send("GET", "/health")
+    await expect.poll(() => state.bytes).toBeGreaterThan(before)
+  })
+
+  it("takes no more memory than the budget, however many clients read nothing", async () => {
+    const opened = await open()
+    const port = await serve(opened)
+    const storage = await opened.runtime.runPromise(Storage)
+    const reads = vi.spyOn(storage, "readShared")
+    const seen = watched(opened)
+    const clients = Array.from({ length: 100 }, () => client(port))
+    for (const { send } of clients) send("GET", target(opened))
+    await expect.poll(() => seen.admitted + seen.refused, { timeout: 20_000 }).toBeGreaterThanOrEqual(100)
+    // The front counts the admitted one again, with its envelope.
+    await expect.poll(() => [seen.admitted, seen.refused]).toEqual([2, 99])
+    expect(seen.maxBytes).toBeLessThan(textBytes + 1_000)
+    expect(reads).toHaveBeenCalledTimes(1)
+    for (const { socket } of clients) socket.resume()
+    await expect.poll(() => clients.every(({ state }) => state.head !== ""), { timeout: 20_000 }).toBe(true)
+    const refusals = clients.filter(({ state }) => state.head.startsWith("HTTP/1.1 503 "))
+    expect(refusals).toHaveLength(99)
+    for (const { state } of refusals) {
+      expect(state.head).toMatch(/retry-after: [123]\r\n/i)
+      expect(state.head).toContain('{"type":"overloaded"}')
+    }
+    await isTaken(opened)
+  })
+
+  it("is given up when its client disconnects", async () => {
+    const opened = await open()
+    const { send, socket } = client(await serve(opened))
+    send("GET", target(opened))
+    await expect.poll(() => opened.admission.answerBytes, { timeout: 20_000 }).toBeGreaterThan(textBytes)
+    socket.destroy()
+    await isTaken(opened)
+    expect((await opened.call("GET", opened.path)).status).toBe(200)
+  })
+
+  it("is given up, and its connection closed, when its client takes nothing for too long", async () => {
+    const opened = await open({ answerTimeoutMs: 50 })
+    const { send, socket, state } = client(await serve(opened))
+    send("GET", target(opened))
+    await expect.poll(() => opened.admission.answerBytes, { timeout: 20_000 }).toBeGreaterThan(textBytes)
+    await isTaken(opened)
+    socket.resume()
+    await expect.poll(() => state.isClosed, { timeout: 20_000 }).toBe(true)
+    expect(state.bytes).toBeLessThan(textBytes)
+  })
+
+  it("has only its headers for HEAD, and holds nothing", async () => {
+    const opened = await open()
+    const { send, socket, state } = client(await serve(opened))
+    socket.resume()
+    send("HEAD", target(opened))
+    send("GET", "/health")
+    await expect.poll(() => state.head.endsWith("}"), { timeout: 20_000 }).toBe(true)
+    expect(state.head).toMatch(/^HTTP\/1\.1 200 [^]*content-length: 16000\d{3}\r\n[^]*\r\n\r\nHTTP\/1\.1 200 [^]*"ok"/i)
+    expect(opened.admission.answerBytes).toBe(0)
+  })
+})
+
+describe("A large answer over node:http", () => {
+  it("is written in as many turns of the event loop as it has pieces", async () => {
+    const opened = await open()
+    const handler = await nodeHandler(opened)
+    let turn = 0
+    const turns: Array<number> = []
+    const port = await listen((request, response) => {
+      const write = response.write.bind(response) as (chunk: Uint8Array) => boolean
+      response.write = (chunk: Uint8Array) => {
+        turns.push(turn)
+        expect(chunk.length).toBeLessThanOrEqual(64 * 1024)
+        return write(chunk)
+      }
+      const count = () => {
+        turn++
+        if (!response.writableEnded) setImmediate(count)
+      }
+      count()
+      handler(request, response)
+    })
+    const { send, socket, state } = client(port)
+    socket.resume()
+    send("GET", target(opened))
+    await expect.poll(() => state.bytes > textBytes, { timeout: 20_000 }).toBe(true)
+    expect(turns.length).toBeGreaterThan(textBytes / 65_536 - 2)
+    expect(new Set(turns).size).toBe(turns.length)
+  })
+
+  it("follows another on the same connection", async () => {
+    const opened = await open({ answerBudgetBytes: 3 * textBytes })
+    const { send, socket, state } = client(await listen(await nodeHandler(opened)))
+    send("GET", target(opened))
+    send("GET", target(opened))
+    await expect.poll(() => opened.admission.answerBytes, { timeout: 20_000 }).toBeGreaterThan(2 * textBytes)
+    socket.resume()
+    await expect.poll(() => state.bytes, { timeout: 20_000 }).toBeGreaterThan(2 * textBytes)
+    await isTaken(opened)
+  })
+
+  it("leaves the host's own response on the same connection alone when it is given up", async () => {
+    const opened = await open({ answerTimeoutMs: 20 })
+    const handler = await nodeHandler(opened)
+    let finishOwn = () => {}
+    const port = await listen((request, response) => {
+      if (request.url !== "/own") return void handler(request, response)
+      response.write("the beginning, ")
+      finishOwn = () => response.end("and the end of the host's own")
+    })
+    const { send, socket, state } = client(port)
+    socket.resume()
+    send("GET", "/own")
+    send("GET", target(opened))
+    await expect.poll(() => opened.admission.answerBytes, { timeout: 20_000 }).toBeGreaterThan(textBytes)
+    await isTaken(opened)
+    expect(state.isClosed).toBe(false)
+    finishOwn()
+    // Only when it is the turn of the answer that was given up, the connection is closed.
+    await expect.poll(() => state.isClosed, { timeout: 20_000 }).toBe(true)
+    expect(state.head).toMatch(/^HTTP\/1\.1 200 [^]*the beginning, [^]*and the end of the host's own/)
+    expect(state.bytes).toBeLessThan(textBytes)
+  })
+
+  it("is not begun where the host has answered, or the client has disconnected", async () => {
+    const opened = await open()
+    const handler = await nodeHandler(opened)
+    const port = await listen((request, response) => {
+      handler(request, response)
+      if (request.headers["x-own"] === undefined) response.socket!.destroy()
+      else response.writeHead(202).end("the host's")
+    })
+    const url = `http://127.0.0.1:${port}${target(opened)}`
+    const own = await fetch(url, { headers: { ...headers, "x-own": "1" } })
+    expect([own.status, await own.text()]).toEqual([202, "the host's"])
+    await isTaken(opened)
+    await expect(fetch(url, { headers })).rejects.toThrow()
+    await isTaken(opened)
+  })
+
+  it("closes the connection where a hook of the host fails midway", async () => {
+    const opened = await open()
+    const handler = await nodeHandler(opened)
+    const port = await listen((request, response) => {
+      let pieces = 0
+      const write = response.write.bind(response) as (chunk: Uint8Array) => boolean
+      response.write = (chunk: Uint8Array) => {
+        if (++pieces === 3) throw new Error("planted by the test")
+        return write(chunk)
+      }
+      handler(request, response)
+    })
+    const answer = await fetch(`http://127.0.0.1:${port}${target(opened)}`, { headers })
+    await expect(answer.arrayBuffer()).rejects.toThrow()
+    await isTaken(opened)
+  })
+})
+
+describe("A large answer over fetch", () => {
+  const read = async (opened: Opened) => (await opened.call("GET", opened.path)).body!.getReader()
+
+  it("is made when it is read, and counts until it is", async () => {
+    const opened = await open()
+    const reader = await read(opened)
+    let bytes = 0
+    for (;;) {
+      const counted = opened.admission.answerBytes
+      const { done, value } = await reader.read()
+      if (done) break
+      expect(counted).toBeGreaterThan(textBytes)
+      expect(value.length).toBeLessThanOrEqual(64 * 1024)
+      bytes += value.length
+      // Transferring it to another thread must not affect the rest.
+      structuredClone(value, { transfer: [value.buffer] })
+    }
+    expect([bytes > textBytes, opened.admission.answerBytes]).toEqual([true, 0])
+  })
+
+  it("is given up when the host cancels it", async () => {
+    const opened = await open()
+    const reader = await read(opened)
+    await reader.read()
+    await reader.cancel()
+    expect(opened.admission.answerBytes).toBe(0)
+    await (await read(opened)).cancel()
+    expect(opened.admission.answerBytes).toBe(0)
+  })
+
+  it("is given up with an error when the host reads nothing for too long", async () => {
+    const opened = await open({ answerTimeoutMs: 20 })
+    const reader = await read(opened)
+    await reader.read()
+    await isTaken(opened)
+    await expect(reader.read()).rejects.toThrow("The client took nothing of the answer for too long")
+  })
+
+  it("holds nothing for HEAD", async () => {
+    const opened = await open()
+    const answer = await opened.call("HEAD", opened.path)
+    expect([answer.body, Number(answer.headers.get("content-length")) > textBytes]).toEqual([null, true])
+    expect(opened.admission.answerBytes).toBe(0)
+  })
+
+  it("is refused beyond the budget, and not read from the storage", async () => {
+    const opened = await open()
+    const storage = await opened.runtime.runPromise(Storage)
+    const first = await read(opened)
+    const reads = vi.spyOn(storage, "readShared")
+    const answer = await opened.call("GET", opened.path)
+    expect([answer.status, await answer.json()]).toEqual([503, { type: "overloaded" }])
+    expect(reads).not.toHaveBeenCalled()
+    await first.cancel()
+    expect((await opened.call("GET", opened.path)).status).toBe(200)
+  })
+})
+
+describe("An answer that is no event", () => {
+  /** Above the largest answer that is not counted. */
+  const properties = { text: "x".repeat(20_000) }
+
+  it("counts as well, and a write is refused before it stores anything", async () => {
+    const opened = await open()
+    const person = { person_id: "p", properties }
+    await (await opened.call("PUT", "/people", person)).text()
+    const held = await opened.call("GET", opened.path)
+    const answers = await Promise.all([
+      opened.call("GET", "/people/p"),
+      opened.call("PUT", "/people", { person_id: "q", properties }),
+      opened.call("PUT", "/people/p", { properties: { ...properties, more: 1 } })
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
+    // Small answers are not counted.
+    expect((await opened.call("GET", "/people/q")).status).toBe(404)
+    expect((await opened.call("PUT", "/agents", { agent_name: "a" })).status).toBe(200)
+    await held.body!.cancel()
+    expect(await (await opened.call("GET", "/people/p")).json()).toMatchObject(person)
+    expect((await opened.call("PUT", "/people", { person_id: "q", properties })).status).toBe(200)
+  })
+
+  it("is written whole where its text is cut into pieces", async () => {
+    const opened = await open({ answerBudgetBytes: Number.POSITIVE_INFINITY })
+    const text = "é😀x".repeat(60_000)
+    const { status } = await opened.call("PUT", "/people", { person_id: "p", properties: { text } })
+    expect(status).toBe(200)
+    const answer = await fetch(`http://127.0.0.1:${await listen(await nodeHandler(opened))}/api/v1/people/p`, {
+      headers
+    })
+    expect(((await answer.json()) as any).properties.text).toBe(text)
+    const streamed = await opened.call("GET", "/people/p")
+    expect(((await streamed.json()) as any).properties.text).toBe(text)
+  })
+
+  it("is not counted where it is the same for every request", async () => {
+    const opened = await open()
+    await opened.call("GET", opened.path)
+    const port = await listen(await nodeHandler(opened))
+    const docs = await fetch(`http://127.0.0.1:${port}/docs`)
+    expect([docs.status, (await docs.text()).length > 1_000_000]).toEqual([200, true])
+    const api = await fetch(`http://127.0.0.1:${port}/openapi.json`)
+    expect(((await api.json()) as any).openapi).toMatch(/^3\./)
+  })
+
+  it("counts no longer when it is returned in process", async () => {
+    const limits = { ...defaultCommitLimits, answerBudgetBytes: 1 }
+    const storage = Layer.merge(MemoryStorage.layer, Layer.succeed(CommitLimits, limits))
+    const tachograph = await createTachograph({ storage })
+    onTestFinished(() => tachograph.close())
+    const id = await tachograph.fingerprint(fingerprint)
+    const inputs = { text: "x".repeat(100_000) }
+    const { event_id } = await tachograph.record(event(id, { properties: { api: "aisdk", inputs, output: {} } }))
+    for (let n = 0; n < 3; n++) {
+      expect((await tachograph.recorder.getEvent(event_id)).properties.inputs).toEqual(inputs)
+    }
+  })
+})
