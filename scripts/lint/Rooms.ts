@@ -83,9 +83,10 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("usage", "usage counts what is stored.", "dialect", "sql", "names"),
     room("account", "account reads counters beside what they count.", "dialect", "sql", "names", "usage"),
     room("resources", "resources reads and writes everything but events.", "dialect", "sql", "names", "usage"),
-    room("read", "read queries events and packs; it must not import append.", "dialect", "sql", "names"),
+    room("filter", "filter finds events by the names that they have.", "dialect"),
+    room("read", "read queries events and packs; it must not import append.", "dialect", "sql", "names", "filter"),
     room("append", "append writes events.", "dialect", "sql", "names", "usage"),
-    room("erase", "erase deletes events and packs.", "dialect", "sql", "names", "usage", "append"),
+    room("erase", "erase deletes events and packs.", "dialect", "sql", "names", "usage", "filter", "append"),
     room("Migrations.ts", "Migrations.ts runs the migrations.", "migrations")
   ],
   server: [

@@ -13,6 +13,7 @@ import * as ErasureCases from "./storage/ErasureCases.ts"
 import * as EventCases from "./storage/EventCases.ts"
 import * as InventoryCases from "./storage/InventoryCases.ts"
 import * as KeyCases from "./storage/KeyCases.ts"
+import * as ListCases from "./storage/ListCases.ts"
 import * as PackCases from "./storage/PackCases.ts"
 import * as ProcessCases from "./storage/ProcessCases.ts"
 import * as ReleaseCases from "./storage/ReleaseCases.ts"
@@ -21,6 +22,7 @@ import * as StatementCases from "./storage/StatementCases.ts"
 import * as SweepCases from "./storage/SweepCases.ts"
 
 export * as Calls from "./check/Calls.ts"
+export * as ManyEvents from "./check/ManyEvents.ts"
 export * as Race from "./check/Race.ts"
 export * as Statements from "./check/Statements.ts"
 export * as StoreCheck from "./check/StoreCheck.ts"
@@ -34,6 +36,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     test("answers a ping", (storage) => storage.ping)
     ResourceCases.define(test)
     EventCases.define(test)
+    ListCases.define(test)
     AppendCases.define(test)
     KeyCases.define(test)
     PackCases.define(test)

@@ -15,7 +15,7 @@ import {
 } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import * as IndexHint from "../dialect/IndexHint.ts"
+import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
@@ -56,7 +56,7 @@ const noUsage: Omit<UsageAccount, "agent" | "agentName"> = {
 }
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const bySession = IndexHint.of(sql, "events_by_session")
+  const bySession = EventIndex.hint(sql, "events_by_session")
   const noBytes = sql.literal(sql.onDialectOrElse({ pg: () => "CAST(NULL AS bytea)", orElse: () => "NULL" }))
   const eventId = sql.literal(
     sql.onDialectOrElse({ pg: () => "CAST(event_id AS text), NULL", orElse: () => "NULL, event_id" })

@@ -1,4 +1,4 @@
-/** Rows that a list of names selects from a unique index. */
+/** Rows that a list of names or ids selects from a unique index. */
 import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "./BulkValues.ts"
 
@@ -8,6 +8,8 @@ interface Selection {
   /** The columns of the index that precede the name. */
   readonly isOfParent: Statement.Fragment
   readonly name: string
+  /** The type of the names, for Postgres. */
+  readonly type: BulkValues.Type
   /** Of `Locks`; may be empty. */
   readonly lock: Statement.Fragment
 }
@@ -18,12 +20,12 @@ interface Selection {
  */
 export const select = <Row extends object>(
   sql: SqlClient.SqlClient,
-  { columns, isOfParent, lock, name, table }: Selection,
-  names: ReadonlyArray<string>
+  { columns, isOfParent, lock, name, table, type }: Selection,
+  names: ReadonlyArray<BulkValues.Value>
 ): Statement.Statement<Row> =>
   sql.onDialectOrElse({
     pg: () => sql<Row>`
-      SELECT matching.* FROM unnest(${BulkValues.array(sql, "varchar", names)}) AS wanted (name) CROSS JOIN LATERAL (
+      SELECT matching.* FROM unnest(${BulkValues.array(sql, type, names)}) AS wanted (name) CROSS JOIN LATERAL (
         SELECT ${columns} FROM ${sql(table)} WHERE ${isOfParent} AND ${sql(name)} = wanted.name LIMIT 1 ${lock}) AS matching`,
     orElse: () => sql<Row>`
       SELECT ${columns} FROM ${sql(table)} WHERE ${isOfParent} AND ${sql.in(name, names)} ${lock}`

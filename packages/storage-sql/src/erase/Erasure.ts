@@ -1,20 +1,15 @@
 /** Deletes events, and people without events. What only those events held is deleted later, by sweeping their sessions. */
 import { type Erasable, Errors, type PersonId, type ProjectId } from "@tachograph/core"
 import { Effect } from "effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import * as IdempotencyKeys from "../append/IdempotencyKeys.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
-import * as IndexHint from "../dialect/IndexHint.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
+import * as EventFilter from "../filter/EventFilter.ts"
 import type * as Projects from "../names/Projects.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as Usage from "../usage/Usage.ts"
-
-const indexFor = (which: Erasable): IndexHint.EventIndex | undefined => {
-  if ("person" in which) return "events_by_person"
-  return "session" in which ? "events_by_session" : undefined
-}
 
 const packTypes = { session_number: "integer", pack_number: "integer" } as const satisfies BulkValues.Types
 
@@ -27,26 +22,25 @@ export const make = (
   const toStored = UuidColumn.encoder(sql)
   const usage = Usage.make(sql, projects)
   const keys = IdempotencyKeys.make(sql)
+  const filter = EventFilter.make(sql)
   const packColumns = BulkValues.make(sql, BulkValues.named(packTypes))
 
-  const isErasable = (project_id: number, which: Erasable): Statement.Fragment => {
-    if ("person" in which) {
-      return sql`person_number = (
-          SELECT person_number FROM people WHERE project_id = ${project_id} AND person_id = ${which.person})`
+  /** The oldest events that are to be erased. */
+  const find = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
+    if ("before" in which) {
+      const rows = sql`SELECT event_id, session_number FROM events
+        WHERE project_id = ${project_id} AND event_id < ${toStored(which.before)} ORDER BY event_id LIMIT ${limit}`
+      return { rows, count: undefined }
     }
-    if ("session" in which) {
-      return sql`session_number = (
-            SELECT session_number FROM sessions WHERE project_id = ${project_id} AND session_id = ${which.session})`
-    }
-    return sql`event_id < ${toStored(which.before)}`
-  }
+    return yield* filter.find(project_id, { ...which, order: "asc", limit })
+  })
 
   /** Erases up to `limit` events. Returns fewer `events` than `candidates` if others were erased concurrently. */
   const eraseOnce = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
+    const found = yield* find(project_id, which, limit)
+    if (found === undefined) return { candidates: 0, events: 0 }
     const candidates = yield* sql<{ event_id: UuidColumn.StoredId; session_number: Integer }>`
-      SELECT event_id, session_number FROM events ${IndexHint.of(sql, indexFor(which))}
-      WHERE project_id = ${project_id} AND ${isErasable(project_id, which)}
-      ORDER BY event_id LIMIT ${limit}`
+      SELECT e.event_id, e.session_number FROM (${found.rows}) AS e ORDER BY e.event_id`
     if (candidates.length === 0) return { candidates: 0, events: 0 }
     const ids = candidates.map(({ event_id }) => event_id)
     yield* keys.remove(project_id, ids)
@@ -76,7 +70,7 @@ export const make = (
           AND packs.session_number = erased.session_number AND packs.pack_number = erased.pack_number`
     }
     yield* usage.add(project_id, tally)
-    return { candidates: candidates.length, events: erased.length }
+    return { candidates: found.count ?? candidates.length, events: erased.length }
   })
 
   const eraseIn = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {

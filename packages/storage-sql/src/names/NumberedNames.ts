@@ -56,6 +56,7 @@ export const select = (sql: SqlClient.SqlClient, kind: Kind, project_id: number,
       columns: sql`${sql(kind.name)} AS name, ${sql(kind.number)} AS number`,
       isOfParent: sql`project_id = ${project_id}`,
       name: kind.name,
+      type: "varchar",
       lock: kind.isDeletable ? Locks.keyShare(sql) : sql.literal("")
     },
     names

@@ -1,0 +1,197 @@
+/**
+ * Finds the events of a session, an agent, a version or a person, or of several of these, in the order of their ids. Reads
+ * about as much as it finds, however many events the project has; `docs/storage.md` says what each combination costs.
+ */
+import type { EventQuery } from "@tachograph/core"
+import { Effect } from "effect"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as RowsByName from "../dialect/RowsByName.ts"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
+import * as EventStreams from "./EventStreams.ts"
+
+type Filter = Pick<EventQuery, "agent" | "agentVersion" | "person" | "session">
+
+/** Events that were found. */
+export interface Found {
+  /** A query for their rows of `events`, in no particular order. */
+  readonly rows: Statement.Fragment
+  /** How many there were, if that is known. If there are fewer rows, some were erased meanwhile. */
+  readonly count: number | undefined
+}
+
+/** The numbers of the names in a filter; undefined for those that it does not name. A version has its number within the agent. */
+interface Numbers {
+  readonly session?: number
+  readonly agent?: number
+  readonly person?: number
+  readonly version?: number
+}
+
+/** Streams that contain all events that are looked for, and the conditions for those that are. */
+interface Walk {
+  readonly streams: EventStreams.Streams
+  readonly conditions: ReadonlyArray<Statement.Fragment>
+}
+
+/** Events of a walk that one statement reads: at first, and at most. */
+const firstStep = 256
+const maxStep = 2048
+
+export const make = (sql: SqlClient.SqlClient) => {
+  const toStored = UuidColumn.encoder(sql)
+
+  /** Undefined if a name does not exist. */
+  const numbersOf = Effect.fnUntraced(function* (project_id: number, { agent, agentVersion, person, session }: Filter) {
+    const select = (number: string, table: string, name: string, value: string) =>
+      sql`SELECT ${sql(number)} FROM ${sql(table)} WHERE project_id = ${project_id} AND ${sql(name)} = ${value}`
+    const queries: Array<readonly [name: keyof Numbers, query: Statement.Fragment]> = []
+    if (session !== undefined) queries.push(["session", select("session_number", "sessions", "session_id", session)])
+    if (person !== undefined) queries.push(["person", select("person_number", "people", "person_id", person)])
+    const ofAgent = agent !== undefined && select("agent_number", "agents", "agent_name", agent)
+    if (ofAgent) queries.push(["agent", ofAgent])
+    if (agentVersion !== undefined) {
+      const ofVersion = select("agent_version_number", "agent_versions", "agent_version_name", agentVersion)
+      queries.push(["version", ofAgent ? sql`${ofVersion} AND agent_number = (${ofAgent})` : sql`${ofVersion} LIMIT 1`])
+    }
+    const [row] = yield* sql<Readonly<Record<keyof Numbers, number | null>>>`SELECT ${sql.csv(
+      queries.map(([name, query]) => sql`(${query}) AS ${sql(name)}`)
+    )}`
+    return queries.every(([name]) => row![name] !== null) ? (row as Numbers) : undefined
+  })
+
+  /** Each of the walks finds the same events. */
+  const walksOf = (
+    project_id: number,
+    { agentVersion }: Filter,
+    { agent, person, session, version }: Numbers
+  ): ReadonlyArray<Walk> => {
+    const given = (...conditions: ReadonlyArray<Statement.Fragment | undefined>) =>
+      conditions.filter((condition) => condition !== undefined)
+    const isOfSession = session === undefined ? undefined : sql`e.session_number = ${session}`
+    const isOfPerson = person === undefined ? undefined : sql`e.person_number = ${person}`
+    const isOfVersion = agentVersion === undefined ? undefined : isOf(project_id, agentVersion)
+    const walks: Array<Walk> = []
+    if (session !== undefined) {
+      const streams = EventStreams.of("events_by_session", session, agent)
+      walks.push({ streams, conditions: given(isOfPerson, isOfVersion) })
+    }
+    if (person !== undefined) {
+      const streams = EventStreams.of("events_by_person", person, agent)
+      walks.push({ streams, conditions: given(isOfSession, isOfVersion) })
+    }
+    if (agentVersion !== undefined) {
+      const streams =
+        agent === undefined ? EventStreams.ofVersion(agentVersion) : EventStreams.of("events_by_agent", agent, version)
+      walks.push({ streams, conditions: given(isOfSession, isOfPerson) })
+    }
+    if (walks.length === 0) walks.push({ streams: EventStreams.of("events_by_agent", agent!), conditions: [] })
+    return walks
+  }
+
+  /** Whether an event is of a version of this name, of any agent. */
+  const isOf = (project_id: number, agentVersion: string) =>
+    sql`EXISTS (SELECT 1 FROM agent_versions v WHERE v.project_id = ${project_id}
+      AND v.agent_version_name = ${agentVersion} AND v.agent_number = e.agent_number
+      AND v.agent_version_number = e.agent_version_number)`
+
+  const withIds = (project_id: number, ids: ReadonlyArray<UuidColumn.StoredId>): Found | undefined => {
+    if (ids.length === 0) return undefined
+    const selection = {
+      table: "events",
+      columns: sql`*`,
+      isOfParent: sql`project_id = ${project_id}`,
+      name: "event_id",
+      type: "uuid",
+      lock: sql``
+    } as const
+    return { rows: RowsByName.select(sql, selection, ids), count: ids.length }
+  }
+
+  /** Finds events by streams that contain no others. */
+  const findIn = Effect.fnUntraced(function* (
+    project_id: number,
+    streams: EventStreams.Streams,
+    range: EventStreams.Range,
+    limit: number
+  ) {
+    const { begin, rows } = EventStreams.make(sql, project_id)
+    let merge = yield* begin(streams, range)
+    if (merge === undefined) return undefined
+    if (!merge.isBounded) return { rows: rows(merge, limit), count: undefined }
+    const ids: Array<UuidColumn.StoredId> = []
+    while (merge !== undefined) {
+      const found: ReadonlyArray<{ event_id: UuidColumn.StoredId }> = yield* sql<{ event_id: UuidColumn.StoredId }>`
+        SELECT e.event_id FROM (${rows(merge, limit - ids.length)}) AS e
+        ORDER BY e.event_id ${sql.literal(range.order)}`
+      for (const { event_id } of found) ids.push(event_id)
+      if (ids.length === limit || !merge.isBounded) break
+      merge = yield* begin(streams, { ...range, after: ids.at(-1) ?? range.after })
+    }
+    return withIds(project_id, ids)
+  })
+
+  /** The next events of a walk: how many there were, the last one, and those which are wanted. */
+  const step = Effect.fnUntraced(function* (
+    project_id: number,
+    { conditions, streams }: Walk,
+    range: EventStreams.Range,
+    limit: number
+  ) {
+    const { begin, rows } = EventStreams.make(sql, project_id)
+    const merge = yield* begin(streams, range)
+    if (merge === undefined) return { wanted: [], last: range.after, isEnd: true }
+    const found = yield* sql<{ event_id: UuidColumn.StoredId; is_wanted: number }>`
+      SELECT e.event_id, CASE WHEN ${sql.and(conditions)} THEN 1 ELSE 0 END AS is_wanted
+      FROM (${rows(merge, limit)}) AS e ORDER BY e.event_id ${sql.literal(range.order)}`
+    return {
+      wanted: found.filter(({ is_wanted }) => is_wanted === 1).map(({ event_id }) => event_id),
+      last: found.at(-1)?.event_id ?? range.after,
+      isEnd: found.length < limit && !merge.isBounded
+    }
+  })
+
+  /** Takes the walks in turns, until one of them has found all. */
+  const findByWalks = Effect.fnUntraced(function* (
+    project_id: number,
+    walks: ReadonlyArray<Walk>,
+    range: EventStreams.Range,
+    limit: number
+  ) {
+    const states = walks.map((walk) => ({ walk, after: range.after, ids: [] as Array<UuidColumn.StoredId> }))
+    for (let events = firstStep; ; events = Math.min(2 * events, maxStep)) {
+      for (const state of states) {
+        const { isEnd, last, wanted } = yield* step(project_id, state.walk, { ...range, after: state.after }, events)
+        state.after = last
+        for (const id of wanted) state.ids.push(id)
+        if (isEnd || state.ids.length >= limit) return withIds(project_id, state.ids.slice(0, limit))
+        // SQLite runs a statement at once.
+        yield* Effect.yieldNow
+      }
+    }
+  })
+
+  /** At most `limit` events; undefined if there are none. */
+  const find = Effect.fnUntraced(function* (
+    project_id: number,
+    { after, limit, order, ...filter }: EventQuery
+  ): Effect.fn.Return<Found | undefined, SqlError.SqlError> {
+    const range = { order, after: after === undefined ? undefined : toStored(after), before: undefined }
+    if (Object.values(filter).every((name) => name === undefined)) {
+      const conditions = EventStreams.make(sql, project_id).inRange(range)
+      return {
+        rows: sql`SELECT * FROM events e WHERE e.project_id = ${project_id} AND ${conditions}
+          ORDER BY e.event_id ${sql.literal(order)} LIMIT ${limit}`,
+        count: undefined
+      }
+    }
+    const numbers = yield* numbersOf(project_id, filter)
+    if (numbers === undefined) return undefined
+    const walks = walksOf(project_id, filter, numbers)
+    const exact = walks.find(({ conditions }) => conditions.length === 0)
+    return exact === undefined
+      ? yield* findByWalks(project_id, walks, range, limit)
+      : yield* findIn(project_id, exact.streams, range, limit)
+  })
+
+  return { find }
+}

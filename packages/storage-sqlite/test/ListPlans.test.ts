@@ -1,0 +1,54 @@
+/** Which indexes lists use: SQLite does not say how many rows it has read. */
+import { ProjectId, Storage } from "@tachograph/core"
+import { StorageSuite } from "@tachograph/testkit"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { expect, it } from "vitest"
+import { SqliteClient, SqliteStorage } from "../src/index.ts"
+import { temporaryFile } from "./TemporaryFile.ts"
+
+const { ManyEvents, Statements } = StorageSuite
+const project = ProjectId.make("default")
+const events = 1_000
+
+/** Ways to read events that read no others: a range of ids in an index, the next number in it, or an event by its id. */
+const allowed = [
+  /^SEARCH e USING (COVERING )?INDEX events_by_\w+ \(project_id=\? AND \w+=\? AND \w+=\?( AND event_id[<>]\?){0,2}\)$/,
+  /^SEARCH e USING COVERING INDEX events_by_\w+ \(project_id=\? AND \w+=\?( AND \w+>\?)?\)$/,
+  /^SEARCH events USING PRIMARY KEY \(project_id=\? AND event_id=\?\)$/
+]
+
+it("lists in the order of an index, and searches it for each number", async () => {
+  const filename = temporaryFile()
+  const test = Effect.gen(function* () {
+    const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+    yield* ManyEvents.fill(storage, events)
+    for (const [name, filter] of Object.entries({ ...ManyEvents.exact, ...ManyEvents.intersections })) {
+      for (const page of ManyEvents.pagesOf(events, 20)) {
+        const [, statements] = yield* Statements.capture(storage.listEvents(project, { ...filter, ...page }))
+        for (const { parameters, text } of statements) {
+          const plan = yield* sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${text}`, parameters)
+          const details = plan.map(({ detail }) => detail)
+          const ofEvents = details.filter((detail) => /^(SEARCH|SCAN) (e|events) USING /.test(detail))
+          expect(
+            ofEvents.filter((detail) => !allowed.some((way) => way.test(detail))),
+            name
+          ).toEqual([])
+          // What is scanned is the result of a query within the statement.
+          const scans = details.filter((detail) => /^SCAN (e|events)$/.test(detail))
+          expect(scans.length, name).toBeLessThanOrEqual(details.filter((detail) => detail === "CO-ROUTINE e").length)
+          // Only the heads of streams are sorted.
+          if (!text.startsWith("WITH RECURSIVE")) expect(details.join("\n"), name).not.toContain("TEMP B-TREE")
+        }
+      }
+    }
+    for (const filter of ManyEvents.unknown) {
+      const query = { ...filter, order: "asc", limit: 20 } as const
+      const [found, statements] = yield* Statements.capture(storage.listEvents(project, query))
+      expect(found).toEqual([])
+      expect(statements.filter(({ text }) => /\bevents\b/.test(text))).toEqual([])
+    }
+  })
+  const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
+  await Effect.runPromise(Effect.provide(test, layers))
+})
