@@ -71,7 +71,8 @@ describe("Postgres, after an erasure", () => {
           events: before.events - after.events,
           sessions: before.sessions - after.sessions,
           pieces: pieces - found.pieces,
-          bytes: before.bytes - after.bytes
+          bytes: before.bytes - after.bytes,
+          damaged: 0
         })
         for (const [index, call] of calls.entries()) {
           if (call.person === "bob") expect(yield* Calls.isAsSent(recorder, ids[index]!, call)).toBe(true)
