@@ -1,6 +1,6 @@
 /** A client's name for a request: repeating the request under the same key has no further effect. */
 import { Duration, Schema } from "effect"
-import { Name } from "./Name.ts"
+import { nameCheck } from "./Name.ts"
 import * as Violation from "./Violation.ts"
 
 /** The key is sent in a header, where HTTP implementations disagree on how to decode other characters. */
@@ -9,10 +9,12 @@ const printable = Violation.check(
     /^[ -~]*$/.test(key)
       ? undefined
       : Violation.valueError("idempotency keys must consist of printable ASCII characters"),
-  { expected: "printable ASCII characters" }
+  { expected: "printable ASCII characters", toJsonSchema: () => ({ pattern: "^[ -~]*$" }) }
 )
 
-export const IdempotencyKey = Name.check(printable).pipe(Schema.brand("IdempotencyKey"))
+export const IdempotencyKey = Schema.String.annotate({ description: "1 to 255 printable ASCII characters" })
+  .check(nameCheck, printable)
+  .pipe(Schema.brand("IdempotencyKey"))
 export type IdempotencyKey = typeof IdempotencyKey.Type
 
 /** How long a key is reserved, counted from the receipt of its event. */

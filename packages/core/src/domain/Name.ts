@@ -25,12 +25,15 @@ const violationOf = (minimum: number) => (name: string) => {
   return undefined
 }
 
-export const Name = Schema.String.check(
-  Violation.check(violationOf(1), {
-    expected: "a name of 1 to 255 characters",
-    toJsonSchema: () => ({ minLength: 1, maxLength: maxNameLength })
-  })
-).annotate({ description: "1 to 255 characters of any Unicode, except U+0000 and lone surrogates" })
+/** The rule as a check, for other texts that are as long. */
+export const nameCheck = Violation.check(violationOf(1), {
+  expected: "a name of 1 to 255 characters",
+  toJsonSchema: () => ({ minLength: 1, maxLength: maxNameLength })
+})
+
+export const Name = Schema.String.check(nameCheck).annotate({
+  description: "1 to 255 characters of any Unicode, except U+0000 and lone surrogates"
+})
 
 /** A name that may be empty, for session ids: the interface has a separate error for an empty one. */
 export const NameOrEmpty = Schema.String.check(

@@ -35,11 +35,14 @@ export const check = <T>(
 export const issue = (violation: Violation, value: unknown, options: SchemaAST.ParseOptions) =>
   new SchemaIssue.InvalidValue({ message: violation.msg, [annotationKey]: violation }, value, options)
 
-/** A rule without a pydantic error type, in the form that pydantic uses for a ValueError raised by a validator. */
+/**
+ * A rule without a pydantic error type, in the form that pydantic uses for a ValueError raised by a validator. The error itself is
+ * for callers in process: as JSON it is `{}`, as in FastAPI.
+ */
 export const valueError = (message: string): Violation => ({
   type: "value_error",
   msg: `Value error, ${message}`,
-  ctx: { error: {} }
+  ctx: { error: new Error(message) }
 })
 
 export const greaterThanEqual = (minimum: number): Violation => ({

@@ -3,7 +3,7 @@
  * error carries the violation as an annotation (core, `domain/Violation`); every other error follows from the kind of schema.
  */
 import { type ErrorDetail, ValidationFailure } from "@tachograph/api"
-import { annotationKey, type Violation } from "@tachograph/core/domain/Violation"
+import { annotationKey, valueError, type Violation } from "@tachograph/core/domain/Violation"
 import { Effect, Schema, type SchemaAST, type SchemaIssue } from "effect"
 import * as ErrorInput from "./ErrorInput.ts"
 
@@ -58,7 +58,7 @@ export const details = (issue: SchemaIssue.Issue, location: ErrorLocation, echo:
   return errors
 }
 
-const unexplained: Violation = { type: "value_error", msg: "Value error, Input is not valid", ctx: { error: {} } }
+const unexplained = valueError("Input is not valid")
 
 const annotated = (node: { readonly annotations?: object | undefined }): Violation | undefined =>
   (node.annotations as { readonly [annotationKey]?: Violation } | undefined)?.[annotationKey]

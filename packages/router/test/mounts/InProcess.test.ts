@@ -113,6 +113,40 @@ describe("recorder", () => {
     expect(String(error)).toMatch(/^TachographError: validation-error\nquery\.limit: Input should be greater/)
   })
 
+  it("accepts the idempotency keys that the contract describes, and says what is wrong with others", async () => {
+    const tachograph = await opened()
+    const id = await tachograph.fingerprint(fingerprint)
+    const { body } = await HttpClient.make(tachograph.fetch, apiKey).get("/openapi.json")
+    const { schema } = body.paths["/api/v1/events"].post.parameters.find(({ name }: any) => name === "idempotency-key")
+    const isDescribed = (key: string) =>
+      key.length >= schema.minLength && key.length <= schema.maxLength && new RegExp(schema.pattern, "u").test(key)
+    const ascii = Array.from({ length: 128 }, (_, code) => `a${String.fromCharCode(code)}b`)
+    const keys = [...ascii, "", " ", "~".repeat(255), "~".repeat(256), "é", "😀", "\ud800", "\u0080"]
+    const accepted: Array<string> = []
+    for (const key of keys) {
+      const recorded = tachograph.record(event(id, { session: key.toWellFormed() }), { idempotencyKey: key })
+      await recorded.then(
+        () => accepted.push(key),
+        (error) => expect(error.detail[0].loc).toEqual(["header", "idempotency-key"])
+      )
+    }
+    expect(accepted).toEqual(keys.filter(isDescribed))
+
+    const error = await tachograph.record(event(id), { idempotencyKey: "naïve" }).catch((error) => error)
+    const message = "idempotency keys must consist of printable ASCII characters"
+    expect(error.detail).toEqual([
+      {
+        type: "value_error",
+        loc: ["header", "idempotency-key"],
+        msg: `Value error, ${message}`,
+        input: "naïve",
+        ctx: { error: new Error(message) }
+      }
+    ])
+    // As JSON the error is an empty object, as in FastAPI.
+    expect(JSON.parse(JSON.stringify(error.detail[0].ctx))).toEqual({ error: {} })
+  })
+
   it("rejects a body that cannot be written as JSON", async () => {
     const tachograph = await opened()
     const cycle: { self?: unknown } = {}
