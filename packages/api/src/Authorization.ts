@@ -2,7 +2,7 @@
 import type { Scope } from "@tachograph/core/domain/ApiKey"
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import { Forbidden, StorageUnavailable, Unauthorized } from "./Errors.ts"
+import { AuthorizationUnavailable, Forbidden, StorageUnavailable, Unauthorized } from "./Errors.ts"
 
 /** Annotates an endpoint with its scopes. A key needs one of them, or `admin`. */
 export const AllowedScopes = Context.Reference<ReadonlyArray<Scope>>("tachograph/api/AllowedScopes", {
@@ -19,5 +19,5 @@ export const administering = ["admin"] as const satisfies ReadonlyArray<Scope>
 export class Authorization extends HttpApiMiddleware.Service<Authorization>()("tachograph/api/Authorization", {
   requiredForClient: true,
   security: { bearer: HttpApiSecurity.bearer },
-  error: [Unauthorized, Forbidden, StorageUnavailable]
+  error: [Unauthorized, Forbidden, StorageUnavailable, AuthorizationUnavailable]
 }) {}

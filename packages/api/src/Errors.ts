@@ -40,6 +40,14 @@ export const Unauthorized = UnauthorizedError.pipe(Schema.encodeKeys(tagAsType))
 export class ForbiddenError extends Schema.TaggedError<ForbiddenError>()("forbidden", {}, { httpApiStatus: 403 }) {}
 export const Forbidden = ForbiddenError.pipe(Schema.encodeKeys(tagAsType))
 
+/** The host's rule for keys did not answer in time. Nothing of the request was stored. */
+export class AuthorizationUnavailableError extends Schema.TaggedError<AuthorizationUnavailableError>()(
+  "authorization-unavailable",
+  {},
+  { httpApiStatus: 503 }
+) {}
+export const AuthorizationUnavailable = AuthorizationUnavailableError.pipe(Schema.encodeKeys(tagAsType))
+
 /** The body exceeds the server's limit, as sent or decompressed. */
 export class PayloadTooLargeError extends Schema.TaggedError<PayloadTooLargeError>()(
   "payload-too-large",

@@ -1,4 +1,5 @@
 /** Decides who sends a request and what it may do, by API keys or by a rule of the host. */
+import { AuthorizationUnavailableError } from "@tachograph/api"
 import { ApiKeys, type Errors, type Principal, ProjectId, Scope } from "@tachograph/core"
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import type { IncomingMessage } from "node:http"
@@ -21,11 +22,19 @@ export interface Grant {
   readonly scopes: ReadonlyArray<"record" | "read" | "admin">
 }
 
+type Granted = Grant | null | undefined | false
+
 /**
- * A rule of the host, in place of API keys. Null or undefined is answered 401, insufficient scopes 403. An exception, and a
- * grant that does not have this shape, is logged and answered 500.
+ * A rule of the host, in place of API keys. Null, undefined and any other falsy value is answered 401, insufficient scopes 403.
+ * An exception, and anything else that is no grant, is a mistake of the rule: it is logged and answered 500 `internal`. A rule
+ * that does not answer within 10 s is logged and answered 503 `authorization-unavailable`.
  */
-export type Authorize = (request: AuthorizeRequest) => Grant | null | undefined | Promise<Grant | null | undefined>
+export type Authorize = (request: AuthorizeRequest) => Granted | Promise<Granted>
+
+/** How long a rule may take (ms). */
+export const AuthorizeTimeoutMs = Context.Reference<number>("tachograph/router/AuthorizeTimeoutMs", {
+  defaultValue: () => 10_000
+})
 
 export class Authorizer extends Context.Service<
   Authorizer,
@@ -34,7 +43,7 @@ export class Authorizer extends Context.Service<
     readonly authorize: (
       request: Omit<AuthorizeRequest, "source"> & { readonly source: object },
       credential: Redacted.Redacted
-    ) => Effect.Effect<Principal | undefined, Errors.StorageUnavailable>
+    ) => Effect.Effect<Principal | undefined, Errors.StorageUnavailable | AuthorizationUnavailableError>
     /** The principal, if it is known from the credential alone and without waiting: a static or a cached key. */
     readonly cachedPrincipal: (credential: Redacted.Redacted) => Principal | undefined
   }
@@ -49,15 +58,27 @@ export class Authorizer extends Context.Service<
 
   /** By a rule of the host; API keys open nothing. */
   static readonly layerRule = (rule: Authorize): Layer.Layer<Authorizer> =>
-    Layer.succeed(Authorizer, {
-      authorize: ({ headers, method, source, url }) =>
-        Effect.promise(async () => rule({ method, url, headers, source: source as AuthorizeRequest["source"] })).pipe(
-          Effect.flatMap((grant) =>
-            grant === null || grant === undefined ? Effect.undefined : Effect.orDie(decodeGrant(grant))
-          )
-        ),
-      cachedPrincipal: () => undefined
-    })
+    Layer.effect(
+      Authorizer,
+      Effect.map(AuthorizeTimeoutMs, (timeoutMs) =>
+        Authorizer.of({
+          authorize: ({ headers, method, source, url }) =>
+            Effect.promise(async () =>
+              rule({ method, url, headers, source: source as AuthorizeRequest["source"] })
+            ).pipe(
+              Effect.timeoutOrElse({ duration: timeoutMs, orElse: () => unanswered(timeoutMs) }),
+              Effect.flatMap((granted) => (granted ? Effect.orDie(decodeGrant(granted)) : Effect.undefined))
+            ),
+          cachedPrincipal: () => undefined
+        })
+      )
+    )
 }
+
+const unanswered = (timeoutMs: number) =>
+  Effect.andThen(
+    Effect.logError(`authorize did not answer within ${timeoutMs} ms`),
+    Effect.fail(new AuthorizationUnavailableError())
+  )
 
 const decodeGrant = Schema.decodeUnknownEffect(Schema.Struct({ project: ProjectId, scopes: Schema.Array(Scope) }))

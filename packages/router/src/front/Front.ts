@@ -2,7 +2,7 @@
  * The one way in. Every mount hands its requests to `handle`, which judges each of these once and in this order: admission (of
  * requests whose path records events), framing, path and method, key, scope, body. The engine handles what passes.
  */
-import { ForbiddenError, UnauthorizedError } from "@tachograph/api"
+import { type AuthorizationUnavailableError, ForbiddenError, UnauthorizedError } from "@tachograph/api"
 import {
   type ApiKeys,
   defaultProject,
@@ -113,7 +113,7 @@ const make = Effect.gen(function* () {
   const principalOf = (
     incoming: Incoming,
     url: string
-  ): Effect.Effect<Principal | undefined, Errors.StorageUnavailable> => {
+  ): Effect.Effect<Principal | undefined, Errors.StorageUnavailable | AuthorizationUnavailableError> => {
     if (incoming.principal !== undefined) return Effect.succeed(incoming.principal)
     const credential = Authorization.credentialIn(incoming.headers["authorization"])
     const cached = authorizer.cachedPrincipal(credential)

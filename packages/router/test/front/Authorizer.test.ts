@@ -1,7 +1,10 @@
+import { MemoryStorage } from "@tachograph/core"
 import { HttpClient } from "@tachograph/testkit"
+import { Layer, Logger } from "effect"
 import type { IncomingMessage } from "node:http"
-import { describe, expect, it } from "vitest"
-import type { Authorize, AuthorizeRequest } from "../../src/index.ts"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { AuthorizeTimeoutMs } from "../../src/front/Authorizer.ts"
+import { type Authorize, type AuthorizeRequest, createTachograph } from "../../src/index.ts"
 import { apiKey, event, fingerprint, opened } from "../Samples.ts"
 import { served } from "../Served.ts"
 
@@ -82,12 +85,51 @@ describe("authorize", () => {
     expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200, 404])
   })
 
+  it.each([null, undefined, false, 0, "", Number.NaN])("answers 401 if the rule returns %j", async (nothing) => {
+    for (const authorize of [() => nothing, async () => nothing] as ReadonlyArray<unknown>) {
+      const client = HttpClient.make((await opened({ authorize: authorize as Authorize })).fetch, undefined)
+      const answer = await client.get("/api/v1/events")
+      expect([answer.status, answer.body, answer.headers.get("www-authenticate")]).toEqual([
+        401,
+        { type: "unauthorized" },
+        "Bearer"
+      ])
+    }
+  })
+
+  it("answers 503 if the rule does not answer, and leaves no timer of one that does", async () => {
+    const lines: Array<unknown> = []
+    const storage = Layer.mergeAll(
+      MemoryStorage.layer,
+      Layer.succeed(AuthorizeTimeoutMs, 20),
+      Logger.layer([Logger.make(({ message }) => lines.push(message))])
+    )
+    const authorize: Authorize = ({ headers }) =>
+      headers["x-prompt"] === undefined ? new Promise(() => {}) : { project: "p", scopes: ["read"] }
+    const tachograph = await createTachograph({ storage, authorize })
+    onTestFinished(() => tachograph.close())
+    const client = HttpClient.make(tachograph.fetch, undefined)
+    for (const [method, body] of [["GET"], ["POST", {}]] as const) {
+      const answer = await client.call(method, "/api/v1/events", body)
+      expect([answer.status, answer.body]).toEqual([503, { type: "authorization-unavailable" }])
+      expect(answer.headers.get("retry-after")).toMatch(/^[123]$/)
+    }
+    expect(lines.flat()).toEqual(Array(2).fill("authorize did not answer within 20 ms"))
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length
+    const before = timers()
+    for (let n = 0; n < 10; n++) {
+      expect((await client.call("GET", "/api/v1/events", undefined, { "x-prompt": "1" })).status).toBe(200)
+    }
+    expect(timers()).toBeLessThanOrEqual(before)
+  })
+
   it.each([
     ["throws", () => expect.fail("secret")],
     ["rejects", () => Promise.reject(new Error("secret"))],
     ["returns an empty project", () => ({ project: "", scopes: ["read"] })],
     ["returns an unknown scope", () => ({ project: "p", scopes: ["write"] })],
-    ["returns no grant", () => "yes"]
+    ["returns no grant", () => "yes"],
+    ["returns true", () => true]
   ] as ReadonlyArray<[string, Authorize]>)("answers 500 and grants nothing if the rule %s", async (_, authorize) => {
     const tachograph = await opened({ authorize })
     const client = HttpClient.make(tachograph.fetch, undefined)
