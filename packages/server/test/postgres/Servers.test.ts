@@ -88,9 +88,9 @@ describe("tachograph over Postgres", () => {
     const served = new URL(admin.href)
     served.username = `role_${schema}`
     served.password = "secret"
-    const sql = (text: string) =>
+    const sql = <A extends object>(text: string) =>
       Effect.runPromise(
-        Effect.flatMap(SqlClient.SqlClient, (client) => client.unsafe(text)).pipe(
+        Effect.flatMap(SqlClient.SqlClient, (client) => client.unsafe<A>(text)).pipe(
           Effect.provide(PostgresStorage.client({ url: admin.href, schema }))
         )
       )
@@ -118,8 +118,18 @@ describe("tachograph over Postgres", () => {
     expect((await client.get("/api/v1/storage")).body.events).toBe(sent.length)
     const usage = await run(["storage", "--json"], { env: { TACHOGRAPH_STORAGE: served.href } })
     expect(JSON.parse(usage.stdout)).toMatchObject([{ project: "default", events: sent.length }])
+    const properties = { api: "aisdk", inputs: { n: 1 }, output: {} }
+    const keyed = {
+      event_name: "llm",
+      fingerprint_id: body.fingerprint_id,
+      session: "keyed",
+      person: "driver-1",
+      properties
+    }
+    const headers = { "idempotency-key": "a key of an event" }
+    expect((await client.call("POST", "/api/v1/events", keyed, headers)).status).toBe(200)
     const erased = await client.call("DELETE", "/api/v1/people/driver-1")
-    expect(erased.body).toMatchObject({ events: sent.length, sessions: 1 })
+    expect(erased.body).toMatchObject({ events: sent.length + 1, sessions: 2 })
     // Retention starts 10 s after the server, and logs statements that the role may not run. It takes the lease, then releases it.
     const leaseChanges = async () =>
       /^tachograph_storage_operation_seconds_count\{.*operation="takeLease".*\} (\d+)$/m.exec(
@@ -129,7 +139,18 @@ describe("tachograph over Postgres", () => {
     expect((await server.stop()).stderr).toBe("")
     const vacuums = documented("storage.md", "VACUUM")
     expect(vacuums).toHaveLength(2)
-    for (const vacuum of vacuums) await sql(vacuum)
+    const deletedFrom = async () => {
+      const select = "SELECT relname AS name FROM pg_stat_user_tables"
+      const rows = await sql<{ name: string }>(`${select} WHERE schemaname = '${schema}' AND n_tup_del > 0`)
+      return rows.map(({ name }) => name)
+    }
+    // Postgres counts what a connection has done when that ends.
+    await expect.poll(deletedFrom).toEqual(expect.arrayContaining(["events", "idempotency_keys", "packs", "people"]))
+    for (const vacuum of vacuums) {
+      const tables = vacuum.match(/\w+/g)
+      expect(tables).toEqual(expect.arrayContaining(await deletedFrom()))
+      await sql(vacuum)
+    }
     await expect(sql(`SET ROLE "${served.username}"; DROP TABLE "${schema}".events`)).rejects.toThrow()
     await sql(`DROP SCHEMA "${schema}" CASCADE`)
     await sql(`DROP ROLE "${served.username}"`)
