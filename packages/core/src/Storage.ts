@@ -107,8 +107,6 @@ export class Storage extends Context.Service<
     ) => Result<ErasedAtLast | undefined>
     /** Deletes a person who has no events. Returns false if there are events. */
     readonly deletePerson: (project: ProjectId, id: PersonId) => Result<boolean, PersonNotFound>
-    /** Overwrites freed space if the storage supports it. The documentation of each storage says what remains. */
-    readonly scrub: Result<void>
     /** Acquires or renews a lease until the given time. Returns false while another holder has it. */
     readonly takeLease: (name: string, holder: string, until: DateTime.Utc) => Result<boolean>
     readonly listProjects: Result<ReadonlyArray<ProjectId>>

@@ -178,8 +178,7 @@ describe("Retention over SQLite", () => {
           return Storage.of({
             ...storage,
             eraseEvents: (...args) => unless(storage.eraseEvents(...args)),
-            sweepPacks: (...args) => unless(storage.sweepPacks(...args)),
-            scrub: unless(storage.scrub)
+            sweepPacks: (...args) => unless(storage.sweepPacks(...args))
           })
         })
       ).pipe(Layer.provide(sqlite(file)))

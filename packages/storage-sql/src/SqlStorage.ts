@@ -10,6 +10,7 @@ import * as Pages from "./account/Pages.ts"
 import * as AppendEvents from "./append/AppendEvents.ts"
 import * as Erasure from "./erase/Erasure.ts"
 import * as PackSweep from "./erase/PackSweep.ts"
+import * as ScrubSchedule from "./erase/ScrubSchedule.ts"
 import * as Migrations from "./Migrations.ts"
 import * as Projects from "./names/Projects.ts"
 import * as EventQueries from "./read/EventQueries.ts"
@@ -21,15 +22,7 @@ import { corruptionAsDamage, translate } from "./sql/SqlErrors.ts"
 import * as StorageMetrics from "./sql/StorageMetrics.ts"
 import * as Usage from "./usage/Usage.ts"
 
-/** Overwrites freed space in the database's files. */
-export interface Scrub {
-  /** Runs in every transaction that erases something: records that a scrub is due, so that a crash does not lose it. */
-  readonly request: (sql: SqlClient.SqlClient) => Effect.Effect<void, SqlError.SqlError>
-  /** Scrubs, if it is due. */
-  readonly run: (sql: SqlClient.SqlClient) => Effect.Effect<void, SqlError.SqlError>
-}
-
-const noScrub: Scrub = { request: () => Effect.void, run: () => Effect.void }
+export type { Scrub } from "./erase/ScrubSchedule.ts"
 
 export interface SqlStorageOptions {
   /** Milliseconds after which an operation fails as `storage-unavailable`. No limit by default. */
@@ -40,15 +33,15 @@ export interface SqlStorageOptions {
   readonly connections?: number | undefined
   /** What `ping` checks besides the connection. Nothing by default. */
   readonly verify?: Effect.Effect<void, SqlError.SqlError> | undefined
-  /** Removes erased text from the database's files. Nothing by default. */
-  readonly scrub?: Scrub | undefined
+  /** Removes what was erased from the database's files. Nothing by default. */
+  readonly scrub?: ScrubSchedule.Scrub | undefined
 }
 
 const make = Effect.fnUntraced(function* ({
   appendConcurrency = 1,
   connections = 1,
   operationTimeoutMs,
-  scrub = noScrub,
+  scrub,
   verify = Effect.void
 }: SqlStorageOptions) {
   const sql = yield* SqlClient.SqlClient
@@ -68,14 +61,16 @@ const make = Effect.fnUntraced(function* ({
   ) => operation(name, (...args: Args) => corruptionAsDamage(run(...args)))
   const operationOf = <A, E>(name: string, effect: Effect.Effect<A, E | SqlError.SqlError>) =>
     timed(name)(bounded(effect))
+  const requestScrub =
+    scrub === undefined ? Effect.void : yield* ScrubSchedule.make(scrub, operation("scrub", scrub.run))
   const projects = Projects.make(sql)
   const appending = AppendEvents.make(sql, projects)
   const events = EventQueries.make(sql, projects)
   const resources = Resources.make(sql, projects)
   const keys = ApiKeys.make(sql, projects)
   const packs = PackQueries.make(sql, projects)
-  const erasure = Erasure.make(sql, projects, scrub.request(sql))
-  const sweep = PackSweep.make(sql, projects, scrub.request(sql))
+  const erasure = Erasure.make(sql, projects, requestScrub)
+  const sweep = PackSweep.make(sql, projects, requestScrub)
   const usage = Usage.make(sql, projects)
   const leases = Leases.make(sql)
   const pages = Pages.make(sql, projects)
@@ -94,7 +89,6 @@ const make = Effect.fnUntraced(function* ({
     deleteEmptySession: operation("deleteEmptySession", sweep.deleteEmptySession),
     sweepPacks: operation("sweepPacks", sweep.sweepPacks),
     deletePerson: operation("deletePerson", erasure.deletePerson),
-    scrub: operationOf("scrub", scrub.run(sql)),
     takeLease: operation("takeLease", leases.takeLease),
     listProjects: operationOf("listProjects", projects.list),
     usage: operation("usage", usage.usage),

@@ -7,11 +7,14 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import * as DatabaseFile from "./DatabaseFile.ts"
+import * as OpenFiles from "./OpenFiles.ts"
 
 /** A client with what only SQLite has. */
 export interface SqliteClient extends SqlClient.SqlClient {
   /** Fails with `ConnectionError` if the path leads to another file than the open one, or to none. */
   readonly verifyFile: Effect.Effect<void, SqlError.SqlError>
+  /** Undefined for a database without a file of its own. */
+  readonly file: OpenFiles.OpenFile | undefined
 }
 
 export const SqliteClient = Context.Service<SqliteClient>("tachograph/storage-sqlite/SqliteClient")
@@ -44,11 +47,13 @@ const whileLocked = (busyTimeout: number) => ({
 /** SQLite's primary result codes for a database that is unusable at present: https://sqlite.org/rescode.html */
 const unusable = new Set([8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, 13 /* FULL */, 26 /* NOTADB */])
 
-const toSqlError = (cause: unknown, operation: string): SqlError.SqlError => {
+/** The error of a failure of `node:sqlite`, or of a file. */
+export const toSqlError = (cause: unknown, operation: string): SqlError.SqlError => {
   // node:sqlite calls the extended result code `errcode`; Effect's classifier reads `errno`.
-  const errno = (cause as { readonly errcode?: unknown }).errcode
+  const { errcode: errno, syscall } = cause as { readonly errcode?: unknown; readonly syscall?: unknown }
   const message = cause instanceof Error ? cause.message : "SQLite failed"
-  if (cause instanceof DatabaseFile.FileReplaced || (typeof errno === "number" && unusable.has(errno & 0xff))) {
+  const isOfFile = cause instanceof DatabaseFile.FileReplaced || syscall !== undefined
+  if (isOfFile || (typeof errno === "number" && unusable.has(errno & 0xff))) {
     return new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation }) })
   }
   const coded = typeof errno === "number" ? Object.assign(new Error(message, { cause }), { errno }) : cause
@@ -141,7 +146,8 @@ const open = (filename: string) =>
           database.exec("PRAGMA secure_delete = ON")
           // Keeps statement journals out of files: they may hold text that is being erased.
           database.exec("PRAGMA temp_store = MEMORY")
-          return database
+          const path = database.location()
+          return { database, file: path === null ? undefined : OpenFiles.acquire(path) }
         } catch (error) {
           database.close()
           throw error
@@ -149,14 +155,18 @@ const open = (filename: string) =>
       },
       catch: (cause) => toSqlError(cause, "connect")
     }),
-    (database) => Effect.sync(() => database.close())
+    ({ database, file }) =>
+      Effect.sync(() => {
+        database.close()
+        file?.release()
+      })
   )
 
 export const make = Effect.fnUntraced(function* ({
   busyTimeout = defaultBusyTimeoutMs,
   filename
 }: SqliteClientConfig): Effect.fn.Return<SqliteClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
-  const database = yield* Effect.retry(open(filename), whileLocked(busyTimeout))
+  const { database, file } = yield* Effect.retry(open(filename), whileLocked(busyTimeout))
   const verifyFile = yield* Effect.try({
     try: () => DatabaseFile.makeVerify(database, filename),
     catch: (cause) => toSqlError(cause, "connect")
@@ -182,6 +192,7 @@ export const make = Effect.fnUntraced(function* ({
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
   })
   return Object.assign(client, {
+    file,
     verifyFile: Effect.try({ try: verifyFile, catch: (cause) => toSqlError(cause, "verify") })
   })
 })

@@ -1,21 +1,27 @@
 /** Nothing of an erased person remains in the files. */
-import { CurrentProject, defaultProject, JsonText, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
+import {
+  CurrentProject,
+  defaultProject,
+  IdempotencyKey,
+  JsonText,
+  PersonId,
+  PieceScanner,
+  Recorder,
+  SessionId,
+  Storage
+} from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { readFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { readFileSync, statSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { sqlite, SqliteClient } from "../src/index.ts"
+import { foundIn, freePages, scrubbed } from "./RawFiles.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
 
 const { Calls, StoreCheck, TableCheck } = StorageSuite
-
-/** Occurrences of the strings in the database file and its write-ahead log. */
-const foundIn = (file: string, strings: ReadonlyArray<string>) =>
-  [file, `${file}-wal`].flatMap((each) => {
-    const bytes = readFileSync(each)
-    return strings.flatMap((text) => (bytes.includes(text) ? [`${each}: ${text}`] : []))
-  })
 
 const run = <A, E>(body: (file: string) => Effect.Effect<A, E, Storage | Recorder | SqlClient.SqlClient>) => {
   const file = temporaryFile()
@@ -56,6 +62,7 @@ describe("SQLite, after an erasure", () => {
         const { pieces } = yield* StoreCheck.look(storage, defaultProject)
 
         const receipt = yield* (yield* Recorder).erasePerson(PersonId.make("planted-alice"))
+        yield* scrubbed
         const log = readFileSync(`${file}-wal`)
         expect(log.length).toBe(0)
         expect(foundIn(file, names)).toEqual([])
@@ -97,7 +104,7 @@ describe("SQLite, after an erasure", () => {
               yield* Effect.ignore(storage.deletePerson(defaultProject, PersonId.make(person)))
           }
         }
-        yield* storage.scrub
+        yield* scrubbed
         expect(foundIn(file, people.slice(1)).slice(0, 5)).toEqual([])
       })
     ))
@@ -138,37 +145,154 @@ describe("SQLite, after an erasure", () => {
       })
     ))
 
-  it("overwrites deleted content, and returns its pages", () =>
+  it("overwrites deleted content, also in free pages, and empties the log", () =>
     run(
       Effect.fnUntraced(function* (file) {
         const sql = yield* SqlClient.SqlClient
         expect((yield* sql`PRAGMA secure_delete`)[0]).toMatchObject({ secure_delete: 1 })
         yield* recordAll(Calls.take(Calls.calls("s", ["alice"], 3), 30))
         yield* (yield* Recorder).eraseSession(SessionId.make("s"))
-        expect(readFileSync(`${file}-wal`).length).toBe(0)
-        // A file of this size is rewritten, so it has no free pages.
-        expect((yield* sql`PRAGMA freelist_count`)[0]).toMatchObject({ freelist_count: 0 })
+        yield* scrubbed
+        expect(statSync(`${file}-wal`).size).toBe(0)
+        const bytes = readFileSync(file)
+        const { leaves } = freePages(bytes)
+        expect(leaves.length).toBeGreaterThan(10)
+        const pageBytes = bytes.readUInt16BE(16)
+        const isZero = (page: number) =>
+          bytes.subarray((page - 1) * pageBytes, page * pageBytes).every((byte) => byte === 0)
+        expect(leaves.filter((page) => !isZero(page))).toEqual([])
       })
     ))
 
-  it("scrubs after the next erasure if the scrub of an erasure was interrupted", () =>
+  it("scrubs when the storage is closed", async () => {
+    const file = temporaryFile()
+    const person = PersonId.make("planted-bob")
+    const seen = await Effect.runPromise(
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        yield* plant("planted-bob")
+        yield* storage.deletePerson(defaultProject, person)
+        return foundIn(file, ["planted-bob"])
+      }).pipe(Effect.provide(Layer.merge(sqlite(file), SqliteClient.layer({ filename: file }))))
+    )
+    expect(seen).not.toEqual([])
+    expect(foundIn(file, ["planted-bob"])).toEqual([])
+  })
+
+  it("scrubs what a process that was killed has erased, at the next start", async () => {
+    const file = temporaryFile()
+    await Effect.runPromise(Effect.provide(plant("planted-bob"), sqlite(file)))
+    const script = fileURLToPath(new URL("fixtures/eraseAndDie.ts", import.meta.url))
+    const { signal, stderr } = spawnSync(process.execPath, [script, file, "planted-bob"], { encoding: "utf8" })
+    expect([signal, stderr]).toEqual(["SIGKILL", ""])
+    expect(foundIn(file, ["planted-bob"])).not.toEqual([])
+    const both = Layer.merge(sqlite(file), SqliteClient.layer({ filename: file }))
+    await Effect.runPromise(Effect.provide(scrubbed, both))
+    expect(foundIn(file, ["planted-bob"])).toEqual([])
+  })
+})
+
+/** Creates a person without events. */
+const plant = Effect.fnUntraced(function* (person: string) {
+  const properties = JsonText.unsafe(`{"name":"${person}"}`)
+  yield* (yield* Storage).putPerson(defaultProject, {
+    id: PersonId.make(person),
+    properties,
+    createdAt: yield* DateTime.now
+  })
+})
+
+interface Erased {
+  readonly session: string
+  readonly person: string
+  /** The two halves of what is in all names of the event and the person's properties, and a part of its pack. */
+  readonly marks: ReadonlyArray<string | Buffer>
+}
+
+describe.each([
+  ["a small file", 0],
+  ["a file of more than 64 MiB", 68]
+])("SQLite, after 200 erasures in %s", (_, mebibytes) => {
+  it("no name and no text of what was erased is in any file", { timeout: 120_000 }, () =>
     run(
       Effect.fnUntraced(function* (file) {
-        const [storage, recorder] = [yield* Storage, yield* Recorder]
-        yield* recordAll(Calls.take(Calls.calls("planted session", ["planted-alice"], 3), 30))
-        // An erasure without its last step.
-        yield* storage.eraseEvents(defaultProject, { person: PersonId.make("planted-alice") }, 100)
-        const other = Effect.ignore(recorder.eraseSession(SessionId.make("no such session")))
-        yield* recorder.eraseSession(SessionId.make("planted session"))
-        yield* storage.putPerson(defaultProject, {
-          id: PersonId.make("planted-bob"),
-          properties: JsonText.unsafe("{}"),
-          createdAt: yield* DateTime.now
+        const [storage, recorder, sql] = [yield* Storage, yield* Recorder, yield* SqlClient.SqlClient]
+        yield* Calls.putFingerprint(storage, defaultProject)
+        const next = Calls.random(mebibytes)
+        /** Records an event whose names are unique. */
+        const record = Effect.fnUntraced(function* (n: number, textBytes: number) {
+          // Random names, so that rows are inserted everywhere in the indexes.
+          const mark = Calls.noise(1_000 * mebibytes + n, 24).replaceAll(/[+/]/g, "x")
+          const [session, person] = [`${mark} session ${n}`, `${mark} person ${n}`]
+          const model = `${mark} model`
+          const stopReason = `${mark} reason`
+          const key = `${mark} key`
+          const creation = recorder.createEvent({
+            api: "aisdk",
+            fingerprintId: Calls.fingerprintId,
+            session: SessionId.make(session),
+            person: PersonId.make(person),
+            payload: PieceScanner.ofTexts(`{"prompt":"${Calls.noise(n, textBytes)}"}`, "{}"),
+            facts: { model, inputTokens: null, outputTokens: null, stopReason },
+            idempotency: { key: IdempotencyKey.make(key), bodyHash: new Uint8Array(32) }
+          })
+          const { id } = yield* Effect.retry(creation, {
+            while: ({ _tag }) => _tag === "overloaded",
+            schedule: Schedule.spaced("100 millis")
+          })
+          const bytes = Buffer.from((yield* storage.getEvent(defaultProject, id)).pack.bytes!)
+          const middle = bytes.length >> 1
+          const marks = [mark.slice(0, 12), mark.slice(12), bytes.subarray(middle, middle + 24)]
+          return { session, person, marks }
         })
-        yield* storage.deletePerson(defaultProject, PersonId.make("planted-bob"))
-        expect(foundIn(file, ["planted-bob"])).not.toEqual([])
-        yield* other
-        expect(foundIn(file, ["planted-bob"])).toEqual([])
+        const count = 400
+        const recorded = yield* Effect.forEach(
+          Array.from({ length: count }, (_, n) => n),
+          (n) => record(n, 100 + next(900)),
+          { concurrency: 16 }
+        )
+        // Rows that grow are moved to other pages, and leave copies.
+        yield* sql.withTransaction(
+          Effect.forEach(recorded, ({ person }) => {
+            const properties = `{"of":"${person}","more":"${Calls.noise(1, 100 + next(400))}"}`
+            return sql`UPDATE people SET properties = ${properties} WHERE person_id = ${person}`
+          })
+        )
+        // Packs of another project make up the size.
+        yield* sql`INSERT INTO packs (project_id, session_number, pack_number, agent_number, pack)
+          WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${mebibytes * 300})
+          SELECT 2, 1, n, 1, randomblob(3500) FROM n`
+        if (mebibytes > 0) expect(statSync(file).size).toBeGreaterThan(64 * 1024 * 1024)
+        const erased: Array<Erased> = []
+        while (erased.length < 200) erased.push(...recorded.splice(next(recorded.length), 1))
+        expect(
+          foundIn(
+            file,
+            erased.flatMap(({ marks }) => marks)
+          ).length
+        ).toBeGreaterThan(3 * 200)
+        for (const [index, { person, session }] of erased.entries()) {
+          if (index % 2 === 0) yield* recorder.erasePerson(PersonId.make(person))
+          else {
+            yield* recorder.eraseSession(SessionId.make(session))
+            yield* recorder.erasePerson(PersonId.make(person))
+          }
+        }
+        yield* scrubbed
+        expect(
+          foundIn(
+            file,
+            erased.flatMap(({ marks }) => marks)
+          )
+        ).toEqual([])
+        const kept = foundIn(
+          file,
+          recorded.flatMap(({ marks }) => marks)
+        )
+        expect(new Set(kept.map((found) => found.split(": ")[1])).size).toBe(3 * recorded.length)
+        expect((yield* sql`PRAGMA integrity_check`)[0]).toMatchObject({ integrity_check: "ok" })
+        expect((yield* StoreCheck.look(storage, defaultProject)).problems).toEqual([])
       })
-    ))
+    )
+  )
 })

@@ -35,17 +35,12 @@ export class Eraser extends Context.Service<
       project: ProjectId,
       session: SessionId
     ) => Effect.Effect<ErasureReceipt, SessionNotFound | StorageUnavailable>
-    /**
-     * Erases the events whose ids are less than `before`. Every transaction runs through `throttle`. The caller runs
-     * `scrub`.
-     */
+    /** Erases the events whose ids are less than `before`. Every transaction runs through `throttle`. */
     readonly eraseOlder: (
       project: ProjectId,
       before: EventId,
       throttle: Throttle
     ) => Effect.Effect<ErasureReceipt, StorageUnavailable>
-    /** Overwrites what earlier erasures freed in the database files, if the storage supports it. */
-    readonly scrub: Effect.Effect<void>
   }
 >()("tachograph/core/Eraser") {
   static readonly layer: Layer.Layer<Eraser, never, Storage> = Layer.effect(
@@ -150,28 +145,15 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     return receipt
   })
 
-  /** The events are erased even if scrubbing fails, so a failure is only logged; the next erasure scrubs again. */
-  const scrub = Effect.catchTag(storage.scrub, "storage-unavailable", (error) =>
-    Effect.logWarning(
-      "Scrubbing failed: copies of erased data may remain in the database files until the next erasure",
-      error
-    )
-  )
-
   const eraseSession = Effect.fn("Eraser.eraseSession")(function* (project: ProjectId, session: SessionId) {
-    if ((yield* storage.getSession(project, session)) === undefined) {
-      // An earlier erasure may have been interrupted before its scrub.
-      yield* scrub
-      return yield* new SessionNotFound()
-    }
+    if ((yield* storage.getSession(project, session)) === undefined) return yield* new SessionNotFound()
     const events = yield* deleteEvents(project, { session }, unthrottled)
     const swept = yield* sweepAll(project, unthrottled)
-    yield* scrub
     return addReceipts({ ...emptyReceipt, events }, swept)
   })
 
   const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId) {
-    yield* Effect.tapError(storage.getPerson(project, id), () => scrub)
+    yield* storage.getPerson(project, id)
     let receipt = emptyReceipt
     for (let isDeleted = false; !isDeleted;) {
       const events = yield* deleteEvents(project, { person: id }, unthrottled)
@@ -181,7 +163,6 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
         Effect.succeed(true)
       )
     }
-    yield* scrub
     return receipt
   })
 
@@ -195,5 +176,5 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     return addReceipts({ ...emptyReceipt, events }, swept)
   })
 
-  return Eraser.of({ erasePerson, eraseSession, eraseOlder, scrub })
+  return Eraser.of({ erasePerson, eraseSession, eraseOlder })
 }

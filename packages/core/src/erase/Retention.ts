@@ -61,9 +61,6 @@ const run = Effect.fnUntraced(function* (keep: Duration.Duration) {
         }),
       { discard: true }
     ).pipe(
-      Effect.andThen(
-        Effect.suspend(() => (receipt.events + receipt.pieces === 0 ? Effect.void : backgroundThrottle(eraser.scrub)))
-      ),
       Effect.ensuring(
         Effect.suspend(() =>
           receipt.events + receipt.sessions + receipt.pieces === 0

@@ -23,5 +23,5 @@ export const failingAt = (storage: Service, step: number, isDone: boolean): Serv
         failing((storage[name] as (...args: ReadonlyArray<never>) => Effect.Effect<unknown, unknown>)(...args))
     ])
   )
-  return { ...storage, ...wrapped, scrub: failing(storage.scrub) } as Service
+  return { ...storage, ...wrapped } as Service
 }

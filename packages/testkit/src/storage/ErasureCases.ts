@@ -158,8 +158,7 @@ export const define = (test: Test) => {
         let step = 0
         const inProject = () => Effect.provideService(CurrentProject, ProjectId.make(`step ${step} ${isDone}`))
         while (yield* failAt(step, isDone).pipe(inProject())) step++
-        // The steps: events, the list, a session that is deleted, two that have other events and are swept, the person. A failure
-        // of `scrub` does not fail the erasure.
+        // The steps: events, the list, a session that is deleted, two that have other events and are swept, the person.
         expect(step).toBe(2 + 1 + 2 * 2 + 1)
       }
     }))
