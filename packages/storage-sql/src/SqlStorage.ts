@@ -9,6 +9,7 @@ import * as Accounts from "./account/Accounts.ts"
 import * as Pages from "./account/Pages.ts"
 import * as AppendEvents from "./append/AppendEvents.ts"
 import * as Erasure from "./erase/Erasure.ts"
+import * as ErasurePace from "./erase/ErasurePace.ts"
 import * as PackSweep from "./erase/PackSweep.ts"
 import * as ScrubSchedule from "./erase/ScrubSchedule.ts"
 import * as Migrations from "./Migrations.ts"
@@ -75,19 +76,25 @@ const make = Effect.fnUntraced(function* ({
   const leases = Leases.make(sql)
   const pages = Pages.make(sql, projects)
   const accounts = Accounts.make(sql, projects)
+  // With several connections, erasures and appends do not wait for each other.
+  const pace = connections === 1 ? yield* ErasurePace.make() : ErasurePace.unlimited
+  const appendEvents = operation("appendEvents", appending.appendEvents)
+  const eraseEvents = operation("eraseEvents", erasure.eraseEvents)
+  const deleteEmptySession = operation("deleteEmptySession", sweep.deleteEmptySession)
+  const sweepPacks = operation("sweepPacks", sweep.sweepPacks)
 
   return Storage.of({
     appendConcurrency,
-    appendEvents: operation("appendEvents", appending.appendEvents),
+    appendEvents: (events) => pace.append(appendEvents(events)),
     getEvent: reading("getEvent", events.getEvent),
     listEvents: operation("listEvents", events.listEvents),
     getSession: operation("getSession", packs.getSession),
     readPacks: reading("readPacks", packs.readPacks),
     readShared: reading("readShared", packs.readShared),
-    eraseEvents: operation("eraseEvents", erasure.eraseEvents),
+    eraseEvents: (...args) => pace.erase(eraseEvents(...args)),
     listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
-    deleteEmptySession: operation("deleteEmptySession", sweep.deleteEmptySession),
-    sweepPacks: operation("sweepPacks", sweep.sweepPacks),
+    deleteEmptySession: (...args) => pace.erase(deleteEmptySession(...args)),
+    sweepPacks: (...args) => pace.erase(sweepPacks(...args)),
     deletePerson: operation("deletePerson", erasure.deletePerson),
     takeLease: operation("takeLease", leases.takeLease),
     listProjects: operationOf("listProjects", projects.list),

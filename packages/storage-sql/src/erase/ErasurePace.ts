@@ -1,0 +1,44 @@
+/**
+ * Leaves most of a single connection's time to recording while something is erased. Without it, every step of an erasure would
+ * take a turn with every batch of events.
+ */
+import { Clock, Duration, Effect, Semaphore } from "effect"
+
+/** The pause between two steps is this many times as long as the first of them. */
+const pausePerStep = 4
+
+export interface ErasurePace {
+  /** Runs an append. */
+  readonly append: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Runs a step of an erasure. Waits for a pause after the step before it if there were appends in between. */
+  readonly erase: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+export const unlimited: ErasurePace = { append: (effect) => effect, erase: (effect) => effect }
+
+export const make = Effect.fnUntraced(function* (): Effect.fn.Return<ErasurePace> {
+  const steps = yield* Semaphore.make(1)
+  /** How many appends have begun or ended. */
+  let appends = 0
+  /** `appends` at the begin of the last step, and until when the next one waits if it has changed (ms). */
+  let last = { appends: 0, pauseUntilMs: 0 }
+  const count = Effect.sync(() => {
+    appends++
+  })
+
+  return {
+    append: (effect) => Effect.andThen(count, Effect.ensuring(effect, count)),
+    erase: (effect) =>
+      steps.withPermit(
+        Effect.gen(function* () {
+          const pauseMs = last.pauseUntilMs - (yield* Clock.currentTimeMillis)
+          if (pauseMs > 0 && appends !== last.appends) yield* Effect.sleep(pauseMs)
+          const atBegin = appends
+          const [duration, exit] = yield* Effect.timed(Effect.exit(effect))
+          const pause = pausePerStep * Duration.toMillis(duration)
+          last = { appends: atBegin, pauseUntilMs: (yield* Clock.currentTimeMillis) + pause }
+          return yield* exit
+        })
+      )
+  }
+})
