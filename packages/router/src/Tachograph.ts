@@ -11,7 +11,7 @@ import * as Paths from "./front/Paths.ts"
 import { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/Reply.ts"
 import { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
 import { addStandardHeaders } from "./front/StandardHeaders.ts"
-import { InFlight } from "./mounts/InFlight.ts"
+import { CloseGraceMs, InFlight } from "./mounts/InFlight.ts"
 import * as InProcess from "./mounts/InProcess.ts"
 import * as Node from "./mounts/Node.ts"
 import * as Web from "./mounts/Web.ts"
@@ -72,7 +72,10 @@ export interface Tachograph {
   readonly record: (body: InProcess.Body, options?: InProcess.RecordOptions) => Promise<InProcess.EventReceipt>
   /** Reads in process, without HTTP. */
   readonly recorder: InProcess.Reads
-  /** Waits for requests in flight, for at most 10 s, then closes the storage. Later requests are answered 503. */
+  /**
+   * Waits for requests in flight, for at most 10 s, then closes the storage. Requests that are not complete by then, and later
+   * ones, are answered 503.
+   */
   readonly close: () => Promise<void>
 }
 
@@ -90,7 +93,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
     await runtime.dispose()
     throw TachographError.ofOpening(opening.cause)
   }
-  const { node, web } = opening.value
+  const { graceMs, node, web } = opening.value
   let closing: Promise<void> | undefined
 
   const inFlight = new InFlight()
@@ -101,15 +104,15 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
     throw Cause.squash(exit.cause)
   }
   const close = async () => {
-    await inFlight.end()
+    await inFlight.end(graceMs)
     await runtime.runPromise(Scope.close(scope, Exit.void))
     await runtime.dispose()
   }
 
   return {
     fetch: async (request) => {
-      if (closing === undefined) return inFlight.add(() => web(request))
-      return Web.toResponse(request.method, closedAnswer(base, request.url))
+      const response = closing === undefined ? await inFlight.add(() => web(request)) : undefined
+      return response ?? Web.toResponse(request.method, closedAnswer(base, request.url))
     },
     node: (request, response, next) => {
       if (closing !== undefined) {
@@ -163,7 +166,7 @@ const isOurs = (base: string, url: string): boolean => {
   return path !== undefined && Paths.isOurs(path)
 }
 
-const mounts = Effect.all({ node: Node.make, web: Web.make })
+const mounts = Effect.all({ node: Node.make, web: Web.make, graceMs: CloseGraceMs })
 
 const storageUnavailable = ErrorAnswer.of(new Errors.StorageUnavailable({ cause: undefined }))!
 

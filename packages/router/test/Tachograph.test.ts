@@ -6,6 +6,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import { createTachograph } from "../src/index.ts"
+import { CloseGraceMs } from "../src/mounts/InFlight.ts"
 import { served } from "./Served.ts"
 
 const key = "an API key for tests"
@@ -130,6 +131,31 @@ describe("createTachograph", () => {
     await tachograph.close()
     const late = await client.get("/health")
     expect([late.status, late.headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^[123]$/)])
+  })
+
+  it.each([
+    [
+      "ends after closing",
+      (controller: ReadableStreamDefaultController, rest: Uint8Array) => {
+        controller.enqueue(rest)
+        controller.close()
+      }
+    ],
+    ["never ends", () => {}]
+  ])("answers 503 to a web request whose body %s", async (_, later) => {
+    const storage = Layer.merge(sqlite(":memory:"), Layer.succeed(CloseGraceMs, 10))
+    const tachograph = await createTachograph({ storage, apiKeys: [key] })
+    const text = Buffer.from(JSON.stringify(event(await tachograph.fingerprint(fingerprint))))
+    let controller!: ReadableStreamDefaultController
+    const body = new ReadableStream({ start: (given) => void (controller = given) })
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+    const init = { method: "POST", headers, body, duplex: "half" } as RequestInit
+    const answering = tachograph.fetch(new Request("http://localhost/api/v1/events", init))
+    controller.enqueue(text.subarray(0, 10))
+    await tachograph.close()
+    later(controller, text.subarray(10))
+    const answer = await answering
+    expect([answer.status, await answer.json()]).toEqual([503, { type: "storage-unavailable" }])
   })
 
   it("waits for requests in flight in a Node server, too", async () => {

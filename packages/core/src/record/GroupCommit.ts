@@ -6,7 +6,7 @@
  * idempotency key, and `CommitBatch` commits. `AdmissionControl`, not this module, bounds how much may wait.
  */
 import { Cause, Context, Deferred, Effect, Exit, FiberSet, Layer } from "effect"
-import { IdempotencyKeyReused, Overloaded, type StorageUnavailable } from "../domain/Errors.ts"
+import { IdempotencyKeyReused, Overloaded, StorageUnavailable } from "../domain/Errors.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type * as PieceScanner from "../payload/scan/PieceScanner.ts"
@@ -65,8 +65,14 @@ const make = Effect.gen(function* () {
   const run = yield* FiberSet.runtime(fibers)()
   // Not awaited on close: the timer ends when the queue is empty.
   const runTimer = yield* FiberSet.makeRuntime()
+  let isClosed = false
   // Runs before the fibers are interrupted.
-  yield* Effect.addFinalizer(() => FiberSet.awaitEmpty(fibers))
+  yield* Effect.addFinalizer(() =>
+    Effect.andThen(
+      FiberSet.awaitEmpty(fibers),
+      Effect.sync(() => (isClosed = true))
+    )
+  )
 
   const activeBatches = new Set<StaleDuringBatch>()
   yield* (yield* StaleSessions).listen((project, session) => {
@@ -194,8 +200,13 @@ const make = Effect.gen(function* () {
   return GroupCommit.of({
     append: (event) =>
       Effect.suspend(
-        (): Effect.Effect<CommitBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused> =>
-          event.idempotency === undefined ? Deferred.await(enqueue(event).done) : appendOnce(event, event.idempotency)
+        (): Effect.Effect<CommitBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused> => {
+          // Nothing would commit it.
+          if (isClosed) return Effect.fail(new StorageUnavailable({ cause: new Error("The recorder is closed") }))
+          return event.idempotency === undefined
+            ? Deferred.await(enqueue(event).done)
+            : appendOnce(event, event.idempotency)
+        }
       ),
     isSaturated: () => queue.size > 0 && (isOverdue || (queue.hasFullBatch && wait.exceedsWaitBudget(queue.size))),
     knownPrefixesOf: (project, session) => sessions.knownPrefixesOf(keyOf(project, session))

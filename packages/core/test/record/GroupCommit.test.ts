@@ -99,6 +99,8 @@ describe("GroupCommit", () => {
       yield* open
       yield* Fiber.join(closing)
       assert.strictEqual((yield* StoreCheck.listAll(memory, defaultProject)).length, 3)
+      const late = yield* Effect.flip(Calls.recordOnce(recorder, callsOf("c", 1)[0]!))
+      assert.strictEqual(late._tag, "storage-unavailable")
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 

@@ -1,5 +1,7 @@
-/** How long `end` waits (ms). */
-const graceMs = 10_000
+import { Context } from "effect"
+
+/** How long closing waits for calls in flight (ms). */
+export const CloseGraceMs = Context.Reference<number>("tachograph/router/CloseGraceMs", { defaultValue: () => 10_000 })
 
 /** Counts the calls in flight, so that closing can wait for them. */
 export class InFlight {
@@ -13,8 +15,8 @@ export class InFlight {
     return call
   }
 
-  /** Resolves when no call is in flight, or when the grace period ends. */
-  async end(): Promise<void> {
+  /** Resolves when no call is in flight, or after `graceMs`. */
+  async end(graceMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))
     await Promise.race([Promise.allSettled(this.#pending), timeout])

@@ -1,11 +1,14 @@
 /** The mount for fetch handlers: Hono, h3, Next.js, Bun, Deno, and AWS Lambda. */
-import { Effect } from "effect"
+import { Cause, Effect, Fiber, type Scope } from "effect"
 import { Front } from "../front/Front.ts"
 import { AnswerTimeout, type Pieces, type Reply } from "../front/Reply.ts"
 import * as Answer from "../response/Answer.ts"
 
-/** Answers every request, with a 404 if its path is not of the contract. */
-export type WebHandler = (request: Request) => Promise<Response>
+/**
+ * Answers every request, with a 404 if its path is not of the contract. Undefined if the scope is closed before there is an
+ * answer.
+ */
+export type WebHandler = (request: Request) => Promise<Response | undefined>
 
 /** Statuses whose responses have no body. */
 const isBodiless = (method: string, status: number): boolean => method === "HEAD" || status === 204
@@ -53,9 +56,26 @@ const bodyOf = async function* (request: Request): AsyncIterable<Uint8Array> {
   if (request.body !== null) yield* request.body
 }
 
-export const make: Effect.Effect<WebHandler, never, Front> = Effect.gen(function* () {
+/** Works until the scope is closed, which waits for events that are being committed. */
+export const make: Effect.Effect<WebHandler, never, Front | Scope.Scope> = Effect.gen(function* () {
   const front = yield* Front
-  const run = Effect.runPromiseWith(yield* Effect.context<never>())
+  const fibers = new Set<Fiber.Fiber<unknown>>()
+  yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers))
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+
+  /** Undefined if the scope is closed first. Rejects if the client disconnects. */
+  const replyOf = (handled: Effect.Effect<Reply>, signal: AbortSignal): Promise<Reply | undefined> =>
+    new Promise((resolve, reject) => {
+      const fiber = run(handled, { signal })
+      fibers.add(fiber)
+      fiber.addObserver((exit) => {
+        fibers.delete(fiber)
+        if (exit._tag === "Success") resolve(exit.value)
+        else if (signal.aborted) reject(Cause.squash(exit.cause))
+        else resolve(undefined)
+      })
+    })
+
   return async (request) => {
     const { method, signal, url } = request
     const handled = front.handle({
@@ -65,6 +85,7 @@ export const make: Effect.Effect<WebHandler, never, Front> = Effect.gen(function
       source: request,
       body: bodyOf(request)
     })
-    return toResponse(method, Effect.isEffect(handled) ? await run(handled, { signal }) : handled)
+    const reply = Effect.isEffect(handled) ? await replyOf(handled, signal) : handled
+    return reply && toResponse(method, reply)
   }
 })

@@ -44,10 +44,10 @@ const open = async ({ answerBudgetBytes = textBytes + 1_000, answerTimeoutMs = l
   )
   onTestFinished(() => runtime.dispose())
   const { admission } = await runtime.runPromise(Recorder)
-  const fetch = await runtime.runPromise(Web.make)
-  const call = (method: string, path: string, body?: object) => {
+  const handle = await runtime.runPromise(Effect.provideService(Web.make, Scope.Scope, Scope.makeUnsafe()))
+  const call = async (method: string, path: string, body?: object) => {
     const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
-    return fetch(new Request(`http://localhost/api/v1${path}`, init))
+    return (await handle(new Request(`http://localhost/api/v1${path}`, init)))!
   }
   const { fingerprint_id } = (await (await call("PUT", "/fingerprints", fingerprint)).json()) as any
   const properties = { api: "aisdk", inputs: { text: "x".repeat(textBytes) }, output: {} }
