@@ -1,12 +1,13 @@
 /** Checks command lines in this process: much faster than starting a process for each of them. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Console, Effect, Runtime } from "effect"
+import { ApiKeyCacheTtl } from "@tachograph/core"
+import { Console, type Duration, Effect, Fiber, Runtime } from "effect"
 import { format } from "node:util"
 import { expect, onTestFinished, vi } from "vitest"
 import { run } from "../src/Cli.ts"
 
-/** Runs a command line as `main.ts` does, and returns what it prints and its exit code. */
-export const runInProcess = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
+/** The effect of a command line as `main.ts` runs it, with only these variables of Tachograph, and what it prints. */
+const prepare = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
   onTestFinished(() => void vi.unstubAllEnvs())
   for (const name of Object.keys(process.env)) if (name.startsWith("TACHOGRAPH_")) vi.stubEnv(name, undefined)
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
@@ -19,11 +20,24 @@ export const runInProcess = async (args: ReadonlyArray<string>, env: Readonly<Re
     log: print("stdout"),
     error: print("stderr")
   })
-  const exit = await Effect.runPromiseExit(
-    run(args).pipe(Effect.provide(NodeServices.layer), Effect.provideService(Console.Console, captured))
-  )
+  const effect = run(args).pipe(Effect.provide(NodeServices.layer), Effect.provideService(Console.Console, captured))
+  return { effect, printed }
+}
+
+/** Runs a command line as `main.ts` does, and returns what it prints and its exit code. */
+export const runInProcess = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
+  const { effect, printed } = prepare(args, env)
+  const exit = await Effect.runPromiseExit(effect)
   const code = await new Promise<number>((resolve) => Runtime.defaultTeardown(exit, resolve))
   return { code, ...printed }
+}
+
+/** Starts a server until the end of the test, whose caches of keys live for `cacheTtl`, and returns its URL. */
+export const serveInProcess = async (args: ReadonlyArray<string>, cacheTtl: Duration.Input): Promise<string> => {
+  const { effect, printed } = prepare(["serve", "--port", "0", ...args], {})
+  const fiber = Effect.runFork(Effect.provideService(effect, ApiKeyCacheTtl, cacheTtl))
+  onTestFinished(() => Effect.runPromise(Fiber.interrupt(fiber)))
+  return vi.waitFor(() => /^Docs +(http:\/\/\S+)\/docs$/m.exec(printed.stdout)![1]!, { timeout: 20_000 })
 }
 
 /** Expects one line on standard error that contains `message`, nothing on standard output, and exit code 2. */

@@ -88,3 +88,17 @@ export const stall = async (
   connection.write("{")
   return connection
 }
+
+/** Waits until the server accepts no connections, which is how a shutdown begins. */
+export const untilRefused = async (url: string) => {
+  for (;;) {
+    const connection = open(url, "")
+    const isRefused = await connection.connected.then(
+      () => false,
+      () => true
+    )
+    connection.close()
+    if (isRefused) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

@@ -10,27 +10,29 @@ const fingerprint = { language: "typescript", language_version: "7", system: "li
 /** Records events in two projects. Returns the storage's folder, and the API's figures of each project. */
 const recorded = async () => {
   const cwd = temporaryFolder()
+  const storage = `sqlite:${join(cwd, "tachograph.db")}`
   const figures: Record<string, unknown> = {}
   const server = await serve(["--port", "0"], { cwd })
   for (const [project, calls] of [
     ["default", 12],
     ["acme\n\u001b[31m", 3]
   ] as const) {
-    const created = await run(["keys", "create", "--project", project, "--scope", "record,read"], { cwd })
+    const create = ["keys", "create", "--project", project, "--scope", "record,read", "--storage", storage]
+    const created = await runInProcess(create)
     const client = HttpClient.open(server.url, created.stdout.trim())
     const { body } = await client.put("/api/v1/fingerprints", fingerprint)
     await Replay.send(client, Replay.sampleRun(body.fingerprint_id, calls))
     figures[project] = (await client.get("/api/v1/storage")).body
   }
   await server.stop()
-  return { cwd, figures }
+  return { cwd, figures, storage }
 }
 
 describe("tachograph storage", () => {
   it("prints the figures of GET /api/v1/storage, for all projects or one, as JSON or as a table", async () => {
-    const { cwd, figures } = await recorded()
+    const { cwd, figures, storage } = await recorded()
     const json = async (...args: ReadonlyArray<string>) => {
-      const { code, stderr, stdout } = await run(["storage", "--json", ...args], { cwd })
+      const { code, stderr, stdout } = await runInProcess(["storage", "--json", "--storage", storage, ...args])
       expect([code, stderr]).toEqual([0, ""])
       return JSON.parse(stdout)
     }
@@ -58,12 +60,12 @@ describe("tachograph storage", () => {
   })
 
   it("reads its options from the environment", async () => {
-    const cwd = temporaryFolder()
-    await run(["migrate", "--storage", "sqlite:other.db"], { cwd })
-    const env = { TACHOGRAPH_STORAGE: `sqlite:${join(cwd, "other.db")}`, TACHOGRAPH_PROJECT: "none\u202e" }
-    const { code, stderr } = await run(["storage"], { env })
+    const storage = `sqlite:${join(temporaryFolder(), "other.db")}`
+    await runInProcess(["migrate", "--storage", storage])
+    const env = { TACHOGRAPH_STORAGE: storage, TACHOGRAPH_PROJECT: "none\u202e" }
+    const { code, stderr } = await runInProcess(["storage"], env)
     expect([code, stderr]).toEqual([1, `tachograph: There is no project "none\\u{202e}"\n`])
-    expect(await run(["storage", "--json"], { env: { TACHOGRAPH_STORAGE: env.TACHOGRAPH_STORAGE } })).toMatchObject({
+    expect(await runInProcess(["storage", "--json"], { TACHOGRAPH_STORAGE: storage })).toMatchObject({
       code: 0,
       stdout: "[]\n"
     })
