@@ -5,9 +5,9 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, inject, it } from "vitest"
+import { beforeAll, describe, expect, inject, it } from "vitest"
 import packageJson from "../../package.json" with { type: "json" }
-import { exchange } from "../RawSocket.ts"
+import { stall, untilRefused } from "../RawSocket.ts"
 import { type Options, run, type Running, serve, temporaryFolder } from "../TachographProcess.ts"
 
 const apiKey = "a key for several workers"
@@ -58,11 +58,20 @@ const isAlive = (pid: number) => {
   }
 }
 
-/** Clients that record without pauses until `stop`. Every tenth request closes its connection. */
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
+
+/** Pause of a client after an event while it is slow, and after a failure, in ms. */
+const pauseMs = 20
+
+/**
+ * Eight clients that record without pauses, until `slow`, which leaves the processors to processes that start. Every tenth
+ * request closes its connection.
+ */
 const load = async (client: HttpClient.Client) => {
   const { body } = await client.put("/api/v1/fingerprints", { language: "c", language_version: "1", system: "linux" })
   const acknowledged: Array<string> = []
   const failures: Array<unknown> = []
+  let isSlow = false
   let stopped = false
   const clients = Array.from({ length: 8 }, async (_, session) => {
     for (let n = 0; !stopped; n++) {
@@ -72,18 +81,23 @@ const load = async (client: HttpClient.Client) => {
       const answer = await client
         .call("POST", "/api/v1/events", event, headers)
         .catch((error: unknown) => error as Error)
-      if (!(answer instanceof Error) && answer.status === 200) acknowledged.push(answer.body.event_id)
-      else {
-        failures.push(answer)
-        await new Promise((done) => setTimeout(done, 20))
-      }
+      const isAcknowledged = !(answer instanceof Error) && answer.status === 200
+      if (isAcknowledged) acknowledged.push(answer.body.event_id)
+      else failures.push(answer)
+      if (isSlow || !isAcknowledged) await pause(pauseMs)
     }
   })
-  const enough = () => expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(30)
   return {
     acknowledged,
-    enough,
     failures,
+    /** Waits until more than 30 further events are acknowledged. */
+    enough: () => {
+      const before = acknowledged.length
+      return expect.poll(() => acknowledged.length - before, { timeout: 20_000 }).toBeGreaterThan(30)
+    },
+    slow: () => {
+      isSlow = true
+    },
     stop: async () => {
       stopped = true
       await Promise.all(clients)
@@ -112,8 +126,6 @@ const scrape = async (client: HttpClient.Client) => {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]))
 }
-
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
 describe("Two workers over Postgres", () => {
   it("share a port chosen by the system, print the same as one process, and both serve requests", async () => {
@@ -195,36 +207,6 @@ describe("Two workers over Postgres", () => {
     expect((await server.stop()).code).toBe(0)
   })
 
-  it("lose no acknowledged event when one is killed and replaced", async () => {
-    const { client, server } = await start()
-    const clients = await load(client)
-    await clients.enough()
-    const [killed] = pids(server, 1)
-    process.kill(killed!, "SIGKILL")
-    await expect.poll(() => pids(server, 1), { timeout: 20_000 }).toHaveLength(2)
-    await pause(300)
-    await clients.stop()
-    expect(logged(server, replaced)).toMatchObject([{ annotations: { worker: 1, reason: "killed by SIGKILL" } }])
-    expect(pids(server, 2)).toHaveLength(1)
-    expect(await unreadable(client, clients.acknowledged)).toEqual([])
-    expect((await server.stop()).code).toBe(0)
-  })
-
-  it("lose no acknowledged event on SIGTERM, and exit soon with code 0", async () => {
-    const { client, env, server } = await start()
-    const clients = await load(client)
-    await clients.enough()
-    const before = performance.now()
-    expect(await server.stop()).toMatchObject({ code: 0, signal: null })
-    expect(performance.now() - before).toBeLessThan(20_000)
-    await clients.stop()
-    for (const worker of [1, 2]) expect(pids(server, worker).filter(isAlive)).toEqual([])
-    const again = await serve(["--port", "0"], { env })
-    const reader = HttpClient.open(again.url, apiKey)
-    expect(await unreadable(reader, clients.acknowledged)).toEqual([])
-    await again.stop()
-  })
-
   it("shut down cleanly when a terminal or a supervisor signals every process", async () => {
     const { server } = await start()
     for (const worker of [1, 2]) process.kill(pids(server, worker)[0]!, "SIGINT")
@@ -233,30 +215,13 @@ describe("Two workers over Postgres", () => {
 
   it("exit immediately on the second signal, although a client stalls", async () => {
     const { server } = await start()
-    const head = `PUT /api/v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nAuthorization: Bearer ${apiKey}`
-    const client = exchange(server.url, `${head}\r\n\r\n{`, { timeoutMs: 20_000 })
-    await pause(500)
+    const client = await stall(server.url, apiKey)
     void server.stop()
-    await pause(500)
+    await untilRefused(server.url)
     expect((await server.stop()).code).toBe(1)
     const all = [...pids(server, 1), ...pids(server, 2)]
     await expect.poll(() => all.filter(isAlive), { timeout: 5_000 }).toEqual([])
-    await client
-  })
-
-  it("are renewed one by one on SIGHUP, without a failed request", async () => {
-    const { client, server } = await start()
-    const clients = await load(client)
-    await clients.enough()
-    process.kill(server.pid, "SIGHUP")
-    await expect.poll(() => pids(server, 2), { timeout: 25_000 }).toHaveLength(2)
-    await pause(300)
-    await clients.stop()
-    expect(pids(server, 1)).toHaveLength(2)
-    expect(clients.failures).toEqual([])
-    expect(logged(server).filter(({ message }) => message !== ready)).toEqual([])
-    expect(await unreadable(client, clients.acknowledged)).toEqual([])
-    expect((await server.stop()).code).toBe(0)
+    await client.finished
   })
 
   it("exit when the primary is killed", async () => {
@@ -285,6 +250,63 @@ describe("Two workers over Postgres", () => {
     rmSync(marker)
     await expect.poll(() => pids(server, 2), { timeout: 20_000 }).toHaveLength(2)
     expect((await server.stop()).code).toBe(0)
+  })
+})
+
+describe("Two workers under load", () => {
+  let started: Awaited<ReturnType<typeof start>>
+  beforeAll(async () => {
+    started = await start()
+  })
+
+  it("lose no acknowledged event when one is killed and replaced", async () => {
+    const { client, server } = started
+    const clients = await load(client)
+    await clients.enough()
+    const [killed] = pids(server, 1)
+    process.kill(killed!, "SIGKILL")
+    clients.slow()
+    await expect.poll(() => pids(server, 1), { timeout: 20_000 }).toHaveLength(2)
+    await clients.enough()
+    await clients.stop()
+    expect(logged(server, replaced)).toMatchObject([{ annotations: { worker: 1, reason: "killed by SIGKILL" } }])
+    expect(pids(server, 2)).toHaveLength(1)
+    expect(await unreadable(client, clients.acknowledged)).toEqual([])
+  })
+
+  it("are renewed one by one on SIGHUP, without a failed request", async () => {
+    const { client, server } = started
+    const clients = await load(client)
+    await clients.enough()
+    const before = { log: logged(server), pids: [1, 2].map((worker) => pids(server, worker)) }
+    process.kill(server.pid, "SIGHUP")
+    clients.slow()
+    const renewed = () => [1, 2].map((worker) => pids(server, worker).length - before.pids[worker - 1]!.length)
+    await expect.poll(renewed, { timeout: 25_000 }).toEqual([1, 1])
+    await clients.enough()
+    await clients.stop()
+    expect(clients.failures).toEqual([])
+    expect(
+      logged(server)
+        .slice(before.log.length)
+        .map(({ message }) => message)
+    ).toEqual([ready, ready])
+    expect(await unreadable(client, clients.acknowledged)).toEqual([])
+  })
+
+  it("lose no acknowledged event on SIGTERM, and exit soon with code 0", async () => {
+    const { client, env, server } = started
+    const clients = await load(client)
+    await clients.enough()
+    const before = performance.now()
+    expect(await server.stop()).toMatchObject({ code: 0, signal: null })
+    expect(performance.now() - before).toBeLessThan(20_000)
+    await clients.stop()
+    for (const worker of [1, 2]) expect(pids(server, worker).filter(isAlive)).toEqual([])
+    const again = await serve(["--port", "0"], { env })
+    const reader = HttpClient.open(again.url, apiKey)
+    expect(await unreadable(reader, clients.acknowledged)).toEqual([])
+    await again.stop()
   })
 })
 
