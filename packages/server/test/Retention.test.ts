@@ -96,7 +96,7 @@ const over = (file: string) =>
 
 const temporaryFile = () => join(temporaryFolder(), "test.db")
 
-describe("Retention over SQLite", () => {
+describe.concurrent("Retention over SQLite", () => {
   it("erases old events of all projects, and returns the others byte for byte", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
@@ -200,8 +200,8 @@ describe("Retention over SQLite", () => {
   })
 })
 
-describe("tachograph serve --retain", () => {
-  it("erases old events soon after the start, and logs it in one line without names", async () => {
+describe.concurrent("tachograph serve --retain", () => {
+  it("erases old events soon after the start, and logs it in one line without names", async ({ expect }) => {
     const cwd = temporaryFolder()
     const recorded = await Effect.gen(function* () {
       const old = yield* converse("planted-session", { from: Date.now() - 2 * 3_600_000, between: 1, calls: 3 })
