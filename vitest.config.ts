@@ -21,7 +21,7 @@ export default defineConfig({
   test: {
     // More workers than the two cores of CI, because many tests wait for processes, databases and timers.
     maxWorkers: 4,
-    globalSetup: "scripts/vitest/BundledServer.ts",
+    globalSetup: "scripts/vitest/Bundles.ts",
     projects: [
       {
         test: {

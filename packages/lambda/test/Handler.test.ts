@@ -4,7 +4,7 @@ import type { ALBHandler, APIGatewayProxyHandler, APIGatewayProxyHandlerV2, Lamb
 import { Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
-import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { describe, expect, inject, it, onTestFinished, vi } from "vitest"
 import { createHandler, eventOf, type LambdaHandler, UnknownEventError } from "../src/index.ts"
 import * as Events from "./Events.ts"
 
@@ -172,14 +172,11 @@ describe("createHandler", () => {
     ["an invalid storage", `{ storage: "memory:" }`, "storage: expected"]
   ])("fails the start of the function with %s, and reports the reason", async (_name, options, reason) => {
     const program = `
-      import { MemoryStorage } from "@tachograph/core"
-      import { createHandler } from "@tachograph/lambda"
+      import { createHandler, MemoryStorage } from ${JSON.stringify(inject("lambdaModules"))}
       export const handler = createHandler(${options})
       setInterval(() => {}, 60_000)
     `
-    const started = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
-      cwd: import.meta.dirname
-    })
+    const started = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program])
     await expect(started).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(`TypeError: ${reason}`) })
   })
 

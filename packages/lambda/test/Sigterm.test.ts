@@ -5,13 +5,12 @@ import { once } from "node:events"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { expect, it, onTestFinished } from "vitest"
+import { expect, inject, it, onTestFinished } from "vitest"
 import { createHandler } from "../src/index.ts"
 import { overLambda } from "./Events.ts"
 
 const key = "a key for the lambda tests"
-const program = fileURLToPath(new URL("SigtermProcess.ts", import.meta.url))
+const program = inject("lambdaSigtermProgram")
 
 it("closes the storage and exits on SIGTERM", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tachograph-"))

@@ -25,26 +25,27 @@ const concurrency = 16
 const timeoutMs = 20_000
 
 interface Target {
-  readonly fetch: (request: Request) => Promise<Response>
+  readonly client: HttpClient.Client
   /** Stops the target and returns the numbers of stored events and fingerprints. */
   readonly stop: () => Promise<{ readonly events: number; readonly fingerprints: number }>
 }
 
 const attack = async (target: Target) => {
-  const call = (request: HostileRequest) =>
-    target.fetch(
-      new Request(`http://localhost${request.path}`, {
-        method: request.method,
-        headers: {
-          authorization: `Bearer ${apiKey}`,
-          ...(request.contentType === undefined ? {} : { "content-type": request.contentType })
-        },
-        body: request.body ?? null,
-        signal: AbortSignal.timeout(timeoutMs)
-      })
+  const call = ({ body, contentType, method, path }: HostileRequest) => {
+    const answer = target.client.call(
+      method,
+      path,
+      body,
+      contentType === undefined ? {} : { "content-type": contentType }
     )
+    let timer: NodeJS.Timeout
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`No answer within ${timeoutMs} ms`)), timeoutMs)
+    })
+    return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+  }
   const put = async (path: string, body: string) =>
-    (await call({ method: "PUT", path, body: new TextEncoder().encode(body), contentType: "application/json" })).json()
+    (await call({ method: "PUT", path, body: new TextEncoder().encode(body), contentType: "application/json" })).body
 
   await put("/api/v1/agents", `{"agent_name":"bot"}`)
   await put("/api/v1/people", `{"person_id":"p1"}`)
@@ -55,9 +56,7 @@ const attack = async (target: Target) => {
   const problems: Array<string> = []
 
   const tryOne = async (request: HostileRequest) => {
-    const response = await call(request)
-    const text = await response.text()
-    const { status } = response
+    const { status, text } = await call(request)
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
     const report = (problem: string) => {
       const sent = `${request.method} ${request.path} ${Buffer.from(request.body ?? []).toString("latin1")}`
@@ -77,8 +76,8 @@ const attack = async (target: Target) => {
     accepted.events++
     if (request.payload === undefined) return
     const { event_id: id } = JSON.parse(text)
-    const event = await (await call({ method: "GET", path: `/api/v1/events/${id}` })).text()
-    if (!event.includes(request.payload)) report("Payload changed")
+    const event = await call({ method: "GET", path: `/api/v1/events/${id}` })
+    if (!event.text.includes(request.payload)) report("Payload changed")
   }
 
   const requests = hostileRequests(fingerprint.fingerprint_id, seed, count)
@@ -120,7 +119,7 @@ it(`a server handles ${count} hostile requests, seed ${seed}`, { timeout }, asyn
   const env = { TACHOGRAPH_API_KEY: apiKey }
   const server = await serve(["--port", "0", "--storage", "sqlite:corpus.db"], { cwd, env })
   await attack({
-    fetch: HttpClient.at(server.url),
+    client: HttpClient.open(server.url, apiKey),
     stop: async () => {
       expect((await server.stop()).code).toBe(0)
       return rowsOf(join(cwd, "corpus.db"))
@@ -132,7 +131,7 @@ it(`the fetch handler handles ${count} hostile requests, seed ${seed}`, { timeou
   const file = join(temporaryFolder(), "corpus.db")
   const tachograph = await createTachograph({ storage: sqlite(file), apiKeys: [apiKey] })
   await attack({
-    fetch: tachograph.fetch,
+    client: HttpClient.make(tachograph.fetch, apiKey),
     stop: async () => {
       await tachograph.close()
       return rowsOf(file)

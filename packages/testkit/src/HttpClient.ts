@@ -104,7 +104,7 @@ export const open = (url: string, key: string | undefined): Client => {
   return client(
     (method, path, body, headers) =>
       new Promise((resolve, reject) => {
-        const { pathname, search } = new URL(path, url)
+        const { pathname, search } = new URL(url + path)
         const connection = headers["connection"] === "close" ? false : agent
         const options = { agent: connection, hostname, port, method, path: pathname + search, headers }
         request(options, (response) => {

@@ -1,6 +1,6 @@
 /**
- * Bundles the command `tachograph`, from which tests start it. A process that starts from the sources loads several hundred
- * modules first, which takes about three times as much CPU time; tests start more than a hundred.
+ * Bundles the programs that tests start. A process that starts from the sources loads several hundred modules first, which
+ * takes about three times as much CPU time; tests start more than a hundred.
  */
 import { build, type Plugin } from "esbuild"
 import { join } from "node:path"
@@ -9,8 +9,12 @@ import type { TestProject } from "vitest/node"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The path of the bundle; it takes the arguments of `packages/server/src/main.ts`. */
+    /** The path of the command `tachograph`; it takes the arguments of `packages/server/src/main.ts`. */
     readonly tachographProgram: string
+    /** The path of `packages/lambda/test/FunctionModules.ts`. */
+    readonly lambdaModules: string
+    /** The path of `packages/lambda/test/SigtermProcess.ts`. */
+    readonly lambdaSigtermProgram: string
   }
 }
 
@@ -38,7 +42,11 @@ const requiredBuiltins: Plugin = {
 export default async (project: TestProject) => {
   const outdir = path("node_modules/.cache/tests")
   await build({
-    entryPoints: { tachograph: path("packages/server/src/main.ts") },
+    entryPoints: {
+      tachographProgram: path("packages/server/src/main.ts"),
+      lambdaModules: path("packages/lambda/test/FunctionModules.ts"),
+      lambdaSigtermProgram: path("packages/lambda/test/SigtermProcess.ts")
+    },
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,
@@ -53,5 +61,7 @@ export default async (project: TestProject) => {
     banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);` },
     logLevel: "error"
   })
-  project.provide("tachographProgram", join(outdir, "tachograph.mjs"))
+  for (const name of ["tachographProgram", "lambdaModules", "lambdaSigtermProgram"] as const) {
+    project.provide(name, join(outdir, `${name}.mjs`))
+  }
 }
