@@ -22,7 +22,8 @@ interface Example {
   readonly env?: Record<string, string>
 }
 
-export const suite = ({ base, env, hello, none, program }: Example) => {
+/** `more` adds cases of the example's own, which run first, over the same process. */
+export const suite = ({ base, env, hello, none, program }: Example, more?: (app: () => Program) => void) => {
   let app: Program
 
   beforeAll(async () => {
@@ -30,6 +31,8 @@ export const suite = ({ base, env, hello, none, program }: Example) => {
     app = await run(program, { TACHOGRAPH_API_KEY: key, ...env }, (registered) => (cleanup = registered))
     return cleanup
   })
+
+  more?.(() => app)
 
   it("serves its own routes and Tachograph's", async () => {
     expect(await app.call("/", "unknown")).toEqual({ status: 200, text: hello })

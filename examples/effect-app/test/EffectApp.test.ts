@@ -3,7 +3,6 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, expect, it } from "vitest"
 import * as Embedded from "../../test/Embedded.ts"
-import { run } from "../../test/Program.ts"
 
 const program = new URL("../src/main.ts", import.meta.url)
 
@@ -21,19 +20,18 @@ const { port } = provider.address() as AddressInfo
 const env = { OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_API_KEY: "sk" }
 const question = (session: string) => JSON.stringify({ session, question: "Why?" })
 
-Embedded.suite({ program, base: "/tachograph", hello: "Hello from Effect\n", none: { status: 404 }, env })
+Embedded.suite({ program, base: "/tachograph", hello: "Hello from Effect\n", none: { status: 404 }, env }, (app) => {
+  const call = (path: string, body?: string) => app().call(path, Embedded.key, body)
 
-it("records the model call of its own route byte for byte", async () => {
-  const app = await run(program, { ...env, TACHOGRAPH_API_KEY: Embedded.key })
-  const call = (path: string, body?: string) => app.call(path, Embedded.key, body)
-  expect(await call("/chat", question("s"))).toEqual({ status: 200, text: answer })
-  const { events } = JSON.parse((await call("/tachograph/api/v1/events?session=s")).text)
-  expect(events).toMatchObject([{ model: "gpt-5-mini", stop_reason: "completed" }])
-  const { text } = await call(`/tachograph/api/v1/events/${events[0].event_id}`)
-  expect(text).toContain(`"inputs":${requests[0]},"output":${answer}}`)
-})
+  it("records the model call of its own route byte for byte", async () => {
+    expect(await call("/chat", question("s"))).toEqual({ status: 200, text: answer })
+    const { events } = JSON.parse((await call("/tachograph/api/v1/events?session=s")).text)
+    expect(events).toMatchObject([{ model: "gpt-5-mini", stop_reason: "completed" }])
+    const { text } = await call(`/tachograph/api/v1/events/${events[0].event_id}`)
+    expect(text).toContain(`"inputs":${requests[0]},"output":${answer}}`)
+  })
 
-it("answers when recording the call fails", async () => {
-  const app = await run(program, { ...env, TACHOGRAPH_API_KEY: Embedded.key })
-  expect(await app.call("/chat", Embedded.key, question(""))).toEqual({ status: 200, text: answer })
+  it("answers when recording the call fails", async () => {
+    expect(await call("/chat", question(""))).toEqual({ status: 200, text: answer })
+  })
 })

@@ -4,11 +4,13 @@ import { sqlite } from "@tachograph/storage-sqlite"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { expect, it, onTestFinished, vi } from "vitest"
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import * as Program from "../../test/Program.ts"
 
-const run = (name: string, env: Record<string, string>) =>
-  Program.run(new URL(`../src/${name}.ts`, import.meta.url), env)
+type OnFinished = (cleanup: () => Promise<void>) => void
+
+const run = (name: string, env: Record<string, string>, onFinished: OnFinished = onTestFinished) =>
+  Program.run(new URL(`../src/${name}.ts`, import.meta.url), env, onFinished)
 
 const soon = { timeout: 10_000 }
 
@@ -16,7 +18,7 @@ const ada = "token-of-ada"
 const bob = "token-of-bob"
 
 /** A stub of the provider. It answers each request when `mayAnswer` resolves. */
-const provider = async (mayAnswer: () => Promise<void> = async () => {}) => {
+const provider = async (mayAnswer: () => Promise<void> = async () => {}, onFinished: OnFinished = onTestFinished) => {
   const requests: Array<string> = []
   const server = createServer(async (request, response) => {
     requests.push(Buffer.concat(await request.toArray()).toString())
@@ -24,7 +26,7 @@ const provider = async (mayAnswer: () => Promise<void> = async () => {}) => {
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer))
   })
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
-  onTestFinished(() => void server.close())
+  onFinished(async () => void server.close())
   const { port } = server.address() as AddressInfo
   return { requests, env: { OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_API_KEY: "none" } }
 }
@@ -47,38 +49,48 @@ it("works without Tachograph", async () => {
   expect(await app.stop()).toBe(0)
 })
 
-it("does not change the application's routes and authentication", async () => {
-  const { env } = await provider()
-  const app = await run("main", env)
-  const refused = { status: 401, text: `{"error":"Who are you?"}` }
-  expect(await app.call("/chat", "nobody's", question("s"))).toEqual(refused)
-  expect(await app.call("/tachograph/api/v1/events", "nobody's")).toEqual(refused)
-  expect(await app.call("/tachograph/api/v1/events", bob)).toEqual({ status: 401, text: `{"type":"unauthorized"}` })
-  expect(await app.call("/tachograph/api/v1/events", ada)).toMatchObject({ status: 200 })
-  expect(await app.call("/none", ada)).toMatchObject({ status: 404, text: expect.stringContaining("Cannot GET /none") })
-})
+describe("with Tachograph", () => {
+  let app: Program.Program
+  let requests: ReadonlyArray<string>
 
-it("records the SDK's request and the provider's response", async () => {
-  const { requests, env } = await provider()
-  const app = await run("main", env)
-  expect(await app.call("/chat", bob, question("s"))).toEqual({ status: 200, text: `{"answer":"42"}` })
-  const event = await vi.waitFor(async () => {
-    const { events } = JSON.parse((await app.call("/tachograph/api/v1/events?session=s", ada)).text)
-    expect(events).toMatchObject([{ model: "gpt-5-mini", person: "bob", stop_reason: "completed" }])
-    return events[0]
-  }, soon)
-  const { text } = await app.call(`/tachograph/api/v1/events/${event.event_id}`, ada)
-  expect(text).toContain(`"inputs":${requests[0]},"output":${JSON.stringify(answer)}}`)
-})
+  beforeAll(async () => {
+    const cleanups: Array<() => Promise<void>> = []
+    const stub = await provider(undefined, (cleanup) => cleanups.push(cleanup))
+    requests = stub.requests
+    app = await run("main", stub.env, (cleanup) => cleanups.push(cleanup))
+    return async () => {
+      for (const cleanup of cleanups) await cleanup()
+    }
+  })
 
-it("answers when recording a call fails, and logs the error", async () => {
-  const { env } = await provider()
-  const app = await run("main", env)
-  expect(await app.call("/chat", bob, question(undefined))).toEqual({ status: 200, text: `{"answer":"42"}` })
-  await vi.waitFor(
-    () => expect(app.output()).toContain("A call was not recorded: TachographError: validation-error"),
-    soon
-  )
+  it("does not change the application's routes and authentication", async () => {
+    const refused = { status: 401, text: `{"error":"Who are you?"}` }
+    expect(await app.call("/chat", "nobody's", question("s"))).toEqual(refused)
+    expect(await app.call("/tachograph/api/v1/events", "nobody's")).toEqual(refused)
+    expect(await app.call("/tachograph/api/v1/events", bob)).toEqual({ status: 401, text: `{"type":"unauthorized"}` })
+    expect(await app.call("/tachograph/api/v1/events", ada)).toMatchObject({ status: 200 })
+    const none = { status: 404, text: expect.stringContaining("Cannot GET /none") }
+    expect(await app.call("/none", ada)).toMatchObject(none)
+  })
+
+  it("records the SDK's request and the provider's response", async () => {
+    expect(await app.call("/chat", bob, question("s"))).toEqual({ status: 200, text: `{"answer":"42"}` })
+    const event = await vi.waitFor(async () => {
+      const { events } = JSON.parse((await app.call("/tachograph/api/v1/events?session=s", ada)).text)
+      expect(events).toMatchObject([{ model: "gpt-5-mini", person: "bob", stop_reason: "completed" }])
+      return events[0]
+    }, soon)
+    const { text } = await app.call(`/tachograph/api/v1/events/${event.event_id}`, ada)
+    expect(text).toContain(`"inputs":${requests[0]},"output":${JSON.stringify(answer)}}`)
+  })
+
+  it("answers when recording a call fails, and logs the error", async () => {
+    expect(await app.call("/chat", bob, question(undefined))).toEqual({ status: 200, text: `{"answer":"42"}` })
+    await vi.waitFor(
+      () => expect(app.output()).toContain("A call was not recorded: TachographError: validation-error"),
+      soon
+    )
+  })
 })
 
 it("answers and records requests in progress before it stops on SIGTERM", async () => {

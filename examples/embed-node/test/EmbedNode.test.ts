@@ -7,16 +7,14 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { expect, it, onTestFinished } from "vitest"
 import * as Embedded from "../../test/Embedded.ts"
-import { run } from "../../test/Program.ts"
 
 const program = (name: string) => new URL(`../src/${name}.ts`, import.meta.url)
 const hello = "Hello from my own server\n"
 
-Embedded.suite({ program: program("main"), base: "", hello, none: { status: 200, text: hello } })
-
-it("the server answers unknown paths below /api/v1", async () => {
-  const app = await run(program("main"), { TACHOGRAPH_API_KEY: Embedded.key })
-  expect(await app.call("/api/v1/anything-else", Embedded.key)).toEqual({ status: 200, text: hello })
+Embedded.suite({ program: program("main"), base: "", hello, none: { status: 200, text: hello } }, (app) => {
+  it("answers unknown paths below /api/v1 itself", async () => {
+    expect(await app().call("/api/v1/anything-else", Embedded.key)).toEqual({ status: 200, text: hello })
+  })
 })
 
 it("records in process, and prints the errors of an invalid event", async () => {
