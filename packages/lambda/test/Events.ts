@@ -121,6 +121,13 @@ const bodyOf = (bytes: Buffer, headers: Headers): Parts["body"] => {
   return { body: bytes.toString(isText ? "utf8" : "base64"), isBase64Encoded: bytes.length > 0 && !isText }
 }
 
+/** A value after it was sent as JSON. The text of the body stays as it is, because JSON preserves every string. */
+const sentAsJson = <A extends object>(value: A): A => {
+  if (!("body" in value) || typeof value.body !== "string") return JSON.parse(JSON.stringify(value))
+  const { body, ...others } = value
+  return { ...JSON.parse(JSON.stringify(others)), body }
+}
+
 /** The event of a request. `target` replaces path and query with ones that `Request` would normalize. */
 export const eventOf = async (kind: Kind, request: Request, target?: string): Promise<unknown> => {
   const { pathname, search } = new URL(request.url)
@@ -136,19 +143,12 @@ export const eventOf = async (kind: Kind, request: Request, target?: string): Pr
     headers: [...headers].map(([name, value]) => [name, Buffer.from(value, "latin1").toString("utf8")] as const),
     body: bodyOf(bytes, request.headers)
   }
-  return JSON.parse(JSON.stringify(events[kind](parts)))
+  return sentAsJson(events[kind](parts))
 }
 
 /** The response that AWS sends. Each gateway ignores the fields of the others. */
 const responseOf = (kind: Kind, result: LambdaResult): Response => {
-  const {
-    body,
-    cookies = [],
-    headers = {},
-    isBase64Encoded,
-    multiValueHeaders = {},
-    statusCode
-  } = JSON.parse(JSON.stringify(result)) as LambdaResult
+  const { body, cookies = [], headers = {}, isBase64Encoded, multiValueHeaders = {}, statusCode } = sentAsJson(result)
   const pairs: Array<readonly [string, string]> = []
   if (kind !== "alb-multi") pairs.push(...Object.entries(headers))
   if (kind === "http" || kind === "url") pairs.push(...cookies.map((cookie) => ["set-cookie", cookie] as const))
