@@ -189,7 +189,7 @@ describe("tachograph serve", () => {
         )
       }
     })
-    await expect.poll(() => answers).toBeGreaterThan(80)
+    await expect.poll(() => answers, { timeout: 20_000 }).toBeGreaterThan(80)
     const before = performance.now()
     expect((await server.stop()).code).toBe(0)
     // Less than the 8 s that a shutdown waits for requests in progress.

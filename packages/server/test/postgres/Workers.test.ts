@@ -130,7 +130,7 @@ const scrape = async (client: HttpClient.Client) => {
 describe("Two workers over Postgres", () => {
   it("share a port chosen by the system, print the same as one process, and both serve requests", async () => {
     const { client, server } = await start({ env: { TACHOGRAPH_API_KEY: "", TACHOGRAPH_LOG_LEVEL: "debug" } })
-    await expect.poll(() => server.output().stdout).toContain("API key")
+    await expect.poll(() => server.output().stdout, { timeout: 20_000 }).toContain("API key")
     expect(
       server
         .output()
