@@ -67,14 +67,18 @@ describe("/metrics after a few requests", () => {
     const { body } = await client.put("/api/v1/fingerprints", { language: "c", language_version: "1", system: "linux" })
     const properties = { api: "aisdk", inputs: { n: 1 }, output: {} }
     const event = { event_name: "llm", fingerprint_id: body.fingerprint_id, session: "s", properties }
-    expect((await client.post("/api/v1/events", event)).status).toBe(200)
+    const recorded = await client.post("/api/v1/events", event)
+    expect(recorded.status).toBe(200)
     expect((await client.get("/nowhere")).status).toBe(404)
     // An event that cannot be committed.
     const database = new DatabaseSync(file)
     database.exec("ALTER TABLE events RENAME TO elsewhere")
     expect((await client.post("/api/v1/events", { ...event, session: "t" })).status).toBe(500)
     database.exec("ALTER TABLE elsewhere RENAME TO events")
+    // An event that is damaged.
+    database.exec("UPDATE packs SET pack = zeroblob(length(pack))")
     database.close()
+    expect((await client.get(`/api/v1/events/${recorded.body.event_id}`)).body.type).toBe("event-damaged")
     text = (await client.get("/metrics")).text
     exposed = families(text)
     expect((await server.stop()).code).toBe(0)
@@ -93,6 +97,7 @@ describe("/metrics after a few requests", () => {
     expect(lines).toContain('tachograph_storage_failures_total{operation="appendEvents"} 1')
     expect(lines).toContain('tachograph_storage_operation_seconds_count{operation="appendEvents"} 2')
     expect(lines).toContain('tachograph_http_refusals_total{type="internal"} 1')
+    expect(lines).toContain("tachograph_damaged_reads_total 1")
     expect(lines).toContain("tachograph_queue_events 0")
     expect(lines).toContain("tachograph_storage_operations 0")
   })
