@@ -10,6 +10,7 @@ import { invalidJson } from "../validation/JsonBody.ts"
 import { BodyCollector, type BodyRefused } from "./BodyCollector.ts"
 import * as NodeBody from "./NodeBody.ts"
 import * as ParsedBody from "./ParsedBody.ts"
+import { ZstdFrames } from "./ZstdFrames.ts"
 
 /** The default limit on the length of an event's body, as sent and decompressed, in bytes. */
 export const defaultMaxBody = 32 * 1024 * 1024
@@ -35,6 +36,11 @@ type Unread = PayloadTooLargeError | UnsupportedContentEncodingError | Validatio
 
 type Headers = Readonly<Record<string, string | undefined>>
 
+/**
+ * A body is refused if anything follows its compressed form, in every encoding. Members of gzip (RFC 1952, section 2.2) and frames
+ * of zstd (RFC 8878, section 3.1) may follow each other: then the body is all of them. A stream of deflate (RFC 1950) and of
+ * brotli (RFC 7932) stands alone.
+ */
 const decompressors = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
@@ -42,6 +48,8 @@ const decompressors = {
   br: createBrotliDecompress,
   zstd: createZstdDecompress
 } as const
+
+type Decompressor = ReturnType<(typeof decompressors)[Encoding]>
 
 type Encoding = keyof typeof decompressors
 
@@ -101,13 +109,29 @@ const sinkOf = (collector: BodyCollector): Writable =>
     write: (chunk: Buffer, _encoding, done) => done(collector.add(chunk))
   })
 
+/** What was passed to a decompressor must be what it has consumed: it ignores what follows the end of its stream. */
+const checked = (decompressor: Decompressor): { readonly stage: Decompressor; readonly check: () => void } => {
+  const write = decompressor.write.bind(decompressor) as (...args: ReadonlyArray<unknown>) => boolean
+  let passed = 0
+  decompressor.write = (chunk: Uint8Array, ...rest: ReadonlyArray<unknown>) => {
+    passed += chunk.length
+    return write(chunk, ...rest)
+  }
+  const check = () => {
+    if (passed !== decompressor.bytesWritten) throw new Error("Something follows the compressed body")
+  }
+  return { stage: decompressor, check }
+}
+
 /** Decompresses while the bytes arrive, so that neither form of a body that is too large is held whole. */
 const collectDecompressed = (source: BodySource, encodings: ReadonlyArray<Encoding>, collector: BodyCollector) =>
   Effect.tryPromise({
-    try: (signal) => {
+    try: async (signal) => {
       const compressed = Readable.from(source instanceof Uint8Array ? [source] : chunksOf(source))
-      const stages = encodings.toReversed().map((name) => decompressors[name]())
-      return pipeline([compressed, ...stages, sinkOf(collector)], { signal })
+      const decompressed = encodings.toReversed().map((name) => ({ name, ...checked(decompressors[name]()) }))
+      const stages = decompressed.flatMap(({ name, stage }) => (name === "zstd" ? [new ZstdFrames(), stage] : [stage]))
+      await pipeline([compressed, ...stages, sinkOf(collector)], { signal })
+      for (const { check } of decompressed) check()
     },
     catch: (error) => failureOf(error, `The body is not valid ${encodings.join(", ")}`)
   }).pipe(Effect.catch((error) => (hasClientGone(source) ? Effect.interrupt : Effect.fail(error))))
