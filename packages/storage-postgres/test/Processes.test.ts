@@ -1,23 +1,14 @@
 /** Several processes that share a database. `PROCESS_EVENTS` is the number of events of each process, for a longer run. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { bundle } from "../../../scripts/vitest/Program.ts"
 import { PostgresStorage } from "../src/index.ts"
 import { freshSchema } from "./FreshSchema.ts"
 
-const script = fileURLToPath(new URL("fixtures/appendEvents.ts", import.meta.url))
+const program = await bundle("postgres-appendEvents", new URL("fixtures/appendEvents.ts", import.meta.url))
 const processes = 8
 const events = Number(process.env["PROCESS_EVENTS"] ?? 100)
-
-const run = (...args: ReadonlyArray<string>) =>
-  new Promise<void>((resolve, reject) => {
-    const child = spawn(process.execPath, [script, ...args])
-    let stderr = ""
-    child.stderr.on("data", (chunk) => (stderr += chunk))
-    child.on("close", (code) => (code === 0 ? resolve() : reject(new Error(`exit ${code}: ${stderr}`))))
-  })
 
 describe("Postgres, several processes", () => {
   it(
@@ -37,7 +28,7 @@ describe("Postgres, several processes", () => {
       const before = await deadlocks()
       const url = String(config.url)
       await Promise.all(
-        Array.from({ length: processes }, (_, n) => run(url, config.schema!, String(n), String(events)))
+        Array.from({ length: processes }, (_, n) => program.run(url, config.schema!, String(n), String(events)))
       )
       expect(await deadlocks()).toBe(before)
       expect(await query("SELECT migration_id FROM tachograph_migrations")).toHaveLength(1)

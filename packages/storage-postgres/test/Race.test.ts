@@ -7,26 +7,14 @@ import { Storage } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { bundle } from "../../../scripts/vitest/Program.ts"
 import { PostgresStorage } from "../src/index.ts"
 import { freshSchema } from "./FreshSchema.ts"
 
-const script = fileURLToPath(new URL("fixtures/race.ts", import.meta.url))
+const program = await bundle("postgres-race", new URL("fixtures/race.ts", import.meta.url))
 const seconds = Number(process.env["RACE_SECONDS"] ?? 2)
 const seed = Number(process.env["RACE_SEED"] ?? Date.now() % 1_000_000)
-
-/** Runs the script in a process of its own. Resolves with its output. */
-const run = (...args: ReadonlyArray<string>) =>
-  new Promise<string>((resolve, reject) => {
-    const child = spawn(process.execPath, [script, ...args])
-    let stdout = ""
-    let stderr = ""
-    child.stdout.on("data", (chunk) => (stdout += chunk))
-    child.stderr.on("data", (chunk) => (stderr += chunk))
-    child.on("close", (code) => (code === 0 ? resolve(stdout) : reject(new Error(`exit ${code}: ${stderr}`))))
-  })
 
 describe(`Postgres, recording and erasing for ${seconds} s, seed ${seed}`, () => {
   it(
@@ -35,7 +23,7 @@ describe(`Postgres, recording and erasing for ${seconds} s, seed ${seed}`, () =>
     async () => {
       const config = freshSchema()
       const start = (role: StorageSuite.Race.Role, seed: number) =>
-        run(String(config.url), config.schema!, role, String(seed), String(1000 * seconds))
+        program.run(String(config.url), config.schema!, role, String(seed), String(1000 * seconds))
       const printed = await Promise.all([start("record", seed), start("record", seed + 1), start("erase", seed)])
       const both = Layer.merge(PostgresStorage.layer(config), PostgresStorage.client(config))
       const { stray, ...verdict } = await Effect.runPromise(

@@ -1,22 +1,10 @@
 /** Several processes that share a file. */
-import { spawn } from "node:child_process"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { bundle } from "../../../scripts/vitest/Program.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
 
-const script = fileURLToPath(new URL("fixtures/appendEvents.ts", import.meta.url))
-
-/** Runs the script in a process of its own. Resolves with its output. */
-const run = (file: string, ...args: ReadonlyArray<string>) =>
-  new Promise<string>((resolve, reject) => {
-    const child = spawn(process.execPath, [script, file, ...args])
-    let stdout = ""
-    let stderr = ""
-    child.stdout.on("data", (chunk) => (stdout += chunk))
-    child.stderr.on("data", (chunk) => (stderr += chunk))
-    child.on("close", (code) => (code === 0 ? resolve(stdout) : reject(new Error(`exit ${code}: ${stderr}`))))
-  })
+const program = await bundle("sqlite-appendEvents", new URL("fixtures/appendEvents.ts", import.meta.url))
 
 const query = (file: string, sql: string) => {
   const database = new DatabaseSync(file, { readOnly: true })
@@ -30,7 +18,7 @@ const query = (file: string, sql: string) => {
 describe("SQLite, several processes", () => {
   it("start at the same time on a new file, run the migrations once, and number without gaps", async () => {
     const file = temporaryFile()
-    await Promise.all(Array.from({ length: 6 }, (_, n) => run(file, String(n), "25")))
+    await Promise.all(Array.from({ length: 6 }, (_, n) => program.run(file, String(n), "25")))
     expect(query(file, "SELECT migration_id FROM tachograph_migrations")).toHaveLength(1)
     expect(query(file, "SELECT count(*) AS n FROM events")).toEqual([{ n: 6 * 25 }])
     const numbers = Array.from({ length: 10 }, (_, n) => ({ n: n + 1 }))

@@ -7,26 +7,14 @@ import { Storage } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { bundle } from "../../../scripts/vitest/Program.ts"
 import { sqlite, SqliteClient } from "../src/index.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
 
-const script = fileURLToPath(new URL("fixtures/race.ts", import.meta.url))
+const program = await bundle("sqlite-race", new URL("fixtures/race.ts", import.meta.url))
 const seconds = Number(process.env["RACE_SECONDS"] ?? 2)
 const seed = Number(process.env["RACE_SEED"] ?? Date.now() % 1_000_000)
-
-/** Runs the script in a process of its own. Resolves with its output. */
-const run = (file: string, role: StorageSuite.Race.Role, seed: number) =>
-  new Promise<string>((resolve, reject) => {
-    const child = spawn(process.execPath, [script, file, role, String(seed), String(1000 * seconds)])
-    let stdout = ""
-    let stderr = ""
-    child.stdout.on("data", (chunk) => (stdout += chunk))
-    child.stderr.on("data", (chunk) => (stderr += chunk))
-    child.on("close", (code) => (code === 0 ? resolve(stdout) : reject(new Error(`exit ${code}: ${stderr}`))))
-  })
 
 describe(`SQLite, recording and erasing for ${seconds} s, seed ${seed}`, () => {
   it(
@@ -34,11 +22,9 @@ describe(`SQLite, recording and erasing for ${seconds} s, seed ${seed}`, () => {
     { timeout: 60_000 + 4_000 * seconds },
     async () => {
       const file = temporaryFile()
-      const printed = await Promise.all([
-        run(file, "record", seed),
-        run(file, "record", seed + 1),
-        run(file, "erase", seed)
-      ])
+      const run = (role: StorageSuite.Race.Role, seed: number) =>
+        program.run(file, role, String(seed), String(1000 * seconds))
+      const printed = await Promise.all([run("record", seed), run("record", seed + 1), run("erase", seed)])
       const both = Layer.merge(sqlite(file), SqliteClient.layer({ filename: file }))
       const { stray, ...verdict } = await Effect.runPromise(
         Effect.gen(function* () {
