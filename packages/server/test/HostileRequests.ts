@@ -128,7 +128,7 @@ const generated = (fingerprintId: string): fc.Arbitrary<HostileRequest> => {
       )
     ),
     fc
-      .tuple(RandomJson.jsonObjectText, RandomJson.jsonObjectText, fc.string({ unit: "binary" }))
+      .tuple(RandomJson.jsonObjectText, RandomJson.jsonObjectText, RandomJson.unicode())
       .map(([inputs, output, name]) => event(fingerprintId, inputs, output, { agent: name, session: name })),
     fc.tuple(RandomJson.jsonObjectText, RandomJson.jsonObjectText).chain(([inputs, output]) => {
       const { body = new Uint8Array() } = event(fingerprintId, inputs, output)

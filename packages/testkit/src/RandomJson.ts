@@ -23,15 +23,27 @@ const number = fc.oneof(
   )
 )
 
-const character = fc.oneof(
-  fc.string({ unit: "binary", minLength: 1, maxLength: 4 }).map((text) => JSON.stringify(text).slice(1, -1)),
+/** Code points that are not characters. */
+const surrogates = { first: 0xd800, count: 0x800 }
+
+const character = fc
+  .nat(0x10ffff - surrogates.count)
+  .map((n) => String.fromCodePoint(n < surrogates.first ? n : n + surrogates.count))
+
+/** Strings of any Unicode characters: `unit: "binary"` of fast-check, without its table, which takes a second to make. */
+export const unicode = (lengths: { readonly minLength?: number; readonly maxLength?: number } = {}) =>
+  fc.string({ unit: character, ...lengths })
+
+/** A part of a string, in one of its spellings. */
+const part = fc.oneof(
+  unicode({ minLength: 1, maxLength: 4 }).map((text) => JSON.stringify(text).slice(1, -1)),
   fc.constantFrom(
     ...["\\u0000", "\\ud800", "\\udfff", "\\ud83d\\ude00", "\\/", "/", "\\\\", '\\"', "\\b\\f\\n\\r\\t"],
     ...["\\u00e9", "é", "\\u0022", "{", "}", "[", "]", ":", ",", "__proto__"]
   )
 )
 
-const string = fc.array(character, { maxLength: 8 }).map((parts) => `"${parts.join("")}"`)
+const string = fc.array(part, { maxLength: 8 }).map((parts) => `"${parts.join("")}"`)
 
 const joined = (open: string, close: string) => (items: ReadonlyArray<string>) => `${open}${items.join(",")}${close}`
 
