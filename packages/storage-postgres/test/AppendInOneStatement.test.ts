@@ -14,7 +14,7 @@ import { Deferred, Effect, Exit, Fiber, Schedule, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
-import { freshSchema } from "./FreshSchema.ts"
+import { emptySchema, emptyStorage } from "./EmptySchema.ts"
 
 const project = ProjectId.make("default")
 const person = PersonId.make("ann")
@@ -37,7 +37,7 @@ const transaction = [true, true]
 const failed = [false, true]
 
 const run = (test: (storage: Storage["Service"]) => Effect.Effect<void, unknown>) =>
-  Effect.runPromise(Effect.flatMap(Storage, test).pipe(Effect.provide(PostgresStorage.layer(freshSchema()))))
+  Effect.runPromise(Effect.flatMap(Storage, test).pipe(Effect.provide(emptyStorage())))
 
 const event = (n: number, fields: Parameters<typeof Samples.appendEvent>[1] = {}) =>
   Samples.appendEvent(Samples.eventId(n), { person, ...fields })
@@ -178,7 +178,7 @@ it.each<[change: string, first: Statement, last: Statement, outcome: ReadonlyArr
   ["nothing, but locked a person", holdPerson, nothing, oneStatement],
   ["a person, by deleting it", holdPerson, (sql) => sql`DELETE FROM people WHERE person_id = 'ann'`, transaction]
 ])("appends all or nothing after it waited for a transaction that changed %s", async (_, first, last, outcome) => {
-  const { schema, ...config } = freshSchema()
+  const { schema, ...config } = await emptySchema()
   const test = Effect.gen(function* () {
     const storage = yield* Storage
     const sql = yield* SqlClient.SqlClient

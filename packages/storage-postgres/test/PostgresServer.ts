@@ -2,10 +2,7 @@
  * The PostgreSQL of the test run: `TACHOGRAPH_TEST_POSTGRES_URL` if it is set, otherwise a server that is started for the run
  * and removed after it. Without either, the run fails with advice.
  */
-import { Cause, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { TestProject } from "vitest/node"
-import { PostgresStorage } from "../src/index.ts"
 import { startPostgres } from "./StartPostgres.ts"
 
 declare module "vitest" {
@@ -17,6 +14,10 @@ declare module "vitest" {
 
 /** Fails with one message, instead of failing every test. */
 const expectAnswer = async (url: string) => {
+  // Loaded here, because a run that starts its own PostgreSQL does not need them, and they take most of its processor time.
+  const { Cause, Effect } = await import("effect")
+  const { SqlClient } = await import("effect/sql")
+  const { PostgresStorage } = await import("../src/index.ts")
   const ping = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)
   const exit = await Effect.runPromise(Effect.exit(Effect.provide(ping, PostgresStorage.client({ url }))))
   if (exit._tag === "Success") return

@@ -1,9 +1,9 @@
 import { StorageSuite } from "@tachograph/testkit"
 import { expect, it } from "vitest"
-import { postgres, PostgresStorage } from "../src/index.ts"
-import { freshSchema } from "./FreshSchema.ts"
+import { postgres } from "../src/index.ts"
+import { emptyStorage } from "./EmptySchema.ts"
 
-StorageSuite.run("Postgres", () => PostgresStorage.layer({ ...freshSchema(), operationTimeout: 120_000 }))
+StorageSuite.run("Postgres", emptyStorage)
 
 it.each([
   [undefined, "the URL is not of the form postgres://user:password@host:port/database"],
