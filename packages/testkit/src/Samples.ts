@@ -12,7 +12,7 @@ import {
   type SharedPiece,
   type Storage
 } from "@tachograph/core"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Schedule } from "effect"
 import { createHash } from "node:crypto"
 
 /** The project of the samples, unless a case names another. */
@@ -68,16 +68,21 @@ export const sharedPiece = (text: string): SharedPiece => ({
   bytes: () => Buffer.from(`piece ${text}`)
 })
 
+/** Pauses between retries: without them, most attempts of many concurrent appends to a session conflict with each other. */
+const pauses = Schedule.jittered(Schedule.min([Schedule.exponential("5 millis"), Schedule.spaced("300 millis")]))
+
 /** Appends events with the next pack numbers of their sessions, and retries after a session conflict. */
 export const append = (
   storage: Storage["Service"],
   events: ReadonlyArray<AppendEvent>
 ): Effect.Effect<ReadonlyArray<number>, Errors.StorageUnavailable> =>
-  Effect.catchTags(appendOnce(storage, events), {
-    "session-conflict": () => Effect.suspend(() => append(storage, events)),
+  Effect.retry(appendOnce(storage, events), {
+    while: ({ _tag }) => _tag === "session-conflict",
+    schedule: pauses
+  }).pipe(
     // A test that appends events with idempotency keys handles the conflict itself.
-    "key-conflict": (error) => Effect.die(error)
-  })
+    Effect.catchTag(["session-conflict", "key-conflict"], Effect.die)
+  )
 
 const appendOnce = Effect.fnUntraced(function* (storage: Storage["Service"], events: ReadonlyArray<AppendEvent>) {
   const next = new Map<string, AppendEvent["pack"]>()
