@@ -8,6 +8,9 @@ import type { Kind } from "../src/harness/Store.ts"
 /** Without those whose limits of time and memory need an idle machine. */
 const short = faults.filter(({ name }) => name !== "frozen" && name !== "silent-readers")
 
+/** Starts the server under test. */
+export const command = () => `"${process.execPath}" "${inject("tachographProgram")}"`
+
 export const define = (kind: Kind): void => {
   const seed = Date.now() % 2 ** 31
   describe(`faults, seed ${seed}`, () => {
@@ -15,7 +18,7 @@ export const define = (kind: Kind): void => {
       const results = await Run.all({
         faults: short,
         kinds: [kind],
-        command: `"${process.execPath}" "${inject("tachographProgram")}"`,
+        command: command(),
         seed,
         rounds: 1,
         seconds: 1

@@ -10,6 +10,9 @@ const freeBytes = { small: 3 * 1024 ** 2, large: 32 * 1024 ** 2 }
 /** Refused events to wait for. */
 const minRefusals = 50
 
+/** Pause after a refused event (ms), so that the reads get processor time. */
+const pauseMs = 100
+
 /** How many of the newest events are read while the disk is full. */
 const readsWhileFull = 20
 
@@ -42,7 +45,7 @@ export const diskFull: Fault = {
     await trial.eachRound(async (round) => {
       mount(folder, usedIn(folder) + freeBytes.small, ",remount")
       // Large events fill the disk soon.
-      const load = await trial.load(server, { name: `round ${round}`, clients: 8, size: 10_000 })
+      const load = await trial.load(server, { name: `round ${round}`, clients: 8, size: 10_000, pauseMs })
       await load.refused(minRefusals)
       for (const { outcome } of load.entries) {
         if (outcome.kind === "refused") {

@@ -4,6 +4,9 @@ import type { Fault } from "../harness/Trial.ts"
 /** Limit of the time from the database's first connection to the first 200 (ms). */
 const maxRecoveryMs = 5_000
 
+/** Pause after a refused event (ms). While the database is down all are refused, which takes processor time. */
+const pauseMs = 100
+
 export const postgresKill9: Fault = {
   name: "postgres-kill9",
   promise:
@@ -17,7 +20,7 @@ export const postgresKill9: Fault = {
     const server = await trial.serve()
     await trial.eachRound(async (round) => {
       const random = trial.random(round)
-      const load = await trial.load(server, { name: `round ${round}`, clients: 32 })
+      const load = await trial.load(server, { name: `round ${round}`, clients: 32, pauseMs })
       await load.acknowledged(random(1, 200))
       await wait(random(0, 30))
       await postgres.kill()

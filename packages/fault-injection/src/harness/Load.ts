@@ -30,8 +30,11 @@ export interface Load {
 /** Events per session. */
 const eventsPerSession = 12
 
-/** Pause after a failed connection, and after a refusal by default (ms). */
+/** Pause after a broken connection, and after a refusal by default (ms). */
 const defaultPauseMs = 20
+
+/** Pause after a refused connection (ms): the server has ended, and until the next one starts each attempt fails. */
+const refusedConnectionPauseMs = 100
 
 const timeoutMs = 30_000
 
@@ -83,11 +86,11 @@ export const start = async (server: Server, options: Options): Promise<Load> => 
       let last = await send(spec)
       // Retries continue after `stop`, until the event is acknowledged.
       while (retries && last?.outcome.kind !== "acknowledged" && performance.now() - startedAt < timeoutMs) {
-        await wait(last?.pauseMs ?? defaultPauseMs)
+        await wait(last?.pauseMs ?? refusedConnectionPauseMs)
         last = (await send(spec)) ?? last
       }
       if (last === undefined) {
-        await wait(defaultPauseMs)
+        if (isRunning) await wait(refusedConnectionPauseMs)
         continue
       }
       sent++
