@@ -4,6 +4,7 @@ import { PostgresStorage } from "../src/index.ts"
 import { freshSchema } from "./FreshSchema.ts"
 
 HttpSuite.run("fetch, Postgres", {
-  storage: () => PostgresStorage.layer(freshSchema()),
+  // The timeout (ms) is long, because the test must not fail on a busy machine.
+  storage: () => PostgresStorage.layer({ ...freshSchema(), operationTimeout: 120_000 }),
   serve: (storage, limits) => createTachograph({ storage, ...limits })
 })
