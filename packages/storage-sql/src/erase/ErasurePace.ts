@@ -5,7 +5,7 @@
 import { Clock, Duration, Effect, Semaphore } from "effect"
 
 /** The pause between two steps is this many times as long as the first of them. */
-const pausePerStep = 4
+const pausePerStep = 9
 
 export interface ErasurePace {
   /** Runs an append. */

@@ -28,14 +28,14 @@ describe("ErasurePace", () => {
     })
   )
 
-  it.effect("pauses four times as long as a step if something was appended meanwhile, over all erasures", () =>
+  it.effect("pauses nine times as long as a step if something was appended meanwhile, over all erasures", () =>
     Effect.gen(function* () {
       const { pace, steps, times } = yield* stepping()
       yield* Effect.forkChild(Effect.forever(pace.append(Effect.sleep(10))))
       yield* steps(2)
       yield* steps(2)
       yield* TestClock.adjust("10 seconds")
-      assert.deepStrictEqual(times, [0, 500, 1000, 1500])
+      assert.deepStrictEqual(times, [0, 1000, 2000, 3000])
     })
   )
 
@@ -46,7 +46,7 @@ describe("ErasurePace", () => {
       yield* steps(3)
       yield* TestClock.adjust("10 seconds")
       // It is in progress at the second step, which is the last one that waits for it.
-      assert.deepStrictEqual(times, [0, 100, 600])
+      assert.deepStrictEqual(times, [0, 100, 1100])
     })
   )
 
