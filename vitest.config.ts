@@ -6,7 +6,8 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache
 
 const postgres = [
   "packages/storage-postgres/test/**/*.test.ts",
-  "packages/{server,fault-injection}/test/postgres/**/*.test.ts"
+  "packages/{server,fault-injection}/test/postgres/**/*.test.ts",
+  "examples/lambda/test/Lambda.test.ts"
 ]
 
 const shared = {

@@ -1,34 +1,33 @@
 /** Runs the deployed bundle in a separate process over a real PostgreSQL. */
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda"
 import { type ChildProcess, fork } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterAll, beforeAll, expect, it } from "vitest"
+import { afterAll, beforeAll, expect, inject, it } from "vitest"
 import { bundleInto, sizes } from "../scripts/bundle.ts"
-import { startPostgres } from "../scripts/postgres.ts"
 
 const key = "a key of the example's own"
 const runtime = fileURLToPath(new URL("../scripts/runtime.mjs", import.meta.url))
 const outdir = mkdtempSync(join(tmpdir(), "tachograph-"))
-let postgres: Awaited<ReturnType<typeof startPostgres>>
 let child: ChildProcess
 
 beforeAll(async () => {
-  const started = await Promise.all([startPostgres(), bundleInto(outdir)])
-  postgres = started[0]
-  const storage = `${postgres.url}?schema=example_lambda&pool_size=2`
+  await bundleInto(outdir)
+  const storage = new URL(inject("postgresUrl"))
+  storage.searchParams.set("schema", `test_${randomBytes(8).toString("hex")}`)
+  storage.searchParams.set("pool_size", "2")
   child = fork(runtime, [join(outdir, "handler.mjs")], {
-    env: { ...process.env, TACHOGRAPH_STORAGE: storage, TACHOGRAPH_API_KEY: key }
+    env: { ...process.env, TACHOGRAPH_STORAGE: storage.href, TACHOGRAPH_API_KEY: key }
   })
   await once(child, "message")
 })
 
-afterAll(async () => {
+afterAll(() => {
   child?.kill("SIGKILL")
-  await postgres?.stop()
   rmSync(outdir, { recursive: true })
 })
 
