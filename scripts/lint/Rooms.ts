@@ -49,6 +49,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "erase",
       "erase deletes events and sweeps what they leave.",
       ...["Throttle.ts", "domain", "payload", "Storage.ts", "sessions", "record"]
+    ),
+    room(
+      "verify",
+      "verify checks all that is stored, through the storage port, and reads events as read does.",
+      ...["Throttle.ts", "domain", "payload/format", "payload", "Storage.ts", "read"]
     )
   ],
   router: [

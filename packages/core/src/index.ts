@@ -66,3 +66,5 @@ export {
   type SweepRequest,
   type TakenKey
 } from "./Storage.ts"
+export * as Throttle from "./Throttle.ts"
+export * as Verifier from "./verify/Verifier.ts"

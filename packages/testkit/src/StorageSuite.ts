@@ -27,6 +27,7 @@ export * as Race from "./check/Race.ts"
 export * as Statements from "./check/Statements.ts"
 export * as StoreCheck from "./check/StoreCheck.ts"
 export * as TableCheck from "./check/TableCheck.ts"
+export * as Verifying from "./check/Verifying.ts"
 
 export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) => {
   const test: Test = (title, body) =>

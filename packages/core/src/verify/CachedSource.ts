@@ -1,0 +1,167 @@
+/**
+ * Reads the events of one session from chains that are kept open, so that each is opened once and not once for each event
+ * that needs it. What the cache has may be older than what is stored: whoever finds damage here must look again without it.
+ */
+import { Effect } from "effect"
+import type { ProjectId } from "../domain/Project.ts"
+import { Damage } from "../payload/format/Damage.ts"
+import * as Pack from "../payload/format/Pack.ts"
+import type { PackRange, PackRanges } from "../payload/format/PackRanges.ts"
+import * as SharedPiece from "../payload/format/SharedPiece.ts"
+import * as Join from "../payload/Join.ts"
+import * as EventReader from "../read/EventReader.ts"
+import type { Storage } from "../Storage.ts"
+import { LruCache } from "./LruCache.ts"
+
+type Service = Storage["Service"]
+
+/** Bytes of open chains and of texts of shared pieces, by default. */
+const defaultChainBytes = 64 * 1024 * 1024
+const defaultSharedBytes = 32 * 1024 * 1024
+
+/** Memory of one located template, in bytes. */
+const spanBytes = 64
+
+interface CachedChain {
+  readonly stored: ReadonlyArray<Pack.StoredPack>
+  readonly open: EventReader.OpenChain
+}
+
+const costOf = ({ open, stored }: CachedChain): number => {
+  let bytes = 0
+  for (const pack of stored) bytes += pack.bytes.length
+  for (const { content } of open.packs) bytes += content.length
+  for (const { history, parts } of open.contents) bytes += spanBytes * (2 + history.length + parts.length)
+  return bytes
+}
+
+export class CachedSource implements EventReader.Source {
+  readonly #storage: Service
+  readonly #chains: LruCache<number, CachedChain>
+  /** By `keyOf` of their names. */
+  readonly #shared: LruCache<string, Buffer>
+  #project: ProjectId | undefined
+  #session: number | undefined
+  /** The numbers of the first and the last pack of each chain that was added, in ascending order. */
+  #extents: Array<PackRange> = []
+
+  constructor(storage: Service, { chainBytes = defaultChainBytes, sharedBytes = defaultSharedBytes } = {}) {
+    this.#storage = storage
+    this.#chains = new LruCache(chainBytes)
+    this.#shared = new LruCache(sharedBytes)
+  }
+
+  /** Forgets the chains of the previous session. */
+  startSession(project: ProjectId, session: number): void {
+    if (project !== this.#project) this.#shared.clear()
+    this.#project = project
+    this.#session = session
+    this.#extents = []
+    this.#chains.clear()
+  }
+
+  /** The next chain of the session, whole. */
+  add(stored: ReadonlyArray<Pack.StoredPack>, open: EventReader.OpenChain): void {
+    const from = stored[0]!.number
+    const to = stored.at(-1)!.number
+    // A chain that was longer when it was added again.
+    if (this.#extents.at(-1)?.from === from) this.#extents.pop()
+    this.#extents.push({ from, to })
+    this.#keep({ stored, open })
+  }
+
+  #keep(chain: CachedChain): void {
+    this.#chains.set(chain.stored[0]!.number, chain, costOf(chain))
+  }
+
+  readonly getEvent: EventReader.Source["getEvent"] = (project, id) => this.#storage.getEvent(project, id)
+
+  readonly readPacks: EventReader.Source["readPacks"] = (project, session, ranges) => {
+    const isAdded = project === this.#project && session === this.#session
+    if (!isAdded || ranges.at(-1)!.to > (this.#extents.at(-1)?.to ?? 0)) {
+      return this.#storage.readPacks(project, session, ranges)
+    }
+    const packs: Array<Pack.StoredPack> = []
+    const missing: Array<PackRange> = []
+    for (const extent of this.#extentsIn(ranges)) {
+      const chain = this.#chains.get(extent.from)
+      if (chain === undefined) missing.push(extent)
+      else packs.push(...chain.stored)
+    }
+    const inRanges = (all: ReadonlyArray<Pack.StoredPack>) =>
+      all.filter(({ number }) => ranges.some(({ from, to }) => from <= number && number <= to))
+    if (missing.length === 0) return Effect.succeed(inRanges(packs))
+    return Effect.map(this.#storage.readPacks(project, session, missing), (read) => {
+      for (const { from, to } of missing) this.#open(read.filter(({ number }) => from <= number && number <= to))
+      return inRanges([...packs, ...read].sort((a, b) => a.number - b.number))
+    })
+  }
+
+  /** Keeps the packs of an extent, if they are still a chain. */
+  #open(stored: ReadonlyArray<Pack.StoredPack>): void {
+    const chains = Pack.chainsOf(stored)
+    if (chains.length === 1 && chains[0]!.length === stored.length) {
+      this.#keep({ stored, open: EventReader.openChain(chains[0]!) })
+    }
+  }
+
+  #extentsIn(ranges: PackRanges): ReadonlyArray<PackRange> {
+    const found: Array<PackRange> = []
+    for (const { from, to } of ranges) {
+      for (let index = this.#firstExtent(from); index < this.#extents.length; index++) {
+        const extent = this.#extents[index]!
+        if (extent.from > to) break
+        if (found.at(-1) !== extent) found.push(extent)
+      }
+    }
+    return found
+  }
+
+  /** The index of the first extent that ends at this pack or after it. */
+  #firstExtent(pack: number): number {
+    let low = 0
+    let high = this.#extents.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#extents[middle]!.to < pack) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** Events need a chain up to their own pack, so what is asked for is the beginning of a chain that was added. */
+  readonly openChain = (chain: Pack.StoredChain): EventReader.OpenChain => {
+    const cached = this.#chains.get(chain[0]!.number)
+    const isBeginning =
+      cached !== undefined && chain.every(({ number }, index) => number === cached.stored[index]?.number)
+    if (!isBeginning) return EventReader.openChain(chain)
+    const { contents, damage, packs } = cached.open
+    if (chain.length === cached.stored.length) return cached.open
+    return {
+      packs: packs.slice(0, chain.length),
+      contents: contents.slice(0, chain.length),
+      damage: packs.length < chain.length ? damage : undefined
+    }
+  }
+
+  readonly readShared: EventReader.Source["readShared"] = (project, names, maxPieceBytes) => {
+    const texts = new Map<string, Buffer>()
+    const missing: Array<Uint8Array> = []
+    for (const name of names) {
+      const key = Join.keyOf(name)
+      const text = project === this.#project ? this.#shared.get(key) : undefined
+      if (text === undefined) missing.push(name)
+      else if (text.length > maxPieceBytes) throw new Damage(`A shared piece has more than ${maxPieceBytes} bytes`)
+      else texts.set(key, text)
+    }
+    if (missing.length === 0) return Effect.succeed(texts)
+    return Effect.map(this.#storage.readShared(project, missing), (pieces) => {
+      for (const { bytes, sha256 } of pieces) {
+        const text = SharedPiece.textOf(bytes, maxPieceBytes)
+        texts.set(Join.keyOf(sha256), text)
+        if (project === this.#project) this.#shared.set(Join.keyOf(sha256), text, text.length)
+      }
+      return texts
+    })
+  }
+}

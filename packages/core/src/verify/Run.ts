@@ -1,0 +1,52 @@
+/** What all parts of a verification share. */
+import { Cause, Effect, Exit, Schedule } from "effect"
+import type { StorageUnavailable } from "../domain/Errors.ts"
+import type { ProjectId } from "../domain/Project.ts"
+import type { Storage } from "../Storage.ts"
+import type { Throttle } from "../Throttle.ts"
+import type { CachedSource } from "./CachedSource.ts"
+import type { Counts, Finding } from "./Finding.ts"
+
+export interface Run {
+  readonly storage: Storage["Service"]
+  readonly source: CachedSource
+  /** Every step runs through it. */
+  readonly throttle: Throttle
+  readonly counts: Counts
+  readonly report: (finding: Finding) => Effect.Effect<void>
+}
+
+/** How long the storage is waited for if it does not answer: about half a minute. */
+const outage = { schedule: Schedule.spaced("1 second"), times: 30 }
+
+/**
+ * Runs a step. If the storage fails at it although it answers otherwise, that is reported, and the result is undefined. Fails
+ * if the storage does not answer any more.
+ */
+export const attempt = Effect.fnUntraced(function* <A>(
+  run: Run,
+  what: Omit<Finding, "problem" | "reason"> & { readonly project: ProjectId },
+  step: Effect.Effect<A, StorageUnavailable>
+): Effect.fn.Return<A | undefined, StorageUnavailable> {
+  for (let isRepeated = false; ; isRepeated = true) {
+    const exit = yield* Effect.exit(step)
+    if (Exit.isSuccess(exit)) return exit.value
+    if (Cause.hasInterrupts(exit.cause)) return yield* exit
+    yield* Effect.retry(run.storage.ping, outage)
+    if (!isRepeated) continue
+    const reason = `It cannot be read: ${messageOf(Cause.squash(exit.cause))}`
+    yield* run.report({ ...what, problem: "unreadable", reason })
+    return undefined
+  }
+})
+
+/** The message of the innermost cause that has one. */
+const messageOf = (error: unknown): string => {
+  const messages: Array<string> = []
+  for (let cause = error; typeof cause === "object" && cause !== null;) {
+    const { cause: inner, message, reason } = cause as { cause?: unknown; message?: unknown; reason?: unknown }
+    if (typeof message === "string" && message !== "") messages.push(message)
+    cause = reason ?? inner
+  }
+  return (messages.at(-1) ?? String(error)).replaceAll(/\s+/g, " ")
+}

@@ -1,0 +1,76 @@
+/** Checks a session: its packs, its counters, the shared pieces that it owns, and its events. */
+import { Duration, Effect } from "effect"
+import type { StorageUnavailable } from "../domain/Errors.ts"
+import type { ProjectId } from "../domain/Project.ts"
+import type { SessionId } from "../domain/Session.ts"
+import type { NextSession } from "../Storage.ts"
+import * as EventCheck from "./EventCheck.ts"
+import { attempt, type Run } from "./Run.ts"
+import * as SessionCounters from "./SessionCounters.ts"
+import { SessionPacks } from "./SessionPacks.ts"
+
+/** How often the packs of a session are counted that is erased from, and the pause after the first time. It doubles. */
+const maxAttempts = 6
+const firstPause = Duration.millis(250)
+
+export const check = Effect.fnUntraced(function* (
+  run: Run,
+  project: ProjectId,
+  { id, number }: NextSession
+): Effect.fn.Return<void, StorageUnavailable> {
+  run.counts.sessions++
+  const what = { project, session: id }
+  yield* attempt(run, what, checkPacks(run, project, number))
+  if (id === undefined) return
+  yield* attempt(run, what, checkName(run, project, id, number))
+  yield* EventCheck.forEachPage(run, project, { session: id }, undefined, (page) =>
+    EventCheck.checkAll(run, project, { session: id }, page)
+  )
+})
+
+/** Leaves the open chains to the check of the events. */
+const checkPacks = Effect.fnUntraced(function* (
+  run: Run,
+  project: ProjectId,
+  session: number
+): Effect.fn.Return<void, StorageUnavailable> {
+  let pause = firstPause
+  for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
+    run.source.startSession(project, session)
+    const packs = new SessionPacks(run, project, session)
+    yield* packs.read()
+    const account = yield* run.throttle(run.storage.sessionAccount(project, session))
+    // Those that were appended in between.
+    if (account.lastPack > packs.lastNumber) yield* packs.read(account.lastPack)
+    const isSettled = packs.isStable && account.session?.generation === packs.generation
+    if (isSettled || attemptsLeft === 1) {
+      run.counts.packs += packs.packs
+      if (!isSettled) run.counts.unsettled++
+      if ((account.session?.pendingSweep ?? 0) > 0) run.counts.pendingErasures++
+      return yield* Effect.forEach(SessionCounters.compare(project, session, account, packs, isSettled), run.report, {
+        discard: true
+      })
+    }
+    yield* Effect.sleep(pause)
+    pause = Duration.times(pause, 2)
+  }
+})
+
+/** The session's name must lead to it. */
+const checkName = Effect.fnUntraced(function* (
+  run: Run,
+  project: ProjectId,
+  id: SessionId,
+  session: number
+): Effect.fn.Return<void, StorageUnavailable> {
+  const found = yield* run.storage.getSession(project, id)
+  if (found?.number === session) return
+  // It may have been erased, and another one of its name recorded. A number is not used again.
+  const account = yield* run.storage.sessionAccount(project, session)
+  if (account.session?.id !== id) return
+  const reason =
+    found === undefined
+      ? "Its name does not lead to it"
+      : `Its name leads to number ${found.number} instead of ${session}`
+  yield* run.report({ problem: "session-not-found", project, session: id, reason })
+})

@@ -1,0 +1,84 @@
+/** Checks what the sessions of a project share: the shared pieces, and the counters of the project. */
+import { Effect } from "effect"
+import type { StorageUnavailable } from "../domain/Errors.ts"
+import type { ProjectId } from "../domain/Project.ts"
+import * as SharedPiece from "../payload/format/SharedPiece.ts"
+import { Damage } from "../payload/format/Damage.ts"
+import type { ListedShared } from "../Storage.ts"
+import { attempt, type Run } from "./Run.ts"
+
+/** Stored bytes of one page. */
+const pageBytes = 2 * 1024 * 1024
+
+/** More than any server accepts in a request. */
+const maxTextBytes = 512 * 1024 * 1024
+
+export const check = Effect.fnUntraced(function* (
+  run: Run,
+  project: ProjectId
+): Effect.fn.Return<void, StorageUnavailable> {
+  yield* attempt(run, { project }, checkCounters(run, project))
+  let after: Uint8Array | undefined
+  for (;;) {
+    const step = Effect.tap(run.storage.listShared(project, after, pageBytes), (page) =>
+      Effect.forEach(page, (piece) => checkPiece(run, project, piece), { discard: true })
+    )
+    const page = yield* attempt(run, { project }, run.throttle(step))
+    const last = page?.at(-1)?.sha256
+    if (last === undefined || (after !== undefined && Buffer.compare(last, after) <= 0)) return
+    after = last
+  }
+})
+
+const checkPiece = Effect.fnUntraced(function* (
+  run: Run,
+  project: ProjectId,
+  { bytes, isOwned, sha256, size }: ListedShared
+) {
+  run.counts.sharedPieces++
+  const name = Buffer.from(sha256).toString("hex")
+  const damage = damageOf(sha256, bytes, size)
+  if (damage !== undefined) {
+    yield* run.report({ problem: "shared-piece-damaged", project, reason: `Shared piece ${name}: ${damage}` })
+  }
+  if (!isOwned) {
+    yield* run.report({
+      problem: "shared-piece-without-owner",
+      project,
+      reason: `Shared piece ${name} belongs to no session`
+    })
+  }
+  yield* Effect.yieldNow
+})
+
+const damageOf = (sha256: Uint8Array, bytes: Uint8Array, size: number): string | undefined => {
+  try {
+    const text = SharedPiece.textOf(bytes, maxTextBytes)
+    if (!SharedPiece.isNamed(sha256, text)) return "Its text has another hash"
+    return text.length === size ? undefined : `Its size is ${size} instead of ${text.length}`
+  } catch (error) {
+    return Damage.of(error).message
+  }
+}
+
+const checkCounters = Effect.fnUntraced(function* (run: Run, project: ProjectId) {
+  const { numbers, shared } = yield* run.throttle(run.storage.projectAccount(project))
+  const wrong = (counter: string, kept: number, actual: number) =>
+    run.report({
+      problem: "counter-wrong",
+      project,
+      reason: `The counter of ${counter} is ${kept} instead of ${actual}`
+    })
+  const { counted, kept } = shared
+  if (kept.pieces !== counted.pieces) yield* wrong("shared pieces", kept.pieces, counted.pieces)
+  if (kept.newBytes !== counted.newBytes) yield* wrong("new bytes of shared pieces", kept.newBytes, counted.newBytes)
+  if (kept.storedBytes !== counted.storedBytes) {
+    yield* wrong("stored bytes of shared pieces", kept.storedBytes, counted.storedBytes)
+  }
+  for (const { agent, highest, kept, of } of numbers) {
+    // People and sessions are deleted, agents and versions never.
+    const isRight = of === "people" || of === "sessions" ? kept >= highest : kept === highest
+    const whose = agent === undefined ? of : `${of} of agent ${JSON.stringify(agent)}`
+    if (!isRight) yield* wrong(whose, kept, highest)
+  }
+})

@@ -1,0 +1,93 @@
+/**
+ * Verifies that all that is stored is what was recorded: rebuilds every text as a read would do, compares every checksum, and
+ * every counter with what it counts. Only reads, in steps of bounded size, and runs beside other processes that record and
+ * erase: whatever seems wrong is looked at again in one snapshot.
+ */
+import { Effect } from "effect"
+import { SessionNotFound, type StorageUnavailable } from "../domain/Errors.ts"
+import type { EventId } from "../domain/Event.ts"
+import type { ProjectId } from "../domain/Project.ts"
+import type { SessionId } from "../domain/Session.ts"
+import type { NextSession, Storage } from "../Storage.ts"
+import type { Throttle } from "../Throttle.ts"
+import { CachedSource } from "./CachedSource.ts"
+import type { Counts, Finding } from "./Finding.ts"
+import * as ListCheck from "./ListCheck.ts"
+import type { Run } from "./Run.ts"
+import { attempt } from "./Run.ts"
+import * as SessionCheck from "./SessionCheck.ts"
+import * as SharedCheck from "./SharedCheck.ts"
+
+export { Counts, type Finding, type Lost, type Problem } from "./Finding.ts"
+
+export interface Options {
+  readonly projects: ReadonlyArray<ProjectId>
+  /** Verifies only the session of this name, in those projects that have one. Fails if none has. */
+  readonly session?: SessionId | undefined
+  /** Verifies only the sessions that have this event or a later one. */
+  readonly since?: EventId | undefined
+  /** Every step runs through it. */
+  readonly throttle: Throttle
+  /** Called with each finding at once. */
+  readonly report: (finding: Finding) => Effect.Effect<void>
+  /** Updated while the verification runs. */
+  readonly counts: Counts
+}
+
+/** Below the numbers of all sessions. */
+const belowAll = -(2 ** 31) + 1
+
+export const verify = Effect.fn("Verifier.verify")(function* (
+  storage: Storage["Service"],
+  { counts, projects, report, session, since, throttle }: Options
+): Effect.fn.Return<void, SessionNotFound | StorageUnavailable> {
+  const run: Run = {
+    storage,
+    throttle,
+    counts,
+    source: new CachedSource(storage),
+    report: (finding) => {
+      counts.problems++
+      return report(finding)
+    }
+  }
+  if (session !== undefined) return yield* verifySession(run, projects, session)
+  for (const project of projects) {
+    counts.projects++
+    yield* ListCheck.check(run, project, since)
+    yield* verifySessions(run, project, since)
+    // Those that a session needs are checked with its events.
+    if (since === undefined) yield* SharedCheck.check(run, project)
+  }
+})
+
+const verifySession = Effect.fnUntraced(function* (
+  run: Run,
+  projects: ReadonlyArray<ProjectId>,
+  id: SessionId
+): Effect.fn.Return<void, SessionNotFound | StorageUnavailable> {
+  for (const project of projects) {
+    const state = yield* run.storage.getSession(project, id)
+    if (state === undefined) continue
+    run.counts.projects++
+    yield* SessionCheck.check(run, project, { number: state.number, id })
+  }
+  if (run.counts.projects === 0) return yield* new SessionNotFound()
+})
+
+const verifySessions = Effect.fnUntraced(function* (run: Run, project: ProjectId, since: EventId | undefined) {
+  for (let after = belowAll; ;) {
+    const next: NextSession | undefined = yield* attempt(run, { project }, run.storage.nextSession(project, after))
+    if (next === undefined) return
+    after = next.number
+    if (yield* isSince(run, project, next, since)) yield* SessionCheck.check(run, project, next)
+  }
+})
+
+const isSince = (run: Run, project: ProjectId, { id }: NextSession, since: EventId | undefined) =>
+  since === undefined || id === undefined
+    ? Effect.succeed(true)
+    : Effect.map(
+        run.throttle(run.storage.listEvents(project, { session: id, order: "desc", limit: 1 })),
+        ([newest]) => newest !== undefined && newest.id >= since
+      )
