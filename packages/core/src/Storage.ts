@@ -117,6 +117,16 @@ export class Storage extends Context.Service<
     /** The session with the lowest number above `after` that any row names, whether or not the session exists. */
     readonly nextSession: (project: ProjectId, after: number) => Result<NextSession | undefined>
     /**
+     * The ids of at most `limit` events of a session: in the order of the numbers of their agents, then of the ids. The ones
+     * after another event, if it is given.
+     */
+    readonly sessionEvents: (
+      project: ProjectId,
+      session: number,
+      after: SessionEvent | undefined,
+      limit: number
+    ) => Result<ReadonlyArray<SessionEvent>>
+    /**
      * The packs of a session above a number, in ascending order, with the session's state, from one snapshot. As many as have
      * at most `maxBytes` in total; at least one if there are any.
      */
@@ -286,8 +296,11 @@ export interface SweepChanges<A> {
   /**
    * Set by the last step. The session then owns only the shared pieces with these names, and is deleted if it has no events.
    * It stays pending sweep if its counter differs from `pendingSweep`: events were deleted since the sweep began.
+   * `remaining` is the number of pieces that its packs have left.
    */
-  readonly done: { readonly owned: ReadonlyArray<Uint8Array>; readonly pendingSweep: number } | undefined
+  readonly done:
+    | { readonly owned: ReadonlyArray<Uint8Array>; readonly pendingSweep: number; readonly remaining: number }
+    | undefined
   readonly value: A
 }
 
@@ -305,6 +318,12 @@ export interface NextSession {
   readonly number: number
   /** Undefined if it does not exist. */
   readonly id: SessionId | undefined
+}
+
+export interface SessionEvent {
+  readonly id: EventId
+  /** The number of its agent. */
+  readonly agent: number
 }
 
 export interface PackPage {

@@ -57,6 +57,7 @@ export {
   type NextSession,
   type PackPage,
   SessionConflict,
+  type SessionEvent,
   type SessionState,
   Storage,
   type StoredEvent,

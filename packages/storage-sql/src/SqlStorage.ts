@@ -100,6 +100,7 @@ const make = Effect.fnUntraced(function* ({
     listProjects: operationOf("listProjects", projects.list),
     usage: operation("usage", usage.usage),
     nextSession: operation("nextSession", pages.nextSession),
+    sessionEvents: operation("sessionEvents", pages.sessionEvents),
     listPacks: operation("listPacks", pages.listPacks),
     listShared: operation("listShared", pages.listShared),
     sessionAccount: operation("sessionAccount", accounts.sessionAccount),

@@ -111,7 +111,9 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
           return {
             packs: changes,
             pieces: erased.pieces,
-            done: isLast ? { owned: next.owned, pendingSweep: sweptUpTo ?? pendingSweep } : undefined,
+            done: isLast
+              ? { owned: next.owned, pendingSweep: sweptUpTo ?? pendingSweep, remaining: next.remaining }
+              : undefined,
             value: { next, isLast, erased, pendingSweep }
           }
         })

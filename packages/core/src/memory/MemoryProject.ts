@@ -11,7 +11,16 @@ import type { EventChecksums } from "../domain/EventChecksums.ts"
 import type { ProjectAccount, SessionAccount } from "../domain/StorageAccount.ts"
 import type { StorageUsage } from "../domain/StorageUsage.ts"
 import { MemorySession } from "./MemorySession.ts"
-import type { AppendEvent, Erasable, ErasedAtLast, EventQuery, ListedShared, TakenKey } from "../Storage.ts"
+import type {
+  AppendEvent,
+  Erasable,
+  ErasedAtLast,
+  EventQuery,
+  ListedShared,
+  SessionEvent,
+  SweepChanges,
+  TakenKey
+} from "../Storage.ts"
 
 interface AgentEntry {
   readonly agent: Agent
@@ -152,10 +161,14 @@ export class MemoryProject {
   }
 
   /** Ends a sweep: deletes shared pieces that no session owns any more, and the session if it has no events. */
-  finishSweep(session: MemorySession, owned: ReadonlyArray<Uint8Array>, pendingSweep: number): ErasedAtLast {
+  finishSweep(
+    session: MemorySession,
+    { owned, pendingSweep, remaining }: NonNullable<SweepChanges<unknown>["done"]>
+  ): ErasedAtLast {
     const isSwept = session.pendingSweep === pendingSweep
     // The counter keeps its absolute value, so that a slower sweep cannot mistake a later erasure for one it has covered.
     if (isSwept) session.pendingSweep = -Math.abs(pendingSweep)
+    if (isSwept) session.erasedPieces = session.state.history + session.state.parts - remaining
     session.owned.clear()
     for (const name of owned) session.owned.add(hexOf(name))
     let pieces = 0
@@ -177,9 +190,9 @@ export class MemoryProject {
     const isLast = session.packs.size < limit
     const bytes = session.deletePacks(limit)
     if (!isLast) return { pieces: 0, bytes, session: false }
-    const { history, parts } = session.state
-    const erased = this.finishSweep(session, [], session.pendingSweep)
-    return { ...erased, pieces: history + parts - session.erasedPieces + erased.pieces, bytes: bytes + erased.bytes }
+    const pieces = session.state.history + session.state.parts - session.erasedPieces
+    const erased = this.finishSweep(session, { owned: [], pendingSweep: session.pendingSweep, remaining: 0 })
+    return { ...erased, pieces: pieces + erased.pieces, bytes: bytes + erased.bytes }
   }
 
   #hasEvents(session: MemorySession): boolean {
@@ -189,6 +202,17 @@ export class MemoryProject {
   #drop(session: MemorySession): void {
     this.sessions.delete(session.id)
     this.sessionsByNumber.delete(session.state.number)
+  }
+
+  sessionEvents(session: number, after: SessionEvent | undefined, limit: number): ReadonlyArray<SessionEvent> {
+    const isAfter = ({ agent, id }: SessionEvent) =>
+      after === undefined || agent > after.agent || (agent === after.agent && id > after.id)
+    return this.events
+      .filter((entry) => entry.session.state.number === session)
+      .map(({ id, summary }) => ({ id, agent: this.agents.get(summary.agent)!.agent.number }))
+      .filter(isAfter)
+      .sort((a, b) => a.agent - b.agent || (a.id < b.id ? -1 : 1))
+      .slice(0, limit)
   }
 
   listShared(after: Uint8Array | undefined, maxBytes: number): ReadonlyArray<ListedShared> {

@@ -98,7 +98,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         if (swept === undefined) return undefined
         const { done, packs, pieces, value } = rewrite(swept.packsToSweep(request))
         swept.change(packs, pieces)
-        const erased = done && projectOf(project).finishSweep(swept, done.owned, done.pendingSweep)
+        const erased = done && projectOf(project).finishSweep(swept, done)
         return { value, erased: erased ?? { pieces: 0, bytes: 0, session: false } }
       }),
     deleteEmptySession: (project, session, limit) =>
@@ -128,6 +128,8 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         const number = Math.min(...numbers)
         return { number, id: readProject(project).sessionsByNumber.get(number)?.id }
       }),
+    sessionEvents: (project, session, after, limit) =>
+      Effect.sync(() => readProject(project).sessionEvents(session, after, limit)),
     listPacks: (project, session, above, maxBytes) =>
       Effect.sync(() => {
         const listed = readProject(project).sessionsByNumber.get(session)

@@ -56,6 +56,7 @@ export class Sweep {
   #high = 0
   /** The start of its chain. */
   #highChainStart = 1
+  #remaining = 0
 
   /** Copies the state of another sweep, so that a retried transaction can start from it again. */
   constructor(from?: Sweep) {
@@ -64,6 +65,7 @@ export class Sweep {
     this.#low = from.#low
     this.#high = from.#high
     this.#highChainStart = from.#highChainStart
+    this.#remaining = from.#remaining
   }
 
   /** What to read next: packs downwards from `to`, and all packs above `above`, some of which may be observed already. */
@@ -79,6 +81,11 @@ export class Sweep {
     return this.#reach.shared
   }
 
+  /** How many pieces the session's packs have left, but for those that cannot be opened. Complete after the last step. */
+  get remaining(): number {
+    return this.#remaining
+  }
+
   /**
    * Marks from packs that were appended since the last step. They are not rewritten. Opens one chain at a time, because there
    * may be many.
@@ -90,6 +97,7 @@ export class Sweep {
       if (chain.at(-1)!.number <= marked) break
       const appended = open(chain, byNumber).packs.filter(({ number }) => number > marked)
       this.#mark(appended)
+      for (const { contents } of appended) this.#remaining += PackContent.piecesIn(contents)
       this.#advanceHigh(chain)
     }
   }
@@ -123,7 +131,10 @@ export class Sweep {
     let pieces = 0
     for (const { packs: chain } of openChains) {
       const blankedPacks = chain.map((each) => blank(each, reached))
-      pieces += blankedPacks.reduce((sum, { blanked }) => sum + blanked, 0)
+      for (const [index, { blanked }] of blankedPacks.entries()) {
+        pieces += blanked
+        this.#remaining += PackContent.piecesIn(chain[index]!.contents) - blanked
+      }
       const contents = blankedPacks.map(({ content }) => content)
       changes.push(...rewrite(chain, contents))
     }

@@ -5,7 +5,10 @@ import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { StoredSummary } from "../Storage.ts"
 import * as EventCheck from "./EventCheck.ts"
-import type { Run } from "./Run.ts"
+import { attempt, type Run } from "./Run.ts"
+
+/** Events in one page. */
+const pageEvents = 500
 
 /** Fingerprints that are remembered to exist. */
 const maxFingerprints = 10_000
@@ -14,17 +17,26 @@ const kinds = ["session", "agent", "person"] as const
 type Kind = (typeof kinds)[number]
 
 /** Checks the events from an id on, or all of them. */
-export const check = (
+export const check = Effect.fnUntraced(function* (
   run: Run,
   project: ProjectId,
   since: EventId | undefined
-): Effect.Effect<void, StorageUnavailable> => {
+): Effect.fn.Return<void, StorageUnavailable> {
   const fingerprints = new Set<string>()
-  const start = since === undefined ? undefined : EventCheck.previousId(since)
-  return EventCheck.forEachPage(run, project, {}, start, (page) =>
-    run.throttle(checkPage(run, project, page, fingerprints))
-  )
-}
+  let after = since === undefined ? undefined : EventCheck.previousId(since)
+  for (;;) {
+    const query = { order: "asc", limit: pageEvents, ...(after === undefined ? {} : { after }) } as const
+    const page = yield* attempt(run, { project }, run.throttle(run.storage.listEvents(project, query)))
+    if (page === undefined || page.length === 0) return
+    yield* attempt(run, { project }, run.throttle(checkPage(run, project, page, fingerprints)))
+    const last = page.at(-1)!.id
+    if (after !== undefined && last <= after) {
+      const reason = `The list of events does not go on after ${after}`
+      return yield* run.report({ problem: "unreadable", project, reason })
+    }
+    after = last
+  }
+})
 
 const checkPage = Effect.fnUntraced(function* (
   run: Run,
@@ -37,10 +49,6 @@ const checkPage = Effect.fnUntraced(function* (
     for (const [name, group] of groups) {
       if (name !== undefined) yield* compareWithList(run, project, kind, { [kind]: name }, group)
     }
-  }
-  // The check of its session finds the others.
-  for (const listed of page) {
-    if ((listed.summary?.session ?? undefined) === undefined) yield* checkWithoutSession(run, project, listed)
   }
   for (const { id, summary } of page) {
     if (summary !== undefined) yield* checkFingerprint(run, project, id, summary, fingerprints)
@@ -65,7 +73,7 @@ const compareWithList = Effect.fnUntraced(function* (
   for (const id of listed.keys()) {
     // Events recorded in between are in the project's list by now.
     if (id > last || (yield* EventCheck.isListed(run, project, {}, id))) continue
-    if ((yield* EventCheck.find(run, project, id)) === undefined) continue
+    if (!(yield* EventCheck.isFound(run, project, id))) continue
     if (yield* EventCheck.isListed(run, project, {}, id)) continue
     const reason = `The list of its ${kind} has it, the list of the project does not`
     yield* run.report({ problem: "event-not-listed", project, eventId: id, reason })
@@ -80,22 +88,16 @@ const lookForMissing = Effect.fnUntraced(function* (
   listed: StoredSummary
 ) {
   const { id, summary } = listed
-  const isFound = (yield* EventCheck.find(run, project, id)) !== undefined
+  const isFound = yield* EventCheck.isFound(run, project, id)
   if (isFound && (yield* EventCheck.isListed(run, project, filter, id))) return
-  // The check of the session does not come to it.
-  if (kind === "session") yield* EventCheck.check(run, project, {}, listed)
+  // The check of the session may not come across it.
+  if (kind === "session") {
+    const isStill = EventCheck.isListed(run, project, {}, id)
+    yield* EventCheck.check(run, project, { id, session: summary?.session, isStill })
+  }
   if (!isFound) return
   const reason = `Its id leads to it, but the list of its ${kind} does not have it`
   yield* run.report({ problem: "event-not-listed", project, session: summary?.session, eventId: id, reason })
-})
-
-/** The fields of the event are damaged. */
-const checkWithoutSession = Effect.fnUntraced(function* (run: Run, project: ProjectId, listed: StoredSummary) {
-  const found = yield* EventCheck.find(run, project, listed.id)
-  const session = found && (yield* run.storage.nextSession(project, found.session - 1))
-  const isOfSession = session !== undefined && session.number === found?.session && session.id !== undefined
-  if (isOfSession && (yield* EventCheck.isListed(run, project, { session: session.id }, listed.id))) return
-  yield* EventCheck.check(run, project, {}, listed)
 })
 
 const checkFingerprint = Effect.fnUntraced(function* (

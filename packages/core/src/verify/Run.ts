@@ -1,6 +1,7 @@
 /** What all parts of a verification share. */
 import { Cause, Effect, Exit, Schedule } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
+import type { EventId } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { Storage } from "../Storage.ts"
 import type { Throttle } from "../Throttle.ts"
@@ -14,7 +15,11 @@ export interface Run {
   readonly throttle: Throttle
   readonly counts: Counts
   readonly report: (finding: Finding) => Effect.Effect<void>
+  /** Damaged events that were reported, at most `maxReported`: an event may be come across more than once. */
+  readonly reported: Set<EventId>
 }
+
+export const maxReported = 10_000
 
 /** How long the storage is waited for if it does not answer: about half a minute. */
 const outage = { schedule: Schedule.spaced("1 second"), times: 30 }

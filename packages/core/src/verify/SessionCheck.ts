@@ -3,11 +3,14 @@ import { Duration, Effect } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
-import type { NextSession } from "../Storage.ts"
+import type { NextSession, SessionEvent } from "../Storage.ts"
 import * as EventCheck from "./EventCheck.ts"
 import { attempt, type Run } from "./Run.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 import { SessionPacks } from "./SessionPacks.ts"
+
+/** Events in one page. */
+const pageEvents = 500
 
 /** How often the packs of a session are counted that is erased from, and the pause after the first time. It doubles. */
 const maxAttempts = 6
@@ -21,12 +24,33 @@ export const check = Effect.fnUntraced(function* (
   run.counts.sessions++
   const what = { project, session: id }
   yield* attempt(run, what, checkPacks(run, project, number))
-  if (id === undefined) return
-  yield* attempt(run, what, checkName(run, project, id, number))
-  yield* EventCheck.forEachPage(run, project, { session: id }, undefined, (page) =>
-    EventCheck.checkAll(run, project, { session: id }, page)
-  )
+  if (id !== undefined) yield* attempt(run, what, checkName(run, project, id, number))
+  let after: SessionEvent | undefined
+  for (;;) {
+    const page = yield* attempt(run, what, run.throttle(eventsAfter(run, project, number, after)))
+    const last = page?.at(-1)
+    if (page === undefined || last === undefined) return
+    const listed = page.map((event) => ({ id: event.id, session: id, isStill: isStill(run, project, number, event) }))
+    yield* EventCheck.checkAll(run, project, listed)
+    if (after !== undefined && !isAfter(last, after)) {
+      return yield* run.report({ ...what, problem: "unreadable", reason: `Its events do not go on after ${after.id}` })
+    }
+    after = last
+  }
 })
+
+const eventsAfter = ({ storage }: Run, project: ProjectId, session: number, after: SessionEvent | undefined) =>
+  storage.sessionEvents(project, session, after, pageEvents)
+
+const isAfter = (event: SessionEvent, other: SessionEvent): boolean =>
+  event.agent > other.agent || (event.agent === other.agent && event.id > other.id)
+
+/** Whether the session still has the event. */
+const isStill = (run: Run, project: ProjectId, session: number, { agent, id }: SessionEvent) =>
+  Effect.map(
+    run.storage.sessionEvents(project, session, { agent, id: EventCheck.previousId(id) }, 1),
+    ([first]) => first?.id === id
+  )
 
 /** Leaves the open chains to the check of the events. */
 const checkPacks = Effect.fnUntraced(function* (

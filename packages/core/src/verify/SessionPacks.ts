@@ -18,9 +18,6 @@ import type { Run } from "./Run.ts"
 /** Stored bytes of one page. */
 const pageBytes = 2 * 1024 * 1024
 
-/** The numbers of a chain's packs differ by less than this. */
-const maxChainPacks = 128
-
 /** Below the numbers that a storage can hold. */
 const belowAll = -(2 ** 31) + 1
 
@@ -132,7 +129,7 @@ export class SessionPacks {
     for (const span of [inputs, output, ...history, ...parts]) {
       Template.read(new ByteReader(span.content, span.start), this.#visitor)
     }
-    for (const pieces of [history, parts]) for (const span of pieces) if (!PackContent.isEmpty(span)) this.remaining++
+    this.remaining += PackContent.piecesIn({ history, parts })
     const hasTexts = !PackContent.isEmpty(inputs) || !PackContent.isEmpty(output)
     if (isSwept && !isKept && hasTexts) this.withErasedTexts.push(number)
     this.#checkNumbers(number, before)
@@ -170,7 +167,7 @@ export class SessionPacks {
     const numbers = packs.map(({ number }) => number).filter((number) => number > this.#counted)
     const [first] = numbers
     if (first === undefined) return
-    const range = { from: first - maxChainPacks + 1, to: numbers.at(-1)! }
+    const range = { from: first - Pack.maxChainPacks + 1, to: numbers.at(-1)! }
     const read = yield* this.#run.storage.readPacks(this.#project, this.#session, [range])
     const unopened = new Set(read.map(({ number }) => number))
     for (const chain of Pack.chainsOf(read)) for (const { number } of openChain(chain).packs) unopened.delete(number)

@@ -46,6 +46,7 @@ export const verify = Effect.fn("Verifier.verify")(function* (
     throttle,
     counts,
     source: new CachedSource(storage),
+    reported: new Set(),
     report: (finding) => {
       counts.problems++
       return report(finding)

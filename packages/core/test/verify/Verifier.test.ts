@@ -25,6 +25,7 @@ const reads = [
   "readShared",
   "hasFingerprint",
   "nextSession",
+  "sessionEvents",
   "listPacks",
   "listShared",
   "sessionAccount",

@@ -1,7 +1,9 @@
 /** Goes through all rows of a project in steps: its sessions, their packs, and the shared pieces. */
-import type { ListedShared, NextSession, PackPage, ProjectId, SessionId } from "@tachograph/core"
+import type { EventId, ListedShared, NextSession, PackPage, ProjectId, SessionEvent, SessionId } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as IndexHint from "../dialect/IndexHint.ts"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 
@@ -23,6 +25,7 @@ const fitting = (sizes: ReadonlyArray<Size>, maxBytes: number): number => {
 const tables = ["sessions", "events", "packs", "shared_piece_owners", "storage_usage"]
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const toStored = UuidColumn.encoder(sql)
   const nextSession = Effect.fn("SqlStorage.nextSession")(function* (
     project: ProjectId,
     after: number
@@ -38,6 +41,27 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       LEFT JOIN sessions s ON s.project_id = ${project_id} AND s.session_number = n.session_number
       WHERE n.session_number IS NOT NULL`
     return row && { number: Number(row.session_number), id: row.session_id ?? undefined }
+  })
+
+  const sessionEvents = Effect.fn("SqlStorage.sessionEvents")(function* (
+    project: ProjectId,
+    session: number,
+    after: SessionEvent | undefined,
+    limit: number
+  ): Effect.fn.Return<ReadonlyArray<SessionEvent>, SqlError.SqlError> {
+    const project_id = (yield* projects.find(project)) ?? -1
+    const isAfter =
+      after === undefined
+        ? sql.literal("")
+        : sql`AND (agent_number, event_id) > (${after.agent}, ${toStored(after.id)})`
+    const rows = yield* sql<{ agent_number: Integer; event_id: UuidColumn.StoredId }>`
+      SELECT agent_number, event_id FROM events ${IndexHint.of(sql, "events_by_session")}
+      WHERE project_id = ${project_id} AND session_number = ${session} ${isAfter}
+      ORDER BY agent_number, event_id LIMIT ${limit}`
+    return rows.map(({ agent_number, event_id }) => ({
+      id: UuidColumn.decode(event_id) as EventId,
+      agent: Number(agent_number)
+    }))
   })
 
   interface PackRow extends Readonly<Record<keyof SessionRow, Integer | null>> {
@@ -106,5 +130,5 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }))
   })
 
-  return { nextSession, listPacks, listShared }
+  return { nextSession, sessionEvents, listPacks, listShared }
 }

@@ -76,7 +76,7 @@ export const make = (
   const finish = Effect.fnUntraced(function* (
     project_id: number,
     session: number,
-    { owned, pendingSweep }: { readonly owned: ReadonlyArray<Uint8Array>; readonly pendingSweep: number },
+    { owned, pendingSweep, remaining }: NonNullable<SweepChanges<unknown>["done"]>,
     tally: Usage.Tally
   ) {
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
@@ -90,7 +90,8 @@ export const make = (
     yield* usage.add(project_id, tally)
     // Keeps the count, negated, so that a later erasure counts on from it: a sweep that began before this one must not take
     // that erasure for the one it has swept.
-    const swept = yield* sql`UPDATE sessions SET pending_sweep = -abs(pending_sweep)
+    const swept = yield* sql`UPDATE sessions SET pending_sweep = -abs(pending_sweep),
+        erased_pieces = history + parts - ${remaining}
       WHERE ${isOfSession} AND pending_sweep = ${pendingSweep} RETURNING session_number`
     const isEmpty = swept.length > 0 && events.length === 0
     if (isEmpty) {
@@ -171,7 +172,7 @@ export const make = (
       yield* sql`UPDATE sessions SET generation = generation + 1 WHERE ${isOfSession}`
       return { pieces: 0, bytes, session: false }
     }
-    const done = { owned: [], pendingSweep: Number(row.pending_sweep) }
+    const done = { owned: [], pendingSweep: Number(row.pending_sweep), remaining: 0 }
     const erased = yield* finish(project_id, session, done, new Usage.Tally())
     return { ...erased, pieces: Number(row.pieces) + erased.pieces, bytes: bytes + erased.bytes }
   })

@@ -47,7 +47,7 @@ export const sweep = (
   storage.sweepPacks(project, session, { to: maxPack, limit: 100, above: maxPack - 1, ...request }, (value) => ({
     packs,
     pieces: 0,
-    done: done && { pendingSweep: value.pendingSweep, ...done },
+    done: done && { pendingSweep: value.pendingSweep, remaining: value.state.history + value.state.parts, ...done },
     value
   }))
 

@@ -91,7 +91,7 @@ export const define = (test: Test) => {
         ({ packs, pendingSweep }) => ({
           packs: packs.map(({ number }) => ({ number, bytes: undefined, formerNewBytes: 5, newBytes: 0 })),
           pieces: 0,
-          done: { owned: [], pendingSweep },
+          done: { owned: [], pendingSweep, remaining: 0 },
           value: undefined
         })
       )
@@ -117,7 +117,7 @@ export const define = (test: Test) => {
         ({ pendingSweep }) => ({
           packs: [{ number: 1, bytes: undefined, formerNewBytes: 5, newBytes: 0 }],
           pieces: 0,
-          done: { owned: [], pendingSweep },
+          done: { owned: [], pendingSweep, remaining: 0 },
           value: undefined
         })
       )

@@ -49,6 +49,31 @@ export const define = (test: Test) => {
       expect(yield* sessionsOf(storage)).toEqual([expected[0], expected[2]])
     }))
 
+  test("goes through the ids of a session's events, agent by agent", (storage) =>
+    Effect.gen(function* () {
+      expect(yield* storage.sessionEvents(none, 1, undefined, 10)).toEqual([])
+      const events = [5, 1, 4, 2, 3].map((n) => sizedEvent(n, 1, n % 2 === 0 ? "cat" : "bot"))
+      yield* append(storage, [...events, eventIn(6, "another")])
+      const number = yield* numberOf(storage, "s1")
+      expect(yield* storage.sessionEvents(project, number + 100, undefined, 10)).toEqual([])
+      const agents = yield* Effect.forEach(["bot", "cat"], (name) => storage.getAgent(project, AgentName.make(name)))
+      const [first, second] = [...agents].sort((a, b) => a.number - b.number)
+      const of = (agent: typeof first) => events.filter(({ summary }) => summary.agent === agent!.name)
+      const expected = [first, second].flatMap((agent) =>
+        of(agent)
+          .map(({ summary }) => ({ id: summary.id, agent: agent!.number }))
+          .sort((a, b) => (a.id < b.id ? -1 : 1))
+      )
+      expect(yield* storage.sessionEvents(project, number, undefined, 10)).toEqual(expected)
+      const found: Array<(typeof expected)[number]> = []
+      for (let page = expected.slice(0, 0); ;) {
+        page = [...(yield* storage.sessionEvents(project, number, found.at(-1), 2))]
+        if (page.length === 0) break
+        found.push(...page)
+      }
+      expect(found).toEqual(expected)
+    }))
+
   test("lists packs in pages of bounded size, with the state of their session", (storage) =>
     Effect.gen(function* () {
       expect(yield* storage.listPacks(none, 1, 0, unlimited)).toEqual({ state: undefined, packs: [], isLast: true })

@@ -58,7 +58,8 @@ const quickWindowBytes = 8 * 1024
 
 const { maxChainBytes } = PackHead
 /** A damaged pack takes the rest of its chain with it. Chains of 64 cost nothing; of 32, 4 % of the packs of a coding run. */
-const maxChainPacks = 64
+/** The numbers of the packs of a chain differ by less than this. */
+export const maxChainPacks = 64
 
 /** The largest buffer that a length in a head allocates (bytes), because the head may be damaged. */
 const maxContentChunkBytes = 64 * 1024 * 1024

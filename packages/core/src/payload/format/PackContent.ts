@@ -39,6 +39,13 @@ export interface Contents extends ContentHead {
 
 export const isEmpty = ({ content, end, start }: TemplateSpan): boolean => end - start === 1 && content[start] === 0
 
+/** The number of pieces that are not erased. */
+export const piecesIn = ({ history, parts }: Pick<Contents, "history" | "parts">): number => {
+  let pieces = 0
+  for (const spans of [history, parts]) for (const span of spans) if (!isEmpty(span)) pieces++
+  return pieces
+}
+
 /** Locates every template of a content. */
 export const read = (content: Buffer): Contents => {
   const reader = new ByteReader(content)

@@ -1,0 +1,40 @@
+/** A store with everything that a verification looks at: sessions with erased events, swept or not, and shared pieces. */
+import { CurrentProject, PersonId, ProjectId, Recorder, SessionId, type Storage } from "@tachograph/core"
+import { Effect } from "effect"
+import * as Calls from "../check/Calls.ts"
+
+type Service = Storage["Service"]
+
+export const project = ProjectId.make("default")
+const other = ProjectId.make("other")
+
+/** From which the events of one person were erased, and after that more recorded. */
+export const swept = SessionId.make("swept")
+/** In which nothing was ever erased. */
+export const whole = SessionId.make("whole")
+/** With events that were deleted, but whose payloads are not swept yet. */
+export const pending = SessionId.make("pending")
+
+export const record = (storage: Service, calls: ReadonlyArray<Calls.Call>, of = project) =>
+  Effect.gen(function* () {
+    yield* Calls.putFingerprint(storage, of)
+    const recorder = yield* Recorder
+    return yield* Effect.forEach(calls, (call) => Calls.record(recorder, call))
+  }).pipe(Effect.provide(Calls.recorderOver(storage)), Effect.provideService(CurrentProject, of))
+
+export const fill: (storage: Service) => Effect.Effect<void, unknown> = Effect.fnUntraced(function* (storage) {
+  const people = ["alice", "carlotta"]
+  yield* record(storage, [
+    ...Calls.take(Calls.calls(swept, ["alice", "bob", "carlotta"], 1), 24),
+    ...Calls.take(Calls.calls(whole, people, 2), 12)
+  ])
+  yield* Effect.flatMap(Recorder, (recorder) => recorder.erasePerson(PersonId.make("bob"))).pipe(
+    Effect.provide(Calls.recorderOver(storage))
+  )
+  yield* record(storage, [
+    ...Calls.take(Calls.calls(swept, people, 3), 6),
+    ...Calls.take(Calls.calls(pending, ["dora", "carlotta"], 4), 9)
+  ])
+  yield* storage.eraseEvents(project, { person: PersonId.make("dora") }, 1_000)
+  yield* record(storage, Calls.take(Calls.calls("s", people, 5), 3), other)
+})
