@@ -2,7 +2,7 @@
 import type { EventId, ListedShared, NextSession, PackPage, ProjectId, SessionEvent, SessionId } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import * as IndexHint from "../dialect/IndexHint.ts"
+import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
@@ -26,6 +26,7 @@ const tables = ["sessions", "events", "packs", "shared_piece_owners", "storage_u
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
+  const ascending = EventIndex.direction(sql, "asc")
   const nextSession = Effect.fn("SqlStorage.nextSession")(function* (
     project: ProjectId,
     after: number
@@ -55,9 +56,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         ? sql.literal("")
         : sql`AND (agent_number, event_id) > (${after.agent}, ${toStored(after.id)})`
     const rows = yield* sql<{ agent_number: Integer; event_id: UuidColumn.StoredId }>`
-      SELECT agent_number, event_id FROM events ${IndexHint.of(sql, "events_by_session")}
+      SELECT agent_number, event_id FROM events ${EventIndex.hint(sql, "events_by_session")}
       WHERE project_id = ${project_id} AND session_number = ${session} ${isAfter}
-      ORDER BY agent_number, event_id LIMIT ${limit}`
+      ORDER BY agent_number ${ascending}, event_id ${ascending} LIMIT ${limit}`
     return rows.map(({ agent_number, event_id }) => ({
       id: UuidColumn.decode(event_id) as EventId,
       agent: Number(agent_number)
