@@ -30,6 +30,9 @@ export interface PostgresConfig {
 
 const defaults = { maxConnections: 10, operationTimeout: 10_000 }
 
+/** Milliseconds for an operation that nobody waits for: counting the rows of a very long session takes some seconds. */
+const readOnlyTimeoutMs = 60_000
+
 /** Maximum bytes of a message from the server. A row with a pack may be as large as a request body. */
 const maxMessageSize = 1024 ** 3
 
@@ -42,8 +45,11 @@ const appendConcurrency = 2
 /** Quotes the schema for use as the search path. */
 const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`
 
-export const client = (config: PostgresConfig): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> => {
-  const { operationTimeout = defaults.operationTimeout, pooler = false, schema } = config
+/** With `readOnly`, no transaction writes, unless it goes through a pooler. */
+export const client = (
+  config: PostgresConfig & { readonly readOnly?: boolean }
+): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> => {
+  const { operationTimeout = defaults.operationTimeout, pooler = false, readOnly = false, schema } = config
   if (pooler && schema !== undefined) {
     const message = "the schema cannot be set behind a pooler: set the role's search_path instead"
     return Layer.effectContext(
@@ -68,6 +74,7 @@ export const client = (config: PostgresConfig): Layer.Layer<SqlClient.SqlClient,
           idle_in_transaction_session_timeout: String(operationTimeout),
           // Locks on rows are sufficient. A stricter default of the database would only abort transactions.
           default_transaction_isolation: "read committed",
+          ...(readOnly ? { default_transaction_read_only: "on" } : {}),
           ...(schema === undefined ? {} : { search_path: quoted(schema) })
         }
   })
@@ -99,6 +106,19 @@ export const layerNoMigrations = (
     operationTimeoutMs: config.operationTimeout ?? defaults.operationTimeout,
     appendConcurrency
   }).pipe(Layer.provide(client(config)))
+
+/**
+ * Connects for what only reads, with one connection: its role needs no right to write. Fails if the tables are not up to date.
+ * Operations that write fail.
+ */
+export const layerReadOnly = (
+  config: PostgresConfig
+): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> => {
+  const { operationTimeout = readOnlyTimeoutMs } = config
+  return SqlStorage.layerNoMigrations({ connections: 1, operationTimeoutMs: operationTimeout }).pipe(
+    Layer.provide(client({ ...config, operationTimeout, maxConnections: 1, readOnly: true }))
+  )
+}
 
 /** Connects, and migrates the tables. */
 export const layer = (config: PostgresConfig): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>

@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Schedule, type Scope, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite"
 import * as DatabaseFile from "./DatabaseFile.ts"
 import * as OpenFiles from "./OpenFiles.ts"
 
@@ -24,6 +24,8 @@ export interface SqliteClientConfig {
   readonly filename: string
   /** Milliseconds that a statement waits for another connection's lock. 5,000 by default. */
   readonly busyTimeout?: number | undefined
+  /** Opens an existing file, and changes nothing in it. False by default. */
+  readonly readOnly?: boolean | undefined
 }
 
 const defaultBusyTimeoutMs = 5_000
@@ -62,6 +64,35 @@ export const toSqlError = (cause: unknown, operation: string): SqlError.SqlError
 
 /** Statements that commit nothing, whether or not a transaction is open. */
 const commitsNothing = /^\s*(?:SELECT|PRAGMA|BEGIN|SAVEPOINT|RELEASE|ROLLBACK)\b/i
+
+const select = /^\s*SELECT\b/i
+
+const isTooLarge = (error: unknown): boolean =>
+  (error as { readonly code?: unknown } | null)?.code === "ERR_OUT_OF_RANGE"
+
+const withNumbers = (row: Record<string, SQLOutputValue>): Record<string, SQLOutputValue> =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value])
+  )
+
+/**
+ * Only damage makes an integer larger than a `number` can represent. It is rounded then, so that the row is read and found
+ * damaged, like with any other value.
+ */
+const allRows = (statement: StatementSync, sql: string, params: ReadonlyArray<unknown>) => {
+  const values = params as ReadonlyArray<SQLInputValue>
+  try {
+    return statement.all(...values)
+  } catch (error) {
+    if (!isTooLarge(error) || !select.test(sql)) throw error
+    statement.setReadBigInts(true)
+    try {
+      return statement.all(...values).map(withNumbers)
+    } finally {
+      statement.setReadBigInts(false)
+    }
+  }
+}
 
 class SqliteConnection implements SqlConnection.Connection {
   readonly #statements = new Map<string, StatementSync>()
@@ -105,13 +136,13 @@ class SqliteConnection implements SqlConnection.Connection {
 
   execute: SqlConnection.Connection["execute"] = (sql, params, transformRows) =>
     this.#run(sql, () => {
-      const rows = this.#prepare(sql).all(...(params as ReadonlyArray<SQLInputValue>))
+      const rows = allRows(this.#prepare(sql), sql, params)
       return transformRows === undefined ? rows : transformRows(rows)
     })
 
   executeUnprepared: SqlConnection.Connection["executeUnprepared"] = (sql, params, transformRows) =>
     this.#run(sql, () => {
-      const rows = this.database.prepare(sql).all(...(params as ReadonlyArray<SQLInputValue>))
+      const rows = allRows(this.database.prepare(sql), sql, params)
       return transformRows === undefined ? rows : transformRows(rows)
     })
 
@@ -130,13 +161,14 @@ class SqliteConnection implements SqlConnection.Connection {
     Stream.unwrap(Effect.map(this.execute(sql, params, transformRows), (rows) => Stream.fromIterable(rows)))
 }
 
-const open = (filename: string) =>
+const open = (filename: string, readOnly: boolean) =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
-        DatabaseFile.create(filename)
-        const database = new DatabaseSync(filename, { timeout: nativeWaitMs })
+        if (!readOnly) DatabaseFile.create(filename)
+        const database = new DatabaseSync(filename, { timeout: nativeWaitMs, readOnly })
         try {
+          if (readOnly) return { database, file: undefined }
           // WAL mode persists in the file. Setting it takes a lock that SQLite does not wait for.
           const [{ journal_mode: mode }] = database.prepare("PRAGMA journal_mode").all() as [{ journal_mode: string }]
           if (mode !== "wal") database.exec("PRAGMA journal_mode = WAL")
@@ -164,9 +196,10 @@ const open = (filename: string) =>
 
 export const make = Effect.fnUntraced(function* ({
   busyTimeout = defaultBusyTimeoutMs,
-  filename
+  filename,
+  readOnly = false
 }: SqliteClientConfig): Effect.fn.Return<SqliteClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
-  const { database, file } = yield* Effect.retry(open(filename), whileLocked(busyTimeout))
+  const { database, file } = yield* Effect.retry(open(filename, readOnly), whileLocked(busyTimeout))
   const verifyFile = yield* Effect.try({
     try: () => DatabaseFile.makeVerify(database, filename),
     catch: (cause) => toSqlError(cause, "connect")

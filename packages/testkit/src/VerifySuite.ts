@@ -1,18 +1,28 @@
 /**
  * What a verification finds in a SQL storage: each kind of damage, exactly the events that reads refuse, and nothing in a
  * healthy store while others record and erase. `VerifySuite.run("my storage", () => layer)` in a vitest file; the layer opens
- * an empty storage each time, and a client of its database.
+ * an empty storage, and a client of its database.
  */
-import { Storage, Uuid } from "@tachograph/core"
-import { Effect, type Layer, ManagedRuntime } from "effect"
-import { SqlClient } from "effect/sql"
+import { CurrentProject, PersonId, type ProjectId, Recorder, SessionId, Storage, Uuid } from "@tachograph/core"
+import { Effect, Fiber, type Layer, ManagedRuntime } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Calls from "./check/Calls.ts"
 import * as Verifying from "./check/Verifying.ts"
+import * as RandomJson from "./RandomJson.ts"
 import { damages, type Tables } from "./verify/Damages.ts"
+import * as Flips from "./verify/Flips.ts"
 import * as Rows from "./verify/Rows.ts"
 import * as Store from "./verify/Store.ts"
 
 type Services = Storage | SqlClient.SqlClient
+
+/** `VERIFY_SEED=…` repeats a run. */
+const seed = Number(process.env["VERIFY_SEED"] ?? Date.now() % 1_000_000)
+
+/** Calls that are recorded while a verification runs. */
+const concurrentCalls = 90
 
 const selectAll = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const tables: Partial<Record<Rows.Table, ReadonlyArray<Rows.Row>>> = {}
@@ -23,7 +33,7 @@ const selectAll = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
 const idOf = (stored: Rows.Value | undefined): string =>
   typeof stored === "string" ? stored : Uuid.fromBytes(stored as Uint8Array)
 
-/** Verifies while rows are changed. Returns what was found, and which events of the project reads refuse. */
+/** Verifies while rows are changed. Returns what was found, and which events reads refuse. */
 const verifyChanged = (changes: ReadonlyArray<Rows.Change>) =>
   Effect.gen(function* () {
     const storage = yield* Storage
@@ -33,10 +43,12 @@ const verifyChanged = (changes: ReadonlyArray<Rows.Change>) =>
       changes,
       Effect.gen(function* () {
         const verified = yield* Verifying.verify(storage)
-        const [own] = yield* Rows.select(sql, "projects")
         const events = yield* Rows.select(sql, "events")
-        const ids = events.filter((row) => row["project_id"] === own!["project_id"]).map((row) => idOf(row["event_id"]))
-        return { ...verified, refused: yield* Verifying.refusedOf(storage, ids) }
+        const refused = yield* Effect.forEach(yield* Rows.select(sql, "projects"), ({ project_id, project_name }) => {
+          const ids = events.filter((row) => row["project_id"] === project_id).map((row) => idOf(row["event_id"]))
+          return Verifying.refusedOf(storage, project_name as ProjectId, ids)
+        })
+        return { ...verified, refused: refused.flat().sort() }
       })
     )
   })
@@ -44,8 +56,34 @@ const verifyChanged = (changes: ReadonlyArray<Rows.Change>) =>
 const problemsOf = ({ findings }: Verifying.Verified) =>
   Array.from(new Set(findings.map(({ problem }) => problem))).sort()
 
+/** Records into three sessions, and erases people and sessions from them. */
+const recordAndErase = (storage: Storage["Service"]) =>
+  Effect.gen(function* () {
+    yield* Calls.putFingerprint(storage, yield* CurrentProject)
+    const recorder = yield* Recorder
+    const next = Calls.random(seed)
+    const sessions = ["red", "green", "blue"]
+    const people = ["alice", "bob", "carol"]
+    const conversations = sessions.map((session, index) => Calls.calls(session, people, seed + index))
+    const record = Effect.gen(function* () {
+      for (let n = 0; n < concurrentCalls; n++) {
+        yield* Calls.record(recorder, conversations[next(sessions.length)]!.next().value)
+      }
+    })
+    const recording = yield* Effect.forkChild(Effect.all([record, record], { concurrency: 2, discard: true }))
+    while (recording.pollUnsafe() === undefined) {
+      yield* Effect.sleep(next(60))
+      const erase: Effect.Effect<unknown, unknown> =
+        next(4) === 0
+          ? recorder.eraseSession(SessionId.make(sessions[next(sessions.length)]!))
+          : recorder.erasePerson(PersonId.make(people[next(people.length)]!))
+      yield* Effect.ignore(erase)
+    }
+    return yield* Fiber.join(recording)
+  }).pipe(Effect.provide(Calls.recorderOver(storage)))
+
 export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) => {
-  describe(`VerifySuite: ${name}`, () => {
+  describe(`VerifySuite: ${name}, seed ${seed}`, () => {
     let runtime: ManagedRuntime.ManagedRuntime<Services, unknown>
     let tables: Tables
     beforeAll(async () => {
@@ -79,5 +117,49 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
       for (const finding of verified.findings)
         expect(finding.lost).toBe(finding.problem === "event-damaged" ? lost : undefined)
     })
+
+    it("names exactly the events that reads refuse, whichever bits differ", () =>
+      fc.assert(
+        fc.asyncProperty(fc.array(Flips.flip, { minLength: 1, maxLength: 3 }), async (flips) => {
+          const changes = Flips.changesOf(tables, flips)
+          // Null if the changed keys are those of other rows.
+          const verified = await runtime.runPromise(
+            Effect.catchIf(
+              verifyChanged(changes),
+              (error) => SqlError.isSqlError(error),
+              () => Effect.succeed(null)
+            )
+          )
+          if (verified === null) return
+          expect(Verifying.damagedOf(verified)).toEqual(verified.refused)
+          if (flips.length === 1 && flips[0]!.isAlwaysFound) expect(verified.findings).not.toEqual([])
+        }),
+        { seed, numRuns: RandomJson.runs(40) }
+      ))
+
+    it("has left the store as it was", async () => {
+      expect(await runtime.runPromise(Effect.flatMap(SqlClient.SqlClient, selectAll))).toEqual(tables)
+    })
+  })
+
+  it(`VerifySuite: ${name}, seed ${seed}: finds nothing wrong while others record and erase`, async () => {
+    const runtime = ManagedRuntime.make(layer())
+    const { rounds, shown } = await runtime.runPromise(
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const others = yield* Effect.forkChild(recordAndErase(storage))
+        const shown: Array<string> = []
+        let rounds = 0
+        for (let isLast = false; !isLast; rounds++) {
+          isLast = others.pollUnsafe() !== undefined
+          shown.push(...Verifying.shown(yield* Verifying.verify(storage)))
+        }
+        yield* Fiber.join(others)
+        return { rounds, shown }
+      })
+    )
+    expect(shown).toEqual([])
+    expect(rounds).toBeGreaterThan(1)
+    await runtime.dispose()
   })
 }

@@ -1,5 +1,6 @@
 /** Runs a verification at full speed, and compares what it finds with what reads refuse. */
 import {
+  CurrentProject,
   type Errors,
   type EventId,
   type ProjectId,
@@ -9,7 +10,7 @@ import {
   Throttle,
   Verifier
 } from "@tachograph/core"
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import * as Calls from "./Calls.ts"
 
 type Service = Storage["Service"]
@@ -47,8 +48,8 @@ export const verify: (
 export const damagedOf = ({ findings }: Pick<Verified, "findings">): ReadonlyArray<string> =>
   findings.flatMap(({ eventId, problem }) => (problem === "event-damaged" ? [eventId!] : [])).sort()
 
-/** Which of these events reads refuse as damaged, in their order. Dies if one fails otherwise. */
-export const refusedOf = (storage: Service, ids: ReadonlyArray<string>) =>
+/** Which of these events of a project reads refuse as damaged, in their order. Dies if one fails otherwise. */
+export const refusedOf = (storage: Service, project: ProjectId, ids: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const recorder = yield* Recorder
     const refused: Array<string> = []
@@ -60,7 +61,12 @@ export const refusedOf = (storage: Service, ids: ReadonlyArray<string>) =>
       else if (!error.includes("event-not-found")) return yield* Effect.die(new Error(error))
     }
     return refused.sort()
-  }).pipe(Effect.provide(Calls.recorderOver(storage)))
+  }).pipe(
+    Effect.provide(Calls.recorderOver(storage)),
+    Effect.provideService(CurrentProject, project),
+    // Each damaged event is logged.
+    Effect.provide(Logger.layer([]))
+  )
 
 /** As text, for messages: at most the first few. */
 export const shown = ({ findings }: Pick<Verified, "findings">): ReadonlyArray<string> =>

@@ -1,0 +1,111 @@
+/** Changes of single bits, in any column that a verification covers. */
+import { Uuid } from "@tachograph/core"
+import fc from "fast-check"
+import type { Tables } from "./Damages.ts"
+import type { Change, Row, Table, Value } from "./Rows.ts"
+
+type Kind = "bytes" | "integer" | "real" | "text" | "uuid"
+
+interface Column {
+  readonly table: Table
+  readonly column: string
+  readonly kind: Kind
+  /**
+   * Whether a verification finds every change of it. Not of bytes that are compressed, in which some bits mean nothing, and
+   * not of counters that erasures leave higher than what they count.
+   */
+  readonly isAlwaysFound: boolean
+}
+
+const columnsOf = (
+  table: Table,
+  isAlwaysFound: boolean,
+  columns: Readonly<Partial<Record<Kind, ReadonlyArray<string>>>>
+): ReadonlyArray<Column> =>
+  (Object.entries(columns) as Array<[Kind, ReadonlyArray<string>]>).flatMap(([kind, names]) =>
+    names.map((column) => ({ table, column, kind, isAlwaysFound }))
+  )
+
+const columns: ReadonlyArray<Column> = [
+  ...columnsOf("events", true, {
+    integer: [
+      ...["project_id", "session_number", "agent_number", "agent_version_number", "person_number", "pack_number"],
+      ...["received_at", "occurred_at", "inputs_bytes", "output_bytes", "input_tokens", "output_tokens", "api"],
+      ...["summary_checksum", "texts_checksum"]
+    ],
+    real: ["duration_ms"],
+    text: ["model", "stop_reason"],
+    uuid: ["event_id", "fingerprint_id"]
+  }),
+  ...columnsOf("packs", true, { integer: ["project_id", "session_number", "pack_number", "agent_number"] }),
+  ...columnsOf("packs", false, { bytes: ["pack"] }),
+  ...columnsOf("sessions", true, { integer: ["project_id", "session_number", "erased_pieces"], text: ["session_id"] }),
+  ...columnsOf("sessions", false, { integer: ["packs", "history", "parts", "generation"] }),
+  ...columnsOf("shared_pieces", true, { integer: ["project_id", "size"], bytes: ["sha256"] }),
+  ...columnsOf("shared_pieces", false, { bytes: ["piece"] }),
+  ...columnsOf("shared_piece_owners", true, { integer: ["project_id", "session_number"], bytes: ["sha256"] }),
+  ...columnsOf("storage_usage", true, {
+    integer: ["project_id", "session_number", "agent_number", "entries", "sent_bytes", "new_bytes", "stored_bytes"]
+  })
+]
+
+/** The bytes that hold texts, in which most of a store's bits are. */
+const ofTexts = columns.filter(({ column }) => column === "pack" || column === "piece")
+
+export interface Flip extends Column {
+  /** Selects a row, a byte and a bit. */
+  readonly row: number
+  readonly at: number
+  readonly bit: number
+}
+
+export const flip: fc.Arbitrary<Flip> = fc
+  .tuple(
+    fc.oneof(fc.constantFrom(...columns), fc.constantFrom(...ofTexts)),
+    fc.record({
+      row: fc.nat(),
+      at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      bit: fc.integer({ min: 0, max: 7 })
+    })
+  )
+  .map(([column, place]) => ({ ...column, ...place }))
+
+const flipBit = (value: Uint8Array, { at, bit }: Flip): Buffer => {
+  const bytes = Buffer.from(value)
+  bytes[Math.floor(at * bytes.length)]! ^= 1 << bit
+  return bytes
+}
+
+const changed = (value: Value | undefined, flip: Flip): Value => {
+  const { at, bit, kind } = flip
+  switch (kind) {
+    case "bytes":
+      return flipBit(value as Uint8Array, flip)
+    case "integer":
+      return Number(value ?? 0) ^ (1 << Math.floor(at * 13))
+    case "real":
+      return Number(value ?? 0) + 2 ** -bit
+    case "text": {
+      const text = (value as string | null) ?? "x"
+      const index = Math.floor(at * text.length)
+      const code = text.charCodeAt(index) ^ (1 << (bit % 5))
+      return text.slice(0, index) + String.fromCharCode(code === 0 ? 0x7f : code) + text.slice(index + 1)
+    }
+    case "uuid": {
+      const bytes = typeof value === "string" ? Uuid.toBytes(value) : (value as Uint8Array)
+      const other = flipBit(bytes, flip)
+      return typeof value === "string" ? Uuid.fromBytes(other) : other
+    }
+  }
+}
+
+/** Of distinct rows. */
+export const changesOf = (tables: Tables, flips: ReadonlyArray<Flip>): ReadonlyArray<Change> => {
+  const changes = new Map<Row, Change>()
+  for (const flip of flips) {
+    const rows = tables[flip.table]
+    const from = rows[flip.row % rows.length]!
+    changes.set(from, { table: flip.table, from, to: { ...from, [flip.column]: changed(from[flip.column], flip) } })
+  }
+  return Array.from(changes.values())
+}
