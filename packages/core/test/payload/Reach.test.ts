@@ -13,6 +13,13 @@ const template = (make: (writer: TemplateWriter) => void): Buffer => {
 
 const text = (literal: string) => template((writer) => writer.literal(Buffer.from(literal)))
 
+/** Small buffers share their memory with others, unlike those of a decompressor. */
+const outsidePool = (bytes: Buffer): Buffer => {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(copy)
+  return copy
+}
+
 const contents = (
   inputs: Buffer,
   before: PackContent.Counts,
@@ -20,12 +27,14 @@ const contents = (
   parts: ReadonlyArray<Buffer> = []
 ) =>
   PackContent.read(
-    PackContent.write({ before, added: { history: history.length, parts: parts.length } }, [
-      inputs,
-      text("{}"),
-      ...history,
-      ...parts
-    ])
+    outsidePool(
+      PackContent.write({ before, added: { history: history.length, parts: parts.length } }, [
+        inputs,
+        text("{}"),
+        ...history,
+        ...parts
+      ])
+    )
   )
 
 const names = ["1", "2"].map((each) => hash("sha256", each, "buffer"))

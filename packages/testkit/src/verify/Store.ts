@@ -5,17 +5,17 @@ import * as Calls from "../check/Calls.ts"
 
 type Service = Storage["Service"]
 
-export const project = ProjectId.make("default")
+const project = ProjectId.make("default")
 const other = ProjectId.make("other")
 
 /** From which the events of one person were erased, and after that more recorded. */
-export const swept = SessionId.make("swept")
+const swept = SessionId.make("swept")
 /** In which nothing was ever erased. */
-export const whole = SessionId.make("whole")
+const whole = SessionId.make("whole")
 /** With events that were deleted, but whose payloads are not swept yet. */
-export const pending = SessionId.make("pending")
+const pending = SessionId.make("pending")
 
-export const record = (storage: Service, calls: ReadonlyArray<Calls.Call>, of = project) =>
+const record = (storage: Service, calls: ReadonlyArray<Calls.Call>, of = project) =>
   Effect.gen(function* () {
     yield* Calls.putFingerprint(storage, of)
     const recorder = yield* Recorder
