@@ -18,7 +18,7 @@ export const flipBits = (
     value: undefined
   }))
 
-export const flipped = (bytes: Uint8Array): Buffer => {
+const flipped = (bytes: Uint8Array): Buffer => {
   const other = Buffer.from(bytes)
   other[other.length >>> 1]! ^= 1
   return other
