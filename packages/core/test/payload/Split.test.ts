@@ -50,8 +50,9 @@ describe("Split", () => {
     const session = new RecordedSession()
     const index = new SessionIndex()
     const bulk = `{"bulk":[${"0,".repeat(1_500_000)}0]}`
-    const message = (n: number) => `{"role":"user","content":"short message ${n}"}`
-    const count = 40
+    const message = (n: number) => `{"role":"user","content":"short message ${n} ${noise(n, 150)}"}`
+    // More than a read unpacks.
+    const count = 16
     for (let n = 0; n < count; n++) session.record({ inputs: `{"messages":[${message(n)}]}`, output: bulk }, index)
     const contentOf = (number: number) => PackHead.contentBytesOf(session.packs[number - 1]!.bytes)
     const neededBy = (number: number) =>

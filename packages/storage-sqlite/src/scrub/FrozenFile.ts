@@ -62,7 +62,9 @@ export class FrozenFile {
     const [{ busy, checkpointed, log }] = other.prepare("PRAGMA wal_checkpoint(PASSIVE)").all() as unknown as [
       Checkpoint
     ]
+    // While another connection copies frames, the size of the log is not known.
+    if (busy !== 0) return undefined
     if (log < 0) throw new Error("The file has no write-ahead log")
-    return busy === 0 && log === checkpointed ? this.#frames.read(log) : undefined
+    return log === checkpointed ? this.#frames.read(log) : undefined
   }
 }
