@@ -2,16 +2,8 @@ import { hash } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import * as Join from "../../src/payload/Join.ts"
 import * as PackContent from "../../src/payload/format/PackContent.ts"
-import { TemplateWriter } from "../../src/payload/format/Template.ts"
-
-const template = (make: (writer: TemplateWriter) => void): Buffer => {
-  const writer = new TemplateWriter()
-  make(writer)
-  writer.end()
-  return Buffer.from(writer.out.view())
-}
-
-const text = (literal: string) => template((writer) => writer.literal(Buffer.from(literal)))
+import type { TemplateWriter } from "../../src/payload/format/Template.ts"
+import { template, text } from "./Templates.ts"
 
 /** The contents of a pack with these inputs and a fixed output. */
 const contents = (

@@ -1,17 +1,8 @@
 import { hash } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import * as PackContent from "../../src/payload/format/PackContent.ts"
-import { TemplateWriter } from "../../src/payload/format/Template.ts"
 import { Reach } from "../../src/payload/Reach.ts"
-
-const template = (make: (writer: TemplateWriter) => void): Buffer => {
-  const writer = new TemplateWriter()
-  make(writer)
-  writer.end()
-  return Buffer.from(writer.out.view())
-}
-
-const text = (literal: string) => template((writer) => writer.literal(Buffer.from(literal)))
+import { template, text } from "./Templates.ts"
 
 /** Small buffers share their memory with others, unlike those of a decompressor. */
 const outsidePool = (bytes: Buffer): Buffer => {

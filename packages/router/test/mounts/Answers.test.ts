@@ -12,6 +12,11 @@ import { AnswerTimeoutMs, createTachograph, Front, Node, Routes } from "../../sr
 import * as Web from "../../src/mounts/Web.ts"
 import { apiKey, event, fingerprint } from "../Samples.ts"
 
+/** A person as the server returns it. */
+interface Person {
+  readonly properties: { readonly text: string }
+}
+
 /** More than the system buffers of a connection whose client does not read. */
 const textBytes = 16_000_000
 
@@ -49,10 +54,12 @@ const open = async ({ answerBudgetBytes = textBytes + 1_000, answerTimeoutMs = l
     const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
     return (await handle(new Request(`http://localhost/api/v1${path}`, init)))!
   }
-  const { fingerprint_id } = (await (await call("PUT", "/fingerprints", fingerprint)).json()) as any
+  const { fingerprint_id } = (await (await call("PUT", "/fingerprints", fingerprint)).json()) as {
+    readonly fingerprint_id: string
+  }
   const properties = { api: "aisdk", inputs: { text: "x".repeat(textBytes) }, output: {} }
   const recorded = await call("POST", "/events", event(fingerprint_id, { properties }))
-  const { event_id } = (await recorded.json()) as any
+  const { event_id } = (await recorded.json()) as { readonly event_id: string }
   return { runtime, admission, call, fingerprintId: fingerprint_id as string, path: `/events/${event_id}` }
 }
 
@@ -397,9 +404,9 @@ describe("An answer that is no event", () => {
     const answer = await fetch(`http://127.0.0.1:${await listen(await nodeHandler(opened))}/api/v1/people/p`, {
       headers
     })
-    expect(((await answer.json()) as any).properties.text).toBe(text)
+    expect(((await answer.json()) as Person).properties.text).toBe(text)
     const streamed = await opened.call("GET", "/people/p")
-    expect(((await streamed.json()) as any).properties.text).toBe(text)
+    expect(((await streamed.json()) as Person).properties.text).toBe(text)
   })
 
   it("is not counted where it is the same for every request", async () => {
@@ -409,7 +416,7 @@ describe("An answer that is no event", () => {
     const docs = await fetch(`http://127.0.0.1:${port}/docs`)
     expect([docs.status, (await docs.text()).length > 1_000_000]).toEqual([200, true])
     const api = await fetch(`http://127.0.0.1:${port}/openapi.json`)
-    expect(((await api.json()) as any).openapi).toMatch(/^3\./)
+    expect(((await api.json()) as { readonly openapi: string }).openapi).toMatch(/^3\./)
   })
 
   it("counts no longer when it is returned in process", async () => {

@@ -57,8 +57,10 @@ const quickLevel = 3
 const quickWindowBytes = 8 * 1024
 
 const { maxChainBytes } = PackHead
-/** A damaged pack takes the rest of its chain with it. Chains of 64 cost nothing; of 32, 4 % of the packs of a coding run. */
-/** The numbers of the packs of a chain differ by less than this. */
+/**
+ * The numbers of the packs of a chain differ by less than this. A damaged pack takes the rest of its chain with it: chains of 64
+ * packs take no more bytes than longer ones, of 32 packs 4 % more in a coding run.
+ */
 export const maxChainPacks = 64
 
 /** The largest buffer that a length in a head allocates (bytes), because the head may be damaged. */
