@@ -346,6 +346,8 @@ export interface ListedShared {
   readonly size: number
   /** Whether any session owns it. */
   readonly isOwned: boolean
+  /** As it is stored beside it. */
+  readonly checksum: number
 }
 
 export interface EventQuery {

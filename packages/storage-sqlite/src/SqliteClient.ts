@@ -46,13 +46,18 @@ const whileLocked = (busyTimeout: number) => ({
   times: Math.ceil(busyTimeout / (pauseMs + nativeWaitMs))
 })
 
+/** Effect's classifier takes only the violation of a unique index for one, and not that of a primary key. */
+const violationOfKey = 1555
+const violationOfIndex = 2067
+
 /** SQLite's primary result codes for a database that is unusable at present: https://sqlite.org/rescode.html */
 const unusable = new Set([8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, 13 /* FULL */, 26 /* NOTADB */])
 
 /** The error of a failure of `node:sqlite`, or of a file. */
 export const toSqlError = (cause: unknown, operation: string): SqlError.SqlError => {
   // node:sqlite calls the extended result code `errcode`; Effect's classifier reads `errno`.
-  const { errcode: errno, syscall } = cause as { readonly errcode?: unknown; readonly syscall?: unknown }
+  const { errcode, syscall } = cause as { readonly errcode?: unknown; readonly syscall?: unknown }
+  const errno = errcode === violationOfKey ? violationOfIndex : errcode
   const message = cause instanceof Error ? cause.message : "SQLite failed"
   const isOfFile = cause instanceof DatabaseFile.FileReplaced || syscall !== undefined
   if (isOfFile || (typeof errno === "number" && unusable.has(errno & 0xff))) {

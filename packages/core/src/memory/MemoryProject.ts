@@ -10,6 +10,7 @@ import type { SessionId } from "../domain/Session.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
 import type { ProjectAccount, SessionAccount } from "../domain/StorageAccount.ts"
 import type { StorageUsage } from "../domain/StorageUsage.ts"
+import { checksumOf } from "../payload/format/SharedPiece.ts"
 import { MemorySession } from "./MemorySession.ts"
 import type {
   AppendEvent,
@@ -222,7 +223,7 @@ export class MemoryProject {
       .filter(([name]) => name > afterName)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .filter(([, { bytes }], index) => (bytesLeft -= bytes.length) >= 0 || index === 0)
-      .map(([name, piece]) => ({ ...piece, isOwned: this.#isOwned(name) }))
+      .map(([name, piece]) => ({ ...piece, isOwned: this.#isOwned(name), checksum: checksumOf(piece.bytes) }))
   }
 
   #isOwned(name: string): boolean {

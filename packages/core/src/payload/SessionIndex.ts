@@ -274,7 +274,8 @@ const hashesOf = (
     if (span === undefined || PackContent.isEmpty(span)) continue
     const name = Template.sharedAlone(span.content, span.start, span.end)
     if (name !== undefined) {
-      hashes.push({ key: Join.keyOf(name), piece })
+      // If its text was not read it may be damaged: it is named again when it recurs, and then the storage looks.
+      if (shared.has(Join.keyOf(name))) hashes.push({ key: Join.keyOf(name), piece })
       continue
     }
     try {

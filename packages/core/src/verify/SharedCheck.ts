@@ -33,11 +33,13 @@ export const check = Effect.fnUntraced(function* (
 const checkPiece = Effect.fnUntraced(function* (
   run: Run,
   project: ProjectId,
-  { bytes, isOwned, sha256, size }: ListedShared
+  { bytes, checksum, isOwned, sha256, size }: ListedShared
 ) {
   run.counts.sharedPieces++
   const name = Buffer.from(sha256).toString("hex")
-  const damage = damageOf(sha256, bytes, size)
+  const damage =
+    damageOf(sha256, bytes, size) ??
+    (SharedPiece.checksumOf(bytes) === checksum ? undefined : "Its checksum is of other bytes")
   if (damage !== undefined) {
     yield* run.report({ problem: "shared-piece-damaged", project, reason: `Shared piece ${name}: ${damage}` })
   }

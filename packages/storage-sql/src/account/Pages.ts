@@ -119,15 +119,22 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       WHERE ${isAfter} ORDER BY sha256 LIMIT ${maxRows + 1}`
     const last = sizes[fitting(sizes, maxBytes) - 1]
     if (last === undefined) return []
-    const rows = yield* sql<{ sha256: Uint8Array; size: Integer; piece: Uint8Array; is_owned: Integer }>`
-      SELECT sha256, size, piece, CASE WHEN EXISTS (SELECT 1 FROM shared_piece_owners o
+    const rows = yield* sql<{
+      sha256: Uint8Array
+      size: Integer
+      checksum: Integer
+      piece: Uint8Array
+      is_owned: Integer
+    }>`
+      SELECT sha256, size, checksum, piece, CASE WHEN EXISTS (SELECT 1 FROM shared_piece_owners o
         WHERE o.project_id = s.project_id AND o.sha256 = s.sha256) THEN 1 ELSE 0 END AS is_owned
       FROM shared_pieces s WHERE ${isAfter} AND sha256 <= ${last.sha256} ORDER BY sha256`
-    return rows.map(({ is_owned, piece, sha256, size }) => ({
+    return rows.map(({ checksum, is_owned, piece, sha256, size }) => ({
       sha256,
       bytes: piece,
       size: Number(size),
-      isOwned: Number(is_owned) === 1
+      isOwned: Number(is_owned) === 1,
+      checksum: Number(checksum)
     }))
   })
 

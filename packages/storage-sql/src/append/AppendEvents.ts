@@ -1,7 +1,7 @@
 /** Appends events, in one transaction. */
 import { type AppendEvent, KeyConflict, type ProjectId, SessionConflict, type TakenKey } from "@tachograph/core"
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
@@ -9,11 +9,19 @@ import * as NumberedNames from "../names/NumberedNames.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
 import * as Usage from "../usage/Usage.ts"
+import { isCorruption } from "../sql/SqlErrors.ts"
 import * as AppendInOneStatement from "./AppendInOneStatement.ts"
+import * as CounterRepair from "./CounterRepair.ts"
 import * as EventRows from "./EventRows.ts"
 import * as IdempotencyKeys from "./IdempotencyKeys.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 import * as SharedPieces from "./SharedPieces.ts"
+
+/** In the order of the projects' numbers: all transactions lock in this order. */
+type ByProject = ReadonlyArray<readonly [project_id: number, events: ReadonlyArray<AppendEvent>]>
+
+const sessionsOf = (events: ReadonlyArray<AppendEvent>): ReadonlyArray<string> =>
+  Array.from(new Set(events.map(({ summary }) => summary.session)))
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const pieces = SharedPieces.make(sql)
@@ -22,12 +30,17 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const counters = SessionCounters.make(sql)
   const agentVersions = AgentVersionNumbers.make(sql)
   const appendInOneStatement = AppendInOneStatement.make(sql, agentVersions)
+  const { repair } = CounterRepair.make(sql)
 
   const packColumns = BulkValues.make(sql, BulkValues.named(EventRows.packTypes))
   const eventColumns = BulkValues.make(sql, EventColumns.toInsert(sql))
 
   /** Appends events of one project, in a transaction. Returns the sessions that conflict, or the number of each event's session. */
-  const appendIn = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
+  const appendIn = Effect.fnUntraced(function* (
+    project_id: number,
+    events: ReadonlyArray<AppendEvent>,
+    existing: SharedPieces.Existing
+  ) {
     const summaries = events.map(({ summary }) => summary)
     const people = new Map(
       summaries.flatMap(({ person, receivedAt }) =>
@@ -61,7 +74,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       session_number: sessionNumbers.get(summary.session)!,
       shared: pack.shared
     }))
-    yield* ownPieces(project_id, owners, rows.tally)
+    yield* ownPieces(project_id, owners, existing, rows.tally)
     yield* DataModifyingWith.asOneStatement(sql, [
       ...BulkValues.chunks(rows.packs).map(
         (chunk) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(chunk)}`
@@ -78,10 +91,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const ownPieces = Effect.fnUntraced(function* (
     project_id: number,
     owners: Parameters<typeof pieces.own>[1],
+    existing: SharedPieces.Existing,
     tally: Usage.Tally
   ) {
     if (owners.every(({ shared }) => shared.length === 0)) return
-    for (const piece of yield* pieces.own(project_id, owners)) {
+    for (const piece of yield* pieces.own(project_id, owners, existing)) {
       tally.add(Usage.ofProject, Usage.ofProject, {
         entries: 1,
         new_bytes: piece.size,
@@ -90,10 +104,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }
   })
 
-  /** Events of several projects, in the order of the projects' numbers: all transactions lock in this order. */
-  const appendInSteps = Effect.fnUntraced(function* (
-    byProject: ReadonlyArray<readonly [project_id: number, events: ReadonlyArray<AppendEvent>]>
-  ) {
+  const appendInSteps = Effect.fnUntraced(function* (byProject: ByProject, existing: SharedPieces.Existing) {
     const taken: Array<TakenKey> = []
     for (const [project_id, events] of byProject) taken.push(...(yield* keys.take(project_id, events)))
     if (taken.length > 0) return yield* new KeyConflict({ taken })
@@ -101,13 +112,36 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const sessions = new Map<AppendEvent, number>()
     const conflicts: Array<{ readonly project: ProjectId; readonly session: string }> = []
     for (const [project_id, events] of byProject) {
-      const appended = yield* appendIn(project_id, events)
+      const appended = yield* appendIn(project_id, events, existing)
       for (const session of appended.conflicts) conflicts.push({ project: events[0]!.project, session })
       for (const [index, number] of appended.sessions.entries()) sessions.set(events[index]!, number)
     }
     // Fails, to roll back the events of the other projects.
     return conflicts.length > 0 ? yield* new SessionConflict({ sessions: conflicts }) : sessions
   })
+
+  /** What to do about the error of a transaction that damaged rows stood in the way of. */
+  const afterDamage = Effect.fnUntraced(function* (byProject: ByProject, error: SqlError.SqlError) {
+    // The database cannot read a shared piece.
+    if (isCorruption(error)) return yield* sql.withTransaction(appendInSteps(byProject, "replace"))
+    if (error.reason._tag !== "UniqueViolation") return yield* error
+    const repairs = Effect.forEach(byProject, ([project_id, events]) => repair(project_id, sessionsOf(events)))
+    const raised = yield* sql.withTransaction(repairs)
+    if (raised.every((counters) => counters === 0)) return yield* error
+    return yield* new SessionConflict({
+      sessions: byProject.flatMap(([, events]) =>
+        sessionsOf(events).map((session) => ({ project: events[0]!.project, session }))
+      )
+    })
+  })
+
+  const tryOneStatement: typeof appendInOneStatement = (project_id, events) =>
+    Effect.catchIf(
+      appendInOneStatement(project_id, events),
+      // Damage: the steps find it, too.
+      ({ reason }) => reason._tag === "UniqueViolation",
+      () => Effect.succeed(false)
+    )
 
   const appendEvents = Effect.fn("SqlStorage.appendEvents")(function* (events: ReadonlyArray<AppendEvent>) {
     const grouped = new Map<number, Array<AppendEvent>>()
@@ -119,14 +153,16 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }
     const byProject = Array.from(grouped).sort(([a], [b]) => a - b)
     const [first] = byProject
-    if (byProject.length === 1 && (yield* appendInOneStatement(...first!))) {
+    if (byProject.length === 1 && (yield* tryOneStatement(...first!))) {
       return events.map(({ pack }) => pack.session!.number)
     }
     for (const [project_id, group] of byProject) {
       const shared = group.flatMap(({ pack }) => pack.shared)
       if (shared.length > 0) yield* pieces.prepare(project_id, shared)
     }
-    const sessions = yield* sql.withTransaction(appendInSteps(byProject))
+    const sessions = yield* sql
+      .withTransaction(appendInSteps(byProject, "compare"))
+      .pipe(Effect.catchTag("SqlError", (error) => afterDamage(byProject, error)))
     return events.map((event) => sessions.get(event)!)
   })
 

@@ -1,8 +1,8 @@
 /** Pieces that are stored once per project, and the sessions that own them. */
-import { compressPieces, type SharedPiece } from "@tachograph/core"
+import { compressPieces, type SharedPiece, sharedPieceChecksum } from "@tachograph/core"
 import { Effect } from "effect"
 import { Hex } from "effect/encoding"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
@@ -17,6 +17,7 @@ const pieceTypes = {
   project_id: "integer",
   sha256: "bytea",
   size: "integer",
+  checksum: "integer",
   piece: "bytea"
 } as const satisfies BulkValues.Types
 
@@ -25,6 +26,18 @@ const ownerTypes = {
   session_number: "integer",
   sha256: "bytea"
 } as const satisfies BulkValues.Types
+
+/**
+ * What to do about pieces that exist: compare them with their checksums, and store those again that are damaged, so that no
+ * acknowledged event refers to them; or store all of them again, because the database cannot read one.
+ */
+export type Existing = "compare" | "replace"
+
+interface Locked {
+  readonly sha256: Uint8Array
+  readonly checksum: Integer
+  readonly piece: Uint8Array | null
+}
 
 interface Deleted {
   readonly pieces: number
@@ -37,6 +50,10 @@ interface Deleted {
 export const make = (sql: SqlClient.SqlClient) => {
   const pieceColumns = BulkValues.make(sql, BulkValues.named(pieceTypes))
   const ownerColumns = BulkValues.make(sql, BulkValues.named(ownerTypes))
+  const columnsFor: Readonly<Record<Existing, Statement.Fragment>> = {
+    compare: sql.literal("sha256, checksum, piece"),
+    replace: sql.literal("sha256, 0 AS checksum, NULL AS piece")
+  }
   const isNamed = (names: ReadonlyArray<Uint8Array>) => BulkValues.isAmong(sql, "sha256", "bytea", names)
 
   /**
@@ -45,7 +62,8 @@ export const make = (sql: SqlClient.SqlClient) => {
    */
   const own = Effect.fnUntraced(function* (
     project_id: number,
-    owners: ReadonlyArray<{ readonly session_number: number; readonly shared: ReadonlyArray<SharedPiece> }>
+    owners: ReadonlyArray<{ readonly session_number: number; readonly shared: ReadonlyArray<SharedPiece> }>,
+    existing: Existing
   ) {
     const pieces = new Map(
       owners.flatMap(({ shared }) => shared.map((each) => [Hex.encode(each.sha256), each] as const))
@@ -56,10 +74,15 @@ export const make = (sql: SqlClient.SqlClient) => {
       const missing = new Set(names)
       while (missing.size > 0) {
         const wanted = Array.from(missing, (name) => pieces.get(name)!)
-        const locked = yield* sql<{ sha256: Uint8Array }>`SELECT sha256 FROM shared_pieces
+        const locked = yield* sql<Locked>`SELECT ${columnsFor[existing]} FROM shared_pieces
           WHERE project_id = ${project_id} AND ${isNamed(wanted.map(({ sha256 }) => sha256))}
           ORDER BY sha256 ${Locks.keyShare(sql)}`
-        for (const { sha256 } of locked) missing.delete(Hex.encode(sha256))
+        for (const row of locked) {
+          const name = Hex.encode(row.sha256)
+          missing.delete(name)
+          if (row.piece === null || sharedPieceChecksum(row.piece) !== Number(row.checksum))
+            yield* replace(project_id, pieces.get(name)!)
+        }
         // Those that another transaction has inserted meanwhile stay missing: the next round locks them.
         for (const name of yield* insert(
           project_id,
@@ -100,13 +123,24 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* compressPieces(pieces)
     const inserted: Array<string> = []
     for (const chunk of chunksOf(pieces)) {
-      const rows = chunk.map(({ bytes, sha256, size }) => ({ project_id, sha256, size, piece: bytes() }))
+      const rows = chunk.map(({ bytes, sha256, size }) => ({
+        project_id,
+        sha256,
+        size,
+        checksum: sharedPieceChecksum(bytes()),
+        piece: bytes()
+      }))
       const added = yield* sql<{ sha256: Uint8Array }>`INSERT INTO shared_pieces ${pieceColumns.names}
         ${pieceColumns.of(rows)} ON CONFLICT (project_id, sha256) DO NOTHING RETURNING sha256`
       for (const { sha256 } of added) inserted.push(Hex.encode(sha256))
     }
     return inserted
   })
+
+  /** Stores an existing piece again. The counters have counted it as it was first stored, and so as it is now. */
+  const replace = (project_id: number, { bytes, sha256, size }: SharedPiece) =>
+    sql`UPDATE shared_pieces SET size = ${size}, checksum = ${sharedPieceChecksum(bytes())}, piece = ${bytes()}
+      WHERE project_id = ${project_id} AND sha256 = ${sha256}`
 
   /** Reduces what a session owns to the pieces of these names, in a transaction. Deletes pieces that have no owner left. */
   const disown = Effect.fnUntraced(function* (

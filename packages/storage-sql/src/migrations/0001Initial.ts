@@ -180,6 +180,7 @@ export default Effect.gen(function* () {
     project_id INTEGER NOT NULL,
     sha256 ${bytes} NOT NULL,
     size INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     piece ${bytes} NOT NULL,
     PRIMARY KEY (project_id, sha256)
   ) ${inline}`

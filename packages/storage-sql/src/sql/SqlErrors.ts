@@ -24,7 +24,7 @@ const isTransient = ({ reason }: SqlError.SqlError): boolean =>
   (Predicate.hasProperty(reason.cause, "code") && transientState.test(String(reason.cause.code)))
 
 /** SQLite's SQLITE_CORRUPT, and Postgres' data_corrupted and index_corrupted. */
-const isCorruption = ({ reason }: SqlError.SqlError): boolean => {
+export const isCorruption = ({ reason }: SqlError.SqlError): boolean => {
   const { code, errcode } = (reason.cause ?? {}) as { readonly code?: unknown; readonly errcode?: unknown }
   return (typeof errcode === "number" && (errcode & 0xff) === 11) || code === "XX001" || code === "XX002"
 }

@@ -1,5 +1,5 @@
 /** Pages of everything that is stored, and counters beside what they count. */
-import { AgentName, ProjectId, SessionId, type Storage } from "@tachograph/core"
+import { AgentName, ProjectId, SessionId, sharedPieceChecksum, type Storage } from "@tachograph/core"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import { append, appendEvent, eventId, maxPack, project, sharedPiece } from "../Samples.ts"
@@ -148,7 +148,15 @@ export const define = (test: Test) => {
       const all = yield* list(undefined)
       expect(
         all.map(({ bytes, sha256, ...rest }) => ({ sha256: Buffer.from(sha256), bytes: Buffer.from(bytes), ...rest }))
-      ).toEqual(sorted.map(({ bytes, sha256, size }) => ({ sha256, bytes: bytes(), size, isOwned: true })))
+      ).toEqual(
+        sorted.map(({ bytes, sha256, size }) => ({
+          sha256,
+          bytes: bytes(),
+          size,
+          isOwned: true,
+          checksum: sharedPieceChecksum(bytes())
+        }))
+      )
       const [first, second, third] = sorted.map(({ bytes }) => bytes().length)
       const count = (after: number, maxBytes?: number) =>
         Effect.map(list(after === 0 ? undefined : sorted[after - 1]!.sha256, maxBytes), ({ length }) => length)

@@ -41,7 +41,7 @@ const columns: ReadonlyArray<Column> = [
   ...columnsOf("packs", false, { bytes: ["pack"] }),
   ...columnsOf("sessions", true, { integer: ["project_id", "session_number", "erased_pieces"], text: ["session_id"] }),
   ...columnsOf("sessions", false, { integer: ["packs", "history", "parts", "generation"] }),
-  ...columnsOf("shared_pieces", true, { integer: ["project_id", "size"], bytes: ["sha256"] }),
+  ...columnsOf("shared_pieces", true, { integer: ["project_id", "size", "checksum"], bytes: ["sha256"] }),
   ...columnsOf("shared_pieces", false, { bytes: ["piece"] }),
   ...columnsOf("shared_piece_owners", true, { integer: ["project_id", "session_number"], bytes: ["sha256"] }),
   ...columnsOf("storage_usage", true, {

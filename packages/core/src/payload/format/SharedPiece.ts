@@ -3,7 +3,7 @@
  * byte for the compression, followed by the compressed text. 1: raw deflate with the preset `dictionary`. 2: a zstd frame.
  */
 import { hash } from "node:crypto"
-import { deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import { crc32, deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { toBuffer } from "./Bytes.ts"
 import { Damage } from "./Damage.ts"
 import { dictionary } from "./Dictionary.ts"
@@ -57,6 +57,9 @@ export const textOf = (stored: Uint8Array, maxBytes = maxTextBytes): Buffer => {
     `Unknown shared piece format ${bytes[0]}: expected ${deflated} or ${zstd}. It may have been written by a newer version`
   )
 }
+
+/** CRC-32 of a piece as stored, signed. Tells without decompressing it whether it is damaged. */
+export const checksumOf = (stored: Uint8Array): number => crc32(stored) | 0
 
 /** Whether a text is the one that the piece is named after. */
 export const isNamed = (sha256: Uint8Array, text: Buffer): boolean => hash("sha256", text, "buffer").equals(sha256)

@@ -1,0 +1,76 @@
+/**
+ * Raises counters that are below the numbers in use, which only damage can cause: a changed bit in a counter, or in the number
+ * of a row. Without it, every later row would get a number that is taken.
+ */
+import { Effect } from "effect"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as BulkValues from "../dialect/BulkValues.ts"
+
+/** A row whose damaged number is further away does not count: it is in nobody's way, and counters must not overflow. */
+const maxRaise = 2 ** 20
+
+interface Counter {
+  /** The row that has the counter. */
+  readonly parent: string
+  readonly counter: string
+  readonly child: string
+  readonly number: string
+  /** The columns that both tables share. */
+  readonly shared: ReadonlyArray<string>
+}
+
+const names: ReadonlyArray<Counter> = [
+  { parent: "projects", counter: "agents", child: "agents", number: "agent_number", shared: ["project_id"] },
+  { parent: "projects", counter: "people", child: "people", number: "person_number", shared: ["project_id"] },
+  { parent: "projects", counter: "sessions", child: "sessions", number: "session_number", shared: ["project_id"] },
+  {
+    parent: "agents",
+    counter: "versions",
+    child: "agent_versions",
+    number: "agent_version_number",
+    shared: ["project_id", "agent_number"]
+  }
+]
+
+const packs: Counter = {
+  parent: "sessions",
+  counter: "packs",
+  child: "packs",
+  number: "pack_number",
+  shared: ["project_id", "session_number"]
+}
+
+export const make = (sql: SqlClient.SqlClient) => {
+  const raise = (
+    { child, counter, number, parent, shared }: Counter,
+    project_id: number,
+    also: { readonly set?: Statement.Fragment; readonly where?: Statement.Fragment } = {}
+  ) => {
+    const kept = sql`${sql(parent)}.${sql(counter)}`
+    const highest = sql`(SELECT max(child.${sql(number)}) FROM ${sql(child)} AS child
+      WHERE ${sql.and(shared.map((column) => sql`child.${sql(column)} = ${sql(parent)}.${sql(column)}`))}
+        AND child.${sql(number)} > ${kept} AND child.${sql(number)} < ${kept} + ${sql.literal(String(maxRaise))})`
+    const nothing = sql.literal("")
+    return sql`UPDATE ${sql(parent)} SET ${sql(counter)} = ${highest}${also.set ?? nothing}
+      WHERE project_id = ${project_id} AND ${highest} IS NOT NULL${also.where ?? nothing} RETURNING 1 AS raised`
+  }
+
+  /** In a transaction. Returns how many counters of the project and of these sessions were raised. */
+  const repair = Effect.fn("SqlStorage.repairCounters")(function* (
+    project_id: number,
+    sessions: ReadonlyArray<string>
+  ): Effect.fn.Return<number, SqlError.SqlError> {
+    let raised = 0
+    for (const counter of names) raised += (yield* raise(counter, project_id)).length
+    // With another generation, no process builds on what it knew of the session.
+    const ofSessions = yield* raise(packs, project_id, {
+      set: sql`, generation = generation + 1`,
+      where: sql` AND ${BulkValues.isAmong(sql, "session_id", "varchar", sessions)}`
+    })
+    raised += ofSessions.length
+    if (raised > 0) yield* Effect.logWarning(`${raised} counters were below numbers in use, and were raised`)
+    return raised
+  })
+
+  return { repair }
+}

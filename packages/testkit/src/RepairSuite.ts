@@ -1,0 +1,143 @@
+/**
+ * What recording repairs in a SQL storage whose rows were changed behind its back: `RepairSuite.run("my storage", () => layer)`
+ * in a vitest file; the layer opens an empty storage, and a client of its database.
+ */
+import { CurrentProject, type EventId, Recorder, Storage } from "@tachograph/core"
+import { Effect, type Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { describe, expect, it } from "vitest"
+import * as Calls from "./check/Calls.ts"
+
+type Services = Storage | SqlClient.SqlClient
+type Recorded = ReadonlyArray<{ readonly id: EventId; readonly call: Calls.Call }>
+
+/** With a recorder of its own, as in a process that was started after the damage. */
+const within = <A, E>(body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>) =>
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    yield* Calls.putFingerprint(storage, yield* CurrentProject)
+    return yield* Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
+  })
+
+const recordWith = (recorder: Recorder["Service"], calls: ReadonlyArray<Calls.Call>) =>
+  Effect.forEach(calls, (call) => Effect.map(Calls.record(recorder, call), (id) => ({ id, call })))
+
+const record = (calls: ReadonlyArray<Calls.Call>) => within((recorder) => recordWith(recorder, calls))
+
+/** How many of the events are refused as damaged. Fails if one is returned with other bytes, or not found. */
+const damagedAmong = (recorded: Recorded) =>
+  within((recorder) =>
+    Effect.forEach(recorded, ({ call, id }) =>
+      Effect.matchEffect(Calls.isAsSent(recorder, id, call), {
+        onFailure: ({ _tag }) => Effect.sync(() => (expect(_tag).toBe("event-damaged"), 1)),
+        onSuccess: (isAsSent) => Effect.sync(() => (expect(isAsSent).toBe(true), 0))
+      })
+    )
+  ).pipe(Effect.map((counts) => counts.reduce<number>((sum, each) => sum + each, 0)))
+
+const people = ["alice", "bob"]
+const callsOf = (session: string, count: number) => Calls.take(Calls.calls(session, people, 1), count)
+
+const updatePieces = Effect.fnUntraced(function* (change: (piece: Buffer) => Buffer) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ sha256: Uint8Array; piece: Uint8Array }>`SELECT sha256, piece FROM shared_pieces`
+  for (const { piece, sha256 } of rows) {
+    yield* sql`UPDATE shared_pieces SET piece = ${change(Buffer.from(piece))} WHERE sha256 = ${sha256}`
+  }
+  return rows.length
+})
+
+const flipped = (bytes: Buffer): Buffer => {
+  bytes[bytes.length >>> 1]! ^= 4
+  return bytes
+}
+
+/** Statements that lower each counter of names, so that the next number is taken. */
+const lowered = [
+  "UPDATE projects SET agents = agents - 1",
+  "UPDATE projects SET people = people - 2",
+  "UPDATE projects SET sessions = sessions - 2",
+  "UPDATE agents SET versions = 0"
+]
+
+export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) => {
+  const test = (title: string, body: Effect.Effect<void, unknown, Services>) =>
+    it(title, () => Effect.runPromise(Effect.provide(body, layer())))
+
+  describe(`RepairSuite: ${name}`, () => {
+    for (const [damage, change] of [
+      ["with another bit", flipped],
+      ["cut off", (bytes: Buffer) => bytes.subarray(0, bytes.length - 3)],
+      ["empty", () => Buffer.alloc(0)]
+    ] as const) {
+      test(
+        `stores shared pieces again that are ${damage}, when their texts recur in the same session or in others`,
+        Effect.gen(function* () {
+          const recorded = yield* record(callsOf("first", 30))
+          expect(yield* updatePieces(change)).toBeGreaterThan(3)
+          const damaged = yield* damagedAmong(recorded)
+          expect(damaged).toBeGreaterThan(3)
+          for (const session of ["first", "second"]) {
+            expect(yield* damagedAmong(yield* record(callsOf(session, 30)))).toBe(0)
+          }
+          // Their texts are the same, so the earlier events can be read again, too.
+          expect(yield* damagedAmong(recorded)).toBe(0)
+        })
+      )
+    }
+
+    test(
+      "stores shared pieces again whose rows are gone",
+      Effect.gen(function* () {
+        const recorded = yield* record(callsOf("first", 30))
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`DELETE FROM shared_pieces`
+        expect(yield* damagedAmong(recorded)).toBeGreaterThan(3)
+        expect(yield* damagedAmong(yield* record(callsOf("first", 30)))).toBe(0)
+        expect(yield* damagedAmong(recorded)).toBe(0)
+      })
+    )
+
+    test(
+      "records on in a session one of whose packs has the next number",
+      Effect.gen(function* () {
+        const recorded = yield* record(callsOf("s", 30))
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE packs SET pack_number = 31 WHERE pack_number = 25`
+        const later = yield* record(callsOf("s", 10))
+        expect(yield* damagedAmong(later)).toBe(0)
+        const damaged = yield* damagedAmong(recorded)
+        expect(damaged).toBeGreaterThan(0)
+        expect(damaged).toBeLessThan(30)
+      })
+    )
+
+    test(
+      "records on in a session whose counter of packs is too low, and keeps every event",
+      Effect.gen(function* () {
+        const calls = callsOf("s", 40)
+        const recorded = yield* record(calls.slice(0, 30))
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE sessions SET packs = 8`
+        const later = yield* record(calls.slice(30))
+        expect(yield* damagedAmong([...recorded, ...later])).toBe(0)
+      })
+    )
+
+    test(
+      "records new names where a counter of names is too low",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const recorded = [...(yield* record([...callsOf("a", 5), ...callsOf("b", 5), ...callsOf("c", 5)]))]
+        for (const [index, statement] of lowered.entries()) {
+          yield* sql.unsafe(statement)
+          const person = `person ${"x".repeat(index)}`
+          const calls = Calls.take(Calls.calls(`new ${index}`, [person], index), 3)
+          const added = yield* record([...calls, ...callsOf("a", 2)])
+          recorded.push(...added)
+        }
+        expect(yield* damagedAmong(recorded)).toBe(0)
+      })
+    )
+  })
+}
