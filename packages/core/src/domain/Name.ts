@@ -8,21 +8,24 @@ import * as Violation from "./Violation.ts"
 /** In code points. Short enough for an index key in any database, long enough for a URL or a file path. */
 export const maxNameLength = 255
 
+/** In UTF-16 units, of which a code point has at most two: a longer name is refused without looking at it. */
+const maxNameUnits = 2 * maxNameLength
+
+const tooLong: Violation.Violation = {
+  type: "string_too_long",
+  msg: `String should have at most ${maxNameLength} characters`,
+  ctx: { max_length: maxNameLength }
+}
+
 const violationOf = (minimum: number) => (name: string) => {
   if (name.length < minimum) {
     return { type: "string_too_short", msg: "String should have at least 1 character", ctx: { min_length: 1 } }
   }
+  if (name.length > maxNameUnits) return tooLong
   if (!name.isWellFormed()) return Violation.valueError("names cannot hold lone surrogates")
   if (name.includes("\u0000")) return Violation.valueError("names cannot hold the character U+0000")
   // Code points are counted only if there are more UTF-16 units than allowed code points.
-  if (name.length > maxNameLength && Array.from(name).length > maxNameLength) {
-    return {
-      type: "string_too_long",
-      msg: `String should have at most ${maxNameLength} characters`,
-      ctx: { max_length: maxNameLength }
-    }
-  }
-  return undefined
+  return name.length > maxNameLength && Array.from(name).length > maxNameLength ? tooLong : undefined
 }
 
 /** The rule as a check, for other texts that are as long. */

@@ -29,12 +29,10 @@ const groupStarts = [0, 9, 14, 19, 24]
 
 const encoder = new TextEncoder()
 
-const utf8Length = (character: string): number => {
-  const code = character.codePointAt(0)!
-  if (code < 0x80) return 1
-  if (code < 0x800) return 2
-  return code < 0x1_0000 ? 3 : 4
-}
+const hyphen = 0x2d
+
+const isHexDigit = (code: number): boolean =>
+  (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66)
 
 /** The error message for a text that `normalise` rejected. Positions and lengths count bytes of UTF-8. */
 const describeError = (text: string): string => {
@@ -44,15 +42,16 @@ const describeError = (text: string): string => {
   /** Positions of the first four hyphens. */
   const hyphens: Array<number> = []
   let groups = 1
-  let index = 0
-  for (const character of inner) {
-    if (character === "-") {
+  // One code at a time, because the text may be as long as a body. All codes before an invalid one are ASCII.
+  for (let index = 0; index < inner.length; index++) {
+    const code = inner.charCodeAt(index)
+    if (code === hyphen) {
       if (hyphens.length < 4) hyphens.push(index)
       groups++
-    } else if (!/[0-9a-f]/i.test(character)) {
+    } else if (!isHexDigit(code)) {
+      const character = String.fromCodePoint(inner.codePointAt(index)!)
       return `invalid character: found \`${character}\` at ${index + offset + 1}`
     }
-    index += utf8Length(character)
   }
   // All characters are ASCII, so the length in UTF-16 units is the length in bytes.
   const length = text.length

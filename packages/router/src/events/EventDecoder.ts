@@ -10,7 +10,8 @@ import * as ValidationDetail from "../validation/ValidationDetail.ts"
 type DecodedEvent = Omit<NewEvent, "idempotency" | "arrivedAtMs" | "isAdmitted">
 
 const decodeValue = Schema.decodeUnknownOption(Events.CreateEvent)
-const decodeBody = JsonBody.decoder(Events.CreateEvent)
+/** A payload may be nested to any depth. */
+const decodeBody = JsonBody.decoder(Events.CreateEvent, Number.POSITIVE_INFINITY)
 const decodeKey = ValidationDetail.decodeNamed(IdempotencyKey, "header", Events.idempotencyKeyHeader)
 
 /** Fields are listed one by one, so that the compiler reports a missing one. */

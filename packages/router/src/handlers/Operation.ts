@@ -108,7 +108,7 @@ const parameterDecoder = (schema: Schema.Top | undefined, location: ValidationDe
     Effect.match(decode(values), {
       onSuccess: (value) => value,
       onFailure: ({ issue }) => {
-        const input: ErrorInput.Echo = ([name]) => ErrorInput.ofString(values[String(name)])
+        const input: ErrorInput.Echo = (paths) => paths.map(([name]) => ErrorInput.ofString(values[String(name)]))
         detail.push(...ValidationDetail.details(issue, location, input))
         return undefined
       }

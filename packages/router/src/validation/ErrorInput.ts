@@ -1,14 +1,14 @@
 /** The `input` of a validation error: the rejected value as it was sent, with all digits of its numbers. */
 import { Scan } from "@tachograph/core"
 
-/** The value at a path below the decoded location, short enough for an answer. */
-export type Echo = (path: ReadonlyArray<PropertyKey>) => unknown
+/** The values at paths below the decoded location, in their order, each short enough for an answer. */
+export type Echo = (paths: ReadonlyArray<Scan.Path>) => ReadonlyArray<unknown>
 
 /** Maximum length of JSON without white space (bytes). A longer value is replaced by a text with its size. */
 const maxEchoBytes = 1024
 
-/** Longer texts (UTF-16 units) are not compacted: nearly all of them would have to be white space to fit. */
-const maxCompactedLength = 64 * maxEchoBytes
+/** Longer texts (bytes) are not compacted, nor copied: nearly all of them would have to be white space to fit. */
+const maxCompactedBytes = 64 * maxEchoBytes
 
 /** White space between tokens. Strings are matched too, so that white space in them is kept. */
 const stringOrSpace = /("(?:[^"\\]|\\.)*")|\s+/g
@@ -25,40 +25,38 @@ const { parse, rawJSON } = JSON as unknown as {
 const keepDigits = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
   typeof value === "number" && source !== undefined ? rawJSON(source) : value
 
+const sizeOf = (bytes: number): string => `<${bytes} bytes of JSON>`
+
 const echoOf = (text: string): unknown => {
-  const compact = text.length > maxCompactedLength ? text : text.replace(stringOrSpace, "$1")
+  const compact = text.replace(stringOrSpace, "$1")
   const size = Buffer.byteLength(compact)
-  return size > maxEchoBytes ? `<${size} bytes of JSON>` : parse(compact, keepDigits)
+  return size > maxEchoBytes ? sizeOf(size) : parse(compact, keepDigits)
 }
 
-/** For the text of a body that is valid JSON. Each object in it is scanned at most once, for any number of errors. */
-export const inJson = (text: string): Echo => {
-  let bytes: Buffer | undefined
-  const inBytes = () => (bytes ??= Buffer.from(text))
-  const spans = new Map<string, Scan.Span | undefined>()
-  const children = new Map<string, ReadonlyMap<string, Scan.Span>>()
-  const echoes = new Map<string, unknown>()
+/** The value at a span of a valid JSON text; null if there is none. */
+const ofSpan = (text: Buffer, span: Scan.Span | undefined): unknown => {
+  if (span === undefined) return null
+  const { end, start } = span
+  return end - start > maxCompactedBytes ? sizeOf(end - start) : echoOf(text.toString("utf8", start, end))
+}
 
-  const cached = <A>(cache: Map<string, A>, path: ReadonlyArray<PropertyKey>, make: () => A): A => {
-    const key = JSON.stringify(path)
-    if (!cache.has(key)) cache.set(key, make())
-    return cache.get(key)!
+/** For the text of a body that is valid JSON. */
+export const inJson =
+  (text: Buffer): Echo =>
+  (paths) => {
+    const spans = Scan.locateAll(text, paths)
+    // The fields that one object lacks have the same `input`.
+    const echoes = new Map<number, unknown>()
+    return spans.map((span) => {
+      if (span === undefined) return null
+      if (!echoes.has(span.start)) echoes.set(span.start, ofSpan(text, span))
+      return echoes.get(span.start)
+    })
   }
-  const childrenOf = (path: ReadonlyArray<PropertyKey>): ReadonlyMap<string, Scan.Span> =>
-    cached(children, path, () => {
-      const span = spanOf(path)
-      return span === undefined ? new Map() : Scan.children(inBytes(), span.start)
-    })
-  const spanOf = (path: ReadonlyArray<PropertyKey>): Scan.Span | undefined =>
-    cached(spans, path, () =>
-      path.length === 0 ? Scan.locate(inBytes(), []) : childrenOf(path.slice(0, -1)).get(String(path.at(-1)))
-    )
-  return (path) =>
-    cached(echoes, path, () => {
-      const span = spanOf(path)
-      return span === undefined ? null : echoOf(inBytes().toString("utf8", span.start, span.end))
-    })
-}
 
-/** For a plain string: a parameter, or a body that is not JSON. */
-export const ofString = (value: unknown): unknown => (value === undefined ? null : echoOf(JSON.stringify(value)))
+/** For a plain string: a parameter, or a body that is not JSON. The size of a long one does not count its escapes. */
+export const ofString = (value: unknown): unknown => {
+  if (value === undefined) return null
+  const isLong = typeof value === "string" && value.length > maxCompactedBytes
+  return isLong ? sizeOf(Buffer.byteLength(value) + 2) : echoOf(JSON.stringify(value))
+}

@@ -1,5 +1,6 @@
 /** Decodes the bytes of a body with a schema, and keeps the text that was decoded. */
 import { type ErrorDetail, ValidationFailure } from "@tachograph/api"
+import { Scan } from "@tachograph/core"
 import { Effect, type Schema } from "effect"
 import * as ErrorInput from "./ErrorInput.ts"
 import * as ValidationDetail from "./ValidationDetail.ts"
@@ -32,11 +33,23 @@ const positionOf = (error: unknown, text: string): number => {
   return text.trim() === "" || /end of/i.test(String(error)) ? text.length : 0
 }
 
-const parse = (text: string): Effect.Effect<unknown, ValidationFailure> =>
-  Effect.try({
+/** Levels of objects and arrays within the value of a field, beside texts that are stored as they are and never walked. */
+const maxLevels = 10_000
+
+/** The depth of the deepest of them: the body and the value of the field are two more. */
+const maxDepth = maxLevels + 2
+
+const tooDeep = invalidJson(0, `Objects and arrays are nested more than ${maxLevels} levels deep`)
+
+const parse = (text: string, bytes: Buffer, limit: number): Effect.Effect<unknown, ValidationFailure> => {
+  if (limit !== Number.POSITIVE_INFINITY && Scan.isDeeperThan(bytes, limit)) return fail(tooDeep)
+  return Effect.try({
     try: () => JSON.parse(text) as unknown,
     catch: (error) => new ValidationFailure({ detail: [invalidJson(positionOf(error, text), (error as Error).name)] })
   })
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 export interface Body {
   readonly bytes: Uint8Array
@@ -51,7 +64,7 @@ export interface Decoded<A> {
 }
 
 /** Decodes a body with a schema. Fails with all errors of the body. */
-export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, depth = maxDepth) => {
   const decodeValue = ValidationDetail.decoder(schema)
   return Effect.fnUntraced(function* ({
     bytes,
@@ -62,10 +75,11 @@ export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) 
       catch: () => new ValidationFailure({ detail: [invalidJson(0, "The body is not valid UTF-8")] })
     })
     if (text === "") return yield* fail(ValidationDetail.missingBody)
-    const body = isJson ? yield* parse(text) : text
+    const body = isJson ? yield* parse(text, bufferOf(bytes), depth) : text
     // `null` is reported as a missing body.
     if (body === null) return yield* fail(ValidationDetail.missingBody)
-    const echo = isJson ? ErrorInput.inJson(text) : () => ErrorInput.ofString(text)
+    const echo: ErrorInput.Echo = (paths) =>
+      isJson ? ErrorInput.inJson(Buffer.from(text))(paths) : paths.map(() => ErrorInput.ofString(text))
     return yield* decodeValue(body).pipe(
       Effect.map((value) => ({ value, text })),
       Effect.mapError(({ issue }) => new ValidationFailure({ detail: ValidationDetail.details(issue, "body", echo) }))

@@ -9,6 +9,8 @@ import * as ErrorInput from "./ErrorInput.ts"
 
 export type ErrorLocation = "path" | "query" | "header" | "body"
 
+type Path = ReadonlyArray<PropertyKey>
+
 const missing: Violation = { type: "missing", msg: "Field required" }
 
 export const missingBody: ErrorDetail = { ...missing, loc: ["body"], input: null }
@@ -18,23 +20,16 @@ const maxDetails = 1_000
 
 /** All errors, in the order of the schema's fields. */
 export const details = (issue: SchemaIssue.Issue, location: ErrorLocation, echo: ErrorInput.Echo) => {
-  const errors: Array<ErrorDetail> = []
-  const add = (
-    { ctx, msg, type }: Violation,
-    path: ReadonlyArray<PropertyKey>,
-    at: ReadonlyArray<PropertyKey> = path
-  ) => {
-    if (errors.length >= maxDetails) return
-    const input = echo(at)
-    const loc = [location, ...path.map(String)]
-    errors.push(ctx === undefined ? { type, loc, msg, input } : { type, loc, msg, input, ctx })
+  const found: Array<{ readonly violation: Violation; readonly path: Path; readonly at: Path }> = []
+  const add = (violation: Violation, path: Path, at: Path = path) => {
+    if (found.length < maxDetails) found.push({ violation, path, at })
   }
-  const walk = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): void => {
+  const walk = (issue: SchemaIssue.Issue, path: Path): void => {
     switch (issue._tag) {
       case "Pointer":
         return walk(issue.issue, [...path, ...issue.path])
       case "Composite":
-        return issue.issues.forEach((inner) => walk(inner, path))
+        return issue.issues.slice(0, maxDetails).forEach((inner) => walk(inner, path))
       case "Filter":
       case "Encoding":
         return walk(issue.issue, path)
@@ -55,7 +50,12 @@ export const details = (issue: SchemaIssue.Issue, location: ErrorLocation, echo:
     }
   }
   walk(issue, [])
-  return errors
+  const inputs = echo(found.map(({ at }) => at))
+  return found.map(({ path, violation: { ctx, msg, type } }, index): ErrorDetail => {
+    const loc = [location, ...path.map(String)]
+    const input = inputs[index]
+    return ctx === undefined ? { type, loc, msg, input } : { type, loc, msg, input, ctx }
+  })
 }
 
 const unexplained = valueError("Input is not valid")
@@ -114,7 +114,7 @@ export const decodeNamed = <S extends Schema.ConstraintDecoder<unknown>>(schema:
   const decodeValue = decoder(schema)
   return (value: unknown) =>
     Effect.mapError(decodeValue(value), ({ issue }) => {
-      const echo = () => ErrorInput.ofString(String(value))
+      const echo: ErrorInput.Echo = (paths) => paths.map(() => ErrorInput.ofString(String(value)))
       return new ValidationFailure({ detail: details(issue, "header", echo).map((detail) => ({ ...detail, loc })) })
     })
 }

@@ -43,6 +43,15 @@ describe("BodyCollector", () => {
     expect(control.permit().reserve(10)).toBe(true)
   })
 
+  it("holds small chunks together, between large ones too", () => {
+    const lengths = [1, 2_000, ...Array.from({ length: 100_000 }, () => 1), 1_024, 1_023, 5, 1_023]
+    const collector = new BodyCollector(Number.POSITIVE_INFINITY, admission().permit())
+    const sent = lengths.map((length, n) => new Uint8Array(length).fill(n % 251))
+    for (const chunk of sent) expect(collector.add(chunk)).toBeUndefined()
+    expect(collector.bytes.equals(Buffer.concat(sent))).toBe(true)
+    expect(collector.chunks).toBeLessThan(20)
+  })
+
   it("is empty without a chunk, and a view of a single chunk", () => {
     expect(new BodyCollector(10, admission().permit()).bytes).toHaveLength(0)
     const collector = new BodyCollector(10, admission().permit())

@@ -23,6 +23,15 @@ const padded = (object: object, bytes: number) => {
   return start + "x".repeat(bytes - start.length - end.length) + end
 }
 
+/** An object with this many levels of arrays or of objects in it. */
+const nestings: ReadonlyArray<readonly [name: string, nested: (levels: number) => string]> = [
+  ["arrays", (levels) => `{"deep":${"[".repeat(levels)}${"]".repeat(levels)}}`],
+  ["objects", (levels) => `${'{"":'.repeat(levels)}{}${"}".repeat(levels)}`]
+]
+
+/** Within the value of a field. */
+const maxLevels = 10_000
+
 /** The two kinds of bodies, which have limits of their own. */
 const kinds = ["an event", "an agent"] as const
 
@@ -82,6 +91,37 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const answer = await send(`{"agent_name":"x"}`, { "content-encoding": "compress" })
       expectError(answer, 415, "unsupported-content-encoding")
     })
+
+    it.each(nestings)(
+      "stores properties of a person with %s 10,000 levels deep, and rejects deeper ones",
+      async (name, nested) => {
+        const { client } = fixture()
+        const people = "/api/v1/people"
+        const deepest = nested(maxLevels)
+        for (const [method, target, body] of [
+          ["PUT", people, `{"person_id":"${name}","properties":${deepest}}`],
+          ["PUT", `${people}/${name}`, `{"properties":${deepest}}`],
+          ["GET", `${people}/${name}`, undefined]
+        ] as const) {
+          const answer = await client.call(method, target, body)
+          expect([answer.status, answer.text.includes(`"properties":${deepest}`)]).toEqual([200, true])
+        }
+        for (const levels of [maxLevels + 1, 50_000]) {
+          for (const [target, id] of [
+            [people, `"person_id":"deeper",`],
+            [`${people}/${name}`, ""]
+          ] as const) {
+            expectInvalid(
+              await client.put(target, `{${id}"properties":${nested(levels)}}`),
+              "json_invalid",
+              "body",
+              "0"
+            )
+          }
+        }
+        expect((await client.get(`${people}/${name}`)).text).toContain(deepest)
+      }
+    )
 
     it.each(kinds, { tags: ["adapter", "body-limit"] })(
       "accepts the body of %s of the maximum size, and rejects one byte more",

@@ -125,33 +125,78 @@ export const keyAt = (text: Buffer, start: number, end: number): string => {
   return raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw
 }
 
-/** The members of the object or elements of the array at `at`, by key or index. The last of duplicate keys wins. */
-export const children = (text: Buffer, at: number): ReadonlyMap<string, Span> => {
-  const spans = new Map<string, Span>()
-  if (text[at] === openBrace) {
-    scanMembers(text, at, (keyStart, keyEnd, start) => {
-      const end = skipValue(text, start)
-      spans.set(keyAt(text, keyStart, keyEnd), { start, end })
-      return end
-    })
-  } else if (text[at] === openBracket) {
-    let index = 0
-    scanElements(text, at, (start) => {
-      const end = skipValue(text, start)
-      spans.set(String(index++), { start, end })
-      return end
-    })
-  }
-  return spans
+/** A path of keys and indexes. */
+export type Path = ReadonlyArray<PropertyKey>
+
+/** What is looked for at and below a value. */
+interface Wanted {
+  span: Span | undefined
+  readonly inner: Map<string, Wanted>
 }
 
-/** The value at a path of keys and indexes. The last of duplicate keys wins, as in `JSON.parse`. */
-export const locate = (text: Buffer, path: ReadonlyArray<string | number>): Span | undefined => {
+const wantedNode = (): Wanted => ({ span: undefined, inner: new Map() })
+
+/**
+ * The values at paths. The last of duplicate keys wins, as in `JSON.parse`. Reads the text once for each level of the deepest
+ * path, for any number of paths, and keeps only what is looked for.
+ */
+export const locateAll = (text: Buffer, paths: ReadonlyArray<Path>): ReadonlyArray<Span | undefined> => {
+  const root = wantedNode()
+  const found = paths.map((path) => {
+    let node = root
+    for (const step of path) {
+      const key = String(step)
+      const inner = node.inner.get(key) ?? wantedNode()
+      node.inner.set(key, inner)
+      node = inner
+    }
+    return node
+  })
   const start = skipSpace(text, 0)
-  let span: Span | undefined = { start, end: skipValue(text, start) }
-  for (const step of path) {
-    span = children(text, span.start).get(String(step))
-    if (span === undefined) return undefined
+  root.span = { start, end: skipValue(text, start) }
+  locateWithin(text, root)
+  return found.map(({ span }) => span)
+}
+
+const locateWithin = (text: Buffer, { inner, span }: Wanted): void => {
+  if (span === undefined || inner.size === 0) return
+  const keep = (wanted: Wanted | undefined, start: number): number => {
+    const end = skipValue(text, start)
+    if (wanted !== undefined) wanted.span = { start, end }
+    return end
   }
-  return span
+  if (text[span.start] === openBrace) {
+    scanMembers(text, span.start, (keyStart, keyEnd, start) => keep(inner.get(keyAt(text, keyStart, keyEnd)), start))
+  } else if (text[span.start] === openBracket) {
+    let index = 0
+    scanElements(text, span.start, (start) => keep(inner.get(String(index++)), start))
+  }
+  for (const wanted of inner.values()) locateWithin(text, wanted)
+}
+
+/** The value at a path. */
+export const locate = (text: Buffer, path: Path): Span | undefined => locateAll(text, [path])[0]
+
+/** Whether objects and arrays are nested deeper than `maxDepth`, whatever else the text is. The outermost one is at depth 1. */
+export const isDeeperThan = (text: Buffer, maxDepth: number): boolean => {
+  const { length } = text
+  let depth = 0
+  for (let at = 0; at < length; at++) {
+    const code = text[at]
+    if (code === quote) at = endOfString(text, at) - 1
+    else if (code === openBrace || code === openBracket) {
+      if (++depth > maxDepth) return true
+    } else if (code === closeBrace || code === closeBracket) depth--
+  }
+  return false
+}
+
+/** The offset after the string that opens at `at`; the end of the text if it does not close. */
+const endOfString = (text: Buffer, at: number): number => {
+  for (at++; at < text.length; at++) {
+    const code = text[at]
+    if (code === quote) return at + 1
+    if (code === backslash) at++
+  }
+  return text.length
 }

@@ -37,6 +37,35 @@ describe("Scan", () => {
     expect(Scan.locate(Buffer.from("[]"), [0])).toBeUndefined()
   })
 
+  it("locates several paths at once, each as if alone", () => {
+    fc.assert(
+      fc.property(RandomJson.jsonText, fc.infiniteStream(fc.boolean()), (json, choice) => {
+        const text = Buffer.from(json)
+        const chosen = Array.from(paths(JSON.parse(json)), ([path]) => path).filter(() => choice.next().value)
+        const missing = [["no such key"], [0, "no such key"]].filter((path) => Scan.locate(text, path) === undefined)
+        const all = [...missing, ...chosen, ...chosen]
+        expect(Scan.locateAll(text, all)).toEqual(all.map((path) => Scan.locate(text, path)))
+      })
+    )
+  })
+
+  it("compares the depth of nesting with a limit, without brackets in strings", () => {
+    const depthOf = (value: unknown): number =>
+      typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        const text = Buffer.from(JSON.stringify(value))
+        const depth = depthOf(value)
+        expect(Scan.isDeeperThan(text, depth)).toBe(false)
+        if (depth > 0) expect(Scan.isDeeperThan(text, depth - 1)).toBe(true)
+      })
+    )
+    expect(Scan.isDeeperThan(Buffer.from(String.raw`["[[[\"[[[","\\",[]]`), 2)).toBe(false)
+    expect(Scan.isDeeperThan(Buffer.from("[".repeat(1_000_000)), 999_999)).toBe(true)
+    expect(Scan.isDeeperThan(Buffer.from("[".repeat(1_000_000)), 1_000_000)).toBe(false)
+    expect(Scan.isDeeperThan(Buffer.from(`["[[[[`), 1)).toBe(false)
+  })
+
   it("finds the end of a value, whatever follows it", () => {
     fc.assert(
       fc.property(RandomJson.jsonText, fc.constantFrom(",", "]", "}", " ,", "\n]"), (json, next) => {
