@@ -113,14 +113,17 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
     )
 
     test(
-      "records on in a session whose counter of packs is too low, and keeps every event",
+      "records on in a session whose counters are too low, and keeps every event",
       Effect.gen(function* () {
         const calls = callsOf("s", 40)
-        const recorded = yield* record(calls.slice(0, 30))
+        const recorded = [...(yield* record(calls.slice(0, 30)))]
         const sql = yield* SqlClient.SqlClient
-        yield* sql`UPDATE sessions SET packs = 8`
-        const later = yield* record(calls.slice(30))
-        expect(yield* damagedAmong([...recorded, ...later])).toBe(0)
+        for (const lower of ["packs = 8", "history = 5", "parts = 3"]) {
+          yield* sql.unsafe(`UPDATE sessions SET ${lower}`)
+          recorded.push(...(yield* record(calls.slice(recorded.length, recorded.length + 3))))
+        }
+        expect(recorded).toHaveLength(39)
+        expect(yield* damagedAmong(recorded)).toBe(0)
       })
     )
 

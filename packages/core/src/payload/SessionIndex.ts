@@ -245,7 +245,7 @@ export class SessionIndex {
     }
     for (const { key, piece } of hashesOf(added, pieces, shared)) this.#addNumber(key, piece)
     this.packs = session.packs
-    this.counts = { history: session.history, parts: session.parts }
+    this.counts = countsAfter(session, contentsOf)
     this.chain = packs.at(-1)?.number === session.packs ? Pack.chainOf(packs) : undefined
   }
 
@@ -259,6 +259,19 @@ export class SessionIndex {
     }
     return ranges
   }
+}
+
+/** How many pieces the session has; more than its counters say if these are damaged, as no two pieces may have one number. */
+const countsAfter = (
+  { history, parts }: PackContent.Counts,
+  packs: ReadonlyArray<PackContent.Contents>
+): PackContent.Counts => {
+  const counts = { history, parts }
+  for (const { added, before } of packs) {
+    counts.history = Math.max(counts.history, before.history + added.history)
+    counts.parts = Math.max(counts.parts, before.parts + added.parts)
+  }
+  return counts
 }
 
 /** The pieces that can be joined, in their order. */
