@@ -19,7 +19,8 @@ export {
   type ProjectAccount,
   type SessionAccount,
   type SharedTotals,
-  type UsageAccount
+  type UsageAccount,
+  type UsageTotals
 } from "./domain/StorageAccount.ts"
 export { StorageUsage } from "./domain/StorageUsage.ts"
 export * as Uuid from "./domain/Uuid.ts"

@@ -30,6 +30,10 @@ export interface CountedSession {
   readonly history: number
   readonly parts: number
   readonly erasedPieces: number
+  /** Bytes of its packs. */
+  readonly storedBytes: number
+  /** The size by which it is found among the largest: at most `storedBytes`, which is at most an eighth more. */
+  readonly rankedBytes: number
   /** Greater than 0 while events were deleted whose payloads are not swept yet. */
   readonly pendingSweep: number
 }
@@ -40,12 +44,7 @@ export interface UsageAccount {
   /** Undefined if there is no agent with this number. */
   readonly agentName: AgentName | undefined
   /** The counters, zero if there are none. */
-  readonly kept: {
-    readonly events: number
-    readonly sentBytes: number
-    readonly newBytes: number
-    readonly storedBytes: number
-  }
+  readonly kept: UsageTotals
   /** What the rows add up to. How much of it was new is known only to who opens the packs. */
   readonly counted: {
     readonly events: number
@@ -55,10 +54,19 @@ export interface UsageAccount {
   }
 }
 
+export interface UsageTotals {
+  readonly events: number
+  readonly sentBytes: number
+  readonly newBytes: number
+  readonly storedBytes: number
+}
+
 export interface ProjectAccount {
   /** Of the shared pieces. */
   readonly shared: { readonly kept: SharedTotals; readonly counted: SharedTotals }
   readonly numbers: ReadonlyArray<NumberAccount>
+  /** Of each agent: its counters, and the sums of its counters in the sessions. */
+  readonly agents: ReadonlyArray<Omit<UsageAccount, "counted"> & { readonly counted: UsageTotals }>
 }
 
 export interface SharedTotals {

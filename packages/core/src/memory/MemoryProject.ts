@@ -8,7 +8,7 @@ import * as JsonText from "../domain/JsonText.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
-import type { ProjectAccount, SessionAccount } from "../domain/StorageAccount.ts"
+import type { ProjectAccount, SessionAccount, UsageTotals } from "../domain/StorageAccount.ts"
 import type { StorageUsage } from "../domain/StorageUsage.ts"
 import { checksumOf } from "../payload/format/SharedPiece.ts"
 import { MemorySession } from "./MemorySession.ts"
@@ -237,8 +237,9 @@ export class MemoryProject {
     const all = Array.from(packs.values())
     const withEvent = new Set(events.map(({ pack }) => pack))
     const agents = new Set([...events.map(({ summary }) => summary.agent), ...all.map(({ agent }) => agent)])
+    const storedBytes = sum(all, ({ bytes }) => bytes.length)
     return {
-      session: { id, ...state, erasedPieces, pendingSweep },
+      session: { id, ...state, erasedPieces, storedBytes, rankedBytes: storedBytes, pendingSweep },
       usage: Array.from(agents, (agentName) => {
         const own = all.filter(({ agent }) => agent === agentName)
         const kept = countersOf(
@@ -257,7 +258,7 @@ export class MemoryProject {
   }
 
   account(): ProjectAccount {
-    const { shared } = this.usage(0)
+    const { agents, shared } = this.usage(0)
     const versions = Array.from(this.agents, ([agent, { versions }]) => ({
       of: "versions" as const,
       agent,
@@ -267,6 +268,12 @@ export class MemoryProject {
     const sessions = Math.max(0, ...this.sessionsByNumber.keys())
     return {
       shared: { kept: shared, counted: shared },
+      agents: agents.map(({ agent, ...totals }) => ({
+        agent: this.agents.get(agent)!.agent.number,
+        agentName: agent,
+        kept: totals,
+        counted: totals
+      })),
       numbers: [
         { of: "agents", kept: this.agents.size, highest: this.agents.size },
         { of: "sessions", kept: this.#lastSession, highest: sessions },
@@ -276,9 +283,6 @@ export class MemoryProject {
   }
 
   usage(sessions: number): StorageUsage {
-    const summaries = this.events.map(({ summary }) => summary)
-    const packs = Array.from(this.sessions.values()).flatMap((each) => Array.from(each.packs.values()))
-    const all = countersOf(summaries, packs)
     const pieces = Array.from(this.shared.values())
     const shared = {
       pieces: pieces.length,
@@ -287,32 +291,40 @@ export class MemoryProject {
     }
     const largestFirst = <A extends { readonly storedBytes: number }>(usage: Array<A>) =>
       usage.sort((a, b) => b.storedBytes - a.storedBytes)
+    const ofAgents = new Map<AgentName, UsageTotals>()
+    const ofSessions = new Map<SessionId, UsageTotals>()
+    const add = (agent: AgentName, session: SessionId, totals: UsageTotals) => {
+      ofAgents.set(agent, plus(ofAgents.get(agent) ?? none, totals))
+      ofSessions.set(session, plus(ofSessions.get(session) ?? none, totals))
+    }
+    for (const { summary } of this.events) {
+      add(summary.agent, summary.session, { ...none, events: 1, sentBytes: summary.inputsBytes + summary.outputBytes })
+    }
+    for (const { id, packs } of this.sessions.values()) {
+      for (const { agent, bytes, newBytes } of packs.values()) {
+        add(agent, id, { ...none, newBytes, storedBytes: bytes.length })
+      }
+    }
+    const all = Array.from(ofAgents.values()).reduce(plus, none)
     return {
       ...all,
       newBytes: all.newBytes + shared.newBytes,
       storedBytes: all.storedBytes + shared.storedBytes,
       shared,
-      agents: largestFirst(
-        Array.from(this.agents.keys(), (agent) => ({
-          agent,
-          ...countersOf(
-            summaries.filter((each) => each.agent === agent),
-            packs.filter((each) => each.agent === agent)
-          )
-        })).filter(({ events, storedBytes }) => events > 0 || storedBytes > 0)
-      ),
-      sessions: largestFirst(
-        Array.from(this.sessions.values(), (session) => ({
-          session: session.id,
-          ...countersOf(
-            summaries.filter((each) => each.session === session.id),
-            Array.from(session.packs.values())
-          )
-        }))
-      ).slice(0, sessions)
+      agents: largestFirst(Array.from(ofAgents, ([agent, totals]) => ({ agent, ...totals }))),
+      sessions: largestFirst(Array.from(ofSessions, ([session, totals]) => ({ session, ...totals }))).slice(0, sessions)
     }
   }
 }
+
+const none: UsageTotals = { events: 0, sentBytes: 0, newBytes: 0, storedBytes: 0 }
+
+const plus = (a: UsageTotals, b: UsageTotals): UsageTotals => ({
+  events: a.events + b.events,
+  sentBytes: a.sentBytes + b.sentBytes,
+  newBytes: a.newBytes + b.newBytes,
+  storedBytes: a.storedBytes + b.storedBytes
+})
 
 const isErasable = (summary: EventSummary, which: Erasable): boolean => {
   if ("person" in which) return summary.person === which.person

@@ -54,6 +54,12 @@ export const compare = function* (
       yield finding("counter-wrong", `Rows name agent number ${usage.agent}, which does not exist`)
     }
   }
+  const stored = account.usage.reduce((sum, { kept }) => sum + kept.storedBytes, 0)
+  if (counted.storedBytes !== stored) yield wrong("stored bytes", counted.storedBytes, stored)
+  const { rankedBytes } = counted
+  if (stored < rankedBytes || stored > rankedBytes + Math.trunc(rankedBytes / 8)) {
+    yield wrong("ranked bytes", rankedBytes, stored)
+  }
   const neverErased = counted.generation === 0
   if (neverErased ? counted.packs !== account.lastPack : counted.packs < account.lastPack) {
     yield wrong("packs", counted.packs, account.lastPack)
@@ -73,7 +79,7 @@ const rowsOf = ({ owned, usage }: SessionAccount): string => {
     .join(", ")
 }
 
-const nameOf = ({ agent, agentName }: UsageAccount): string =>
+export const nameOf = ({ agent, agentName }: Pick<UsageAccount, "agent" | "agentName">): string =>
   agentName === undefined ? `agent number ${agent}` : `agent ${JSON.stringify(agentName)}`
 
 const usageOf = function* (

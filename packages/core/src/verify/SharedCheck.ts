@@ -2,10 +2,12 @@
 import { Effect } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
+import type { UsageTotals } from "../domain/StorageAccount.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import type { ListedShared } from "../Storage.ts"
 import { attempt, type Run } from "./Run.ts"
+import { nameOf } from "./SessionCounters.ts"
 
 /** Stored bytes of one page. */
 const pageBytes = 2 * 1024 * 1024
@@ -63,8 +65,15 @@ const damageOf = (sha256: Uint8Array, bytes: Uint8Array, size: number): string |
   }
 }
 
+const totals: ReadonlyArray<readonly [of: keyof UsageTotals, name: string]> = [
+  ["events", "events"],
+  ["sentBytes", "sent bytes"],
+  ["newBytes", "new bytes"],
+  ["storedBytes", "stored bytes"]
+]
+
 const checkCounters = Effect.fnUntraced(function* (run: Run, project: ProjectId) {
-  const { numbers, shared } = yield* run.throttle(run.storage.projectAccount(project))
+  const { agents, numbers, shared } = yield* run.throttle(run.storage.projectAccount(project))
   const wrong = (counter: string, kept: number, actual: number) =>
     run.report({
       problem: "counter-wrong",
@@ -76,6 +85,12 @@ const checkCounters = Effect.fnUntraced(function* (run: Run, project: ProjectId)
   if (kept.newBytes !== counted.newBytes) yield* wrong("new bytes of shared pieces", kept.newBytes, counted.newBytes)
   if (kept.storedBytes !== counted.storedBytes) {
     yield* wrong("stored bytes of shared pieces", kept.storedBytes, counted.storedBytes)
+  }
+  for (const each of agents) {
+    for (const [total, name] of totals) {
+      const { [total]: actual } = each.counted
+      if (each.kept[total] !== actual) yield* wrong(`${name} of ${nameOf(each)}`, each.kept[total], actual)
+    }
   }
   for (const { agent, highest, kept, of } of numbers) {
     // People and sessions are deleted, agents and versions never.

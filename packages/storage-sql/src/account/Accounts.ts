@@ -6,12 +6,14 @@ import {
   type AgentName,
   type EventId,
   maxListed,
+  type NumberAccount,
   type ProjectAccount,
   type ProjectId,
   type SessionAccount,
   type SessionId,
   type SharedTotals,
-  type UsageAccount
+  type UsageAccount,
+  type UsageTotals
 } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -23,7 +25,7 @@ import * as Usage from "../usage/Usage.ts"
 
 /** What a row of a session's account says. The comments name its columns a, b, … */
 type SessionPart =
-  /** generation, packs, history, parts, erased_pieces, pending_sweep; `name` is the session's. */
+  /** generation, packs, history, parts, erased_pieces, pending_sweep, stored and ranked bytes; `name` is the session's. */
   | "session"
   /** agent, events, bytes as sent; `name` is the agent's, if there is one. */
   | "events"
@@ -48,10 +50,25 @@ interface SessionRow {
   readonly d: Integer
   readonly e: Integer
   readonly f: Integer
+  readonly g: Integer
+  readonly h: Integer
 }
 
+/** What a row of a project's account says. */
+interface ProjectRow {
+  readonly part: "kept" | "counted" | "agent" | "keptOfAgent" | "countedOfAgent" | NumberAccount["of"]
+  readonly name: AgentName | null
+  readonly a: Integer
+  readonly b: Integer
+  readonly c: Integer
+  readonly d: Integer
+  readonly e: Integer
+}
+
+const noTotals: UsageTotals = { events: 0, sentBytes: 0, newBytes: 0, storedBytes: 0 }
+
 const noUsage: Omit<UsageAccount, "agent" | "agentName"> = {
-  kept: { events: 0, sentBytes: 0, newBytes: 0, storedBytes: 0 },
+  kept: noTotals,
   counted: { events: 0, sentBytes: 0, packs: 0, storedBytes: 0 }
 }
 
@@ -69,28 +86,28 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     // The statement ends with the branches that return many rows.
     return sql<SessionRow>`
       SELECT 'session' AS part, session_id AS name, ${noBytes} AS bytes, generation AS a, packs AS b, history AS c,
-        parts AS d, erased_pieces AS e, pending_sweep AS f
+        parts AS d, erased_pieces AS e, pending_sweep AS f, stored_bytes AS g, ranked_bytes AS h
       FROM sessions WHERE ${isOfSession}
-      UNION ALL SELECT 'events', ${agentName}, NULL, agent_number, events, sent, 0, 0, 0 FROM (
+      UNION ALL SELECT 'events', ${agentName}, NULL, agent_number, events, sent, 0, 0, 0, 0, 0 FROM (
         SELECT agent_number, count(*) AS events, sum(CAST(inputs_bytes AS bigint) + output_bytes) AS sent
         FROM events ${bySession} WHERE ${isOfSession} GROUP BY agent_number) t
-      UNION ALL SELECT 'packs', ${agentName}, NULL, agent_number, packs, stored, highest, 0, 0 FROM (
+      UNION ALL SELECT 'packs', ${agentName}, NULL, agent_number, packs, stored, highest, 0, 0, 0, 0 FROM (
         SELECT agent_number, count(*) AS packs, sum(CAST(length(pack) AS bigint)) AS stored, max(pack_number) AS highest
         FROM packs WHERE ${isOfSession} GROUP BY agent_number) t
-      UNION ALL SELECT 'usage', ${agentName}, NULL, agent_number, entries, sent_bytes, new_bytes, stored_bytes, 0
+      UNION ALL SELECT 'usage', ${agentName}, NULL, agent_number, entries, sent_bytes, new_bytes, stored_bytes, 0, 0, 0
         FROM storage_usage t WHERE ${isOfSession}
-      UNION ALL SELECT 'pack', NULL, NULL, pack_number, 0, 0, 0, 0, 0 FROM (
+      UNION ALL SELECT 'pack', NULL, NULL, pack_number, 0, 0, 0, 0, 0, 0, 0 FROM (
         SELECT pack_number FROM packs WHERE ${isOfSession} AND kept = 1
         EXCEPT SELECT pack_number FROM events ${bySession} WHERE ${isOfSession}
         ORDER BY pack_number LIMIT ${maxListed}) t
-      UNION ALL SELECT 'event', ${eventId}, 0, 0, 0, 0, 0, 0 FROM (
+      UNION ALL SELECT 'event', ${eventId}, 0, 0, 0, 0, 0, 0, 0, 0 FROM (
         SELECT event_id FROM events e ${bySession} WHERE ${isOfSession} AND NOT EXISTS (
           SELECT 1 FROM packs p WHERE p.project_id = e.project_id AND p.session_number = e.session_number
             AND p.pack_number = e.pack_number AND p.kept = 1)
         LIMIT ${maxListed}) t
       UNION ALL SELECT 'owned', NULL, sha256, CASE WHEN EXISTS (
           SELECT 1 FROM shared_pieces s WHERE s.project_id = o.project_id AND s.sha256 = o.sha256) THEN 1 ELSE 0 END,
-        0, 0, 0, 0, 0
+        0, 0, 0, 0, 0, 0, 0
         FROM shared_piece_owners o WHERE ${isOfSession}`
   }
 
@@ -121,7 +138,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
             history: Number(row.c),
             parts: Number(row.d),
             erasedPieces: Number(row.e),
-            pendingSweep: Number(row.f)
+            pendingSweep: Number(row.f),
+            storedBytes: Number(row.g),
+            rankedBytes: Number(row.h)
           }
           break
         case "events":
@@ -133,16 +152,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
           }))
           lastPack = Math.max(lastPack, Number(row.d))
           break
-        case "usage": {
-          const kept = {
-            events: Number(row.b),
-            sentBytes: Number(row.c),
-            newBytes: Number(row.d),
-            storedBytes: Number(row.e)
-          }
-          addUsage(row, () => ({ kept }))
+        case "usage":
+          addUsage(row, () => ({ kept: totalsOf(row) }))
           break
-        }
         case "pack":
           packsWithoutEvent.push(Number(row.a))
           break
@@ -169,37 +181,78 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const project_id = (yield* projects.find(project)) ?? -1
     const isOfProject = sql`project_id = ${project_id}`
     const isOfShared = sql`${isOfProject} AND session_number = ${Usage.ofProject} AND agent_number = ${Usage.ofProject}`
-    const rows = yield* sql<{
-      part: "kept" | "counted" | "agents" | "people" | "sessions" | "versions"
-      name: AgentName | null
-      a: Integer
-      b: Integer
-      c: Integer
-    }>`SELECT 'kept' AS part, CAST(NULL AS ${sql.literal(sql.onDialectOrElse({ pg: () => "varchar", orElse: () => "TEXT" }))}) AS name, entries AS a, new_bytes AS b, stored_bytes AS c
+    const text = sql.literal(sql.onDialectOrElse({ pg: () => "varchar", orElse: () => "TEXT" }))
+    const sums = sql.literal("agent_number, sum(entries), sum(sent_bytes), sum(new_bytes), sum(stored_bytes)")
+    const rows = yield* sql<ProjectRow>`
+      SELECT 'kept' AS part, CAST(NULL AS ${text}) AS name, entries AS a, new_bytes AS b, stored_bytes AS c, 0 AS d, 0 AS e
         FROM storage_usage WHERE ${isOfShared}
       UNION ALL SELECT 'counted', NULL, count(*), coalesce(sum(CAST(size AS bigint)), 0),
-        coalesce(sum(CAST(length(piece) AS bigint)), 0) FROM shared_pieces WHERE ${isOfProject}
+        coalesce(sum(CAST(length(piece) AS bigint)), 0), 0, 0 FROM shared_pieces WHERE ${isOfProject}
       UNION ALL SELECT 'agents', NULL, agents,
-        (SELECT max(agent_number) FROM agents WHERE ${isOfProject}), 0 FROM projects WHERE ${isOfProject}
+        (SELECT max(agent_number) FROM agents WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}
       UNION ALL SELECT 'people', NULL, people,
-        (SELECT max(person_number) FROM people WHERE ${isOfProject}), 0 FROM projects WHERE ${isOfProject}
+        (SELECT max(person_number) FROM people WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}
       UNION ALL SELECT 'sessions', NULL, sessions,
-        (SELECT max(session_number) FROM sessions WHERE ${isOfProject}), 0 FROM projects WHERE ${isOfProject}
+        (SELECT max(session_number) FROM sessions WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}
       UNION ALL SELECT 'versions', agent_name, versions, (SELECT max(v.agent_version_number) FROM agent_versions v
-        WHERE v.project_id = a.project_id AND v.agent_number = a.agent_number), 0 FROM agents a WHERE ${isOfProject}`
+        WHERE v.project_id = a.project_id AND v.agent_number = a.agent_number), 0, 0, 0 FROM agents a WHERE ${isOfProject}
+      UNION ALL SELECT 'agent', agent_name, agent_number, 0, 0, 0, 0 FROM agents WHERE ${isOfProject}
+      UNION ALL SELECT 'keptOfAgent', NULL, ${sums} FROM agent_usage WHERE ${isOfProject} GROUP BY agent_number
+      UNION ALL SELECT 'countedOfAgent', NULL, ${sums} FROM storage_usage
+        WHERE ${isOfProject} AND session_number <> ${Usage.ofProject} GROUP BY agent_number`
     let kept: SharedTotals = { pieces: 0, newBytes: 0, storedBytes: 0 }
     let counted = kept
     const numbers: Array<ProjectAccount["numbers"][number]> = []
-    for (const { a, b, c, name, part } of rows) {
-      const totals = { pieces: Number(a), newBytes: Number(b), storedBytes: Number(c) }
-      if (part === "kept") kept = totals
-      else if (part === "counted") counted = totals
-      else {
-        numbers.push({ of: part, ...(name === null ? {} : { agent: name }), kept: Number(a), highest: Number(b ?? 0) })
+    const agents = new Map<number, ProjectAccount["agents"][number]>()
+    const addAgent = ({ a }: ProjectRow, update: Partial<ProjectAccount["agents"][number]>) => {
+      const agent = Number(a)
+      const found = agents.get(agent) ?? { agent, agentName: undefined, kept: noTotals, counted: noTotals }
+      agents.set(agent, { ...found, ...update })
+    }
+    for (const row of rows) {
+      switch (row.part) {
+        case "kept":
+          kept = sharedTotalsOf(row)
+          break
+        case "counted":
+          counted = sharedTotalsOf(row)
+          break
+        case "agent":
+          addAgent(row, { agentName: row.name! })
+          break
+        case "keptOfAgent":
+          addAgent(row, { kept: totalsOf(row) })
+          break
+        case "countedOfAgent":
+          addAgent(row, { counted: totalsOf(row) })
+          break
+        default: {
+          const { a, b, name, part } = row
+          numbers.push({
+            of: part,
+            ...(name === null ? {} : { agent: name }),
+            kept: Number(a),
+            highest: Number(b ?? 0)
+          })
+        }
       }
     }
-    return { shared: { kept, counted }, numbers }
+    return { shared: { kept, counted }, numbers, agents: Array.from(agents.values()) }
   })
 
   return { sessionAccount, projectAccount }
 }
+
+const sharedTotalsOf = ({ a, b, c }: ProjectRow): SharedTotals => ({
+  pieces: Number(a),
+  newBytes: Number(b),
+  storedBytes: Number(c)
+})
+
+/** The column a is the agent's number. */
+const totalsOf = ({ b, c, d, e }: Pick<ProjectRow, "b" | "c" | "d" | "e">): UsageTotals => ({
+  events: Number(b),
+  sentBytes: Number(c),
+  newBytes: Number(d),
+  storedBytes: Number(e)
+})

@@ -39,7 +39,7 @@ const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.Agen
     ...columns,
     person_id: { type: "varchar", value: ({ summary }: EventColumns.NumberedEvent) => summary.person }
   })
-  const usageColumns = BulkValues.make(sql, BulkValues.named(Usage.usageTypes))
+  const usage = Usage.statements(sql)
 
   /** False for an event that creates a name, shares a piece or has an idempotency key: each takes a step of its own. */
   const isSimple = (project_id: number, { idempotency, pack, summary }: AppendEvent): boolean =>
@@ -60,7 +60,7 @@ const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.Agen
       person: () => null
     })
 
-    // Locks in the order of every transaction: people, sessions by their numbers, usage.
+    // Locks in the order of every transaction: people, sessions by their numbers, usage of sessions, usage of agents.
     const areAllUpdated = sql`(SELECT count(*) FROM updated) = ${increments.length}`
     const updated =
       yield* sql`WITH person AS MATERIALIZED (${NumberedNames.select(sql, NumberedNames.people, project_id, people)}
@@ -84,9 +84,9 @@ const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.Agen
         SELECT ${columnNames}, person.number FROM (${eventColumns.of(rows.events)}) AS added ${eventColumns.names}
         LEFT JOIN person ON person.name = added.person_id WHERE ${areAllUpdated}
       ), added_usage AS (
-        INSERT INTO storage_usage ${usageColumns.names}
-        SELECT * FROM (${usageColumns.of(rows.tally.rowsOf(project_id))}) AS added
-        WHERE ${areAllUpdated} ${Usage.onConflict(sql)}
+        ${usage.ofSessions(rows.tally.rowsOf(project_id), areAllUpdated)} RETURNING 1
+      ), added_agent_usage AS (
+        ${usage.ofAgents(rows.tally.agentRowsOf(project_id), sql`${areAllUpdated} AND (SELECT count(*) FROM added_usage) > 0`)}
       ) SELECT session_number FROM updated`
     if (updated.length === 0 || updated.length === increments.length) return updated.length > 0
     return yield* Effect.die(new Error(`${increments.length} sessions were locked, but ${updated.length} were updated`))

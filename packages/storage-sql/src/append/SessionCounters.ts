@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
+import * as SessionSizes from "../usage/SessionSizes.ts"
 
 const incrementTypes = {
   project_id: "integer",
@@ -13,11 +14,15 @@ const incrementTypes = {
   packs: "integer",
   added: "integer",
   history: "bigint",
-  parts: "bigint"
+  parts: "bigint",
+  stored: "bigint"
 } as const satisfies BulkValues.Types
 
-/** `generation` and `packs` are what the row must hold; `added`, `history` and `parts` are added to its counters. */
-type Increment = BulkValues.Row<keyof typeof incrementTypes> & { readonly session_id: string }
+/** `generation` and `packs` are what the row must hold; the others are added to its counters. */
+type Increment = BulkValues.Row<keyof typeof incrementTypes> & {
+  readonly session_id: string
+  readonly session_number: number
+}
 
 export const incrementColumns: BulkValues.Columns<Increment> = BulkValues.named(incrementTypes)
 
@@ -33,7 +38,7 @@ export const incrementsOf = (
   for (const [session, session_number] of sessions) {
     const packs = bySession.get(session)!.map(({ pack }) => pack)
     const { number, session: expected = { number: session_number, generation: 0 } } = packs[0]!
-    const sum = (counter: "history" | "parts") => packs.reduce((total, pack) => total + pack[counter], 0)
+    const sum = (of: (pack: AppendEvent["pack"]) => number) => packs.reduce((total, pack) => total + of(pack), 0)
     if (expected.number !== session_number) {
       conflicts.push(session)
       continue
@@ -45,8 +50,9 @@ export const incrementsOf = (
       generation: expected.generation,
       packs: number - 1,
       added: packs.length,
-      history: sum("history"),
-      parts: sum("parts")
+      history: sum(({ history }) => history),
+      parts: sum(({ parts }) => parts),
+      stored: sum(({ bytes }) => bytes.length)
     })
   }
   return { conflicts, increments }
@@ -64,10 +70,11 @@ export const isIncremented = (sql: SqlClient.SqlClient): Statement.Fragment =>
 /** The `SET` list of an update of `sessions` from `increment`. */
 export const incremented = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql`packs = sessions.packs + increment.added, history = sessions.history + increment.history,
-        parts = sessions.parts + increment.parts`
+        parts = sessions.parts + increment.parts, ${SessionSizes.grown(sql, sql`increment.stored`)}`
 
 export const make = (sql: SqlClient.SqlClient) => {
   const columns = BulkValues.make(sql, incrementColumns)
+  const { rank } = SessionSizes.make(sql)
 
   /** Counts the events' packs, and locks the sessions' rows until the transaction ends. Returns the sessions that conflict. */
   const add = Effect.fnUntraced(function* (
@@ -90,6 +97,10 @@ export const make = (sql: SqlClient.SqlClient) => {
         AND sessions.generation = increment.generation AND sessions.packs = increment.packs
       RETURNING sessions.session_id`
     const updated = new Set(rows.map(({ session_id }) => session_id))
+    yield* rank(
+      project_id,
+      increments.map(({ session_number }) => session_number)
+    )
     for (const { session_id } of increments) if (!updated.has(session_id)) conflicts.push(session_id)
     return conflicts
   })

@@ -13,6 +13,7 @@ import * as SharedPieces from "../append/SharedPieces.ts"
 import * as Locks from "../dialect/Locks.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
+import * as SessionSizes from "../usage/SessionSizes.ts"
 import * as Usage from "../usage/Usage.ts"
 
 interface PackRow {
@@ -39,6 +40,7 @@ export const make = (
 ) => {
   const shared = SharedPieces.make(sql)
   const usage = Usage.make(sql, projects)
+  const sizes = SessionSizes.make(sql)
 
   const listPendingSweep = Effect.fn("SqlStorage.listPendingSweep")(function* (project: ProjectId, limit: number) {
     const number = yield* projects.find(project)
@@ -95,7 +97,8 @@ export const make = (
       WHERE ${isOfSession} AND pending_sweep = ${pendingSweep} RETURNING session_number`
     const isEmpty = swept.length > 0 && events.length === 0
     if (isEmpty) {
-      for (const table of ["storage_usage", "sessions"]) yield* sql`DELETE FROM ${sql(table)} WHERE ${isOfSession}`
+      yield* usage.remove(project_id, session)
+      yield* sql`DELETE FROM sessions WHERE ${isOfSession}`
     }
     return { pieces: deleted.pieces, bytes: deleted.bytes, session: isEmpty }
   })
@@ -125,19 +128,20 @@ export const make = (
 
     const before = new Map(rows.map((each) => [Number(each.pack_number), each]))
     const tally = new Usage.Tally()
+    let growth = 0
     for (const { bytes, formerNewBytes, newBytes, number } of packs) {
       const isPack = sql`${isOfSession} AND pack_number = ${number}`
       if (bytes === undefined) yield* sql`DELETE FROM packs WHERE ${isPack}`
       else yield* sql`UPDATE packs SET pack = ${bytes} WHERE ${isPack}`
       const { agent_number, pack } = before.get(number)!
-      tally.add(session, Number(agent_number), {
-        new_bytes: newBytes - formerNewBytes,
-        stored_bytes: (bytes?.length ?? 0) - pack.length
-      })
+      const stored_bytes = (bytes?.length ?? 0) - pack.length
+      growth += stored_bytes
+      tally.add(session, Number(agent_number), { new_bytes: newBytes - formerNewBytes, stored_bytes })
     }
     if (packs.length > 0) {
-      yield* sql`UPDATE sessions SET generation = generation + 1, erased_pieces = erased_pieces + ${pieces}
-        WHERE ${isOfSession}`
+      yield* sql`UPDATE sessions SET generation = generation + 1, erased_pieces = erased_pieces + ${pieces},
+        ${SessionSizes.grown(sql, sql`${growth}`)} WHERE ${isOfSession}`
+      yield* sizes.rank(project_id, [session])
     }
     let erased: ErasedAtLast = { pieces: 0, bytes: 0, session: false }
     if (done === undefined) yield* usage.add(project_id, tally)

@@ -143,9 +143,13 @@ export default Effect.gen(function* () {
     history ${bigint} NOT NULL DEFAULT 0,
     parts ${bigint} NOT NULL DEFAULT 0,
     erased_pieces ${bigint} NOT NULL DEFAULT 0,
+    stored_bytes ${bigint} NOT NULL DEFAULT 0,
+    ranked_bytes ${bigint} NOT NULL DEFAULT 0,
     pending_sweep INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, session_number)
   ) ${clustered}`
+  // `ranked_bytes` follows `stored_bytes` by steps, so that the index seldom changes: see `usage/SessionSizes`.
+  yield* sql`CREATE INDEX sessions_by_size ON sessions (project_id, ranked_bytes)`
   yield* sql`CREATE UNIQUE INDEX sessions_by_id ON sessions (project_id, session_id)`
   yield* sql`CREATE INDEX sessions_pending_sweep ON sessions (project_id, session_number) WHERE pending_sweep > 0`
 
@@ -212,6 +216,18 @@ export default Effect.gen(function* () {
     new_bytes ${bigint} NOT NULL,
     stored_bytes ${bigint} NOT NULL,
     PRIMARY KEY (project_id, session_number, agent_number)
+  ) ${clustered}`
+
+  // The sums of `storage_usage` over the sessions of each agent, in stripes: see `dialect/Stripe`.
+  yield* sql`CREATE TABLE agent_usage (
+    project_id INTEGER NOT NULL,
+    agent_number INTEGER NOT NULL,
+    stripe INTEGER NOT NULL,
+    entries ${bigint} NOT NULL,
+    sent_bytes ${bigint} NOT NULL,
+    new_bytes ${bigint} NOT NULL,
+    stored_bytes ${bigint} NOT NULL,
+    PRIMARY KEY (project_id, agent_number, stripe)
   ) ${clustered}`
 
   // The hash is hexadecimal text: for a column of bytes, which has no bounded length, Postgres would create a TOAST table.

@@ -3,27 +3,42 @@ import type { AgentName, ProjectId, SessionId, StorageUsage } from "@tachograph/
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as Stripe from "../dialect/Stripe.ts"
 import type * as Projects from "../names/Projects.ts"
+import type { Integer } from "../sql/RowDecoding.ts"
+import * as SessionSizes from "./SessionSizes.ts"
 
-/** Increments for the counters of one agent in one session; may be negative. */
-interface Amounts {
-  readonly entries: number
-  readonly sent_bytes: number
-  readonly new_bytes: number
-  readonly stored_bytes: number
-}
-
-export const usageTypes = {
-  project_id: "integer",
-  session_number: "integer",
-  agent_number: "integer",
+const amountTypes = {
   entries: "bigint",
   sent_bytes: "bigint",
   new_bytes: "bigint",
   stored_bytes: "bigint"
 } as const satisfies BulkValues.Types
 
+/** Increments of counters; may be negative. */
+type Amounts = { readonly [Column in keyof typeof amountTypes]: number }
+
+export const usageTypes = {
+  project_id: "integer",
+  session_number: "integer",
+  agent_number: "integer",
+  ...amountTypes
+} as const satisfies BulkValues.Types
+
+export const agentTypes = {
+  project_id: "integer",
+  agent_number: "integer",
+  ...amountTypes
+} as const satisfies BulkValues.Types
+
 const none: Amounts = { entries: 0, sent_bytes: 0, new_bytes: 0, stored_bytes: 0 }
+
+const plus = (a: Amounts, b: Partial<Amounts>): Amounts => ({
+  entries: a.entries + (b.entries ?? 0),
+  sent_bytes: a.sent_bytes + (b.sent_bytes ?? 0),
+  new_bytes: a.new_bytes + (b.new_bytes ?? 0),
+  stored_bytes: a.stored_bytes + (b.stored_bytes ?? 0)
+})
 
 /** Amounts by session and agent. */
 export class Tally {
@@ -31,16 +46,8 @@ export class Tally {
 
   add(session_number: number, agent_number: number, amounts: Partial<Amounts>): void {
     const key = `${session_number} ${agent_number}`
-    const { entries = 0, new_bytes = 0, sent_bytes = 0, stored_bytes = 0 } = amounts
-    const row = this.#rows.get(key) ?? { session_number, agent_number, ...none }
-    this.#rows.set(key, {
-      session_number,
-      agent_number,
-      entries: row.entries + entries,
-      sent_bytes: row.sent_bytes + sent_bytes,
-      new_bytes: row.new_bytes + new_bytes,
-      stored_bytes: row.stored_bytes + stored_bytes
-    })
+    const row = this.#rows.get(key) ?? none
+    this.#rows.set(key, { session_number, agent_number, ...plus(row, amounts) })
   }
 
   /** In the order in which every transaction locks them. The project's own row is last, because all transactions share it. */
@@ -52,6 +59,17 @@ export class Tally {
         a.agent_number - b.agent_number
     )
     return sorted.map((row) => ({ project_id, ...row }))
+  }
+
+  /** The sums by agent, likewise. */
+  agentRowsOf(project_id: number): ReadonlyArray<BulkValues.Row<keyof typeof agentTypes>> {
+    const sums = new Map<number, Amounts>()
+    for (const { agent_number, session_number, ...amounts } of this.#rows.values()) {
+      if (session_number !== ofProject) sums.set(agent_number, plus(sums.get(agent_number) ?? none, amounts))
+    }
+    return Array.from(sums, ([agent_number, amounts]) => ({ project_id, agent_number, ...amounts })).sort(
+      (a, b) => a.agent_number - b.agent_number
+    )
   }
 }
 
@@ -67,41 +85,75 @@ const toCounters = (row: Row) => ({
   storedBytes: Number(row.stored_bytes)
 })
 
-/** Adds to counters that exist. */
-export const onConflict = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  sql`ON CONFLICT (project_id, session_number, agent_number) DO UPDATE SET
-          entries = storage_usage.entries + excluded.entries,
-          sent_bytes = storage_usage.sent_bytes + excluded.sent_bytes,
-          new_bytes = storage_usage.new_bytes + excluded.new_bytes,
-          stored_bytes = storage_usage.stored_bytes + excluded.stored_bytes`
+const addingTo = (sql: SqlClient.SqlClient, table: string, key: string): Statement.Fragment =>
+  sql.literal(`ON CONFLICT (${key}) DO UPDATE SET entries = ${table}.entries + excluded.entries,
+    sent_bytes = ${table}.sent_bytes + excluded.sent_bytes, new_bytes = ${table}.new_bytes + excluded.new_bytes,
+    stored_bytes = ${table}.stored_bytes + excluded.stored_bytes`)
+
+/** Statements that add rows to counters, where `isWanted`. The row of an agent is that of the transaction's stripe. */
+export const statements = (sql: SqlClient.SqlClient) => {
+  const columns = BulkValues.make(sql, BulkValues.named(usageTypes))
+  const agentColumns = BulkValues.make(sql, BulkValues.named(agentTypes))
+  const stripe = Stripe.current(sql)
+  return {
+    ofSessions: (rows: ReturnType<Tally["rowsOf"]>, isWanted: Statement.Fragment) =>
+      sql`INSERT INTO storage_usage ${columns.names} SELECT * FROM (${columns.of(rows)}) AS added WHERE ${isWanted}
+        ${addingTo(sql, "storage_usage", "project_id, session_number, agent_number")}`,
+    ofAgents: (rows: ReturnType<Tally["agentRowsOf"]>, isWanted: Statement.Fragment) =>
+      sql`INSERT INTO agent_usage (${sql.literal(Object.keys(agentTypes).join(", "))}, stripe)
+        SELECT added.*, ${stripe} FROM (${agentColumns.of(rows)}) AS added WHERE ${isWanted}
+        ${addingTo(sql, "agent_usage", "project_id, agent_number, stripe")}`
+  }
+}
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const columns = BulkValues.make(sql, BulkValues.named(usageTypes))
+  const { ofAgents, ofSessions } = statements(sql)
+  const sizes = SessionSizes.make(sql)
+  const always = sql.literal("true")
 
-  const additions = (project_id: number, tally: Tally) =>
-    // Each statement locks its rows in the order of the values.
-    BulkValues.chunks(tally.rowsOf(project_id)).map(
-      (rows) => sql`INSERT INTO storage_usage ${columns.names} ${columns.of(rows)} ${onConflict(sql)}`
-    )
+  // Each statement locks its rows in the order of the values.
+  const additions = (project_id: number, tally: Tally) => [
+    ...BulkValues.chunks(tally.rowsOf(project_id)).map((rows) => ofSessions(rows, always)),
+    ...BulkValues.chunks(tally.agentRowsOf(project_id)).map((rows) => ofAgents(rows, always))
+  ]
 
   /** Call it at the end of a transaction that has locked the sessions. */
   const add = (project_id: number, tally: Tally) => Effect.all(additions(project_id, tally), { discard: true })
+
+  /** Deletes the counters of a session, and takes what they count from those of its agents. */
+  const remove = Effect.fnUntraced(function* (project_id: number, session: number) {
+    const rows = yield* sql<Row & { agent_number: Integer }>`DELETE FROM storage_usage
+      WHERE project_id = ${project_id} AND session_number = ${session}
+      RETURNING agent_number, entries, sent_bytes, new_bytes, stored_bytes`
+    const tally = new Tally()
+    for (const row of rows) {
+      tally.add(session, Number(row.agent_number), {
+        entries: -Number(row.entries),
+        sent_bytes: -Number(row.sent_bytes),
+        new_bytes: -Number(row.new_bytes),
+        stored_bytes: -Number(row.stored_bytes)
+      })
+    }
+    const agents = BulkValues.chunks(tally.agentRowsOf(project_id))
+    yield* Effect.forEach(agents, (each) => ofAgents(each, always), { discard: true })
+  })
 
   const sums = sql.literal(`sum(u.entries) AS entries, sum(u.sent_bytes) AS sent_bytes, sum(u.new_bytes) AS new_bytes,
     sum(u.stored_bytes) AS stored_bytes`)
 
   const usage = Effect.fn("SqlStorage.usage")(function* (project: ProjectId, sessions: number) {
     const number = (yield* projects.find(project)) ?? -1
-    const agents = yield* sql<Row & { agent_name: AgentName }>`SELECT a.agent_name, ${sums} FROM storage_usage u
+    const agents = yield* sql<Row & { agent_name: AgentName }>`SELECT a.agent_name, ${sums} FROM agent_usage u
       JOIN agents a ON a.project_id = u.project_id AND a.agent_number = u.agent_number
       WHERE u.project_id = ${number} GROUP BY a.agent_name
       HAVING sum(u.entries) > 0 OR sum(u.stored_bytes) > 0 ORDER BY sum(u.stored_bytes) DESC, a.agent_name`
-    const largest = yield* sql<Row & { session_id: SessionId }>`SELECT s.session_id, t.* FROM (
-        SELECT u.project_id, u.session_number, ${sums} FROM storage_usage u
-        WHERE u.project_id = ${number} AND u.session_number <> ${ofProject}
-        GROUP BY u.project_id, u.session_number ORDER BY sum(u.stored_bytes) DESC, u.session_number LIMIT ${sessions}
-      ) t JOIN sessions s ON s.project_id = t.project_id AND s.session_number = t.session_number
-      ORDER BY t.stored_bytes DESC, t.session_number`
+    const largest =
+      sessions === 0
+        ? []
+        : yield* sql<Row & { session_id: SessionId }>`SELECT s.session_id, ${sums}
+      FROM (${sizes.largest(number, sessions)}) AS s
+      JOIN storage_usage u ON u.project_id = ${number} AND u.session_number = s.session_number
+      GROUP BY s.session_id, s.session_number, s.stored_bytes ORDER BY s.stored_bytes DESC, s.session_number`
     const [ofShared = none] = yield* sql<Row>`SELECT entries, sent_bytes, new_bytes, stored_bytes FROM storage_usage
       WHERE project_id = ${number} AND session_number = ${ofProject} AND agent_number = ${ofProject}`
 
@@ -119,5 +171,5 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     } satisfies StorageUsage
   })
 
-  return { add, additions, usage }
+  return { add, additions, remove, usage }
 }

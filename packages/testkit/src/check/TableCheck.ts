@@ -4,6 +4,9 @@ import type { SqlClient, SqlError } from "effect/sql"
 import * as Format from "./Format.ts"
 import { templatesOf } from "./SessionCheck.ts"
 
+const amounts = ["entries", "sent_bytes", "new_bytes", "stored_bytes"]
+const sums = amounts.map((amount) => `sum(${amount})`).join(", ")
+
 /** Queries for rows that must not exist, by their problem. */
 const strayRows: Readonly<Record<string, string>> = {
   "a shared piece without an owner": `SELECT project_id, sha256 FROM shared_pieces s WHERE NOT EXISTS (
@@ -35,7 +38,21 @@ const strayRows: Readonly<Record<string, string>> = {
   "a wrong counter of stored bytes": `SELECT project_id, session_number, agent_number, stored_bytes
     FROM storage_usage u WHERE session_number <> 0 AND stored_bytes <> (
     SELECT coalesce(sum(length(pack)), 0) FROM packs p WHERE p.project_id = u.project_id
-      AND p.session_number = u.session_number AND p.agent_number = u.agent_number)`
+      AND p.session_number = u.session_number AND p.agent_number = u.agent_number)`,
+  "a wrong size of a session": `SELECT project_id, session_number, stored_bytes, ranked_bytes FROM sessions s
+    WHERE stored_bytes NOT BETWEEN ranked_bytes AND ranked_bytes + ranked_bytes / 8 OR stored_bytes <> (
+    SELECT coalesce(sum(u.stored_bytes), 0) FROM storage_usage u WHERE u.project_id = s.project_id
+      AND u.session_number = s.session_number)`,
+  "a counter of an agent that is not the sum of its sessions": `SELECT * FROM (
+      SELECT project_id, agent_number, ${sums} FROM agent_usage GROUP BY project_id, agent_number
+      HAVING ${amounts.map((amount) => `sum(${amount}) <> 0`).join(" OR ")}
+      EXCEPT SELECT project_id, agent_number, ${sums} FROM storage_usage WHERE session_number <> 0
+      GROUP BY project_id, agent_number) t`,
+  "counters of sessions that are not in those of their agent": `SELECT * FROM (
+      SELECT project_id, agent_number, ${sums} FROM storage_usage WHERE session_number <> 0
+      GROUP BY project_id, agent_number
+      HAVING ${amounts.map((amount) => `sum(${amount}) <> 0`).join(" OR ")}
+      EXCEPT SELECT project_id, agent_number, ${sums} FROM agent_usage GROUP BY project_id, agent_number) t`
 }
 
 /** A swept session must own exactly the shared pieces that its packs refer to. */

@@ -72,6 +72,12 @@ const usageCounter = (name: string): Damage => ({
   problems: ["counter-wrong"]
 })
 
+const agentCounter = (name: string): Damage => ({
+  name: `the counter ${name} of an agent differs`,
+  change: ({ agent_usage: [row] }) => [update("agent_usage", row!, { [name]: plus(row![name], 1) })],
+  problems: ["counter-wrong"]
+})
+
 const sharedCounter = (name: string): Damage => ({
   name: `the counter ${name} of shared pieces differs`,
   change: (tables) => {
@@ -218,6 +224,9 @@ export const damages: ReadonlyArray<Damage> = [
   sessionCounter("parts", -1, "swept"),
   sessionCounter("erased_pieces", 1),
   sessionCounter("erased_pieces", -1, "swept"),
+  sessionCounter("stored_bytes", 1),
+  sessionCounter("ranked_bytes", 1_000_000),
+  sessionCounter("ranked_bytes", -1_000_000),
   {
     name: "the name of a session differs",
     change: (tables) => [update("sessions", ofSession(tables, "sessions", "whole")[0]!, { session_id: "another" })],
@@ -248,6 +257,10 @@ export const damages: ReadonlyArray<Damage> = [
   usageCounter("sent_bytes"),
   usageCounter("new_bytes"),
   usageCounter("stored_bytes"),
+  agentCounter("entries"),
+  agentCounter("sent_bytes"),
+  agentCounter("new_bytes"),
+  agentCounter("stored_bytes"),
   sharedCounter("entries"),
   sharedCounter("new_bytes"),
   sharedCounter("stored_bytes"),

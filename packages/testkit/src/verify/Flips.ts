@@ -39,13 +39,19 @@ const columns: ReadonlyArray<Column> = [
   }),
   ...columnsOf("packs", true, { integer: ["project_id", "session_number", "pack_number", "agent_number"] }),
   ...columnsOf("packs", false, { bytes: ["pack"] }),
-  ...columnsOf("sessions", true, { integer: ["project_id", "session_number", "erased_pieces"], text: ["session_id"] }),
-  ...columnsOf("sessions", false, { integer: ["packs", "history", "parts", "generation"] }),
+  ...columnsOf("sessions", true, {
+    integer: ["project_id", "session_number", "erased_pieces", "stored_bytes"],
+    text: ["session_id"]
+  }),
+  ...columnsOf("sessions", false, { integer: ["packs", "history", "parts", "generation", "ranked_bytes"] }),
   ...columnsOf("shared_pieces", true, { integer: ["project_id", "size", "checksum"], bytes: ["sha256"] }),
   ...columnsOf("shared_pieces", false, { bytes: ["piece"] }),
   ...columnsOf("shared_piece_owners", true, { integer: ["project_id", "session_number"], bytes: ["sha256"] }),
   ...columnsOf("storage_usage", true, {
     integer: ["project_id", "session_number", "agent_number", "entries", "sent_bytes", "new_bytes", "stored_bytes"]
+  }),
+  ...columnsOf("agent_usage", true, {
+    integer: ["project_id", "agent_number", "entries", "sent_bytes", "new_bytes", "stored_bytes"]
   })
 ]
 

@@ -17,7 +17,8 @@ export const keys = {
   packs: ["project_id", "session_number", "pack_number"],
   shared_pieces: ["project_id", "sha256"],
   shared_piece_owners: ["project_id", "session_number", "sha256"],
-  storage_usage: ["project_id", "session_number", "agent_number"]
+  storage_usage: ["project_id", "session_number", "agent_number"],
+  agent_usage: ["project_id", "agent_number", "stripe"]
 } as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
 
 export type Table = keyof typeof keys

@@ -1,0 +1,52 @@
+/**
+ * The sizes of sessions, and the order in which the largest are found.
+ *
+ * An index of the sizes themselves would change with each append. `ranked_bytes` is at most `stored_bytes`, which is at most
+ * an eighth more, and is only changed where that would not hold any longer.
+ */
+import { Effect } from "effect"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as BulkValues from "../dialect/BulkValues.ts"
+
+/** Sessions that are looked at besides those asked for, to put sessions of nearly the same size in order. */
+const maxOfSimilarSize = 10_000
+
+const isRanked = (size: string) => `${size} BETWEEN ranked_bytes AND ranked_bytes + ranked_bytes / 8`
+
+/** Postgres leaves an index alone whose columns keep their values; SQLite writes it whenever they are set. */
+const isRankedAtOnce = (sql: SqlClient.SqlClient): boolean =>
+  sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+
+/** Part of the `SET` list of an update of `sessions`. `rank` follows in the same transaction. */
+export const grown = (sql: SqlClient.SqlClient, by: Statement.Fragment): Statement.Fragment => {
+  const size = sql`sessions.stored_bytes + ${by}`
+  if (!isRankedAtOnce(sql)) return sql`stored_bytes = ${size}`
+  return sql`stored_bytes = ${size}, ranked_bytes = CASE
+    WHEN ${size} BETWEEN sessions.ranked_bytes AND sessions.ranked_bytes + sessions.ranked_bytes / 8
+    THEN sessions.ranked_bytes ELSE ${size} END`
+}
+
+export const make = (sql: SqlClient.SqlClient) => {
+  /** After updates with `grown`. */
+  const rank = (project_id: number, sessions: ReadonlyArray<number>): Effect.Effect<void, SqlError.SqlError> =>
+    isRankedAtOnce(sql)
+      ? Effect.void
+      : Effect.asVoid(sql`UPDATE sessions SET ranked_bytes = stored_bytes
+          WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_number", "integer", sessions)}
+            AND NOT (${sql.literal(isRanked("stored_bytes"))})`)
+
+  /**
+   * The largest sessions, largest first. If more than `maxOfSimilarSize` have nearly the size of the last one, it may be
+   * another of these.
+   */
+  const largest = (project_id: number, limit: number): Statement.Fragment => sql`
+    SELECT project_id, session_number, session_id, stored_bytes FROM (
+      SELECT project_id, session_number, session_id, stored_bytes FROM sessions
+      WHERE project_id = ${project_id} AND ranked_bytes >= coalesce((
+        SELECT ranked_bytes * 8 / 9 FROM sessions WHERE project_id = ${project_id}
+        ORDER BY ranked_bytes DESC LIMIT 1 OFFSET ${limit - 1}), 0)
+      ORDER BY ranked_bytes DESC LIMIT ${limit + maxOfSimilarSize}) AS similar
+    ORDER BY stored_bytes DESC, session_number LIMIT ${limit}`
+
+  return { rank, largest }
+}
