@@ -7,7 +7,7 @@ import { expect, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
 import { freshSchema } from "./FreshSchema.ts"
 
-const { ManyEvents, Statements } = StorageSuite
+const { ManyEvents, ManySessions, Statements } = StorageSuite
 const project = ProjectId.make("default")
 const events = 4_000
 const limit = 20
@@ -28,9 +28,13 @@ const rowsOf = (node: Plan) =>
   node["Actual Loops"] *
   (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0))
 
-/** Runs the statements of a list again, and returns the rows of `events` that they read, and how. */
-const visited = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, storage: Storage["Service"], query: EventQuery) {
-  const [, statements] = yield* Statements.capture(storage.listEvents(project, query))
+/** Runs the statements of a read again, and returns the rows of tables that they read, and how. */
+const visited = Effect.fnUntraced(function* <A, E>(
+  sql: SqlClient.SqlClient,
+  reading: Effect.Effect<A, E>,
+  tables: ReadonlyArray<string> = ["events"]
+) {
+  const [, statements] = yield* Statements.capture(reading)
   let rows = 0
   const kinds = new Set<string>()
   for (const { parameters, text } of statements) {
@@ -39,7 +43,7 @@ const visited = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, storage: 
       parameters
     )
     for (const node of nodesOf(row!["QUERY PLAN"][0]!.Plan)) {
-      if (node["Relation Name"] !== "events") continue
+      if (!tables.includes(node["Relation Name"] ?? "")) continue
       rows += rowsOf(node)
       kinds.add(node["Node Type"])
     }
@@ -63,18 +67,29 @@ const smallest = ({ agent, agentVersion, person, session }: Partial<EventQuery>)
   )
 }
 
-it.each([
+const statistics = [
   ["without", false],
   ["with", true]
-])("reads only what a page needs, %s statistics", async (_, hasStatistics) => {
+] as const
+
+/** Runs a test over an empty storage. */
+const run = <A, E>(test: Effect.Effect<A, E, Storage | SqlClient.SqlClient>) => {
   const { schema, ...config } = freshSchema()
+  const layers = Layer.provideMerge(
+    PostgresStorage.layer({ ...config, schema, operationTimeout: 120_000 }),
+    PostgresStorage.client({ ...config, schema, operationTimeout: 120_000 })
+  )
+  return Effect.runPromise(Effect.provide(test, layers))
+}
+
+it.each(statistics)("reads only what a page needs, %s statistics", async (_, hasStatistics) => {
   const test = Effect.gen(function* () {
     const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
     yield* ManyEvents.fill(storage, events)
     if (hasStatistics) yield* sql`ANALYZE events, sessions, agents, agent_versions, people`
     for (const [name, filter] of Object.entries(ManyEvents.exact)) {
       for (const page of ManyEvents.pagesOf(events, limit)) {
-        const { kinds, rows } = yield* visited(sql, storage, { ...filter, ...page })
+        const { kinds, rows } = yield* visited(sql, storage.listEvents(project, { ...filter, ...page }))
         // The page, its ids, and three rows for each of at most 52 streams.
         expect(rows, `${name}, ${JSON.stringify(page)}: ${Array.from(kinds).join(", ")}`).toBeLessThanOrEqual(
           2 * limit + 3 * 52
@@ -84,7 +99,7 @@ it.each([
     }
     for (const [name, filter] of Object.entries(ManyEvents.intersections)) {
       for (const page of ManyEvents.pagesOf(events, limit)) {
-        const { kinds, rows } = yield* visited(sql, storage, { ...filter, ...page })
+        const { kinds, rows } = yield* visited(sql, storage.listEvents(project, { ...filter, ...page }))
         // Both lists are read as far as the smaller one goes, by steps, and the page.
         expect(rows, `${name}, ${JSON.stringify(page)}: ${Array.from(kinds).join(", ")}`).toBeLessThanOrEqual(
           2 * smallest(filter) + 768
@@ -92,13 +107,27 @@ it.each([
       }
     }
     for (const filter of ManyEvents.unknown) {
-      const { rows, statements } = yield* visited(sql, storage, { ...filter, order: "asc", limit })
+      const { rows, statements } = yield* visited(sql, storage.listEvents(project, { ...filter, order: "asc", limit }))
       expect([rows, statements]).toEqual([0, 1])
     }
   })
-  const layers = Layer.provideMerge(
-    PostgresStorage.layer({ ...config, schema, operationTimeout: 120_000 }),
-    PostgresStorage.client({ ...config, schema, operationTimeout: 120_000 })
-  )
-  await Effect.runPromise(Effect.provide(test, layers))
+  await run(test)
+})
+
+it.each(statistics)("reads the figures of the sessions that are asked for, %s statistics", async (_, hasStatistics) => {
+  const sessions = 20_000
+  const test = Effect.gen(function* () {
+    const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+    yield* ManySessions.fill(sql, sessions)
+    if (hasStatistics) yield* sql`ANALYZE sessions, storage_usage, agent_usage, agents`
+    for (const largest of [0, 1, 10]) {
+      const usage = storage.usage(project, largest)
+      expect((yield* usage).sessions).toHaveLength(largest)
+      const { kinds, rows } = yield* visited(sql, usage, ["sessions", "storage_usage", "agent_usage"])
+      // An eighth of the sessions are at most an eighth smaller than the largest one.
+      const similar = largest === 0 ? 0 : sessions / 8
+      expect(rows, Array.from(kinds).join(", ")).toBeLessThanOrEqual(similar + 10 * largest + 10)
+    }
+  })
+  await run(test)
 })

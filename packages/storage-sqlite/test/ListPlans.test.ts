@@ -7,7 +7,7 @@ import { expect, it } from "vitest"
 import { SqliteClient, SqliteStorage } from "../src/index.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
 
-const { ManyEvents, Statements } = StorageSuite
+const { ManyEvents, ManySessions, Statements } = StorageSuite
 const project = ProjectId.make("default")
 const events = 1_000
 
@@ -48,6 +48,33 @@ it("lists in the order of an index, and searches it for each number", async () =
       expect(found).toEqual([])
       expect(statements.filter(({ text }) => /\bevents\b/.test(text))).toEqual([])
     }
+  })
+  const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
+  await Effect.runPromise(Effect.provide(test, layers))
+})
+
+it("finds the largest sessions by their index, and only their figures", async () => {
+  const filename = temporaryFile()
+  const test = Effect.gen(function* () {
+    const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+    yield* ManySessions.fill(sql, 100)
+    const [{ sessions }, statements] = yield* Statements.capture(storage.usage(project, 3))
+    expect(sessions.map(({ session }) => session)).toEqual(["s100", "s99", "s98"])
+    const ways: Array<string> = []
+    for (const { parameters, text } of statements) {
+      const plan = yield* sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${text}`, parameters)
+      ways.push(...plan.flatMap(({ detail }) => (/^(SEARCH|SCAN) \w+ USING /.test(detail) ? [detail] : [])))
+    }
+    const ofSessions = ways.filter((way) => /^\w+ (sessions|storage_usage) /.test(way))
+    expect(new Set(ofSessions)).toEqual(
+      new Set([
+        "SEARCH sessions USING COVERING INDEX sessions_by_size (project_id=?)",
+        "SEARCH sessions USING INDEX sessions_by_size (project_id=? AND ranked_bytes>?)",
+        "SEARCH storage_usage USING PRIMARY KEY (project_id=? AND session_number=?)",
+        // The shared pieces of the project.
+        "SEARCH storage_usage USING PRIMARY KEY (project_id=? AND session_number=? AND agent_number=?)"
+      ])
+    )
   })
   const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
   await Effect.runPromise(Effect.provide(test, layers))

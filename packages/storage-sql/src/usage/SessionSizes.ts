@@ -40,12 +40,12 @@ export const make = (sql: SqlClient.SqlClient) => {
    * another of these.
    */
   const largest = (project_id: number, limit: number): Statement.Fragment => sql`
-    SELECT project_id, session_number, session_id, stored_bytes FROM (
-      SELECT project_id, session_number, session_id, stored_bytes FROM sessions
+    SELECT session_number AS number, session_id AS id, stored_bytes AS size FROM (
+      SELECT session_number, session_id, stored_bytes FROM sessions
       WHERE project_id = ${project_id} AND ranked_bytes >= coalesce((
         SELECT ranked_bytes * 8 / 9 FROM sessions WHERE project_id = ${project_id}
         ORDER BY ranked_bytes DESC LIMIT 1 OFFSET ${limit - 1}), 0)
-      ORDER BY ranked_bytes DESC LIMIT ${limit + maxOfSimilarSize}) AS similar
+      ORDER BY ranked_bytes DESC LIMIT ${limit + maxOfSimilarSize}) AS candidates
     ORDER BY stored_bytes DESC, session_number LIMIT ${limit}`
 
   return { rank, largest }

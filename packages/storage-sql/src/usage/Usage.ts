@@ -138,22 +138,20 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     yield* Effect.forEach(agents, (each) => ofAgents(each, always), { discard: true })
   })
 
-  const sums = sql.literal(`sum(u.entries) AS entries, sum(u.sent_bytes) AS sent_bytes, sum(u.new_bytes) AS new_bytes,
-    sum(u.stored_bytes) AS stored_bytes`)
+  const sums = sql.literal(`sum(entries) AS entries, sum(sent_bytes) AS sent_bytes, sum(new_bytes) AS new_bytes,
+    sum(stored_bytes) AS stored_bytes`)
 
   const usage = Effect.fn("SqlStorage.usage")(function* (project: ProjectId, sessions: number) {
     const number = (yield* projects.find(project)) ?? -1
-    const agents = yield* sql<Row & { agent_name: AgentName }>`SELECT a.agent_name, ${sums} FROM agent_usage u
-      JOIN agents a ON a.project_id = u.project_id AND a.agent_number = u.agent_number
-      WHERE u.project_id = ${number} GROUP BY a.agent_name
-      HAVING sum(u.entries) > 0 OR sum(u.stored_bytes) > 0 ORDER BY sum(u.stored_bytes) DESC, a.agent_name`
+    const agents = yield* sql<Row & { agent_name: AgentName }>`SELECT agent_name, ${sums} FROM agent_usage
+      JOIN agents USING (project_id, agent_number) WHERE project_id = ${number} GROUP BY agent_name
+      HAVING sum(entries) > 0 OR sum(stored_bytes) > 0 ORDER BY sum(stored_bytes) DESC, agent_name`
+    const isOfSession = sql`project_id = ${number} AND session_number = s.number`
     const largest =
       sessions === 0
         ? []
-        : yield* sql<Row & { session_id: SessionId }>`SELECT s.session_id, ${sums}
-      FROM (${sizes.largest(number, sessions)}) AS s
-      JOIN storage_usage u ON u.project_id = ${number} AND u.session_number = s.session_number
-      GROUP BY s.session_id, s.session_number, s.stored_bytes ORDER BY s.stored_bytes DESC, s.session_number`
+        : yield* sql<Row & { id: SessionId }>`SELECT s.id, ${sums} FROM (${sizes.largest(number, sessions)}) AS s
+            JOIN storage_usage ON ${isOfSession} GROUP BY s.id, s.number, s.size ORDER BY s.size DESC, s.number`
     const [ofShared = none] = yield* sql<Row>`SELECT entries, sent_bytes, new_bytes, stored_bytes FROM storage_usage
       WHERE project_id = ${number} AND session_number = ${ofProject} AND agent_number = ${ofProject}`
 
@@ -167,7 +165,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       storedBytes: total("storedBytes") + storedBytes,
       shared: { pieces, newBytes, storedBytes },
       agents: ofAgents,
-      sessions: largest.map((row) => ({ session: row.session_id, ...toCounters(row) }))
+      sessions: largest.map((row) => ({ session: row.id, ...toCounters(row) }))
     } satisfies StorageUsage
   })
 

@@ -87,4 +87,51 @@ export const define = (test: Test) => {
       yield* storage.eraseEvents(project, { session: SessionId.make("large") }, 1)
       expect(yield* storage.usage(project, 0)).toMatchObject({ ...all, events: 3, sentBytes: 1010 - 202 })
     }))
+
+  test("finds the largest of many sessions, which grow and shrink by small steps", (storage) =>
+    Effect.gen(function* () {
+      const sizes = new Map<string, number>()
+      const agents = ["a", "b"].map((name) => AgentName.make(name))
+      for (let round = 0; round < 8; round++) {
+        const events = Array.from({ length: 60 }, (_, n) => {
+          const session = SessionId.make(`s${(n * 7) % 40}`)
+          // Sizes of which many are nearly equal.
+          const size = 1 + ((n * n + round * 11) % 17) + (n % 3) * 40
+          sizes.set(session, (sizes.get(session) ?? 0) + size)
+          const event = appendEvent(eventId(n, round), { session, agent: agents[n % 2]! })
+          return { ...event, pack: { ...event.pack, bytes: new Uint8Array(size) } }
+        })
+        yield* append(storage, events)
+        const ordered = Array.from(sizes.values()).sort((a, b) => b - a)
+        for (const limit of [1, 7, 40]) {
+          const { sessions } = yield* storage.usage(project, limit)
+          expect(sessions.map(({ storedBytes }) => storedBytes)).toEqual(ordered.slice(0, limit))
+          for (const { session, storedBytes } of sessions) expect(storedBytes).toBe(sizes.get(session))
+        }
+      }
+      const largest = (yield* storage.usage(project, 1)).sessions[0]!.session
+      const state = (yield* storage.getSession(project, largest))!
+      yield* storage.sweepPacks(
+        project,
+        state.number,
+        { to: state.packs, limit: 1_000, above: state.packs },
+        ({ packs }) => ({
+          packs: packs.map(({ bytes, number }) => ({
+            number,
+            bytes: Buffer.from(bytes.subarray(0, 1)),
+            formerNewBytes: 5,
+            newBytes: 1
+          })),
+          pieces: 0,
+          done: undefined,
+          value: 0
+        })
+      )
+      sizes.set(largest, state.packs)
+      const { agents: ofAgents, sessions } = yield* storage.usage(project, 40)
+      expect(sessions.map(({ storedBytes }) => storedBytes)).toEqual(Array.from(sizes.values()).sort((a, b) => b - a))
+      const total = (of: ReadonlyArray<{ readonly storedBytes: number }>) =>
+        of.reduce((sum, { storedBytes }) => sum + storedBytes, 0)
+      expect(total(ofAgents)).toBe(total(sessions))
+    }))
 }

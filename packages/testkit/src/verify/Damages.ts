@@ -274,7 +274,7 @@ export const damages: ReadonlyArray<Damage> = [
     change: (tables) => [
       { table: "storage_usage", from: undefined, to: { ...tables.storage_usage[0]!, session_number: nowhere } }
     ],
-    problems: ["session-missing"]
+    problems: ["counter-wrong", "session-missing"]
   },
   {
     name: "one bit of a shared piece differs",
