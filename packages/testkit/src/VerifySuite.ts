@@ -16,6 +16,8 @@ import * as Flips from "./verify/Flips.ts"
 import * as Rows from "./verify/Rows.ts"
 import * as Store from "./verify/Store.ts"
 
+export * as Rows from "./verify/Rows.ts"
+
 type Services = Storage | SqlClient.SqlClient
 
 /** `VERIFY_SEED=…` repeats a run. */

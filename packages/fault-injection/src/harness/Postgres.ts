@@ -6,9 +6,13 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Processes from "./Processes.ts"
 
-export interface Postgres {
+/** A running server. */
+export interface Database {
   readonly url: string
   readonly run: (statement: string, schema?: string) => Promise<ReadonlyArray<Record<string, unknown>>>
+}
+
+export interface Postgres extends Database {
   /** Sends SIGKILL to all its processes. */
   readonly kill: () => Promise<void>
   /** Resolves when the server accepts connections. */
@@ -25,17 +29,22 @@ interface Started {
   readonly remove: () => Promise<void>
 }
 
+export const databaseAt = (url: string): Database => ({
+  url,
+  run: (statement, schema) =>
+    Effect.runPromise(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Record<string, unknown>>(statement)).pipe(
+        Effect.provide(PostgresStorage.client({ url, schema, maxConnections: 1, operationTimeout: 0 }))
+      )
+    )
+})
+
 export const start = async (): Promise<Postgres> => {
   const starter = new URL("test/StartPostgres.ts", import.meta.resolve("@tachograph/storage-postgres/package.json"))
   const { startPostgres } = (await import(starter.href)) as { readonly startPostgres: () => Promise<Started> }
   const server = await startPostgres()
 
-  const run: Postgres["run"] = (statement, schema) =>
-    Effect.runPromise(
-      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Record<string, unknown>>(statement)).pipe(
-        Effect.provide(PostgresStorage.client({ url: server.url, schema, maxConnections: 1, operationTimeout: 0 }))
-      )
-    )
+  const { run, url } = databaseAt(server.url)
   const folder = String((await run("SHOW data_directory"))[0]!["data_directory"])
   const processes = () => Processes.treeOf(Number.parseInt(readFileSync(join(folder, "postmaster.pid"), "utf8")))
   let frozen: ReadonlyArray<number> = []
@@ -47,7 +56,7 @@ export const start = async (): Promise<Postgres> => {
   process.prependListener("exit", thaw)
 
   return {
-    url: server.url,
+    url,
     run,
     kill: async () => {
       const all = processes()

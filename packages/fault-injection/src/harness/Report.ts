@@ -1,5 +1,6 @@
 /** Prints the results of a run. */
 import type { Result } from "./Run.ts"
+import * as Table from "./Table.ts"
 import type * as Trial from "./Trial.ts"
 
 export const statusOf = ({ skipped, violations }: Trial.Report): "passed" | "FAILED" | "skipped" => {
@@ -7,7 +8,7 @@ export const statusOf = ({ skipped, violations }: Trial.Report): "passed" | "FAI
   return violations.length > 0 ? "FAILED" : "passed"
 }
 
-const columns: ReadonlyArray<readonly [name: string, of: (result: Result) => string | number]> = [
+const columns: Table.Columns<Result> = [
   ["fault", ({ fault }) => fault.name],
   ["storage", ({ kind }) => kind],
   ["rounds", ({ report }) => report.rounds],
@@ -21,16 +22,7 @@ const columns: ReadonlyArray<readonly [name: string, of: (result: Result) => str
 ]
 
 /** One row per fault and storage, in Markdown. */
-export const table = (results: ReadonlyArray<Result>): string => {
-  const rows = [columns.map(([name]) => name), ...results.map((result) => columns.map(([, of]) => String(of(result))))]
-  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  const line = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
-  const [head, ...body] = rows.map((row) =>
-    line(row.map((cell, column) => (column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))))
-  )
-  const rule = line(widths.map((width, column) => (column < 2 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`)))
-  return [head, rule, ...body].join("\n")
-}
+export const table = (results: ReadonlyArray<Result>): string => Table.markdown(columns, results)
 
 /** Violations printed for one fault. */
 const maxViolations = 20

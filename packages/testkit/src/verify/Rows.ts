@@ -5,7 +5,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 export type Value = number | string | Uint8Array | bigint | null
 export type Row = Readonly<Record<string, Value>>
 
-/** The primary keys of the tables that a verification looks at. */
+/** The primary keys of the tables that hold what was recorded. */
 export const keys = {
   projects: ["project_id"],
   fingerprints: ["project_id", "fingerprint_id"],
@@ -18,7 +18,8 @@ export const keys = {
   shared_pieces: ["project_id", "sha256"],
   shared_piece_owners: ["project_id", "session_number", "sha256"],
   storage_usage: ["project_id", "session_number", "agent_number"],
-  agent_usage: ["project_id", "agent_number", "stripe"]
+  agent_usage: ["project_id", "agent_number", "stripe"],
+  idempotency_keys: ["project_id", "idempotency_key"]
 } as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
 
 export type Table = keyof typeof keys

@@ -1,0 +1,98 @@
+/** What is recorded into a store before it is damaged, and what is recorded into it afterwards. */
+import { CurrentProject, type EventId, PersonId, ProjectId, Recorder, Storage } from "@tachograph/core"
+import { StorageSuite } from "@tachograph/testkit"
+import { Effect } from "effect"
+import * as Random from "../harness/Random.ts"
+
+const { Calls } = StorageSuite
+
+export interface Known {
+  readonly id: EventId
+  readonly project: ProjectId
+  readonly call: StorageSuite.Calls.Call
+}
+
+interface Conversation {
+  readonly project: ProjectId
+  readonly session: string
+  /** Before the damage. */
+  readonly calls: ReadonlyArray<StorageSuite.Calls.Call>
+  /** After it. */
+  readonly later: ReadonlyArray<StorageSuite.Calls.Call>
+}
+
+export interface Plan {
+  readonly conversations: ReadonlyArray<Conversation>
+  readonly people: ReadonlyArray<string>
+  /** Whose events are erased before the damage, from the first session. */
+  readonly erased: string
+}
+
+const project = ProjectId.make("default")
+const otherProject = ProjectId.make("other")
+
+/** Calls of the sessions before and after the damage. */
+const sizes: ReadonlyArray<readonly [project: ProjectId, before: number, after: number]> = [
+  [project, 24, 3],
+  [project, 16, 2],
+  [project, 8, 2],
+  [otherProject, 6, 1],
+  // Begins after the damage.
+  [project, 0, 2]
+]
+
+/** Its names occur nowhere else, so that they can be looked for in a file. */
+export const planOf = (seed: number, store: number): Plan => {
+  const random = Random.of(seed, "store", store)
+  const nameOf = (kind: string, n: number) => `${kind}-${n}-${Random.text(10 + n, seed, store, kind, n)}`
+  const [erased, ...people] = [0, 1, 2, 3].map((n) => nameOf("person", n))
+  return {
+    people,
+    erased: erased!,
+    conversations: sizes.map(([project, before, after], n) => {
+      const session = nameOf("session", n)
+      const ofProject = project === otherProject ? [nameOf("stranger", 0)] : people
+      const everyone = n === 0 ? [...people, erased!] : ofProject
+      const calls = Calls.take(Calls.calls(session, everyone, random(1, 1_000_000)), before + after).map(
+        (call, index) => ({
+          ...call,
+          // The person is not recorded again after the erasure.
+          person: index >= before && call.person === erased ? people[0]! : call.person,
+          ...(index % 4 === 0 ? { key: `key ${session} ${index}` } : {})
+        })
+      )
+      return { project, session, calls: calls.slice(0, before), later: calls.slice(before) }
+    })
+  }
+}
+
+/** Records the calls of one project with a recorder that has nothing in its memory. */
+const within = <A, E>(
+  storage: Storage["Service"],
+  project: ProjectId,
+  body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>
+) =>
+  Effect.andThen(
+    Calls.putFingerprint(storage, project),
+    Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
+  ).pipe(Effect.provideService(CurrentProject, project))
+
+/** Returns the events that remain. */
+export const fill = Effect.fnUntraced(function* ({ conversations, erased }: Plan) {
+  const storage = yield* Storage
+  const known: Array<Known> = []
+  for (const each of [project, otherProject]) {
+    yield* within(storage, each, (recorder) =>
+      Effect.forEach(
+        conversations.filter((conversation) => conversation.project === each),
+        ({ calls }) =>
+          Effect.forEach(calls, (call) =>
+            Effect.map(Calls.record(recorder, call), (id) => void known.push({ id, project: each, call }))
+          ),
+        { concurrency: "unbounded" }
+      )
+    )
+  }
+  yield* within(storage, project, (recorder) => recorder.erasePerson(PersonId.make(erased)))
+  return known.filter(({ call }) => call.person !== erased)
+})
