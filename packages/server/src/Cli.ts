@@ -6,12 +6,13 @@ import { keys } from "./commands/Keys.ts"
 import { migrate } from "./commands/Migrate.ts"
 import { serve } from "./commands/Serve.ts"
 import { storage } from "./commands/Storage.ts"
+import { verify } from "./commands/Verify.ts"
 import { CommandError, UsageError } from "./terminal/CliErrors.ts"
 import * as Worker from "./workers/Worker.ts"
 
 const tachograph = Command.make("tachograph").pipe(
   Command.withDescription("Records what AI agents do: every call to a model provider, verbatim"),
-  Command.withSubcommands([serve, migrate, keys, storage])
+  Command.withSubcommands([serve, migrate, keys, storage, verify])
 )
 
 /** An invalid command line is reported in one line, like any other failure, instead of with the whole help text. */

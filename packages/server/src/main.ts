@@ -26,8 +26,10 @@ if (Worker.assignment === undefined) {
 run(process.argv.slice(2)).pipe(
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain({
-    // A shutdown by signal is not a failure: exit 0.
+    // A shutdown by signal is not a failure: exit 0, unless the command has set another code.
     teardown: (exit, onExit) =>
-      Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
+      Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
+        ? onExit(Number(process.exitCode ?? 0))
+        : Runtime.defaultTeardown(exit, onExit)
   })
 )

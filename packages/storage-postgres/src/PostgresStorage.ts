@@ -108,14 +108,14 @@ export const layerNoMigrations = (
   }).pipe(Layer.provide(client(config)))
 
 /**
- * Connects for what only reads, with one connection: its role needs no right to write. Fails if the tables are not up to date.
- * Operations that write fail.
+ * Connects for what only reads, with one connection: its role needs no right to write. Fails if the tables are not those of
+ * this version. Operations that write fail.
  */
 export const layerReadOnly = (
   config: PostgresConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> => {
   const { operationTimeout = readOnlyTimeoutMs } = config
-  return SqlStorage.layerNoMigrations({ connections: 1, operationTimeoutMs: operationTimeout }).pipe(
+  return SqlStorage.layerReadOnly({ connections: 1, operationTimeoutMs: operationTimeout }).pipe(
     Layer.provide(client({ ...config, operationTimeout, maxConnections: 1, readOnly: true }))
   )
 }

@@ -18,12 +18,26 @@ const outOfDate = (cause?: unknown) =>
     cause
   })
 
-/** Fails if the tables are not up to date. Changes nothing, for a role without the right to. */
+const tooNew = new Migrator.MigrationError({
+  kind: "BadState",
+  message: "a later version of Tachograph has migrated the tables; run the command of that version"
+})
+
+/** Errors that do not mean that the table is missing. */
+const passes: ReadonlySet<string> = new Set(["AuthorizationError", "ConnectionError"])
+
+/**
+ * Fails if the tables are not up to date. Changes nothing, for a role without the right to. Returns how many migrations of
+ * later versions the tables have.
+ */
 export const check = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const expected = Object.keys(migrations).length
   const rows = yield* sql<{ migration_id: number }>`SELECT migration_id FROM ${sql(table)}`.pipe(
-    Effect.mapError((error) => (error.reason._tag === "ConnectionError" ? error : outOfDate(error)))
+    Effect.mapError((error) => (passes.has(error.reason._tag) ? error : outOfDate(error)))
   )
-  if (rows.length < expected) return yield* outOfDate()
+  const later = rows.length - Object.keys(migrations).length
+  return later < 0 ? yield* outOfDate() : later
 })
+
+/** As `check`, but fails also if a later version has migrated the tables, for what must know everything that they hold. */
+export const checkSame = Effect.flatMap(check, (later) => (later > 0 ? Effect.fail(tooNew) : Effect.void))

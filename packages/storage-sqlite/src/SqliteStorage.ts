@@ -7,14 +7,14 @@ import * as Scrub from "./scrub/Scrub.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
 /**
- * Opens an existing file, for what only reads. Fails if its tables are not up to date. Operations that write die. Scrubs
- * nothing. SQLite may leave an empty log beside the file, which the next process that writes removes.
+ * Opens an existing file, for what only reads. Fails if its tables are not those of this version. Operations that write
+ * die. Scrubs nothing. SQLite may leave an empty log beside the file, which the next process that writes removes.
  */
 export const layerReadOnly = (
   config: SqliteClient.SqliteClientConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
   Layer.unwrap(
-    Effect.map(SqliteClient.SqliteClient, ({ verifyFile }) => SqlStorage.layerNoMigrations({ verify: verifyFile }))
+    Effect.map(SqliteClient.SqliteClient, ({ verifyFile }) => SqlStorage.layerReadOnly({ verify: verifyFile }))
   ).pipe(Layer.provide(SqliteClient.layer({ ...config, readOnly: true })))
 
 const over = (storage: typeof SqlStorage.layer, config: SqliteClient.SqliteClientConfig) =>

@@ -1,20 +1,15 @@
 /** `tachograph keys`: issues, lists and revokes API keys. */
-import { type ApiKey, ApiKeys, type Errors, Name, ProjectId, Scope } from "@tachograph/core"
-import { Console, DateTime, Duration, Effect, Option, Redacted, Schema } from "effect"
+import { type ApiKey, ApiKeys, type Errors, Name, Scope } from "@tachograph/core"
+import { Console, DateTime, type Duration, Effect, Option, Redacted, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { CommandError } from "../terminal/CliErrors.ts"
+import * as Project from "../config/Project.ts"
 import * as Setting from "../config/Setting.ts"
 import * as StorageChoice from "../config/StorageChoice.ts"
+import * as TimeSpan from "../config/TimeSpan.ts"
 import * as Table from "../terminal/Table.ts"
 
-const project = Setting.make({
-  name: "project",
-  metavar: "NAME",
-  description: "The project that the key gives access to; created if it does not exist",
-  default: "default",
-  expected: "a name of 1 to 255 characters",
-  parse: Schema.decodeUnknownOption(ProjectId)
-})
+const project = Project.setting("The project that the key gives access to; created if it does not exist", "default")
 
 const scope = Setting.make({
   name: "scope",
@@ -34,33 +29,24 @@ const label = Setting.make({
   parse: Schema.decodeUnknownOption(Name)
 })
 
-const units: Readonly<Record<string, Duration.Duration>> = {
-  h: Duration.hours(1),
-  d: Duration.days(1),
-  w: Duration.weeks(1)
-}
-
 const expires = Setting.make({
   name: "expires",
   metavar: "TIME",
   description: "When the key expires: 12h, 90d, 4w, or never",
   default: "never",
   expected: "a time such as 12h, 90d or 4w, or never",
-  parse: (text): Option.Option<Duration.Duration | null> => {
-    if (text === "never") return Option.some(null)
-    const [, count, unit] = /^([1-9]\d{0,4})([hdw])$/.exec(text) ?? []
-    return count === undefined ? Option.none() : Option.some(Duration.times(units[unit!]!, Number(count)))
-  }
+  parse: (text): Option.Option<Duration.Duration | null> =>
+    text === "never" ? Option.some(null) : TimeSpan.parse(text)
 })
 
 const withKeys = <A>(
   given: Option.Option<string>,
-  mayCreate: boolean,
+  access: "create" | "update",
   use: (keys: ApiKeys["Service"]) => Effect.Effect<A, Errors.StorageUnavailable>
 ) =>
   StorageChoice.withExisting(
     given,
-    { mayCreate, contents: "keys" },
+    { access, contents: "keys" },
     Effect.provide(Effect.flatMap(ApiKeys, use), ApiKeys.layer())
   )
 
@@ -81,7 +67,7 @@ const create = Command.make(
       name: yield* label.resolve(flags.label),
       expiresAt: lifetime && DateTime.addDuration(yield* DateTime.now, lifetime)
     }
-    const [secret, key] = yield* withKeys(flags.storage, true, (keys) => keys.issue(attributes))
+    const [secret, key] = yield* withKeys(flags.storage, "create", (keys) => keys.issue(attributes))
     yield* Console.log(Redacted.value(secret))
     yield* Console.error(`Issued ${key.id} for project ${Table.printable(key.project)}; the key is not shown again`)
   })
@@ -98,7 +84,7 @@ const list = Command.make(
   "list",
   { storage: StorageChoice.setting.flag },
   Effect.fnUntraced(function* (flags) {
-    const keys = yield* withKeys(flags.storage, false, (keys) => keys.list)
+    const keys = yield* withKeys(flags.storage, "update", (keys) => keys.list)
     const now = yield* DateTime.now
     const rows = keys.map((key) => [
       key.id,
@@ -115,7 +101,7 @@ const revoke = Command.make(
   "revoke",
   { storage: StorageChoice.setting.flag, id: Argument.String("ID") },
   Effect.fnUntraced(function* (flags) {
-    const key = yield* withKeys(flags.storage, false, (keys) => keys.revoke(flags.id))
+    const key = yield* withKeys(flags.storage, "update", (keys) => keys.revoke(flags.id))
     if (key === undefined) {
       return yield* new CommandError({
         message: `There is no key ${JSON.stringify(flags.id)}; see tachograph keys list`

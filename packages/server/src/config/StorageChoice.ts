@@ -23,6 +23,8 @@ export interface StorageChoice {
   readonly layer: Layer.Layer<Storage, CommandError>
   /** Opens the storage. Fails if its tables are not up to date. */
   readonly layerNoMigrations: Layer.Layer<Storage, CommandError>
+  /** Opens an existing storage, to read. Changes nothing in it. Fails if its tables are not those of this version. */
+  readonly layerReadOnly: Layer.Layer<Storage, CommandError>
   /** Runs the migrations and returns their names. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, CommandError>
 }
@@ -32,7 +34,7 @@ const names = (migrations: ReadonlyArray<readonly [id: number, name: string]>): 
   migrations.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
 
 const opening = (label: string, layer: Layer.Layer<Storage, unknown>): Layer.Layer<Storage, CommandError> =>
-  Layer.catch(layer, (error) => Layer.effectContext(Effect.fail(openingError(label, error))))
+  Layer.catch(layer, (error) => Layer.effectContext(Effect.fail(failure("open", label, error))))
 
 const memory: StorageChoice = {
   label: "memory (lost when the server exits)",
@@ -41,6 +43,7 @@ const memory: StorageChoice = {
   exists: () => true,
   layer: MemoryStorage.layer,
   layerNoMigrations: MemoryStorage.layer,
+  layerReadOnly: MemoryStorage.layer,
   migrate: Effect.succeed([])
 }
 
@@ -53,10 +56,11 @@ const sqlite = (filename: string): StorageChoice => {
     exists: () => existsSync(filename),
     layer: opening(label, SqliteStorage.layer({ filename })),
     layerNoMigrations: opening(label, SqliteStorage.layerNoMigrations({ filename })),
+    layerReadOnly: opening(label, SqliteStorage.layerReadOnly({ filename })),
     migrate: Migrations.run.pipe(
       Effect.map(names),
       Effect.provide(SqliteClient.layer({ filename })),
-      Effect.mapError((error) => openingError(label, error))
+      Effect.mapError((error) => failure("open", label, error))
     )
   }
 }
@@ -71,9 +75,10 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
     exists: () => true,
     layer: opening(label, PostgresStorage.layer(config)),
     layerNoMigrations: opening(label, PostgresStorage.layerNoMigrations(config)),
+    layerReadOnly: opening(label, PostgresStorage.layerReadOnly(config)),
     migrate: PostgresStorage.migrate(config).pipe(
       Effect.map(names),
-      Effect.mapError((error) => openingError(label, error))
+      Effect.mapError((error) => failure("open", label, error))
     )
   }
 }
@@ -101,8 +106,11 @@ export const setting = Setting.make({
 })
 
 interface Purpose {
-  /** Whether the command may create the storage. If not, a missing storage is an error. */
-  readonly mayCreate: boolean
+  /**
+   * What the command does with the storage: `create` creates a missing one, and `read` changes nothing. `create` and `update`
+   * migrate tables that are not up to date.
+   */
+  readonly access: "create" | "update" | "read"
   /** What the command reads or writes, for messages. */
   readonly contents: "keys" | "events"
 }
@@ -110,7 +118,7 @@ interface Purpose {
 /** Runs `use` with a persistent storage. */
 export const withExisting = Effect.fnUntraced(function* <A, E>(
   given: Option.Option<string>,
-  { contents, mayCreate }: Purpose,
+  { access, contents }: Purpose,
   use: Effect.Effect<A, E | Errors.StorageUnavailable, Storage>
 ) {
   const choice = yield* setting.resolve(given)
@@ -118,27 +126,31 @@ export const withExisting = Effect.fnUntraced(function* <A, E>(
     const message = `--storage is "memory:", which keeps no ${contents}: expected the storage of your server`
     return yield* new UsageError({ message })
   }
-  if (!mayCreate && !choice.exists()) {
+  if (access !== "create" && !choice.exists()) {
     return yield* new CommandError({ message: `The storage does not exist (${choice.label})` })
   }
   return yield* use.pipe(
-    Effect.catchIf(isUnavailable, (error) => Effect.fail(openingError(choice.label, error))),
-    // Try without migrations first: the database role may not be allowed to change tables.
-    Effect.provide(Layer.catch(choice.layerNoMigrations, () => choice.layer))
+    Effect.catchIf(isUnavailable, (error) => Effect.fail(failure("use", choice.label, error))),
+    Effect.provide(
+      access === "read"
+        ? choice.layerReadOnly
+        : // Try without migrations first: the database role may not be allowed to change tables.
+          Layer.catch(choice.layerNoMigrations, () => choice.layer)
+    )
   )
 })
 
 const isUnavailable = (error: unknown): error is Errors.StorageUnavailable =>
   (error as { readonly _tag?: unknown } | null)?._tag === "storage-unavailable"
 
-/** One line that says why a storage cannot be opened: an explanation if there is one, else the innermost cause's message. */
-const openingError = (label: string, error: unknown): CommandError => {
+/** One line that says why a storage cannot be used: an explanation if there is one, else the innermost cause's message. */
+const failure = (verb: "open" | "use", label: string, error: unknown): CommandError => {
   const chain = causes(error)
   const explanation = chain.map(explain).find(Option.isSome)
   const outOfDate = chain.find((cause) => cause instanceof Migrator.MigrationError && cause.kind === "BadState")
   const first = outOfDate ?? chain.findLast((cause) => cause instanceof Error && cause.message !== "")
   const reason = explanation?.value ?? (first instanceof Error ? first.message : String(error))
-  return new CommandError({ message: `Cannot open the storage (${label}): ${reason.replaceAll(/\s*\n\s*/g, " ")}` })
+  return new CommandError({ message: `Cannot ${verb} the storage (${label}): ${reason.replaceAll(/\s*\n\s*/g, " ")}` })
 }
 
 /** An error and its chain of causes, outermost first. */

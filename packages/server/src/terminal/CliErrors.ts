@@ -7,8 +7,17 @@ export class UsageError extends Data.TaggedError("UsageError")<{ readonly messag
   override readonly [Runtime.errorReported] = false
 }
 
-/** The command is valid but failed: exit 1. */
-export class CommandError extends Data.TaggedError("CommandError")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = 1
+/** The command is valid but failed: exit 1, unless the command has another meaning for that. */
+export class CommandError extends Data.TaggedError("CommandError")<{
+  readonly message: string
+  readonly exitCode?: number
+}> {
+  override readonly [Runtime.errorExitCode] = this.exitCode ?? 1
+  override readonly [Runtime.errorReported] = false
+}
+
+/** Ends the command with an exit code, and without a message. */
+export class Ended extends Data.TaggedError("Ended")<{ readonly exitCode: number }> {
+  override readonly [Runtime.errorExitCode] = this.exitCode
   override readonly [Runtime.errorReported] = false
 }

@@ -4,6 +4,9 @@
 export const printable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 
+/** A name between quotes. */
+export const quoted = (text: string): string => printable(JSON.stringify(text))
+
 /** Aligns rows of cells. `rightAligned` holds the indices of the right-aligned columns. */
 export const format = (
   rows: ReadonlyArray<ReadonlyArray<string>>,

@@ -1,0 +1,13 @@
+/** Times such as 12h, 90d and 4w. */
+import { Duration, Option } from "effect"
+
+const units: Readonly<Record<string, Duration.Duration>> = {
+  h: Duration.hours(1),
+  d: Duration.days(1),
+  w: Duration.weeks(1)
+}
+
+export const parse = (text: string): Option.Option<Duration.Duration> => {
+  const [, count, unit] = /^([1-9]\d{0,4})([hdw])$/.exec(text) ?? []
+  return count === undefined ? Option.none() : Option.some(Duration.times(units[unit!]!, Number(count)))
+}

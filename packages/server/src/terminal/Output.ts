@@ -1,0 +1,18 @@
+/** Lines on standard output, and whether anybody can still read them. */
+import { Console, Effect } from "effect"
+import { CommandError, Ended } from "./CliErrors.ts"
+
+/** As of a program that SIGPIPE has ended. */
+const brokenPipe = 128 + 13
+
+/** Files and pipes are written at once, except pipes on Windows, whose error is seen after a later line. */
+const checkWritten = Effect.suspend((): Effect.Effect<void, CommandError | Ended> => {
+  const error: NodeJS.ErrnoException | null = process.stdout.errored
+  if (error === null) return Effect.void
+  if (error.code === "EPIPE") return Effect.fail(new Ended({ exitCode: brokenPipe }))
+  return Effect.fail(new CommandError({ message: `Cannot write to standard output: ${error.message}` }))
+})
+
+/** Prints a line. Fails if it cannot be written, which Node's console ignores, or if the reader has left, as `head` does. */
+export const print = (line: string): Effect.Effect<void, CommandError | Ended> =>
+  Effect.andThen(Console.log(line), checkWritten)
