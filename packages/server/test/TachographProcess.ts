@@ -49,7 +49,8 @@ export const temporaryFolder = (): string => {
   return folder
 }
 
-const start = (args: ReadonlyArray<string>, { cwd = temporaryFolder(), env = {}, main = program }: Options) => {
+/** Starts a command. */
+export const start = (args: ReadonlyArray<string>, { cwd = temporaryFolder(), env = {}, main = program }: Options) => {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("TACHOGRAPH_"))
   const child = spawn(process.execPath, [main, ...args], {
     cwd,

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Calls from "./check/Calls.ts"
 import * as Verifying from "./check/Verifying.ts"
 import * as RandomJson from "./RandomJson.ts"
-import { damages, type Tables } from "./verify/Damages.ts"
+import { damages } from "./verify/Damages.ts"
 import * as Flips from "./verify/Flips.ts"
 import * as Rows from "./verify/Rows.ts"
 import * as Store from "./verify/Store.ts"
@@ -25,12 +25,6 @@ const seed = Number(process.env["VERIFY_SEED"] ?? Date.now() % 1_000_000)
 
 /** Calls that are recorded while a verification runs. */
 const concurrentCalls = 90
-
-const selectAll = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  const tables: Partial<Record<Rows.Table, ReadonlyArray<Rows.Row>>> = {}
-  for (const table of Object.keys(Rows.keys) as Array<Rows.Table>) tables[table] = yield* Rows.select(sql, table)
-  return tables as Tables
-})
 
 const idOf = (stored: Rows.Value | undefined): string =>
   typeof stored === "string" ? stored : Uuid.fromBytes(stored as Uint8Array)
@@ -87,13 +81,13 @@ const recordAndErase = (storage: Storage["Service"]) =>
 export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) => {
   describe(`VerifySuite: ${name}, seed ${seed}`, () => {
     let runtime: ManagedRuntime.ManagedRuntime<Services, unknown>
-    let tables: Tables
+    let tables: Rows.Tables
     beforeAll(async () => {
       runtime = ManagedRuntime.make(layer())
       tables = await runtime.runPromise(
         Effect.gen(function* () {
           yield* Store.fill(yield* Storage)
-          return yield* selectAll(yield* SqlClient.SqlClient)
+          return yield* Rows.selectAll(yield* SqlClient.SqlClient)
         })
       )
     })
@@ -140,7 +134,7 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
       ))
 
     it("has left the store as it was", async () => {
-      expect(await runtime.runPromise(Effect.flatMap(SqlClient.SqlClient, selectAll))).toEqual(tables)
+      expect(await runtime.runPromise(Effect.flatMap(SqlClient.SqlClient, Rows.selectAll))).toEqual(tables)
     })
   })
 

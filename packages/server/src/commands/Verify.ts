@@ -22,8 +22,9 @@ const session = Setting.make({
   metavar: "NAME",
   description: "Verify only the session of this name, in the projects that have one",
   default: undefined,
-  expected: "a name of 1 to 255 characters",
-  parse: Schema.decodeUnknownOption(SessionId)
+  expected: "the name of a session",
+  // An empty name is a session id for the type only.
+  parse: (text) => Option.filter(Schema.decodeUnknownOption(SessionId)(text), (name) => name !== "")
 })
 
 const isoTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/

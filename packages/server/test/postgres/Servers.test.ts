@@ -4,8 +4,8 @@ import { PostgresStorage } from "@tachograph/storage-postgres"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import * as Documented from "../Documented.ts"
 import { run, type Running, serve } from "../TachographProcess.ts"
 import { record, title } from "../Workloads.ts"
 
@@ -20,14 +20,7 @@ const storage = () => {
   return url.href
 }
 
-/** The SQL statements in the documentation that begin with `keyword`. */
-const documented = (file: string, keyword: string) =>
-  readFileSync(new URL(`../../../../docs/${file}`, import.meta.url), "utf8")
-    .split("\n")
-    .filter((line) => line.startsWith(`${keyword} `))
-    .map((line) => line.replace(/;$/, ""))
-
-const grants = documented("postgres.md", "GRANT")
+const grants = Documented.statements("postgres.md", "GRANT")
 
 describe.concurrent("Four servers over one Postgres", () => {
   const env = { TACHOGRAPH_API_KEY: apiKey, TACHOGRAPH_STORAGE: storage() }
@@ -138,7 +131,7 @@ describe.concurrent("tachograph over Postgres", () => {
       )?.[1]
     await expect.poll(leaseChanges, { timeout: 60_000, interval: 200 }).toBe("2")
     expect((await server.stop()).stderr).toBe("")
-    const vacuums = documented("storage.md", "VACUUM")
+    const vacuums = Documented.statements("storage.md", "VACUUM")
     expect(vacuums).toHaveLength(2)
     const deletedFrom = async () => {
       const select = "SELECT relname AS name FROM pg_stat_user_tables"

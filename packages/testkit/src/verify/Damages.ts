@@ -1,14 +1,12 @@
 /** Each kind of damage to a row, and what a verification says of it. */
 import type { Verifier } from "@tachograph/core"
-import type { Change, Row, Table, Value } from "./Rows.ts"
+import type { Change, Row, Table, Tables, Value } from "./Rows.ts"
 
 type Problem = Verifier.Problem
 
-/** All rows of the tables, of the store of `Store`. */
-export type Tables = { readonly [name in Table]: ReadonlyArray<Row> }
-
 export interface Damage {
   readonly name: string
+  /** Of the store of `Store`. */
   readonly change: (tables: Tables) => ReadonlyArray<Change>
   readonly problems: ReadonlyArray<Problem>
   /** Of the damaged events, if there are any. */

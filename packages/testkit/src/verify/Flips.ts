@@ -1,8 +1,7 @@
 /** Changes of single bits, in any column that a verification covers. */
 import { Uuid } from "@tachograph/core"
 import fc from "fast-check"
-import type { Tables } from "./Damages.ts"
-import type { Change, Row, Table, Value } from "./Rows.ts"
+import type { Change, Row, Table, Tables, Value } from "./Rows.ts"
 
 type Kind = "bytes" | "integer" | "real" | "text" | "uuid"
 

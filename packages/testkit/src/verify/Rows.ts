@@ -28,6 +28,15 @@ export type Table = keyof typeof keys
 export const select = (sql: SqlClient.SqlClient, table: Table) =>
   sql.unsafe<Row>(`SELECT * FROM ${table} ORDER BY ${keys[table].join(", ")}`)
 
+/** All rows of the tables that a verification looks at. */
+export type Tables = { readonly [name in Table]: ReadonlyArray<Row> }
+
+export const selectAll = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const tables: Partial<Record<Table, ReadonlyArray<Row>>> = {}
+  for (const table of Object.keys(keys) as Array<Table>) tables[table] = yield* select(sql, table)
+  return tables as Tables
+})
+
 /** `from` or `to` is undefined if the row does not exist before or afterwards. */
 const replace = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -1,0 +1,16 @@
+import { readFileSync } from "node:fs"
+
+const page = (file: string) => readFileSync(new URL(`../../../docs/${file}`, import.meta.url), "utf8")
+
+/** The SQL statements in a page of the documentation that begin with `keyword`. */
+export const statements = (file: string, keyword: string): ReadonlyArray<string> =>
+  page(file)
+    .split("\n")
+    .filter((line) => line.startsWith(`${keyword} `))
+    .map((line) => line.replace(/;$/, ""))
+
+/** What stands first in the rows of the tables in a section, between backticks. */
+export const firstCells = (file: string, section: string): ReadonlyArray<string> => {
+  const text = page(file).split(`\n${section}\n`)[1]!.split(/^#/m)[0]!
+  return Array.from(text.matchAll(/^\| `([^`]+)`/gm), ([, cell]) => cell!)
+}
