@@ -16,7 +16,9 @@ import * as Flips from "./verify/Flips.ts"
 import * as Rows from "./verify/Rows.ts"
 import * as Store from "./verify/Store.ts"
 
+export { damages } from "./verify/Damages.ts"
 export * as Rows from "./verify/Rows.ts"
+export * as Store from "./verify/Store.ts"
 
 type Services = Storage | SqlClient.SqlClient
 

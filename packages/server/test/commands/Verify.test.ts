@@ -1,6 +1,6 @@
 import { Storage, type Verifier } from "@tachograph/core"
 import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
-import { damages, HttpClient, Replay, Rows, Store } from "@tachograph/testkit"
+import { HttpClient, Replay, VerifySuite } from "@tachograph/testkit"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { existsSync, readFileSync } from "node:fs"
@@ -9,6 +9,8 @@ import { beforeAll, describe, expect, it, vi } from "vitest"
 import { expectUsageError, runInProcess, serveInProcess } from "../CommandLine.ts"
 import * as Documented from "../Documented.ts"
 import { start, temporaryFolder } from "../TachographProcess.ts"
+
+const { damages, Rows, Store } = VerifySuite
 
 const fast = ["--rate", "100%"]
 
@@ -55,12 +57,12 @@ const lostTexts: Readonly<Record<Verifier.Lost, string>> = {
 describe("tachograph verify", () => {
   let filename: string
   let storage: string
-  let tables: Rows.Tables
+  let tables: VerifySuite.Rows.Tables
   const withSql = <A, E>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
     Effect.runPromise(Effect.provide(Effect.flatMap(SqlClient.SqlClient, use), SqliteClient.layer({ filename })))
 
   /** Runs `body` while rows of the store are changed. */
-  const changing = <A>(changes: ReadonlyArray<Rows.Change>, body: () => Promise<A>) =>
+  const changing = <A>(changes: ReadonlyArray<VerifySuite.Rows.Change>, body: () => Promise<A>) =>
     withSql((sql) => Rows.changing(sql, changes, Effect.promise(body)))
 
   const verify = (...args: ReadonlyArray<string>) => runInProcess(["verify", "--storage", storage, ...fast, ...args])

@@ -1,12 +1,14 @@
 import { Storage } from "@tachograph/core"
 import { PostgresStorage } from "@tachograph/storage-postgres"
-import { damages, Rows, Store } from "@tachograph/testkit"
+import { VerifySuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { expect, inject, it } from "vitest"
 import { expectUsageError, runInProcess } from "../CommandLine.ts"
 import * as Documented from "../Documented.ts"
+
+const { damages, Rows, Store } = VerifySuite
 
 it("tachograph verify works with a role that may only read", async () => {
   const schema = `test_${randomBytes(8).toString("hex")}`
