@@ -48,7 +48,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "erase",
       "erase deletes events and sweeps what they leave.",
-      ...["Throttle.ts", "domain", "payload", "Storage.ts", "sessions", "record"]
+      ...["Throttle.ts", "domain", "payload", "payload/format", "Storage.ts", "sessions", "record"]
     ),
     room(
       "verify",
@@ -88,7 +88,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("usage", "usage counts what is stored.", "dialect", "sql", "names"),
     room("account", "account reads counters beside what they count.", "dialect", "sql", "names", "usage"),
     room("resources", "resources reads and writes everything but events.", "dialect", "sql", "names", "usage"),
-    room("filter", "filter finds events by the names that they have.", "dialect"),
+    room("filter", "filter finds events by the names that they have.", "dialect", "sql"),
     room("read", "read queries events and packs; it must not import append.", "dialect", "sql", "names", "filter"),
     room("append", "append writes events.", "dialect", "sql", "names", "usage"),
     room("erase", "erase deletes events and packs.", "dialect", "sql", "names", "usage", "filter", "append"),

@@ -1,5 +1,5 @@
 /** Damage that SQLite itself finds: pages of the file that are no pages of a table. */
-import { CurrentProject, type EventId, Recorder, Storage } from "@tachograph/core"
+import { CurrentProject, type EventId, PersonId, Recorder, Storage } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { mkdtempSync, openSync, closeSync, rmSync, writeSync } from "node:fs"
@@ -61,4 +61,31 @@ it("answers event-damaged for what SQLite calls corrupt, and records in other se
       expect(yield* Calls.isAsSent(recorder, id, more)).toBe(true)
     })
   )
+})
+
+/** Deletes rows of a table, and leaves them in an index. */
+const deleteOnlyFromTable = (file: string, index: string, deletion: string) => {
+  const database = new DatabaseSync(file, { defensive: false })
+  const { sql } = database.prepare("SELECT sql FROM sqlite_schema WHERE name = ?").get(index) as { sql: string }
+  const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(index) as {
+    rootpage: number
+  }
+  database.exec("PRAGMA writable_schema = ON")
+  database.prepare("DELETE FROM sqlite_schema WHERE name = ?").run(index)
+  database.close()
+  const without = new DatabaseSync(file, { defensive: false })
+  without.exec(deletion)
+  without.exec("PRAGMA writable_schema = ON")
+  const table = / ON (\w+)/.exec(sql)![1]!
+  without.prepare("INSERT INTO sqlite_schema VALUES ('index', ?, ?, ?, ?)").run(index, table, rootpage, sql)
+  without.close()
+}
+
+it("ends an erasure where an index has events that the table has not", async () => {
+  const file = join(folder, "stale.db")
+  const calls = Calls.take(Calls.calls("s", ["alice", "bob"], 1), 12)
+  await within(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+  deleteOnlyFromTable(file, "events_by_person", "DELETE FROM events")
+  const error = await within(file, (recorder) => Effect.flip(recorder.erasePerson(PersonId.make("alice"))))
+  expect(error._tag).toBe("storage-unavailable")
 })

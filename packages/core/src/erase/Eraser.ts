@@ -4,12 +4,13 @@
  * erasure in the project sweeps them.
  */
 import { Cause, Context, Effect, Exit, Layer } from "effect"
-import { type PersonNotFound, SessionNotFound, type StorageUnavailable } from "../domain/Errors.ts"
+import { type PersonNotFound, SessionNotFound, StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
+import { Damage } from "../payload/format/Damage.ts"
 import { Sweep } from "../payload/Sweep.ts"
 import { StaleSessions } from "../sessions/StaleSessions.ts"
 import { type Erasable, type ErasedAtLast, Storage } from "../Storage.ts"
@@ -60,6 +61,9 @@ export const addReceipts = (a: ErasureReceipt, b: ErasureReceipt): ErasureReceip
   bytes: a.bytes + b.bytes,
   damaged: a.damaged + b.damaged
 })
+
+/** Where an index of the database is damaged, a loop would not end. */
+const endless = (message: string) => new StorageUnavailable({ cause: new Damage(message) })
 
 const receiptOf = ({ bytes, pieces, session }: ErasedAtLast): ErasureReceipt => ({
   ...emptyReceipt,
@@ -123,6 +127,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
       const { erased, value } = step
       sweep = value.next
       sweptUpTo ??= value.pendingSweep
+      if (!value.isLast && sweep.next.to >= request.to) return yield* endless("The packs of a session are not in order")
       receipt = addReceipts(addReceipts(receipt, { ...emptyReceipt, ...value.erased }), receiptOf(erased))
       if (value.isLast) return receipt
     }
@@ -157,8 +162,12 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
   const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId) {
     yield* storage.getPerson(project, id)
     let receipt = emptyReceipt
+    let hasErased = true
     for (let isDeleted = false; !isDeleted;) {
       const events = yield* deleteEvents(project, { person: id }, unthrottled)
+      // The person has events, but neither this time nor the last one was one found.
+      if (events === 0 && !hasErased) return yield* endless("The events of a person cannot be erased")
+      hasErased = events > 0
       receipt = addReceipts({ ...receipt, events: receipt.events + events }, yield* sweepAll(project, unthrottled))
       // Returns false if events of the person were recorded in between: then those are erased, too.
       isDeleted = yield* Effect.catchTag(storage.deletePerson(project, id), "person-not-found", () =>

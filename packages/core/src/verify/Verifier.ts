@@ -80,6 +80,10 @@ const verifySessions = Effect.fnUntraced(function* (run: Run, project: ProjectId
   for (let after = belowAll; ;) {
     const next: NextSession | undefined = yield* attempt(run, { project }, run.storage.nextSession(project, after))
     if (next === undefined) return
+    if (next.number <= after) {
+      const reason = `The sessions do not go on after number ${after}`
+      return yield* run.report({ problem: "unreadable", project, reason })
+    }
     after = next.number
     if (yield* isSince(run, project, next, since)) yield* SessionCheck.check(run, project, next)
   }

@@ -12,6 +12,7 @@ import { Recorder } from "../../src/Recorder.ts"
 import { Storage } from "../../src/Storage.ts"
 
 const { Calls, StoreCheck } = StorageSuite
+const maxPack = 2 ** 31 - 1
 
 type Service = Storage["Service"]
 
@@ -175,6 +176,27 @@ describe("Eraser", () => {
         bytes: 0,
         damaged: 0
       })
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("fails where an erasure would not end, because a damaged index leads to nothing", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      yield* record(storage, Calls.take(Calls.calls("s", ["alice", "bob"], 1), 20))
+      const without = yield* eraserOver({ ...storage, eraseEvents: () => Effect.succeed({ events: 0 }) })
+      const error = yield* Effect.flip(without.erasePerson(defaultProject, alice))
+      assert.strictEqual(error._tag, "storage-unavailable")
+
+      yield* storage.eraseEvents(defaultProject, { person: alice }, 1000)
+      const backwards = yield* eraserOver({
+        ...storage,
+        sweepPacks: (project, session, request, rewrite) =>
+          storage.sweepPacks(project, session, { ...request, to: maxPack }, (packs) =>
+            rewrite({ ...packs, isLast: false, packs: packs.packs.slice(-3) })
+          )
+      })
+      const other = yield* Effect.flip(backwards.erasePerson(defaultProject, alice))
+      assert.strictEqual(other._tag, "storage-unavailable")
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 })

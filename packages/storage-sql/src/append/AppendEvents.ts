@@ -30,7 +30,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const counters = SessionCounters.make(sql)
   const agentVersions = AgentVersionNumbers.make(sql)
   const appendInOneStatement = AppendInOneStatement.make(sql, agentVersions)
-  const { repair } = CounterRepair.make(sql)
+  const { repair, repairStates } = CounterRepair.make(sql)
 
   const packColumns = BulkValues.make(sql, BulkValues.named(EventRows.packTypes))
   const eventColumns = BulkValues.make(sql, EventColumns.toInsert(sql))
@@ -160,9 +160,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       const shared = group.flatMap(({ pack }) => pack.shared)
       if (shared.length > 0) yield* pieces.prepare(project_id, shared)
     }
-    const sessions = yield* sql
-      .withTransaction(appendInSteps(byProject, "compare"))
-      .pipe(Effect.catchTag("SqlError", (error) => afterDamage(byProject, error)))
+    const sessions = yield* sql.withTransaction(appendInSteps(byProject, "compare")).pipe(
+      Effect.catchTag("SqlError", (error) => afterDamage(byProject, error)),
+      Effect.tapErrorTag("session-conflict", () =>
+        Effect.forEach(byProject, ([project_id, events]) => repairStates(project_id, sessionsOf(events)))
+      )
+    )
     return events.map((event) => sessions.get(event)!)
   })
 

@@ -40,6 +40,9 @@ const packs: Counter = {
   shared: ["project_id", "session_number"]
 }
 
+/** Generations above it are not exact in a `number`. Also the one that such a session gets: no process knows the session by it. */
+const maxGeneration = 2 ** 52
+
 export const make = (sql: SqlClient.SqlClient) => {
   const raise = (
     { child, counter, number, parent, shared }: Counter,
@@ -72,5 +75,16 @@ export const make = (sql: SqlClient.SqlClient) => {
     return raised
   })
 
-  return { repair }
+  /**
+   * Replaces what no append and no sweep writes: such a session would conflict with every event. With no packs, the next event
+   * finds that its number is taken, and `repair` raises the counter.
+   */
+  const repairStates = (project_id: number, sessions: ReadonlyArray<string>) => {
+    const isWrong = sql`packs < 0 OR generation < 0 OR generation > ${sql.literal(String(maxGeneration))}`
+    return sql`UPDATE sessions SET packs = CASE WHEN packs < 0 THEN 0 ELSE packs END,
+        generation = ${sql.literal(String(maxGeneration))}
+      WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_id", "varchar", sessions)} AND (${isWrong})`
+  }
+
+  return { repair, repairStates }
 }

@@ -14,6 +14,7 @@ import type { SqlClient } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
+import * as Attempts from "../sql/Attempts.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 
 interface TakenRow {
@@ -82,7 +83,9 @@ export const make = (sql: SqlClient.SqlClient) => {
     const before = toStored(firstIdOf(oldest.epochMilliseconds))
     const taken: Array<TakenKey> = []
     let left: ReadonlyArray<KeyedEvent> = yield* insert(project_id, keyed)
+    const attempt = Attempts.make("Storing idempotency keys")
     while (left.length > 0) {
+      yield* attempt
       const names = left.map(({ idempotency }) => idempotency.key)
       yield* deleteInvalid(project_id, names, before)
       const rows = yield* sql<TakenRow>`SELECT k.idempotency_key, k.body_hash, k.event_id, e.received_at

@@ -5,6 +5,7 @@ import { Hex } from "effect/encoding"
 import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
+import * as Attempts from "../sql/Attempts.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 
 /** Stored bytes of pieces in one statement, and at least one piece. */
@@ -72,6 +73,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     // All transactions lock them in this order.
     for (const names of BulkValues.chunks(Array.from(pieces.keys()).sort())) {
       const missing = new Set(names)
+      const attempt = Attempts.make("Storing shared pieces")
       while (missing.size > 0) {
         const wanted = Array.from(missing, (name) => pieces.get(name)!)
         const locked = yield* sql<Locked>`SELECT ${columnsFor[existing]} FROM shared_pieces
@@ -83,6 +85,7 @@ export const make = (sql: SqlClient.SqlClient) => {
           if (row.piece === null || sharedPieceChecksum(row.piece) !== Number(row.checksum))
             yield* replace(project_id, pieces.get(name)!)
         }
+        yield* attempt
         // Those that another transaction has inserted meanwhile stay missing: the next round locks them.
         for (const name of yield* insert(
           project_id,

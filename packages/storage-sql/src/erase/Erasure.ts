@@ -8,6 +8,7 @@ import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
 import type * as Projects from "../names/Projects.ts"
+import * as Attempts from "../sql/Attempts.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as Usage from "../usage/Usage.ts"
 
@@ -75,11 +76,13 @@ export const make = (
 
   const eraseIn = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
     let events = 0
+    const attempt = Attempts.make("An erasure")
     for (;;) {
       const erased = yield* eraseOnce(project_id, which, limit - events)
       events += erased.events
       // Candidates that another transaction has erased leave room for more: fewer than `limit` means that none are left.
       if (erased.events === erased.candidates || events === limit) return { events }
+      yield* attempt
     }
   })
 

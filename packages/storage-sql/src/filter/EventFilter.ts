@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as RowsByName from "../dialect/RowsByName.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
+import * as Attempts from "../sql/Attempts.ts"
 import * as EventStreams from "./EventStreams.ts"
 
 type Filter = Pick<EventQuery, "agent" | "agentVersion" | "person" | "session">
@@ -119,12 +120,15 @@ export const make = (sql: SqlClient.SqlClient) => {
     if (merge === undefined) return undefined
     if (!merge.isBounded) return { rows: rows(merge, limit), count: undefined }
     const ids: Array<UuidColumn.StoredId> = []
+    const attempt = Attempts.make("A list of events")
     while (merge !== undefined) {
       const found: ReadonlyArray<{ event_id: UuidColumn.StoredId }> = yield* sql<{ event_id: UuidColumn.StoredId }>`
         SELECT e.event_id FROM (${rows(merge, limit - ids.length)}) AS e
         ORDER BY e.event_id ${sql.literal(range.order)}`
+      const before = ids.at(-1) ?? range.after
       for (const { event_id } of found) ids.push(event_id)
       if (ids.length === limit || !merge.isBounded) break
+      if (!isBeyond(ids.at(-1), before, range.order)) yield* attempt
       merge = yield* begin(streams, { ...range, after: ids.at(-1) ?? range.after })
     }
     return withIds(project_id, ids)
@@ -157,10 +161,12 @@ export const make = (sql: SqlClient.SqlClient) => {
     range: EventStreams.Range,
     limit: number
   ) {
+    const attempt = Attempts.make("A list of events")
     const states = walks.map((walk) => ({ walk, after: range.after, ids: [] as Array<UuidColumn.StoredId> }))
     for (let events = firstStep; ; events = Math.min(2 * events, maxStep)) {
       for (const state of states) {
         const { isEnd, last, wanted } = yield* step(project_id, state.walk, { ...range, after: state.after }, events)
+        if (!isBeyond(last, state.after, range.order)) yield* attempt
         state.after = last
         for (const id of wanted) state.ids.push(id)
         if (isEnd || state.ids.length >= limit) return withIds(project_id, state.ids.slice(0, limit))
@@ -194,4 +200,15 @@ export const make = (sql: SqlClient.SqlClient) => {
   })
 
   return { find }
+}
+
+/** Whether a step has led to a later event, in this order. */
+const isBeyond = (
+  id: UuidColumn.StoredId | undefined,
+  before: UuidColumn.StoredId | undefined,
+  order: EventQuery["order"]
+): boolean => {
+  if (id === undefined || before === undefined) return id !== undefined
+  const [a, b] = [UuidColumn.decode(id), UuidColumn.decode(before)]
+  return order === "asc" ? a > b : a < b
 }

@@ -89,11 +89,11 @@ export const make = (sql: SqlClient.SqlClient, project_id: number) => {
     }
     const { first, index } = streams
     const [firstColumn, secondColumn] = columns[index]
-    // Skips from each number in the index to the next one.
+    // Skips from each number in the index to the next one. Ends also if a damaged index leads back.
     const next = (condition: Statement.Fragment) => sql`SELECT (SELECT e.${sql(secondColumn)} FROM events e
         ${EventIndex.hint(sql, index)} WHERE e.project_id = ${project_id} AND e.${sql(firstColumn)} = ${first} ${condition}
         ORDER BY e.${sql(secondColumn)} ${EventIndex.direction(sql, "asc")} LIMIT 1)`
-    return sql`numbers (number) AS (${next(sql``)} UNION ALL
+    return sql`numbers (number) AS (${next(sql``)} UNION
         ${next(sql`AND e.${sql(secondColumn)} > numbers.number`)} FROM numbers WHERE numbers.number IS NOT NULL),
       candidates (first, second) AS (SELECT CAST(${first} AS INTEGER), number FROM numbers WHERE number IS NOT NULL)`
   }

@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
 import type * as Projects from "../names/Projects.ts"
+import * as Attempts from "../sql/Attempts.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 
@@ -16,6 +17,9 @@ interface PackRow {
 
 /** No value of a column is longer, in any database. */
 const maxColumnBytes = 2 ** 31 - 1
+
+const isBeyond = (id: EventId, { after, order }: EventQuery): boolean =>
+  after === undefined || (order === "asc" ? id > after : id < after)
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
@@ -42,13 +46,20 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const listEvents = Effect.fn("SqlStorage.listEvents")(function* (project: ProjectId, query: EventQuery) {
     const number = yield* projects.find(project)
     if (number === undefined) return []
+    const attempt = Attempts.make("A list of events")
     for (;;) {
       const found = yield* filter.find(number, query)
       if (found === undefined) return []
       const rows = yield* sql<EventColumns.EventRow>`SELECT ${fields} FROM (${found.rows}) AS e ${joins}
         ORDER BY e.event_id ${sql.literal(query.order)}`
       // A page with fewer events would be taken for the last one.
-      if (found.count === undefined || rows.length === found.count) return rows.map(toStoredSummary)
+      if (found.count === undefined || rows.length === found.count) {
+        const events = rows.map(toStoredSummary)
+        // Clients would read this page again and again.
+        if (events.some(({ id }) => !isBeyond(id, query))) return yield* Attempts.endless("A list of events")
+        return events
+      }
+      yield* attempt
     }
   })
 
