@@ -128,6 +128,28 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
     )
 
     test(
+      "records on in a session whose counters cannot be",
+      Effect.gen(function* () {
+        const calls = callsOf("s", 40)
+        const recorded = [...(yield* record(calls.slice(0, 20)))]
+        const sql = yield* SqlClient.SqlClient
+        const huge = String(2n ** 62n + 5n)
+        for (const damage of [
+          "packs = -104",
+          `generation = ${huge}`,
+          `history = ${huge}`,
+          `parts = ${huge}`,
+          "packs = -1"
+        ]) {
+          yield* sql.unsafe(`UPDATE sessions SET ${damage}`)
+          recorded.push(...(yield* record(calls.slice(recorded.length, recorded.length + 3))))
+        }
+        expect(recorded).toHaveLength(35)
+        expect(yield* damagedAmong(recorded)).toBe(0)
+      })
+    )
+
+    test(
       "records new names where a counter of names is too low",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -261,12 +261,15 @@ export class SessionIndex {
   }
 }
 
-/** How many pieces the session has; more than its counters say if these are damaged, as no two pieces may have one number. */
+/** More pieces than any session has. Numbers far above it would not be exact. */
+const maxPieces = 2 ** 40
+
+/** How many pieces the session has; other than its counters say if these are damaged, as no two pieces may have one number. */
 const countsAfter = (
   { history, parts }: PackContent.Counts,
   packs: ReadonlyArray<PackContent.Contents>
 ): PackContent.Counts => {
-  const counts = { history, parts }
+  const counts = { history: Math.min(history, maxPieces), parts: Math.min(parts, maxPieces) }
   for (const { added, before } of packs) {
     counts.history = Math.max(counts.history, before.history + added.history)
     counts.parts = Math.max(counts.parts, before.parts + added.parts)

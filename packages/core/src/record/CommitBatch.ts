@@ -4,12 +4,13 @@
  * already under their idempotency keys are left out.
  */
 import { type DateTime, Effect } from "effect"
-import type { StorageUnavailable } from "../domain/Errors.ts"
+import { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import * as PieceScanner from "../payload/scan/PieceScanner.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
+import { Damage } from "../payload/format/Damage.ts"
 import type * as Pack from "../payload/format/Pack.ts"
 import * as Split from "../payload/Split.ts"
 import { type KnownSession, type SessionCache, unknownSession } from "../sessions/SessionCache.ts"
@@ -57,6 +58,24 @@ const outcomeOf = ({ idempotency, summary }: PendingEvent): Outcome => ({
   idempotency
 })
 
+/**
+ * A session that conflicts in the state that was just read was changed by nobody: its row is damaged. It may do so once or twice
+ * while the storage repairs its counters.
+ */
+class RepeatedConflicts {
+  readonly #last = new Map<string, { readonly state: string; readonly times: number }>()
+
+  isTooOften(key: string, { index, state }: KnownSession): boolean {
+    const now = JSON.stringify([state?.number, state?.generation, index.packs])
+    const last = this.#last.get(key)
+    const times = last?.state === now ? last.times + 1 : 1
+    this.#last.set(key, { state: now, times })
+    return times > maxRepeatedConflicts
+  }
+}
+
+const maxRepeatedConflicts = 5
+
 /** Commits all events of a batch that are not committed already, or fails with none of them committed. */
 export const commit = Effect.fn("CommitBatch.commit")(function* (
   storage: Storage["Service"],
@@ -78,6 +97,7 @@ export const commit = Effect.fn("CommitBatch.commit")(function* (
   }
 
   let batch = members
+  const repeated = new RepeatedConflicts()
   for (;;) {
     for (const [key, { project, summary }] of stale) {
       const known = sessions.get(key) ?? unknownSession()
@@ -95,9 +115,13 @@ export const commit = Effect.fn("CommitBatch.commit")(function* (
     if (result instanceof SessionConflict) {
       const conflicts = new Set(result.sessions.map(({ project, session }) => keyOf(project as ProjectId, session)))
       for (const { event, key } of batch) {
-        if (!conflicts.has(key)) continue
+        if (!conflicts.has(key) || stale.has(key)) continue
+        const session = sessions.get(key)!
+        if (repeated.isTooOften(key, session)) {
+          return yield* new StorageUnavailable({ cause: new Damage("A session conflicts with its own state") })
+        }
         stale.set(key, event)
-        sessions.set(key, { ...sessions.get(key)!, isContended: true })
+        sessions.set(key, { ...session, isContended: true })
       }
     } else if (result instanceof KeyConflict) {
       for (const { id, idempotency, project, receivedAt } of result.taken) {

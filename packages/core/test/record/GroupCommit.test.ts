@@ -8,7 +8,7 @@ import { defaultProject } from "../../src/domain/Project.ts"
 import { defaultCommitLimits, CommitLimits } from "../../src/record/CommitLimits.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import { Recorder } from "../../src/Recorder.ts"
-import { type AppendEvent, Storage } from "../../src/Storage.ts"
+import { type AppendEvent, SessionConflict, Storage } from "../../src/Storage.ts"
 import { type Call, callsOf, recording, type Service } from "../Recording.ts"
 
 const { Calls, StoreCheck } = StorageSuite
@@ -154,6 +154,24 @@ describe("GroupCommit", () => {
         )
       )
       assert.deepStrictEqual((yield* StoreCheck.look(storage, defaultProject)).problems, [])
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("fails an event whose session always conflicts, although nobody appends to it", () =>
+    Effect.gen(function* () {
+      const memory = yield* Storage
+      const damaged: Service = {
+        ...memory,
+        appendEvents: (events) =>
+          Effect.fail(
+            new SessionConflict({
+              sessions: events.map(({ project, summary }) => ({ project, session: summary.session }))
+            })
+          )
+      }
+      const error = yield* Effect.flip(recordAll(damaged, callsOf("s", 1)))
+      assert.strictEqual(error._tag, "storage-unavailable")
+      assert.match(String((error as StorageUnavailable).cause), /conflicts with its own state/)
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
