@@ -68,7 +68,7 @@ const known = (before: ReadonlyArray<Buffer>, bodies: ReadonlyArray<Buffer>): Ti
   const total = { open: 0, scan: 0, parse: 0, split: 0, learn: 0 }
   for (const [body, sessionIndex] of named) {
     const [open, event] = timed(() => opened(body, sessions.knownPrefixesOf))
-    const [parse] = timed(() => JSON.parse(event.reduced) as unknown)
+    const [parse] = timed(() => JSON.parse(event.reduced.toString()) as unknown)
     const [split, draft] = timed(() => splitWhole(event, sessionIndex))
     const [learn] = timed(() => sessionIndex.learn(draft.learned))
     total.open += open

@@ -3,7 +3,9 @@
  * needs to be parsed. The names of the fields are those of Create Event in the contract.
  */
 import * as PieceScanner from "../payload/scan/PieceScanner.ts"
+import { skip, type Visitor, walk } from "../payload/scan/JsonWalk.ts"
 import * as Scan from "../payload/scan/Scan.ts"
+import * as Steps from "../payload/scan/Steps.ts"
 
 export interface OpenEvent {
   readonly payload: PieceScanner.ScannedPayload
@@ -11,11 +13,12 @@ export interface OpenEvent {
    * The event with `0` in place of elements that are known. It is valid JSON exactly when the event is: the known elements
    * are values, and stand where a value may stand.
    */
-  readonly reduced: string
+  readonly reduced: Buffer
+  /** Whether what is beside the payload is nested too deeply. */
+  readonly isTooDeep: boolean
 }
 
-// Fatal: bytes that are not UTF-8 are refused, not replaced.
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+type KnownPrefixesOf = (session: string) => PieceScanner.KnownPrefixes
 
 /**
  * Undefined if the text is not obviously an event; then the caller parses all of it to say what is wrong. The last of several
@@ -23,81 +26,133 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
  *
  * `knownPrefixesOf` returns how the conversations of a session are known to begin.
  */
-export const open = (
-  text: Buffer,
-  knownPrefixesOf: (session: string) => PieceScanner.KnownPrefixes
-): OpenEvent | undefined => {
+export function* openInSteps(text: Buffer, knownPrefixesOf: KnownPrefixesOf): Steps.Steps<OpenEvent | undefined> {
   try {
-    return new Opener(text, knownPrefixesOf).open()
+    const start = Scan.skipSpace(text, 0)
+    if (text[start] !== Scan.openBrace) return undefined
+    const opener = new Opener(text, knownPrefixesOf)
+    yield* walk(text, start, opener)
+    return yield* opener.event()
   } catch {
-    // Not JSON, or not UTF-8.
+    // Not JSON.
     return undefined
   }
 }
 
-class Opener {
-  readonly #text: Buffer
-  readonly #knownPrefixesOf: (session: string) => PieceScanner.KnownPrefixes
-  #knownPrefixes = PieceScanner.noKnownPrefixes
-  #inputs: (PieceScanner.ScannedValue & { readonly knownPrefixes: PieceScanner.KnownPrefixes }) | undefined
-  #output: PieceScanner.ScannedValue | undefined
+/** The same at once. */
+export const open = (text: Buffer, knownPrefixesOf: KnownPrefixesOf): OpenEvent | undefined =>
+  Steps.run(openInSteps(text, knownPrefixesOf))
 
-  constructor(text: Buffer, knownPrefixesOf: (session: string) => PieceScanner.KnownPrefixes) {
+/** Where a value is: the event itself, a field of it, or a field of its properties. */
+const ofEvent = 0
+const inEvent = 1
+const inProperties = 2
+
+class Opener implements Visitor {
+  readonly #text: Buffer
+  readonly #knownPrefixesOf: KnownPrefixesOf
+  #knownPrefixes = PieceScanner.noKnownPrefixes
+  /** What was known when the inputs were scanned. */
+  #knownOfInputs = PieceScanner.noKnownPrefixes
+  #inputs: PieceScanner.ScannedValue | undefined
+  #output: PieceScanner.ScannedValue | undefined
+  #isTooDeep = false
+  #level = ofEvent
+  /** Visits the inputs or the output, and how many values in them have begun and not ended. */
+  #scanner: PieceScanner.PieceScanner | undefined
+  #unended = 0
+  /** The field that began last, if it is skipped. */
+  #skipped: string | undefined
+  #start = 0
+  #isInputs = false
+
+  constructor(text: Buffer, knownPrefixesOf: KnownPrefixesOf) {
     this.#text = text
     this.#knownPrefixesOf = knownPrefixesOf
   }
 
-  open(): OpenEvent | undefined {
+  *event(): Steps.Steps<OpenEvent | undefined> {
     const text = this.#text
-    const start = Scan.skipSpace(text, 0)
-    if (text[start] !== Scan.openBrace) return undefined
-    Scan.scanMembers(text, start, (keyStart, keyEnd, value) => this.#member(Scan.keyAt(text, keyStart, keyEnd), value))
     const output = this.#output
-    if (this.#inputs === undefined || output === undefined) return undefined
+    let inputs = this.#inputs
+    if (inputs === undefined || output === undefined) return undefined
+    const knownPrefixes = this.#knownPrefixes
     // The session may come after the payload, or twice.
-    const inputs =
-      this.#inputs.knownPrefixes === this.#knownPrefixes
-        ? this.#inputs
-        : PieceScanner.ofInputs(text, this.#inputs.start, this.#knownPrefixes.list)
-    return { payload: { text, inputs, output, knownPrefixes: this.#knownPrefixes }, reduced: reduce(text, inputs) }
+    if (this.#knownOfInputs !== knownPrefixes) {
+      const scanner = PieceScanner.scannerOfInputs(text, knownPrefixes.list)
+      inputs = yield* PieceScanner.scan(text, inputs.start, scanner)
+    }
+    const payload = { text, inputs, output, knownPrefixes }
+    return { payload, reduced: reduce(text, inputs), isTooDeep: this.#isTooDeep }
   }
 
-  #member(key: string, at: number): number {
+  begin(start: number, keyStart: number, keyEnd: number): number {
+    if (this.#scanner !== undefined) {
+      this.#unended++
+      return this.#scanner.begin(start, keyStart, keyEnd)
+    }
+    if (this.#level === ofEvent) {
+      this.#level = inEvent
+      return start + 1
+    }
+    const key = Scan.keyAt(this.#text, keyStart, keyEnd)
+    if (this.#level === inEvent && key === "properties" && this.#text[start] === Scan.openBrace) {
+      this.#level = inProperties
+      this.#inputs = undefined
+      this.#output = undefined
+      return start + 1
+    }
+    if (this.#level === inProperties && (key === "inputs" || key === "output")) {
+      this.#isInputs = key === "inputs"
+      if (this.#isInputs) this.#knownOfInputs = this.#knownPrefixes
+      this.#scanner = this.#isInputs
+        ? PieceScanner.scannerOfInputs(this.#text, this.#knownPrefixes.list)
+        : PieceScanner.scannerOfOutput(this.#text)
+      return this.begin(start, keyStart, keyEnd)
+    }
+    this.#skipped = key
+    this.#start = start
+    return skip
+  }
+
+  end(end: number): void {
+    if (this.#scanner !== undefined) {
+      this.#scanner.end(end)
+      if (--this.#unended === 0) this.#endPayload(this.#scanner.scanned)
+    } else if (this.#skipped !== undefined) {
+      this.#endField(this.#skipped, end)
+      this.#skipped = undefined
+    } else {
+      this.#level--
+    }
+  }
+
+  #endPayload(scanned: PieceScanner.ScannedValue): void {
+    this.#scanner = undefined
+    if (this.#isInputs) this.#inputs = scanned
+    else this.#output = scanned
+  }
+
+  #endField(key: string, end: number): void {
     const text = this.#text
-    if (key === "session" && text[at] === Scan.quote) {
-      const end = Scan.skipString(text, at)
-      this.#knownPrefixes = this.#knownPrefixesOf(JSON.parse(text.toString("utf8", at, end)) as string)
-      return end
+    const start = this.#start
+    if (this.#level === inEvent && key === "session" && text[start] === Scan.quote) {
+      this.#knownPrefixes = this.#knownPrefixesOf(JSON.parse(text.toString("utf8", start, end)) as string)
     }
-    if (key !== "properties" || text[at] !== Scan.openBrace) return Scan.skipValue(text, at)
-    this.#inputs = undefined
-    this.#output = undefined
-    return Scan.scanMembers(text, at, (keyStart, keyEnd, value) =>
-      this.#property(Scan.keyAt(text, keyStart, keyEnd), value)
-    )
-  }
-
-  #property(key: string, at: number): number {
-    if (key === "inputs") {
-      const knownPrefixes = this.#knownPrefixes
-      this.#inputs = { ...PieceScanner.ofInputs(this.#text, at, knownPrefixes.list), knownPrefixes }
-      return this.#inputs.end
-    }
-    if (key === "output") {
-      this.#output = PieceScanner.ofOutput(this.#text, at)
-      return this.#output.end
-    }
-    return Scan.skipValue(this.#text, at)
+    const maxDepth = Scan.maxDepth - this.#level
+    if (end - start > maxDepth && Scan.isDeeperThan(text.subarray(start, end), maxDepth)) this.#isTooDeep = true
   }
 }
 
-const reduce = (text: Buffer, { candidates }: PieceScanner.ScannedValue): string => {
-  let reduced = ""
+const zero = Buffer.from("0")
+
+const reduce = (text: Buffer, { candidates }: PieceScanner.ScannedValue): Buffer => {
+  const parts: Array<Buffer> = []
   let at = 0
   for (const candidate of candidates) {
     if (candidate.kind !== "known-prefix") continue
-    reduced += `${utf8.decode(text.subarray(at, candidate.start))}0`
+    parts.push(text.subarray(at, candidate.start), zero)
     at = candidate.end
   }
-  return reduced + utf8.decode(text.subarray(at))
+  return at === 0 ? text : Buffer.concat([...parts, text.subarray(at)])
 }

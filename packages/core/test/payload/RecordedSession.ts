@@ -23,7 +23,7 @@ export const eventText = ({ inputs, output }: Texts): string =>
 export const opened = (texts: Texts, list: ReadonlyArray<KnownPrefix>): EventJson.OpenEvent => {
   const event = EventJson.open(Buffer.from(eventText(texts)), () => ({ session: 1, generation: 0, list }))
   if (event === undefined) throw new Error("The event was not opened")
-  JSON.parse(event.reduced)
+  JSON.parse(event.reduced.toString())
   return event
 }
 

@@ -237,7 +237,7 @@ describe("SessionIndex", () => {
     for (let seed = 0; seed < 9; seed++) session.record({ inputs: conversation(seed), output: "1" }, index)
     expect(index.knownPrefixes.length).toBe(4)
     const parsed = (seed: number) =>
-      JSON.parse(opened({ inputs: conversation(seed), output: "1" }, index.knownPrefixes).reduced)
+      JSON.parse(opened({ inputs: conversation(seed), output: "1" }, index.knownPrefixes).reduced.toString())
     expect([3, 4, 5, 8].map((seed) => parsed(seed).properties.inputs[0] === 0)).toEqual([false, false, true, true])
   })
 })

@@ -1,6 +1,6 @@
 /** Create Event: decodes the body, and answers when the event is committed. */
 import { Events } from "@tachograph/api"
-import { CurrentProject, Errors, Recorder } from "@tachograph/core"
+import { CurrentProject, Errors, Recorder, Steps } from "@tachograph/core"
 import { Effect } from "effect"
 import type { Exchange } from "../Engine.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
@@ -13,26 +13,31 @@ const largeBodyBytes = 32 * 1024
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
+const atOnce: EventDecoder.RunSteps = (steps) => Effect.sync(() => Steps.run(steps))
+
 export const make = Effect.gen(function* () {
   const recorder = yield* Recorder
   const loopBudget = new LoopBudget()
+
+  /** A large body whose event would time out in the queue is not decoded any further. */
+  function* unlessOverloaded<A>(steps: Steps.Steps<A>): Steps.Steps<Effect.Effect<A, Errors.Overloaded>> {
+    if (recorder.admission.wouldTimeOut()) return Effect.fail(new Errors.Overloaded())
+    return Effect.succeed(yield* steps)
+  }
+
+  const inTurns: EventDecoder.RunSteps = (steps) => Effect.flatten(loopBudget.runSteps(unlessOverloaded(steps)))
 
   const decode = ({ body, headers, project }: Exchange) =>
     EventDecoder.decode(
       { bytes: bufferOf(body), isJson: JsonBody.isJson(headers["content-type"]) },
       headers[Events.idempotencyKeyHeader],
-      (session) => recorder.knownPrefixesOf(project, session)
-    )
-
-  /** A large body whose event would time out in the queue is refused before it is decoded. */
-  const decodeLarge = (exchange: Exchange) =>
-    loopBudget.runInSlice(() =>
-      recorder.admission.wouldTimeOut() ? Effect.fail(new Errors.Overloaded()) : decode(exchange)
+      (session) => recorder.knownPrefixesOf(project, session),
+      body.length < largeBodyBytes ? atOnce : inTurns
     )
 
   return Effect.fnUntraced(function* (exchange: Exchange) {
-    const { arrivedAtMs, body, project } = exchange
-    const event = yield* body.length < largeBodyBytes ? decode(exchange) : yield* decodeLarge(exchange)
+    const { arrivedAtMs, project } = exchange
+    const event = yield* decode(exchange)
     const written = yield* Effect.provideService(
       recorder.createEvent({ ...event, arrivedAtMs, isAdmitted: true }),
       CurrentProject,

@@ -1,7 +1,16 @@
 /** From the body and the headers of Create Event to the event that the recorder takes. */
 import { type ErrorDetail, Events, ValidationFailure } from "@tachograph/api"
-import { EventJson, IdempotencyKey, ModelFactsReader, type NewEvent, PieceScanner } from "@tachograph/core"
-import { Effect, Option, Schema } from "effect"
+import {
+  type Errors,
+  EventJson,
+  IdempotencyKey,
+  JsonValue,
+  ModelFactsReader,
+  type NewEvent,
+  PieceScanner,
+  type Steps
+} from "@tachograph/core"
+import { Effect, Option, Result, Schema } from "effect"
 import { hash } from "node:crypto"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as ValidationDetail from "../validation/ValidationDetail.ts"
@@ -10,9 +19,17 @@ import * as ValidationDetail from "../validation/ValidationDetail.ts"
 type DecodedEvent = Omit<NewEvent, "idempotency" | "arrivedAtMs" | "isAdmitted">
 
 const decodeValue = Schema.decodeUnknownOption(Events.CreateEvent)
-/** A payload may be nested to any depth. */
-const decodeBody = JsonBody.decoder(Events.CreateEvent, Number.POSITIVE_INFINITY)
 const decodeKey = ValidationDetail.decodeNamed(IdempotencyKey, "header", Events.idempotencyKeyHeader)
+
+const { properties, ...beside } = Events.CreateEvent.fields
+
+/** All that the event is made of. */
+const fields = JsonValue.fieldsAt([
+  ...Object.keys(beside).map((name) => [name]),
+  ...Object.keys(properties.fields).map((name) => ["properties", name]),
+  ...ModelFactsReader.paths.inputs.map((path) => ["properties", "inputs", ...path]),
+  ...ModelFactsReader.paths.output.map((path) => ["properties", "output", ...path])
+])
 
 /** Fields are listed one by one, so that the compiler reports a missing one. */
 const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: PieceScanner.ScannedPayload) => {
@@ -31,54 +48,72 @@ const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: PieceScanner
   } satisfies Record<keyof DecodedEvent, unknown>
 }
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 type KnownPrefixesOf = (session: string) => PieceScanner.KnownPrefixes
 
+/** Does the steps of a decoder. Fails if there is no time for them. */
+export type RunSteps = <A>(steps: Steps.Steps<A>) => Effect.Effect<A, Errors.Overloaded>
+
+type Failure = ValidationFailure | Errors.Overloaded
+
 /** Parses only what the session does not know already. Undefined if the body is not obviously a valid event. */
-const decodeValid = (bytes: Buffer, knownPrefixesOf: KnownPrefixesOf): DecodedEvent | undefined => {
-  const opened = EventJson.open(bytes, knownPrefixesOf)
+function* decodeValid(
+  bytes: Buffer,
+  knownPrefixesOf: KnownPrefixesOf
+): Steps.Steps<DecodedEvent | ValidationFailure | undefined> {
+  const opened = yield* EventJson.openInSteps(bytes, knownPrefixesOf)
   if (opened === undefined) return undefined
-  const value = Option.getOrUndefined(decodeValue(parse(opened.reduced)))
+  if (opened.isTooDeep) return new ValidationFailure({ detail: [JsonBody.tooDeep] })
+  const parsed = yield* JsonValue.parseInSteps(opened.reduced, fields)
+  const value = "value" in parsed ? Option.getOrUndefined(decodeValue(parsed.value)) : undefined
   return value && toNewEvent(value, opened.payload)
 }
 
 /** Parses the whole body, to say everything that is wrong with it. */
-const decodeWhole = Effect.fnUntraced(function* (body: JsonBody.Body) {
-  const { text, value } = yield* decodeBody(body)
-  const opened = EventJson.open(Buffer.from(text), () => PieceScanner.noKnownPrefixes)
+const decodeWhole = Effect.fnUntraced(function* (body: JsonBody.Body, run: RunSteps) {
+  const decodeBody = JsonBody.decoder(Events.CreateEvent, (bytes) => run(JsonValue.parseInSteps(bytes, fields)))
+  const { bytes, value } = yield* decodeBody(body)
+  const opened = yield* run(EventJson.openInSteps(bytes, () => PieceScanner.noKnownPrefixes))
   if (opened === undefined) return yield* Effect.die(new Error("A valid event has no payload"))
   return toNewEvent(value, opened.payload)
 })
 
-const detailOf = <A>(decoded: Effect.Effect<A, ValidationFailure>): Effect.Effect<ReadonlyArray<ErrorDetail>> =>
-  Effect.match(decoded, { onSuccess: () => [], onFailure: ({ detail }) => detail })
+const failureOf = <E>(result: Result.Result<unknown, E>): ReadonlyArray<E> =>
+  Result.isFailure(result) ? [result.failure] : []
+
+/** The same key with another body is refused, so the event carries a hash of the body. */
+const withKey = Effect.fnUntraced(function* (
+  event: Effect.Effect<DecodedEvent, Failure>,
+  key: string,
+  bytes: Buffer
+): Effect.fn.Return<NewEvent, Failure> {
+  const decodedKey = yield* Effect.result(decodeKey(key))
+  const decoded = yield* Effect.result(event)
+  if (Result.isSuccess(decodedKey) && Result.isSuccess(decoded)) {
+    return { ...decoded.success, idempotency: { key: decodedKey.success, bodyHash: hash("sha256", bytes, "buffer") } }
+  }
+  const detail: Array<ErrorDetail> = []
+  for (const failure of [...failureOf(decodedKey), ...failureOf(decoded)]) {
+    if (!(failure instanceof ValidationFailure)) return yield* failure
+    detail.push(...failure.detail)
+  }
+  return yield* new ValidationFailure({ detail })
+})
 
 /**
- * Decodes a body that is complete, synchronously where it is valid: the work of a large body is done in one slice. `key` is
- * the `Idempotency-Key`, if there is one. Fails with everything that is wrong with the header and the body.
+ * Decodes a body that is complete. `key` is the `Idempotency-Key`, if there is one. Fails with everything that is wrong with the
+ * header and the body.
  */
 export const decode = (
-  body: { readonly bytes: Buffer; readonly isJson: boolean },
+  { bytes, isJson }: { readonly bytes: Buffer; readonly isJson: boolean },
   key: string | undefined,
-  knownPrefixesOf: KnownPrefixesOf
-): Effect.Effect<NewEvent, ValidationFailure> => {
-  const valid = body.isJson ? decodeValid(body.bytes, knownPrefixesOf) : undefined
-  if (valid !== undefined && key === undefined) return Effect.succeed(valid)
-  return Effect.gen(function* () {
-    const event = valid === undefined ? decodeWhole(body) : Effect.succeed(valid)
-    if (key === undefined) return yield* event
-    const decodedKey = decodeKey(key)
-    const detail = [...(yield* detailOf(decodedKey)), ...(valid === undefined ? yield* detailOf(event) : [])]
-    if (detail.length > 0) return yield* new ValidationFailure({ detail })
-    // The same key with another body is refused, so the event carries a hash of the body.
-    const bodyHash = hash("sha256", body.bytes, "buffer")
-    return { ...(yield* event), idempotency: { key: yield* decodedKey, bodyHash } }
+  knownPrefixesOf: KnownPrefixesOf,
+  run: RunSteps
+): Effect.Effect<NewEvent, Failure> => {
+  const body = { bytes: JsonBody.withoutMark(bytes), isJson }
+  const first = isJson ? run(decodeValid(body.bytes, knownPrefixesOf)) : Effect.undefined
+  const event = Effect.flatMap(first, (valid): Effect.Effect<DecodedEvent, Failure> => {
+    if (valid === undefined) return decodeWhole(body, run)
+    return valid instanceof ValidationFailure ? Effect.fail(valid) : Effect.succeed(valid)
   })
+  return key === undefined ? event : withKey(event, key, bytes)
 }

@@ -2,22 +2,29 @@
  * Limits how much synchronous work is done in one turn of the event loop. `node:http` accepts one connection a turn, so that
  * a hundred large bodies decoded in one turn would make new connections wait for all of them.
  */
-import { Effect } from "effect"
+import type { Steps } from "@tachograph/core"
+import { Effect, Exit } from "effect"
 
 /** Milliseconds of a turn in which work is started. */
 const sliceMs = 2
 
 export class LoopBudget {
-  readonly #waiting: Array<() => void> = []
+  /** Do a step of some work, and return whether it was the last. */
+  readonly #waiting: Array<() => boolean> = []
   /** Milliseconds of this turn. */
   #spentMs = 0
   #isNextTurnScheduled = false
 
-  /** Evaluates now, or in the first turn that has time for it, in the order of the calls. */
-  runInSlice<A>(evaluate: () => A): Effect.Effect<A> {
+  /** Does the first step now, or in the first turn that has time for it. Work that takes several steps takes turns. */
+  runSteps<A>(steps: Steps.Steps<A>): Effect.Effect<A> {
     return Effect.callback((resume) => {
       // Evaluated here, and not when the fiber resumes, so that the time counts for this turn.
-      this.#waiting.push(() => resume(Effect.runSyncExit(Effect.sync(evaluate))))
+      this.#waiting.push(() => {
+        const exit = Effect.runSyncExit(Effect.sync(() => steps.next()))
+        if (Exit.isSuccess(exit) && exit.value.done !== true) return false
+        resume(Exit.map(exit, ({ value }) => value as A))
+        return true
+      })
       this.#work()
     })
   }
@@ -25,7 +32,8 @@ export class LoopBudget {
   #work(): void {
     while (this.#spentMs < sliceMs && this.#waiting.length > 0) {
       const startedMs = performance.now()
-      this.#waiting.shift()!()
+      const step = this.#waiting.shift()!
+      if (!step()) this.#waiting.push(step)
       this.#spentMs += performance.now() - startedMs
     }
     if (this.#isNextTurnScheduled) return

@@ -79,7 +79,7 @@ const operation = (endpoint: HttpApiEndpoint.Top, handler: Handler<HttpApiEndpoi
     const query = yield* decodeQuery(queryOf(exchange.query), detail)
     const body = yield* decodeBody(exchange, detail)
     if (detail.length > 0) return yield* new ValidationFailure({ detail })
-    const input = { params, query, payload: body.value, text: body.text } as Input<HttpApiEndpoint.Top>
+    const input = { params, query, payload: body.value, text: body.bytes.toString() } as Input<HttpApiEndpoint.Top>
     const result = yield* Effect.provideService(handler(input), CurrentProject, exchange.project)
     if (result instanceof Encoded) return result.answer
     return Answer.json(JSON.stringify(yield* Effect.orDie(encode(result))))
@@ -115,7 +115,7 @@ const parameterDecoder = (schema: Schema.Top | undefined, location: ValidationDe
     })
 }
 
-const noBody: JsonBody.Decoded<unknown> = { value: undefined, text: "" }
+const noBody: JsonBody.Decoded<unknown> = { value: undefined, bytes: Buffer.of() }
 
 const bodyDecoder = (endpoint: HttpApiEndpoint.Top) => {
   const [payload] = endpoint.payload.values()

@@ -1,7 +1,8 @@
 /** Decodes the bytes of a body with a schema, and keeps the text that was decoded. */
 import { type ErrorDetail, ValidationFailure } from "@tachograph/api"
-import { Scan } from "@tachograph/core"
+import { JsonValue, Scan } from "@tachograph/core"
 import { Effect, type Schema } from "effect"
+import { isUtf8 } from "node:buffer"
 import * as ErrorInput from "./ErrorInput.ts"
 import * as ValidationDetail from "./ValidationDetail.ts"
 
@@ -16,9 +17,6 @@ export const invalidJson = (at: number, error: string): ErrorDetail => ({
 
 const fail = (detail: ErrorDetail) => Effect.fail(new ValidationFailure({ detail: [detail] }))
 
-// Fatal: bytes that are not UTF-8 are rejected, not replaced. A byte order mark is dropped.
-const utf8 = new TextDecoder("utf-8", { fatal: true })
-
 /** Whether a request declares its body as JSON. A body without a `Content-Type` counts as JSON. */
 export const isJson = (contentType: string | undefined): boolean => {
   if (contentType === undefined) return true
@@ -26,28 +24,27 @@ export const isJson = (contentType: string | undefined): boolean => {
   return type === "application/json" || /^application\/[^/]*\+json$/.test(type)
 }
 
-/** Some of V8's messages contain the position. The others mean that the text is truncated, or wrong at its start. */
-const positionOf = (error: unknown, text: string): number => {
-  const match = /at position (\d+)/.exec(String(error))
-  if (match !== null) return Number(match[1])
-  return text.trim() === "" || /end of/i.test(String(error)) ? text.length : 0
+const tooDeepError = `Objects and arrays are nested more than ${Scan.maxLevels} levels deep`
+
+export const tooDeep: ErrorDetail = invalidJson(0, tooDeepError)
+
+const parseBounded = (bytes: Buffer): Effect.Effect<JsonValue.Parsed, ValidationFailure> =>
+  Scan.isDeeperThan(bytes, Scan.maxDepth) ? fail(tooDeep) : Effect.sync(() => JsonValue.parse(bytes))
+
+/** The value of a parsed text. */
+const valueOf = (parsed: JsonValue.Parsed, bytes: Buffer): Effect.Effect<unknown, ValidationFailure> => {
+  if ("value" in parsed) return Effect.succeed(parsed.value)
+  if (parsed.error === "encoding") return fail(notUtf8)
+  return fail(invalidJson(bytes.toString("utf8", 0, parsed.at).length, "SyntaxError"))
 }
 
-/** Levels of objects and arrays within the value of a field, beside texts that are stored as they are and never walked. */
-const maxLevels = 10_000
+const notUtf8 = invalidJson(0, "The body is not valid UTF-8")
 
-/** The depth of the deepest of them: the body and the value of the field are two more. */
-const maxDepth = maxLevels + 2
+const byteOrderMark = Buffer.from("\ufeff")
 
-const tooDeep = invalidJson(0, `Objects and arrays are nested more than ${maxLevels} levels deep`)
-
-const parse = (text: string, bytes: Buffer, limit: number): Effect.Effect<unknown, ValidationFailure> => {
-  if (limit !== Number.POSITIVE_INFINITY && Scan.isDeeperThan(bytes, limit)) return fail(tooDeep)
-  return Effect.try({
-    try: () => JSON.parse(text) as unknown,
-    catch: (error) => new ValidationFailure({ detail: [invalidJson(positionOf(error, text), (error as Error).name)] })
-  })
-}
+/** Drops a byte order mark. */
+export const withoutMark = (bytes: Buffer): Buffer =>
+  bytes[0] === byteOrderMark[0] && bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
@@ -60,29 +57,32 @@ export interface Body {
 export interface Decoded<A> {
   readonly value: A
   /** The complete, valid JSON text of the value. */
-  readonly text: string
+  readonly bytes: Buffer
 }
 
 /** Decodes a body with a schema. Fails with all errors of the body. */
-export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, depth = maxDepth) => {
+export const decoder = <S extends Schema.ConstraintDecoder<unknown>, E = never>(
+  schema: S,
+  parse: (bytes: Buffer) => Effect.Effect<JsonValue.Parsed, ValidationFailure | E> = parseBounded
+) => {
   const decodeValue = ValidationDetail.decoder(schema)
-  return Effect.fnUntraced(function* ({
-    bytes,
-    isJson
-  }: Body): Effect.fn.Return<Decoded<S["Type"]>, ValidationFailure, S["DecodingServices"]> {
-    const text = yield* Effect.try({
-      try: () => utf8.decode(bytes),
-      catch: () => new ValidationFailure({ detail: [invalidJson(0, "The body is not valid UTF-8")] })
-    })
-    if (text === "") return yield* fail(ValidationDetail.missingBody)
-    const body = isJson ? yield* parse(text, bufferOf(bytes), depth) : text
+  return Effect.fnUntraced(function* (
+    body: Body
+  ): Effect.fn.Return<Decoded<S["Type"]>, ValidationFailure | E, S["DecodingServices"]> {
+    const bytes = withoutMark(bufferOf(body.bytes))
+    if (bytes.length === 0) return yield* fail(ValidationDetail.missingBody)
+    const parsed = body.isJson ? yield* parse(bytes) : stringOf(bytes)
+    const value = yield* valueOf(parsed, bytes)
     // `null` is reported as a missing body.
-    if (body === null) return yield* fail(ValidationDetail.missingBody)
+    if (value === null) return yield* fail(ValidationDetail.missingBody)
     const echo: ErrorInput.Echo = (paths) =>
-      isJson ? ErrorInput.inJson(Buffer.from(text))(paths) : paths.map(() => ErrorInput.ofString(text))
-    return yield* decodeValue(body).pipe(
-      Effect.map((value) => ({ value, text })),
+      body.isJson ? ErrorInput.inJson(bytes)(paths) : paths.map(() => ErrorInput.ofString(value))
+    return yield* decodeValue(value).pipe(
+      Effect.map((value) => ({ value, bytes })),
       Effect.mapError(({ issue }) => new ValidationFailure({ detail: ValidationDetail.details(issue, "body", echo) }))
     )
   })
 }
+
+const stringOf = (bytes: Buffer): JsonValue.Parsed =>
+  isUtf8(bytes) ? { value: bytes.toString() } : { error: "encoding" }

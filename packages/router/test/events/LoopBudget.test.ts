@@ -1,3 +1,4 @@
+import type { Steps } from "@tachograph/core"
 import { Effect, Exit } from "effect"
 import { describe, expect, it } from "vitest"
 import { LoopBudget } from "../../src/events/LoopBudget.ts"
@@ -5,6 +6,12 @@ import { LoopBudget } from "../../src/events/LoopBudget.ts"
 const busyFor = (milliseconds: number) => {
   const startedMs = performance.now()
   while (performance.now() - startedMs < milliseconds);
+}
+
+/** Work of two steps, of which the first does nothing. */
+function* step<A>(work: () => A): Steps.Steps<A> {
+  yield
+  return work()
 }
 
 describe("LoopBudget", () => {
@@ -19,11 +26,13 @@ describe("LoopBudget", () => {
     setImmediate(count)
     const done: Array<readonly [work: number, turn: number]> = []
     const works = Array.from({ length: 10 }, (_, n) =>
-      budget.runInSlice(() => {
-        busyFor(3)
-        done.push([n, turns])
-        return n
-      })
+      budget.runSteps(
+        step(() => {
+          busyFor(3)
+          done.push([n, turns])
+          return n
+        })
+      )
     )
     expect(await Effect.runPromise(Effect.all(works, { concurrency: "unbounded" }))).toEqual([...works.keys()])
     isOver = true
@@ -32,14 +41,33 @@ describe("LoopBudget", () => {
     expect(new Set(done.map(([, turn]) => turn)).size).toBe(works.length)
   })
 
+  it("does one step of each work in turn", async () => {
+    const budget = new LoopBudget()
+    const done: Array<string> = []
+    function* work(name: string): Steps.Steps<string> {
+      for (let n = 0; n < 3; n++) {
+        busyFor(1)
+        done.push(`${name}${n}`)
+        if (n < 2) yield
+      }
+      return name
+    }
+    const works = ["a", "b"].map((name) => budget.runSteps(work(name)))
+    expect(await Effect.runPromise(Effect.all(works, { concurrency: "unbounded" }))).toEqual(["a", "b"])
+    // The first work may do some of its steps before the second begins.
+    expect(done.indexOf("b0")).toBeLessThan(done.indexOf("a2"))
+  })
+
   it("continues after work that throws", async () => {
     const budget = new LoopBudget()
     const failed = await Effect.runPromiseExit(
-      budget.runInSlice(() => {
-        throw new Error("planted by the test")
-      })
+      budget.runSteps(
+        step(() => {
+          throw new Error("planted by the test")
+        })
+      )
     )
     expect(Exit.isFailure(failed)).toBe(true)
-    expect(await Effect.runPromise(budget.runInSlice(() => 1))).toBe(1)
+    expect(await Effect.runPromise(budget.runSteps(step(() => 1)))).toBe(1)
   })
 })

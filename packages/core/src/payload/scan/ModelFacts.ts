@@ -74,6 +74,12 @@ const fieldPathsByApi: Readonly<Record<Api, FieldPaths>> = {
   aisdk
 }
 
+/** All paths that any provider's facts are read from. */
+export const paths: { readonly inputs: ReadonlyArray<Path>; readonly output: ReadonlyArray<Path> } = {
+  inputs: requestedModel,
+  output: Object.values(fieldPathsByApi).flatMap((fields) => Object.values(fields).flat())
+}
+
 const at = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>(
     (inner, step) =>

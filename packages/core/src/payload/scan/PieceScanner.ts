@@ -5,20 +5,9 @@
 import { createHash, type Hash } from "node:crypto"
 import type { PackRanges } from "../format/PackRanges.ts"
 import * as PiecePolicy from "./PiecePolicy.ts"
-import {
-  closeBracket,
-  comma,
-  keyAt,
-  openBrace,
-  openBracket,
-  quote,
-  type Span,
-  scanElements,
-  scanMembers,
-  skipComma,
-  skipSpace,
-  skipValue
-} from "./Scan.ts"
+import { skip, type Visitor, walk } from "./JsonWalk.ts"
+import { closeBracket, comma, keyAt, openBrace, openBracket, quote, type Span, skipSpace } from "./Scan.ts"
+import * as Steps from "./Steps.ts"
 import type { Run } from "../format/Template.ts"
 
 /** Size of `KnownPrefix.ending` in bytes. */
@@ -112,22 +101,72 @@ const noCandidates: ReadonlyArray<PieceCandidate> = []
  * Scans the inputs of a call, the value that starts at `at`. Elements of the outermost arrays are the history. If the text
  * is not JSON, throws `Malformed` or returns a meaningless result.
  */
-export const ofInputs = (text: Buffer, at: number, knownPrefixes: ReadonlyArray<KnownPrefix>): ScannedValue => {
-  const scanner = new PieceScanner(text, knownPrefixes)
-  const end = scanner.scanInputs(at, 0)
-  return { start: at, end, candidates: scanner.candidates, conversations: scanner.conversations }
-}
+export const ofInputs = (text: Buffer, at: number, knownPrefixes: ReadonlyArray<KnownPrefix>): ScannedValue =>
+  Steps.run(scan(text, at, scannerOfInputs(text, knownPrefixes)))
 
 /** Scans the output of a call, which contains no history. */
-export const ofOutput = (text: Buffer, at: number): ScannedValue => {
-  const scanner = new PieceScanner(text, [])
-  const end = scanner.scanWithin(at, PiecePolicy.minPartBytes, 0, scanner.candidates)
-  return { start: at, end, candidates: scanner.candidates, conversations: [] }
+export const ofOutput = (text: Buffer, at: number): ScannedValue => Steps.run(scan(text, at, scannerOfOutput(text)))
+
+/** Scans the value that starts at `at`. */
+export function* scan(text: Buffer, at: number, scanner: PieceScanner): Steps.Steps<ScannedValue> {
+  yield* walk(text, at, scanner)
+  return scanner.scanned
 }
 
-class PieceScanner {
-  readonly candidates: Array<PieceCandidate | KnownPrefixCandidate> = []
-  readonly conversations: Array<Conversation> = []
+/** A visitor of the inputs of a call. */
+export const scannerOfInputs = (text: Buffer, knownPrefixes: ReadonlyArray<KnownPrefix>): PieceScanner =>
+  new PieceScanner(text, knownPrefixes, inInputs)
+
+/** A visitor of the output of a call. */
+export const scannerOfOutput = (text: Buffer): PieceScanner => new PieceScanner(text, [], inObject)
+
+/** What an object or array is to the scan, which says what its members or elements may become. */
+const inInputs = 0
+const inConversation = 1
+const inObject = 2
+const inArray = 3
+
+/** For a value that becomes no candidate, whatever its size. */
+const never = Number.POSITIVE_INFINITY
+
+/** An object or array that the scan has entered. */
+class Frame {
+  readonly within: number
+  readonly depth: number
+  readonly start: number
+  /** The candidate that it becomes, if it has this size. */
+  readonly kind: PieceCandidate["kind"]
+  readonly minBytes: number
+  /** Minimum size of strings in it, in bytes. */
+  readonly minStringBytes: number
+  /** The frame that collects the candidates in it: itself, or one around it. */
+  readonly collector: Frame
+  collected: Array<PieceCandidate | KnownPrefixCandidate> | undefined
+
+  constructor(
+    within: number,
+    start: number,
+    depth: number,
+    kind: PieceCandidate["kind"],
+    minBytes: number,
+    minStringBytes: number,
+    collector?: Frame
+  ) {
+    this.within = within
+    this.start = start
+    this.depth = depth
+    this.kind = kind
+    this.minBytes = minBytes
+    this.minStringBytes = minStringBytes
+    this.collector = collector ?? this
+    this.collected = undefined
+  }
+}
+
+/** Finds the candidates of one value. */
+export class PieceScanner implements Visitor {
+  readonly #candidates: Array<PieceCandidate | KnownPrefixCandidate> = []
+  readonly #conversations: Array<Conversation> = []
   readonly #text: Buffer
   readonly #knownPrefixes: ReadonlyArray<KnownPrefix>
   #candidatesLeft = PiecePolicy.maxCandidates
@@ -135,47 +174,132 @@ class PieceScanner {
   #hashesLeft = 2 * PiecePolicy.maxKnownPrefixes
   /** Whether the scan is within an instruction message, whose strings are settings. */
   #inInstruction = false
+  /** Of the conversation that is being scanned. */
+  #firstElement = 0
+  #known: KnownPrefixCandidate | undefined
+  readonly #frames: Array<Frame> = []
+  #top: Frame
+  #start = -1
+  #end = 0
+  /** The value that began last, if it is skipped. */
+  #isSkipped = false
+  #leafStart = 0
+  #leafKind: PieceCandidate["kind"] = "part"
+  #leafMinBytes = never
 
-  constructor(text: Buffer, knownPrefixes: ReadonlyArray<KnownPrefix>) {
+  constructor(text: Buffer, knownPrefixes: ReadonlyArray<KnownPrefix>, within: number) {
     this.#text = text
     this.#knownPrefixes = knownPrefixes
+    this.#top = new Frame(within, 0, -1, "part", never, PiecePolicy.minPartBytes)
+    this.#top.collected = this.#candidates
   }
 
-  /** Scans a value that is not in an array. Like all methods here, returns the offset after the value. */
-  scanInputs(at: number, depth: number): number {
+  /** The value that was visited. */
+  get scanned(): ScannedValue {
+    return { start: this.#start, end: this.#end, candidates: this.#candidates, conversations: this.#conversations }
+  }
+
+  begin(start: number, keyStart: number, keyEnd: number): number {
+    if (this.#start === -1) this.#start = start
+    const { depth, minStringBytes, within } = this.#top
     const text = this.#text
-    switch (text[at]) {
-      case openBrace:
-        if (depth >= PiecePolicy.maxDepth) return skipValue(text, at)
-        return scanMembers(text, at, (keyStart, keyEnd, start) =>
-          PiecePolicy.settings.has(keyAt(text, keyStart, keyEnd))
-            ? this.#scanLeaf(start, PiecePolicy.minPartBytes, "setting", this.candidates)
-            : this.scanInputs(start, depth + 1)
+    const first = text[start]
+    switch (within) {
+      case inInputs: {
+        const isSetting = depth >= 0 && PiecePolicy.settings.has(keyAt(text, keyStart, keyEnd))
+        if (isSetting || first === quote) return this.#skip(start, "setting", PiecePolicy.minPartBytes)
+        if (first === openBracket) return this.#enterConversation(start, depth + 1)
+        return first === openBrace ? this.#enterWithin(inInputs, start, depth + 1) : this.#skip(start, "part", never)
+      }
+      case inConversation:
+        this.#inInstruction = start === this.#firstElement && PiecePolicy.isInstruction(text, start)
+        return this.#beginElement(start, first, 0, "history", PiecePolicy.minHistoryBytes, PiecePolicy.minPartBytes)
+      case inArray:
+        return this.#beginElement(
+          start,
+          first,
+          depth + 1,
+          "part",
+          PiecePolicy.minPartBytes,
+          PiecePolicy.minStringInPartBytes
         )
-      case openBracket:
-        return this.#scanConversation(at)
-      case quote:
-        return this.#scanLeaf(at, PiecePolicy.minPartBytes, "setting", this.candidates)
       default:
-        return skipValue(text, at)
+        if (first === quote) return this.#skip(start, this.#inInstruction ? "setting" : "part", minStringBytes)
+        if (first === openBrace) return this.#enterWithin(inObject, start, depth + 1)
+        return first === openBracket ? this.#enterWithin(inArray, start, depth + 1) : this.#skip(start, "part", never)
     }
   }
 
-  #scanConversation(at: number): number {
-    const text = this.#text
-    const start = skipSpace(text, at + 1)
-    const known = this.#findKnownPrefix(start)
-    const elements: Array<PieceCandidate> = []
-    let next = known === undefined ? start : skipComma(text, known.end, closeBracket)
-    while (text[next] !== closeBracket) {
-      this.#inInstruction = next === start && PiecePolicy.isInstruction(text, next)
-      next = skipComma(text, this.#scanElement(next, PiecePolicy.minHistoryBytes, "history", 0, elements), closeBracket)
+  /** Enters an object or array that becomes no candidate itself. */
+  #enterWithin(within: number, start: number, depth: number): number {
+    if (depth >= PiecePolicy.maxDepth) return this.#skip(start, "part", never)
+    const { collector, minStringBytes } = this.#top
+    return this.#enter(new Frame(within, start, depth, "part", never, minStringBytes, collector))
+  }
+
+  #beginElement(
+    start: number,
+    first: number | undefined,
+    depth: number,
+    kind: PieceCandidate["kind"],
+    minBytes: number,
+    minStringBytes: number
+  ): number {
+    const isEntered = (first === openBrace || first === openBracket) && depth < PiecePolicy.maxDepth
+    if (isEntered) {
+      const within = first === openBrace ? inObject : inArray
+      return this.#enter(new Frame(within, start, depth, kind, minBytes, minStringBytes))
     }
+    const isCandidate = first === quote || first === openBrace || first === openBracket
+    return this.#skip(start, kind, isCandidate ? minBytes : never)
+  }
+
+  #enterConversation(at: number, depth: number): number {
+    const start = skipSpace(this.#text, at + 1)
+    this.#firstElement = start
+    this.#known = this.#findKnownPrefix(start)
+    this.#enter(new Frame(inConversation, start, depth, "part", never, 0))
+    return this.#known?.end ?? at + 1
+  }
+
+  /** A value that is not searched for other pieces. */
+  #skip(start: number, kind: PieceCandidate["kind"], minBytes: number): number {
+    this.#isSkipped = true
+    this.#leafStart = start
+    this.#leafKind = kind
+    this.#leafMinBytes = minBytes
+    return skip
+  }
+
+  #enter(frame: Frame): number {
+    this.#frames.push(this.#top)
+    this.#top = frame
+    return frame.start + 1
+  }
+
+  end(end: number): void {
+    this.#end = end
+    if (this.#isSkipped) {
+      this.#isSkipped = false
+      this.#push(this.#leafKind, this.#leafStart, end, this.#leafMinBytes, noCandidates)
+      return
+    }
+    const ended = this.#top
+    this.#top = this.#frames.pop()!
+    if (ended.within === inConversation) return this.#endConversation(ended)
+    if (ended.minBytes === never) return
+    const inner = (ended.collected ?? noCandidates) as ReadonlyArray<PieceCandidate>
+    this.#push(ended.kind, ended.start, end, ended.minBytes, inner)
+  }
+
+  #endConversation({ collected, start }: Frame): void {
+    const elements = (collected ?? noCandidates) as ReadonlyArray<PieceCandidate>
+    const known = this.#known
     this.#inInstruction = false
-    if (known !== undefined) this.candidates.push(known)
-    for (const element of elements) this.candidates.push(element)
-    this.conversations.push({ start, known, elements })
-    return next + 1
+    this.#known = undefined
+    if (known !== undefined) this.#candidates.push(known)
+    for (const element of elements) this.#candidates.push(element)
+    this.#conversations.push({ start, known, elements })
   }
 
   /** The first of the known prefixes that the elements at `start` begin with. */
@@ -195,54 +319,16 @@ class PieceScanner {
     return undefined
   }
 
-  #push(into: Array<PieceCandidate | KnownPrefixCandidate>, candidate: PieceCandidate, minBytes: number): void {
-    if (candidate.end - candidate.start < minBytes || this.#candidatesLeft === 0) return
-    this.#candidatesLeft--
-    into.push(candidate)
-  }
-
-  /** A value that is not searched for other pieces. */
-  #scanLeaf(
-    start: number,
-    minBytes: number,
+  #push(
     kind: PieceCandidate["kind"],
-    into: Array<PieceCandidate | KnownPrefixCandidate>
-  ): number {
-    const end = skipValue(this.#text, start)
-    this.#push(into, { kind, start, end, inner: noCandidates }, minBytes)
-    return end
-  }
-
-  #scanElement(
     start: number,
+    end: number,
     minBytes: number,
-    kind: "history" | "part",
-    depth: number,
-    into: Array<PieceCandidate | KnownPrefixCandidate>
-  ): number {
-    const first = this.#text[start]
-    if (first === quote) return this.#scanLeaf(start, minBytes, kind, into)
-    if (first !== openBrace && first !== openBracket) return skipValue(this.#text, start)
-    const inner: Array<PieceCandidate> = []
-    const minStringBytes = kind === "part" ? PiecePolicy.minStringInPartBytes : PiecePolicy.minPartBytes
-    const end = this.scanWithin(start, minStringBytes, depth, inner)
-    this.#push(into, { kind, start, end, inner: inner.length === 0 ? noCandidates : inner }, minBytes)
-    return end
-  }
-
-  /** Finds the candidates within a value: strings of at least `minStringBytes` bytes, and elements of arrays. */
-  scanWithin(
-    at: number,
-    minStringBytes: number,
-    depth: number,
-    into: Array<PieceCandidate | KnownPrefixCandidate>
-  ): number {
-    const text = this.#text
-    const first = text[at]
-    if (first === quote) return this.#scanLeaf(at, minStringBytes, this.#inInstruction ? "setting" : "part", into)
-    if ((first !== openBrace && first !== openBracket) || depth >= PiecePolicy.maxDepth) return skipValue(text, at)
-    return first === openBrace
-      ? scanMembers(text, at, (_start, _end, value) => this.scanWithin(value, minStringBytes, depth + 1, into))
-      : scanElements(text, at, (start) => this.#scanElement(start, PiecePolicy.minPartBytes, "part", depth + 1, into))
+    inner: ReadonlyArray<PieceCandidate>
+  ): void {
+    if (end - start < minBytes || this.#candidatesLeft === 0) return
+    this.#candidatesLeft--
+    const { collector } = this.#top
+    ;(collector.collected ??= []).push({ kind, start, end, inner })
   }
 }

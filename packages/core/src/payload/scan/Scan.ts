@@ -20,9 +20,9 @@ export const openBracket = 0x5b
 export const openBrace = 0x7b
 export const comma = 0x2c
 export const closeBracket = 0x5d
-const backslash = 0x5c
-const colon = 0x3a
-const closeBrace = 0x7d
+export const backslash = 0x5c
+export const colon = 0x3a
+export const closeBrace = 0x7d
 
 /** The first offset at or after `at` that is not white space. */
 export const skipSpace = (text: Buffer, at: number): number => {
@@ -75,7 +75,7 @@ export const skipValue = (text: Buffer, at: number): number => {
 }
 
 /** The offset after a number, `true`, `false` or `null`: that of the first byte that can follow one. */
-const skipScalar = (text: Buffer, at: number): number => {
+export const skipScalar = (text: Buffer, at: number): number => {
   const start = at
   for (; at < text.length; at++) {
     const code = text[at]!
@@ -176,6 +176,12 @@ const locateWithin = (text: Buffer, { inner, span }: Wanted): void => {
 
 /** The value at a path. */
 export const locate = (text: Buffer, path: Path): Span | undefined => locateAll(text, [path])[0]
+
+/** Levels of objects and arrays within the value of a field, beside texts that are stored as they are and never walked. */
+export const maxLevels = 10_000
+
+/** The depth of the deepest of them: the body and the value of the field are two more. */
+export const maxDepth = maxLevels + 2
 
 /** Whether objects and arrays are nested deeper than `maxDepth`, whatever else the text is. The outermost one is at depth 1. */
 export const isDeeperThan = (text: Buffer, maxDepth: number): boolean => {

@@ -1,0 +1,150 @@
+/**
+ * The value of a JSON text of which only some fields are needed. One place decides how a text is parsed: a short text by one
+ * `JSON.parse`, of which the other fields are a by-product; a long one in steps, without its other fields. For the fields that
+ * are needed, and for whether the text is JSON, both give the same result.
+ */
+import { JsonWalk, skip, type Visitor } from "./JsonWalk.ts"
+import { keyAt, Malformed, openBrace, openBracket, skipSpace } from "./Scan.ts"
+import * as Steps from "./Steps.ts"
+
+/** A value of which some fields are needed; its type alone if there are none. */
+export interface Fields {
+  readonly members: Map<string, Fields>
+  /** Those of an array, by index. */
+  readonly elements: Array<Fields | undefined>
+}
+
+const noFields = (): Fields => ({ members: new Map(), elements: [] })
+
+/** The fields at these paths. Those that end at an object or array need its type alone. */
+export const fieldsAt = (paths: ReadonlyArray<ReadonlyArray<string | number>>): Fields => {
+  const root = noFields()
+  for (const path of paths) {
+    let fields = root
+    for (const step of path) {
+      const inner = fields.members.get(String(step)) ?? noFields()
+      if (typeof step === "number") fields.elements[step] = inner
+      fields.members.set(String(step), inner)
+      fields = inner
+    }
+  }
+  return root
+}
+
+/** `at` is the offset of the first byte that JSON cannot have there. */
+export type Parsed =
+  | { readonly value: unknown }
+  | { readonly error: "encoding" }
+  | { readonly error: "syntax"; readonly at: number }
+
+// Fatal: bytes that are not UTF-8 are refused, not replaced. A byte order mark is no JSON.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** Parses the whole text, so that nothing but one value and white space may be in it. */
+export const parse = (text: Buffer): Parsed => {
+  try {
+    return { value: JSON.parse(utf8.decode(text)) as unknown }
+  } catch {
+    // Read again to say where the error is.
+    return Steps.run(parseFields(text, noFields()))
+  }
+}
+
+/** The same for a text of any length, of which some fields are needed. */
+export function* parseInSteps(text: Buffer, fields: Fields): Steps.Steps<Parsed> {
+  return text.length < Steps.longFromBytes ? parse(text) : yield* parseFields(text, fields)
+}
+
+/** The same, in steps whatever its length. */
+export function* parseFields(text: Buffer, fields: Fields): Steps.Steps<Parsed> {
+  try {
+    utf8.decode(text)
+  } catch {
+    return { error: "encoding" }
+  }
+  const builder = new Builder(text, fields)
+  const walk = new JsonWalk(text, 0, builder, true)
+  try {
+    while (!walk.step(Steps.stepBytes)) yield
+  } catch (error) {
+    if (error !== Malformed) throw error
+    return { error: "syntax", at: walk.at }
+  }
+  const end = skipSpace(text, walk.at)
+  return end < text.length ? { error: "syntax", at: end } : { value: builder.value }
+}
+
+interface Open {
+  readonly fields: Fields
+  readonly value: Record<string, unknown> | Array<unknown>
+  /** How many elements have begun. */
+  length: number
+}
+
+class Builder implements Visitor {
+  value: unknown
+  readonly #text: Buffer
+  readonly #fields: Fields
+  /** The objects and arrays that were entered and have not ended. */
+  readonly #open: Array<Open> = []
+  /** The value that began last: where, its key or index, and its fields, if it is needed. */
+  #start = 0
+  #key = ""
+  #needed: Fields | undefined
+  #isSkipped = false
+
+  constructor(text: Buffer, fields: Fields) {
+    this.#text = text
+    this.#fields = fields
+  }
+
+  begin(start: number, keyStart: number, keyEnd: number): number {
+    const text = this.#text
+    const needed = this.#fieldsOf(keyStart, keyEnd)
+    const code = text[start]
+    if (needed !== undefined && (code === openBrace || code === openBracket)) {
+      const value = code === openBrace ? {} : []
+      this.#put(value)
+      if (needed.members.size > 0) {
+        this.#open.push({ fields: needed, value, length: 0 })
+        return start + 1
+      }
+      this.#needed = undefined
+    } else {
+      this.#needed = needed
+      this.#start = start
+    }
+    this.#isSkipped = true
+    return skip
+  }
+
+  #fieldsOf(keyStart: number, keyEnd: number): Fields | undefined {
+    const around = this.#open.at(-1)
+    if (around === undefined) return this.#fields
+    if (Array.isArray(around.value)) {
+      const index = around.length++
+      const fields = around.fields.elements[index]
+      if (fields !== undefined) this.#key = String(index)
+      return fields
+    }
+    this.#key = keyAt(this.#text, keyStart, keyEnd)
+    return around.fields.members.get(this.#key)
+  }
+
+  /** The last of several equal keys counts. */
+  #put(value: unknown): void {
+    const around = this.#open.at(-1)
+    if (around === undefined) this.value = value
+    // Not assigned, because of the key `__proto__`.
+    else Object.defineProperty(around.value, this.#key, { value, configurable: true, enumerable: true, writable: true })
+  }
+
+  end(end: number): void {
+    if (!this.#isSkipped) {
+      this.#open.pop()
+      return
+    }
+    this.#isSkipped = false
+    if (this.#needed !== undefined) this.#put(JSON.parse(utf8.decode(this.#text.subarray(this.#start, end))))
+  }
+}

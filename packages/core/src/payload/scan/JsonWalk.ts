@@ -1,0 +1,321 @@
+/**
+ * Walks a JSON text in steps of bounded size, without recursion. All state is in the walk, so that its owner decides when the
+ * next step is due, and where.
+ */
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  Malformed,
+  openBrace,
+  openBracket,
+  quote,
+  skipScalar,
+  skipString,
+  skipValue
+} from "./Scan.ts"
+import { longFromBytes, type Steps, stepBytes } from "./Steps.ts"
+
+/** What a visitor answers for a value whose contents it does not visit. */
+export const skip = -1
+
+/** Is told of a value, and of all values in those objects and arrays that it enters. */
+export interface Visitor {
+  /**
+   * A value begins at `start`; its key is from `keyStart` to `keyEnd`, if it is in an object. Returns `skip`, or, to enter an
+   * object or array, the offset at which to continue in it: `start + 1`, or that after one of its elements.
+   */
+  readonly begin: (start: number, keyStart: number, keyEnd: number) => number
+  /** The last value that began and has not ended ends before `end`. */
+  readonly end: (end: number) => void
+}
+
+/** What comes next. White space may precede it, except in strings and numbers. */
+const aValue = 0
+const aFirst = 1
+const aKey = 2
+const aColon = 3
+const afterValue = 4
+const restOfKey = 5
+const restOfString = 6
+const restOfNumber = 7
+const nothing = 8
+
+const literals: Readonly<Record<number, Buffer>> = Object.fromEntries(
+  ["true", "false", "null"].map((literal) => [literal.charCodeAt(0), Buffer.from(literal)])
+)
+
+const isHex = (code: number | undefined): boolean =>
+  code !== undefined &&
+  ((code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66))
+
+const shortEscapes = new Uint8Array(256)
+for (const code of Buffer.from('"\\/bfnrt')) shortEscapes[code] = 1
+
+/** The size of the escape at a backslash (bytes); 0 if it is none. */
+const escapeBytes = (text: Buffer, at: number): number => {
+  const code = text[at + 1]
+  if (code === undefined) return 0
+  if (shortEscapes[code] === 1) return 2
+  const isUnicode = code === 0x75 && [2, 3, 4, 5].every((digit) => isHex(text[at + digit]))
+  return isUnicode ? 6 : 0
+}
+
+/** What a number consists of so far. */
+const notANumber = 0
+const minus = 1
+const zero = 2
+const digits = 3
+const point = 4
+const fraction = 5
+const exponentMark = 6
+const exponentSign = 7
+const exponent = 8
+
+const isNumber = (state: number): boolean =>
+  state === zero || state === digits || state === fraction || state === exponent
+
+const afterFirst = (code: number): number => {
+  if (code === 0x2d) return minus
+  return afterNext(minus, code)
+}
+
+const afterNext = (state: number, code: number): number => {
+  if (code >= 0x30 && code <= 0x39) {
+    if (state === digits || state === fraction || state === exponent) return state
+    if (state === minus) return code === 0x30 ? zero : digits
+    if (state === zero) return notANumber
+    return state === point ? fraction : exponent
+  }
+  if (code === 0x2e) return state === zero || state === digits ? point : notANumber
+  if (code === 0x65 || code === 0x45) {
+    return state === zero || state === digits || state === fraction ? exponentMark : notANumber
+  }
+  return state === exponentMark && (code === 0x2b || code === 0x2d) ? exponentSign : notANumber
+}
+
+/**
+ * `isChecked` walks accept exactly what `JSON.parse` accepts, if the text is UTF-8, and take steps of any size. Others are
+ * faster: they leave out what is skipped, so that they accept more, and may take a whole text in one step.
+ *
+ * The walk ends with the value; what follows it is not looked at.
+ */
+export class JsonWalk {
+  readonly #text: Buffer
+  readonly #visitor: Visitor
+  readonly #isChecked: boolean
+  #at: number
+  #expected = aValue
+  #keyStart = -1
+  #keyEnd = -1
+  #number = notANumber
+  /** Of objects and arrays around the current position: how many there are, and how many of them were entered. */
+  #depth = 0
+  #entered = 0
+  /** A bit for each of them: 1 for an object. */
+  #kinds = new Uint8Array(8)
+
+  constructor(text: Buffer, start: number, visitor: Visitor, isChecked: boolean) {
+    this.#text = text
+    this.#at = start
+    this.#visitor = visitor
+    this.#isChecked = isChecked
+  }
+
+  /** The offset up to which the text was read. After `Malformed` was thrown by a checked walk, that of the error. */
+  get at(): number {
+    return this.#at
+  }
+
+  /** Reads about `bytes` more bytes. Returns whether the value has ended. Throws `Malformed`. */
+  step(bytes: number): boolean {
+    const text = this.#text
+    const limit = Math.min(text.length, this.#at + bytes)
+    while (this.#at < limit) {
+      const at = this.#at
+      const code = text[at]!
+      const expected = this.#expected
+      if (expected >= restOfKey) {
+        if (expected === nothing) return true
+        this.#rest(limit)
+      } else if (code <= 0x20) {
+        if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) throw Malformed
+        this.#at++
+      } else if (expected === afterValue) {
+        if (code === comma) {
+          this.#expected = this.#isInObject() ? aKey : aValue
+          this.#at++
+        } else {
+          this.#close(code)
+        }
+      } else if (expected === aColon) {
+        if (code !== colon) throw Malformed
+        this.#expected = aValue
+        this.#at++
+      } else if (expected === aFirst && (code === closeBrace || code === closeBracket)) {
+        this.#close(code)
+      } else if (expected === aKey || (expected === aFirst && this.#isInObject())) {
+        this.#key(code)
+      } else {
+        this.#value(code)
+      }
+    }
+    if (limit < text.length) return this.#expected === nothing
+    return this.#atEnd()
+  }
+
+  /** At the end of the text, where a number ends that is not within anything. */
+  #atEnd(): boolean {
+    if (this.#expected === restOfNumber && this.#depth === 0) this.#endNumber()
+    if (this.#expected !== nothing) throw Malformed
+    return true
+  }
+
+  #isInObject(): boolean {
+    const top = this.#depth - 1
+    return ((this.#kinds[top >>> 3]! >>> (top & 7)) & 1) === 1
+  }
+
+  #open(isObject: boolean): void {
+    const top = this.#depth++
+    const index = top >>> 3
+    if (index === this.#kinds.length) {
+      const kinds = new Uint8Array(2 * index)
+      kinds.set(this.#kinds)
+      this.#kinds = kinds
+    }
+    const bit = 1 << (top & 7)
+    this.#kinds[index] = isObject ? this.#kinds[index]! | bit : this.#kinds[index]! & ~bit
+    this.#expected = aFirst
+  }
+
+  #close(code: number): void {
+    if (this.#depth === 0 || code !== (this.#isInObject() ? closeBrace : closeBracket)) throw Malformed
+    this.#depth--
+    if (this.#entered > this.#depth) this.#entered = this.#depth
+    this.#at++
+    this.#ended()
+  }
+
+  #ended(): void {
+    if (this.#depth === this.#entered) this.#visitor.end(this.#at)
+    this.#expected = this.#depth === 0 ? nothing : afterValue
+  }
+
+  #key(code: number): void {
+    if (code !== quote) throw Malformed
+    this.#keyStart = this.#at
+    if (this.#isChecked) {
+      this.#at++
+      this.#expected = restOfKey
+    } else {
+      this.#at = this.#keyEnd = skipString(this.#text, this.#at)
+      this.#expected = aColon
+    }
+  }
+
+  #value(code: number): void {
+    const start = this.#at
+    const isVisited = this.#depth === this.#entered
+    const next = isVisited ? this.#visitor.begin(start, this.#keyStart, this.#keyEnd) : skip
+    if (code === openBrace || code === openBracket) {
+      if (next === skip && !this.#isChecked) {
+        this.#at = skipValue(this.#text, start)
+        this.#ended()
+        return
+      }
+      this.#open(code === openBrace)
+      this.#at++
+      if (next === skip) return
+      this.#entered = this.#depth
+      if (next === this.#at) return
+      this.#at = next
+      this.#expected = afterValue
+    } else if (!this.#isChecked) {
+      this.#at = code === quote ? skipString(this.#text, start) : skipScalar(this.#text, start)
+      this.#ended()
+    } else if (code === quote) {
+      this.#at++
+      this.#expected = restOfString
+    } else {
+      this.#scalar(code)
+    }
+  }
+
+  #scalar(code: number): void {
+    const literal = literals[code]
+    if (literal === undefined) {
+      this.#number = afterFirst(code)
+      if (this.#number === notANumber) throw Malformed
+      this.#at++
+      this.#expected = restOfNumber
+      return
+    }
+    for (const expected of literal) {
+      if (this.#text[this.#at] !== expected) throw Malformed
+      this.#at++
+    }
+    this.#ended()
+  }
+
+  /** Continues a string or a number. */
+  #rest(limit: number): void {
+    if (this.#expected === restOfNumber) {
+      if (this.#isNumberOver(limit)) this.#endNumber()
+    } else if (this.#isStringOver(limit)) {
+      if (this.#expected === restOfString) return this.#ended()
+      this.#keyEnd = this.#at
+      this.#expected = aColon
+    }
+  }
+
+  #isStringOver(limit: number): boolean {
+    const text = this.#text
+    let at = this.#at
+    for (; at < limit; at++) {
+      const code = text[at]!
+      if (code === quote) {
+        this.#at = at + 1
+        return true
+      }
+      if (code === backslash) {
+        const bytes = escapeBytes(text, at)
+        if (bytes === 0) break
+        at += bytes - 1
+      } else if (code < 0x20) {
+        break
+      }
+    }
+    this.#at = at
+    if (at < limit) throw Malformed
+    return false
+  }
+
+  #isNumberOver(limit: number): boolean {
+    const text = this.#text
+    let state = this.#number
+    let at = this.#at
+    for (; at < limit; at++) {
+      const next = afterNext(state, text[at]!)
+      if (next === notANumber) break
+      state = next
+    }
+    this.#number = state
+    this.#at = at
+    return at < limit
+  }
+
+  #endNumber(): void {
+    if (!isNumber(this.#number)) throw Malformed
+    this.#ended()
+  }
+}
+
+/** Visits the value that starts at `start`, in steps if the text is long. Throws `Malformed`. */
+export function* walk(text: Buffer, start: number, visitor: Visitor): Steps<void> {
+  const isLong = text.length >= longFromBytes
+  const walk = new JsonWalk(text, start, visitor, isLong)
+  while (!walk.step(isLong ? stepBytes : text.length)) yield
+}
