@@ -51,6 +51,11 @@ const isHex = (code: number | undefined): boolean =>
   code !== undefined &&
   ((code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66))
 
+/** Bytes that mean themselves in a string. A table, because strings are most of a long text. */
+const isOrdinary = new Uint8Array(256).fill(1, 0x20)
+isOrdinary[quote] = 0
+isOrdinary[backslash] = 0
+
 const shortEscapes = new Uint8Array(256)
 for (const code of Buffer.from('"\\/bfnrt')) shortEscapes[code] = 1
 
@@ -274,19 +279,19 @@ export class JsonWalk {
   #isStringOver(limit: number): boolean {
     const text = this.#text
     let at = this.#at
-    for (; at < limit; at++) {
+    while (at < limit) {
       const code = text[at]!
+      if (isOrdinary[code] === 1) {
+        at++
+        continue
+      }
       if (code === quote) {
         this.#at = at + 1
         return true
       }
-      if (code === backslash) {
-        const bytes = escapeBytes(text, at)
-        if (bytes === 0) break
-        at += bytes - 1
-      } else if (code < 0x20) {
-        break
-      }
+      const bytes = code === backslash ? escapeBytes(text, at) : 0
+      if (bytes === 0) break
+      at += bytes
     }
     this.#at = at
     if (at < limit) throw Malformed
