@@ -2,28 +2,37 @@
  * Looks for wrong answers with random damage and random conversations. See `docs/fuzz.md`.
  *
  *   npm run fuzz -- damage [--storage sqlite|postgres|both] [--rounds N] [--seed N] [--from N] [--in rows|file]
+ *   npm run fuzz -- conversations [--storage sqlite|postgres|memory|both] [--events N] [--seed N]
  */
 import { parseArgs } from "node:util"
+import * as ConversationRun from "./fuzz/ConversationRun.ts"
+import * as Conversations from "./fuzz/Conversations.ts"
 import * as Damage from "./fuzz/Damage.ts"
 import * as DamageStore from "./fuzz/DamageStore.ts"
 import * as Fuzzer from "./fuzz/Fuzzer.ts"
+import type { Tally } from "./fuzz/Tally.ts"
 import * as Watchdog from "./fuzz/Watchdog.ts"
 import * as Postgres from "./harness/Postgres.ts"
 import type { Kind } from "./harness/Store.ts"
 
-const help = `npm run fuzz -- damage [OPTION...]
+const help = `npm run fuzz -- damage|conversations [OPTION...]
 
 Fuzzers:
   damage           flips one bit of a store in each round, then reads, records, verifies and erases: a read returns what was
                    sent or event-damaged, recording goes on, verifications name each event that reads refuse, erasures end
                    and leave nothing
+  conversations    agents record random conversations into servers that are stopped, killed and started again, one or two at a
+                   time: every acknowledged event is read as it was sent, what was erased is gone, and the store verifies
 
 Options:
-  --storage WHICH  sqlite, postgres or both (default: both); a PostgreSQL server is started for the run
+  --storage WHICH  sqlite, postgres or both (default: both); of conversations also memory. A PostgreSQL server is started for
+                   the run
   --seed N         determines what is sent and what is damaged (default: random; always printed)
-  --rounds N       rounds (default: 100)
-  --from N         number of the first round (default: 1), to repeat a round
-  --in WHERE       rows: any column of any table, or file: any byte of the closed SQLite file (default: rows)
+  --rounds N       rounds of damage (default: 100)
+  --from N         number of the first round of damage (default: 1), to repeat a round
+  --in WHERE       what damage flips bits of. rows: any column of any table. file: any byte of the closed SQLite file
+                   (default: rows)
+  --events N       events of conversations that are acknowledged (default: 2000)
   --help           print this help
 
 Exit codes: 0 if nothing is wrong, 1 if something is, 2 if the command line is invalid.
@@ -44,6 +53,7 @@ const parsed = () => {
         rounds: { type: "string", default: "100" },
         from: { type: "string", default: "1" },
         in: { type: "string", default: "rows" },
+        events: { type: "string", default: "2000" },
         seed: { type: "string", default: String(Date.now() % 2 ** 31) },
         storage: { type: "string", default: "both" },
         help: { type: "boolean", default: false }
@@ -71,15 +81,22 @@ if (values.help) {
   console.log(help)
   process.exit(exitCodes.passed)
 }
-const fuzzers = ["damage"]
-if (positionals.length !== 1 || !fuzzers.includes(positionals[0]!))
+const fuzzers = ["damage", "conversations"] as const
+const fuzzer =
+  fuzzers.find((name) => positionals.length === 1 && name === positionals[0]) ??
   usage(`Expected one fuzzer: ${fuzzers.join(" or ")}`)
+const isDamage = fuzzer === "damage"
 
 const seed = number("seed", values.seed, 0)
 const rounds = number("rounds", values.rounds, 1)
 const from = number("from", values.from, 1)
+const events = number("events", values.events, 1)
 const where = oneOf("in", values.in, ["rows", "file"])
-const storage = oneOf("storage", values.storage, where === "file" ? ["sqlite", "both"] : ["sqlite", "postgres", "both"])
+const storages = isDamage
+  ? (["sqlite", "postgres", "both"] as const)
+  : (["sqlite", "postgres", "memory", "both"] as const)
+const storage = oneOf("storage", values.storage, storages)
+if (isDamage && where === "file" && storage === "postgres") usage("--in file applies to sqlite only")
 
 // `exit` listeners end the processes and remove the files of the run.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
@@ -88,37 +105,64 @@ console.log(`seed ${seed}`)
 
 /** Between two lines of progress (ms). */
 const progressMs = 10_000
+let shownAt = performance.now()
 
-const runDamage = async (kind: Kind, postgres: Postgres.Postgres | undefined): Promise<Fuzzer.Result> => {
-  const commandOf = (round: number) =>
-    `npm run fuzz -- damage --storage ${kind} --in ${where} --seed ${seed} --from ${round} --rounds 1`
+const progress = (on: Fuzzer.Result["storage"], done: string, tally: Tally) => {
+  if (performance.now() - shownAt < progressMs) return
+  shownAt = performance.now()
+  console.error(`${fuzzer} on ${on}: ${done}, ${tally.wrongs} wrong`)
+}
+
+const runDamage = async (
+  kind: Kind,
+  postgres: Postgres.Postgres | undefined,
+  commandOf: Fuzzer.Result["commandOf"]
+) => {
   const watchdog = Watchdog.start()
   const store = postgres === undefined ? DamageStore.sqlite() : await DamageStore.postgres(postgres)
-  const startedAt = performance.now()
-  let shownAt = startedAt
   const tally = await Damage.run(store, {
     seed,
     from,
     rounds,
     where,
-    progress: (round, { wrongs }) => {
+    progress: (round, tally) => {
       watchdog.next(commandOf(round))
-      if (performance.now() - shownAt < progressMs) return
-      shownAt = performance.now()
-      console.error(`damage on ${kind}: round ${round} of ${from + rounds - 1}, ${wrongs} wrong`)
+      progress(kind, `round ${round} of ${from + rounds - 1}`, tally)
     }
   })
   await store.remove()
   await watchdog.stop()
-  return { fuzzer: "damage", storage: kind, tally, seconds: (performance.now() - startedAt) / 1_000, commandOf }
+  return tally
+}
+
+const runConversations = (on: Fuzzer.Result["storage"], postgres: Postgres.Postgres | undefined) => {
+  const options = {
+    seed,
+    events,
+    progress: (tally: Tally) => progress(on, `event ${tally.of("events")} of ${events}`, tally)
+  }
+  if (postgres !== undefined) return ConversationRun.overPostgres(postgres, options)
+  return on === "memory" ? ConversationRun.inMemory(options) : ConversationRun.overSqlite(options)
+}
+
+const run = async (on: Fuzzer.Result["storage"], postgres?: Postgres.Postgres): Promise<Fuzzer.Result> => {
+  const commandOf = (round: number) =>
+    isDamage
+      ? `npm run fuzz -- damage --storage ${on} --in ${where} --seed ${seed} --from ${round} --rounds 1`
+      : `npm run fuzz -- conversations --storage ${on} --seed ${seed} --events ${events}`
+  const startedAt = performance.now()
+  const tally = isDamage ? await runDamage(on as Kind, postgres, commandOf) : await runConversations(on, postgres)
+  return { fuzzer, storage: on, tally, seconds: (performance.now() - startedAt) / 1_000, commandOf }
 }
 
 const results: Array<Fuzzer.Result> = []
-if (storage !== "postgres") results.push(await runDamage("sqlite", undefined))
-if (storage !== "sqlite" && where === "rows") {
+if (storage === "memory") results.push(await run("memory"))
+if (storage === "sqlite" || storage === "both") results.push(await run("sqlite"))
+if ((storage === "postgres" || storage === "both") && !(isDamage && where === "file")) {
   const postgres = await Postgres.start()
-  results.push(await runDamage("postgres", postgres).finally(postgres.remove))
+  results.push(await run("postgres", postgres).finally(postgres.remove))
 }
-console.log(Fuzzer.table(Damage.counted, results))
-console.log(Fuzzer.details(Damage.counted, results))
+const counted = isDamage ? Damage.counted : Conversations.counted
+console.log(Fuzzer.table(counted, results))
+console.log(Fuzzer.details(counted, results))
 process.exit(results.some(({ tally }) => tally.wrongs > 0) ? exitCodes.failed : exitCodes.passed)
