@@ -44,7 +44,7 @@ const check = async (store: Store.Store, { book }: Conversations): Promise<Reado
   return problems
 }
 
-export const overStore = async (store: Store.Store, options: RunOptions): Promise<Tally> => {
+const overStore = async (store: Store.Store, options: RunOptions): Promise<Tally> => {
   const run = new Conversations({ command: Server.defaultCommand, ...options, storage: store.url, isLasting: true })
   while (run.tally.of("events") < options.events && run.tally.wrongs === 0) await run.leg()
   await run.finish()
