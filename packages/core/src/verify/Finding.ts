@@ -55,6 +55,8 @@ export interface Finding {
 export class Counts {
   projects = 0
   sessions = 0
+  /** Events that were looked up in the lists that must have them, which precedes the events' own check. */
+  listedEvents = 0
   events = 0
   /** Bytes of `inputs` and `output`, as sent. */
   textBytes = 0

@@ -29,6 +29,7 @@ export const check = Effect.fnUntraced(function* (
     const page = yield* attempt(run, { project }, run.throttle(run.storage.listEvents(project, query)))
     if (page === undefined || page.length === 0) return
     yield* attempt(run, { project }, run.throttle(checkPage(run, project, page, fingerprints)))
+    run.counts.listedEvents += page.length
     const last = page.at(-1)!.id
     if (after !== undefined && last <= after) {
       const reason = `The list of events does not go on after ${after}`

@@ -33,12 +33,17 @@ const listed = (parts: ReadonlyArray<string>) => `${parts.slice(0, -1).join(", "
 const problemsText = ({ damagedEvents, problems }: Verifier.Counts): string =>
   `${counted(problems, "problem")}${damagedEvents === 0 ? "" : `, ${counted(damagedEvents, "damaged event")}`}`
 
-/** `totalEvents` is undefined if it is not known. */
+/**
+ * Lists are checked before events, project by project, unless only one session is verified. `totalEvents` is undefined if it is
+ * not known.
+ */
 export const progressText = (counts: Verifier.Counts, totalEvents: number | undefined): string => {
-  const { events, problems, sessions, textBytes } = counts
+  const { events, listedEvents, problems, sessions, textBytes } = counts
+  const listed = listedEvents === 0 ? "Verified" : `Listed ${number.format(listedEvents)}, verified`
   const of = totalEvents === undefined ? "" : ` of ${number.format(totalEvents)}`
   const found = problems === 0 ? "" : `; ${problemsText(counts)}`
-  return `Verified ${number.format(events)}${of} events (${Bytes.format(textBytes)}) in ${counted(sessions, "session")}${found}`
+  const where = counted(sessions, "session")
+  return `${listed} ${number.format(events)}${of} events (${Bytes.format(textBytes)}) in ${where}${found}`
 }
 
 const summaryText = (counts: Verifier.Counts, isComplete: boolean): string => {
