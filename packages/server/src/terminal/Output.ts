@@ -5,8 +5,8 @@ import { CommandError, Ended } from "./CliErrors.ts"
 /** As of a program that SIGPIPE has ended. */
 const brokenPipe = 128 + 13
 
-/** Files and pipes are written at once, except pipes on Windows, whose error is seen after a later line. */
-const checkWritten = Effect.suspend((): Effect.Effect<void, CommandError | Ended> => {
+/** Files and pipes are written at once, except pipes on Windows, whose error is seen with the next line. */
+const check = Effect.suspend((): Effect.Effect<void, CommandError | Ended> => {
   const error: NodeJS.ErrnoException | null = process.stdout.errored
   if (error === null) return Effect.void
   if (error.code === "EPIPE") return Effect.fail(new Ended({ exitCode: brokenPipe }))
@@ -15,4 +15,5 @@ const checkWritten = Effect.suspend((): Effect.Effect<void, CommandError | Ended
 
 /** Prints a line. Fails if it cannot be written, which Node's console ignores, or if the reader has left, as `head` does. */
 export const print = (line: string): Effect.Effect<void, CommandError | Ended> =>
-  Effect.andThen(Console.log(line), checkWritten)
+  // Another write to an output that has failed would end the process with a stack trace.
+  Effect.andThen(check, Effect.andThen(Console.log(line), check))
