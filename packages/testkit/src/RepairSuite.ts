@@ -2,7 +2,7 @@
  * What recording repairs in a SQL storage whose rows were changed behind its back: `RepairSuite.run("my storage", () => layer)`
  * in a vitest file; the layer opens an empty storage, and a client of its database.
  */
-import { CurrentProject, type EventId, Recorder, Storage } from "@tachograph/core"
+import { CurrentProject, type EventId, Recorder, SessionId, Storage } from "@tachograph/core"
 import { Effect, type Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { describe, expect, it } from "vitest"
@@ -162,6 +162,24 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
           recorded.push(...added)
         }
         expect(yield* damagedAmong(recorded)).toBe(0)
+      })
+    )
+
+    test(
+      "erases a session whose events are gone, with all that it still has",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* record([...callsOf("lost", 12), ...callsOf("other", 3)])
+        const ofLost = sql`session_number = (SELECT session_number FROM sessions WHERE session_id = 'lost')`
+        yield* sql`DELETE FROM events WHERE ${ofLost}`
+        const receipt = yield* within((recorder) => recorder.eraseSession(SessionId.make("lost")))
+        expect(receipt).toMatchObject({ events: 0, sessions: 1 })
+        expect(receipt.bytes).toBeGreaterThan(0)
+        expect(yield* sql`SELECT session_id FROM sessions`).toEqual([{ session_id: "other" }])
+        for (const table of ["packs", "shared_piece_owners", "storage_usage"]) {
+          const rows = yield* sql`SELECT DISTINCT session_number FROM ${sql(table)} WHERE session_number <> 0`
+          expect(rows).toHaveLength(1)
+        }
       })
     )
   })

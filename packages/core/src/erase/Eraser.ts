@@ -153,10 +153,14 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
   })
 
   const eraseSession = Effect.fn("Eraser.eraseSession")(function* (project: ProjectId, session: SessionId) {
-    if ((yield* storage.getSession(project, session)) === undefined) return yield* new SessionNotFound()
+    const state = yield* storage.getSession(project, session)
+    if (state === undefined) return yield* new SessionNotFound()
     const events = yield* deleteEvents(project, { session }, unthrottled)
     const swept = yield* sweepAll(project, unthrottled)
-    return addReceipts({ ...emptyReceipt, events }, swept)
+    const receipt = addReceipts({ ...emptyReceipt, events }, swept)
+    if (events > 0) return receipt
+    // Deleting events marks their session as pending. If damage has left it none, its packs would stay.
+    return addReceipts(receipt, (yield* deleteSession(project, state.number, unthrottled)).receipt)
   })
 
   const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId) {
