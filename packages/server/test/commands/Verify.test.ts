@@ -214,9 +214,12 @@ describe("tachograph verify", () => {
         seen(closed).then(() => closed.child.stdout.destroy())
       ])
       const { code, stderr, stdout } = await interrupted.finished
-      expect([code, stderr]).toEqual([130, ""])
+      expect(code).toBe(130)
       expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^Incomplete: verified \d+ events.*: \d+ problems$/)
-      expect(await closed.finished).toMatchObject({ code: 141, stderr: "" })
+      const { code: closedCode, stderr: closedStderr } = await closed.finished
+      expect(closedCode).toBe(141)
+      // A slow run has progress there.
+      expect(stderr + closedStderr).not.toMatch(/tachograph:|Error/)
     })
   })
 
