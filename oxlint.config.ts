@@ -47,8 +47,8 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
     packages("core imports no other package."),
     { group: [...http, ...sql, "@effect/**"], message: "core is independent of HTTP, SQL and platforms." },
     {
-      group: [...node, "!node:crypto", "!node:zlib"],
-      message: "The only Node modules that core imports are crypto and zlib."
+      group: [...node, "!node:buffer", "!node:crypto", "!node:zlib"],
+      message: "The only Node modules that core imports are buffer, crypto and zlib."
     }
   ],
   api: [

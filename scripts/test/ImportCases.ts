@@ -79,9 +79,14 @@ export const cases: ReadonlyArray<Case> = [
       ...["effect/http", "effect/http/HttpRouter", "effect/http-api", "effect/http-api/HttpApi"],
       ...["effect/sql", "effect/sql/SqlClient", "@effect/platform-node/NodeHttpServer", "@effect/sql-pg"]
     ),
-    forbids(from, "The only Node modules that core imports are crypto and zlib.", "node:http", "node:fs/promises"),
+    forbids(
+      from,
+      "The only Node modules that core imports are buffer, crypto and zlib.",
+      "node:http",
+      "node:fs/promises"
+    ),
     allows(from, "effect/Schema"),
-    ...(from.endsWith("/domain") ? [] : [allows(from, "node:crypto", "node:zlib")])
+    ...(from.endsWith("/domain") ? [] : [allows(from, "node:buffer", "node:crypto", "node:zlib")])
   ]),
   allows("packages/core/src", "./domain/Thing.ts"),
   forbids(

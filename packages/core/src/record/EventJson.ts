@@ -2,8 +2,10 @@
  * Opens the JSON text of an event in one scan: finds its payload and the pieces in it, and returns the rest, which is all that
  * needs to be parsed. The names of the fields are those of Create Event in the contract.
  */
+import { isUtf8 } from "node:buffer"
 import * as PieceScanner from "../payload/scan/PieceScanner.ts"
-import { skip, type Visitor, walk } from "../payload/scan/JsonWalk.ts"
+import * as JsonValue from "../payload/scan/JsonValue.ts"
+import { Both, check, JsonWalk, skip, type Visitor } from "../payload/scan/JsonWalk.ts"
 import * as Scan from "../payload/scan/Scan.ts"
 import * as Steps from "../payload/scan/Steps.ts"
 
@@ -26,22 +28,49 @@ type KnownPrefixesOf = (session: string) => PieceScanner.KnownPrefixes
  *
  * `knownPrefixesOf` returns how the conversations of a session are known to begin.
  */
-export function* openInSteps(text: Buffer, knownPrefixesOf: KnownPrefixesOf): Steps.Steps<OpenEvent | undefined> {
+export const open = (text: Buffer, knownPrefixesOf: KnownPrefixesOf): OpenEvent | undefined => {
+  const opener = new Opener(text, knownPrefixesOf)
   try {
-    const start = Scan.skipSpace(text, 0)
-    if (text[start] !== Scan.openBrace) return undefined
-    const opener = new Opener(text, knownPrefixesOf)
-    yield* walk(text, start, opener)
-    return yield* opener.event()
+    new JsonWalk(text, 0, opener, false).step(text.length)
+    const opened = Steps.run(opener.opened())
+    return opened && { ...opened, reduced: reduce(text, opened.payload.inputs) }
   } catch {
     // Not JSON.
     return undefined
   }
 }
 
-/** The same at once. */
-export const open = (text: Buffer, knownPrefixesOf: KnownPrefixesOf): OpenEvent | undefined =>
-  Steps.run(openInSteps(text, knownPrefixesOf))
+export interface ParsedEvent extends Omit<OpenEvent, "reduced"> {
+  /** The event; if its text is long, with no other fields than those that are needed. */
+  readonly value: unknown
+}
+
+/** Opens and parses an event: a short one at once, a long one in steps. Undefined as in `open`, or if the text is not JSON. */
+export function* parse(
+  text: Buffer,
+  knownPrefixesOf: KnownPrefixesOf,
+  fields: JsonValue.Fields
+): Steps.Steps<ParsedEvent | undefined> {
+  if (text.length >= Steps.longFromBytes) return yield* parseLong(text, knownPrefixesOf, fields)
+  const event = open(text, knownPrefixesOf)
+  if (event === undefined) return undefined
+  const parsed = JsonValue.parse(event.reduced)
+  return "value" in parsed ? { payload: event.payload, isTooDeep: event.isTooDeep, value: parsed.value } : undefined
+}
+
+/** The same in steps, whatever its length. */
+export function* parseLong(
+  text: Buffer,
+  knownPrefixesOf: KnownPrefixesOf,
+  fields: JsonValue.Fields
+): Steps.Steps<ParsedEvent | undefined> {
+  if (!isUtf8(text)) return undefined
+  const opener = new Opener(text, knownPrefixesOf)
+  const reader = new JsonValue.FieldReader(text, fields)
+  if ((yield* check(text, new Both(opener, reader))) !== undefined) return undefined
+  const opened = yield* opener.opened()
+  return opened && { ...opened, value: reader.value }
+}
 
 /** Where a value is: the event itself, a field of it, or a field of its properties. */
 const ofEvent = 0
@@ -71,7 +100,8 @@ class Opener implements Visitor {
     this.#knownPrefixesOf = knownPrefixesOf
   }
 
-  *event(): Steps.Steps<OpenEvent | undefined> {
+  /** To be called after the walk. */
+  *opened(): Steps.Steps<Omit<OpenEvent, "reduced"> | undefined> {
     const text = this.#text
     const output = this.#output
     let inputs = this.#inputs
@@ -82,8 +112,7 @@ class Opener implements Visitor {
       const scanner = PieceScanner.scannerOfInputs(text, knownPrefixes.list)
       inputs = yield* PieceScanner.scan(text, inputs.start, scanner)
     }
-    const payload = { text, inputs, output, knownPrefixes }
-    return { payload, reduced: reduce(text, inputs), isTooDeep: this.#isTooDeep }
+    return { payload: { text, inputs, output, knownPrefixes }, isTooDeep: this.#isTooDeep }
   }
 
   begin(start: number, keyStart: number, keyEnd: number): number {
@@ -91,11 +120,11 @@ class Opener implements Visitor {
       this.#unended++
       return this.#scanner.begin(start, keyStart, keyEnd)
     }
-    if (this.#level === ofEvent) {
+    if (this.#level === ofEvent && this.#text[start] === Scan.openBrace) {
       this.#level = inEvent
       return start + 1
     }
-    const key = Scan.keyAt(this.#text, keyStart, keyEnd)
+    const key = this.#level === ofEvent ? "" : Scan.keyAt(this.#text, keyStart, keyEnd)
     if (this.#level === inEvent && key === "properties" && this.#text[start] === Scan.openBrace) {
       this.#level = inProperties
       this.#inputs = undefined

@@ -3,7 +3,9 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as EventJson from "../../src/record/EventJson.ts"
 import { SessionIndex } from "../../src/payload/SessionIndex.ts"
-import type { KnownPrefixes } from "../../src/payload/scan/PieceScanner.ts"
+import * as JsonValue from "../../src/payload/scan/JsonValue.ts"
+import type { KnownPrefixes, ScannedValue } from "../../src/payload/scan/PieceScanner.ts"
+import * as Steps from "../../src/payload/scan/Steps.ts"
 import { growing } from "../payload/Conversations.ts"
 import { eventText, RecordedSession } from "../payload/RecordedSession.ts"
 
@@ -48,6 +50,7 @@ const knownElements = (text: Buffer) =>
 
 /** Whatever the text: it is refused exactly if the whole of it would be, and its payload is the one that JSON.parse finds. */
 const check = (text: Buffer): void => {
+  checkSteps(text)
   const whole = parsed(text)
   const event = open(text)
   if (event === undefined) {
@@ -67,6 +70,50 @@ const check = (text: Buffer): void => {
   const { inputs: __, ...expected } = whole.value.properties
   expect(properties).toEqual(expected)
   expect({ ...reduced!.value, properties: 0 }).toEqual({ ...whole.value, properties: 0 })
+}
+
+const fieldPaths: ReadonlyArray<ReadonlyArray<string | number>> = [
+  ["session"],
+  ["other"],
+  ["properties", "api"],
+  ["properties", "inputs", "model"],
+  ["properties", "inputs", "model", "modelId"],
+  ["properties", "output", "choices", 0, "finish_reason"],
+  ["properties", "output", "usage", "prompt_tokens"]
+]
+const fields = JsonValue.fieldsAt(fieldPaths)
+
+/** An object or array by its type: of these, the fields that are needed are compared. */
+const shown = (value: any) => (typeof value === "object" && value !== null ? Array.isArray(value) : value)
+
+const at = (value: any, path: ReadonlyArray<string | number>): unknown =>
+  path.reduce((inner, step) => (shown(inner) !== inner && Object.hasOwn(inner, step) ? inner[step] : undefined), value)
+
+const summary = ({ candidates, conversations, end, start }: ScannedValue) => ({
+  start,
+  end,
+  candidates: candidates.map((each) => ({
+    kind: each.kind,
+    start: each.start,
+    end: each.end,
+    inner: (each as any).inner
+  })),
+  conversations: conversations.map(({ elements, known, start }) => [start, known?.start, known?.end, elements])
+})
+
+/** Texts are parsed at once or in steps by their length. Both give the same. */
+const checkSteps = (text: Buffer): void => {
+  const knownPrefixesOf = (session: string) => knownSessions.get(session) ?? unknown
+  const short = Steps.run(EventJson.parse(text, knownPrefixesOf, fields))
+  const long = Steps.run(EventJson.parseLong(text, knownPrefixesOf, fields))
+  expect(long === undefined).toBe(short === undefined)
+  if (long === undefined || short === undefined) return
+  for (const half of ["inputs", "output"] as const) {
+    expect(summary(long.payload[half])).toEqual(summary(short.payload[half]))
+  }
+  expect(long.payload.knownPrefixes).toBe(short.payload.knownPrefixes)
+  expect(long.isTooDeep).toBe(short.isTooDeep)
+  for (const path of fieldPaths) expect(shown(at(long.value, path))).toEqual(shown(at(short.value, path)))
 }
 
 const event = Buffer.from(eventText(calls.at(-1)!))
@@ -147,7 +194,13 @@ describe("EventJson", () => {
         { arbitrary: member("inputs", inputs), weight: 3 },
         { arbitrary: member("output", RandomJson.jsonText), weight: 3 },
         member("session", inputs),
-        member("api", RandomJson.jsonText)
+        member("api", RandomJson.jsonText),
+        fc.constantFrom(
+          '"inputs":{"model":{"modelId":"m","modelId":"n"}}',
+          '"inputs":{"model":[1],"model":"\\ud800"}',
+          '"output":{"choices":[{"finish_reason":"a"},2],"usage":{"prompt_tokens":1e400}}',
+          '"output":{"choices":{"0":{"finish_reason":-0}},"usage":[]}'
+        )
       )
     )
     const session = fc.constantFrom(
@@ -274,6 +327,46 @@ describe("EventJson", () => {
       expect(text.toString("utf8", found.inputs.start, found.inputs.end) === payload).toBe(true)
       expect(text.toString("utf8", found.output.start, found.output.end) === payload).toBe(true)
       expect(open(text.subarray(0, text.length / 2))).toBeUndefined()
+    }
+  })
+
+  it("measures the depth of nesting beside the payload, at each level up to its limit", () => {
+    const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`
+    const payload = `"inputs":${nested(50_000)},"output":{"a":${nested(50_000)}}`
+    for (const [text, levels] of [
+      [(value: string) => `{"properties":{${payload}},"other":${value}}`, 10_001],
+      [(value: string) => `{"other":${value},"properties":{${payload}}}`, 10_001],
+      [(value: string) => `{"properties":{"x":${value},${payload}},"other":1}`, 10_000]
+    ] as const) {
+      for (const [more, isTooDeep] of [
+        [0, false],
+        [1, true],
+        [40_000, true]
+      ] as const) {
+        const bytes = Buffer.from(text(nested(levels + more)))
+        expect(open(bytes)!.isTooDeep).toBe(isTooDeep)
+        checkSteps(bytes)
+      }
+    }
+  })
+
+  it("takes steps of a bounded size for a long text, also if its session comes last", () => {
+    const { inputs, output } = calls.at(-1)!
+    const known = inputs.replace(/]}$/, `,${JSON.stringify("x".repeat(10 * Steps.longFromBytes))}]}`)
+    expect(known).not.toBe(inputs)
+    for (const [text, times] of [
+      [`{"session":"s","properties":{"inputs":${known},"output":${output}}}`, 1],
+      [`{"properties":{"inputs":${known},"output":${output}},"session":"s"}`, 2]
+    ] as const) {
+      const bytes = Buffer.from(text)
+      const parsing = EventJson.parse(bytes, (session) => knownSessions.get(session) ?? unknown, fields)
+      let steps = 1
+      let next = parsing.next()
+      for (; next.done !== true; next = parsing.next()) steps++
+      const { inputs } = next.value!.payload
+      expect(inputs.candidates[0]!.kind).toBe("known-prefix")
+      expect(steps).toBeGreaterThanOrEqual(Math.floor((times * bytes.length) / Steps.stepBytes) - times)
+      expect(steps).toBeLessThanOrEqual(Math.ceil((times * bytes.length) / Steps.stepBytes) + times)
     }
   })
 })

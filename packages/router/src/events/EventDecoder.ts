@@ -60,19 +60,18 @@ function* decodeValid(
   bytes: Buffer,
   knownPrefixesOf: KnownPrefixesOf
 ): Steps.Steps<DecodedEvent | ValidationFailure | undefined> {
-  const opened = yield* EventJson.openInSteps(bytes, knownPrefixesOf)
-  if (opened === undefined) return undefined
-  if (opened.isTooDeep) return new ValidationFailure({ detail: [JsonBody.tooDeep] })
-  const parsed = yield* JsonValue.parseInSteps(opened.reduced, fields)
-  const value = "value" in parsed ? Option.getOrUndefined(decodeValue(parsed.value)) : undefined
-  return value && toNewEvent(value, opened.payload)
+  const parsed = yield* EventJson.parse(bytes, knownPrefixesOf, fields)
+  if (parsed === undefined) return undefined
+  if (parsed.isTooDeep) return new ValidationFailure({ detail: [JsonBody.tooDeep] })
+  const value = Option.getOrUndefined(decodeValue(parsed.value))
+  return value && toNewEvent(value, parsed.payload)
 }
 
 /** Parses the whole body, to say everything that is wrong with it. */
 const decodeWhole = Effect.fnUntraced(function* (body: JsonBody.Body, run: RunSteps) {
   const decodeBody = JsonBody.decoder(Events.CreateEvent, (bytes) => run(JsonValue.parseInSteps(bytes, fields)))
   const { bytes, value } = yield* decodeBody(body)
-  const opened = yield* run(EventJson.openInSteps(bytes, () => PieceScanner.noKnownPrefixes))
+  const opened = EventJson.open(bytes, () => PieceScanner.noKnownPrefixes)
   if (opened === undefined) return yield* Effect.die(new Error("A valid event has no payload"))
   return toNewEvent(value, opened.payload)
 })

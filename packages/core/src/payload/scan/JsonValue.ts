@@ -3,8 +3,9 @@
  * `JSON.parse`, of which the other fields are a by-product; a long one in steps, without its other fields. For the fields that
  * are needed, and for whether the text is JSON, both give the same result.
  */
-import { JsonWalk, skip, type Visitor } from "./JsonWalk.ts"
-import { keyAt, Malformed, openBrace, openBracket, skipSpace } from "./Scan.ts"
+import { isUtf8 } from "node:buffer"
+import { check, skip, type Visitor } from "./JsonWalk.ts"
+import { keyAt, openBrace, openBracket } from "./Scan.ts"
 import * as Steps from "./Steps.ts"
 
 /** A value of which some fields are needed; its type alone if there are none. */
@@ -57,21 +58,10 @@ export function* parseInSteps(text: Buffer, fields: Fields): Steps.Steps<Parsed>
 
 /** The same, in steps whatever its length. */
 export function* parseFields(text: Buffer, fields: Fields): Steps.Steps<Parsed> {
-  try {
-    utf8.decode(text)
-  } catch {
-    return { error: "encoding" }
-  }
-  const builder = new Builder(text, fields)
-  const walk = new JsonWalk(text, 0, builder, true)
-  try {
-    while (!walk.step(Steps.stepBytes)) yield
-  } catch (error) {
-    if (error !== Malformed) throw error
-    return { error: "syntax", at: walk.at }
-  }
-  const end = skipSpace(text, walk.at)
-  return end < text.length ? { error: "syntax", at: end } : { value: builder.value }
+  if (!isUtf8(text)) return { error: "encoding" }
+  const reader = new FieldReader(text, fields)
+  const errorAt = yield* check(text, reader)
+  return errorAt === undefined ? { value: reader.value } : { error: "syntax", at: errorAt }
 }
 
 interface Open {
@@ -81,7 +71,8 @@ interface Open {
   length: number
 }
 
-class Builder implements Visitor {
+/** Visits a text, and reads its fields. */
+export class FieldReader implements Visitor {
   value: unknown
   readonly #text: Buffer
   readonly #fields: Fields
@@ -105,7 +96,8 @@ class Builder implements Visitor {
     if (needed !== undefined && (code === openBrace || code === openBracket)) {
       const value = code === openBrace ? {} : []
       this.#put(value)
-      if (needed.members.size > 0) {
+      // An array is entered for its elements alone: of a conversation, some may be left out.
+      if ((code === openBrace ? needed.members.size : needed.elements.length) > 0) {
         this.#open.push({ fields: needed, value, length: 0 })
         return start + 1
       }
