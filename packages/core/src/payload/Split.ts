@@ -64,6 +64,12 @@ let scratch = new Scratch()
  */
 const maxNeededBytes = 32 * 1024 * 1024
 
+/**
+ * How often the bytes that a read unpacks are summed up at most: once for each pack that is needed, in time that grows with the
+ * packs. An event may have messages of tens of thousands of packs; those after so many are stored again.
+ */
+const maxSums = 4_096
+
 export const split = (payload: ScannedPayload, index: SessionIndex): Draft => {
   const draft = splitterOf(payload, index).split()
   if (payload.text.length > maxScratchBytes) scratch = new Scratch()
@@ -98,6 +104,8 @@ class Splitter {
   #dependencies = PackRanges.none
   /** Bytes of other packs that a read of the event may unpack; infinite if there are not so many. */
   readonly #maxNeededBytes: number
+  /** How often these bytes may be summed up. */
+  #sumsLeft = maxSums
   /** How many new pieces enclose the current position. */
   #depth = 0
 
@@ -182,6 +190,8 @@ class Splitter {
   /** Whether the event can be read within its bound if it needs these packs, too. */
   mayNeed(packs: PackRanges.PackRanges): boolean {
     if (this.#maxNeededBytes === Number.POSITIVE_INFINITY) return true
+    if (PackRanges.includes(this.#needs, packs) || PackRanges.includes(this.#dependencies, packs)) return true
+    if (this.#sumsLeft-- <= 0) return false
     const needs = [this.#needs, this.#dependencies].reduce(PackRanges.union, packs)
     return (
       this.#index.contentBytesOf(Pack.neededBy(this.#index.packs + 1, needs, this.#index.chain)) <= this.#maxNeededBytes

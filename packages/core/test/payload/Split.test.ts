@@ -1,9 +1,12 @@
 import { Payloads, RandomJson } from "@tachograph/testkit"
 import fc from "fast-check"
+import { hash } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import { SessionIndex } from "../../src/payload/SessionIndex.ts"
 import * as PieceScanner from "../../src/payload/scan/PieceScanner.ts"
+import * as Join from "../../src/payload/Join.ts"
 import * as PackHead from "../../src/payload/format/PackHead.ts"
+import * as PackRanges from "../../src/payload/format/PackRanges.ts"
 import * as PiecePolicy from "../../src/payload/scan/PiecePolicy.ts"
 import * as Split from "../../src/payload/Split.ts"
 import { anyCalls, growing, largeCalls, noise } from "./Conversations.ts"
@@ -70,6 +73,46 @@ describe("Split", () => {
     const reread = session.reread()
     session.record(all, reread)
     expect(neededBy(count + 4)).toBeLessThanOrEqual(32 * 1024 * 1024 + all.inputs.length)
+  })
+
+  it("sums up what a read unpacks a bounded number of times, whatever the number of packs", () => {
+    let sums = 0
+    class CountingIndex extends SessionIndex {
+      override contentBytesOf(ranges: PackRanges.PackRanges): number {
+        sums++
+        return super.contentBytesOf(ranges)
+      }
+    }
+    const index = new CountingIndex()
+    const message = (n: number) => `{"role":"user","content":"message ${n}"}`
+    const packs = 20_000
+    // Each pack stands alone, and has one message.
+    for (let number = 1; number <= packs; number++) {
+      const key = Join.keyOf(hash("sha256", message(number), "buffer"))
+      index.learn({
+        facts: {
+          number,
+          before: { history: number - 1, parts: 0 },
+          chainStart: number,
+          contentBytes: 32 * 1024,
+          dependencies: PackRanges.none
+        },
+        after: { history: number, parts: 0 },
+        chain: undefined,
+        numbers: new Map([[key, number]]),
+        knownPrefixes: [],
+        deferredHashes: undefined
+      })
+    }
+    const everySecond = Array.from({ length: packs / 2 }, (_, n) => message(2 * n + 1))
+    for (const messages of [everySecond, everySecond.toReversed()]) {
+      sums = 0
+      const { added } = Split.split(opened({ inputs: `[${messages.join(",")}]`, output: "1" }, []).payload, index)
+      // All are needed only up to a number of bytes; the others are stored again.
+      expect(added.history).toBeGreaterThan(messages.length / 2)
+      expect(added.history).toBeLessThan(messages.length)
+      expect(sums).toBeLessThanOrEqual(4_096)
+    }
   })
 
   it.each(Object.entries(Payloads.awkward))("joins %s", (_, text) => {

@@ -35,7 +35,27 @@ export const add = (ranges: PackRanges, added: PackRange): PackRanges => {
   return [...before, { from, to }, ...after]
 }
 
-export const union = (a: PackRanges, b: PackRanges): PackRanges => (a === b ? a : b.reduce(add, a))
+export const union = (a: PackRanges, b: PackRanges): PackRanges => {
+  if (a === b) return a
+  // Copies at most one of them for a few ranges, and both once for many.
+  return b.length <= 2 ? b.reduce(add, a) : merge(a, b)
+}
+
+const merge = (a: PackRanges, b: PackRanges): PackRanges => {
+  const merged: Array<PackRange> = []
+  let [ofA, ofB] = [0, 0]
+  while (ofA < a.length || ofB < b.length) {
+    const isNextOfA = ofB === b.length || (ofA < a.length && a[ofA]!.from <= b[ofB]!.from)
+    const next = isNextOfA ? a[ofA++]! : b[ofB++]!
+    const last = merged.at(-1)
+    if (last === undefined || last.to + 1 < next.from) merged.push(next)
+    else if (last.to < next.to) merged[merged.length - 1] = { from: last.from, to: next.to }
+  }
+  return merged
+}
+
+/** Whether each range of `b` is in `a`. */
+export const includes = (a: PackRanges, b: PackRanges): boolean => b.every((range) => covers(a, range))
 
 /** A superset with at most `count` ranges, made by joining the ranges with the smallest gaps. */
 export const atMost = (count: number, ranges: PackRanges): PackRanges => {
@@ -44,10 +64,14 @@ export const atMost = (count: number, ranges: PackRanges): PackRanges => {
   // `count` ranges have `count - 1` gaps between them: all gaps up to the next widest one are closed.
   const widestFirst = gaps.toSorted((a, b) => b - a)
   const maxClosedGap = widestFirst[count - 1]!
-  return ranges.reduce<PackRanges>((joined, range) => {
+  const joined: Array<PackRange> = []
+  for (const range of ranges) {
     const last = joined.at(-1)
-    return last !== undefined && range.from - last.to <= maxClosedGap
-      ? [...joined.slice(0, -1), { from: last.from, to: range.to }]
-      : [...joined, range]
-  }, [])
+    if (last !== undefined && range.from - last.to <= maxClosedGap) {
+      joined[joined.length - 1] = { from: last.from, to: range.to }
+    } else {
+      joined.push(range)
+    }
+  }
+  return joined
 }

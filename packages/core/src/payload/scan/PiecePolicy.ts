@@ -45,6 +45,12 @@ export const maxDepth = 32
 /** Maximum number of candidates in a value, far more than conversations have. Values after them are not searched. */
 export const maxCandidates = 50_000
 
+/**
+ * Maximum size of all candidates in a value, relative to its text: a candidate counts as often as others enclose it, and each is
+ * hashed. Messages have up to three levels; arrays that only nest would be hashed at each of theirs.
+ */
+export const maxCandidateLevels = 6
+
 /** Number of elements at the end of a conversation that may differ in the next call, for example in cache control marks. */
 export const unstableElements = 4
 

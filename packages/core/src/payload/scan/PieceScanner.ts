@@ -170,6 +170,7 @@ export class PieceScanner implements Visitor {
   readonly #text: Buffer
   readonly #knownPrefixes: ReadonlyArray<KnownPrefix>
   #candidatesLeft = PiecePolicy.maxCandidates
+  #candidateBytesLeft: number
   /** Limits the number of hashes, because a hostile text can contain the ending of a prefix at many positions. */
   #hashesLeft = 2 * PiecePolicy.maxKnownPrefixes
   /** Whether the scan is within an instruction message, whose strings are settings. */
@@ -190,6 +191,7 @@ export class PieceScanner implements Visitor {
   constructor(text: Buffer, knownPrefixes: ReadonlyArray<KnownPrefix>, within: number) {
     this.#text = text
     this.#knownPrefixes = knownPrefixes
+    this.#candidateBytesLeft = PiecePolicy.maxCandidateLevels * text.length
     this.#top = new Frame(within, 0, -1, "part", never, PiecePolicy.minPartBytes)
     this.#top.collected = this.#candidates
   }
@@ -326,8 +328,10 @@ export class PieceScanner implements Visitor {
     minBytes: number,
     inner: ReadonlyArray<PieceCandidate>
   ): void {
-    if (end - start < minBytes || this.#candidatesLeft === 0) return
+    const bytes = end - start
+    if (bytes < minBytes || this.#candidatesLeft === 0 || bytes > this.#candidateBytesLeft) return
     this.#candidatesLeft--
+    this.#candidateBytesLeft -= bytes
     const { collector } = this.#top
     ;(collector.collected ??= []).push({ kind, start, end, inner })
   }

@@ -31,6 +31,9 @@ describe("PackRanges", () => {
           expect(isNormal(ranges)).toBe(true)
           expect(numbersIn(ranges)).toEqual(sorted(numbersIn(from)))
         }
+        expect([PackRanges.includes(both, a), PackRanges.includes(both, b)]).toEqual([true, true])
+        const numbers = new Set(numbersIn(a))
+        expect(PackRanges.includes(a, b)).toBe(numbersIn(b).every((number) => numbers.has(number)))
       })
     )
   })

@@ -139,6 +139,25 @@ describe("PieceScanner", () => {
     expect(session.record(texts, index).added.history).toBe(0)
   })
 
+  it("limits the size of all candidates, of which one may be within many others", () => {
+    const sizeOf = (candidates: ReadonlyArray<Candidate>): number =>
+      candidates.reduce((sum, each) => sum + each.end - each.start + ("inner" in each ? sizeOf(each.inner) : 0), 0)
+    const scanned = (text: string) => PieceScanner.ofOutput(Buffer.from(text), 0).candidates
+    for (const [open, close] of [
+      ["[", "]"],
+      ['[{"a":', "}]"]
+    ] as const) {
+      const text = `[${open.repeat(100_000)}0${close.repeat(100_000)},"${noise(1, 600)}"]`
+      expect(sizeOf(scanned(text))).toBeLessThanOrEqual(PiecePolicy.maxCandidateLevels * text.length)
+      // What follows is not affected.
+      expect(scanned(text).at(-1)!.end).toBe(text.length - 1)
+    }
+    const nested = (levels: number) => `${"[".repeat(levels)}"${noise(1, 3_000)}"${"]".repeat(levels)}`
+    const count = (candidates: ReadonlyArray<Candidate>): number =>
+      candidates.reduce((sum, each) => sum + 1 + ("inner" in each ? count(each.inner) : 0), 0)
+    expect(count(scanned(nested(5)))).toBe(5)
+  })
+
   it("recognises a known prefix in any array, and only there", () => {
     const index = new SessionIndex()
     const session = new RecordedSession()
