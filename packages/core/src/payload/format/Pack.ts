@@ -322,6 +322,8 @@ const openWhole = (chain: StoredChain): ReadonlyArray<OpenPack> => {
     chunkSize: Math.max(64, length + 1),
     maxOutputLength: length + 1
   })
+  // More would be the last pack's: it is damaged, as it also is if packs after it are read.
+  if (inflated.length !== length) throw new Damage(`The chain from pack ${chain[0]!.number} unpacks to other lengths`)
   let at = 0
   return chain.map((pack) => {
     const head = headOf(pack)

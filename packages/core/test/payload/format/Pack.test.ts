@@ -228,6 +228,25 @@ describe("Pack", () => {
     )
   })
 
+  it("opens the same packs of a damaged chain whether or not those after them are read", () => {
+    const { packs } = written([1, 2, 3, 4].map((n) => Buffer.from(`{"role":"user","content":"${noise(n, 10 + n)}"}`)))
+    for (const { bytes: original, number } of packs.slice(0, -1)) {
+      for (let bit = 0; bit < 8 * original.length; bit++) {
+        const bytes = Buffer.from(original)
+        bytes[bit >>> 3]! ^= 1 << (bit & 7)
+        const flipped = packs.with(number - 1, { number, bytes })
+        const opened = (last: number) =>
+          Pack.chainsOf(flipped.slice(0, last)).flatMap((chain) =>
+            Pack.openChain(chain).packs.map(({ number }) => number)
+          )
+        const all = opened(packs.length)
+        for (let last = number; last < packs.length; last++) {
+          expect(opened(last), `bit ${bit} of pack ${number}`).toEqual(all.filter((each) => each <= last))
+        }
+      }
+    }
+  })
+
   it("opens no pack whose chain lacks an earlier pack", () => {
     const contents = [1, 2, 2, 1].map((n) => Buffer.from(noise(n, 300)))
     const { packs } = written(contents)
