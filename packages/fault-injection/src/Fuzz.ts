@@ -30,8 +30,8 @@ Options:
   --seed N         determines what is sent and what is damaged (default: random; always printed)
   --rounds N       rounds of damage (default: 100)
   --from N         number of the first round of damage (default: 1), to repeat a round
-  --in WHERE       what damage flips bits of. rows: any column of any table. file: any byte of the closed SQLite file
-                   (default: rows)
+  --in WHERE       what damage flips bits of. rows: any column of any table. TABLE.COLUMN: this one. file: any byte of the
+                   closed SQLite file (default: rows)
   --events N       events of conversations that are acknowledged (default: 2000)
   --help           print this help
 
@@ -91,7 +91,10 @@ const seed = number("seed", values.seed, 0)
 const rounds = number("rounds", values.rounds, 1)
 const from = number("from", values.from, 1)
 const events = number("events", values.events, 1)
-const where = oneOf("in", values.in, ["rows", "file"])
+const where = values.in
+if (!["rows", "file"].includes(where) && !/^\w+\.\w+$/.test(where)) {
+  usage(`--in is ${JSON.stringify(where)}: expected rows, file or TABLE.COLUMN`)
+}
 const storages = isDamage
   ? (["sqlite", "postgres", "both"] as const)
   : (["sqlite", "postgres", "memory", "both"] as const)

@@ -14,8 +14,8 @@ export interface Options {
   /** The first round, from 1. */
   readonly from: number
   readonly rounds: number
-  /** Flips bits of rows, or of the closed file. */
-  readonly where: "rows" | "file"
+  /** What has its bits flipped: `rows`, a column as `TABLE.COLUMN`, or the closed `file`. */
+  readonly where: string
   /** Called before each round. */
   readonly progress: (round: number, tally: Tally) => void
 }
@@ -67,7 +67,9 @@ const runRound = async (
     options.where === "file"
       ? Flip.inFile(store.file!, random)
       : await provide(
-          Effect.flatMap(SqlClient.SqlClient, (sql) => Flip.inRow(sql, random)),
+          Effect.flatMap(SqlClient.SqlClient, (sql) =>
+            Flip.inRow(sql, random, options.where === "rows" ? undefined : options.where)
+          ),
           store.client
         )
   const wrong = (text: string) => tally.addWrong(number, `${text}, after a flip in ${flip.text}`)

@@ -11,6 +11,9 @@ type Row = VerifySuite.Rows.Row
 type Table = VerifySuite.Rows.Table
 type Value = VerifySuite.Rows.Value
 
+/** The tables whose rows are damaged. */
+const tables: ReadonlyArray<string> = Object.keys(Rows.keys)
+
 export interface RowFlip {
   readonly kind: "row"
   readonly table: Table
@@ -109,21 +112,34 @@ const tryFlip = Effect.fnUntraced(function* (
 const shown = (value: Value): string =>
   value !== null && typeof value === "object" ? `${value.length} bytes` : String(value)
 
-/** Flips one bit of a random row: every second time of a text, otherwise of any column of any table. */
-export const inRow: (sql: SqlClient.SqlClient, random: Random) => Effect.Effect<RowFlip, SqlError.SqlError> =
-  Effect.fnUntraced(function* (sql, random) {
-    const tables = Object.keys(Rows.keys) as Array<Table>
-    for (;;) {
-      const isText = random(0, 1) === 0
-      const [table, name] = isText
-        ? textColumns[random(0, textColumns.length - 1)]!
-        : [tables[random(0, tables.length - 1)]!, undefined]
-      const columns = yield* typesOf(sql, table)
-      const column = columns.find((each) => each.name === name) ?? columns[random(0, columns.length - 1)]!
-      const flip = yield* tryFlip(sql, table, column, random)
-      if (flip !== undefined) return flip
-    }
-  })
+/** Draws until a flip is possible. */
+const maxDraws = 10_000
+
+const drawn = (random: Random): readonly [table: Table, column: string | undefined] => {
+  return random(0, 1) === 0
+    ? textColumns[random(0, textColumns.length - 1)]!
+    : [tables[random(0, tables.length - 1)] as Table, undefined]
+}
+
+/**
+ * Flips one bit of a random row: of the column `TABLE.COLUMN` if it is given, otherwise every second time of a text, and else of
+ * any column of any table.
+ */
+export const inRow: (
+  sql: SqlClient.SqlClient,
+  random: Random,
+  only?: string
+) => Effect.Effect<RowFlip, SqlError.SqlError> = Effect.fnUntraced(function* (sql, random, only) {
+  const given = only?.split(".") as [Table, string] | undefined
+  for (let n = 0; n < maxDraws; n++) {
+    const [table, name] = given ?? drawn(random)
+    const columns = yield* typesOf(sql, table)
+    const column = columns.find((each) => each.name === name) ?? columns[random(0, columns.length - 1)]
+    const flip = column && (yield* tryFlip(sql, table, column, random))
+    if (flip !== undefined) return flip
+  }
+  return yield* Effect.die(new Error(`No bit of ${only ?? "any column"} can be flipped`))
+})
 
 /** Flips one bit of a file. */
 export const inFile = (path: string, random: Random): FileFlip => {
