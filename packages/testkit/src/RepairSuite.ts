@@ -2,7 +2,7 @@
  * What recording repairs in a SQL storage whose rows were changed behind its back: `RepairSuite.run("my storage", () => layer)`
  * in a vitest file; the layer opens an empty storage, and a client of its database.
  */
-import { CurrentProject, type EventId, Recorder, SessionId, Storage } from "@tachograph/core"
+import { CurrentProject, type EventId, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
 import { Effect, type Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { describe, expect, it } from "vitest"
@@ -148,6 +148,25 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
         expect(yield* damagedAmong(recorded)).toBe(0)
       })
     )
+
+    for (const damage of [
+      "UPDATE packs SET kept = 0 WHERE pack_number = 7",
+      // The pack of another event.
+      "UPDATE events SET pack_number = 7 WHERE pack_number = 8"
+    ]) {
+      test(
+        `erases a person after ${damage}, and nothing of others`,
+        Effect.gen(function* () {
+          // Of the seventh and the eighth event, only the latter is the person's.
+          const calls = callsOf("s", 20).map((call, index) => ({ ...call, person: index === 7 ? "erased" : "other" }))
+          const recorded = yield* record(calls)
+          const sql = yield* SqlClient.SqlClient
+          yield* sql.unsafe(damage)
+          yield* within((recorder) => recorder.erasePerson(PersonId.make("erased")))
+          expect(yield* damagedAmong(recorded.filter(({ call }) => call.person === "other"))).toBe(0)
+        })
+      )
+    }
 
     test(
       "records new names where a counter of names is too low",

@@ -179,7 +179,9 @@ export class Conversations {
         if (random(1, 150) === 1) await this.#eraseFinished(client)
       } catch (error) {
         // Reads and erasures break off, too.
-        if (!client.isKilled) this.#wrong(`${label}: ${String(error)}`)
+        // A server closes a connection that was idle, at times just when it is used again.
+        if ((error as NodeJS.ErrnoException).code === "ECONNRESET") this.tally.count("reset connections")
+        else if (!client.isKilled) this.#wrong(`${label}: ${String(error)}`)
         this.#tasks[agent] = undefined
       }
       if (this.tally.of("events") < killAt || client.isKilled || clients.some(({ isKilled }) => isKilled)) continue

@@ -82,6 +82,12 @@ const links: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 export const isLink = (flip: Flip): boolean => flip.kind === "file" || links[flip.table]?.includes(flip.column) === true
 
+/** Whether an erasure cannot know any more which shared pieces others use. */
+const isOwnership = (flip: Flip): boolean =>
+  flip.kind === "file" ||
+  (flip.table === "shared_piece_owners" && isLink(flip)) ||
+  placeOf(flip) === "projects.project_id"
+
 /** Where the flip is, for the summary. */
 export const placeOf = (flip: Flip): string => (flip.kind === "file" ? "the file" : `${flip.table}.${flip.column}`)
 
@@ -191,7 +197,7 @@ export const make = (round: Round) => {
   const stillRead = (step: string, before: Outcomes, after: Outcomes) => {
     for (const [event, outcome] of after) {
       if (before.get(event) !== "as sent" || outcome === "as sent") continue
-      if (isLink(flip)) count(`${step} loses an event: flip in ${placeOf(flip)}`)
+      if (isOwnership(flip)) count(`${step} loses an event: flip in ${placeOf(flip)}`)
       else wrong(`${step} loses ${event.id} of ${event.call.session}: ${outcome}`)
     }
   }

@@ -10,6 +10,7 @@ import {
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as SharedPieces from "../append/SharedPieces.ts"
+import * as EventIndex from "../dialect/EventIndex.ts"
 import * as Locks from "../dialect/Locks.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
@@ -26,11 +27,14 @@ interface PackRow {
 /** Bytes of packs that one step reads; at least one pack. */
 const maxStepBytes = 8 * 1024 * 1024
 
-const toSweepPack = ({ kept, pack, pack_number }: PackRow) => ({
-  number: Number(pack_number),
-  bytes: pack,
-  isKept: Number(kept) === 1
-})
+/** `named` are the packs that events name: what damage marks as erased is kept all the same. */
+const toSweepPack =
+  (named: ReadonlySet<number>) =>
+  ({ kept, pack, pack_number }: PackRow) => ({
+    number: Number(pack_number),
+    bytes: pack,
+    isKept: Number(kept) === 1 || named.has(Number(pack_number))
+  })
 
 /** Every transaction that rewrites something runs `requestScrub`. */
 export const make = (
@@ -75,6 +79,19 @@ export const make = (
         ${to === undefined ? sql.literal("") : sql`AND pack_number <= ${to}`}
       ORDER BY pack_number`
 
+  /** Those of these packs that are marked as erased although an event names them. */
+  const namedByEvents = Effect.fnUntraced(function* (
+    project_id: number,
+    session: number,
+    packs: ReadonlyArray<PackRow>
+  ) {
+    const erased = new Set(packs.filter(({ kept }) => Number(kept) !== 1).map((row) => Number(row.pack_number)))
+    if (erased.size === 0) return erased
+    const rows = yield* sql<{ pack_number: Integer }>`SELECT pack_number FROM events e
+      ${EventIndex.hint(sql, "events_by_session")} WHERE project_id = ${project_id} AND session_number = ${session}`
+    return new Set(rows.map((row) => Number(row.pack_number)).filter((number) => erased.has(number)))
+  })
+
   const finish = Effect.fnUntraced(function* (
     project_id: number,
     session: number,
@@ -116,14 +133,15 @@ export const make = (
     if (row === undefined) return undefined
     const { from, isLast } = yield* stepDown(project_id, session, request)
     const rows = yield* readPacks(project_id, session, from, request.to)
-    const stepPacks = lastWithinStep(rows.map(toSweepPack))
     const added = yield* readPacks(project_id, session, request.above + 1)
+    const ofRow = toSweepPack(yield* namedByEvents(project_id, session, [...rows, ...added]))
+    const stepPacks = lastWithinStep(rows.map(ofRow))
     const { done, packs, pieces, value } = rewrite({
       state: toSessionState(row),
       pendingSweep: Number(row.pending_sweep),
       packs: stepPacks,
       isLast: isLast && stepPacks.length === rows.length,
-      added: added.map(toSweepPack)
+      added: added.map(ofRow)
     })
 
     const before = new Map(rows.map((each) => [Number(each.pack_number), each]))
