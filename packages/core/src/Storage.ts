@@ -275,6 +275,8 @@ export interface SweepRequest {
   readonly limit: number
   /** Packs above this number are also read, as `added`. */
   readonly above: number
+  /** What the first step of the sweep got as `SweepPacks.named`. Undefined for the first step. */
+  readonly named?: ReadonlySet<number> | undefined
 }
 
 export interface SweepPacks {
@@ -285,6 +287,11 @@ export interface SweepPacks {
   readonly packs: ReadonlyArray<SweepPack>
   /** Whether `packs` includes the session's first pack. */
   readonly isLast: boolean
+  /**
+   * The packs that events named at the first step. They are kept even if damage has marked them as erased. Events that are deleted
+   * after it leave the session pending for another sweep. Undefined if the storage cannot be damaged.
+   */
+  readonly named?: ReadonlySet<number> | undefined
   /** The packs above `SweepRequest.above`, in ascending order. */
   readonly added: ReadonlyArray<SweepPack>
 }

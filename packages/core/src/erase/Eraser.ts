@@ -22,6 +22,8 @@ const eventsPerStep = 500
 const packsPerStep = 256
 /** Packs deleted unread in one transaction. */
 const packsPerDeletion = 5000
+/** How often the events of a person may not be found, although there are some: more often than other erasers can cause. */
+const maxAttempts = 100
 /** Sessions listed by one query. */
 const sessionsPerStep = 500
 
@@ -104,11 +106,12 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     let sweep = new Sweep()
     /** The session's deletion counter at the first step: the sweep covers the deletions up to it. */
     let sweptUpTo: number | undefined
+    let named: ReadonlySet<number> | undefined
     let receipt = emptyReceipt
     for (;;) {
-      const request = { ...sweep.next, limit: packsPerStep }
+      const request = { ...sweep.next, limit: packsPerStep, named }
       const step = yield* throttle(
-        storage.sweepPacks(project, session, request, ({ added, isLast, packs, pendingSweep }) => {
+        storage.sweepPacks(project, session, request, ({ added, isLast, named, packs, pendingSweep }) => {
           const next = new Sweep(sweep)
           next.observe(added)
           const { changes, ...erased } = next.step(packs, isLast)
@@ -118,7 +121,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
             done: isLast
               ? { owned: next.owned, pendingSweep: sweptUpTo ?? pendingSweep, remaining: next.remaining }
               : undefined,
-            value: { next, isLast, erased, pendingSweep }
+            value: { next, isLast, erased, pendingSweep, named }
           }
         })
       )
@@ -127,6 +130,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
       const { erased, value } = step
       sweep = value.next
       sweptUpTo ??= value.pendingSweep
+      named ??= value.named
       if (!value.isLast && sweep.next.to >= request.to) return yield* endless("The packs of a session are not in order")
       receipt = addReceipts(addReceipts(receipt, { ...emptyReceipt, ...value.erased }), receiptOf(erased))
       if (value.isLast) return receipt
@@ -166,12 +170,11 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
   const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId) {
     yield* storage.getPerson(project, id)
     let receipt = emptyReceipt
-    let hasErased = true
+    let attemptsLeft = maxAttempts
     for (let isDeleted = false; !isDeleted;) {
       const events = yield* deleteEvents(project, { person: id }, unthrottled)
-      // The person has events, but neither this time nor the last one was one found.
-      if (events === 0 && !hasErased) return yield* endless("The events of a person cannot be erased")
-      hasErased = events > 0
+      // The person has events, but none is found; at times because another eraser was faster.
+      if (events === 0 && attemptsLeft-- === 0) return yield* endless("The events of a person cannot be erased")
       receipt = addReceipts({ ...receipt, events: receipt.events + events }, yield* sweepAll(project, unthrottled))
       // Returns false if events of the person were recorded in between: then those are erased, too.
       isDeleted = yield* Effect.catchTag(storage.deletePerson(project, id), "person-not-found", () =>

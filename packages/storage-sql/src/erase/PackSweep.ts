@@ -79,17 +79,11 @@ export const make = (
         ${to === undefined ? sql.literal("") : sql`AND pack_number <= ${to}`}
       ORDER BY pack_number`
 
-  /** Those of these packs that are marked as erased although an event names them. */
-  const namedByEvents = Effect.fnUntraced(function* (
-    project_id: number,
-    session: number,
-    packs: ReadonlyArray<PackRow>
-  ) {
-    const erased = new Set(packs.filter(({ kept }) => Number(kept) !== 1).map((row) => Number(row.pack_number)))
-    if (erased.size === 0) return erased
+  /** The packs that the session's events name. Reads all of them: once in a sweep. */
+  const namedByEvents = Effect.fnUntraced(function* (project_id: number, session: number) {
     const rows = yield* sql<{ pack_number: Integer }>`SELECT pack_number FROM events e
       ${EventIndex.hint(sql, "events_by_session")} WHERE project_id = ${project_id} AND session_number = ${session}`
-    return new Set(rows.map((row) => Number(row.pack_number)).filter((number) => erased.has(number)))
+    return new Set(rows.map((row) => Number(row.pack_number)))
   })
 
   const finish = Effect.fnUntraced(function* (
@@ -134,13 +128,15 @@ export const make = (
     const { from, isLast } = yield* stepDown(project_id, session, request)
     const rows = yield* readPacks(project_id, session, from, request.to)
     const added = yield* readPacks(project_id, session, request.above + 1)
-    const ofRow = toSweepPack(yield* namedByEvents(project_id, session, [...rows, ...added]))
+    const named = request.named ?? (yield* namedByEvents(project_id, session))
+    const ofRow = toSweepPack(named)
     const stepPacks = lastWithinStep(rows.map(ofRow))
     const { done, packs, pieces, value } = rewrite({
       state: toSessionState(row),
       pendingSweep: Number(row.pending_sweep),
       packs: stepPacks,
       isLast: isLast && stepPacks.length === rows.length,
+      named,
       added: added.map(ofRow)
     })
 
