@@ -123,6 +123,40 @@ export const define = ({ describe, fixture, it }: Cases) => {
       }
     )
 
+    it("stores inputs and output nested to any depth, and bounds the depth of what is beside them", async () => {
+      const { client, fingerprintId } = fixture()
+      const text = JSON.stringify(event(fingerprintId, { properties: { api: "aisdk", inputs: {}, output: {} } }))
+      for (const [name, nested] of nestings) {
+        const deepest = nested(50_000)
+        const body = text.replace('"inputs":{},"output":{}', `"inputs":${deepest},"output":${deepest}`)
+        const answer = await client.post("/api/v1/events", body.replace("{", `{"beside":${nested(maxLevels)},`))
+        expect([name, answer.status]).toEqual([name, 200])
+        const stored = await client.get(`/api/v1/events/${answer.body.event_id}`)
+        expect(stored.text.includes(`"inputs":${deepest},"output":${deepest}`)).toBe(true)
+        for (const levels of [maxLevels + 1, 20_000]) {
+          const deeper = await client.post("/api/v1/events", body.replace("{", `{"beside":${nested(levels)},`))
+          expectInvalid(deeper, "json_invalid", "body", "0")
+        }
+      }
+    })
+
+    it.each([
+      ["short", 1_000],
+      ["long", 1_000_000]
+    ])("judges a %s event as any other", async (_length, bytes) => {
+      const { client, fingerprintId } = fixture()
+      const text = padded(event(fingerprintId), bytes)
+      const send = (body: string) => client.post("/api/v1/events", body)
+      expect((await send(text)).status).toBe(200)
+      expect((await send(`\ufeff${text} `)).status).toBe(200)
+      expectInvalid(await send(text.slice(0, -1)), "json_invalid", "body", String(bytes - 1))
+      expectInvalid(await send(`${text.slice(0, -3)}\u{1f600}\n"}`), "json_invalid", "body", String(bytes - 1))
+      expectInvalid(await send(`${text}x`), "json_invalid", "body", String(bytes))
+      expectInvalid(await send(`${text.slice(0, -1)},"session":7}`), "string_type", "body", "session")
+      expectInvalid(await send(text.replace('"llm"', '"other"')), "literal_error", "body", "event_name")
+      expectInvalid(await send(`[${text}]`), "model_attributes_type", "body")
+    })
+
     it.each(kinds, { tags: ["adapter", "body-limit"] })(
       "accepts the body of %s of the maximum size, and rejects one byte more",
       async (kind) => {
