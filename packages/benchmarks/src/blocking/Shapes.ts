@@ -48,7 +48,7 @@ const message = (n: number): string => `{"role":"user","content":"message ${n}"}
 const knownMessages = 50_000
 const messages = Array.from({ length: knownMessages }, (_, n) => message(n))
 
-/** In the order in which they are sent: the last two are events of one session. */
+/** In the order in which they are sent to one session: of the last two, the first makes the messages known. */
 export const shapesFor = (envelope: Envelope): ReadonlyArray<Shape> => [
   { name: "one string", body: () => envelope({ output: `{"text":"${"x".repeat(room)}"}` }) },
   { name: "a string of escapes", body: () => envelope({ output: `{"text":"${'\\"'.repeat(room / 2)}"}` }) },

@@ -64,12 +64,12 @@ export function* parseLong(
   knownPrefixesOf: KnownPrefixesOf,
   fields: JsonValue.Fields
 ): Steps.Steps<ParsedEvent | undefined> {
-  if (!isUtf8(text)) return undefined
   const opener = new Opener(text, knownPrefixesOf)
   const reader = new JsonValue.FieldReader(text, fields)
   if ((yield* check(text, new Both(opener, reader))) !== undefined) return undefined
   const opened = yield* opener.opened()
-  return opened && { ...opened, value: reader.value }
+  if (opened === undefined || !unknownParts(text, opened.payload.inputs).every(isUtf8)) return undefined
+  return { ...opened, value: reader.value }
 }
 
 /** Where a value is: the event itself, a field of it, or a field of its properties. */
@@ -173,15 +173,24 @@ class Opener implements Visitor {
   }
 }
 
-const zero = Buffer.from("0")
-
-const reduce = (text: Buffer, { candidates }: PieceScanner.ScannedValue): Buffer => {
+/** The text without the elements that are known, which are UTF-8. */
+const unknownParts = (text: Buffer, { candidates }: PieceScanner.ScannedValue): ReadonlyArray<Buffer> => {
   const parts: Array<Buffer> = []
   let at = 0
   for (const candidate of candidates) {
     if (candidate.kind !== "known-prefix") continue
-    parts.push(text.subarray(at, candidate.start), zero)
+    parts.push(text.subarray(at, candidate.start))
     at = candidate.end
   }
-  return at === 0 ? text : Buffer.concat([...parts, text.subarray(at)])
+  parts.push(at === 0 ? text : text.subarray(at))
+  return parts
+}
+
+const zero = Buffer.from("0")
+
+const reduce = (text: Buffer, inputs: PieceScanner.ScannedValue): Buffer => {
+  const parts = unknownParts(text, inputs)
+  return parts.length === 1
+    ? text
+    : Buffer.concat(parts.flatMap((part, index) => (index === 0 ? [part] : [zero, part])))
 }

@@ -137,6 +137,6 @@ export class FieldReader implements Visitor {
       return
     }
     this.#isSkipped = false
-    if (this.#needed !== undefined) this.#put(JSON.parse(utf8.decode(this.#text.subarray(this.#start, end))))
+    if (this.#needed !== undefined) this.#put(JSON.parse(this.#text.toString("utf8", this.#start, end)))
   }
 }

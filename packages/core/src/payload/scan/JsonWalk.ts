@@ -164,12 +164,8 @@ export class JsonWalk {
         if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) throw Malformed
         this.#at++
       } else if (expected === afterValue) {
-        if (code === comma) {
-          this.#expected = this.#isInObject() ? aKey : aValue
-          this.#at++
-        } else {
-          this.#close(code)
-        }
+        if (code === comma) this.#afterComma()
+        else this.#close(code)
       } else if (expected === aColon) {
         if (code !== colon) throw Malformed
         this.#expected = aValue
@@ -221,7 +217,22 @@ export class JsonWalk {
 
   #ended(): void {
     if (this.#depth === this.#entered) this.#visitor.end(this.#at)
-    this.#expected = this.#depth === 0 ? nothing : afterValue
+    if (this.#depth === 0) this.#expected = nothing
+    // Nearly always there is no white space before it.
+    else if (this.#text[this.#at] === comma) this.#afterComma()
+    else this.#expected = afterValue
+  }
+
+  #afterComma(): void {
+    this.#expected = this.#isInObject() ? aKey : aValue
+    this.#at++
+  }
+
+  #afterKey(end: number): void {
+    this.#keyEnd = end
+    const isColon = this.#text[end] === colon
+    this.#at = isColon ? end + 1 : end
+    this.#expected = isColon ? aValue : aColon
   }
 
   #key(code: number): void {
@@ -231,8 +242,7 @@ export class JsonWalk {
       this.#at++
       this.#expected = restOfKey
     } else {
-      this.#at = this.#keyEnd = skipString(this.#text, this.#at)
-      this.#expected = aColon
+      this.#afterKey(skipString(this.#text, this.#at))
     }
   }
 
@@ -286,8 +296,7 @@ export class JsonWalk {
       if (this.#isNumberOver(limit)) this.#endNumber()
     } else if (this.#isStringOver(limit)) {
       if (this.#expected === restOfString) return this.#ended()
-      this.#keyEnd = this.#at
-      this.#expected = aColon
+      this.#afterKey(this.#at)
     }
   }
 
