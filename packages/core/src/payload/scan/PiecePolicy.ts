@@ -46,10 +46,10 @@ export const maxDepth = 32
 export const maxCandidates = 50_000
 
 /**
- * Maximum size of all candidates in a value, relative to its text: a candidate counts as often as others enclose it, and each is
- * hashed. Messages have up to three levels; arrays that only nest would be hashed at each of theirs.
+ * Maximum number of parts within each other, innermost first; arrays around them become none. Each is hashed, and arrays that only
+ * nest would be hashed once for each of theirs. Messages have two or three.
  */
-export const maxCandidateLevels = 6
+export const maxPartLevels = 6
 
 /** Number of elements at the end of a conversation that may differ in the next call, for example in cache control marks. */
 export const unstableElements = 4

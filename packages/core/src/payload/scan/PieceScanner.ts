@@ -142,6 +142,8 @@ class Frame {
   /** The frame that collects the candidates in it: itself, or one around it. */
   readonly collector: Frame
   collected: Array<PieceCandidate | KnownPrefixCandidate> | undefined
+  /** How many of these are within each other. */
+  levels = 0
 
   constructor(
     within: number,
@@ -170,7 +172,6 @@ export class PieceScanner implements Visitor {
   readonly #text: Buffer
   readonly #knownPrefixes: ReadonlyArray<KnownPrefix>
   #candidatesLeft = PiecePolicy.maxCandidates
-  #candidateBytesLeft: number
   /** Limits the number of hashes, because a hostile text can contain the ending of a prefix at many positions. */
   #hashesLeft = 2 * PiecePolicy.maxKnownPrefixes
   /** Whether the scan is within an instruction message, whose strings are settings. */
@@ -191,7 +192,6 @@ export class PieceScanner implements Visitor {
   constructor(text: Buffer, knownPrefixes: ReadonlyArray<KnownPrefix>, within: number) {
     this.#text = text
     this.#knownPrefixes = knownPrefixes
-    this.#candidateBytesLeft = PiecePolicy.maxCandidateLevels * text.length
     this.#top = new Frame(within, 0, -1, "part", never, PiecePolicy.minPartBytes)
     this.#top.collected = this.#candidates
   }
@@ -291,7 +291,11 @@ export class PieceScanner implements Visitor {
     if (ended.within === inConversation) return this.#endConversation(ended)
     if (ended.minBytes === never) return
     const inner = (ended.collected ?? noCandidates) as ReadonlyArray<PieceCandidate>
-    this.#push(ended.kind, ended.start, end, ended.minBytes, inner)
+    if (ended.kind === "part" && ended.levels >= PiecePolicy.maxPartLevels) {
+      for (const each of inner) this.#collect(each, ended.levels)
+    } else {
+      this.#push(ended.kind, ended.start, end, ended.minBytes, inner, ended.levels + 1)
+    }
   }
 
   #endConversation({ collected, start }: Frame): void {
@@ -326,13 +330,17 @@ export class PieceScanner implements Visitor {
     start: number,
     end: number,
     minBytes: number,
-    inner: ReadonlyArray<PieceCandidate>
+    inner: ReadonlyArray<PieceCandidate>,
+    levels = 1
   ): void {
-    const bytes = end - start
-    if (bytes < minBytes || this.#candidatesLeft === 0 || bytes > this.#candidateBytesLeft) return
+    if (end - start < minBytes || this.#candidatesLeft === 0) return
     this.#candidatesLeft--
-    this.#candidateBytesLeft -= bytes
+    this.#collect({ kind, start, end, inner }, levels)
+  }
+
+  #collect(candidate: PieceCandidate, levels: number): void {
     const { collector } = this.#top
-    ;(collector.collected ??= []).push({ kind, start, end, inner })
+    if (collector.levels < levels) collector.levels = levels
+    ;(collector.collected ??= []).push(candidate)
   }
 }

@@ -139,23 +139,25 @@ describe("PieceScanner", () => {
     expect(session.record(texts, index).added.history).toBe(0)
   })
 
-  it("limits the size of all candidates, of which one may be within many others", () => {
-    const sizeOf = (candidates: ReadonlyArray<Candidate>): number =>
-      candidates.reduce((sum, each) => sum + each.end - each.start + ("inner" in each ? sizeOf(each.inner) : 0), 0)
+  it("limits how many parts are within each other", () => {
+    const levelsOf = (candidates: ReadonlyArray<Candidate>): number =>
+      Math.max(0, ...candidates.map((each) => ("inner" in each ? 1 + levelsOf(each.inner) : 0)))
     const scanned = (text: string) => PieceScanner.ofOutput(Buffer.from(text), 0).candidates
-    for (const [open, close] of [
-      ["[", "]"],
-      ['[{"a":', "}]"]
+    // A string in an object is one level more.
+    for (const [open, close, more] of [
+      ["[", "]", 0],
+      ['[{"a":', "}]", 1]
     ] as const) {
-      const text = `[${open.repeat(100_000)}0${close.repeat(100_000)},"${noise(1, 600)}"]`
-      expect(sizeOf(scanned(text))).toBeLessThanOrEqual(PiecePolicy.maxCandidateLevels * text.length)
-      // What follows is not affected.
-      expect(scanned(text).at(-1)!.end).toBe(text.length - 1)
+      const nested = (levels: number) => `${open.repeat(levels)}"${noise(1, 3_000)}"${close.repeat(levels)}`
+      // The last is deeper than is searched: the arrays around the string are found.
+      for (const levels of [1, 5, 6, 7, 20, 100_000]) {
+        expect(levelsOf(scanned(`{"a":${nested(levels)}}`))).toBe(Math.min(levels + more, 6))
+        const [message] = PieceScanner.ofInputs(Buffer.from(`[[${nested(levels)}]]`), 0, []).candidates
+        expect([message!.kind, levelsOf([message!])]).toEqual(["history", 1 + Math.min(levels + more + 1, 6)])
+      }
+      const text = `[${nested(20)},"${noise(2, 600)}"]`
+      expect(scanned(text).map(({ end }) => end)).toEqual([expect.any(Number), text.length - 1])
     }
-    const nested = (levels: number) => `${"[".repeat(levels)}"${noise(1, 3_000)}"${"]".repeat(levels)}`
-    const count = (candidates: ReadonlyArray<Candidate>): number =>
-      candidates.reduce((sum, each) => sum + 1 + ("inner" in each ? count(each.inner) : 0), 0)
-    expect(count(scanned(nested(5)))).toBe(5)
   })
 
   it("recognises a known prefix in any array, and only there", () => {
