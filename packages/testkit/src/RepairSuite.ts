@@ -169,6 +169,17 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
     }
 
     test(
+      "erases a person whose row has an impossible time",
+      Effect.gen(function* () {
+        yield* record(callsOf("s", 10))
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE people SET created_at = 36030592384788159`
+        for (const person of people) yield* within((recorder) => recorder.erasePerson(PersonId.make(person)))
+        expect(yield* sql`SELECT 1 FROM people`).toEqual([])
+      })
+    )
+
+    test(
       "records new names where a counter of names is too low",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -15,7 +15,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as Attempts from "../sql/Attempts.ts"
-import type { Integer } from "../sql/RowDecoding.ts"
+import { type Integer, time } from "../sql/RowDecoding.ts"
 
 interface TakenRow {
   readonly idempotency_key: string
@@ -119,5 +119,5 @@ const toTaken = (project: ProjectId, row: TakenRow): TakenKey => ({
     bodyHash: Result.getOrThrow(Hex.decode(row.body_hash))
   },
   id: UuidColumn.decode(row.event_id) as TakenKey["id"],
-  receivedAt: DateTime.makeUnsafe(Number(row.received_at))
+  receivedAt: time(row.received_at)
 })

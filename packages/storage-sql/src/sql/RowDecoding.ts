@@ -5,7 +5,11 @@ import { DateTime } from "effect"
 /** Postgres returns a `bigint` as text. */
 export type Integer = number | string
 
-const time = (value: Integer): DateTime.Utc => DateTime.makeUnsafe(Number(value))
+/** The range of a date (ms). Only damage leads out of it. The row can be read nevertheless, and its person erased. */
+const maxTime = 8.64e15
+
+export const time = (value: Integer): DateTime.Utc =>
+  DateTime.makeUnsafe(Math.max(-maxTime, Math.min(Number(value), maxTime)))
 const timeOrNull = (value: Integer | null): DateTime.Utc | null => (value === null ? null : time(value))
 
 /** Skips validation: values were validated before they were stored. */
