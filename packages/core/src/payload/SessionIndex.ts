@@ -6,6 +6,7 @@ import { hash } from "node:crypto"
 import { ByteReader } from "./format/Bytes.ts"
 import * as Join from "./Join.ts"
 import type { KnownPrefix } from "./scan/PieceScanner.ts"
+import type { Chain } from "./format/Chain.ts"
 import * as Pack from "./format/Pack.ts"
 import * as PackContent from "./format/PackContent.ts"
 import * as PackRanges from "./format/PackRanges.ts"
@@ -27,7 +28,7 @@ interface PackFacts {
 export interface Learned {
   readonly facts: PackFacts
   readonly after: PackContent.Counts
-  readonly chain: Pack.Chain | undefined
+  readonly chain: Chain | undefined
   /** Piece numbers by `keyOf` of the SHA-256 of their texts. */
   readonly numbers: ReadonlyMap<string, Join.PieceNumber>
   readonly knownPrefixes: ReadonlyArray<KnownPrefix>
@@ -53,7 +54,7 @@ export class SessionIndex {
   /** The number of the last indexed pack. */
   packs = 0
   counts: PackContent.Counts = { history: 0, parts: 0 }
-  chain: Pack.Chain | undefined
+  chain: Chain | undefined
   knownPrefixes: ReadonlyArray<KnownPrefix> = []
   readonly #base: SessionIndex | undefined
   readonly #numbers = new Map<string, Join.PieceNumber>()

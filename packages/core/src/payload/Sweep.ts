@@ -7,6 +7,7 @@
  * them. The events that they belong to, or that reach into them, could not be read any more.
  */
 import type { PieceNumber } from "./Join.ts"
+import type { Chain } from "./format/Chain.ts"
 import * as Pack from "./format/Pack.ts"
 import * as PackContent from "./format/PackContent.ts"
 import * as PackHead from "./format/PackHead.ts"
@@ -217,7 +218,7 @@ const rewrite = (
 ): ReadonlyArray<Change> => {
   const former = chain.map(({ contents: { inputs } }) => inputs.content)
   if (contents.every((content, index) => content?.equals(former[index]!))) return []
-  let newChain: Pack.Chain | undefined
+  let newChain: Chain | undefined
   return chain.map(({ number, pack }, index) => {
     const formerNewBytes = former[index]!.length
     const content = contents[index]

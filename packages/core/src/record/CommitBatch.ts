@@ -11,7 +11,7 @@ import type { ProjectId } from "../domain/Project.ts"
 import * as PieceScanner from "../payload/scan/PieceScanner.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
 import { Damage } from "../payload/format/Damage.ts"
-import type * as Pack from "../payload/format/Pack.ts"
+import type { CompressionEffort } from "../payload/format/Chain.ts"
 import * as Split from "../payload/Split.ts"
 import { type KnownSession, type SessionCache, unknownSession } from "../sessions/SessionCache.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
@@ -196,7 +196,7 @@ const appendOf = (
   { checksums, idempotency, project, summary }: PendingEvent,
   state: KnownSession["state"],
   draft: Split.Draft,
-  effort: Pack.CompressionEffort
+  effort: CompressionEffort
 ): AppendEvent => ({
   project,
   summary,

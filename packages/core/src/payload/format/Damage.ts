@@ -8,3 +8,15 @@ export class Damage extends Error {
     return new Damage(error instanceof Error ? error.message : String(error), { cause: error })
   }
 }
+
+/** What `decompress` returns. Throws `Damage` if it throws; `what` is the subject of the message. */
+export const decompressed = (what: string, decompress: () => Buffer): Buffer => {
+  try {
+    return decompress()
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const isTooLong = code === "ERR_BUFFER_TOO_LARGE"
+    const reason = isTooLong ? "has more content than it should" : `cannot be decompressed: ${message}`
+    throw new Damage(`${what} ${reason}`, { cause: error })
+  }
+}

@@ -21,42 +21,15 @@
  * omitted, as in RFC 7692, section 7.2.1. A chain is limited in bytes and packs, to bound the time to read one event. Large
  * packs stand alone, as a zstd frame.
  */
-import {
-  constants,
-  crc32,
-  deflateRawSync,
-  inflateRawSync,
-  type ZlibOptions,
-  zstdCompressSync,
-  zstdDecompressSync
-} from "node:zlib"
+import { crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { ByteWriter, toBuffer } from "./Bytes.ts"
-import { Damage } from "./Damage.ts"
-import { dictionary } from "./Dictionary.ts"
+import { type Chain, type CompressionEffort, deflate, extend, inflate } from "./Chain.ts"
+import { Damage, decompressed } from "./Damage.ts"
 import * as PackHead from "./PackHead.ts"
 import * as PackRanges from "./PackRanges.ts"
 
-/**
- * Levels of deflate. Most contents of an agent's calls are short, and cheap to compress at any level. For longer ones with a
- * full window, level 4 takes half the time of level 6 and 1 to 2 % more space.
- */
-const shortLevel = 6
-const longLevel = 4
-const longFromBytes = 3 * 1024
-
-/** The window of deflate. */
-const windowBytes = 32 * 1024
-
-/**
- * `quick` is for long contents while many events wait. It takes about three quarters of the CPU time and 2 to 3 % more
- * space: a lower level, and a dictionary of only twice the content's length (at least `quickWindowBytes`), because loading a
- * dictionary of 32 KiB takes half as long as compressing 4 KiB. Short contents depend on the window, and ignore the effort.
- */
-export type CompressionEffort = "thorough" | "quick"
-const quickLevel = 3
-const quickWindowBytes = 8 * 1024
-
 const { maxChainBytes } = PackHead
+
 /**
  * The numbers of the packs of a chain differ by less than this. A damaged pack takes the rest of its chain with it: chains of 64
  * packs take no more bytes than longer ones, of 32 packs 4 % more in a coding run.
@@ -69,19 +42,6 @@ const maxContentChunkBytes = 64 * 1024 * 1024
 /** Contents of this size stand alone: they gain little from the text before them. */
 const aloneFromBytes = 32 * 1024
 
-/** The end of a flushed deflate block (RFC 7692, section 7.2.1). */
-const flushMarker = Buffer.from([0x00, 0x00, 0xff, 0xff])
-
-/** The last chain of a session, which the next small pack can continue. */
-export interface Chain {
-  /** The number of the pack that starts it. */
-  readonly start: number
-  /** Size of its contents in bytes. */
-  readonly length: number
-  /** Its last contents, as many as the window of deflate reaches. */
-  readonly ending: ReadonlyArray<Buffer>
-}
-
 export interface Written {
   readonly kind: PackHead.PackKind
   /** The chain including this pack. Undefined if the next pack must start a chain. */
@@ -90,62 +50,10 @@ export interface Written {
   readonly bytes: (effort?: CompressionEffort) => Buffer
 }
 
-const extend = (chain: Chain | undefined, number: number, content: Buffer): Chain => {
-  // A copy outside the buffer pool, because it is cached with the session and must not retain a larger buffer.
-  const last = Buffer.allocUnsafeSlow(content.length)
-  content.copy(last)
-  return {
-    start: chain?.start ?? number,
-    length: (chain?.length ?? 0) + content.length,
-    ending: lastOf([...(chain?.ending ?? []), last], windowBytes)
-  }
-}
-
-/** The fewest last contents that have at least this many bytes in total, or all of them. */
-const lastOf = (contents: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<Buffer> => {
-  let bytesLeft = bytes
-  const first = contents.findLastIndex(({ length }) => (bytesLeft -= length) <= 0)
-  return first > 0 ? contents.slice(first) : contents
-}
-
-/** Reused for each dictionary, because deflate copies it before it starts. Begins with the preset dictionary. */
-const dictionaryBuffer = Buffer.alloc(dictionary.length + 2 * windowBytes)
-dictionary.copy(dictionaryBuffer)
-
-/** The last `bytes` bytes of the stream before the next pack of a chain. Valid until the next call. */
-const dictionaryOf = ({ ending }: Chain, bytes: number): Buffer => {
-  let end = dictionary.length
-  for (const content of lastOf(ending, bytes)) end += content.copy(dictionaryBuffer, end)
-  return dictionaryBuffer.subarray(Math.max(0, end - bytes), end)
-}
-
 const kindOf = (number: number, content: Buffer, chain: Chain | undefined): PackHead.PackKind => {
   if (content.length >= aloneFromBytes) return "alone"
   if (chain === undefined || chain.length + content.length > maxChainBytes) return "starts"
   return number - chain.start < maxChainPacks ? "continues" : "starts"
-}
-
-const levelOf = (isLong: boolean, isQuick: boolean): number => {
-  if (isQuick) return quickLevel
-  return isLong ? longLevel : shortLevel
-}
-
-const deflateOptions = (
-  content: Buffer,
-  kind: PackHead.PackKind,
-  chain: Chain | undefined,
-  effort: CompressionEffort
-): ZlibOptions => {
-  const isLong = content.length >= longFromBytes
-  const isQuick = isLong && effort === "quick"
-  const dictionaryBytes = isQuick ? Math.min(windowBytes, Math.max(quickWindowBytes, 2 * content.length)) : windowBytes
-  return {
-    dictionary: kind === "continues" ? dictionaryOf(chain!, dictionaryBytes) : dictionary,
-    level: levelOf(isLong, isQuick),
-    finishFlush: constants.Z_SYNC_FLUSH,
-    // Large enough for the whole result. The default of 16 KiB is too much for many short contents.
-    chunkSize: Math.max(64, content.length)
-  }
 }
 
 /** The packs that are read with pack `number` if it needs these, and continues the chain if there is one. */
@@ -190,15 +98,13 @@ export const write = (
       bytes: () => Buffer.concat([head, checksum, zstdCompressSync(own)])
     }
   }
-  const extended = extend(kind === "continues" ? chain : undefined, number, content)
+  const before = kind === "continues" ? chain : undefined
+  const extended = extend(before, number, content)
   const own = extended.ending.at(-1)!
   return {
     kind,
     chain: extended,
-    bytes: (effort = "thorough") => {
-      const deflated = deflateRawSync(own, deflateOptions(own, kind, chain, effort))
-      return Buffer.concat([head, checksum, deflated.subarray(0, deflated.length - flushMarker.length)])
-    }
+    bytes: (effort = "thorough") => Buffer.concat([head, checksum, deflate(own, before, effort)])
   }
 }
 
@@ -292,11 +198,13 @@ const compressed = ({ bytes }: ClosedPack, { end }: PackHead.StoredPackHead): Bu
 const openAlone = (chain: StoredChain, pack: ClosedPack, head: PackHead.StoredPackHead): OpenChain => {
   const { number } = pack
   try {
-    const content = zstdDecompressSync(compressed(pack, head), {
-      maxOutputLength: Math.max(1, head.contentLength),
-      // In one chunk, because several would be copied into one.
-      chunkSize: Math.min(Math.max(aloneFromBytes, head.contentLength + 1), maxContentChunkBytes)
-    })
+    const content = decompressed(`Pack ${number}`, () =>
+      zstdDecompressSync(compressed(pack, head), {
+        maxOutputLength: Math.max(1, head.contentLength),
+        // In one chunk, because several would be copied into one.
+        chunkSize: Math.min(Math.max(aloneFromBytes, head.contentLength + 1), maxContentChunkBytes)
+      })
+    )
     const packs = [{ number, content: checked(pack, head, content), chainStart: number, isAlone: true }]
     const next = chain[1]
     if (next === undefined) return { packs, damaged: [], damage: undefined }
@@ -308,20 +216,15 @@ const openAlone = (chain: StoredChain, pack: ClosedPack, head: PackHead.StoredPa
 
 /** Inflates a chain in one call. Throws if it is damaged. */
 const openWhole = (chain: StoredChain): ReadonlyArray<OpenPack> => {
-  const parts: Array<Buffer> = []
+  const segments: Array<Buffer> = []
   let length = 0
   for (const pack of chain) {
     const head = headOf(pack)
-    parts.push(compressed(pack, head), flushMarker)
+    segments.push(compressed(pack, head))
     length += head.contentLength
   }
   if (length > maxChainBytes) throw new Damage(`The chain from pack ${chain[0]!.number} has ${length} bytes`)
-  const inflated = inflateRawSync(Buffer.concat(parts), {
-    dictionary,
-    finishFlush: constants.Z_SYNC_FLUSH,
-    chunkSize: Math.max(64, length + 1),
-    maxOutputLength: length + 1
-  })
+  const inflated = inflate(segments, undefined, length)
   // More would be the last pack's: it is damaged, as it also is if packs after it are read.
   if (inflated.length !== length) throw new Damage(`The chain from pack ${chain[0]!.number} unpacks to other lengths`)
   let at = 0
@@ -341,11 +244,7 @@ const openOneByOne = (chain: StoredChain): OpenChain => {
       const head = headOf(pack)
       const { contentLength } = head
       if ((open?.length ?? 0) + contentLength > maxChainBytes) throw new Damage(`Pack ${pack.number} is too long`)
-      const inflated = inflateRawSync(Buffer.concat([compressed(pack, head), flushMarker]), {
-        dictionary: open === undefined ? dictionary : dictionaryOf(open, windowBytes),
-        finishFlush: constants.Z_SYNC_FLUSH,
-        maxOutputLength: contentLength + 1
-      })
+      const inflated = decompressed(`Pack ${pack.number}`, () => inflate([compressed(pack, head)], open, contentLength))
       const content = checked(pack, head, inflated)
       packs.push({ number: pack.number, content, chainStart: chain[0]!.number, isAlone: false })
       open = extend(open, pack.number, content)

@@ -50,14 +50,14 @@ export const read = (number: number, pack: Uint8Array): StoredPackHead => {
   const storedFormat = reader.byte()
   if (storedFormat !== format) {
     throw new Damage(
-      `Unknown pack format ${storedFormat}: expected ${format}. It may have been written by a newer version`
+      `Pack ${number} has format ${storedFormat} instead of ${format}: a newer version may have written it`
     )
   }
   const storedKind = reader.byte()
   const kind = kinds[storedKind]
   if (kind === undefined) {
     throw new Damage(
-      `Unknown pack compression ${storedKind}: expected 0, 1 or 2. It may have been written by a newer version`
+      `Pack ${number} has compression ${storedKind} instead of 0, 1 or 2: a newer version may have written it`
     )
   }
   const contentLength = reader.integer()

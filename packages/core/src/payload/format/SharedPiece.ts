@@ -5,7 +5,7 @@
 import { hash } from "node:crypto"
 import { crc32, deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { toBuffer } from "./Bytes.ts"
-import { Damage } from "./Damage.ts"
+import { Damage, decompressed } from "./Damage.ts"
 import { dictionary } from "./Dictionary.ts"
 
 const deflated = 1
@@ -42,19 +42,18 @@ const chunkBytes = (storedBytes: number, maxBytes: number): number =>
 /** Throws `Damage` if it cannot be decompressed to at most `maxBytes`. */
 export const textOf = (stored: Uint8Array, maxBytes = maxTextBytes): Buffer => {
   const bytes = toBuffer(stored)
-  const options = { maxOutputLength: Math.max(1, maxBytes) }
-  try {
-    switch (bytes[0]) {
-      case deflated:
-        return inflateRawSync(bytes.subarray(1), { ...options, dictionary })
-      case zstd:
-        return zstdDecompressSync(bytes.subarray(1), { ...options, chunkSize: chunkBytes(bytes.length, maxBytes) })
-    }
-  } catch (error) {
-    throw Damage.of(error)
+  const format = bytes[0]
+  if (format !== deflated && format !== zstd) {
+    throw new Damage(
+      `A shared piece has format ${format} instead of ${deflated} or ${zstd}: a newer version may have written it`
+    )
   }
-  throw new Damage(
-    `Unknown shared piece format ${bytes[0]}: expected ${deflated} or ${zstd}. It may have been written by a newer version`
+  const compressed = bytes.subarray(1)
+  const options = { maxOutputLength: Math.max(1, maxBytes) }
+  return decompressed("A shared piece", () =>
+    format === deflated
+      ? inflateRawSync(compressed, { ...options, dictionary })
+      : zstdDecompressSync(compressed, { ...options, chunkSize: chunkBytes(bytes.length, maxBytes) })
   )
 }
 

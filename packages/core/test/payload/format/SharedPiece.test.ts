@@ -45,7 +45,7 @@ describe("SharedPiece", () => {
   it("throws for an unknown format", () => {
     for (const format of [0, 3]) {
       expect(() => SharedPiece.textOf(Buffer.of(format, 0))).toThrow(
-        `Unknown shared piece format ${format}: expected 1 or 2. It may have been written by a newer version`
+        `A shared piece has format ${format} instead of 1 or 2: a newer version may have written it`
       )
     }
   })
