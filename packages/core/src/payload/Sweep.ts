@@ -3,8 +3,8 @@
  * packs from the newest to the oldest. Other processes may append between two steps, provided that their packs do not
  * reference blanked pieces (the session's generation ensures it); `observe` marks from those packs.
  *
- * A damaged pack is deleted, and with it those of its chain that come after it: nobody can tell what an erased event left in
- * them. The events that they belong to, or that reach into them, could not be read any more.
+ * A damaged pack is deleted, and with it those of its chain that come after it: they may contain what an erased event left. The
+ * events that they belong to, or that reach into them, could no longer be read.
  */
 import type { PieceNumber } from "./Join.ts"
 import type { Chain } from "./format/Chain.ts"

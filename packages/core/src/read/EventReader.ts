@@ -24,8 +24,8 @@ import * as DamageLog from "./DamageLog.ts"
  */
 const maxAttempts = 5
 
-/** More than any server accepts in a request. */
-const maxTextBytes = 512 * 1024 * 1024
+/** The bound of a text whose size is not known: more than any server accepts in a request (bytes). */
+export const maxTextBytes = 512 * 1024 * 1024
 
 /** Packs up to this size (bytes) are read together with the fields of their event. */
 const maxPackBytes = 64 * 1024

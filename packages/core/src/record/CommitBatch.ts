@@ -59,7 +59,7 @@ const outcomeOf = ({ idempotency, summary }: PendingEvent): Outcome => ({
 })
 
 /**
- * A session that conflicts in the state that was just read was changed by nobody: its row is damaged. It may do so once or twice
+ * A session that conflicts in the state that was just read has not changed: its row is damaged. It may do so once or twice
  * while the storage repairs its counters.
  */
 class RepeatedConflicts {

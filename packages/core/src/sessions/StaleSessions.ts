@@ -1,11 +1,11 @@
 /**
- * Tells the session caches of this process which sessions are not any more as they know them, so that they drop them.
+ * Tells the session caches of this process which sessions have changed, so that they drop them.
  *
- * A session was swept: the caches hold erased texts. Those of other processes keep them until they evict them, but do not use
- * them: a sweep raises the session's generation.
+ * After a sweep the caches hold erased texts. Those of other processes keep them until they evict them, but do not use them: a
+ * sweep raises the session's generation.
  *
- * A read found it damaged: an event that is recorded on top of damaged packs cannot be read either. Loaded again, the session
- * is without them. Another process learns of it when it reads the damaged event, or loads the session.
+ * After a read that found damage, an event that is recorded on top of the damaged packs could not be read either. Loaded again,
+ * the session is without them. Another process learns of it when it reads the damaged event, or loads the session.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { ProjectId } from "../domain/Project.ts"

@@ -105,7 +105,7 @@ const lookAgain = Effect.fnUntraced(function* (
   if (error instanceof Damage) return yield* reportDamage(run, project, id, session, error)
   const isGone = (error as { readonly _tag?: unknown } | null)?._tag === "event-not-found"
   if (!isGone) return yield* Effect.failCause(exit.cause as Cause.Cause<StorageUnavailable>)
-  // An event that was erased is nowhere any more.
+  // It may have been erased meanwhile: then no list has it either.
   if (!(yield* isStill)) return
   const reason = "It is listed, but its id does not lead to it"
   yield* run.report({ problem: "event-not-found", project, session, eventId: id, reason })

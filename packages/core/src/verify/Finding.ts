@@ -37,7 +37,7 @@ export type Problem =
   /** The storage failed at reading it. */
   | "unreadable"
 
-/** What cannot be read any more of a damaged event. */
+/** What can no longer be read of a damaged event. */
 export type Lost = "fields" | "texts" | "fields and texts"
 
 export interface Finding {
@@ -45,7 +45,7 @@ export interface Finding {
   readonly project: ProjectId
   readonly session?: SessionId | undefined
   readonly eventId?: EventId | undefined
-  /** Of damaged events. */
+  /** Present if an event is damaged. */
   readonly lost?: Lost
   /** What exactly is wrong: a clause without a full stop. Contains nothing of any text. */
   readonly reason: string

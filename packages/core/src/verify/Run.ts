@@ -21,12 +21,15 @@ export interface Run {
 
 export const maxReported = 10_000
 
+/** Below the numbers of sessions and packs, also of those that damage has changed: a column holds 32 bits. */
+export const belowAll = -(2 ** 31) + 1
+
 /** How long the storage is waited for if it does not answer: about half a minute. */
 const outage = { schedule: Schedule.spaced("1 second"), times: 30 }
 
 /**
  * Runs a step. If the storage fails at it although it answers otherwise, that is reported, and the result is undefined. Fails
- * if the storage does not answer any more.
+ * if the storage no longer answers.
  */
 export const attempt = Effect.fnUntraced(function* <A>(
   run: Run,

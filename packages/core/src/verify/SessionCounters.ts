@@ -40,7 +40,7 @@ export const compare = function* (
   const events = account.usage.reduce((sum, each) => sum + each.counted.events, 0)
   const isPending = counted.pendingSweep > 0
   if (events === 0 && !isPending) yield finding("session-empty", "It has no events, but was not deleted")
-  // A session without events is deleted in steps, with its counters at last.
+  // A session without events is deleted in steps, the last of which deletes its counters.
   if (events === 0 && isPending) return
 
   const wrong = (counter: string, kept: number, actual: number) =>

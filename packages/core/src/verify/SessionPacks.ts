@@ -13,13 +13,10 @@ import * as Template from "../payload/format/Template.ts"
 import { keyOf } from "../payload/Join.ts"
 import * as EventReader from "../read/EventReader.ts"
 import type { ListedPack, PackPage } from "../Storage.ts"
-import type { Run } from "./Run.ts"
+import { belowAll, type Run } from "./Run.ts"
 
 /** Stored bytes of one page. */
 const pageBytes = 2 * 1024 * 1024
-
-/** Below the numbers that a storage can hold. */
-const belowAll = -(2 ** 31) + 1
 
 export interface DamagedPack {
   readonly number: number

@@ -5,15 +5,13 @@ import type { ProjectId } from "../domain/Project.ts"
 import type { UsageTotals } from "../domain/StorageAccount.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import { Damage } from "../payload/format/Damage.ts"
+import * as EventReader from "../read/EventReader.ts"
 import type { ListedShared } from "../Storage.ts"
 import { attempt, type Run } from "./Run.ts"
 import { nameOf } from "./SessionCounters.ts"
 
 /** Stored bytes of one page. */
 const pageBytes = 2 * 1024 * 1024
-
-/** More than any server accepts in a request. */
-const maxTextBytes = 512 * 1024 * 1024
 
 export const check = Effect.fnUntraced(function* (
   run: Run,
@@ -57,7 +55,7 @@ const checkPiece = Effect.fnUntraced(function* (
 
 const damageOf = (sha256: Uint8Array, bytes: Uint8Array, size: number): string | undefined => {
   try {
-    const text = SharedPiece.textOf(bytes, maxTextBytes)
+    const text = SharedPiece.textOf(bytes, EventReader.maxTextBytes)
     if (!SharedPiece.isNamed(sha256, text)) return "Its text has another hash"
     return text.length === size ? undefined : `Its size is ${size} instead of ${text.length}`
   } catch (error) {

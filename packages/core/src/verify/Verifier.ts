@@ -13,8 +13,7 @@ import type { Throttle } from "../Throttle.ts"
 import { CachedSource } from "./CachedSource.ts"
 import type { Counts, Finding } from "./Finding.ts"
 import * as ListCheck from "./ListCheck.ts"
-import type { Run } from "./Run.ts"
-import { attempt } from "./Run.ts"
+import { attempt, belowAll, type Run } from "./Run.ts"
 import * as SessionCheck from "./SessionCheck.ts"
 import * as SharedCheck from "./SharedCheck.ts"
 
@@ -33,9 +32,6 @@ export interface Options {
   /** Updated while the verification runs. */
   readonly counts: Counts
 }
-
-/** Below the numbers of all sessions. */
-const belowAll = -(2 ** 31) + 1
 
 export const verify = Effect.fn("Verifier.verify")(function* (
   storage: Storage["Service"],

@@ -74,14 +74,14 @@ const resolve = Effect.fnUntraced(function* (given: {
 
 type Options = Effect.Success<ReturnType<typeof resolve>>
 
-/** The events of the projects, as the counters say; undefined if nobody can tell. */
+/** The events of the projects, as the counters say; undefined if they cannot be read. */
 const countEvents = Effect.fnUntraced(function* (projects: ReadonlyArray<ProjectId>) {
   const storage = yield* Storage
   const usages = yield* Effect.exit(Effect.forEach(projects, (project) => storage.usage(project, 0)))
   return Exit.isSuccess(usages) ? usages.value.reduce((sum, { events }) => sum + events, 0) : undefined
 })
 
-/** Whether the error says all: that there is nothing to verify, or nobody to print to. */
+/** Whether the error says all: that there is nothing to verify, or that the output is closed. */
 const isExplained = (error: unknown): boolean => error instanceof CommandError || error instanceof Ended
 
 /** Prints what is wrong and a summary. Fails if anything is wrong. */
@@ -132,7 +132,7 @@ const examples = [
   },
   {
     command: "tachograph verify --json > findings.jsonl",
-    description: "Write one JSON object a line: what is wrong, and at last a summary"
+    description: "Write one JSON object a line: what is wrong, then a summary"
   }
 ]
 
@@ -146,7 +146,7 @@ export const verify = Command.make(
     rate: rate.flag,
     json: Flag.Boolean("json").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Print one JSON object a line: what is wrong, and at last a summary")
+      Flag.withDescription("Print one JSON object a line: what is wrong, then a summary")
     )
   },
   Effect.fnUntraced(

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 
-/** A row whose damaged number is further away does not count: it is in nobody's way, and counters must not overflow. */
+/** A row whose damaged number is further away does not count: no counter reaches it soon, and counters must not overflow. */
 const maxRaise = 2 ** 20
 
 interface Counter {
