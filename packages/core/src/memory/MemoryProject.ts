@@ -8,8 +8,6 @@ import * as JsonText from "../domain/JsonText.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
-import type { ProjectAccount, SessionAccount, UsageTotals } from "../domain/StorageAccount.ts"
-import type { StorageUsage } from "../domain/StorageUsage.ts"
 import { checksumOf } from "../payload/format/SharedPiece.ts"
 import { MemorySession } from "./MemorySession.ts"
 import type {
@@ -56,7 +54,8 @@ export class MemoryProject {
   >()
   /** In insertion order, which is nearly the order of `receivedAt`. */
   readonly #keys = new Map<IdempotencyKey, TakenKey>()
-  #lastSession = 0
+  /** The highest number that a session got. */
+  lastSession = 0
 
   putAgent(fields: Omit<Agent, "number">): AgentEntry {
     let entry = this.agents.get(fields.name)
@@ -77,7 +76,7 @@ export class MemoryProject {
   #sessionOf(id: SessionId): MemorySession {
     let session = this.sessions.get(id)
     if (session === undefined) {
-      session = new MemorySession(id, ++this.#lastSession)
+      session = new MemorySession(id, ++this.lastSession)
       this.sessions.set(id, session)
       this.sessionsByNumber.set(session.state.number, session)
     }
@@ -229,123 +228,12 @@ export class MemoryProject {
   #isOwned(name: string): boolean {
     return Array.from(this.sessions.values()).some(({ owned }) => owned.has(name))
   }
-
-  /** Nothing is counted apart from the rows, so the figures agree. */
-  sessionAccount(session: MemorySession): SessionAccount {
-    const { erasedPieces, id, owned, packs, pendingSweep, state } = session
-    const events = this.events.filter((entry) => entry.session === session)
-    const all = Array.from(packs.values())
-    const withEvent = new Set(events.map(({ pack }) => pack))
-    const agents = new Set([...events.map(({ summary }) => summary.agent), ...all.map(({ agent }) => agent)])
-    const storedBytes = sum(all, ({ bytes }) => bytes.length)
-    return {
-      session: { id, ...state, erasedPieces, storedBytes, rankedBytes: storedBytes, pendingSweep },
-      usage: Array.from(agents, (agentName) => {
-        const own = all.filter(({ agent }) => agent === agentName)
-        const kept = countersOf(
-          events.flatMap(({ summary }) => (summary.agent === agentName ? [summary] : [])),
-          own
-        )
-        const { newBytes: _, ...counted } = kept
-        const agent = this.agents.get(agentName)!.agent.number
-        return { agent, agentName, kept, counted: { ...counted, packs: own.length } }
-      }),
-      lastPack: all.at(-1)?.number ?? 0,
-      packsWithoutEvent: all.flatMap(({ isKept, number }) => (isKept && !withEvent.has(number) ? [number] : [])),
-      eventsWithoutPack: events.flatMap(({ id, pack }) => (packs.get(pack)?.isKept === true ? [] : [id])),
-      owned: Array.from(owned, (name) => ({ sha256: Buffer.from(name, "hex"), exists: this.shared.has(name) }))
-    }
-  }
-
-  account(): ProjectAccount {
-    const { agents, shared } = this.usage(0)
-    const versions = Array.from(this.agents, ([agent, { versions }]) => ({
-      of: "versions" as const,
-      agent,
-      kept: versions.size,
-      highest: versions.size
-    }))
-    const sessions = Math.max(0, ...this.sessionsByNumber.keys())
-    return {
-      shared: { kept: shared, counted: shared },
-      agents: agents.map(({ agent, ...totals }) => ({
-        agent: this.agents.get(agent)!.agent.number,
-        agentName: agent,
-        kept: totals,
-        counted: totals
-      })),
-      numbers: [
-        { of: "agents", kept: this.agents.size, highest: this.agents.size },
-        { of: "sessions", kept: this.#lastSession, highest: sessions },
-        ...versions
-      ]
-    }
-  }
-
-  usage(sessions: number): StorageUsage {
-    const pieces = Array.from(this.shared.values())
-    const shared = {
-      pieces: pieces.length,
-      newBytes: sum(pieces, ({ size }) => size),
-      storedBytes: sum(pieces, ({ bytes }) => bytes.length)
-    }
-    const largestFirst = <A extends { readonly storedBytes: number }>(usage: Array<A>) =>
-      usage.sort((a, b) => b.storedBytes - a.storedBytes)
-    const ofAgents = new Map<AgentName, UsageTotals>()
-    const ofSessions = new Map<SessionId, UsageTotals>()
-    const add = (agent: AgentName, session: SessionId, totals: UsageTotals) => {
-      ofAgents.set(agent, plus(ofAgents.get(agent) ?? none, totals))
-      ofSessions.set(session, plus(ofSessions.get(session) ?? none, totals))
-    }
-    for (const { summary } of this.events) {
-      add(summary.agent, summary.session, { ...none, events: 1, sentBytes: summary.inputsBytes + summary.outputBytes })
-    }
-    for (const { id, packs } of this.sessions.values()) {
-      for (const { agent, bytes, newBytes } of packs.values()) {
-        add(agent, id, { ...none, newBytes, storedBytes: bytes.length })
-      }
-    }
-    const all = Array.from(ofAgents.values()).reduce(plus, none)
-    return {
-      ...all,
-      newBytes: all.newBytes + shared.newBytes,
-      storedBytes: all.storedBytes + shared.storedBytes,
-      shared,
-      agents: largestFirst(Array.from(ofAgents, ([agent, totals]) => ({ agent, ...totals }))),
-      sessions: largestFirst(Array.from(ofSessions, ([session, totals]) => ({ session, ...totals }))).slice(0, sessions)
-    }
-  }
 }
-
-const none: UsageTotals = { events: 0, sentBytes: 0, newBytes: 0, storedBytes: 0 }
-
-const plus = (a: UsageTotals, b: UsageTotals): UsageTotals => ({
-  events: a.events + b.events,
-  sentBytes: a.sentBytes + b.sentBytes,
-  newBytes: a.newBytes + b.newBytes,
-  storedBytes: a.storedBytes + b.storedBytes
-})
 
 const isErasable = (summary: EventSummary, which: Erasable): boolean => {
   if ("person" in which) return summary.person === which.person
   if ("session" in which) return summary.session === which.session
   return summary.id < which.before
-}
-
-const countersOf = (
-  events: ReadonlyArray<EventSummary>,
-  packs: ReadonlyArray<{ readonly newBytes: number; readonly bytes: Uint8Array }>
-) => ({
-  events: events.length,
-  sentBytes: sum(events, (each) => each.inputsBytes + each.outputBytes),
-  newBytes: sum(packs, (each) => each.newBytes),
-  storedBytes: sum(packs, (each) => each.bytes.length)
-})
-
-const sum = <A>(all: Iterable<A>, valueOf: (each: A) => number): number => {
-  let total = 0
-  for (const each of all) total += valueOf(each)
-  return total
 }
 
 export const putVersion = (

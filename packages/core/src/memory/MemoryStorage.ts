@@ -6,6 +6,7 @@ import { AgentNotFound, AgentVersionNotFound, EventNotFound, PersonNotFound } fr
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionAccount } from "../domain/StorageAccount.ts"
+import * as MemoryAccounts from "./MemoryAccounts.ts"
 import { hexOf, MemoryProject, putVersion } from "./MemoryProject.ts"
 import { compressPieces } from "../payload/CompressPieces.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
@@ -119,7 +120,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         return isFree
       }),
     listProjects: Effect.sync(() => Array.from(projects.keys())),
-    usage: (project, sessions) => Effect.sync(() => readProject(project).usage(sessions)),
+    usage: (project, sessions) => Effect.sync(() => MemoryAccounts.usage(readProject(project), sessions)),
 
     nextSession: (project, after) =>
       Effect.sync(() => {
@@ -146,9 +147,9 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     sessionAccount: (project, session) =>
       Effect.sync(() => {
         const counted = readProject(project).sessionsByNumber.get(session)
-        return counted === undefined ? noSession : readProject(project).sessionAccount(counted)
+        return counted === undefined ? noSession : MemoryAccounts.ofSession(readProject(project), counted)
       }),
-    projectAccount: (project) => Effect.sync(() => readProject(project).account()),
+    projectAccount: (project) => Effect.sync(() => MemoryAccounts.ofProject(readProject(project))),
 
     putFingerprint: (project, { id }) => Effect.sync(() => void projectOf(project).fingerprints.add(id)),
     hasFingerprint: (project, id) => Effect.sync(() => projects.get(project)?.fingerprints.has(id) ?? false),
