@@ -5,7 +5,8 @@
 import { isUtf8 } from "node:buffer"
 import * as PieceScanner from "../payload/scan/PieceScanner.ts"
 import * as JsonValue from "../payload/scan/JsonValue.ts"
-import { Both, check, JsonWalk, skip, type Visitor } from "../payload/scan/JsonWalk.ts"
+import { BothVisitors } from "../payload/scan/BothVisitors.ts"
+import { check, JsonWalk, skip, type Visitor } from "../payload/scan/JsonWalk.ts"
 import * as Scan from "../payload/scan/Scan.ts"
 import * as Steps from "../payload/scan/Steps.ts"
 
@@ -66,7 +67,7 @@ export function* parseLong(
 ): Steps.Steps<ParsedEvent | undefined> {
   const opener = new Opener(text, knownPrefixesOf)
   const reader = new JsonValue.FieldReader(text, fields)
-  if ((yield* check(text, new Both(opener, reader))) !== undefined) return undefined
+  if ((yield* check(text, new BothVisitors(opener, reader))) !== undefined) return undefined
   const opened = yield* opener.opened()
   if (opened === undefined || !unknownParts(text, opened.payload.inputs).every(isUtf8)) return undefined
   return { ...opened, value: reader.value }
@@ -77,6 +78,7 @@ const ofEvent = 0
 const inEvent = 1
 const inProperties = 2
 
+/** Visits an event: scans its inputs and its output, and looks how deep its other fields are nested. */
 class Opener implements Visitor {
   readonly #text: Buffer
   readonly #knownPrefixesOf: KnownPrefixesOf
@@ -168,7 +170,7 @@ class Opener implements Visitor {
     if (this.#level === inEvent && key === "session" && text[start] === Scan.quote) {
       this.#knownPrefixes = this.#knownPrefixesOf(JSON.parse(text.toString("utf8", start, end)) as string)
     }
-    const maxDepth = Scan.maxDepth - this.#level
+    const maxDepth = Scan.maxBodyDepth - this.#level
     if (end - start > maxDepth && Scan.isDeeperThan(text.subarray(start, end), maxDepth)) this.#isTooDeep = true
   }
 }

@@ -29,7 +29,7 @@ const tooDeepError = `Objects and arrays are nested more than ${Scan.maxLevels} 
 export const tooDeep: ErrorDetail = invalidJson(0, tooDeepError)
 
 const parseBounded = (bytes: Buffer): Effect.Effect<JsonValue.Parsed, ValidationFailure> =>
-  Scan.isDeeperThan(bytes, Scan.maxDepth) ? fail(tooDeep) : Effect.sync(() => JsonValue.parse(bytes))
+  Scan.isDeeperThan(bytes, Scan.maxBodyDepth) ? fail(tooDeep) : Effect.sync(() => JsonValue.parse(bytes))
 
 /** The value of a parsed text. */
 const valueOf = (parsed: JsonValue.Parsed, bytes: Buffer): Effect.Effect<unknown, ValidationFailure> => {

@@ -2,6 +2,7 @@
  * Walks a JSON text in steps of bounded size, without recursion. All state is in the walk, so that its owner decides when the
  * next step is due, and where.
  */
+import * as JsonNumber from "./JsonNumber.ts"
 import {
   backslash,
   closeBrace,
@@ -83,39 +84,6 @@ const escapeBytes = (text: Buffer, at: number): number => {
   return isUnicode ? 6 : 0
 }
 
-/** What a number consists of so far. */
-const notANumber = 0
-const minus = 1
-const zero = 2
-const digits = 3
-const point = 4
-const fraction = 5
-const exponentMark = 6
-const exponentSign = 7
-const exponent = 8
-
-const isNumber = (state: number): boolean =>
-  state === zero || state === digits || state === fraction || state === exponent
-
-const afterFirst = (code: number): number => {
-  if (code === 0x2d) return minus
-  return afterNext(minus, code)
-}
-
-const afterNext = (state: number, code: number): number => {
-  if (code >= 0x30 && code <= 0x39) {
-    if (state === digits || state === fraction || state === exponent) return state
-    if (state === minus) return code === 0x30 ? zero : digits
-    if (state === zero) return notANumber
-    return state === point ? fraction : exponent
-  }
-  if (code === 0x2e) return state === zero || state === digits ? point : notANumber
-  if (code === 0x65 || code === 0x45) {
-    return state === zero || state === digits || state === fraction ? exponentMark : notANumber
-  }
-  return state === exponentMark && (code === 0x2b || code === 0x2d) ? exponentSign : notANumber
-}
-
 /**
  * `isChecked` walks accept exactly what `JSON.parse` accepts, if the text is UTF-8, and take steps of any size. Others are
  * faster: they leave out what is skipped, so that they accept more, and may take a whole text in one step.
@@ -130,7 +98,7 @@ export class JsonWalk {
   #expected = aValue
   #keyStart = -1
   #keyEnd = -1
-  #number = notANumber
+  #number = JsonNumber.notANumber
   /** Of objects and arrays around the current position: how many there are, and how many of them were entered. */
   #depth = 0
   #entered = 0
@@ -277,8 +245,8 @@ export class JsonWalk {
   #scalar(code: number): void {
     const literal = literals[code]
     if (literal === undefined) {
-      this.#number = afterFirst(code)
-      if (this.#number === notANumber) throw Malformed
+      this.#number = JsonNumber.afterFirst(code)
+      if (this.#number === JsonNumber.notANumber) throw Malformed
       this.#at++
       this.#expected = restOfNumber
       return
@@ -325,8 +293,8 @@ export class JsonWalk {
     let state = this.#number
     let at = this.#at
     for (; at < limit; at++) {
-      const next = afterNext(state, text[at]!)
-      if (next === notANumber) break
+      const next = JsonNumber.afterNext(state, text[at]!)
+      if (next === JsonNumber.notANumber) break
       state = next
     }
     this.#number = state
@@ -335,7 +303,7 @@ export class JsonWalk {
   }
 
   #endNumber(): void {
-    if (!isNumber(this.#number)) throw Malformed
+    if (!JsonNumber.isNumber(this.#number)) throw Malformed
     this.#ended()
   }
 }
@@ -361,44 +329,4 @@ export function* check(text: Buffer, visitor: Visitor): Steps<number | undefined
   }
   const end = skipSpace(text, walk.at)
   return end < text.length ? end : undefined
-}
-
-/**
- * Lets two visitors visit a text in one walk. Each is told what it would be told alone; only if one continues after some elements
- * of an array, the other is not told of these either.
- */
-export class Both implements Visitor {
-  readonly #visitors: readonly [Visitor, Visitor]
-  /** How many values have begun and have not ended, and at which of them each visitor began to skip; 0 if it does not. */
-  #open = 0
-  readonly #skippedFrom: [number, number] = [0, 0]
-
-  constructor(first: Visitor, second: Visitor) {
-    this.#visitors = [first, second]
-  }
-
-  begin(start: number, keyStart: number, keyEnd: number): number {
-    this.#open++
-    return Math.max(this.#begin(0, start, keyStart, keyEnd), this.#begin(1, start, keyStart, keyEnd))
-  }
-
-  #begin(which: 0 | 1, start: number, keyStart: number, keyEnd: number): number {
-    if (this.#skippedFrom[which] !== 0) return skip
-    const next = this.#visitors[which].begin(start, keyStart, keyEnd)
-    if (next === skip) this.#skippedFrom[which] = this.#open
-    return next
-  }
-
-  end(end: number): void {
-    this.#end(0, end)
-    this.#end(1, end)
-    this.#open--
-  }
-
-  #end(which: 0 | 1, end: number): void {
-    const from = this.#skippedFrom[which]
-    if (from !== 0 && from !== this.#open) return
-    this.#visitors[which].end(end)
-    this.#skippedFrom[which] = 0
-  }
 }

@@ -39,7 +39,7 @@ export const settings: ReadonlySet<string> = new Set([
 export const isInstruction = (text: Buffer, at: number): boolean =>
   /^\{\s*"role"\s*:\s*"(?:system|developer)"/.test(text.toString("latin1", at, at + 64))
 
-/** Nesting depth of objects and arrays that are searched for pieces. */
+/** Nesting depth of objects and arrays that are searched for pieces. Deeper ones are stored, but nothing in them is a piece. */
 export const maxDepth = 32
 
 /** Maximum number of candidates in a value, far more than conversations have. Values after them are not searched. */

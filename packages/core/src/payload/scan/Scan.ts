@@ -177,11 +177,11 @@ const locateWithin = (text: Buffer, { inner, span }: Wanted): void => {
 /** The value at a path. */
 export const locate = (text: Buffer, path: Path): Span | undefined => locateAll(text, [path])[0]
 
-/** Levels of objects and arrays within the value of a field, beside texts that are stored as they are and never walked. */
+/** Levels of objects and arrays within the value of a field. Texts that are stored as they are may have any number. */
 export const maxLevels = 10_000
 
-/** The depth of the deepest of them: the body and the value of the field are two more. */
-export const maxDepth = maxLevels + 2
+/** The depth of the deepest of them in a body: the body and the value of the field are two more levels. */
+export const maxBodyDepth = maxLevels + 2
 
 /** Whether objects and arrays are nested deeper than `maxDepth`, whatever else the text is. The outermost one is at depth 1. */
 export const isDeeperThan = (text: Buffer, maxDepth: number): boolean => {
