@@ -2,7 +2,7 @@
  * Walks a JSON text in steps of bounded size, without recursion. All state is in the walk, so that its owner decides when the
  * next step is due, and where.
  */
-import * as JsonNumber from "./JsonNumber.ts"
+import { JsonNumber } from "./JsonNumber.ts"
 import {
   backslash,
   closeBrace,
@@ -98,7 +98,7 @@ export class JsonWalk {
   #expected = aValue
   #keyStart = -1
   #keyEnd = -1
-  #number = JsonNumber.notANumber
+  readonly #number = new JsonNumber()
   /** Of objects and arrays around the current position: how many there are, and how many of them were entered. */
   #depth = 0
   #entered = 0
@@ -245,8 +245,7 @@ export class JsonWalk {
   #scalar(code: number): void {
     const literal = literals[code]
     if (literal === undefined) {
-      this.#number = JsonNumber.afterFirst(code)
-      if (this.#number === JsonNumber.notANumber) throw Malformed
+      if (!this.#number.begin(code)) throw Malformed
       this.#at++
       this.#expected = restOfNumber
       return
@@ -289,21 +288,12 @@ export class JsonWalk {
   }
 
   #isNumberOver(limit: number): boolean {
-    const text = this.#text
-    let state = this.#number
-    let at = this.#at
-    for (; at < limit; at++) {
-      const next = JsonNumber.afterNext(state, text[at]!)
-      if (next === JsonNumber.notANumber) break
-      state = next
-    }
-    this.#number = state
-    this.#at = at
-    return at < limit
+    this.#at = this.#number.skip(this.#text, this.#at, limit)
+    return this.#at < limit
   }
 
   #endNumber(): void {
-    if (!JsonNumber.isNumber(this.#number)) throw Malformed
+    if (!this.#number.isComplete) throw Malformed
     this.#ended()
   }
 }
