@@ -1,9 +1,4 @@
-/**
- * Looks for wrong answers with random damage and random conversations. See `docs/fuzz.md`.
- *
- *   npm run fuzz -- damage [--storage sqlite|postgres|both] [--rounds N] [--seed N] [--from N] [--in rows|file]
- *   npm run fuzz -- conversations [--storage sqlite|postgres|memory|both] [--events N] [--seed N]
- */
+/** Looks for wrong answers with random damage and random conversations. See `help` and `docs/fuzz.md`. */
 import { parseArgs } from "node:util"
 import * as ConversationRun from "./fuzz/ConversationRun.ts"
 import * as Conversations from "./fuzz/Conversations.ts"
@@ -25,17 +20,17 @@ Fuzzers:
                    time: every acknowledged event is read as it was sent, what was erased is gone, and the store verifies
 
 Options:
-  --storage WHICH  sqlite, postgres or both (default: both); of conversations also memory. A PostgreSQL server is started for
-                   the run
+  --storage WHICH  sqlite, postgres or both (default: both), and for conversations also memory. A PostgreSQL server is
+                   started for the run
   --seed N         determines what is sent and what is damaged (default: random; always printed)
   --rounds N       rounds of damage (default: 100)
   --from N         number of the first round of damage (default: 1), to repeat a round
-  --in WHERE       what damage flips bits of. rows: any column of any table. TABLE.COLUMN: this one. file: any byte of the
-                   closed SQLite file (default: rows)
-  --events N       events of conversations that are acknowledged (default: 2000)
+  --in WHERE       where damage flips a bit: rows (any column of any table), TABLE.COLUMN, or file (any byte of the closed
+                   SQLite file) (default: rows)
+  --events N       acknowledged events of conversations (default: 2000)
   --help           print this help
 
-Exit codes: 0 if nothing is wrong, 1 if something is, 2 if the command line is invalid.
+Exit codes: 0 if nothing is wrong, 1 if something is, 2 if the command line is invalid, 130 after a signal.
 `
 
 const exitCodes = { passed: 0, failed: 1, usage: 2 }
