@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"
 import { SqliteStorage } from "../src/index.ts"
 
-const { Calls } = StorageSuite
+const { Calls, Verifying } = StorageSuite
 
 const folder = mkdtempSync(join(tmpdir(), "tachograph-"))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -89,3 +89,32 @@ it("ends an erasure where an index has events that the table has not", async () 
   const error = await within(file, (recorder) => Effect.flip(recorder.erasePerson(PersonId.make("alice"))))
   expect(error._tag).toBe("storage-unavailable")
 })
+
+it.each(["storage_usage", "shared_piece_owners"])(
+  "verifies every event where no row of %s can be read",
+  async (table) => {
+    const file = join(folder, `${table}.db`)
+    const calls = ["s", "t"].flatMap((session) => Calls.take(Calls.calls(session, ["alice"], 1), 3))
+    await within(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+    const database = new DatabaseSync(file)
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+    const { pgoffset } = database
+      .prepare(
+        "SELECT min(pgoffset) AS pgoffset FROM dbstat JOIN sqlite_schema USING (name) WHERE name = ? AND pageno = rootpage"
+      )
+      .get(table) as { readonly pgoffset: number }
+    database.close()
+    const descriptor = openSync(file, "r+")
+    writeSync(descriptor, Buffer.alloc(8, 0xee), 0, 8, pgoffset)
+    closeSync(descriptor)
+
+    const { counts, findings } = await Effect.runPromise(
+      Effect.flatMap(Storage, Verifying.verify).pipe(
+        Effect.provide(Layer.fresh(SqliteStorage.layer({ filename: file })))
+      )
+    )
+    expect(new Set(findings.map(({ problem }) => problem))).toEqual(new Set(["unreadable"]))
+    expect(findings.flatMap(({ session }) => session ?? [])).toEqual(["s", "t"])
+    expect(counts).toMatchObject({ sessions: 2, events: calls.length, damagedEvents: 0 })
+  }
+)

@@ -6,6 +6,7 @@ import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
+import { isCorruption } from "../sql/SqlErrors.ts"
 
 /** Rows in one page. */
 const maxRows = 500
@@ -36,11 +37,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     // Session 0 stands for the project in the table of usage. One look-up in an index for each table.
     const lowest = (table: string) => sql`SELECT min(session_number) AS session_number FROM ${sql(table)}
       WHERE project_id = ${project_id} AND session_number > ${after} ${table === "storage_usage" ? sql`AND session_number <> 0` : sql.literal("")}`
-    const union = sql.join(" UNION ALL ", false)(tables.map(lowest))
-    const [row] = yield* sql<{ session_number: Integer; session_id: SessionId | null }>`
-      SELECT n.session_number, s.session_id FROM (SELECT min(session_number) AS session_number FROM (${union}) m) n
+    const lowestOf = (names: ReadonlyArray<string>) => sql<{ session_number: Integer; session_id: SessionId | null }>`
+      SELECT n.session_number, s.session_id FROM (
+        SELECT min(session_number) AS session_number FROM (${sql.join(" UNION ALL ", false)(names.map(lowest))}) m) n
       LEFT JOIN sessions s ON s.project_id = ${project_id} AND s.session_number = n.session_number
       WHERE n.session_number IS NOT NULL`
+    // One damaged page must not hide all sessions. What is unreadable is reported when their rows are counted.
+    const [row] = yield* Effect.catchIf(lowestOf(tables), isCorruption, () => lowestOf(["sessions"]))
     return row && { number: Number(row.session_number), id: row.session_id ?? undefined }
   })
 
