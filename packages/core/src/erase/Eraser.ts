@@ -111,10 +111,10 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     for (;;) {
       const request = { ...sweep.next, limit: packsPerStep, named }
       const step = yield* throttle(
-        storage.sweepPacks(project, session, request, ({ added, isLast, named, packs, pendingSweep }) => {
+        storage.sweepPacks(project, session, request, ({ added, isLast: isEnd, named, packs, pendingSweep }) => {
           const next = new Sweep(sweep)
           next.observe(added)
-          const { changes, ...erased } = next.step(packs, isLast)
+          const { changes, isLast, ...erased } = next.step(packs, isEnd)
           return {
             packs: changes,
             pieces: erased.pieces,

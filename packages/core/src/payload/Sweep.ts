@@ -36,6 +36,8 @@ export interface Step {
   readonly bytes: number
   /** Packs that were deleted because they could not be opened. */
   readonly damaged: number
+  /** Whether the session has no more packs to sweep. */
+  readonly isLast: boolean
 }
 
 interface OpenSweepPack {
@@ -49,6 +51,9 @@ const maxPackNumber = 2 ** 31 - 1
 
 const emptyTemplate = Buffer.of(0)
 
+/** A step opens no further chain after this many operations: a tenth of a second. One chain has up to 150,000 and its references. */
+const maxStepOperations = 100_000
+
 export class Sweep {
   readonly #reach: Reach
   /** The lowest pack that was swept. */
@@ -58,6 +63,8 @@ export class Sweep {
   /** The start of its chain. */
   #highChainStart = 1
   #remaining = 0
+  /** Pieces in the packs that were marked from. */
+  #pieces = 0
 
   /** Copies the state of another sweep, so that a retried transaction can start from it again. */
   constructor(from?: Sweep) {
@@ -75,6 +82,11 @@ export class Sweep {
     return isFirst
       ? { to: maxPackNumber, above: maxPackNumber - 1 }
       : { to: this.#low - 1, above: this.#highChainStart - 1 }
+  }
+
+  /** What this copy has cost: pieces in the packs, references in them, and operations on sets of pieces. */
+  get operations(): number {
+    return this.#pieces + this.#reach.operations
   }
 
   /** The names of the shared pieces that are reached. Complete after the last step. */
@@ -112,7 +124,8 @@ export class Sweep {
 
   /**
    * Sweeps packs downwards from where the last step ended; the first step gets the session's last packs. If the start of the
-   * lowest chain is not among the packs, the chain is left for the next step, unless there is none.
+   * lowest chain is not among the packs, the chain is left for the next step, unless there is none. Ends before the lowest chain
+   * if it has taken `maxStepOperations`: the next step goes on there. `isLast` says that there are no packs below these.
    */
   step(packs: ReadonlyArray<SweepPack>, isLast: boolean): Step {
     const byNumber = new Map(packs.map((pack) => [pack.number, pack]))
@@ -122,31 +135,38 @@ export class Sweep {
     const headless = packs.filter(({ number }) => number < first)
     const isLost = isLast || headless.length === packs.length
     if (chains.length > 0) this.#advanceHigh(chains.at(-1)!)
-    this.#low = isLost ? (packs[0]?.number ?? 1) : first
 
-    const openChains = chains.map((chain) => open(chain, byNumber))
-    const reached = this.#mark(openChains.flatMap(({ packs }) => packs))
-    const lost = isLost ? headless.map(({ number }) => number) : []
-    const damaged = [...lost, ...openChains.flatMap((each) => each.damaged)].map((number) => byNumber.get(number)!)
-    const changes: Array<Change> = damaged.map(deleted)
+    const changes: Array<Change> = []
+    const damaged: Array<number> = []
     let pieces = 0
-    for (const { packs: chain } of openChains) {
-      const blankedPacks = chain.map((each) => blank(each, reached))
+    let chainsLeft = chains.length
+    const maxOperations = this.operations + maxStepOperations
+    while (chainsLeft > 0 && this.operations < maxOperations) {
+      const chain = open(chains[--chainsLeft]!, byNumber)
+      const reached = this.#mark(chain.packs)
+      const blankedPacks = chain.packs.map((each) => blank(each, reached))
       for (const [index, { blanked }] of blankedPacks.entries()) {
         pieces += blanked
-        this.#remaining += PackContent.piecesIn(chain[index]!.contents) - blanked
+        this.#remaining += PackContent.piecesIn(chain.packs[index]!.contents) - blanked
       }
       const contents = blankedPacks.map(({ content }) => content)
-      changes.push(...rewrite(chain, contents))
+      changes.push(...rewrite(chain.packs, contents))
+      damaged.push(...chain.damaged)
     }
+    const isWhole = chainsLeft === 0
+    if (isWhole && isLost) damaged.push(...headless.map(({ number }) => number))
+    if (!isWhole) this.#low = chains[chainsLeft]![0]!.number
+    else this.#low = isLost ? (packs[0]?.number ?? 1) : first
+    changes.push(...damaged.map((number) => deleted(byNumber.get(number)!)))
     let bytes = 0
     for (const change of changes) bytes += byNumber.get(change.number)!.bytes.length - (change.bytes?.length ?? 0)
-    return { changes, pieces, bytes, damaged: damaged.length }
+    return { changes, pieces, bytes, damaged: damaged.length, isLast: isLast && isWhole }
   }
 
   /** Marks all that the remaining events of the packs reach. Returns the reached pieces that are in these packs. */
   #mark(packs: ReadonlyArray<OpenSweepPack>): ReadonlySet<PieceNumber> {
     const texts = packs.flatMap(({ contents, pack }) => (pack.isKept ? [contents.inputs, contents.output] : []))
+    for (const { contents } of packs) this.#pieces += contents.history.length + contents.parts.length
     return new Set(
       this.#reach
         .visit(
