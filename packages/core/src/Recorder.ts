@@ -67,12 +67,12 @@ export class Recorder extends Context.Service<
     /** How the conversations of a session are known to begin, for `EventJson.open`. */
     readonly knownPrefixesOf: (project: ProjectId, session: string) => KnownPrefixes
     /**
-     * `reserve` is called with the size of the payload (bytes) before it is read. If it returns false, the read fails with
+     * `reserve` is called with the size of the payload (bytes) before it is read. If it succeeds with false, the read fails with
      * `Overloaded`.
      */
     readonly getEvent: (
       id: EventId,
-      reserve?: (payloadBytes: number) => boolean
+      reserve?: (payloadBytes: number) => Effect.Effect<boolean>
     ) => Result<Event, EventNotFound | EventDamaged | Overloaded>
     /** Fails with `EventDamaged` if the fields of an event are damaged. The page after it can be read. */
     readonly listEvents: (query: EventQuery) => Result<EventPage, EventDamaged>
@@ -183,14 +183,16 @@ const make = Effect.gen(function* () {
     return yield* isAdmitted === true ? append : admitted(payload.text.length, append)
   }, Spans.spanIfTraced("Recorder.createEvent"))
 
-  const getEvent = Effect.fn("Recorder.getEvent")(function* (id: EventId, reserve?: (payloadBytes: number) => boolean) {
+  const getEvent = Effect.fn("Recorder.getEvent")(function* (
+    id: EventId,
+    reserve?: (payloadBytes: number) => Effect.Effect<boolean>
+  ) {
     const project = yield* CurrentProject
-    const admit = ({ inputsBytes, outputBytes }: EventSummary) => {
+    const admit = Effect.fnUntraced(function* ({ inputsBytes, outputBytes }: EventSummary) {
       const bytes = inputsBytes + outputBytes
-      if (reserve?.(bytes) === false) return Effect.fail(new Overloaded())
+      if (reserve !== undefined && !(yield* reserve(bytes))) return yield* new Overloaded()
       largeReads.before(bytes)
-      return Effect.void
-    }
+    })
     const onDamage = (session: number) => staleSessions.announce(project, session)
     return yield* EventReader.read(storage, project, id, { admit, onDamage })
   })

@@ -1,3 +1,4 @@
+export { KeyStorage } from "./keys/KeyStorage.ts"
 export { ApiKeyCacheTtl, ApiKeys, isStaticKey, type Principal, staticKeyRule } from "./keys/ApiKeys.ts"
 export { Agent, AgentName } from "./domain/Agent.ts"
 export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"

@@ -2,8 +2,8 @@
  * The engine answers requests that the front has admitted: it decodes, talks to the recorder, and encodes every answer.
  * Nothing crosses this boundary that cannot be cloned or transferred, so that the engine could run on a thread of its own.
  */
-import type { ProjectId } from "@tachograph/core"
-import { Context, type Effect } from "effect"
+import type { AdmissionControl, ProjectId } from "@tachograph/core"
+import { Context, Effect } from "effect"
 import type { Answer } from "./response/Answer.ts"
 
 /** The pages beside the contract, by the names under which the engine answers them. */
@@ -32,13 +32,16 @@ export interface Exchange {
  * Counts the bytes of the answer to the current request before they are read from the storage. False if the process holds
  * too much already: then the engine answers `overloaded`. The front provides it.
  */
-export const ReserveAnswer = Context.Reference<(bytes: number) => boolean>("tachograph/router/ReserveAnswer", {
-  defaultValue: () => () => true
-})
+export const ReserveAnswer = Context.Reference<(bytes: number) => Effect.Effect<boolean>>(
+  "tachograph/router/ReserveAnswer",
+  { defaultValue: () => () => Effect.succeed(true) }
+)
 
 export class Engine extends Context.Service<
   Engine,
   {
+    /** Decides which requests the front lets through. */
+    readonly admission: AdmissionControl
     /** Never fails: every error is an answer. */
     readonly handle: (exchange: Exchange) => Effect.Effect<Answer>
   }

@@ -6,7 +6,8 @@ import { ApiKey, type Scope } from "../domain/ApiKey.ts"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { Name } from "../domain/Name.ts"
 import { defaultProject, type ProjectId } from "../domain/Project.ts"
-import { Storage } from "../Storage.ts"
+import type { Storage } from "../Storage.ts"
+import { KeyStorage } from "./KeyStorage.ts"
 
 /** What a valid key allows: requests in one project, within its scopes. */
 export interface Principal {
@@ -58,13 +59,17 @@ export class ApiKeys extends Context.Service<
    * `staticKeys` come from configuration: they grant every scope in the project `default` and are not stored. A key that
    * breaks `staticKeyRule` is a defect.
    */
+  static readonly layerNoDeps = (options?: {
+    readonly staticKeys?: ReadonlyArray<Redacted.Redacted>
+  }): Layer.Layer<ApiKeys, never, KeyStorage> => Layer.effect(ApiKeys, make(options?.staticKeys ?? []))
+
   static readonly layer = (options?: {
     readonly staticKeys?: ReadonlyArray<Redacted.Redacted>
-  }): Layer.Layer<ApiKeys, never, Storage> => Layer.effect(ApiKeys, make(options?.staticKeys ?? []))
+  }): Layer.Layer<ApiKeys, never, Storage> => this.layerNoDeps(options).pipe(Layer.provide(KeyStorage.layer))
 }
 
 const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Redacted>) {
-  const storage = yield* Storage
+  const storage = yield* KeyStorage
   if (!staticKeys.every((key) => isStaticKey(Redacted.value(key)))) {
     return yield* Effect.die(new Error(`A static key is invalid: expected ${staticKeyRule}`))
   }

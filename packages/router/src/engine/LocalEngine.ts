@@ -1,6 +1,6 @@
 /** The engine on the thread of the server. */
 import type { TachographApi } from "@tachograph/api"
-import type { Recorder, Storage } from "@tachograph/core"
+import { Recorder, type Storage } from "@tachograph/core"
 import { Effect, Layer } from "effect"
 import { Engine } from "../Engine.ts"
 import * as Agents from "../handlers/Agents.ts"
@@ -33,7 +33,9 @@ export const layer: Layer.Layer<Engine, never, Recorder | Storage> = Layer.effec
     const handled = Object.values(yield* Effect.all(groups)).flat()
     const operations = new Map<string, Operation>([...handled, ...Object.entries(yield* Pages.operations)])
     const answerErrors = ErrorAnswer.make()
+    const { admission } = yield* Recorder
     return Engine.of({
+      admission,
       handle: (exchange) => {
         const operation = operations.get(exchange.endpoint)
         const answer =

@@ -8,7 +8,7 @@ import {
   defaultProject,
   Errors,
   type Principal,
-  Recorder,
+  type Recorder,
   type Scope,
   type Storage
 } from "@tachograph/core"
@@ -59,7 +59,7 @@ export class Front extends Context.Service<
   }
 >()("tachograph/router/Front") {
   /** Uses the engine and the authorizer that the application provides. */
-  static readonly layerNoDeps: Layer.Layer<Front, never, Recorder | Engine | Authorizer> = Layer.effect(
+  static readonly layerNoDeps: Layer.Layer<Front, never, Engine | Authorizer> = Layer.effect(
     Front,
     Effect.suspend(() => make)
   )
@@ -102,9 +102,8 @@ const maxAddedBytes = 1024
 
 const make = Effect.gen(function* () {
   const base = yield* BasePath.BasePath
-  const { admission } = yield* Recorder
   const authorizer = yield* Authorizer
-  const engine = yield* Engine
+  const { admission, handle: handleInEngine } = yield* Engine
   const readBody = yield* RequestBody.make
   const logAccess = yield* accessLogger
   const answerErrors = ErrorAnswer.make()
@@ -146,7 +145,7 @@ const make = Effect.gen(function* () {
     }
     const arrivedAtMs = performance.now()
     const { endpoint } = route
-    const handled = engine.handle({
+    const handled = handleInEngine({
       requestId: state.id,
       endpoint,
       params,
@@ -158,7 +157,7 @@ const make = Effect.gen(function* () {
     })
     // An event is committed even if its client disconnects; its permit is released after the commit.
     if (route.isRecording) return yield* Effect.uninterruptible(handled)
-    return yield* Effect.provideService(handled, ReserveAnswer, reserveAnswer)
+    return yield* Effect.provideService(handled, ReserveAnswer, (bytes) => Effect.sync(() => reserveAnswer(bytes)))
   })
 
   const finish = (state: RequestState.RequestState, url: string | undefined, reply: Reply.Reply): Reply.Reply => {

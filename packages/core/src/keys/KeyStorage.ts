@@ -1,0 +1,14 @@
+/** What `ApiKeys` needs of a storage. It may be on another thread. */
+import { Context, Effect, Layer } from "effect"
+import { Storage } from "../Storage.ts"
+
+export class KeyStorage extends Context.Service<
+  KeyStorage,
+  Pick<Storage["Service"], "putApiKey" | "findApiKey" | "listApiKeys" | "revokeApiKey">
+>()("tachograph/core/KeyStorage") {
+  /** Of the storage on this thread. */
+  static readonly layer: Layer.Layer<KeyStorage, never, Storage> = Layer.effect(
+    KeyStorage,
+    Effect.map(Storage, KeyStorage.of)
+  )
+}
