@@ -5,7 +5,7 @@
  * Projects are isolated from each other. A `Name` is well-formed Unicode without U+0000; a description may contain any
  * string that JSON can represent.
  */
-import { Context, Data, type DateTime, type Effect, Schema } from "effect"
+import { Context, Data, type DateTime, type Effect, type Layer, Schema } from "effect"
 import type { Agent, AgentName } from "./domain/Agent.ts"
 import type { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 import type { ApiKey } from "./domain/ApiKey.ts"
@@ -368,3 +368,24 @@ export interface EventQuery {
   /** At least 1. */
   readonly limit: number
 }
+
+/**
+ * How a storage is opened on another thread: what the module at `url` exports as `name` is called there with `args`, and
+ * returns a layer of the storage. The arguments are cloned as `postMessage` does.
+ */
+export interface StorageModule {
+  readonly url: string
+  readonly name: string
+  readonly args: ReadonlyArray<unknown>
+}
+
+const modules = new WeakMap<object, StorageModule>()
+
+/** Says how the storage of a layer is opened on another thread. A layer that is made of it does not know. */
+export const inModule = <A extends Layer.Layer<Storage, unknown>>(layer: A, module: StorageModule): A => {
+  modules.set(layer, module)
+  return layer
+}
+
+/** Undefined if the storage can only be opened on this thread. */
+export const moduleOf = (layer: object): StorageModule | undefined => modules.get(layer)

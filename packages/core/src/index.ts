@@ -63,7 +63,10 @@ export {
   SessionConflict,
   type SessionEvent,
   type SessionState,
+  inModule,
+  moduleOf,
   Storage,
+  type StorageModule,
   type StoredEvent,
   type StoredSummary,
   type SweepChanges,
@@ -73,3 +76,4 @@ export {
 } from "./Storage.ts"
 export * as Throttle from "./Throttle.ts"
 export * as Verifier from "./verify/Verifier.ts"
+export { showAdmission } from "./record/CommitMetrics.ts"

@@ -1,18 +1,20 @@
 /** `tachograph serve`: the standalone server. */
+import { ApiKeys, defaultProject, isStaticKey, KeyStorage, Recorder, staticKeyRule } from "@tachograph/core"
 import {
-  ApiKeys,
-  CollectGarbage,
-  defaultProject,
-  isStaticKey,
-  Recorder,
-  Retention,
-  SessionCacheBytes,
-  staticKeyRule
-} from "@tachograph/core"
-import { AnswerTimeoutMs, Front, MaxBodyBytes, MaxOtherBodyBytes, Node } from "@tachograph/router"
-import { Console, Effect, Layer, Redacted } from "effect"
+  AnswerTimeoutMs,
+  Authorizer,
+  type Engine,
+  Front,
+  LocalEngine,
+  MaxBodyBytes,
+  MaxOtherBodyBytes,
+  Node,
+  ThreadEngine
+} from "@tachograph/router"
+import { Console, Duration, Effect, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { CommandError, UsageError } from "../terminal/CliErrors.ts"
+import * as EngineStorage from "../config/EngineStorage.ts"
 import * as Logging from "../config/Logging.ts"
 import * as CrossOrigin from "../http/CrossOrigin.ts"
 import * as NodeServer from "../http/NodeServer.ts"
@@ -83,29 +85,44 @@ const serving = Effect.fnUntraced(function* (
   if (!hasKeys) yield* firstKey
 })
 
+/** The engine, and the storage of keys, which are where the storage is opened. */
+const engine = (options: Options, migrate: boolean): Layer.Layer<Engine | KeyStorage, CommandError> => {
+  const { choice, retain, sessionCacheBytes } = options
+  const storage = {
+    storage: Redacted.value(choice.source),
+    migrate,
+    sessionCacheBytes,
+    retainMs: retain && Duration.toMillis(retain)
+  }
+  if (options.thread && choice.isPersistent) {
+    return Layer.catch(ThreadEngine.layer(EngineStorage.moduleOf(storage)), (error) =>
+      Layer.effectContext(Effect.fail(new CommandError({ message: (error as Error).message })))
+    )
+  }
+  return Layer.mergeAll(LocalEngine.layer.pipe(Layer.provide(Recorder.layer)), KeyStorage.layer).pipe(
+    Layer.provide(EngineStorage.open(storage))
+  )
+}
+
 /** A process that serves requests: the whole server, or one worker. */
 const oneProcess = (
   options: Options,
   ownKeys: ReadonlyArray<Redacted.Redacted>,
   worker: Worker.Assignment | undefined
-) => {
-  const { choice, retain } = options
-  return Layer.effectDiscard(serving(options, ownKeys.length > 0, worker)).pipe(
-    Layer.provide(Front.layer),
+) =>
+  Layer.effectDiscard(serving(options, ownKeys.length > 0, worker)).pipe(
+    Layer.provide(Front.layerNoDeps),
     Layer.provide([
+      Authorizer.layer,
       Layer.succeed(MaxBodyBytes, options.maxBodyBytes),
       Layer.succeed(MaxOtherBodyBytes, options.maxOtherBodyBytes),
       Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs)
     ]),
-    Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: ownKeys })]),
-    Layer.provide(Layer.succeed(SessionCacheBytes, options.sessionCacheBytes)),
-    Layer.provide(Layer.succeed(CollectGarbage, GarbageCollection.run)),
-    Layer.provide(retain === undefined ? Layer.empty : Retention.layer({ keep: retain })),
+    Layer.provide(ApiKeys.layerNoDeps({ staticKeys: ownKeys })),
     // The primary has run the migrations for its workers.
-    Layer.provide(options.migrate && worker === undefined ? choice.layer : choice.layerNoMigrations),
+    Layer.provide(engine(options, options.migrate && worker === undefined)),
     Layer.provide([ProcessMetrics.layer, Worker.metrics])
   )
-}
 
 /** The primary: does what must be done once, and supervises the workers, which serve the requests. */
 const primary = Effect.fnUntraced(function* (options: Options, hasKeys: boolean) {

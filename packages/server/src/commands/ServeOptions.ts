@@ -112,13 +112,25 @@ const retain = Setting.make({
   }
 })
 
+const yesOrNo = (text: string): Option.Option<boolean> =>
+  text === "yes" || text === "no" ? Option.some(text === "yes") : Option.none()
+
 const migrate = Setting.make({
   name: "migrate",
   metavar: "YES|NO",
   description: "Whether to run migrations at startup; with no, the tables must be up to date",
   default: "yes",
   expected: "yes or no",
-  parse: (text) => (text === "yes" || text === "no" ? Option.some(text === "yes") : Option.none())
+  parse: yesOrNo
+})
+
+const thread = Setting.make({
+  name: "thread",
+  metavar: "YES|NO",
+  description: "Whether events are processed and stored on a thread of their own; never with memory:",
+  default: "yes",
+  expected: "yes or no",
+  parse: yesOrNo
 })
 
 const cors = Setting.make({
@@ -146,6 +158,7 @@ export const flags = {
   answerTimeout: answerTimeout.flag,
   sessionMemory: sessionMemory.flag,
   retain: retain.flag,
+  thread: thread.flag,
   cors: cors.flag,
   migrate: migrate.flag,
   logLevel: Logging.setting.flag
@@ -171,6 +184,7 @@ export const resolve = Effect.fnUntraced(function* (given: {
     answerTimeoutMs: yield* answerTimeout.resolve(given.answerTimeout),
     sessionCacheBytes: yield* sessionMemory.resolve(given.sessionMemory),
     retain: yield* retain.resolve(given.retain),
+    thread: yield* thread.resolve(given.thread),
     cors: yield* cors.resolve(given.cors),
     migrate: yield* migrate.resolve(given.migrate),
     logLevel: yield* Logging.setting.resolve(given.logLevel)

@@ -3,7 +3,7 @@ import { type Errors, MemoryStorage, type Storage } from "@tachograph/core"
 import { Migrations } from "@tachograph/storage-sql"
 import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
 import { fromUrl, type PostgresConfig, PostgresStorage } from "@tachograph/storage-postgres"
-import { Effect, Layer, Option, Result } from "effect"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { Migrator } from "effect/sql"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -11,6 +11,8 @@ import { CommandError, UsageError } from "../terminal/CliErrors.ts"
 import * as Setting from "./Setting.ts"
 
 export interface StorageChoice {
+  /** As `--storage` takes it. */
+  readonly source: Redacted.Redacted
   /** Shown to users; contains no password. */
   readonly label: string
   /** Whether the data outlives the process. */
@@ -37,6 +39,7 @@ const opening = (label: string, layer: Layer.Layer<Storage, unknown>): Layer.Lay
   Layer.catch(layer, (error) => Layer.effectContext(Effect.fail(failure("open", label, error))))
 
 const memory: StorageChoice = {
+  source: Redacted.make("memory:"),
   label: "memory (lost when the server exits)",
   isPersistent: false,
   singleProcessReason: "processes do not share memory",
@@ -50,6 +53,7 @@ const memory: StorageChoice = {
 const sqlite = (filename: string): StorageChoice => {
   const label = `SQLite, ${filename}`
   return {
+    source: Redacted.make(`sqlite:${filename}`),
     label,
     isPersistent: true,
     singleProcessReason: "SQLite allows one writer at a time",
@@ -69,6 +73,7 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
   const { hostname, pathname, port } = new URL(url)
   const label = `Postgres, ${hostname}${port && `:${port}`}${pathname}${config.schema ? `, schema ${config.schema}` : ""}`
   return {
+    source: Redacted.make(url),
     label,
     isPersistent: true,
     singleProcessReason: undefined,
@@ -85,6 +90,14 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
 
 const isPostgres = (text: string): boolean => /^postgres(ql)?:/i.test(text)
 
+/** The storage of a `--storage`; none if it is not one. */
+export const parse = (text: string): Option.Option<StorageChoice> => {
+  if (text === "memory:") return Option.some(memory)
+  if (isPostgres(text)) return Option.map(Result.getSuccess(fromUrl(text)), (config) => postgres(config, text))
+  const path = /^sqlite:(.+)$/.exec(text)?.[1]
+  return path === undefined ? Option.none() : Option.some(sqlite(path === ":memory:" ? path : resolve(path)))
+}
+
 export const setting = Setting.make({
   name: "storage",
   metavar: "STORAGE",
@@ -95,14 +108,7 @@ export const setting = Setting.make({
     isPostgres(text) ? Result.getFailure(fromUrl(text)).pipe(Option.getOrUndefined)?.message : undefined,
   // The part after the scheme may contain a password.
   redact: (text) => text.replace(/^([a-z+]+:\/\/).*$/i, "$1…"),
-  parse: (text) => {
-    if (text === "memory:") return Option.some(memory)
-    if (isPostgres(text)) {
-      return Option.map(Result.getSuccess(fromUrl(text)), (config) => postgres(config, text))
-    }
-    const path = /^sqlite:(.+)$/.exec(text)?.[1]
-    return path === undefined ? Option.none() : Option.some(sqlite(path === ":memory:" ? path : resolve(path)))
-  }
+  parse
 })
 
 interface Purpose {

@@ -1,7 +1,7 @@
 /** The metrics of all workers as one text: the primary scrapes each worker and adds up the results. */
 import { Deferred, Duration, Effect, FiberSet, Option, type Scope } from "effect"
 import type { Worker as Child } from "node:cluster"
-import * as PrometheusText from "./PrometheusText.ts"
+import { PrometheusText } from "@tachograph/router"
 import type * as Worker from "./Worker.ts"
 
 /** A worker that takes longer is busy or stuck. Less than Prometheus' scrape timeout, 10 s by default. */

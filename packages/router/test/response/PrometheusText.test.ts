@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import * as PrometheusText from "../../src/workers/PrometheusText.ts"
+import * as PrometheusText from "../../src/response/PrometheusText.ts"
 
 const one = `# HELP requests_total Requests, by a "label" of \\\\ theirs
 # TYPE requests_total counter

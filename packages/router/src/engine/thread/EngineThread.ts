@@ -1,0 +1,174 @@
+/** One thread of the engine, as the host sees it: what it is asked, and what it answers. */
+import { Worker } from "node:worker_threads"
+import type { Exchange } from "../../Engine.ts"
+import type { Answer } from "../../response/Answer.ts"
+import { type FromThread, type Start, toError, type ToThread } from "./Messages.ts"
+import { movable, Outbox } from "./Outbox.ts"
+import { ThreadStatus } from "./ThreadStatus.ts"
+
+/** The host of an exchange. One of `onAnswer` and `onLost` is called, once. */
+export interface Waiting {
+  readonly onAnswer: (answer: Answer) => void
+  /** Whether the answer may take so many bytes. */
+  readonly onReserve: (bytes: number) => Promise<boolean>
+  /** The thread has ended without an answer. */
+  readonly onLost: () => void
+}
+
+type Log = Extract<FromThread, { readonly type: "log" }>
+
+export interface Options {
+  readonly start: Omit<Start, "status">
+  /** The largest heap of the thread, in MiB. */
+  readonly heapMib: number
+  readonly onLog: (log: Log) => void
+  /** The thread has ended by itself. */
+  readonly onDeath: (error: Error) => void
+}
+
+/** The source in the workspace, or what is published. */
+const moduleUrl = new URL(import.meta.url.endsWith(".ts") ? "./Thread.ts" : "./Thread.js", import.meta.url)
+
+/** For this long a thread that has work may show no sign of life (ms). */
+export const frozenAfterMs = 1_000
+
+interface Pending extends Partial<Waiting> {
+  readonly onReturn?: (value: unknown) => void
+  readonly onThrow?: (error: Error) => void
+}
+
+export class EngineThread {
+  readonly #worker: Worker
+  readonly #outbox: Outbox<ToThread>
+  readonly #status: ThreadStatus
+  readonly #pending = new Map<number, Pending>()
+  readonly #onLog: Options["onLog"]
+  #lastId = 0
+  /** Set when it was asked to end. */
+  #onClosed: (() => void) | undefined
+  /** The last sign of life, and when it was first seen. */
+  #seen = { beat: 0, atMs: performance.now() }
+
+  private constructor(worker: Worker, status: ThreadStatus, onLog: Options["onLog"]) {
+    this.#worker = worker
+    this.#outbox = new Outbox(worker)
+    this.#status = status
+    this.#onLog = onLog
+  }
+
+  /** Resolves when the storage is open. Rejects with the error of opening it, or that of a module that cannot be loaded. */
+  static open({ heapMib, onDeath, onLog, start }: Options): Promise<EngineThread> {
+    const status = new ThreadStatus()
+    const worker = new Worker(moduleUrl, {
+      name: "tachograph",
+      workerData: { ...start, status: status.memory } satisfies Start,
+      resourceLimits: { maxOldGenerationSizeMb: heapMib }
+    })
+    const thread = new EngineThread(worker, status, onLog)
+    return new Promise((resolve, reject) => {
+      let isOpen = false
+      let error: Error | undefined
+      worker.on("message", (items: ReadonlyArray<FromThread>) => {
+        for (const item of items) {
+          if (item.type === "opened") {
+            isOpen = true
+            // From now on it keeps the process alive only while something is asked of it.
+            worker.unref()
+            resolve(thread)
+          } else if (item.type === "failed") error = toError(item.error)
+          else thread.#receive(item)
+        }
+      })
+      worker.once("error", (thrown) => (error = thrown instanceof Error ? thrown : new Error(String(thrown))))
+      worker.once("exit", (code) => {
+        const reason = error ?? new Error(`The thread ended with code ${code}`)
+        const isExpected = thread.#end()
+        if (!isOpen) reject(reason)
+        else if (!isExpected) onDeath(reason)
+      })
+    })
+  }
+
+  get isSaturated(): boolean {
+    return this.#status.isSaturated
+  }
+
+  /** Whether it has work, but has shown no sign of life for a second. */
+  get isFrozen(): boolean {
+    const { beat } = this.#status
+    const now = performance.now()
+    if (beat !== this.#seen.beat || this.#pending.size === 0) this.#seen = { beat, atMs: now }
+    return now - this.#seen.atMs > frozenAfterMs
+  }
+
+  /** The body is moved to the thread, unless others use its memory. Returns a function that gives the exchange up. */
+  exchange(exchange: Exchange, waiting: Waiting): () => void {
+    const id = this.#await(waiting)
+    const body = movable(exchange.body)
+    this.#outbox.send({ type: "exchange", id, exchange: { ...exchange, body } }, [body.buffer])
+    return () => {
+      if (this.#pending.has(id)) this.#outbox.send({ type: "cancel", id })
+      this.#settle(id)
+    }
+  }
+
+  call(name: string, args: ReadonlyArray<unknown>): Promise<unknown> {
+    return new Promise((onReturn, onThrow) => {
+      const id = this.#await({ onReturn, onThrow, onLost: () => onThrow(new Error("The thread has ended")) })
+      this.#outbox.send({ type: "call", id, name, args })
+    })
+  }
+
+  /** Resolves when everything is answered and the storage is closed. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => (this.#onClosed = resolve))
+    this.#worker.ref()
+    this.#outbox.send({ type: "close" })
+    await closed
+    await this.#worker.terminate()
+  }
+
+  #await(pending: Pending): number {
+    if (this.#pending.size === 0) {
+      this.#worker.ref()
+      this.#seen = { beat: this.#status.beat, atMs: performance.now() }
+    }
+    this.#pending.set(++this.#lastId, pending)
+    return this.#lastId
+  }
+
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id)
+    if (this.#pending.delete(id) && this.#pending.size === 0) this.#worker.unref()
+    return pending
+  }
+
+  #receive(item: FromThread): void {
+    switch (item.type) {
+      case "answer":
+        return this.#settle(item.id)?.onAnswer?.(item.answer)
+      case "reserve": {
+        const { bytes, id } = item
+        const asked = this.#pending.get(id)?.onReserve?.(bytes)
+        return void asked?.then((isReserved) => this.#outbox.send({ type: "reserved", id, isReserved }))
+      }
+      case "returned":
+        return this.#settle(item.id)?.onReturn?.(item.value)
+      case "threw":
+        return this.#settle(item.id)?.onThrow?.(toError(item.error))
+      case "log":
+        return this.#onLog(item)
+      case "closed":
+        return this.#onClosed?.()
+    }
+  }
+
+  /** Returns whether it was asked to end. */
+  #end(): boolean {
+    const lost = Array.from(this.#pending.values())
+    this.#pending.clear()
+    for (const { onLost } of lost) onLost?.()
+    this.#onClosed?.()
+    return this.#onClosed !== undefined
+  }
+}

@@ -1,0 +1,93 @@
+/** What crosses between the thread of the host and that of the engine. */
+import type { StorageModule } from "@tachograph/core"
+import type { LogLevel } from "effect"
+import type { Exchange } from "../../Engine.ts"
+import type { Answer } from "../../response/Answer.ts"
+
+/** What the engine's thread is started with. */
+export interface Start {
+  readonly storage: StorageModule
+  readonly basePath: string
+  readonly logLevel: LogLevel.LogLevel
+  /** Shared with the host: see `ThreadStatus`. */
+  readonly status: SharedArrayBuffer
+}
+
+/** A request for a value, by the function of `Calls` that answers it. */
+export interface Call {
+  readonly type: "call"
+  readonly id: number
+  readonly name: string
+  readonly args: ReadonlyArray<unknown>
+}
+
+export type ToThread =
+  | {
+      readonly type: "exchange"
+      readonly id: number
+      /** `arrivedAtMs` counts from the time origin of the epoch, not of a thread. */
+      readonly exchange: Exchange
+    }
+  /** The client of this exchange has gone. */
+  | { readonly type: "cancel"; readonly id: number }
+  /** Answers a `reserve`. */
+  | { readonly type: "reserved"; readonly id: number; readonly isReserved: boolean }
+  | Call
+  | { readonly type: "close" }
+
+/** An error, and the chain of its causes, without their classes. */
+export interface ErrorData {
+  readonly name: string
+  readonly message: string
+  /** The properties that say which error it is, such as `code` and `errcode`. */
+  readonly fields: Readonly<Record<string, string | number>>
+  readonly cause: ErrorData | undefined
+}
+
+export type FromThread =
+  /** The storage is open. */
+  | { readonly type: "opened" }
+  /** The storage cannot be opened; the thread ends. */
+  | { readonly type: "failed"; readonly error: ErrorData }
+  | { readonly type: "answer"; readonly id: number; readonly answer: Answer }
+  /** Asks whether the answer may take so many bytes. */
+  | { readonly type: "reserve"; readonly id: number; readonly bytes: number }
+  | { readonly type: "returned"; readonly id: number; readonly value: unknown }
+  | { readonly type: "threw"; readonly id: number; readonly error: ErrorData }
+  | {
+      readonly type: "log"
+      readonly level: LogLevel.Severity
+      readonly message: ReadonlyArray<string>
+      readonly annotations: Readonly<Record<string, string>>
+    }
+  | { readonly type: "closed" }
+
+/** Names of properties that say which error it is. */
+const told = ["_tag", "code", "errcode", "errno", "kind", "type"]
+
+const maxCauses = 8
+
+export const errorData = (error: unknown, depth = 0): ErrorData => {
+  if (typeof error !== "object" || error === null) {
+    return { name: "Error", message: String(error), fields: {}, cause: undefined }
+  }
+  const { cause, message, name, reason } = error as Record<string, unknown>
+  const inner = reason ?? cause
+  const fields: Record<string, string | number> = {}
+  for (const field of told) {
+    const value = (error as Record<string, unknown>)[field]
+    if (typeof value === "string" || typeof value === "number") fields[field] = value
+  }
+  return {
+    name: typeof name === "string" ? name : "Error",
+    message: typeof message === "string" ? message : "",
+    fields,
+    cause: inner === undefined || depth === maxCauses ? undefined : errorData(inner, depth + 1)
+  }
+}
+
+/** An error of the same message, fields and causes. */
+export const toError = ({ cause, fields, message, name }: ErrorData): Error => {
+  const error = new Error(message, cause === undefined ? undefined : { cause: toError(cause) })
+  return Object.assign(error, fields, { name })
+}

@@ -1,0 +1,33 @@
+/** Collects what is sent in one turn of the event loop, and sends it as one message: each message wakes the other thread. */
+import type { MessagePort, Transferable, Worker } from "node:worker_threads"
+
+export class Outbox<Item> {
+  readonly #port: Pick<MessagePort | Worker, "postMessage">
+  #items: Array<Item> = []
+  #transfers: Array<Transferable> = []
+
+  constructor(port: Pick<MessagePort | Worker, "postMessage">) {
+    this.#port = port
+  }
+
+  /** `transfers` are moved, not copied: this thread cannot use them any more. */
+  send(item: Item, transfers: ReadonlyArray<Transferable> = []): void {
+    this.#transfers.push(...transfers)
+    if (this.#items.push(item) === 1) setImmediate(() => this.flush())
+  }
+
+  /** Sends at once. */
+  flush(): void {
+    const [items, transfers] = [this.#items, this.#transfers]
+    if (items.length === 0) return
+    this.#items = []
+    this.#transfers = []
+    this.#port.postMessage(items, transfers)
+  }
+}
+
+/** The same bytes, which can be transferred: copied, unless nothing else uses the memory that they are in. */
+export const movable = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
+  bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
+    ? (bytes as Uint8Array<ArrayBuffer>)
+    : Uint8Array.from(bytes)

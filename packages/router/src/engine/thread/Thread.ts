@@ -1,0 +1,163 @@
+/** The engine's thread: opens the storage, and answers what the host sends. Started by `EngineThread`. */
+import { type ApiKey, KeyStorage, Recorder, type Storage, type StorageModule } from "@tachograph/core"
+import { Cause, DateTime, Effect, Exit, Fiber, Layer, Logger, type LogLevel, ManagedRuntime, References } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import { type MessagePort, parentPort, workerData } from "node:worker_threads"
+import { BasePath } from "../../BasePath.ts"
+import { Engine, ReserveAnswer } from "../../Engine.ts"
+import type { Answer } from "../../response/Answer.ts"
+import * as LocalEngine from "../LocalEngine.ts"
+import * as KeyCodec from "./KeyCodec.ts"
+import { type Call, errorData, type FromThread, type Start, type ToThread } from "./Messages.ts"
+import { movable, Outbox } from "./Outbox.ts"
+import { ThreadStatus } from "./ThreadStatus.ts"
+
+/** How often the status is updated while there is work (ms). */
+const beatMs = 100
+
+const openStorage = async ({ args, name, url }: StorageModule): Promise<Layer.Layer<Storage, unknown>> => {
+  const module = (await import(url)) as Readonly<Record<string, (...args: ReadonlyArray<unknown>) => unknown>>
+  return module[name]!(...args) as Layer.Layer<Storage, unknown>
+}
+
+/** Logs on the thread of the host. */
+const forwardingLogger = (outbox: Outbox<FromThread>) =>
+  Logger.make<unknown, void>(({ cause, fiber, logLevel, message }) => {
+    const texts = (Array.isArray(message) ? message : [message]).map((part) =>
+      typeof part === "string" ? part : Cause.isCause(part) ? Cause.pretty(part) : (JSON.stringify(part) ?? "")
+    )
+    if (cause.reasons.length > 0) texts.push(Cause.pretty(cause))
+    const annotations = fiber.getRef(References.CurrentLogAnnotations)
+    outbox.send({
+      type: "log",
+      // A line is never logged at `All` or `None`.
+      level: logLevel as LogLevel.Severity,
+      message: texts,
+      annotations: Object.fromEntries(Object.entries(annotations).map(([name, value]) => [name, String(value)]))
+    })
+  })
+
+const run = async (port: MessagePort, start: Start) => {
+  const outbox = new Outbox<FromThread>(port)
+  const status = new ThreadStatus(start.status)
+  const runtime = ManagedRuntime.make(
+    Layer.mergeAll(LocalEngine.layer.pipe(Layer.provideMerge(Recorder.layer)), KeyStorage.layer).pipe(
+      Layer.provide(await openStorage(start.storage)),
+      Layer.provideMerge(
+        Layer.mergeAll(
+          Layer.succeed(BasePath, start.basePath),
+          Logger.layer([forwardingLogger(outbox)]),
+          Layer.succeed(References.MinimumLogLevel, start.logLevel)
+        )
+      )
+    )
+  )
+  const opening = await runtime.runPromiseExit(
+    Effect.all({ engine: Engine, keys: KeyStorage, recorder: Recorder, context: Effect.context<never>() })
+  )
+  if (Exit.isFailure(opening)) {
+    outbox.send({ type: "failed", error: errorData(Cause.squash(opening.cause)) })
+    outbox.flush()
+    await runtime.dispose()
+    return port.close()
+  }
+  const { engine, keys, recorder } = opening.value
+  const fork = Effect.runForkWith(opening.value.context)
+
+  const fibers = new Map<number, Fiber.Fiber<unknown, unknown>>()
+  const reservations = new Map<number, (isReserved: boolean) => void>()
+  let beats: NodeJS.Timeout | undefined
+  const beat = () => status.update(recorder.admission.wouldTimeOut())
+
+  const began = (id: number, fiber: Fiber.Fiber<unknown, unknown>) => {
+    fibers.set(id, fiber)
+    beats ??= setInterval(beat, beatMs)
+    fiber.addObserver(() => {
+      fibers.delete(id)
+      if (fibers.size > 0) return
+      clearInterval(beats)
+      beats = undefined
+      beat()
+    })
+  }
+
+  const reserve = (id: number) => (bytes: number) =>
+    Effect.callback<boolean>((resume) => {
+      reservations.set(id, (isReserved) => resume(Effect.succeed(isReserved)))
+      outbox.send({ type: "reserve", id, bytes })
+      return Effect.sync(() => reservations.delete(id))
+    })
+
+  const answer = (id: number, answer: Answer) => {
+    if (typeof answer.body === "string") return outbox.send({ type: "answer", id, answer })
+    // A shared body is sent again.
+    const body = answer.isShared === true ? answer.body : answer.body.map(movable)
+    const transfers = answer.isShared === true ? [] : body.map(({ buffer }) => buffer as ArrayBuffer)
+    outbox.send({ type: "answer", id, answer: { ...answer, body } }, Array.from(new Set(transfers)))
+  }
+
+  const calls: Readonly<Record<string, (...args: ReadonlyArray<never>) => Effect.Effect<unknown, unknown>>> = {
+    putApiKey: (key: unknown, hash: Uint8Array) =>
+      Effect.flatMap(KeyCodec.decode(key), (decoded) => keys.putApiKey(decoded, hash)),
+    findApiKey: (hash: Uint8Array) => Effect.flatMap(keys.findApiKey(hash), encoded),
+    listApiKeys: () => Effect.flatMap(keys.listApiKeys, (all) => Effect.forEach(all, KeyCodec.encode)),
+    revokeApiKey: (id: string, atMs: number) =>
+      Effect.flatMap(keys.revokeApiKey(id, DateTime.makeUnsafe(atMs)), encoded),
+    metrics: () => PrometheusMetrics.format()
+  }
+
+  const call = ({ args, id, name }: Call) => {
+    const fiber = fork(calls[name]!(...(args as ReadonlyArray<never>)))
+    began(id, fiber)
+    fiber.addObserver((exit) =>
+      outbox.send(
+        Exit.isSuccess(exit)
+          ? { type: "returned", id, value: exit.value }
+          : { type: "threw", id, error: errorData(Cause.squash(exit.cause)) }
+      )
+    )
+  }
+
+  const close = async () => {
+    await runtime.dispose()
+    outbox.send({ type: "closed" })
+    outbox.flush()
+    port.close()
+  }
+
+  const receive = (item: ToThread) => {
+    switch (item.type) {
+      case "exchange": {
+        const { exchange, id } = item
+        const handled = engine.handle({ ...exchange, arrivedAtMs: exchange.arrivedAtMs - performance.timeOrigin })
+        const fiber = fork(
+          Effect.annotateLogs(
+            Effect.provideService(handled, ReserveAnswer, reserve(id)),
+            "request_id",
+            exchange.requestId
+          )
+        )
+        began(id, fiber)
+        return fiber.addObserver((exit) => void (Exit.isSuccess(exit) && answer(id, exit.value)))
+      }
+      case "cancel":
+        return void fibers.get(item.id)?.interruptUnsafe()
+      case "reserved":
+        reservations.get(item.id)?.(item.isReserved)
+        return void reservations.delete(item.id)
+      case "call":
+        return call(item)
+      case "close":
+        return void close()
+    }
+  }
+  port.on("message", (items: ReadonlyArray<ToThread>) => {
+    for (const item of items) receive(item)
+    beat()
+  })
+  outbox.send({ type: "opened" })
+}
+
+const encoded = (key: ApiKey | undefined) => (key === undefined ? Effect.undefined : KeyCodec.encode(key))
+
+if (parentPort !== null) await run(parentPort, workerData as Start)

@@ -1,0 +1,163 @@
+/**
+ * The engine on a thread of its own, so that neither its work nor the disk keep the host's event loop from its own. The
+ * storage is opened there. What needs no storage is answered here: whether the process responds, and its metrics.
+ */
+import {
+  AdmissionControl,
+  type ApiKey,
+  CommitLimits,
+  Errors,
+  KeyStorage,
+  showAdmission,
+  type StorageModule
+} from "@tachograph/core"
+import { Context, Effect, Exit, Layer, References } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import { BasePath } from "../../BasePath.ts"
+import { Engine, type Exchange, ReserveAnswer } from "../../Engine.ts"
+import * as Answer from "../../response/Answer.ts"
+import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
+import { MetricsText } from "../../response/MetricsText.ts"
+import * as PrometheusText from "../../response/PrometheusText.ts"
+import { EngineThread } from "./EngineThread.ts"
+import * as KeyCodec from "./KeyCodec.ts"
+
+export interface ThreadOptions {
+  /** The largest heap of the thread, in MiB. 1,024 by default. */
+  readonly heapMib?: number | undefined
+}
+
+/** So many deaths within `deathsWithinMs` leave the engine down. */
+const maxDeaths = 3
+const deathsWithinMs = 60_000
+
+/** Between attempts to open the storage again, after the thread has died (ms). */
+const reopenMs = 500
+
+const unavailable = ErrorAnswer.of(new Errors.StorageUnavailable({ cause: undefined }))!
+
+/** Credentials stay on the thread of the host. */
+const secretHeaders = new Set(["authorization", "cookie", "proxy-authorization"])
+
+const withoutSecrets = (headers: Exchange["headers"]): Exchange["headers"] => {
+  const kept: Record<string, string> = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined && !secretHeaders.has(name)) kept[name] = value
+  }
+  return kept
+}
+
+const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_024 }: ThreadOptions) {
+  const context = yield* Effect.context<never>()
+  const runFork = Effect.runForkWith(context)
+  const runPromise = Effect.runPromiseWith(context)
+  const start = { storage, basePath: yield* BasePath, logLevel: yield* References.MinimumLogLevel }
+
+  let thread: EngineThread | undefined
+  let isClosed = false
+  const deaths: Array<number> = []
+
+  const open = (): Promise<EngineThread> =>
+    EngineThread.open({
+      start,
+      heapMib,
+      onLog: ({ annotations, level, message }) =>
+        void runFork(Effect.annotateLogs(Effect.logWithLevel(level)(...message), annotations)),
+      onDeath
+    })
+
+  const reopen = async (): Promise<void> => {
+    while (!isClosed) {
+      try {
+        const opened = await open()
+        if (isClosed) return await opened.close()
+        thread = opened
+        return
+      } catch (error) {
+        await runPromise(Effect.logWarning("The engine cannot be opened again yet", error))
+        await new Promise((resolve) => setTimeout(resolve, reopenMs))
+      }
+    }
+  }
+
+  function onDeath(error: Error): void {
+    thread = undefined
+    const now = performance.now()
+    deaths.push(now)
+    const isDown = deaths.filter((at) => now - at < deathsWithinMs).length >= maxDeaths
+    runFork(
+      Effect.logError(
+        isDown
+          ? `The engine's thread has died ${maxDeaths} times in a minute, and stays down`
+          : "The engine's thread has died, and is started again",
+        error.message
+      )
+    )
+    if (!isDown) void reopen()
+  }
+
+  thread = yield* Effect.tryPromise({ try: open, catch: (error) => error })
+  yield* Effect.addFinalizer(() =>
+    Effect.promise(async () => {
+      isClosed = true
+      await thread?.close()
+    })
+  )
+
+  const admission = new AdmissionControl(
+    yield* CommitLimits,
+    () => thread === undefined || thread.isSaturated || thread.isFrozen
+  )
+  yield* showAdmission(admission)
+
+  const call = (name: string, ...args: ReadonlyArray<unknown>): Effect.Effect<unknown, Errors.StorageUnavailable> =>
+    Effect.tryPromise({
+      try: () => (thread === undefined ? Promise.reject(new Error("The engine is down")) : thread.call(name, args)),
+      catch: (cause) => new Errors.StorageUnavailable({ cause })
+    })
+
+  const handleInThread = (exchange: Exchange): Effect.Effect<Answer.Answer> =>
+    Effect.flatMap(ReserveAnswer, (reserve) =>
+      Effect.callback<Answer.Answer>((resume) => {
+        if (thread === undefined) return resume(Effect.succeed(unavailable))
+        const sent = {
+          ...exchange,
+          headers: withoutSecrets(exchange.headers),
+          arrivedAtMs: performance.timeOrigin + exchange.arrivedAtMs
+        }
+        const giveUp = thread.exchange(sent, {
+          onAnswer: (answer) => resume(Effect.succeed(answer)),
+          onReserve: (bytes) => runPromise(reserve(bytes)),
+          onLost: () => resume(Effect.succeed(unavailable))
+        })
+        return Effect.sync(giveUp)
+      })
+    )
+
+  const metrics = Effect.gen(function* () {
+    const own = yield* PrometheusMetrics.format()
+    const ofThread = yield* Effect.exit(call("metrics"))
+    if (Exit.isFailure(ofThread)) return own
+    return PrometheusText.render(PrometheusText.sum([own, ofThread.value as string].map(PrometheusText.parse)))
+  })
+
+  const decoded = (value: unknown): Effect.Effect<ApiKey | undefined> =>
+    value === undefined ? Effect.undefined : KeyCodec.decode(value)
+
+  const engine = Engine.of({ admission, handle: handleInThread })
+  const keys = KeyStorage.of({
+    putApiKey: (key, hash) =>
+      Effect.asVoid(Effect.flatMap(KeyCodec.encode(key), (encoded) => call("putApiKey", encoded, hash))),
+    findApiKey: (hash) => Effect.flatMap(call("findApiKey", hash), decoded),
+    listApiKeys: Effect.flatMap(call("listApiKeys"), (keys) =>
+      Effect.forEach(keys as ReadonlyArray<unknown>, KeyCodec.decode)
+    ),
+    revokeApiKey: (id, at) => Effect.flatMap(call("revokeApiKey", id, at.epochMilliseconds), decoded)
+  })
+  return Context.make(Engine, engine).pipe(Context.add(KeyStorage, keys), Context.add(MetricsText, metrics))
+})
+
+/** Fails with what the storage could not be opened for. */
+export const layer = (storage: StorageModule, options: ThreadOptions = {}): Layer.Layer<Engine | KeyStorage, unknown> =>
+  Layer.effectContext(make(storage, options))
