@@ -1,10 +1,10 @@
 /** The recorder as a function that returns promises: a few lines over the layers that Effect applications compose. */
-import { ApiKeys, Errors, isStaticKey, Recorder, type Storage, staticKeyRule } from "@tachograph/core"
+import { ApiKeys, Errors, isStaticKey, type Storage, staticKeyRule } from "@tachograph/core"
 import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as BasePath from "./BasePath.ts"
-import * as LocalEngine from "./engine/LocalEngine.ts"
+import * as ThreadEngine from "./engine/thread/ThreadEngine.ts"
 import { type Authorize, Authorizer } from "./front/Authorizer.ts"
 import { Front } from "./front/Front.ts"
 import * as Paths from "./front/Paths.ts"
@@ -36,6 +36,11 @@ interface CommonOptions<E> {
    * default.
    */
   readonly answerTimeoutMs?: number | undefined
+  /**
+   * Whether events are processed and stored on a thread of their own, so that they never keep your routes waiting. True by
+   * default, where the storage can be opened there: in memory, and with a layer of your own, it is not.
+   */
+  readonly thread?: boolean | undefined
 }
 
 interface WithApiKeys {
@@ -142,14 +147,17 @@ const checkOptions = ({ apiKeys, authorize, storage }: { readonly [option: strin
   if (apiKeys !== undefined) throw new TypeError("apiKeys, authorize: expected one of them, not both")
 }
 
-const services = <E>({ apiKeys = [], authorize, storage, ...options }: TachographOptions<E>, base: string) => {
-  const byKeys = ApiKeys.layer({ staticKeys: apiKeys.map((key) => Redacted.make(key)) })
+const services = <E>(
+  { apiKeys = [], authorize, storage, thread = true, ...options }: TachographOptions<E>,
+  base: string
+) => {
+  const byKeys = ApiKeys.layerNoDeps({ staticKeys: apiKeys.map((key) => Redacted.make(key)) })
   const authorizer =
     authorize === undefined ? Authorizer.layer.pipe(Layer.provide(byKeys)) : Authorizer.layerRule(authorize)
+  const engine = thread ? ThreadEngine.layerWherePossible(storage) : ThreadEngine.localLayer(storage)
   return Front.layerNoDeps.pipe(
-    Layer.provide([LocalEngine.layer, authorizer]),
-    Layer.provide(Recorder.layer),
-    Layer.provideMerge(storage),
+    Layer.provide(authorizer),
+    Layer.provide(engine),
     Layer.provideMerge(
       Layer.mergeAll(
         Layer.succeed(MaxBodyBytes, options.maxBody ?? defaultMaxBody),

@@ -1,3 +1,4 @@
+import { inModule } from "@tachograph/core"
 import { Result } from "effect"
 import { fromUrl } from "./PostgresUrl.ts"
 import * as PostgresStorage from "./PostgresStorage.ts"
@@ -10,5 +11,5 @@ export { fromUrl } from "./PostgresUrl.ts"
 export const postgres = (url: string) => {
   const config = fromUrl(url)
   if (Result.isFailure(config)) throw new TypeError(`The URL for Postgres cannot be used: ${config.failure.message}`)
-  return PostgresStorage.layer(config.success)
+  return inModule(PostgresStorage.layer(config.success), { url: import.meta.url, name: "postgres", args: [url] })
 }

@@ -1,3 +1,4 @@
+import { inModule } from "@tachograph/core"
 import * as SqliteStorage from "./SqliteStorage.ts"
 
 export * as SqliteClient from "./SqliteClient.ts"
@@ -7,5 +8,5 @@ export { SqliteStorage }
 export const sqlite = (filename: string) => {
   // SQLite takes an empty name for a temporary file, which it deletes on closing.
   if (typeof filename !== "string" || filename === "") throw new TypeError("Expected the path of a file for SQLite")
-  return SqliteStorage.layer({ filename })
+  return inModule(SqliteStorage.layer({ filename }), { url: import.meta.url, name: "sqlite", args: [filename] })
 }

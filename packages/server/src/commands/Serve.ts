@@ -1,11 +1,9 @@
 /** `tachograph serve`: the standalone server. */
-import { ApiKeys, defaultProject, isStaticKey, KeyStorage, Recorder, staticKeyRule } from "@tachograph/core"
+import { ApiKeys, defaultProject, isStaticKey, SessionCacheBytes, staticKeyRule } from "@tachograph/core"
 import {
   AnswerTimeoutMs,
   Authorizer,
-  type Engine,
   Front,
-  LocalEngine,
   MaxBodyBytes,
   MaxOtherBodyBytes,
   Node,
@@ -86,21 +84,14 @@ const serving = Effect.fnUntraced(function* (
 })
 
 /** The engine, and the storage of keys, which are where the storage is opened. */
-const engine = (options: Options, migrate: boolean): Layer.Layer<Engine | KeyStorage, CommandError> => {
-  const { choice, retain, sessionCacheBytes } = options
-  const storage = {
-    storage: Redacted.value(choice.source),
-    migrate,
-    sessionCacheBytes,
-    retainMs: retain && Duration.toMillis(retain)
-  }
-  if (options.thread && choice.isPersistent) {
-    return Layer.catch(ThreadEngine.layer(EngineStorage.moduleOf(storage)), (error) =>
-      Layer.effectContext(Effect.fail(new CommandError({ message: (error as Error).message })))
-    )
-  }
-  return Layer.mergeAll(LocalEngine.layer.pipe(Layer.provide(Recorder.layer)), KeyStorage.layer).pipe(
-    Layer.provide(EngineStorage.open(storage))
+const engine = ({ choice, retain, thread }: Options, migrate: boolean) => {
+  const retainMs = retain && Duration.toMillis(retain)
+  const storage = EngineStorage.open({ storage: Redacted.value(choice.source), migrate, retainMs })
+  // In memory the engine is on this thread, and nobody expects otherwise.
+  const layer =
+    thread && choice.isPersistent ? ThreadEngine.layerWherePossible(storage) : ThreadEngine.localLayer(storage)
+  return Layer.catch(layer, (error) =>
+    Layer.effectContext(Effect.fail(new CommandError({ message: (error as Error).message })))
   )
 }
 
@@ -121,6 +112,7 @@ const oneProcess = (
     Layer.provide(ApiKeys.layerNoDeps({ staticKeys: ownKeys })),
     // The primary has run the migrations for its workers.
     Layer.provide(engine(options, options.migrate && worker === undefined)),
+    Layer.provide(Layer.succeed(SessionCacheBytes, options.sessionCacheBytes)),
     Layer.provide([ProcessMetrics.layer, Worker.metrics])
   )
 

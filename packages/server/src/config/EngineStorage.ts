@@ -1,6 +1,7 @@
 /** The storage of `tachograph serve`, with what belongs beside it on the same thread. */
-import { CollectGarbage, Retention, SessionCacheBytes, type StorageModule } from "@tachograph/core"
+import { CollectGarbage, inModule, Retention, type Storage } from "@tachograph/core"
 import { Duration, Layer, Option } from "effect"
+import type { CommandError } from "../terminal/CliErrors.ts"
 import * as GarbageCollection from "../process/GarbageCollection.ts"
 import * as StorageChoice from "./StorageChoice.ts"
 
@@ -8,27 +9,16 @@ export interface EngineStorageOptions {
   /** As `--storage` takes it. */
   readonly storage: string
   readonly migrate: boolean
-  readonly sessionCacheBytes: number
   /** How long events are kept (ms); for ever if undefined. */
   readonly retainMs: number | undefined
 }
 
-/** Opens it on this thread. */
-export const open = ({ migrate, retainMs, sessionCacheBytes, storage }: EngineStorageOptions) => {
+export const open = (options: EngineStorageOptions): Layer.Layer<Storage, CommandError> => {
+  const { migrate, retainMs, storage } = options
   const choice = Option.getOrThrow(StorageChoice.parse(storage))
-  return (retainMs === undefined ? Layer.empty : Retention.layer({ keep: Duration.millis(retainMs) })).pipe(
+  const layer = (retainMs === undefined ? Layer.empty : Retention.layer({ keep: Duration.millis(retainMs) })).pipe(
     Layer.provideMerge(migrate ? choice.layer : choice.layerNoMigrations),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        Layer.succeed(SessionCacheBytes, sessionCacheBytes),
-        Layer.succeed(CollectGarbage, GarbageCollection.run)
-      )
-    )
+    Layer.provideMerge(Layer.succeed(CollectGarbage, GarbageCollection.run))
   )
+  return choice.isPersistent ? inModule(layer, { url: import.meta.url, name: "open", args: [options] }) : layer
 }
-
-export const moduleOf = (options: EngineStorageOptions): StorageModule => ({
-  url: import.meta.url,
-  name: "open",
-  args: [options]
-})

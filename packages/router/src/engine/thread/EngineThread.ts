@@ -32,6 +32,13 @@ const moduleUrl = new URL(import.meta.url.endsWith(".ts") ? "./Thread.ts" : "./T
 /** For this long a thread that has work may show no sign of life (ms). */
 export const frozenAfterMs = 1_000
 
+/** The thread's modules cannot be loaded, as in a bundle that does not contain them. */
+export class ThreadUnavailable extends Error {
+  constructor(cause: Error) {
+    super(`The engine's thread cannot be started: ${cause.message}`, { cause })
+  }
+}
+
 interface Pending extends Partial<Waiting> {
   readonly onReturn?: (value: unknown) => void
   readonly onThrow?: (error: Error) => void
@@ -56,7 +63,7 @@ export class EngineThread {
     this.#onLog = onLog
   }
 
-  /** Resolves when the storage is open. Rejects with the error of opening it, or that of a module that cannot be loaded. */
+  /** Resolves when the storage is open. Rejects with the error of opening it, or a `ThreadUnavailable`. */
   static open({ heapMib, onDeath, onLog, start }: Options): Promise<EngineThread> {
     const status = new ThreadStatus()
     const worker = new Worker(moduleUrl, {
@@ -66,11 +73,13 @@ export class EngineThread {
     })
     const thread = new EngineThread(worker, status, onLog)
     return new Promise((resolve, reject) => {
+      let isLoaded = false
       let isOpen = false
       let error: Error | undefined
       worker.on("message", (items: ReadonlyArray<FromThread>) => {
         for (const item of items) {
-          if (item.type === "opened") {
+          if (item.type === "loaded") isLoaded = true
+          else if (item.type === "opened") {
             isOpen = true
             // From now on it keeps the process alive only while something is asked of it.
             worker.unref()
@@ -83,7 +92,8 @@ export class EngineThread {
       worker.once("exit", (code) => {
         const reason = error ?? new Error(`The thread ended with code ${code}`)
         const isExpected = thread.#end()
-        if (!isOpen) reject(reason)
+        if (!isLoaded) reject(new ThreadUnavailable(reason))
+        else if (!isOpen) reject(reason)
         else if (!isExpected) onDeath(reason)
       })
     })

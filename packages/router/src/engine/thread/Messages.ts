@@ -1,5 +1,5 @@
 /** What crosses between the thread of the host and that of the engine. */
-import type { StorageModule } from "@tachograph/core"
+import type { CommitLimitsValue, StorageModule } from "@tachograph/core"
 import type { LogLevel } from "effect"
 import type { Exchange } from "../../Engine.ts"
 import type { Answer } from "../../response/Answer.ts"
@@ -8,6 +8,8 @@ import type { Answer } from "../../response/Answer.ts"
 export interface Start {
   readonly storage: StorageModule
   readonly basePath: string
+  readonly commitLimits: CommitLimitsValue
+  readonly sessionCacheBytes: number
   readonly logLevel: LogLevel.LogLevel
   /** Shared with the host: see `ThreadStatus`. */
   readonly status: SharedArrayBuffer
@@ -45,6 +47,8 @@ export interface ErrorData {
 }
 
 export type FromThread =
+  /** The modules are loaded. */
+  | { readonly type: "loaded" }
   /** The storage is open. */
   | { readonly type: "opened" }
   /** The storage cannot be opened; the thread ends. */

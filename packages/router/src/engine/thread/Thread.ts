@@ -1,5 +1,13 @@
 /** The engine's thread: opens the storage, and answers what the host sends. Started by `EngineThread`. */
-import { type ApiKey, KeyStorage, Recorder, type Storage, type StorageModule } from "@tachograph/core"
+import {
+  type ApiKey,
+  CommitLimits,
+  KeyStorage,
+  Recorder,
+  SessionCacheBytes,
+  type Storage,
+  type StorageModule
+} from "@tachograph/core"
 import { Cause, DateTime, Effect, Exit, Fiber, Layer, Logger, type LogLevel, ManagedRuntime, References } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { type MessagePort, parentPort, workerData } from "node:worker_threads"
@@ -40,12 +48,16 @@ const forwardingLogger = (outbox: Outbox<FromThread>) =>
 const run = async (port: MessagePort, start: Start) => {
   const outbox = new Outbox<FromThread>(port)
   const status = new ThreadStatus(start.status)
+  const storage = await openStorage(start.storage)
+  outbox.send({ type: "loaded" })
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(LocalEngine.layer.pipe(Layer.provideMerge(Recorder.layer)), KeyStorage.layer).pipe(
-      Layer.provide(await openStorage(start.storage)),
+      Layer.provide(storage),
       Layer.provideMerge(
         Layer.mergeAll(
           Layer.succeed(BasePath, start.basePath),
+          Layer.succeed(CommitLimits, start.commitLimits),
+          Layer.succeed(SessionCacheBytes, start.sessionCacheBytes),
           Logger.layer([forwardingLogger(outbox)]),
           Layer.succeed(References.MinimumLogLevel, start.logLevel)
         )

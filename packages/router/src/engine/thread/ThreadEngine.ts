@@ -8,7 +8,12 @@ import {
   CommitLimits,
   Errors,
   KeyStorage,
+  MemoryStorage,
+  moduleOf,
+  Recorder,
+  SessionCacheBytes,
   showAdmission,
+  type Storage,
   type StorageModule
 } from "@tachograph/core"
 import { Context, Effect, Exit, Layer, References } from "effect"
@@ -19,7 +24,8 @@ import * as Answer from "../../response/Answer.ts"
 import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
 import { MetricsText } from "../../response/MetricsText.ts"
 import * as PrometheusText from "../../response/PrometheusText.ts"
-import { EngineThread } from "./EngineThread.ts"
+import { EngineThread, ThreadUnavailable } from "./EngineThread.ts"
+import * as LocalEngine from "../LocalEngine.ts"
 import * as KeyCodec from "./KeyCodec.ts"
 
 export interface ThreadOptions {
@@ -52,7 +58,14 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
   const context = yield* Effect.context<never>()
   const runFork = Effect.runForkWith(context)
   const runPromise = Effect.runPromiseWith(context)
-  const start = { storage, basePath: yield* BasePath, logLevel: yield* References.MinimumLogLevel }
+  const commitLimits = yield* CommitLimits
+  const start = {
+    storage,
+    basePath: yield* BasePath,
+    commitLimits,
+    sessionCacheBytes: yield* SessionCacheBytes,
+    logLevel: yield* References.MinimumLogLevel
+  }
 
   let thread: EngineThread | undefined
   let isClosed = false
@@ -106,7 +119,7 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
   )
 
   const admission = new AdmissionControl(
-    yield* CommitLimits,
+    commitLimits,
     () => thread === undefined || thread.isSaturated || thread.isFrozen
   )
   yield* showAdmission(admission)
@@ -158,6 +171,32 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
   return Context.make(Engine, engine).pipe(Context.add(KeyStorage, keys), Context.add(MetricsText, metrics))
 })
 
-/** Fails with what the storage could not be opened for. */
+/** Fails with what the storage could not be opened for, or with a `ThreadUnavailable`. */
 export const layer = (storage: StorageModule, options: ThreadOptions = {}): Layer.Layer<Engine | KeyStorage, unknown> =>
   Layer.effectContext(make(storage, options))
+
+const localLayer = <E>(storage: Layer.Layer<Storage, E>): Layer.Layer<Engine | KeyStorage, E> =>
+  Layer.mergeAll(LocalEngine.layer.pipe(Layer.provide(Recorder.layer)), KeyStorage.layer).pipe(Layer.provide(storage))
+
+const sayLocal = (reason: string) => Layer.effectDiscard(Effect.logWarning(`The engine runs on this thread: ${reason}`))
+
+/**
+ * The engine on a thread of its own, where the storage can be opened there; otherwise on this one, which is logged. In memory
+ * it is always on this one.
+ */
+export const layerWherePossible = <E>(
+  storage: Layer.Layer<Storage, E>,
+  options: ThreadOptions = {}
+): Layer.Layer<Engine | KeyStorage, unknown> => {
+  const local = localLayer(storage)
+  if (storage === (MemoryStorage.layer as Layer.Layer<Storage, unknown>)) return local
+  const module = moduleOf(storage)
+  if (module === undefined) return Layer.merge(local, sayLocal("its storage cannot be opened on another"))
+  return Layer.catch(layer(module, options), (error) =>
+    error instanceof ThreadUnavailable
+      ? Layer.merge(local, sayLocal(error.message))
+      : Layer.effectContext(Effect.fail(error))
+  )
+}
+
+export { localLayer }
