@@ -24,6 +24,8 @@ export interface Exchange {
   readonly project: ProjectId
   /** Empty for endpoints that take none. */
   readonly body: Uint8Array
+  /** Whether nothing but this exchange uses the memory of the body. */
+  readonly isBodyOwned: boolean
   /** When the body was complete, in milliseconds on the clock of `performance.now()` of this thread. */
   readonly arrivedAtMs: number
 }

@@ -157,7 +157,7 @@ const services = <E>(
   const engine = thread ? ThreadEngine.layerWherePossible(storage) : ThreadEngine.localLayer(storage)
   return Front.layerNoDeps.pipe(
     Layer.provide(authorizer),
-    Layer.provide(engine),
+    Layer.provideMerge(engine),
     Layer.provideMerge(
       Layer.mergeAll(
         Layer.succeed(MaxBodyBytes, options.maxBody ?? defaultMaxBody),

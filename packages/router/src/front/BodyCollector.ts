@@ -62,6 +62,11 @@ export class BodyCollector {
     this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, this.#blockUsed)
   }
 
+  /** Whether the memory of `bytes` belongs to nobody else: not where they are the one chunk that arrived. */
+  get isOwned(): boolean {
+    return this.#chunks.length > 1
+  }
+
   /** The whole body. */
   get bytes(): Buffer {
     const only = this.#chunks.length === 1 ? this.#chunks[0]! : undefined

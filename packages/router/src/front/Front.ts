@@ -95,7 +95,7 @@ const methodNotAllowed = (method: string, allowed: Paths.Allowed): Answer.Answer
 /** The sender of a request to an endpoint that needs no key. */
 const anonymous: Principal = { project: defaultProject, scopes: [] }
 
-const noBody = new Uint8Array()
+const noBody = { bytes: new Uint8Array(), isOwned: false }
 
 /** What an answer to a write has at most beside what was sent (bytes): numbers and times. */
 const maxAddedBytes = 1024
@@ -136,7 +136,10 @@ const make = Effect.gen(function* () {
     const allowed = route.scopes === undefined ? anonymous : yield* authorize(incoming, url, route.scopes)
     if ("status" in allowed) return allowed
     if (route.takesBody) incoming.onReadBody?.()
-    const body = route.takesBody ? yield* readBody(incoming.body, headers, route.isRecording, state.permit) : noBody
+    const collected = route.takesBody
+      ? yield* readBody(incoming.body, headers, route.isRecording, state.permit)
+      : noBody
+    const { bytes: body, isOwned: isBodyOwned } = collected
     if (route.isRecording && !state.permit.enqueue()) return overloaded
     const { reserveAnswer } = state.permit
     // A write answers with what was sent, or with what was stored before. It is refused before anything of it is stored.
@@ -153,6 +156,7 @@ const make = Effect.gen(function* () {
       headers,
       project: allowed.project,
       body,
+      isBodyOwned,
       arrivedAtMs
     })
     // An event is committed even if its client disconnects; its permit is released after the commit.

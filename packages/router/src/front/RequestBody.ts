@@ -162,9 +162,12 @@ const untouched = Effect.fnUntraced(function* (source: BodySource, maxBytes: num
   return collector.bytes
 })
 
+/** A body that is complete. */
+type Collected = Pick<BodyCollector, "bytes" | "isOwned">
+
 /** Reads bodies of one instance. `isEvent` says which limit applies. */
 export const make: Effect.Effect<
-  (source: BodySource, headers: Headers, isEvent: boolean, permit: Permit) => Effect.Effect<Buffer, Unread>
+  (source: BodySource, headers: Headers, isEvent: boolean, permit: Permit) => Effect.Effect<Collected, Unread>
 > = Effect.gen(function* () {
   const limits = { event: yield* MaxBodyBytes, other: yield* MaxOtherBodyBytes }
   const warnOfParsedBody = ParsedBody.makeWarning()
@@ -177,7 +180,7 @@ export const make: Effect.Effect<
     if (parsed !== undefined) {
       yield* collectPlain(parsed.bytes, collector)
       if (!parsed.exact) yield* warnOfParsedBody
-      return collector.bytes
+      return collector
     }
     const encodings = encodingsOf(headers)
     if (encodings.length === 0) {
@@ -186,6 +189,6 @@ export const make: Effect.Effect<
       if (!isSupported(encodings)) return yield* new UnsupportedContentEncodingError()
       yield* collectDecompressed(yield* untouched(source, maxBytes, permit), encodings, collector)
     }
-    return collector.bytes
+    return collector
   })
 })

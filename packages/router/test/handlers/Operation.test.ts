@@ -17,6 +17,7 @@ const run = (operations: Operations, endpoint: string, fields: Partial<Exchange>
     headers: {},
     project: defaultProject,
     body: new Uint8Array(),
+    isBodyOwned: false,
     arrivedAtMs: 0,
     ...fields
   }

@@ -114,7 +114,7 @@ export class EngineThread {
   /** The body is moved to the thread, unless others use its memory. Returns a function that gives the exchange up. */
   exchange(exchange: Exchange, waiting: Waiting): () => void {
     const id = this.#await(waiting)
-    const body = movable(exchange.body)
+    const body = movable(exchange.body, exchange.isBodyOwned)
     this.#outbox.send({ type: "exchange", id, exchange: { ...exchange, body } }, [body.buffer])
     return () => {
       if (this.#pending.has(id)) this.#outbox.send({ type: "cancel", id })

@@ -26,8 +26,8 @@ export class Outbox<Item> {
   }
 }
 
-/** The same bytes, which can be transferred: copied, unless nothing else uses the memory that they are in. */
-export const movable = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
-  bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
+/** The same bytes, which can be transferred: copied, unless `isOwned` and nothing else is in their memory. */
+export const movable = (bytes: Uint8Array, isOwned: boolean): Uint8Array<ArrayBuffer> =>
+  isOwned && bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
     ? (bytes as Uint8Array<ArrayBuffer>)
     : Uint8Array.from(bytes)

@@ -5,7 +5,7 @@ import {
   KeyStorage,
   Recorder,
   SessionCacheBytes,
-  type Storage,
+  Storage,
   type StorageModule
 } from "@tachograph/core"
 import { Cause, DateTime, Effect, Exit, Fiber, Layer, Logger, type LogLevel, ManagedRuntime, References } from "effect"
@@ -48,11 +48,11 @@ const forwardingLogger = (outbox: Outbox<FromThread>) =>
 const run = async (port: MessagePort, start: Start) => {
   const outbox = new Outbox<FromThread>(port)
   const status = new ThreadStatus(start.status)
-  const storage = await openStorage(start.storage)
+  const opened = await openStorage(start.storage)
   outbox.send({ type: "loaded" })
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(LocalEngine.layer.pipe(Layer.provideMerge(Recorder.layer)), KeyStorage.layer).pipe(
-      Layer.provide(storage),
+      Layer.provideMerge(opened),
       Layer.provideMerge(
         Layer.mergeAll(
           Layer.succeed(BasePath, start.basePath),
@@ -65,7 +65,13 @@ const run = async (port: MessagePort, start: Start) => {
     )
   )
   const opening = await runtime.runPromiseExit(
-    Effect.all({ engine: Engine, keys: KeyStorage, recorder: Recorder, context: Effect.context<never>() })
+    Effect.all({
+      engine: Engine,
+      keys: KeyStorage,
+      recorder: Recorder,
+      storage: Storage,
+      context: Effect.context<never>()
+    })
   )
   if (Exit.isFailure(opening)) {
     outbox.send({ type: "failed", error: errorData(Cause.squash(opening.cause)) })
@@ -73,7 +79,7 @@ const run = async (port: MessagePort, start: Start) => {
     await runtime.dispose()
     return port.close()
   }
-  const { engine, keys, recorder } = opening.value
+  const { engine, keys, recorder, storage } = opening.value
   const fork = Effect.runForkWith(opening.value.context)
 
   const fibers = new Map<number, Fiber.Fiber<unknown, unknown>>()
@@ -100,12 +106,12 @@ const run = async (port: MessagePort, start: Start) => {
       return Effect.sync(() => reservations.delete(id))
     })
 
-  const answer = (id: number, answer: Answer) => {
+  const answer = (id: number, given: Answer) => {
+    const answer = { ...given, refusal: cloneable(given.refusal) }
     if (typeof answer.body === "string") return outbox.send({ type: "answer", id, answer })
-    // A shared body is sent again.
-    const body = answer.isShared === true ? answer.body : answer.body.map(movable)
-    const transfers = answer.isShared === true ? [] : body.map(({ buffer }) => buffer as ArrayBuffer)
-    outbox.send({ type: "answer", id, answer: { ...answer, body } }, Array.from(new Set(transfers)))
+    const body = answer.body.map((part) => movable(part, answer.isShared !== true))
+    const transfers = new Set(body.map(({ buffer }) => buffer))
+    outbox.send({ type: "answer", id, answer: { ...answer, body } }, Array.from(transfers))
   }
 
   const calls: Readonly<Record<string, (...args: ReadonlyArray<never>) => Effect.Effect<unknown, unknown>>> = {
@@ -115,7 +121,8 @@ const run = async (port: MessagePort, start: Start) => {
     listApiKeys: () => Effect.flatMap(keys.listApiKeys, (all) => Effect.forEach(all, KeyCodec.encode)),
     revokeApiKey: (id: string, atMs: number) =>
       Effect.flatMap(keys.revokeApiKey(id, DateTime.makeUnsafe(atMs)), encoded),
-    metrics: () => PrometheusMetrics.format()
+    metrics: () => PrometheusMetrics.format(),
+    ping: () => storage.ping
   }
 
   const call = ({ args, id, name }: Call) => {
@@ -169,6 +176,15 @@ const run = async (port: MessagePort, start: Start) => {
   })
   outbox.send({ type: "opened" })
 }
+
+/** What is wrong with an input echoes it as it is written in JSON. */
+const cloneable = (refusal: Answer["refusal"]): Answer["refusal"] =>
+  refusal?.detail === undefined
+    ? refusal
+    : {
+        ...refusal,
+        detail: refusal.detail.map((each) => ({ ...each, input: JSON.parse(JSON.stringify(each.input)) as unknown }))
+      }
 
 const encoded = (key: ApiKey | undefined) => (key === undefined ? Effect.undefined : KeyCodec.encode(key))
 

@@ -16,15 +16,15 @@ import {
   type Storage,
   type StorageModule
 } from "@tachograph/core"
-import { Context, Effect, Exit, Layer, References } from "effect"
-import { PrometheusMetrics } from "effect/observability"
+import { Context, Effect, Layer, References } from "effect"
 import { BasePath } from "../../BasePath.ts"
 import { Engine, type Exchange, ReserveAnswer } from "../../Engine.ts"
-import * as Answer from "../../response/Answer.ts"
+import * as System from "../../handlers/System.ts"
+import type * as Answer from "../../response/Answer.ts"
 import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
 import { MetricsText } from "../../response/MetricsText.ts"
 import * as PrometheusText from "../../response/PrometheusText.ts"
-import { EngineThread, ThreadUnavailable } from "./EngineThread.ts"
+import { EngineThread, frozenAfterMs, ThreadUnavailable } from "./EngineThread.ts"
 import * as LocalEngine from "../LocalEngine.ts"
 import * as KeyCodec from "./KeyCodec.ts"
 
@@ -53,6 +53,20 @@ const withoutSecrets = (headers: Exchange["headers"]): Exchange["headers"] => {
   }
   return kept
 }
+
+const frozen = new Errors.StorageUnavailable({ cause: new Error("The engine's thread stands still") })
+
+/** The metrics of this thread and of the engine's; of this one alone, if the other does not answer. */
+const makeMetrics = Effect.fnUntraced(function* (ofThread: Effect.Effect<unknown, Errors.StorageUnavailable>) {
+  const ofHost = yield* MetricsText
+  return Effect.gen(function* () {
+    const texts = [
+      yield* ofHost,
+      ...(yield* Effect.match(ofThread, { onSuccess: (text) => [String(text)], onFailure: () => [] }))
+    ]
+    return PrometheusText.render(PrometheusText.sum(texts.map(PrometheusText.parse)))
+  })
+})
 
 const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_024 }: ThreadOptions) {
   const context = yield* Effect.context<never>()
@@ -148,17 +162,31 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
       })
     )
 
-  const metrics = Effect.gen(function* () {
-    const own = yield* PrometheusMetrics.format()
-    const ofThread = yield* Effect.exit(call("metrics"))
-    if (Exit.isFailure(ofThread)) return own
-    return PrometheusText.render(PrometheusText.sum([own, ofThread.value as string].map(PrometheusText.parse)))
-  })
-
   const decoded = (value: unknown): Effect.Effect<ApiKey | undefined> =>
     value === undefined ? Effect.undefined : KeyCodec.decode(value)
 
-  const engine = Engine.of({ admission, handle: handleInThread })
+  /** A thread that stands still is not waited for. */
+  const soon = <A>(effect: Effect.Effect<A, Errors.StorageUnavailable>) =>
+    Effect.suspend(() => (thread?.isFrozen === true ? Effect.fail(frozen) : effect)).pipe(
+      Effect.timeoutOrElse({ duration: frozenAfterMs, orElse: () => Effect.fail(frozen) })
+    )
+  const metrics = yield* makeMetrics(soon(call("metrics")))
+  const system = yield* Effect.provideService(System.make(Effect.asVoid(soon(call("ping")))), MetricsText, metrics)
+  // Answered here: they say how the thread is.
+  const ownOperations = new Map(system)
+  const answerErrors = ErrorAnswer.make()
+  const engine = Engine.of({
+    admission,
+    handle: (exchange) => {
+      const operation = ownOperations.get(exchange.endpoint)
+      return operation === undefined
+        ? handleInThread(exchange)
+        : answerErrors(
+            Effect.suspend(() => operation(exchange)),
+            exchange.requestId
+          )
+    }
+  })
   const keys = KeyStorage.of({
     putApiKey: (key, hash) =>
       Effect.asVoid(Effect.flatMap(KeyCodec.encode(key), (encoded) => call("putApiKey", encoded, hash))),
@@ -168,7 +196,7 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
     ),
     revokeApiKey: (id, at) => Effect.flatMap(call("revokeApiKey", id, at.epochMilliseconds), decoded)
   })
-  return Context.make(Engine, engine).pipe(Context.add(KeyStorage, keys), Context.add(MetricsText, metrics))
+  return Context.make(Engine, engine).pipe(Context.add(KeyStorage, keys))
 })
 
 /** Fails with what the storage could not be opened for, or with a `ThreadUnavailable`. */
@@ -176,7 +204,9 @@ export const layer = (storage: StorageModule, options: ThreadOptions = {}): Laye
   Layer.effectContext(make(storage, options))
 
 const localLayer = <E>(storage: Layer.Layer<Storage, E>): Layer.Layer<Engine | KeyStorage, E> =>
-  Layer.mergeAll(LocalEngine.layer.pipe(Layer.provide(Recorder.layer)), KeyStorage.layer).pipe(Layer.provide(storage))
+  Layer.mergeAll(LocalEngine.layer.pipe(Layer.provide(Recorder.layer)), KeyStorage.layer).pipe(
+    Layer.provideMerge(storage)
+  )
 
 const sayLocal = (reason: string) => Layer.effectDiscard(Effect.logWarning(`The engine runs on this thread: ${reason}`))
 
