@@ -214,7 +214,7 @@ describe.concurrent("tachograph serve --retain", () => {
     const { code, stderr } = await server.stop()
     expect(code).toBe(0)
     const lines = stderr.trimEnd().split("\n")
-    expect(lines).toHaveLength(1)
+    expect(lines, stderr).toHaveLength(1)
     expect(JSON.parse(lines[0]!)).toMatchObject({ level: "INFO", annotations: { events: 3, sessions: 0 } })
     expect(stderr).not.toContain("planted")
     await Effect.gen(function* () {

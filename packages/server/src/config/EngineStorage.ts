@@ -1,6 +1,7 @@
 /** The storage of `tachograph serve`, with what belongs beside it on the same thread. */
 import { CollectGarbage, inModule, Retention, type Storage } from "@tachograph/core"
 import { Duration, Layer, Option } from "effect"
+import { extname } from "node:path"
 import type { CommandError } from "../terminal/CliErrors.ts"
 import * as GarbageCollection from "../process/GarbageCollection.ts"
 import * as StorageChoice from "./StorageChoice.ts"
@@ -13,6 +14,10 @@ export interface EngineStorageOptions {
   readonly retainMs: number | undefined
 }
 
+/** This module. A bundle has its own copy of it under the same name. */
+const moduleUrl = new URL(`EngineStorage${extname(import.meta.url)}`, import.meta.url).href
+
+/** Opens it on this thread. */
 export const open = (options: EngineStorageOptions): Layer.Layer<Storage, CommandError> => {
   const { migrate, retainMs, storage } = options
   const choice = Option.getOrThrow(StorageChoice.parse(storage))
@@ -20,5 +25,5 @@ export const open = (options: EngineStorageOptions): Layer.Layer<Storage, Comman
     Layer.provideMerge(migrate ? choice.layer : choice.layerNoMigrations),
     Layer.provideMerge(Layer.succeed(CollectGarbage, GarbageCollection.run))
   )
-  return choice.isPersistent ? inModule(layer, { url: import.meta.url, name: "open", args: [options] }) : layer
+  return choice.isPersistent ? inModule(layer, { url: moduleUrl, name: "open", args: [options] }) : layer
 }

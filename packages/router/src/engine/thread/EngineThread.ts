@@ -1,4 +1,5 @@
 /** One thread of the engine, as the host sees it: what it is asked, and what it answers. */
+import { extname } from "node:path"
 import { Worker } from "node:worker_threads"
 import type { Exchange } from "../../Engine.ts"
 import type { Answer } from "../../response/Answer.ts"
@@ -26,8 +27,8 @@ export interface Options {
   readonly onDeath: (error: Error) => void
 }
 
-/** The source in the workspace, or what is published. */
-const moduleUrl = new URL(import.meta.url.endsWith(".ts") ? "./Thread.ts" : "./Thread.js", import.meta.url)
+/** Beside this module: the source in the workspace, or what is published. */
+const moduleUrl = new URL(`Thread${extname(import.meta.url)}`, import.meta.url)
 
 /** For this long a thread that has work may show no sign of life (ms). */
 export const frozenAfterMs = 1_000

@@ -62,7 +62,7 @@ export type FromThread =
       readonly type: "log"
       readonly level: LogLevel.Severity
       readonly message: ReadonlyArray<string>
-      readonly annotations: Readonly<Record<string, string>>
+      readonly annotations: Readonly<Record<string, unknown>>
     }
   | { readonly type: "closed" }
 

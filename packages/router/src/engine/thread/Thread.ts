@@ -41,7 +41,7 @@ const forwardingLogger = (outbox: Outbox<FromThread>) =>
       // A line is never logged at `All` or `None`.
       level: logLevel as LogLevel.Severity,
       message: texts,
-      annotations: Object.fromEntries(Object.entries(annotations).map(([name, value]) => [name, String(value)]))
+      annotations: JSON.parse(JSON.stringify(annotations)) as Readonly<Record<string, unknown>>
     })
   })
 
