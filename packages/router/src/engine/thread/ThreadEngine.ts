@@ -208,7 +208,17 @@ const localLayer = <E>(storage: Layer.Layer<Storage, E>): Layer.Layer<Engine | K
     Layer.provideMerge(storage)
   )
 
-const sayLocal = (reason: string) => Layer.effectDiscard(Effect.logWarning(`The engine runs on this thread: ${reason}`))
+let isSaid = false
+
+/** Logs it once in a process. */
+const sayLocal = (reason: string): Layer.Layer<never> =>
+  Layer.effectDiscard(
+    Effect.suspend(() => {
+      if (isSaid) return Effect.void
+      isSaid = true
+      return Effect.logWarning(`The engine runs on the thread of the host: ${reason}`)
+    })
+  )
 
 /**
  * The engine on a thread of its own, where the storage can be opened there; otherwise on this one, which is logged. In memory
