@@ -46,7 +46,7 @@ export default async (project: TestProject) => {
       tachographProgram: path("packages/server/src/main.ts"),
       // The modules that the program loads on the engine's thread, by the names under which it looks for them.
       Thread: path("packages/router/src/engine/thread/Thread.ts"),
-      EngineStorage: path("packages/server/src/config/EngineStorage.ts"),
+      EngineStorage: path("packages/server/src/commands/EngineStorage.ts"),
       lambdaModules: path("packages/lambda/test/FunctionModules.ts"),
       lambdaSigtermProgram: path("packages/lambda/test/SigtermProcess.ts")
     },

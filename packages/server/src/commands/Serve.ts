@@ -12,7 +12,7 @@ import {
 import { Console, Duration, Effect, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { CommandError, UsageError } from "../terminal/CliErrors.ts"
-import * as EngineStorage from "../config/EngineStorage.ts"
+import * as EngineStorage from "./EngineStorage.ts"
 import * as Logging from "../config/Logging.ts"
 import * as CrossOrigin from "../http/CrossOrigin.ts"
 import * as NodeServer from "../http/NodeServer.ts"

@@ -8,7 +8,8 @@ import {
   Storage,
   type StorageModule
 } from "@tachograph/core"
-import { Cause, DateTime, Effect, Exit, Fiber, Layer, Logger, type LogLevel, ManagedRuntime, References } from "effect"
+import type { Fiber } from "effect"
+import { Cause, DateTime, Effect, Exit, Layer, Logger, type LogLevel, ManagedRuntime, References } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { type MessagePort, parentPort, workerData } from "node:worker_threads"
 import { BasePath } from "../../BasePath.ts"

@@ -4,7 +4,7 @@ import { Duration, Layer, Option } from "effect"
 import { extname } from "node:path"
 import type { CommandError } from "../terminal/CliErrors.ts"
 import * as GarbageCollection from "../process/GarbageCollection.ts"
-import * as StorageChoice from "./StorageChoice.ts"
+import * as StorageChoice from "../config/StorageChoice.ts"
 
 export interface EngineStorageOptions {
   /** As `--storage` takes it. */
