@@ -38,9 +38,10 @@ interface CommonOptions<E> {
   readonly answerTimeoutMs?: number | undefined
   /**
    * Whether events are processed and stored on a thread of their own, so that they never keep your routes waiting. True by
-   * default, where the storage can be opened there: in memory, and with a layer of your own, it is not.
+   * default, where the storage can be opened there: in memory, and with a layer of your own, it is not. `heapMib` is the
+   * thread's largest heap in MiB, 1,024 by default.
    */
-  readonly thread?: boolean | undefined
+  readonly thread?: boolean | ThreadEngine.ThreadOptions | undefined
 }
 
 interface WithApiKeys {
@@ -154,7 +155,10 @@ const services = <E>(
   const byKeys = ApiKeys.layerNoDeps({ staticKeys: apiKeys.map((key) => Redacted.make(key)) })
   const authorizer =
     authorize === undefined ? Authorizer.layer.pipe(Layer.provide(byKeys)) : Authorizer.layerRule(authorize)
-  const engine = thread ? ThreadEngine.layerWherePossible(storage) : ThreadEngine.localLayer(storage)
+  const engine =
+    thread === false
+      ? ThreadEngine.localLayer(storage)
+      : ThreadEngine.layerWherePossible(storage, thread === true ? {} : thread)
   return Front.layerNoDeps.pipe(
     Layer.provide(authorizer),
     Layer.provideMerge(engine),

@@ -5,7 +5,7 @@ export { AnswerTimeoutMs, defaultAnswerTimeoutMs, type Reply } from "./front/Rep
 export { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
 export * as InProcess from "./mounts/InProcess.ts"
 export * as Node from "./mounts/Node.ts"
-export { MetricsText } from "./response/MetricsText.ts"
+export { MetricsText, ofProcess as processMetrics } from "./response/MetricsText.ts"
 export * as Routes from "./Routes.ts"
 export { createTachograph, type Tachograph, type TachographOptions } from "./Tachograph.ts"
 export { TachographError, type TachographErrorType } from "./TachographError.ts"

@@ -1,7 +1,6 @@
 /** This process as a worker, one of several that share a port: its assignment, and its messages to and from the primary. */
-import { MetricsText } from "@tachograph/router"
+import { MetricsText, processMetrics } from "@tachograph/router"
 import { Effect, Layer } from "effect"
-import { PrometheusMetrics } from "effect/observability"
 import cluster from "node:cluster"
 import * as NodeServer from "../http/NodeServer.ts"
 
@@ -68,7 +67,7 @@ export const metrics: Layer.Layer<never> =
     : Layer.effect(
         MetricsText,
         Effect.gen(function* () {
-          const own = PrometheusMetrics.format()
+          const own = processMetrics
           const run = Effect.runForkWith(yield* Effect.context<never>())
           const pending = new Map<number, (text: string) => void>()
           let lastRequestId = 0

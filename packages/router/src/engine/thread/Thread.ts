@@ -8,8 +8,18 @@ import {
   Storage,
   type StorageModule
 } from "@tachograph/core"
-import type { Fiber } from "effect"
-import { Cause, DateTime, Effect, Exit, Layer, Logger, type LogLevel, ManagedRuntime, References } from "effect"
+import {
+  Cause,
+  DateTime,
+  Effect,
+  Exit,
+  type Fiber,
+  Layer,
+  Logger,
+  type LogLevel,
+  ManagedRuntime,
+  References
+} from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { type MessagePort, parentPort, workerData } from "node:worker_threads"
 import { BasePath } from "../../BasePath.ts"

@@ -1,6 +1,6 @@
 /**
  * The engine on a thread of its own, so that neither its work nor the disk keep the host's event loop from its own. The
- * storage is opened there. What needs no storage is answered here: whether the process responds, and its metrics.
+ * storage is opened there. What says how the process is, is answered here: health, readiness, metrics.
  */
 import {
   AdmissionControl,
@@ -22,28 +22,20 @@ import { Engine, type Exchange, ReserveAnswer } from "../../Engine.ts"
 import * as System from "../../handlers/System.ts"
 import type * as Answer from "../../response/Answer.ts"
 import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
-import { MetricsText } from "../../response/MetricsText.ts"
-import * as PrometheusText from "../../response/PrometheusText.ts"
-import { EngineThread, frozenAfterMs, ThreadUnavailable } from "./EngineThread.ts"
 import * as LocalEngine from "../LocalEngine.ts"
+import { ThreadUnavailable } from "./EngineThread.ts"
 import * as KeyCodec from "./KeyCodec.ts"
+import { Supervisor } from "./Supervisor.ts"
 
 export interface ThreadOptions {
   /** The largest heap of the thread, in MiB. 1,024 by default. */
   readonly heapMib?: number | undefined
 }
 
-/** So many deaths within `deathsWithinMs` leave the engine down. */
-const maxDeaths = 3
-const deathsWithinMs = 60_000
-
-/** Between attempts to open the storage again, after the thread has died (ms). */
-const reopenMs = 500
-
 const unavailable = ErrorAnswer.of(new Errors.StorageUnavailable({ cause: undefined }))!
 
 /** Credentials stay on the thread of the host. */
-const secretHeaders = new Set(["authorization", "cookie", "proxy-authorization"])
+const secretHeaders: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"])
 
 const withoutSecrets = (headers: Exchange["headers"]): Exchange["headers"] => {
   const kept: Record<string, string> = {}
@@ -54,99 +46,13 @@ const withoutSecrets = (headers: Exchange["headers"]): Exchange["headers"] => {
   return kept
 }
 
-const frozen = new Errors.StorageUnavailable({ cause: new Error("The engine's thread stands still") })
-
-/** The metrics of this thread and of the engine's; of this one alone, if the other does not answer. */
-const makeMetrics = Effect.fnUntraced(function* (ofThread: Effect.Effect<unknown, Errors.StorageUnavailable>) {
-  const ofHost = yield* MetricsText
-  return Effect.gen(function* () {
-    const texts = [
-      yield* ofHost,
-      ...(yield* Effect.match(ofThread, { onSuccess: (text) => [String(text)], onFailure: () => [] }))
-    ]
-    return PrometheusText.render(PrometheusText.sum(texts.map(PrometheusText.parse)))
-  })
-})
-
-const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_024 }: ThreadOptions) {
-  const context = yield* Effect.context<never>()
-  const runFork = Effect.runForkWith(context)
-  const runPromise = Effect.runPromiseWith(context)
-  const commitLimits = yield* CommitLimits
-  const start = {
-    storage,
-    basePath: yield* BasePath,
-    commitLimits,
-    sessionCacheBytes: yield* SessionCacheBytes,
-    logLevel: yield* References.MinimumLogLevel
-  }
-
-  let thread: EngineThread | undefined
-  let isClosed = false
-  const deaths: Array<number> = []
-
-  const open = (): Promise<EngineThread> =>
-    EngineThread.open({
-      start,
-      heapMib,
-      onLog: ({ annotations, level, message }) =>
-        void runFork(Effect.annotateLogs(Effect.logWithLevel(level)(...message), annotations)),
-      onDeath
-    })
-
-  const reopen = async (): Promise<void> => {
-    while (!isClosed) {
-      try {
-        const opened = await open()
-        if (isClosed) return await opened.close()
-        thread = opened
-        return
-      } catch (error) {
-        await runPromise(Effect.logWarning("The engine cannot be opened again yet", error))
-        await new Promise((resolve) => setTimeout(resolve, reopenMs))
-      }
-    }
-  }
-
-  function onDeath(error: Error): void {
-    thread = undefined
-    const now = performance.now()
-    deaths.push(now)
-    const isDown = deaths.filter((at) => now - at < deathsWithinMs).length >= maxDeaths
-    runFork(
-      Effect.logError(
-        isDown
-          ? `The engine's thread has died ${maxDeaths} times in a minute, and stays down`
-          : "The engine's thread has died, and is started again",
-        error.message
-      )
-    )
-    if (!isDown) void reopen()
-  }
-
-  thread = yield* Effect.tryPromise({ try: open, catch: (error) => error })
-  yield* Effect.addFinalizer(() =>
-    Effect.promise(async () => {
-      isClosed = true
-      await thread?.close()
-    })
-  )
-
-  const admission = new AdmissionControl(
-    commitLimits,
-    () => thread === undefined || thread.isSaturated || thread.isFrozen
-  )
-  yield* showAdmission(admission)
-
-  const call = (name: string, ...args: ReadonlyArray<unknown>): Effect.Effect<unknown, Errors.StorageUnavailable> =>
-    Effect.tryPromise({
-      try: () => (thread === undefined ? Promise.reject(new Error("The engine is down")) : thread.call(name, args)),
-      catch: (cause) => new Errors.StorageUnavailable({ cause })
-    })
-
-  const handleInThread = (exchange: Exchange): Effect.Effect<Answer.Answer> =>
+/** Hands exchanges to the thread. */
+const handler = Effect.fnUntraced(function* (supervisor: Supervisor) {
+  const run = Effect.runPromiseWith(yield* Effect.context<never>())
+  return (exchange: Exchange): Effect.Effect<Answer.Answer> =>
     Effect.flatMap(ReserveAnswer, (reserve) =>
       Effect.callback<Answer.Answer>((resume) => {
+        const { thread } = supervisor
         if (thread === undefined) return resume(Effect.succeed(unavailable))
         const sent = {
           ...exchange,
@@ -155,39 +61,27 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
         }
         const giveUp = thread.exchange(sent, {
           onAnswer: (answer) => resume(Effect.succeed(answer)),
-          onReserve: (bytes) => runPromise(reserve(bytes)),
+          onReserve: (bytes) => run(reserve(bytes)),
           onLost: () => resume(Effect.succeed(unavailable))
         })
         return Effect.sync(giveUp)
       })
     )
+})
 
+/** The keys in the storage of the thread. */
+const keysOf = (supervisor: Supervisor): KeyStorage["Service"] => {
+  const call = (name: string, ...args: ReadonlyArray<unknown>) =>
+    Effect.tryPromise({
+      try: async () => {
+        if (supervisor.thread === undefined) throw new Error("The engine's thread is down")
+        return await supervisor.thread.call(name, args)
+      },
+      catch: (cause) => new Errors.StorageUnavailable({ cause })
+    })
   const decoded = (value: unknown): Effect.Effect<ApiKey | undefined> =>
     value === undefined ? Effect.undefined : KeyCodec.decode(value)
-
-  /** A thread that stands still is not waited for. */
-  const soon = <A>(effect: Effect.Effect<A, Errors.StorageUnavailable>) =>
-    Effect.suspend(() => (thread?.isFrozen === true ? Effect.fail(frozen) : effect)).pipe(
-      Effect.timeoutOrElse({ duration: frozenAfterMs, orElse: () => Effect.fail(frozen) })
-    )
-  const metrics = yield* makeMetrics(soon(call("metrics")))
-  const system = yield* Effect.provideService(System.make(Effect.asVoid(soon(call("ping")))), MetricsText, metrics)
-  // Answered here: they say how the thread is.
-  const ownOperations = new Map(system)
-  const answerErrors = ErrorAnswer.make()
-  const engine = Engine.of({
-    admission,
-    handle: (exchange) => {
-      const operation = ownOperations.get(exchange.endpoint)
-      return operation === undefined
-        ? handleInThread(exchange)
-        : answerErrors(
-            Effect.suspend(() => operation(exchange)),
-            exchange.requestId
-          )
-    }
-  })
-  const keys = KeyStorage.of({
+  return {
     putApiKey: (key, hash) =>
       Effect.asVoid(Effect.flatMap(KeyCodec.encode(key), (encoded) => call("putApiKey", encoded, hash))),
     findApiKey: (hash) => Effect.flatMap(call("findApiKey", hash), decoded),
@@ -195,15 +89,50 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
       Effect.forEach(keys as ReadonlyArray<unknown>, KeyCodec.decode)
     ),
     revokeApiKey: (id, at) => Effect.flatMap(call("revokeApiKey", id, at.epochMilliseconds), decoded)
+  }
+}
+
+const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_024 }: ThreadOptions) {
+  const commitLimits = yield* CommitLimits
+  const supervisor = yield* Supervisor.open({
+    heapMib,
+    start: {
+      storage,
+      basePath: yield* BasePath,
+      commitLimits,
+      sessionCacheBytes: yield* SessionCacheBytes,
+      logLevel: yield* References.MinimumLogLevel
+    }
   })
-  return Context.make(Engine, engine).pipe(Context.add(KeyStorage, keys))
+  const admission = new AdmissionControl(commitLimits, () => supervisor.isSaturated)
+  yield* showAdmission(admission)
+  const ping = Effect.tryPromise({
+    try: () => supervisor.callSoon("ping"),
+    catch: (cause) => new Errors.StorageUnavailable({ cause })
+  })
+  const ownOperations = new Map(yield* System.make(Effect.asVoid(ping)))
+  const handleInThread = yield* handler(supervisor)
+  const answerErrors = ErrorAnswer.make()
+  const engine = Engine.of({
+    admission,
+    handle: (exchange) => {
+      const operation = ownOperations.get(exchange.endpoint)
+      if (operation === undefined) return handleInThread(exchange)
+      return answerErrors(
+        Effect.suspend(() => operation(exchange)),
+        exchange.requestId
+      )
+    }
+  })
+  return Context.make(Engine, engine).pipe(Context.add(KeyStorage, keysOf(supervisor)))
 })
 
 /** Fails with what the storage could not be opened for, or with a `ThreadUnavailable`. */
 export const layer = (storage: StorageModule, options: ThreadOptions = {}): Layer.Layer<Engine | KeyStorage, unknown> =>
   Layer.effectContext(make(storage, options))
 
-const localLayer = <E>(storage: Layer.Layer<Storage, E>): Layer.Layer<Engine | KeyStorage, E> =>
+/** The engine on the thread of the host. */
+export const localLayer = <E>(storage: Layer.Layer<Storage, E>): Layer.Layer<Engine | KeyStorage, E> =>
   Layer.mergeAll(LocalEngine.layer.pipe(Layer.provide(Recorder.layer)), KeyStorage.layer).pipe(
     Layer.provideMerge(storage)
   )
@@ -221,8 +150,8 @@ const sayLocal = (reason: string): Layer.Layer<never> =>
   )
 
 /**
- * The engine on a thread of its own, where the storage can be opened there; otherwise on this one, which is logged. In memory
- * it is always on this one.
+ * The engine on a thread of its own, where the storage can be opened there; otherwise on that of the host, which is logged. In
+ * memory it is always on that of the host.
  */
 export const layerWherePossible = <E>(
   storage: Layer.Layer<Storage, E>,
@@ -238,5 +167,3 @@ export const layerWherePossible = <E>(
       : Layer.effectContext(Effect.fail(error))
   )
 }
-
-export { localLayer }
