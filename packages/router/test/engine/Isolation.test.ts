@@ -1,8 +1,12 @@
 /** What the host keeps when the thread of the engine ends, runs out of memory or stands still. */
+import { sqlite } from "@tachograph/storage-sqlite"
 import { HttpClient } from "@tachograph/testkit"
+import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { expect, it, onTestFinished } from "vitest"
 import { createTachograph } from "../../src/index.ts"
 import * as FragileStorage from "./FragileStorage.ts"
@@ -10,17 +14,20 @@ import * as FragileStorage from "./FragileStorage.ts"
 const key = "an API key for tests"
 const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
 
-const open = async () => {
+const temporaryFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), "tachograph-isolation-"))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+const open = async () => {
+  const folder = temporaryFolder()
   const tachograph = await createTachograph({
     storage: FragileStorage.open(join(folder, "fragile.db")),
     apiKeys: [key],
     thread: { heapMib: 64 }
   })
-  onTestFinished(async () => {
-    await tachograph.close()
-    rmSync(folder, { recursive: true })
-  })
+  onTestFinished(() => tachograph.close())
   const id = await tachograph.fingerprint(fingerprint)
   const event = (n: number) => ({
     event_name: "llm",
@@ -77,4 +84,25 @@ it("answers for itself, and refuses events, while the thread stands still", asyn
   const ids = [(await waiting).event_id, (await tachograph.record(event(3))).event_id]
   const { events } = await tachograph.recorder.listEvents()
   expect(events.map(({ event_id }) => event_id)).toEqual(ids)
+})
+
+it("does not keep a process alive that has nothing else to do", async () => {
+  const folder = temporaryFolder()
+  const program = fileURLToPath(new URL("RecordOnce.ts", import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, [program, join(folder, "once.db")], {
+    timeout: 60_000
+  })
+  const tachograph = await createTachograph({ storage: sqlite(join(folder, "once.db")) })
+  expect((await tachograph.recorder.getEvent(stdout.trim())).session).toBe("once")
+  await tachograph.close()
+})
+
+it("leaves the memory of a host's body alone", async () => {
+  const { client, event, tachograph } = await open()
+  const body = Buffer.from(new Uint8Array(Buffer.from(JSON.stringify(event(1)))).buffer)
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+  const request = new Request("http://localhost/api/v1/events", { method: "POST", headers, body })
+  expect((await tachograph.fetch(request)).status).toBe(200)
+  expect(JSON.parse(String(body))).toEqual(event(1))
+  expect((await client.get("/ready")).status).toBe(200)
 })
