@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { isMainThread } from "node:worker_threads"
 
 /** How long the agent `stop` stops the thread (ms). */
-export const stoppedMs = 3_000
+const stoppedMs = 3_000
 
 const exhaust = () => {
   const held: Array<ReadonlyArray<number>> = []

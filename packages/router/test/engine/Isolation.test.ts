@@ -96,13 +96,3 @@ it("does not keep a process alive that has nothing else to do", async () => {
   expect((await tachograph.recorder.getEvent(stdout.trim())).session).toBe("once")
   await tachograph.close()
 })
-
-it("leaves the memory of a host's body alone", async () => {
-  const { client, event, tachograph } = await open()
-  const body = Buffer.from(new Uint8Array(Buffer.from(JSON.stringify(event(1)))).buffer)
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
-  const request = new Request("http://localhost/api/v1/events", { method: "POST", headers, body })
-  expect((await tachograph.fetch(request)).status).toBe(200)
-  expect(JSON.parse(String(body))).toEqual(event(1))
-  expect((await client.get("/ready")).status).toBe(200)
-})

@@ -59,4 +59,13 @@ describe("BodyCollector", () => {
     collector.add(chunk)
     expect([collector.bytes.buffer, collector.bytes.length]).toEqual([chunk.buffer, 3])
   })
+
+  it("owns its bytes only where it has put several chunks together", () => {
+    const collector = new BodyCollector(10, admission().permit())
+    const chunk = bytes(3)
+    collector.add(chunk)
+    expect([collector.isOwned, collector.bytes.buffer === chunk.buffer]).toEqual([false, true])
+    collector.add(bytes(2))
+    expect([collector.isOwned, collector.bytes.buffer === chunk.buffer]).toEqual([true, false])
+  })
 })
