@@ -70,6 +70,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     ),
     room("engine", "engine runs the handlers.", "BasePath.ts", "response", "Engine.ts", "handlers"),
     room(
+      "engine/thread",
+      "engine/thread runs the engine on a thread of its own.",
+      ...["BasePath.ts", "response", "Engine.ts", "handlers", "engine"]
+    ),
+    room(
       "front",
       "front judges requests; it must not import handlers or events: hand the exchange to the engine.",
       ...["BasePath.ts", "response", "validation", "Engine.ts", "engine"]
