@@ -158,6 +158,8 @@ export class EngineThread {
     switch (item.type) {
       case "answer":
         return this.#settle(item.id)?.onAnswer?.(item.answer)
+      case "lost":
+        return this.#settle(item.id)?.onLost?.()
       case "reserve": {
         const { bytes, id } = item
         const asked = this.#pending.get(id)?.onReserve?.(bytes)

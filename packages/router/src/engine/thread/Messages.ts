@@ -54,6 +54,8 @@ export type FromThread =
   /** The storage cannot be opened; the thread ends. */
   | { readonly type: "failed"; readonly error: ErrorData }
   | { readonly type: "answer"; readonly id: number; readonly answer: Answer }
+  /** The exchange has no answer. */
+  | { readonly type: "lost"; readonly id: number }
   /** Asks whether the answer may take so many bytes. */
   | { readonly type: "reserve"; readonly id: number; readonly bytes: number }
   | { readonly type: "returned"; readonly id: number; readonly value: unknown }

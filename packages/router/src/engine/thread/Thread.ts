@@ -110,6 +110,13 @@ const run = async (port: MessagePort, start: Start) => {
     })
   }
 
+  /** A read that goes on may ask again at once. */
+  const settle = (id: number, isReserved: boolean) => {
+    const resume = reservations.get(id)
+    reservations.delete(id)
+    resume?.(isReserved)
+  }
+
   const reserve = (id: number) => (bytes: number) =>
     Effect.callback<boolean>((resume) => {
       reservations.set(id, (isReserved) => resume(Effect.succeed(isReserved)))
@@ -168,13 +175,15 @@ const run = async (port: MessagePort, start: Start) => {
           )
         )
         began(id, fiber)
-        return fiber.addObserver((exit) => void (Exit.isSuccess(exit) && answer(id, exit.value)))
+        // It never fails: it was interrupted, by the host or by the end of the thread.
+        return fiber.addObserver((exit) =>
+          Exit.isSuccess(exit) ? answer(id, exit.value) : outbox.send({ type: "lost", id })
+        )
       }
       case "cancel":
         return void fibers.get(item.id)?.interruptUnsafe()
       case "reserved":
-        reservations.get(item.id)?.(item.isReserved)
-        return void reservations.delete(item.id)
+        return settle(item.id, item.isReserved)
       case "call":
         return call(item)
       case "close":
