@@ -1,6 +1,7 @@
 /** The engine's thread: opens the storage, and answers what the host sends. Started by `EngineThread`. */
 import {
   type ApiKey,
+  CollectGarbage,
   CommitLimits,
   KeyStorage,
   Recorder,
@@ -77,6 +78,7 @@ const run = async (port: MessagePort, start: Start) => {
   )
   const opening = await runtime.runPromiseExit(
     Effect.all({
+      collectGarbage: CollectGarbage,
       engine: Engine,
       keys: KeyStorage,
       recorder: Recorder,
@@ -90,7 +92,7 @@ const run = async (port: MessagePort, start: Start) => {
     await runtime.dispose()
     return port.close()
   }
-  const { engine, keys, recorder, storage } = opening.value
+  const { collectGarbage, engine, keys, recorder, storage } = opening.value
   const fork = Effect.runForkWith(opening.value.context)
 
   const fibers = new Map<number, Fiber.Fiber<unknown, unknown>>()
@@ -194,6 +196,8 @@ const run = async (port: MessagePort, start: Start) => {
     for (const item of items) receive(item)
     beat()
   })
+  // Loading the modules has left half of the heap unused.
+  collectGarbage()
   outbox.send({ type: "opened" })
 }
 
