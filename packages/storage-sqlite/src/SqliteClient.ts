@@ -6,6 +6,7 @@ import { Context, Effect, Layer, Schedule, type Scope, Semaphore, Stream } from 
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite"
+import * as ColumnTypes from "./ColumnTypes.ts"
 import * as DatabaseFile from "./DatabaseFile.ts"
 import * as OpenFiles from "./OpenFiles.ts"
 
@@ -75,32 +76,55 @@ const select = /^\s*SELECT\b/i
 const isTooLarge = (error: unknown): boolean =>
   (error as { readonly code?: unknown } | null)?.code === "ERR_OUT_OF_RANGE"
 
-const withNumbers = (row: Record<string, SQLOutputValue>): Record<string, SQLOutputValue> =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value])
-  )
+/** Only damage makes an integer larger than a `number` can represent. It is rounded, so that the row is read and found damaged. */
+const round = (rows: ReadonlyArray<Record<string, SQLOutputValue>>): void => {
+  for (const row of rows) {
+    for (const [name, value] of Object.entries(row)) if (typeof value === "bigint") row[name] = Number(value)
+  }
+}
 
-/**
- * Only damage makes an integer larger than a `number` can represent. It is rounded then, so that the row is read and found
- * damaged, like with any other value.
- */
-const allRows = (statement: StatementSync, sql: string, params: ReadonlyArray<unknown>) => {
-  const values = params as ReadonlyArray<SQLInputValue>
-  try {
-    return statement.all(...values)
-  } catch (error) {
-    if (!isTooLarge(error) || !select.test(sql)) throw error
+interface Prepared {
+  readonly statement: StatementSync
+  /** Returns the rows, with values of their columns' types. */
+  readonly all: (params: ReadonlyArray<unknown>) => ReadonlyArray<Record<string, SQLOutputValue>>
+}
+
+const prepare = (database: DatabaseSync, sql: string): Prepared => {
+  const statement = database.prepare(sql)
+  const convert = ColumnTypes.converterOf(statement)
+  const isSelect = select.test(sql)
+  const withBigInts = (values: ReadonlyArray<SQLInputValue>) => {
     statement.setReadBigInts(true)
     try {
-      return statement.all(...values).map(withNumbers)
+      const rows = statement.all(...values)
+      round(rows)
+      return rows
     } finally {
       statement.setReadBigInts(false)
+    }
+  }
+  const read = (values: ReadonlyArray<SQLInputValue>) => {
+    // It has written its rows before it returns them, so it must not run again.
+    if (!isSelect) return withBigInts(values)
+    try {
+      return statement.all(...values)
+    } catch (error) {
+      if (!isTooLarge(error)) throw error
+      return withBigInts(values)
+    }
+  }
+  return {
+    statement,
+    all: (params) => {
+      const rows = read(params as ReadonlyArray<SQLInputValue>)
+      convert(rows)
+      return rows
     }
   }
 }
 
 class SqliteConnection implements SqlConnection.Connection {
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #statements = new Map<string, Prepared>()
   readonly database: DatabaseSync
   readonly #whileLocked: ReturnType<typeof whileLocked>
   readonly #verifyFile: DatabaseFile.Verify
@@ -111,18 +135,18 @@ class SqliteConnection implements SqlConnection.Connection {
     this.#verifyFile = verifyFile
   }
 
-  #prepare(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (statement === undefined) {
-      statement = this.database.prepare(sql)
+  #prepare(sql: string): Prepared {
+    let prepared = this.#statements.get(sql)
+    if (prepared === undefined) {
+      prepared = prepare(this.database, sql)
       if (this.#statements.size >= maxStatements) {
         this.#statements.delete(this.#statements.keys().next().value!)
       }
     } else {
       this.#statements.delete(sql)
     }
-    this.#statements.set(sql, statement)
-    return statement
+    this.#statements.set(sql, prepared)
+    return prepared
   }
 
   #run<A>(sql: string, body: () => A): Effect.Effect<A, SqlError.SqlError> {
@@ -141,18 +165,18 @@ class SqliteConnection implements SqlConnection.Connection {
 
   execute: SqlConnection.Connection["execute"] = (sql, params, transformRows) =>
     this.#run(sql, () => {
-      const rows = allRows(this.#prepare(sql), sql, params)
+      const rows = this.#prepare(sql).all(params)
       return transformRows === undefined ? rows : transformRows(rows)
     })
 
   executeUnprepared: SqlConnection.Connection["executeUnprepared"] = (sql, params, transformRows) =>
     this.#run(sql, () => {
-      const rows = allRows(this.database.prepare(sql), sql, params)
+      const rows = prepare(this.database, sql).all(params)
       return transformRows === undefined ? rows : transformRows(rows)
     })
 
   executeRaw: SqlConnection.Connection["executeRaw"] = (sql, params) =>
-    this.#run(sql, () => this.#prepare(sql).run(...(params as ReadonlyArray<SQLInputValue>)))
+    this.#run(sql, () => this.#prepare(sql).statement.run(...(params as ReadonlyArray<SQLInputValue>)))
 
   executeValues: SqlConnection.Connection["executeValues"] = (sql, params) =>
     Effect.map(this.execute(sql, params, undefined), (rows) => rows.map((row) => Object.values(row as object)))

@@ -18,6 +18,7 @@ import {
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as EventIndex from "../dialect/EventIndex.ts"
+import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
@@ -76,7 +77,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const bySession = EventIndex.hint(sql, "events_by_session")
   const noBytes = sql.literal(sql.onDialectOrElse({ pg: () => "CAST(NULL AS bytea)", orElse: () => "NULL" }))
   const eventId = sql.literal(
-    sql.onDialectOrElse({ pg: () => "CAST(event_id AS text), NULL", orElse: () => "NULL, event_id" })
+    sql.onDialectOrElse({ pg: () => "CAST(event_id AS text), NULL", orElse: () => "NULL, CAST(event_id AS BLOB)" })
   )
 
   const sessionRows = (project_id: number, session: number) => {
@@ -92,7 +93,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         SELECT agent_number, count(*) AS events, sum(CAST(inputs_bytes AS bigint) + output_bytes) AS sent
         FROM events ${bySession} WHERE ${isOfSession} GROUP BY agent_number) t
       UNION ALL SELECT 'packs', ${agentName}, NULL, agent_number, packs, stored, highest, 0, 0, 0, 0 FROM (
-        SELECT agent_number, count(*) AS packs, sum(CAST(length(pack) AS bigint)) AS stored, max(pack_number) AS highest
+        SELECT agent_number, count(*) AS packs, sum(CAST(octet_length(pack) AS bigint)) AS stored, max(pack_number) AS highest
         FROM packs WHERE ${isOfSession} GROUP BY agent_number) t
       UNION ALL SELECT 'usage', ${agentName}, NULL, agent_number, entries, sent_bytes, new_bytes, stored_bytes, 0, 0, 0
         FROM storage_usage t WHERE ${isOfSession}
@@ -105,7 +106,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
           SELECT 1 FROM packs p WHERE p.project_id = e.project_id AND p.session_number = e.session_number
             AND p.pack_number = e.pack_number AND p.kept = 1)
         LIMIT ${maxListed}) t
-      UNION ALL SELECT 'owned', NULL, sha256, CASE WHEN EXISTS (
+      UNION ALL SELECT 'owned', NULL, ${StoredBytes.value(sql, "sha256")}, CASE WHEN EXISTS (
           SELECT 1 FROM shared_pieces s WHERE s.project_id = o.project_id AND s.sha256 = o.sha256) THEN 1 ELSE 0 END,
         0, 0, 0, 0, 0, 0, 0
         FROM shared_piece_owners o WHERE ${isOfSession}`
@@ -187,7 +188,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       SELECT 'kept' AS part, CAST(NULL AS ${text}) AS name, entries AS a, new_bytes AS b, stored_bytes AS c, 0 AS d, 0 AS e
         FROM storage_usage WHERE ${isOfShared}
       UNION ALL SELECT 'counted', NULL, count(*), coalesce(sum(CAST(size AS bigint)), 0),
-        coalesce(sum(CAST(length(piece) AS bigint)), 0), 0, 0 FROM shared_pieces WHERE ${isOfProject}
+        coalesce(sum(CAST(octet_length(piece) AS bigint)), 0), 0, 0 FROM shared_pieces WHERE ${isOfProject}
       UNION ALL SELECT 'agents', NULL, agents,
         (SELECT max(agent_number) FROM agents WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}
       UNION ALL SELECT 'people', NULL, people,

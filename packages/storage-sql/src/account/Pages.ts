@@ -3,6 +3,7 @@ import type { EventId, ListedShared, NextSession, PackPage, ProjectId, SessionEv
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as EventIndex from "../dialect/EventIndex.ts"
+import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
@@ -84,14 +85,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ): Effect.fn.Return<PackPage, SqlError.SqlError> {
     const project_id = (yield* projects.find(project)) ?? -1
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
-    const sizes = yield* sql<Size & { pack_number: Integer }>`SELECT pack_number, length(pack) AS size FROM packs
+    const sizes = yield* sql<Size & { pack_number: Integer }>`SELECT pack_number, octet_length(pack) AS size FROM packs
       WHERE ${isOfSession} AND pack_number > ${above} ORDER BY pack_number LIMIT ${maxRows + 1}`
     const count = fitting(sizes, maxBytes)
     const to = Number(sizes[count - 1]?.pack_number ?? above)
     // One row without a pack if there is none, and without a state if there is no session.
     const rows =
       yield* sql<PackRow>`SELECT s.session_number, s.generation, s.packs, s.history, s.parts, s.pending_sweep,
-        k.pack_number, k.agent_number, k.kept, k.pack
+        k.pack_number, k.agent_number, k.kept, ${StoredBytes.select(sql, "k.pack")}
       FROM (SELECT 1 AS one) one
       LEFT JOIN (SELECT * FROM sessions WHERE ${isOfSession}) s ON true
       LEFT JOIN (SELECT * FROM packs WHERE ${isOfSession} AND pack_number > ${above} AND pack_number <= ${to}) k ON true
@@ -118,7 +119,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ): Effect.fn.Return<ReadonlyArray<ListedShared>, SqlError.SqlError> {
     const project_id = (yield* projects.find(project)) ?? -1
     const isAfter = sql`project_id = ${project_id} AND sha256 > ${after ?? new Uint8Array(0)}`
-    const sizes = yield* sql<Size & { sha256: Uint8Array }>`SELECT sha256, length(piece) AS size FROM shared_pieces
+    const sizes = yield* sql<
+      Size & { sha256: Uint8Array }
+    >`SELECT sha256, octet_length(piece) AS size FROM shared_pieces
       WHERE ${isAfter} ORDER BY sha256 LIMIT ${maxRows + 1}`
     const last = sizes[fitting(sizes, maxBytes) - 1]
     if (last === undefined) return []
@@ -129,7 +132,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       piece: Uint8Array
       is_owned: Integer
     }>`
-      SELECT sha256, size, checksum, piece, CASE WHEN EXISTS (SELECT 1 FROM shared_piece_owners o
+      SELECT sha256, size, checksum, ${StoredBytes.select(sql, "piece")}, CASE WHEN EXISTS (SELECT 1 FROM shared_piece_owners o
         WHERE o.project_id = s.project_id AND o.sha256 = s.sha256) THEN 1 ELSE 0 END AS is_owned
       FROM shared_pieces s WHERE ${isAfter} AND sha256 <= ${last.sha256} ORDER BY sha256`
     return rows.map(({ checksum, is_owned, piece, sha256, size }) => ({

@@ -43,6 +43,9 @@ const packs: Counter = {
 /** Generations above it are not exact in a `number`. Also the one that such a session gets: no process knows the session by it. */
 const maxGeneration = 2 ** 52
 
+/** The highest number of a pack that the column can hold. In SQLite, text is above it. */
+const maxPacks = 2 ** 31 - 1
+
 export const make = (sql: SqlClient.SqlClient) => {
   const raise = (
     { child, counter, number, parent, shared }: Counter,
@@ -80,8 +83,8 @@ export const make = (sql: SqlClient.SqlClient) => {
    * finds that its number is taken, and `repair` raises the counter.
    */
   const repairStates = (project_id: number, sessions: ReadonlyArray<string>) => {
-    const isWrong = sql`packs < 0 OR generation < 0 OR generation > ${sql.literal(String(maxGeneration))}`
-    return sql`UPDATE sessions SET packs = CASE WHEN packs < 0 THEN 0 ELSE packs END,
+    const isWrong = sql`packs < 0 OR packs > ${maxPacks} OR generation < 0 OR generation > ${sql.literal(String(maxGeneration))}`
+    return sql`UPDATE sessions SET packs = CASE WHEN packs < 0 OR packs > ${maxPacks} THEN 0 ELSE packs END,
         generation = ${sql.literal(String(maxGeneration))}
       WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_id", "varchar", sessions)} AND (${isWrong})`
   }

@@ -5,7 +5,9 @@ import { Hex } from "effect/encoding"
 import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
+import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as Attempts from "../sql/Attempts.ts"
+import * as BytesRepair from "../sql/BytesRepair.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 
 /** Stored bytes of pieces in one statement, and at least one piece. */
@@ -52,7 +54,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const pieceColumns = BulkValues.make(sql, BulkValues.named(pieceTypes))
   const ownerColumns = BulkValues.make(sql, BulkValues.named(ownerTypes))
   const columnsFor: Readonly<Record<Existing, Statement.Fragment>> = {
-    compare: sql.literal("sha256, checksum, piece"),
+    compare: sql`sha256, checksum, ${StoredBytes.select(sql, "piece")}`,
     replace: sql.literal("sha256, 0 AS checksum, NULL AS piece")
   }
   const isNamed = (names: ReadonlyArray<Uint8Array>) => BulkValues.isAmong(sql, "sha256", "bytea", names)
@@ -151,9 +153,11 @@ export const make = (sql: SqlClient.SqlClient) => {
     session_number: number,
     owned: ReadonlyArray<Uint8Array>
   ) {
+    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session_number}`
+    yield* BytesRepair.repair(sql, { table: "shared_piece_owners", column: "sha256", isOfParent: isOfSession })
     const kept = new Set(owned.map(Hex.encode))
     const rows = yield* sql<{ sha256: Uint8Array }>`SELECT sha256 FROM shared_piece_owners
-      WHERE project_id = ${project_id} AND session_number = ${session_number} ORDER BY sha256`
+      WHERE ${isOfSession} ORDER BY sha256`
     const names = rows.map(({ sha256 }) => sha256).filter((name) => !kept.has(Hex.encode(name)))
     let total: Deleted = { pieces: 0, size: 0, bytes: 0 }
     for (const chunk of BulkValues.chunks(names)) {
@@ -165,7 +169,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         WHERE ${isInChunk} AND NOT EXISTS (
           SELECT 1 FROM shared_piece_owners o
           WHERE o.project_id = shared_pieces.project_id AND o.sha256 = shared_pieces.sha256)
-        RETURNING size, length(piece) AS bytes`
+        RETURNING size, octet_length(piece) AS bytes`
       for (const { bytes, size } of deleted) {
         total = { pieces: total.pieces + 1, size: total.size + Number(size), bytes: total.bytes + Number(bytes) }
       }

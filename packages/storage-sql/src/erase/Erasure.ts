@@ -9,6 +9,7 @@ import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as Attempts from "../sql/Attempts.ts"
+import * as BytesRepair from "../sql/BytesRepair.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as Usage from "../usage/Usage.ts"
 
@@ -75,6 +76,10 @@ export const make = (
   })
 
   const eraseIn = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
+    const isOfProject = sql`project_id = ${project_id}`
+    for (const table of ["events", "idempotency_keys"]) {
+      yield* BytesRepair.repair(sql, { table, column: "event_id", isOfParent: isOfProject })
+    }
     let events = 0
     const attempt = Attempts.make("An erasure")
     for (;;) {
@@ -107,7 +112,7 @@ export const make = (
     const events = yield* sql`SELECT 1 FROM events
       WHERE project_id = ${project_id} AND person_number = ${number} LIMIT 1`
     if (events.length > 0) return false
-    yield* sql`DELETE FROM people WHERE project_id = ${project_id} AND person_number = ${number}`
+    yield* sql`DELETE FROM people WHERE project_id = ${project_id} AND person_id = ${id}`
     return true
   })
 

@@ -12,6 +12,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import * as SharedPieces from "../append/SharedPieces.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as Locks from "../dialect/Locks.ts"
+import * as StoredBytes from "../dialect/StoredBytes.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 import * as SessionSizes from "../usage/SessionSizes.ts"
@@ -59,7 +60,7 @@ export const make = (
     const sizes = yield* sql<{
       pack_number: Integer
       size: Integer
-    }>`SELECT pack_number, length(pack) AS size FROM packs
+    }>`SELECT pack_number, octet_length(pack) AS size FROM packs
       WHERE project_id = ${project_id} AND session_number = ${session} AND pack_number <= ${to}
       ORDER BY pack_number DESC LIMIT ${limit + 1}`
     let bytes = 0
@@ -74,7 +75,7 @@ export const make = (
 
   /** Packs from one number to another, both included; to the last one without `to`. */
   const readPacks = (project_id: number, session: number, from: number, to?: number) =>
-    sql<PackRow>`SELECT pack_number, agent_number, kept, pack FROM packs
+    sql<PackRow>`SELECT pack_number, agent_number, kept, ${StoredBytes.select(sql, "pack")} FROM packs
       WHERE project_id = ${project_id} AND session_number = ${session} AND pack_number >= ${from}
         ${to === undefined ? sql.literal("") : sql`AND pack_number <= ${to}`}
       ORDER BY pack_number`
@@ -183,7 +184,7 @@ export const make = (
     if ((yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`).length > 0) return undefined
     const deleted = yield* sql<{ size: Integer }>`DELETE FROM packs WHERE ${isOfSession} AND pack_number IN (
         SELECT pack_number FROM packs WHERE ${isOfSession} ORDER BY pack_number LIMIT ${limit})
-      RETURNING length(pack) AS size`
+      RETURNING octet_length(pack) AS size`
     const bytes = deleted.reduce((sum, { size }) => sum + Number(size), 0)
     // The usage counters of the session are deleted with it.
     if (deleted.length === limit) {

@@ -2,6 +2,7 @@
 import { Errors, type EventId, type EventQuery, type ProjectId } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
 import type * as Projects from "../names/Projects.ts"
@@ -34,7 +35,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.EventNotFound()
     const [row] = yield* sql<EventColumns.EventRow & PackRow>`SELECT ${fields}, e.session_number, e.pack_number,
-        CASE WHEN length(k.pack) <= ${maxPackBytes} THEN k.pack END AS pack
+        CASE WHEN octet_length(k.pack) <= ${maxPackBytes} THEN ${StoredBytes.value(sql, "k.pack")} END AS pack
       FROM events e ${joins} LEFT JOIN packs k ON k.project_id = e.project_id AND k.session_number = e.session_number
         AND k.pack_number = e.pack_number
       WHERE e.project_id = ${number} AND e.event_id = ${toStored(id)}`

@@ -3,6 +3,7 @@ import type { PackRanges, ProjectId, SessionId, StoredPack } from "@tachograph/c
 import { Effect } from "effect"
 import { Hex } from "effect/encoding"
 import type { SqlClient, Statement } from "effect/sql"
+import * as StoredBytes from "../dialect/StoredBytes.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 
@@ -36,7 +37,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     bytes: number
   ) {
     const sizes = yield* sql<{ pack_number: Integer; size: Integer }>`
-      SELECT pack_number, length(pack) AS size FROM packs WHERE ${isOfSession} AND ${inRanges}
+      SELECT pack_number, octet_length(pack) AS size FROM packs WHERE ${isOfSession} AND ${inRanges}
       ORDER BY pack_number DESC`
     let lowest = maxPack
     let left = bytes
@@ -65,7 +66,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     )
     const inRanges = sql.or(chains)
     const lowest = newestBytes === undefined ? 0 : yield* lowestOfNewest(isOfSession, inRanges, newestBytes)
-    const rows = yield* sql<PackRow>`SELECT pack_number, pack FROM packs
+    const rows = yield* sql<PackRow>`SELECT pack_number, ${StoredBytes.select(sql, "pack")} FROM packs
       WHERE ${isOfSession} AND ${inRanges} AND pack_number >= ${lowest} ORDER BY pack_number`
     return rows.map((row): StoredPack => ({ number: Number(row.pack_number), bytes: row.pack }))
   })
@@ -96,7 +97,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const wanted = maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes)
     const pieces: Array<{ readonly sha256: Uint8Array; readonly bytes: Uint8Array }> = []
     for (let at = 0; at < wanted.length; at += maxNames) {
-      const rows = yield* sql<{ sha256: Uint8Array; piece: Uint8Array }>`SELECT sha256, piece FROM shared_pieces
+      const rows = yield* sql<{
+        sha256: Uint8Array
+        piece: Uint8Array
+      }>`SELECT sha256, ${StoredBytes.select(sql, "piece")} FROM shared_pieces
         WHERE project_id = ${number} AND ${sql.in("sha256", wanted.slice(at, at + maxNames))}`
       for (const { piece, sha256 } of rows) pieces.push({ sha256, bytes: piece })
     }

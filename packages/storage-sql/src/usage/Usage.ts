@@ -78,11 +78,15 @@ export const ofProject = 0
 
 type Row = { readonly [Column in keyof Amounts]: number | string }
 
+/** The largest figure that is exact. Only damage makes one larger. */
+const clamped = (value: number | string): number =>
+  Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Math.round(Number(value)), Number.MAX_SAFE_INTEGER))
+
 const toCounters = (row: Row) => ({
-  events: Number(row.entries),
-  sentBytes: Number(row.sent_bytes),
-  newBytes: Number(row.new_bytes),
-  storedBytes: Number(row.stored_bytes)
+  events: clamped(row.entries),
+  sentBytes: clamped(row.sent_bytes),
+  newBytes: clamped(row.new_bytes),
+  storedBytes: clamped(row.stored_bytes)
 })
 
 const addingTo = (sql: SqlClient.SqlClient, table: string, key: string): Statement.Fragment =>
@@ -157,12 +161,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
     const { events: pieces, newBytes, storedBytes } = toCounters(ofShared)
     const ofAgents = agents.map((row) => ({ agent: row.agent_name, ...toCounters(row) }))
-    const total = (of: keyof ReturnType<typeof toCounters>) => ofAgents.reduce((sum, each) => sum + each[of], 0)
+    const total = (of: keyof ReturnType<typeof toCounters>) =>
+      clamped(ofAgents.reduce((sum, each) => sum + each[of], 0))
     return {
       events: total("events"),
       sentBytes: total("sentBytes"),
-      newBytes: total("newBytes") + newBytes,
-      storedBytes: total("storedBytes") + storedBytes,
+      newBytes: clamped(total("newBytes") + newBytes),
+      storedBytes: clamped(total("storedBytes") + storedBytes),
       shared: { pieces, newBytes, storedBytes },
       agents: ofAgents,
       sessions: largest.map((row) => ({ session: row.id, ...toCounters(row) }))
