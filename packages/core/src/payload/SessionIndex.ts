@@ -2,16 +2,15 @@
  * The in-memory index of one session: the piece numbers of its values, by hash, and the packs that contain them. All of it
  * is derived from the session's packs and may be evicted at any time; a value that is not in the index is stored again.
  */
-import { hash } from "node:crypto"
-import { ByteReader } from "./format/Bytes.ts"
 import * as Join from "./Join.ts"
 import type { KnownPrefix } from "./scan/PieceScanner.ts"
 import type { Chain } from "./format/Chain.ts"
 import * as Pack from "./format/Pack.ts"
 import * as PackContent from "./format/PackContent.ts"
 import * as PackRanges from "./format/PackRanges.ts"
+import * as PieceHashes from "./PieceHashes.ts"
 import * as PiecePolicy from "./scan/PiecePolicy.ts"
-import * as Template from "./format/Template.ts"
+import * as References from "./References.ts"
 
 interface PackFacts {
   readonly number: number
@@ -47,8 +46,10 @@ const contentBytes = 250
 const baseBytes = 800
 const sizeBytes = 40
 
-/** Bytes of texts that `read` joins, newest first, to hash them. Values that are not hashed are stored again when they recur. */
-const maxJoinedBytes = 64 * 1024 * 1024
+/** A decompressed pack, and where its templates are. */
+export interface LocatedPack extends Pack.OpenPack {
+  readonly contents: PackContent.Contents
+}
 
 export class SessionIndex {
   /** The number of the last indexed pack. */
@@ -214,52 +215,97 @@ export class SessionIndex {
   /** The packs that pieces in `contents` depend on, without those of `contents` itself and those not in the index. */
   dependenciesOf(contents: ReadonlyArray<PackContent.Contents>): PackRanges.PackRanges {
     const before = contents[0]?.before ?? this.counts
-    let ranges = PackRanges.none
-    for (const piece of contents.flatMap(referencesIn)) {
-      if (isWithin(piece, before)) ranges = PackRanges.union(ranges, this.packsOf(piece) ?? PackRanges.none)
-    }
-    return ranges
+    return contents.reduce(
+      (ranges, each) => PackRanges.union(ranges, this.#neededBy(each, before).ranges),
+      PackRanges.none
+    )
+  }
+
+  /** All steps of `reading`. */
+  read(packs: ReadonlyArray<Pack.OpenPack>, shared: Join.SharedTexts, session: PackContent.Counts & PackCount): void {
+    const located = packs.map((pack) => ({ ...pack, contents: PackContent.read(pack.content) }))
+    for (const _ of this.reading(located, shared, session));
   }
 
   /**
    * Adds packs that other processes appended. `packs` are the new packs with the whole of the last chain, preceded by the
    * packs that their pieces depend on; `session` is the current state. Values that cannot be joined from them are left out. If
    * the last pack is missing, because it is damaged or too large, the next one starts a chain.
+   *
+   * Yields after each pack and each value, so that the event loop can turn. The index changes after the last of these steps.
    */
-  read(
-    packs: ReadonlyArray<Pack.OpenPack>,
+  *reading(
+    packs: ReadonlyArray<LocatedPack>,
     shared: Join.SharedTexts,
-    session: { readonly packs: number; readonly history: number; readonly parts: number }
-  ): void {
-    const contentsOf = packs.map(({ content }) => PackContent.read(content))
-    const pieces = Join.piecesOf(contentsOf)
+    session: PackContent.Counts & PackCount
+  ): Generator<void, void> {
+    const next = this.fork()
+    const pieces = new Map<Join.PieceNumber, PackContent.TemplateSpan>()
     const added: Array<Join.PieceNumber> = []
-    for (const [at, { chainStart, content, number }] of packs.entries()) {
+    for (const { chainStart, content, contents, number } of packs) {
+      yield
+      const own = Join.piecesOf([contents])
+      for (const [piece, span] of own) pieces.set(piece, span)
       if (number <= this.packs) continue
-      const contents = contentsOf[at]!
-      const { before, history, parts } = contents
-      const dependencies = this.#dependenciesOfPack(contents)
-      this.#addPack({ number, before, chainStart, contentBytes: content.length, dependencies })
-      if (dependencies === undefined) continue
-      for (const index of history.keys()) added.push(before.history + index + 1)
-      for (const index of parts.keys()) added.push(-(before.parts + index + 1))
+      const { before } = contents
+      const { isComplete, ranges } = next.#neededBy(contents, before)
+      const dependencies = isComplete ? ranges : undefined
+      next.#addPack({ number, before, chainStart, contentBytes: content.length, dependencies })
+      if (isComplete) for (const piece of own.keys()) added.push(piece)
     }
-    for (const { key, piece } of hashesOf(added, pieces, shared)) this.#addNumber(key, piece)
+    const hashes = yield* PieceHashes.of(added, pieces, shared)
+    for (const facts of next.#packs) this.#addPack(facts)
+    for (const { key, piece } of hashes) this.#addNumber(key, piece)
     this.packs = session.packs
-    this.counts = countsAfter(session, contentsOf)
+    this.counts = countsAfter(
+      session,
+      packs.map(({ contents }) => contents)
+    )
     this.chain = packs.at(-1)?.number === session.packs ? Pack.chainOf(packs) : undefined
   }
 
-  #dependenciesOfPack(contents: PackContent.Contents): PackRanges.PackRanges | undefined {
+  /** The packs needed to read the pieces up to `before` that a pack's new pieces reference. */
+  #neededBy(contents: PackContent.Contents, before: PackContent.Counts): Needed {
+    const references = References.of(contents)
     let ranges = PackRanges.none
-    for (const piece of referencesIn(contents)) {
-      if (!isWithin(piece, contents.before)) continue
-      const packs = this.packsOf(piece)
-      if (packs === undefined) return undefined
-      ranges = PackRanges.union(ranges, packs)
+    let isComplete = true
+    for (const kind of ["history", "parts"] as const) {
+      const sign = kind === "history" ? 1 : -1
+      for (const { from, to } of references[kind]) {
+        const last = Math.min(to, before[kind])
+        // Pack by pack, because a run has very many pieces.
+        for (let number = from; number <= last; number = this.#lastWith(kind, number) + 1) {
+          const packs = this.packsOf(sign * number)
+          if (packs === undefined) isComplete = false
+          else ranges = PackRanges.union(ranges, packs)
+        }
+      }
     }
-    return ranges
+    return { ranges, isComplete }
   }
+
+  /** The last piece of the pack that contains this one. */
+  #lastWith(kind: keyof PackContent.Counts, number: number): number {
+    let low = 0
+    let high = this.#packs.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#packs[middle]!.before[kind] < number) low = middle + 1
+      else high = middle
+    }
+    const last = this.#packs[low]?.before[kind] ?? Number.POSITIVE_INFINITY
+    return low > 0 || this.#base === undefined ? last : Math.min(last, this.#base.#lastWith(kind, number))
+  }
+}
+
+interface PackCount {
+  readonly packs: number
+}
+
+interface Needed {
+  readonly ranges: PackRanges.PackRanges
+  /** False if some of them are not in the index. */
+  readonly isComplete: boolean
 }
 
 /** More pieces than any session has. Numbers far above it would not be exact. */
@@ -276,52 +322,4 @@ const countsAfter = (
     counts.parts = Math.max(counts.parts, before.parts + added.parts)
   }
   return counts
-}
-
-/** The pieces that can be joined, in their order. */
-const hashesOf = (
-  numbers: ReadonlyArray<Join.PieceNumber>,
-  pieces: Join.Pieces,
-  shared: Join.SharedTexts
-): ReadonlyArray<{ readonly key: string; readonly piece: Join.PieceNumber }> => {
-  const hashes: Array<{ readonly key: string; readonly piece: Join.PieceNumber }> = []
-  let maxBytes = maxJoinedBytes
-  for (const piece of numbers.toReversed()) {
-    const span = pieces.get(piece)
-    if (span === undefined || PackContent.isEmpty(span)) continue
-    const name = Template.sharedAlone(span.content, span.start, span.end)
-    if (name !== undefined) {
-      // If its text was not read it may be damaged: it is named again when it recurs, and then the storage looks.
-      if (shared.has(Join.keyOf(name))) hashes.push({ key: Join.keyOf(name), piece })
-      continue
-    }
-    try {
-      const text = Join.join(span, pieces, shared, { maxBytes })
-      maxBytes -= text.length
-      hashes.push({ key: Join.keyOf(hash("sha256", text, "buffer")), piece })
-    } catch (error) {
-      // A piece within it was erased, is damaged, or is in an older pack than was read.
-      if (error instanceof Join.PieceMissing) continue
-      if (error instanceof Join.TextTooLong) break
-      throw error
-    }
-  }
-  return hashes.reverse()
-}
-
-const isWithin = (piece: Join.PieceNumber, { history, parts }: PackContent.Counts): boolean =>
-  piece > 0 ? piece <= history : -piece <= parts
-
-/** The pieces that a pack's new pieces reference; not those that only its texts reference. */
-const referencesIn = ({ history, parts }: PackContent.Contents): ReadonlyArray<Join.PieceNumber> => {
-  const references: Array<Join.PieceNumber> = []
-  const visitor: Template.TemplateVisitor = {
-    part: (number) => references.push(-number),
-    history: (first, count) => {
-      for (let index = 0; index < count; index++) references.push(first + index)
-    },
-    shared: () => {}
-  }
-  for (const { content, start } of [...history, ...parts]) Template.read(new ByteReader(content, start), visitor)
-  return references
 }

@@ -91,6 +91,23 @@ describe("SessionIndex", () => {
     expect(index.costBytes).toBe(costBytes)
   })
 
+  it("reads packs in small steps, and changes in the last one", () => {
+    const session = new RecordedSession()
+    const writer = new SessionIndex()
+    for (const texts of growing(30, 100)) session.record(texts, writer)
+    const index = new SessionIndex()
+    const packs = Pack.open(session.packs).map((pack) => ({ ...pack, contents: PackContent.read(pack.content) }))
+    const steps = index.reading(packs, session.shared, { packs: 30, history: session.history, parts: session.parts })
+    let count = 0
+    while (steps.next().done !== true) {
+      count++
+      expect([index.packs, index.isEmpty, index.contentBytes]).toEqual([0, true, 0])
+    }
+    expect(count).toBeGreaterThanOrEqual(30 + session.history + session.parts)
+    expect(index.packs).toBe(30)
+    expect(draft(growing(30, 100).at(-1)!, index).added).toEqual({ history: 0, parts: 0 })
+  })
+
   it("returns the packs that pieces depend on", () => {
     const session = new RecordedSession()
     const index = new SessionIndex()

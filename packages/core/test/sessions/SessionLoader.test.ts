@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StorageSuite } from "@tachograph/testkit"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { hash } from "node:crypto"
 import { defaultProject } from "../../src/domain/Project.ts"
 import { SessionId } from "../../src/domain/Session.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
+import * as Join from "../../src/payload/Join.ts"
 import { Recorder } from "../../src/Recorder.ts"
 import { unknownSession } from "../../src/sessions/SessionCache.ts"
 import * as SessionLoader from "../../src/sessions/SessionLoader.ts"
@@ -111,6 +113,39 @@ describe("SessionLoader", () => {
       assert.isTrue(yield* Calls.isAsSent(recorder, older[0]!, calls[0]!))
       assert.isTrue(yield* Calls.isAsSent(recorder, older[1]!, calls[13]!))
       assert.deepStrictEqual((yield* StoreCheck.look(storage, defaultProject)).problems, [])
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
+  it.effect("indexes the newest 100,000 pieces of a session, and lets other fibers run meanwhile", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const each = 45_000
+      const call = (n: number): StorageSuite.Calls.Call => ({
+        session,
+        person: "alice",
+        inputs: `{"messages":[${Array.from({ length: each }, (_, at) => `"message ${n * each + at + 1e9}"`).join()}]}`,
+        output: "{}"
+      })
+      yield* recordAll(storage, [call(0), call(1), call(2)])
+      let turns = 0
+      const other = yield* Effect.forkChild(
+        Effect.forever(
+          Effect.andThen(
+            Effect.yieldNow,
+            Effect.sync(() => turns++)
+          )
+        )
+      )
+      const { index } = yield* SessionLoader.refresh(storage, defaultProject, session, unknownSession())
+      yield* Fiber.interrupt(other)
+      const key = (n: number) => Join.keyOf(hash("sha256", `"message ${n + 1e9}"`, "buffer"))
+      assert.strictEqual(index.packs, 3)
+      assert.isUndefined(index.numberOf(key(each - 1)))
+      assert.strictEqual(index.numberOf(key(each)), each + 1)
+      assert.strictEqual(index.numberOf(key(3 * each - 1)), 3 * each)
+      assert.isBelow(index.costBytes, 2 * each * 160 + 10_000)
+      // The memory storage does not yield.
+      assert.isAbove(turns, 0)
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 })

@@ -46,11 +46,21 @@ export const piecesIn = ({ history, parts }: Pick<Contents, "history" | "parts">
   return pieces
 }
 
+const readHead = (reader: ByteReader): ContentHead => ({
+  before: { history: reader.integer(), parts: reader.integer() },
+  added: { history: reader.integer(), parts: reader.integer() }
+})
+
+/** The number of pieces of a content, erased ones included. */
+export const addedPieces = (content: Buffer): number => {
+  const { added } = readHead(new ByteReader(content))
+  return added.history + added.parts
+}
+
 /** Locates every template of a content. */
 export const read = (content: Buffer): Contents => {
   const reader = new ByteReader(content)
-  const before = { history: reader.integer(), parts: reader.integer() }
-  const added = { history: reader.integer(), parts: reader.integer() }
+  const { added, before } = readHead(reader)
   const next = (): TemplateSpan => {
     const start = reader.at
     Template.skip(reader)
