@@ -30,7 +30,12 @@ export const check = Effect.fnUntraced(function* (
     const page = yield* attempt(run, what, run.throttle(eventsAfter(run, project, number, after)))
     const last = page?.at(-1)
     if (page === undefined || last === undefined) return
-    const listed = page.map((event) => ({ id: event.id, session: id, isStill: isStill(run, project, number, event) }))
+    const start = after
+    const listed = page.map((event) => ({
+      id: event.id,
+      session: id,
+      isStill: isStill(run, project, number, start, event)
+    }))
     yield* EventCheck.checkAll(run, project, listed)
     if (after !== undefined && !isAfter(last, after)) {
       return yield* run.report({ ...what, problem: "unreadable", reason: `Its events do not go on after ${after.id}` })
@@ -45,11 +50,16 @@ const eventsAfter = ({ storage }: Run, project: ProjectId, session: number, afte
 const isAfter = (event: SessionEvent, other: SessionEvent): boolean =>
   event.agent > other.agent || (event.agent === other.agent && event.id > other.id)
 
-/** Whether the session still has the event. */
-const isStill = (run: Run, project: ProjectId, session: number, { agent, id }: SessionEvent) =>
-  Effect.map(
-    run.storage.sessionEvents(project, session, { agent, id: EventCheck.previousId(id) }, 1),
-    ([first]) => first?.id === id
+/** Whether the page after `start` still has the event. A look-up of its own may not find what the page has. */
+const isStill = (
+  run: Run,
+  project: ProjectId,
+  session: number,
+  start: SessionEvent | undefined,
+  { id }: SessionEvent
+) =>
+  Effect.map(run.storage.sessionEvents(project, session, start, pageEvents), (page) =>
+    page.some((event) => event.id === id)
   )
 
 /** Leaves the open chains to the check of the events. */

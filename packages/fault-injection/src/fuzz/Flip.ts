@@ -97,15 +97,19 @@ const tryFlip = Effect.fnUntraced(function* (
   if (rows.length === 0) return undefined
   const at = random(0, rows.length - 1)
   const row = rows[at]!
-  const value = flippedValue(row[column.name]!, column.type, random)
+  const before = row[column.name]!
+  const isText = column.type === "BLOB" && random(0, 9) === 0
+  const value = isText ? before : flippedValue(before, column.type, random)
   if (value === undefined) return undefined
+  // Bit 0 of the type in the head of the row: https://sqlite.org/fileformat2.html#record_format
+  const stored = isText ? sql`CAST(${sql(column.name)} AS TEXT)` : sql`${value}`
   const isRow = sql.and(Rows.keys[table].map((key) => sql`${sql(key)} = ${row[key]}`))
   const isDone = yield* Effect.catchIf(
-    Effect.as(sql`UPDATE ${sql(table)} SET ${sql(column.name)} = ${value} WHERE ${isRow}`, true),
+    Effect.as(sql`UPDATE ${sql(table)} SET ${sql(column.name)} = ${stored} WHERE ${isRow}`, true),
     SqlError.isSqlError,
     () => Effect.succeed(false)
   )
-  const text = `${table}.${column.name} of row ${at}: ${shown(row[column.name]!)} → ${shown(value)}`
+  const text = `${table}.${column.name} of row ${at}: ${shown(before)} → ${isText ? "text" : shown(value)}`
   return isDone ? ({ kind: "row", table, column: column.name, row, text } as const) : undefined
 })
 

@@ -60,9 +60,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         ? sql.literal("")
         : sql`AND (agent_number, event_id) > (${after.agent}, ${toStored(after.id)})`
     const rows = yield* sql<{ agent_number: Integer; event_id: UuidColumn.StoredId }>`
-      SELECT agent_number, event_id FROM events ${EventIndex.hint(sql, "events_by_session")}
+      SELECT agent_number, ${StoredBytes.select(sql, "e.event_id")} FROM events e ${EventIndex.hint(sql, "events_by_session")}
       WHERE project_id = ${project_id} AND session_number = ${session} ${isAfter}
-      ORDER BY agent_number ${ascending}, event_id ${ascending} LIMIT ${limit}`
+      ORDER BY e.agent_number ${ascending}, e.event_id ${ascending} LIMIT ${limit}`
     return rows.map(({ agent_number, event_id }) => ({
       id: UuidColumn.decode(event_id) as EventId,
       agent: Number(agent_number)

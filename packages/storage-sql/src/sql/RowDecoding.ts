@@ -15,6 +15,15 @@ const timeOrNull = (value: Integer | null): DateTime.Utc | null => (value === nu
 /** Skips validation: values were validated before they were stored. */
 export const trusted = { disableChecks: true } as const
 
+/** Free text is stored as JSON text. Only damage makes it none: then it is returned as it is, so that its row can be read. */
+const freeText = (stored: string): string => {
+  try {
+    return String(JSON.parse(stored))
+  } catch {
+    return stored
+  }
+}
+
 export interface AgentRow {
   readonly agent_name: string
   readonly agent_number: Integer
@@ -28,7 +37,7 @@ export const toAgent = (row: AgentRow): Agent =>
       name: row.agent_name as Agent["name"],
       number: Number(row.agent_number),
       createdAt: time(row.created_at),
-      description: JSON.parse(row.description) as string
+      description: freeText(row.description)
     },
     trusted
   )
@@ -45,7 +54,7 @@ export const toAgentVersion = (row: AgentVersionRow): AgentVersion =>
   new AgentVersion(
     {
       name: row.agent_version_name as AgentVersion["name"],
-      description: row.description === null ? null : (JSON.parse(row.description) as string),
+      description: row.description === null ? null : freeText(row.description),
       number: Number(row.agent_version_number),
       createdAt: time(row.created_at),
       deprecatedAt: timeOrNull(row.deprecated_at)
