@@ -1,5 +1,5 @@
 /** Values of another type than their column's, which one changed bit in the head of a row makes of what was there. */
-import { CurrentProject, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
+import { AgentName, CurrentProject, PersonId, Recorder, SessionId, Storage, Verifier } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
@@ -142,4 +142,27 @@ describe("a value of another type than its column's", () => {
       expect(leftIn(file)).toEqual(left)
     }
   )
+
+  it("in the id of an event: is found by a verification", async () => {
+    const problems: Array<string> = []
+    await within(damaged("events", "event_id", asText("event_id")), () =>
+      Effect.gen(function* () {
+        const report = ({ problem }: Verifier.Finding) => Effect.sync(() => void problems.push(problem))
+        yield* Verifier.verify(yield* Storage, {
+          projects: [yield* CurrentProject],
+          report,
+          counts: new Verifier.Counts(),
+          throttle: (step) => step
+        })
+      })
+    )
+    expect(problems.filter((problem) => problem === "event-not-found")).toHaveLength(ids.length)
+  })
+
+  it("in a description: is returned as it is stored", async () => {
+    const name = AgentName.make("agent 3")
+    const file = damaged("agents", "description", "'{bad'")
+    const { description } = await within(file, (recorder) => recorder.getAgent(name))
+    expect(description).toBe("{bad")
+  })
 })
