@@ -30,6 +30,9 @@ export interface Options {
 /** Beside this module: the source in the workspace, or what is published. */
 const moduleUrl = new URL(`Thread${extname(import.meta.url)}`, import.meta.url)
 
+/** What is made and dropped quickly. V8's own choice would grow to several times that under load. */
+const youngGenerationMib = 24
+
 /** For this long a thread that has work may show no sign of life (ms). */
 export const frozenAfterMs = 1_000
 
@@ -70,7 +73,7 @@ export class EngineThread {
     const worker = new Worker(moduleUrl, {
       name: "tachograph",
       workerData: { ...start, status: status.memory } satisfies Start,
-      resourceLimits: { maxOldGenerationSizeMb: heapMib }
+      resourceLimits: { maxOldGenerationSizeMb: heapMib, maxYoungGenerationSizeMb: youngGenerationMib }
     })
     const thread = new EngineThread(worker, status, onLog)
     return new Promise((resolve, reject) => {
