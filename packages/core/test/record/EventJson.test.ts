@@ -96,7 +96,7 @@ const summary = ({ candidates, conversations, end, start }: ScannedValue) => ({
     kind: each.kind,
     start: each.start,
     end: each.end,
-    inner: (each as any).inner
+    inner: "inner" in each ? each.inner : undefined
   })),
   conversations: conversations.map(({ elements, known, start }) => [start, known?.start, known?.end, elements])
 })

@@ -7,20 +7,17 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as IndexWrites from "../dialect/IndexWrites.ts"
 
 /** Sessions that are looked at besides those asked for, to put sessions of nearly the same size in order. */
 const maxOfSimilarSize = 10_000
 
 const isRanked = (size: string) => `${size} BETWEEN ranked_bytes AND ranked_bytes + ranked_bytes / 8`
 
-/** Postgres leaves an index alone whose columns keep their values; SQLite writes it whenever they are set. */
-const isRankedAtOnce = (sql: SqlClient.SqlClient): boolean =>
-  sql.onDialectOrElse({ pg: () => true, orElse: () => false })
-
-/** Part of the `SET` list of an update of `sessions`. `rank` follows in the same transaction. */
+/** Part of the `SET` list of an update of `sessions`. `rank` follows in the same transaction, for what is not ranked here. */
 export const grown = (sql: SqlClient.SqlClient, by: Statement.Fragment): Statement.Fragment => {
   const size = sql`sessions.stored_bytes + ${by}`
-  if (!isRankedAtOnce(sql)) return sql`stored_bytes = ${size}`
+  if (!IndexWrites.areOnlyForChanges(sql)) return sql`stored_bytes = ${size}`
   return sql`stored_bytes = ${size}, ranked_bytes = CASE
     WHEN ${size} BETWEEN sessions.ranked_bytes AND sessions.ranked_bytes + sessions.ranked_bytes / 8
     THEN sessions.ranked_bytes ELSE ${size} END`
@@ -29,7 +26,7 @@ export const grown = (sql: SqlClient.SqlClient, by: Statement.Fragment): Stateme
 export const make = (sql: SqlClient.SqlClient) => {
   /** After updates with `grown`. */
   const rank = (project_id: number, sessions: ReadonlyArray<number>): Effect.Effect<void, SqlError.SqlError> =>
-    isRankedAtOnce(sql)
+    IndexWrites.areOnlyForChanges(sql)
       ? Effect.void
       : Effect.asVoid(sql`UPDATE sessions SET ranked_bytes = stored_bytes
           WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_number", "integer", sessions)}

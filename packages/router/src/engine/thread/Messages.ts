@@ -15,7 +15,7 @@ export interface Start {
   readonly status: SharedArrayBuffer
 }
 
-/** A request for a value, by the function of `Calls` that answers it. */
+/** A request for a value, by the name of the function in `Thread.ts` that returns it. */
 export interface Call {
   readonly type: "call"
   readonly id: number
