@@ -12,10 +12,14 @@ const exhaust = () => {
   for (;;) held.push(Array.from({ length: 100_000 }, Math.random))
 }
 
+const stop = (ms?: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
 const acts: Readonly<Record<string, () => void>> = {
   exit: () => process.exit(3),
   exhaust,
-  stop: () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stoppedMs)
+  stop: () => stop(stoppedMs),
+  // After the answer, and for ever.
+  freeze: () => void setTimeout(stop, 50)
 }
 
 export const open = (filename: string) => {

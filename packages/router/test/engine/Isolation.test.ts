@@ -86,6 +86,13 @@ it("answers for itself, and refuses events, while the thread stands still", asyn
   expect(events.map(({ event_id }) => event_id)).toEqual(ids)
 })
 
+it("closes although the thread stands still", async () => {
+  const { act, client, tachograph } = await open()
+  expect((await act("freeze")).status).toBe(404)
+  await expect.poll(async () => (await client.get("/ready")).status, { timeout: 5_000 }).toBe(503)
+  await tachograph.close()
+})
+
 it("does not keep a process alive that has nothing else to do", async () => {
   const folder = temporaryFolder()
   const program = fileURLToPath(new URL("RecordOnce.ts", import.meta.url))

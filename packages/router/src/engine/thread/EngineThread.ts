@@ -36,6 +36,9 @@ const youngGenerationMib = 24
 /** For this long a thread that has work may show no sign of life (ms). */
 export const frozenAfterMs = 1_000
 
+/** For so long a thread may close its storage (ms); together with the grace of a server less than the 10 s of Docker. */
+const closeGraceMs = 1_500
+
 /** The thread's modules cannot be loaded, as in a bundle that does not contain them. */
 export class ThreadUnavailable extends Error {
   constructor(cause: Error) {
@@ -133,13 +136,22 @@ export class EngineThread {
     })
   }
 
-  /** Resolves when everything is answered and the storage is closed. */
-  async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => (this.#onClosed = resolve))
+  /**
+   * Resolves with true when everything is answered and the storage is closed; with false when that took too long, and the thread
+   * was ended without it.
+   */
+  async close(): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined
+    const closed = new Promise<boolean>((resolve) => {
+      this.#onClosed = () => resolve(true)
+      timer = setTimeout(() => resolve(false), closeGraceMs)
+    })
     this.#worker.ref()
     this.#outbox.send({ type: "close" })
-    await closed
+    const isClosed = await closed
+    clearTimeout(timer)
     await this.#worker.terminate()
+    return isClosed
   }
 
   #await(pending: Pending): number {

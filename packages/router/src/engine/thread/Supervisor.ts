@@ -45,10 +45,10 @@ export class Supervisor {
     yield* Effect.addFinalizer(() =>
       Effect.gen(function* () {
         supervisor.#isClosed = true
-        yield* metrics
         threads.delete(metrics)
+        // At once: a thread that stands still would be waited for twice.
+        yield* Effect.all([metrics, supervisor.#close], { concurrency: "unbounded" })
         keepMetrics()
-        yield* Effect.promise(async () => supervisor.#thread?.close())
       })
     )
     return supervisor
@@ -81,6 +81,15 @@ export class Supervisor {
     )
   )
 
+  readonly #close = Effect.suspend(() => {
+    const thread = this.#thread
+    if (thread === undefined) return Effect.void
+    return Effect.flatMap(
+      Effect.promise(() => thread.close()),
+      (isClosed) => (isClosed ? Effect.void : Effect.logWarning("The engine's thread stood still, and was ended"))
+    )
+  })
+
   #open(): Promise<EngineThread> {
     return EngineThread.open({
       ...this.#options,
@@ -105,7 +114,7 @@ export class Supervisor {
     while (!this.#isClosed) {
       try {
         const opened = await this.#open()
-        if (this.#isClosed) return await opened.close()
+        if (this.#isClosed) return void (await opened.close())
         this.#thread = opened
         return
       } catch (error) {

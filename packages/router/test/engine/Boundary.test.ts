@@ -1,0 +1,52 @@
+/** What crosses to the thread of the engine, and where there is none. */
+import { sqlite } from "@tachograph/storage-sqlite"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, it, onTestFinished } from "vitest"
+import { bundle } from "../../../../scripts/vitest/Program.ts"
+import { createTachograph } from "../../src/index.ts"
+import * as OverheardStorage from "./OverheardStorage.ts"
+
+const temporaryFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), "tachograph-boundary-"))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+it("sends no credentials to the thread", async () => {
+  const folder = temporaryFolder()
+  const overheard = join(folder, "overheard")
+  const key = "a static key for tests"
+  const issued = `tg_${"0".repeat(27)}3mslHL`
+  const tachograph = await createTachograph({
+    storage: OverheardStorage.open(join(folder, "boundary.db"), overheard),
+    apiKeys: [key]
+  })
+  onTestFinished(() => tachograph.close())
+  const statusWith = async (authorization: string) => {
+    const headers = { authorization, cookie: "a=cookie", "proxy-authorization": "a proxy's", "x-other": "another header" }
+    const { status } = await tachograph.fetch(new Request("http://host/api/v1/agents/nobody", { headers }))
+    return status
+  }
+  expect(await statusWith(`Bearer ${key}`)).toBe(404)
+  expect(await statusWith(`Basic ${btoa(`:${key}`)}`)).toBe(401)
+  expect(await statusWith(`Bearer ${issued}`)).toBe(401)
+  const text = readFileSync(overheard, "utf8")
+  expect(text).toContain("another header")
+  expect(text).toContain("findApiKey")
+  for (const secret of [key, btoa(`:${key}`), issued, "a=cookie", "a proxy's"]) expect(text).not.toContain(secret)
+})
+
+it("runs without the thread in a bundle that does not contain it, and says so once", async () => {
+  const folder = temporaryFolder()
+  const program = await bundle("router-RecordOnce", new URL("RecordOnce.ts", import.meta.url))
+  const files = [join(folder, "one.db"), join(folder, "two.db")]
+  const lines = (await program.run(...files)).trim().split("\n")
+  expect(lines.filter((line) => line.includes("The engine runs on the thread of the host")).length).toBe(1)
+  const ids = lines.filter((line) => /^[0-9a-f-]{36}$/.test(line))
+  expect(ids.length).toBe(2)
+  const tachograph = await createTachograph({ storage: sqlite(files[1]!), thread: false })
+  expect((await tachograph.recorder.getEvent(ids[1]!)).session).toBe("once")
+  await tachograph.close()
+})
