@@ -1,11 +1,13 @@
 /** What crosses to the thread of the engine, and where there is none. */
+import { defaultProject, moduleOf } from "@tachograph/core"
 import { sqlite } from "@tachograph/storage-sqlite"
+import { Effect, Exit, Layer, ManagedRuntime, Option, Tracer } from "effect"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
 import { bundle } from "../../../../scripts/vitest/Program.ts"
-import { createTachograph } from "../../src/index.ts"
+import { createTachograph, Engine, ThreadEngine } from "../../src/index.ts"
 import * as OverheardStorage from "./OverheardStorage.ts"
 
 const temporaryFolder = () => {
@@ -25,7 +27,12 @@ it("sends no credentials to the thread", async () => {
   })
   onTestFinished(() => tachograph.close())
   const statusWith = async (authorization: string) => {
-    const headers = { authorization, cookie: "a=cookie", "proxy-authorization": "a proxy's", "x-other": "another header" }
+    const headers = {
+      authorization,
+      cookie: "a=cookie",
+      "proxy-authorization": "a proxy's",
+      "x-other": "another header"
+    }
     const { status } = await tachograph.fetch(new Request("http://host/api/v1/agents/nobody", { headers }))
     return status
   }
@@ -49,4 +56,41 @@ it("runs without the thread in a bundle that does not contain it, and says so on
   const tachograph = await createTachograph({ storage: sqlite(files[1]!), thread: false })
   expect((await tachograph.recorder.getEvent(ids[1]!)).session).toBe("once")
   await tachograph.close()
+})
+
+it("shows the spans of the thread in the host's tracer", async () => {
+  const spans: Array<Tracer.NativeSpan> = []
+  const tracer = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      spans.push(span)
+      return span
+    }
+  })
+  const storage = moduleOf(sqlite(join(temporaryFolder(), "spans.db")))!
+  const runtime = ManagedRuntime.make(
+    ThreadEngine.layer(storage).pipe(Layer.provideMerge(Layer.succeed(Tracer.Tracer, tracer)))
+  )
+  onTestFinished(() => runtime.dispose())
+  const exchange = {
+    requestId: "a request",
+    endpoint: "getAgent",
+    params: { agent_name: "nobody" },
+    query: "",
+    headers: {},
+    project: defaultProject,
+    body: new Uint8Array(),
+    isBodyOwned: true,
+    arrivedAtMs: performance.now()
+  }
+  const answer = Effect.flatMap(Engine, ({ handle }) => handle(exchange))
+  expect((await runtime.runPromise(Effect.withSpan(answer, "request"))).status).toBe(404)
+  const named = (name: string) => spans.findLast((span) => span.name === name)!
+  const [request, read, statement] = [named("request"), named("Recorder.getAgent"), named("sqlite")]
+  expect(Option.getOrThrow(read.parent).spanId).toBe(request.spanId)
+  expect(read.traceId).toBe(request.traceId)
+  expect(Option.getOrThrow(statement.parent).traceId).toBe(request.traceId)
+  expect(statement.attributes.get("db.system.name")).toBe("sqlite")
+  const { status } = read
+  expect(status._tag === "Ended" && Exit.isFailure(status.exit)).toBe(true)
 })

@@ -5,6 +5,7 @@ import type { Exchange } from "../../Engine.ts"
 import type { Answer } from "../../response/Answer.ts"
 import { type FromThread, type Start, toError, type ToThread } from "./Messages.ts"
 import { movable, Outbox } from "./Outbox.ts"
+import type { HostSpans, SpanReference } from "./Spans.ts"
 import { ThreadStatus } from "./ThreadStatus.ts"
 
 /** The host of an exchange. One of `onAnswer` and `onLost` is called, once. */
@@ -23,6 +24,7 @@ export interface Options {
   /** The largest heap of the thread, in MiB. */
   readonly heapMib: number
   readonly onLog: (log: Log) => void
+  readonly spans: HostSpans
   /** The thread has ended by itself. */
   readonly onDeath: (error: Error) => void
 }
@@ -57,28 +59,31 @@ export class EngineThread {
   readonly #status: ThreadStatus
   readonly #pending = new Map<number, Pending>()
   readonly #onLog: Options["onLog"]
+  readonly #spans: HostSpans
   #lastId = 0
   /** Set when it was asked to end. */
   #onClosed: (() => void) | undefined
   /** The last sign of life, and when it was first seen. */
   #seen = { beat: 0, atMs: performance.now() }
 
-  private constructor(worker: Worker, status: ThreadStatus, onLog: Options["onLog"]) {
+  private constructor(worker: Worker, status: ThreadStatus, { onLog, spans }: Options) {
     this.#worker = worker
     this.#outbox = new Outbox(worker)
     this.#status = status
     this.#onLog = onLog
+    this.#spans = spans
   }
 
   /** Resolves when the storage is open. Rejects with the error of opening it, or a `ThreadUnavailable`. */
-  static open({ heapMib, onDeath, onLog, start }: Options): Promise<EngineThread> {
+  static open(options: Options): Promise<EngineThread> {
+    const { heapMib, onDeath, start } = options
     const status = new ThreadStatus()
     const worker = new Worker(moduleUrl, {
       name: "tachograph",
       workerData: { ...start, status: status.memory } satisfies Start,
       resourceLimits: { maxOldGenerationSizeMb: heapMib, maxYoungGenerationSizeMb: youngGenerationMib }
     })
-    const thread = new EngineThread(worker, status, onLog)
+    const thread = new EngineThread(worker, status, options)
     return new Promise((resolve, reject) => {
       let isLoaded = false
       let isOpen = false
@@ -119,10 +124,10 @@ export class EngineThread {
   }
 
   /** The body is moved to the thread, unless others use its memory. Returns a function that gives the exchange up. */
-  exchange(exchange: Exchange, waiting: Waiting): () => void {
+  exchange(exchange: Exchange, span: SpanReference | undefined, waiting: Waiting): () => void {
     const id = this.#await(waiting)
     const body = movable(exchange.body, exchange.isBodyOwned)
-    this.#outbox.send({ type: "exchange", id, exchange: { ...exchange, body } }, [body.buffer])
+    this.#outbox.send({ type: "exchange", id, exchange: { ...exchange, body }, span }, [body.buffer])
     return () => {
       if (this.#pending.has(id)) this.#outbox.send({ type: "cancel", id })
       this.#settle(id)
@@ -186,6 +191,10 @@ export class EngineThread {
         return this.#settle(item.id)?.onThrow?.(toError(item.error))
       case "log":
         return this.#onLog(item)
+      case "span-began":
+        return this.#spans.began(item)
+      case "span-ended":
+        return this.#spans.ended(item)
       case "closed":
         return this.#onClosed?.()
     }
@@ -196,6 +205,7 @@ export class EngineThread {
     const lost = Array.from(this.#pending.values())
     this.#pending.clear()
     for (const { onLost } of lost) onLost?.()
+    this.#spans.lost(BigInt(Date.now()) * 1_000_000n)
     this.#onClosed?.()
     return this.#onClosed !== undefined
   }

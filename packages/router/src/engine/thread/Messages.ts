@@ -3,6 +3,7 @@ import type { CommitLimitsValue, StorageModule } from "@tachograph/core"
 import type { LogLevel } from "effect"
 import type { Exchange } from "../../Engine.ts"
 import type { Answer } from "../../response/Answer.ts"
+import type { SpanBegan, SpanEnded, SpanReference } from "./Spans.ts"
 
 /** What the engine's thread is started with. */
 export interface Start {
@@ -11,6 +12,8 @@ export interface Start {
   readonly commitLimits: CommitLimitsValue
   readonly sessionCacheBytes: number
   readonly logLevel: LogLevel.LogLevel
+  /** Whether the host has a tracer, which gets the spans of the thread. */
+  readonly isTraced: boolean
   /** Shared with the host: see `ThreadStatus`. */
   readonly status: SharedArrayBuffer
 }
@@ -29,6 +32,8 @@ export type ToThread =
       readonly id: number
       /** `arrivedAtMs` counts from the time origin of the epoch, not of a thread. */
       readonly exchange: Exchange
+      /** The parent of the spans of the exchange. */
+      readonly span: SpanReference | undefined
     }
   /** The client of this exchange has gone. */
   | { readonly type: "cancel"; readonly id: number }
@@ -66,6 +71,8 @@ export type FromThread =
       readonly message: ReadonlyArray<string>
       readonly annotations: Readonly<Record<string, unknown>>
     }
+  | SpanBegan
+  | SpanEnded
   | { readonly type: "closed" }
 
 /** Names of properties that say which error it is. */

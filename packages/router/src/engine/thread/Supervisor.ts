@@ -1,7 +1,8 @@
 /** Keeps a thread of the engine running: a thread that dies is followed by another, unless that happens too often. */
-import { Effect, type Scope } from "effect"
+import { Effect, type Scope, Tracer } from "effect"
 import { OtherThreads } from "../../response/MetricsText.ts"
 import { EngineThread, frozenAfterMs, type Options } from "./EngineThread.ts"
+import { HostSpans } from "./Spans.ts"
 
 /** The third death within this time leaves the engine down (ms). */
 const deathsWithinMs = 60_000
@@ -9,12 +10,13 @@ const deathsWithinMs = 60_000
 /** Between attempts to open the storage again, after the thread has died (ms). */
 const reopenMs = 500
 
-type SupervisedOptions = Omit<Options, "onDeath" | "onLog">
+type SupervisedOptions = Omit<Options, "onDeath" | "onLog" | "spans">
 type Run = (effect: Effect.Effect<void>) => void
 
 export class Supervisor {
   readonly #options: SupervisedOptions
   readonly #run: Run
+  readonly #tracer: Tracer.Tracer
   readonly #deathsAtMs: Array<number> = []
   #thread: EngineThread | undefined
   #isClosed = false
@@ -22,8 +24,9 @@ export class Supervisor {
   #lastMetrics = ""
   #onDeath = () => {}
 
-  private constructor(options: SupervisedOptions, run: Run) {
+  private constructor(options: SupervisedOptions, run: Run, tracer: Tracer.Tracer) {
     this.#options = options
+    this.#tracer = tracer
     this.#run = run
   }
 
@@ -32,7 +35,7 @@ export class Supervisor {
     options: SupervisedOptions
   ): Effect.fn.Return<Supervisor, unknown, Scope.Scope> {
     const run = Effect.runForkWith(yield* Effect.context<never>())
-    const supervisor = new Supervisor(options, run)
+    const supervisor = new Supervisor(options, run, yield* Tracer.Tracer)
     supervisor.#thread = yield* Effect.tryPromise({ try: () => supervisor.#open(), catch: (error) => error })
     const threads = yield* OtherThreads
     const metrics = supervisor.#readMetrics
@@ -93,6 +96,7 @@ export class Supervisor {
   #open(): Promise<EngineThread> {
     return EngineThread.open({
       ...this.#options,
+      spans: new HostSpans(this.#tracer),
       onLog: ({ annotations, level, message }) =>
         this.#run(Effect.annotateLogs(Effect.logWithLevel(level)(...message), annotations)),
       onDeath: (error) => this.#afterDeath(error)

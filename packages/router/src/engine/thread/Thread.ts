@@ -19,7 +19,8 @@ import {
   Logger,
   type LogLevel,
   ManagedRuntime,
-  References
+  References,
+  Tracer
 } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { type MessagePort, parentPort, workerData } from "node:worker_threads"
@@ -30,6 +31,7 @@ import * as LocalEngine from "../LocalEngine.ts"
 import * as KeyCodec from "./KeyCodec.ts"
 import { type Call, errorData, type FromThread, type Start, type ToThread } from "./Messages.ts"
 import { movable, Outbox } from "./Outbox.ts"
+import * as Spans from "./Spans.ts"
 import { ThreadStatus } from "./ThreadStatus.ts"
 
 /** How often the status is updated while there is work (ms). */
@@ -71,7 +73,13 @@ const run = async (port: MessagePort, start: Start) => {
           Layer.succeed(CommitLimits, start.commitLimits),
           Layer.succeed(SessionCacheBytes, start.sessionCacheBytes),
           Logger.layer([forwardingLogger(outbox)]),
-          Layer.succeed(References.MinimumLogLevel, start.logLevel)
+          Layer.succeed(References.MinimumLogLevel, start.logLevel),
+          start.isTraced
+            ? Layer.succeed(
+                Tracer.Tracer,
+                Spans.forwarding((item) => outbox.send(item))
+              )
+            : Layer.empty
         )
       )
     )
@@ -167,8 +175,9 @@ const run = async (port: MessagePort, start: Start) => {
   const receive = (item: ToThread) => {
     switch (item.type) {
       case "exchange": {
-        const { exchange, id } = item
-        const handled = engine.handle({ ...exchange, arrivedAtMs: exchange.arrivedAtMs - performance.timeOrigin })
+        const { exchange, id, span } = item
+        const answered = engine.handle({ ...exchange, arrivedAtMs: exchange.arrivedAtMs - performance.timeOrigin })
+        const handled = span === undefined ? answered : Effect.withParentSpan(answered, Tracer.externalSpan(span))
         const fiber = fork(
           Effect.annotateLogs(
             Effect.provideService(handled, ReserveAnswer, reserve(id)),

@@ -16,7 +16,7 @@ import {
   type Storage,
   type StorageModule
 } from "@tachograph/core"
-import { Context, Effect, Layer, References } from "effect"
+import { Context, Effect, Layer, References, Tracer } from "effect"
 import { BasePath } from "../../BasePath.ts"
 import { Engine, type Exchange, ReserveAnswer } from "../../Engine.ts"
 import * as System from "../../handlers/System.ts"
@@ -25,6 +25,7 @@ import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
 import * as LocalEngine from "../LocalEngine.ts"
 import { ThreadUnavailable } from "./EngineThread.ts"
 import * as KeyCodec from "./KeyCodec.ts"
+import { referenceOf } from "./Spans.ts"
 import { Supervisor } from "./Supervisor.ts"
 
 export interface ThreadOptions {
@@ -50,8 +51,10 @@ const withoutSecrets = (headers: Exchange["headers"]): Exchange["headers"] => {
 const handler = Effect.fnUntraced(function* (supervisor: Supervisor) {
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
   return (exchange: Exchange): Effect.Effect<Answer.Answer> =>
-    Effect.flatMap(ReserveAnswer, (reserve) =>
-      Effect.callback<Answer.Answer>((resume) => {
+    Effect.withFiber((fiber) => {
+      const reserve = fiber.getRef(ReserveAnswer)
+      const { span } = fiber.cache
+      return Effect.callback<Answer.Answer>((resume) => {
         const { thread } = supervisor
         if (thread === undefined) return resume(Effect.succeed(unavailable))
         const sent = {
@@ -59,14 +62,14 @@ const handler = Effect.fnUntraced(function* (supervisor: Supervisor) {
           headers: withoutSecrets(exchange.headers),
           arrivedAtMs: performance.timeOrigin + exchange.arrivedAtMs
         }
-        const giveUp = thread.exchange(sent, {
+        const giveUp = thread.exchange(sent, span && referenceOf(span), {
           onAnswer: (answer) => resume(Effect.succeed(answer)),
           onReserve: (bytes) => run(reserve(bytes)),
           onLost: () => resume(Effect.succeed(unavailable))
         })
         return Effect.sync(giveUp)
       })
-    )
+    })
 })
 
 /** The keys in the storage of the thread. */
@@ -101,7 +104,8 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
       basePath: yield* BasePath,
       commitLimits,
       sessionCacheBytes: yield* SessionCacheBytes,
-      logLevel: yield* References.MinimumLogLevel
+      logLevel: yield* References.MinimumLogLevel,
+      isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer
     }
   })
   const admission = new AdmissionControl(commitLimits, () => supervisor.isSaturated)
