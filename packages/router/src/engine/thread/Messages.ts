@@ -3,6 +3,7 @@ import type { CommitLimitsValue, StorageModule } from "@tachograph/core"
 import type { LogLevel } from "effect"
 import type { Exchange } from "../../Engine.ts"
 import type { Answer } from "../../response/Answer.ts"
+import type { ErrorData } from "./ErrorData.ts"
 import type { SpanBegan, SpanEnded, SpanReference } from "./Spans.ts"
 
 /** What the engine's thread is started with. */
@@ -42,15 +43,6 @@ export type ToThread =
   | Call
   | { readonly type: "close" }
 
-/** An error, and the chain of its causes, without their classes. */
-export interface ErrorData {
-  readonly name: string
-  readonly message: string
-  /** The properties that say which error it is, such as `code` and `errcode`. */
-  readonly fields: Readonly<Record<string, string | number>>
-  readonly cause: ErrorData | undefined
-}
-
 export type FromThread =
   /** The modules are loaded. */
   | { readonly type: "loaded" }
@@ -74,33 +66,3 @@ export type FromThread =
   | SpanBegan
   | SpanEnded
   | { readonly type: "closed" }
-
-/** Names of properties that say which error it is. */
-const told = ["_tag", "code", "errcode", "errno", "kind", "type"]
-
-const maxCauses = 8
-
-export const errorData = (error: unknown, depth = 0): ErrorData => {
-  if (typeof error !== "object" || error === null) {
-    return { name: "Error", message: String(error), fields: {}, cause: undefined }
-  }
-  const { cause, message, name, reason } = error as Record<string, unknown>
-  const inner = reason ?? cause
-  const fields: Record<string, string | number> = {}
-  for (const field of told) {
-    const value = (error as Record<string, unknown>)[field]
-    if (typeof value === "string" || typeof value === "number") fields[field] = value
-  }
-  return {
-    name: typeof name === "string" ? name : "Error",
-    message: typeof message === "string" ? message : "",
-    fields,
-    cause: inner === undefined || depth === maxCauses ? undefined : errorData(inner, depth + 1)
-  }
-}
-
-/** An error of the same message, fields and causes. */
-export const toError = ({ cause, fields, message, name }: ErrorData): Error => {
-  const error = new Error(message, cause === undefined ? undefined : { cause: toError(cause) })
-  return Object.assign(error, fields, { name })
-}

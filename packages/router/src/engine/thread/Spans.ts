@@ -3,7 +3,7 @@
  * has a tracer.
  */
 import { Cause, Context, Exit, Option, Tracer } from "effect"
-import { type ErrorData, errorData, toError } from "./Messages.ts"
+import { type ErrorData, errorData, toError } from "./ErrorData.ts"
 
 /** A span of either side, by which another one says its parent. */
 export interface SpanReference {
