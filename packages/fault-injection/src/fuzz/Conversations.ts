@@ -133,10 +133,15 @@ export class Conversations {
     return { server, http: Http.open(server.url, key), reader: Ledger.readerOf(server), isKilled: false }
   }
 
-  /** Repeats what was not answered, and at times erases a person. */
-  async #settle(client: Client): Promise<void> {
+  /** Repeats what was not answered. */
+  async #repeat(client: Client): Promise<void> {
     for (const pending of this.#pending.splice(0)) await this.#record(client, pending.call, pending.what, pending.key)
     for (const session of this.#toErase.splice(0)) await this.#eraseSession(client, session)
+  }
+
+  /** Repeats what was not answered, and at times erases a person. */
+  async #settle(client: Client): Promise<void> {
+    await this.#repeat(client)
     if (this.#leg === 1 || this.#random(0, 2) > 0) return
     const at = this.#random(0, this.#people.length - 1)
     const person = this.#people[at]!
@@ -300,7 +305,7 @@ export class Conversations {
   async #checkAll(server: Server.Server): Promise<void> {
     const reader = Ledger.readerOf(server)
     const client: Client = { server, http: Http.open(server.url, key), reader, isKilled: false }
-    for (const pending of this.#pending.splice(0)) await this.#record(client, pending.call, pending.what, pending.key)
+    await this.#repeat(client)
     const sessions = this.book.sessions[Symbol.iterator]()
     const check = async () => {
       for (const session of sessions) {
