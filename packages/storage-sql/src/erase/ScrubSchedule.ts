@@ -30,8 +30,8 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Effect.Effect<void, SqlError.SqlError>, never, Scope.Scope> {
   /** Open if something was erased since the last scrub began. */
   const requested = yield* Latch.make()
-  /** Whether this process has erased something that is not scrubbed yet. */
-  let isPending = false
+  /** Whether something may not be scrubbed yet: what this process has erased, or until the first scrub an earlier one. */
+  let isPending = true
   yield* Effect.addFinalizer(() =>
     Effect.catchCause(
       Effect.suspend(() => (isPending ? run(closeMaxMs) : Effect.void)),

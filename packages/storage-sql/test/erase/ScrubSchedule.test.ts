@@ -71,6 +71,15 @@ describe("ScrubSchedule", () => {
     })
   )
 
+  it.effect("scrubs on closing what an earlier process has left, if no scrub has begun", () =>
+    Effect.gen(function* () {
+      const { close, runs } = yield* start()
+      yield* TestClock.adjust("500 millis")
+      yield* close
+      assert.deepStrictEqual(runs, [{ at: 500, maxMs: 5_000 }])
+    })
+  )
+
   it.effect("scrubs on closing what this process has erased, for at most 5 s", () =>
     Effect.gen(function* () {
       const { close, request, runs } = yield* start()
