@@ -19,7 +19,6 @@ export {
   type NumberAccount,
   type ProjectAccount,
   type SessionAccount,
-  type SharedTotals,
   type UsageAccount,
   type UsageTotals
 } from "./domain/StorageAccount.ts"

@@ -62,18 +62,11 @@ export interface UsageTotals {
 }
 
 export interface ProjectAccount {
-  /** Of the shared pieces. */
-  readonly shared: { readonly kept: SharedTotals; readonly counted: SharedTotals }
+  /** Of the shared pieces, which are counted in place of events. Nothing of them counts as sent. */
+  readonly shared: { readonly kept: UsageTotals; readonly counted: UsageTotals }
   readonly numbers: ReadonlyArray<NumberAccount>
   /** Of each agent: its counters, and the sums of its counters in the sessions. */
   readonly agents: ReadonlyArray<Omit<UsageAccount, "counted"> & { readonly counted: UsageTotals }>
-}
-
-export interface SharedTotals {
-  readonly pieces: number
-  /** Bytes of their texts, and as stored. */
-  readonly newBytes: number
-  readonly storedBytes: number
 }
 
 /** The last number given to an agent, a person, a session, or a version of an agent, beside the highest one in use. */

@@ -60,6 +60,8 @@ export const ofSession = (project: MemoryProject, session: MemorySession): Sessi
 
 export const ofProject = (project: MemoryProject): ProjectAccount => {
   const { agents, shared } = usage(project, 0)
+  const { pieces: events, ...sizes } = shared
+  const ofShared: UsageTotals = { ...none, ...sizes, events }
   const versions = Array.from(project.agents, ([agent, { versions }]) => ({
     of: "versions" as const,
     agent,
@@ -68,7 +70,7 @@ export const ofProject = (project: MemoryProject): ProjectAccount => {
   }))
   const sessions = Math.max(0, ...project.sessionsByNumber.keys())
   return {
-    shared: { kept: shared, counted: shared },
+    shared: { kept: ofShared, counted: ofShared },
     agents: agents.map(({ agent, ...totals }) => ({
       agent: project.agents.get(agent)!.agent.number,
       agentName: agent,

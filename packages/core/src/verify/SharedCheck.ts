@@ -78,16 +78,13 @@ const checkCounters = Effect.fnUntraced(function* (run: Run, project: ProjectId)
       project,
       reason: `The counter of ${counter} is ${kept} instead of ${actual}`
     })
-  const { counted, kept } = shared
-  if (kept.pieces !== counted.pieces) yield* wrong("shared pieces", kept.pieces, counted.pieces)
-  if (kept.newBytes !== counted.newBytes) yield* wrong("new bytes of shared pieces", kept.newBytes, counted.newBytes)
-  if (kept.storedBytes !== counted.storedBytes) {
-    yield* wrong("stored bytes of shared pieces", kept.storedBytes, counted.storedBytes)
-  }
-  for (const each of agents) {
-    for (const [total, name] of totals) {
-      const { [total]: actual } = each.counted
-      if (each.kept[total] !== actual) yield* wrong(`${name} of ${nameOf(each)}`, each.kept[total], actual)
+  for (const [of, name] of totals) {
+    const { counted, kept } = shared
+    const counter = of === "events" ? "shared pieces" : `${name} of shared pieces`
+    if (kept[of] !== counted[of]) yield* wrong(counter, kept[of], counted[of])
+    for (const each of agents) {
+      const { [of]: actual } = each.counted
+      if (each.kept[of] !== actual) yield* wrong(`${name} of ${nameOf(each)}`, each.kept[of], actual)
     }
   }
   for (const { agent, highest, kept, of } of numbers) {

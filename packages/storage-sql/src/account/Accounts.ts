@@ -11,7 +11,6 @@ import {
   type ProjectId,
   type SessionAccount,
   type SessionId,
-  type SharedTotals,
   type UsageAccount,
   type UsageTotals
 } from "@tachograph/core"
@@ -185,10 +184,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const text = sql.literal(sql.onDialectOrElse({ pg: () => "varchar", orElse: () => "TEXT" }))
     const sums = sql.literal("agent_number, sum(entries), sum(sent_bytes), sum(new_bytes), sum(stored_bytes)")
     const rows = yield* sql<ProjectRow>`
-      SELECT 'kept' AS part, CAST(NULL AS ${text}) AS name, entries AS a, new_bytes AS b, stored_bytes AS c, 0 AS d, 0 AS e
-        FROM storage_usage WHERE ${isOfShared}
-      UNION ALL SELECT 'counted', NULL, count(*), coalesce(sum(CAST(size AS bigint)), 0),
-        coalesce(sum(CAST(octet_length(piece) AS bigint)), 0), 0, 0 FROM shared_pieces WHERE ${isOfProject}
+      SELECT 'kept' AS part, CAST(NULL AS ${text}) AS name, agent_number AS a, entries AS b, sent_bytes AS c, new_bytes AS d,
+        stored_bytes AS e FROM storage_usage WHERE ${isOfShared}
+      UNION ALL SELECT 'counted', NULL, ${Usage.ofProject}, count(*), 0, coalesce(sum(CAST(size AS bigint)), 0),
+        coalesce(sum(CAST(octet_length(piece) AS bigint)), 0) FROM shared_pieces WHERE ${isOfProject}
       UNION ALL SELECT 'agents', NULL, agents,
         (SELECT max(agent_number) FROM agents WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}
       UNION ALL SELECT 'people', NULL, people,
@@ -201,8 +200,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       UNION ALL SELECT 'keptOfAgent', NULL, ${sums} FROM agent_usage WHERE ${isOfProject} GROUP BY agent_number
       UNION ALL SELECT 'countedOfAgent', NULL, ${sums} FROM storage_usage
         WHERE ${isOfProject} AND session_number <> ${Usage.ofProject} GROUP BY agent_number`
-    let kept: SharedTotals = { pieces: 0, newBytes: 0, storedBytes: 0 }
-    let counted = kept
+    let kept = noTotals
+    let counted = noTotals
     const numbers: Array<ProjectAccount["numbers"][number]> = []
     const agents = new Map<number, ProjectAccount["agents"][number]>()
     const addAgent = ({ a }: ProjectRow, update: Partial<ProjectAccount["agents"][number]>) => {
@@ -213,10 +212,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     for (const row of rows) {
       switch (row.part) {
         case "kept":
-          kept = sharedTotalsOf(row)
+          kept = totalsOf(row)
           break
         case "counted":
-          counted = sharedTotalsOf(row)
+          counted = totalsOf(row)
           break
         case "agent":
           addAgent(row, { agentName: row.name! })
@@ -243,12 +242,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   return { sessionAccount, projectAccount }
 }
-
-const sharedTotalsOf = ({ a, b, c }: ProjectRow): SharedTotals => ({
-  pieces: Number(a),
-  newBytes: Number(b),
-  storedBytes: Number(c)
-})
 
 /** The column a is the agent's number. */
 const totalsOf = ({ b, c, d, e }: Pick<ProjectRow, "b" | "c" | "d" | "e">): UsageTotals => ({

@@ -243,14 +243,14 @@ export const define = (test: Test) => {
   test("accounts for what the sessions of a project share", (storage) =>
     Effect.gen(function* () {
       const account = (of = project) => storage.projectAccount(of)
-      const noPieces = { pieces: 0, newBytes: 0, storedBytes: 0 }
+      const noPieces = { events: 0, sentBytes: 0, newBytes: 0, storedBytes: 0 }
       expect((yield* account(none)).shared).toEqual({ kept: noPieces, counted: noPieces })
       yield* append(storage, [eventIn(1, "s1", ["a", "bb"], p1), eventIn(2, "s2", ["bb", "ccc"])])
       yield* append(storage, [
         appendEvent(eventId(3), { agent: AgentName.make("cat") }),
         appendEvent(eventId(4), {}, other)
       ])
-      const three = { pieces: 3, newBytes: 6, storedBytes: 24 }
+      const three = { ...noPieces, events: 3, newBytes: 6, storedBytes: 24 }
       const { numbers, shared } = yield* account()
       expect(shared).toEqual({ kept: three, counted: three })
       for (const { highest, kept } of numbers) expect(highest).toBe(kept)
@@ -266,7 +266,7 @@ export const define = (test: Test) => {
       const number = yield* numberOf(storage, "s2")
       yield* storage.eraseEvents(project, { session: SessionId.make("s2") }, 10)
       yield* storage.deleteEmptySession(project, number, 10)
-      const two = { pieces: 2, newBytes: 3, storedBytes: 15 }
+      const two = { ...noPieces, events: 2, newBytes: 3, storedBytes: 15 }
       const after = yield* account()
       expect(after.shared).toEqual({ kept: two, counted: two })
       expect(after.numbers.find((each) => each.of === "sessions")).toMatchObject({ kept: 2 })

@@ -87,6 +87,7 @@ export const sessionDamages: ReadonlyArray<RowDamage> = [
   agentCounter("new_bytes"),
   agentCounter("stored_bytes"),
   sharedCounter("entries"),
+  sharedCounter("sent_bytes"),
   sharedCounter("new_bytes"),
   sharedCounter("stored_bytes"),
   {
