@@ -1,4 +1,5 @@
 /** A short run of `npm run fuzz -- conversations`, and that it reports a server which loses or changes events. */
+import { TestSeed } from "@tachograph/testkit"
 import { expect, it } from "vitest"
 import * as Book from "../src/fuzz/Book.ts"
 import * as ConversationRun from "../src/fuzz/ConversationRun.ts"
@@ -6,7 +7,7 @@ import { Conversation, Pool } from "../src/fuzz/Conversation.ts"
 import * as Random from "../src/harness/Random.ts"
 import * as ShortRun from "./ShortRun.ts"
 
-const seed = Date.now() % 2 ** 31
+const { seed } = TestSeed
 const progress = () => {}
 
 it(`reads every event of random conversations as it was sent, seed ${seed}`, { timeout: 240_000 }, async () => {

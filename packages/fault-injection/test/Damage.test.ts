@@ -1,5 +1,6 @@
 /** Short runs of `npm run fuzz -- damage`, and that it reports a storage which is wrong. */
 import { Errors, type EventId, Storage } from "@tachograph/core"
+import { TestSeed } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { afterAll, expect, it } from "vitest"
 import * as Damage from "../src/fuzz/Damage.ts"
@@ -8,7 +9,7 @@ import * as DamageStore from "../src/fuzz/DamageStore.ts"
 const store = DamageStore.sqlite()
 afterAll(store.remove)
 
-const seed = Date.now() % 2 ** 31
+const { seed } = TestSeed
 
 const run = async (options: Pick<Damage.Options, "seed" | "rounds" | "where">, on = store) => {
   const tally = await Damage.run(on, { ...options, from: 1, progress: () => {} })

@@ -1,4 +1,5 @@
 /** Runs one round of each fault on one storage. `npm run faults` runs more. */
+import { TestSeed } from "@tachograph/testkit"
 import { describe, expect, inject, it } from "vitest"
 import { faults } from "../src/faults/All.ts"
 import * as Report from "../src/harness/Report.ts"
@@ -12,7 +13,7 @@ const short = faults.filter(({ name }) => name !== "frozen" && name !== "silent-
 export const command = () => `"${process.execPath}" "${inject("tachographProgram")}"`
 
 export const define = (kind: Kind): void => {
-  const seed = Date.now() % 2 ** 31
+  const { seed } = TestSeed
   describe(`faults, seed ${seed}`, () => {
     it(`on ${kind} lose no acknowledged event`, { timeout: 240_000 }, async () => {
       const results = await Run.all({

@@ -1,7 +1,7 @@
 /** Every refusal, through every way into the router: the same status, body and headers. */
 import { AdmissionControl, Errors } from "@tachograph/core"
+import { StorageSuite } from "@tachograph/testkit"
 import { Effect } from "effect"
-import { randomBytes } from "node:crypto"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { type Expected, expectAnswer, type Fixture, fixtureOf, type Sent, type Setup, uuid } from "./Fixture.ts"
 import { type Answer, type Way, ways } from "./Ways.ts"
@@ -61,7 +61,7 @@ const storageIsGone = Effect.fail(new Errors.StorageUnavailable({ cause: new Err
 const defect = Effect.die(new Error("planted"))
 
 /** Compressed it is no shorter than the limit, either. */
-const incompressible = randomBytes(4_000).toString("base64")
+const incompressible = StorageSuite.Calls.noise(1, 5_000)
 const limit = 1_000
 
 const agent = '{"agent_name":"a"}'

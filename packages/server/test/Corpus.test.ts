@@ -2,20 +2,20 @@
  * Sends hostile requests. None may cause a 5xx, a timeout or the end of the server; each accepted event is returned byte for
  * byte, and a rejected request leaves no row behind.
  *
- *   npm run corpus                    sends 100,000 requests instead of 2,000, with every text of the lists
- *   CORPUS_SEED=1 npm run corpus      repeats a run
+ *   npm run corpus                          sends 100,000 requests instead of 2,000, with every text of the lists
+ *   TACHOGRAPH_TEST_SEED=7 npm run corpus   repeats a run
  */
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { createTachograph } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
-import { HttpClient } from "@tachograph/testkit"
+import { HttpClient, TestSeed } from "@tachograph/testkit"
 import { expect, it } from "vitest"
 import { type HostileRequest, hostileRequests } from "./HostileRequests.ts"
 import { serve, temporaryFolder } from "./TachographProcess.ts"
 
 const count = Number(process.env["CORPUS_REQUESTS"] ?? 2_000)
-const seed = Number(process.env["CORPUS_SEED"] ?? Date.now() % 2 ** 31)
+const { seed } = TestSeed
 const apiKey = "a key for hostile requests"
 
 /** Maximum number of requests in flight. */

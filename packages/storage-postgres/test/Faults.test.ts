@@ -1,10 +1,10 @@
 /**
  * Faults of the database while clients record. Starts a PostgreSQL of its own, to stop and freeze it.
  *
- *   FAULT_ROUNDS=10 FAULT_SEED=1 npm test -- packages/storage-postgres/test/Faults
+ *   FAULT_ROUNDS=10 TACHOGRAPH_TEST_SEED=7 npm test -- packages/storage-postgres/test/Faults
  */
 import { createTachograph, type Tachograph } from "@tachograph/router"
-import { HttpClient } from "@tachograph/testkit"
+import { HttpClient, TestSeed } from "@tachograph/testkit"
 import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import fc from "fast-check"
@@ -14,7 +14,7 @@ import { PostgresStorage } from "../src/index.ts"
 import { type OwnPostgres, startPostgres } from "./StartPostgres.ts"
 
 const rounds = Number(process.env["FAULT_ROUNDS"] ?? 2)
-const seed = Number(process.env["FAULT_SEED"] ?? Date.now() % 2 ** 31)
+const { seed } = TestSeed
 const key = "a key for the faults"
 
 let postgres: OwnPostgres

@@ -1,10 +1,10 @@
 /**
  * Two processes record to the same sessions while a third one erases. They share a file.
  *
- *   RACE_SECONDS=600 RACE_SEED=1 npm test -- packages/storage-sqlite/test/Race
+ *   RACE_SECONDS=600 TACHOGRAPH_TEST_SEED=7 npm test -- packages/storage-sqlite/test/Race
  */
 import { Storage } from "@tachograph/core"
-import { StorageSuite } from "@tachograph/testkit"
+import { StorageSuite, TestSeed } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { describe, expect, it } from "vitest"
@@ -14,7 +14,7 @@ import { temporaryFile } from "./TemporaryFile.ts"
 
 const program = await bundle("sqlite-race", new URL("fixtures/race.ts", import.meta.url))
 const seconds = Number(process.env["RACE_SECONDS"] ?? 2)
-const seed = Number(process.env["RACE_SEED"] ?? Date.now() % 1_000_000)
+const { seed } = TestSeed
 
 describe(`SQLite, recording and erasing for ${seconds} s, seed ${seed}`, () => {
   it(

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Calls from "./check/Calls.ts"
 import * as Verifying from "./check/Verifying.ts"
 import * as RandomJson from "./RandomJson.ts"
+import { seed } from "./TestSeed.ts"
 import { damages } from "./verify/Damages.ts"
 import * as Flips from "./verify/Flips.ts"
 import * as Rows from "./verify/Rows.ts"
@@ -21,9 +22,6 @@ export * as Rows from "./verify/Rows.ts"
 export * as Store from "./verify/Store.ts"
 
 type Services = Storage | SqlClient.SqlClient
-
-/** `VERIFY_SEED=…` repeats a run. */
-const seed = Number(process.env["VERIFY_SEED"] ?? Date.now() % 1_000_000)
 
 /** Calls that are recorded while a verification runs. */
 const concurrentCalls = 90
@@ -132,7 +130,7 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
           expect(Verifying.damagedOf(verified)).toEqual(verified.refused)
           if (flips.length === 1 && flips[0]!.isAlwaysFound) expect(verified.findings).not.toEqual([])
         }),
-        { seed, numRuns: RandomJson.runs(40) }
+        { numRuns: RandomJson.runs(40) }
       ))
 
     it("has left the store as it was", async () => {

@@ -1,9 +1,10 @@
+import { TestSeed } from "@tachograph/testkit"
 import { expect, inject, it } from "vitest"
 import * as Damage from "../../src/fuzz/Damage.ts"
 import * as DamageStore from "../../src/fuzz/DamageStore.ts"
 import * as Postgres from "../../src/harness/Postgres.ts"
 
-const seed = Date.now() % 2 ** 31
+const { seed } = TestSeed
 
 it(`finds nothing wrong with flipped bits of rows, seed ${seed}`, { timeout: 60_000 }, async () => {
   const store = await DamageStore.postgres(Postgres.databaseAt(inject("postgresUrl")))

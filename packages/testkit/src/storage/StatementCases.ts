@@ -12,7 +12,7 @@ import {
   SessionId
 } from "@tachograph/core"
 import { Effect } from "effect"
-import { createHash, randomBytes } from "node:crypto"
+import { createHash } from "node:crypto"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"
 import * as Statements from "../check/Statements.ts"
@@ -22,13 +22,13 @@ import { now, tagOf, type Test } from "./Cases.ts"
 
 const MiB = 1024 * 1024
 
-/** Repeats `item`, with a random text of `bytes` bytes, up to `total` bytes. */
+/** Repeats `item`, with another text of `bytes` bytes, up to `total` bytes. */
 const list = (total: number, bytes: number, item: (text: string, n: number) => string): string => {
-  const random = randomBytes(Math.ceil(total / 2)).toString("hex")
+  const texts = Calls.noise(1, total)
   const items: Array<string> = []
   let length = 0
-  for (let at = 0; at + bytes <= random.length; at += bytes) {
-    const next = item(random.slice(at, at + bytes), items.length)
+  for (let at = 0; at + bytes <= texts.length; at += bytes) {
+    const next = item(texts.slice(at, at + bytes), items.length)
     length += next.length + 1
     if (length > total) break
     items.push(next)
@@ -50,7 +50,7 @@ const shapes: ReadonlyArray<readonly [name: string, bytes: number, inputs: (byte
     2 * MiB,
     (bytes) => `{"messages":[${list(bytes, 20, (text) => `{"role":"user","content":"${text}"}`)}]}`
   ],
-  ["one string", 2 * MiB, (bytes) => `{"prompt":"${randomBytes(bytes / 2).toString("hex")}"}`]
+  ["one string", 2 * MiB, (bytes) => `{"prompt":"${Calls.noise(2, bytes)}"}`]
 ]
 
 const batchSize = 256
