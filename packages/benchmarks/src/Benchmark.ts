@@ -6,6 +6,7 @@ import * as FilledStore from "./serving/FilledStore.ts"
 import { groupCommit, latency } from "./serving/GroupCommit.ts"
 import { full, list } from "./serving/LargeStore.ts"
 import { memory } from "./serving/Memory.ts"
+import { reads } from "./serving/Reads.ts"
 import { overload } from "./serving/Overload.ts"
 import { embed, postgres, route, sqlite } from "./serving/Throughput.ts"
 
@@ -22,6 +23,7 @@ await CommandLine.run({
     overload,
     full,
     list,
+    reads,
     memory,
     embed
   },

@@ -376,6 +376,11 @@ export interface EventQuery {
 export interface StorageModule {
   readonly url: string
   readonly name: string
+  /**
+   * What the module exports under this name is called with the same arguments on a thread for long reads, and returns a layer
+   * for what only reads. Undefined if all that reads is on the thread that writes.
+   */
+  readonly reading?: string | undefined
   readonly args: ReadonlyArray<unknown>
 }
 

@@ -33,6 +33,9 @@ const defaults = { maxConnections: 10, operationTimeout: 10_000 }
 /** Milliseconds for an operation that nobody waits for: counting the rows of a very long session takes some seconds. */
 const readOnlyTimeoutMs = 60_000
 
+/** Reads are processed on one thread, which a few connections keep busy. */
+const readingConnections = 3
+
 /** Maximum bytes of a message from the server. A row with a pack may be as large as a request body. */
 const maxMessageSize = 1024 ** 3
 
@@ -107,18 +110,25 @@ export const layerNoMigrations = (
     appendConcurrency
   }).pipe(Layer.provide(client(config)))
 
+const readOnly = (config: PostgresConfig, connections: number, operationTimeout: number) =>
+  SqlStorage.layerReadOnly({ connections, operationTimeoutMs: operationTimeout }).pipe(
+    Layer.provide(client({ ...config, operationTimeout, maxConnections: connections, readOnly: true }))
+  )
+
 /**
  * Connects for what only reads, with one connection: its role needs no right to write. Fails if the tables are not those of
  * this version. Operations that write fail.
  */
 export const layerReadOnly = (
   config: PostgresConfig
-): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> => {
-  const { operationTimeout = readOnlyTimeoutMs } = config
-  return SqlStorage.layerReadOnly({ connections: 1, operationTimeoutMs: operationTimeout }).pipe(
-    Layer.provide(client({ ...config, operationTimeout, maxConnections: 1, readOnly: true }))
-  )
-}
+): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
+  readOnly(config, 1, config.operationTimeout ?? readOnlyTimeoutMs)
+
+/** The same for requests, which wait for at most the usual time, with a few connections. */
+export const layerReading = (
+  config: PostgresConfig
+): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
+  readOnly(config, readingConnections, config.operationTimeout ?? defaults.operationTimeout)
 
 /** Connects, and migrates the tables. */
 export const layer = (config: PostgresConfig): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>

@@ -7,9 +7,20 @@ export { PostgresStorage }
 export type { PostgresConfig } from "./PostgresStorage.ts"
 export { fromUrl } from "./PostgresUrl.ts"
 
-/** The storage for `createTachograph`: `postgres("postgres://…?pool_size=20")`. Throws a `TypeError` for an invalid URL. */
-export const postgres = (url: string) => {
+const configOf = (url: string) => {
   const config = fromUrl(url)
   if (Result.isFailure(config)) throw new TypeError(`The URL for Postgres cannot be used: ${config.failure.message}`)
-  return inModule(PostgresStorage.layer(config.success), { url: import.meta.url, name: "postgres", args: [url] })
+  return config.success
 }
+
+/** The storage for `createTachograph`: `postgres("postgres://…?pool_size=20")`. Throws a `TypeError` for an invalid URL. */
+export const postgres = (url: string) =>
+  inModule(PostgresStorage.layer(configOf(url)), {
+    url: import.meta.url,
+    name: "postgres",
+    reading: "postgresReading",
+    args: [url]
+  })
+
+/** The same for long reads, with a small pool of its own. */
+export const postgresReading = (url: string) => PostgresStorage.layerReading(configOf(url))

@@ -25,7 +25,7 @@ export const create = (filename: string): void => {
 }
 
 /** SQLite takes an empty name for a temporary file, and reads URIs. */
-const isPath = (filename: string): boolean =>
+export const isPath = (filename: string): boolean =>
   filename !== "" && filename !== ":memory:" && !filename.startsWith("file:")
 
 export class FileReplaced extends Error {

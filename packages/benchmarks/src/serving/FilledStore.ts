@@ -2,6 +2,7 @@
 import {
   type AgentName,
   type AppendEvent,
+  checksumOfSummary,
   type EventId,
   EventSummary,
   MemoryStorage,
@@ -89,19 +90,21 @@ const fill = async (database: Databases.Database, events: number): Promise<void>
 
   const copyOf = ({ pack, ...append }: AppendEvent, session: string, number?: number): AppendEvent => {
     const n = written++
+    const summary = new EventSummary(
+      {
+        ...append.summary,
+        id: idAt(start + n),
+        receivedAt: DateTime.makeUnsafe(start + n),
+        session: session as SessionId,
+        agent: `agent ${n % agents}` as AgentName,
+        person: `person ${n % people}` as PersonId
+      },
+      { disableChecks: true }
+    )
     return {
       ...append,
-      summary: new EventSummary(
-        {
-          ...append.summary,
-          id: idAt(start + n),
-          receivedAt: DateTime.makeUnsafe(start + n),
-          session: session as SessionId,
-          agent: `agent ${n % agents}` as AgentName,
-          person: `person ${n % people}` as PersonId
-        },
-        { disableChecks: true }
-      ),
+      summary,
+      checksums: { ...append.checksums, summary: checksumOfSummary(append.project, summary) },
       pack: { ...pack, session: number === undefined ? undefined : { number, generation: 0 } }
     }
   }

@@ -1,12 +1,9 @@
 /** Memory of `tachograph serve`. */
-import { execFileSync, spawn } from "node:child_process"
-import { once } from "node:events"
-import { resolve } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as Databases from "../harness/Databases.ts"
 import { largest } from "../harness/Options.ts"
 import * as Processes from "../harness/Processes.ts"
 import * as Recording from "../harness/Recording.ts"
+import * as Serve from "../harness/Serve.ts"
 import { clientOf, sendAll } from "../harness/Servers.ts"
 import { print, progress, spread } from "../harness/Table.ts"
 import type { Options } from "./Options.ts"
@@ -16,47 +13,13 @@ const connections = 16
 /** How long a started server stays idle before its memory is measured (ms). */
 const idleMs = 2_000
 
-/** The `main.js` of an installed package. Default: the sources, as with `npm start`. */
-const installed = process.env["TACHOGRAPH_BENCHMARK_MAIN"]
-const main = installed ?? fileURLToPath(new URL("src/main.ts", import.meta.resolve("@tachograph/server/package.json")))
-
-/** With a compile cache the server does not compile the sources, which would use memory. */
-const cacheVariables = installed === undefined ? { NODE_COMPILE_CACHE: resolve("node_modules/.cache/node") } : {}
-
-/** Starts the command as an operator does. */
-const serve = async (storage: string) => {
-  const [apiKey = ""] = Recording.apiKeys
-  const child = spawn(process.execPath, [main, "serve", "--port", "0", "--storage", storage], {
-    env: { ...process.env, ...cacheVariables, TACHOGRAPH_API_KEY: apiKey },
-    stdio: ["ignore", "pipe", "inherit"]
-  })
-  const exited = once(child, "exit")
-  const url = await Promise.race([
-    new Promise<string>((resolveUrl) => {
-      let output = ""
-      child.stdout.on("data", (chunk) => {
-        const match = /^Tachograph +(\S+)$/m.exec((output += chunk))
-        if (match !== null) resolveUrl(match[1]!)
-      })
-    }),
-    exited.then(() => {
-      throw new Error(`tachograph serve exited`)
-    })
-  ])
-  const stop = async () => {
-    child.kill("SIGTERM")
-    await exited
-  }
-  return { pid: child.pid!, url, stop }
-}
-
 interface Measured {
   readonly idle: number
   readonly peak: number
 }
 
 const measure = async (storage: string, bodies: ReadonlyArray<Buffer>): Promise<Measured> => {
-  const { pid, stop, url } = await serve(storage)
+  const { pid, stop, url } = await Serve.serve(storage)
   const client = clientOf(url)
   try {
     await new Promise((done) => setTimeout(done, idleMs))
@@ -76,8 +39,7 @@ export const memory = async (options: Options): Promise<void> => {
     Databases.sqlite,
     ...(options.postgres === undefined ? [] : [() => Databases.postgres(options.postgres!.url)])
   ]
-  // Fills the compile cache.
-  execFileSync(process.execPath, [main, "--version"], { env: { ...process.env, ...cacheVariables } })
+  Serve.fillCompileCache()
   const rows: Array<ReadonlyArray<string>> = []
   for (const make of makers) {
     const measured: Array<Measured> = []

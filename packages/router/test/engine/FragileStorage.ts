@@ -2,6 +2,7 @@
 import { inModule, Storage } from "@tachograph/core"
 import { SqliteStorage } from "@tachograph/storage-sqlite"
 import { Effect, Layer } from "effect"
+import { existsSync } from "node:fs"
 import { isMainThread } from "node:worker_threads"
 
 /** How long the agent `stop` stops the thread (ms). */
@@ -14,24 +15,49 @@ const exhaust = () => {
 
 const stop = (ms?: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-const acts: Readonly<Record<string, () => void>> = {
+/** Where the agent `hold` stops the thread until this file exists. */
+export const releaseOf = (filename: string) => `${filename}.release`
+
+const actsOf = (filename: string): Readonly<Record<string, () => void>> => ({
   exit: () => process.exit(3),
   exhaust,
   stop: () => stop(stoppedMs),
+  hold: () => {
+    while (!existsSync(releaseOf(filename))) stop(20)
+  },
   // After the answer, and for ever.
   freeze: () => void setTimeout(stop, 50)
-}
+})
 
-export const open = (filename: string) => {
-  const fragile = Effect.map(Storage, (storage) =>
-    Storage.of({
+/** Acts when a certain agent is asked for, by its name, or its events. */
+const fragile = (filename: string) =>
+  Effect.map(Storage, (storage) => {
+    const acts: Readonly<Record<string, () => void>> = isMainThread ? {} : actsOf(filename)
+    return Storage.of({
       ...storage,
       getAgent: (project, name) => {
-        if (!isMainThread) acts[name]?.()
+        acts[name]?.()
         return storage.getAgent(project, name)
+      },
+      listEvents: (project, query) => {
+        if (query.agent !== undefined) acts[query.agent]?.()
+        return storage.listEvents(project, query)
       }
     })
-  )
-  const layer = Layer.effect(Storage, fragile).pipe(Layer.provide(SqliteStorage.layer({ filename })))
-  return inModule(layer, { url: import.meta.url, name: "open", args: [filename] })
-}
+  })
+
+/** `reading` is the name of the export for reads. */
+export const open = (filename: string, reading?: string) =>
+  inModule(Layer.effect(Storage, fragile(filename)).pipe(Layer.provide(SqliteStorage.layer({ filename }))), {
+    url: import.meta.url,
+    name: "open",
+    reading,
+    args: [filename]
+  })
+
+/** @public */
+export const openReading = (filename: string) =>
+  Layer.effect(Storage, fragile(filename)).pipe(Layer.provide(SqliteStorage.layerReadOnly({ filename })))
+
+/** Cannot be opened. @public */
+export const openMissing = (filename: string) => SqliteStorage.layerReadOnly({ filename: `${filename}.missing` })

@@ -17,13 +17,20 @@ export interface EngineStorageOptions {
 /** This module. A bundle has its own copy of it under the same name. */
 const moduleUrl = new URL(`EngineStorage${extname(import.meta.url)}`, import.meta.url).href
 
+const garbageCollection = Layer.succeed(CollectGarbage, GarbageCollection.run)
+
 /** Opens it on this thread. */
 export const open = (options: EngineStorageOptions): Layer.Layer<Storage, CommandError> => {
   const { migrate, retainMs, storage } = options
   const choice = Option.getOrThrow(StorageChoice.parse(storage))
   const layer = (retainMs === undefined ? Layer.empty : Retention.layer({ keep: Duration.millis(retainMs) })).pipe(
     Layer.provideMerge(migrate ? choice.layer : choice.layerNoMigrations),
-    Layer.provideMerge(Layer.succeed(CollectGarbage, GarbageCollection.run))
+    Layer.provideMerge(garbageCollection)
   )
-  return choice.isPersistent ? inModule(layer, { url: moduleUrl, name: "open", args: [options] }) : layer
+  if (!choice.isPersistent) return layer
+  return inModule(layer, { url: moduleUrl, name: "open", reading: "openReading", args: [options] })
 }
+
+/** Opens what is open already on another thread, to read. Found by its name. @public */
+export const openReading = ({ storage }: EngineStorageOptions): Layer.Layer<Storage, CommandError> =>
+  Option.getOrThrow(StorageChoice.parse(storage)).layerReading.pipe(Layer.provideMerge(garbageCollection))

@@ -27,6 +27,8 @@ export interface StorageChoice {
   readonly layerNoMigrations: Layer.Layer<Storage, CommandError>
   /** Opens an existing storage, to read. Changes nothing in it. Fails if its tables are not those of this version. */
   readonly layerReadOnly: Layer.Layer<Storage, CommandError>
+  /** The same for requests of a server that has it open already. */
+  readonly layerReading: Layer.Layer<Storage, CommandError>
   /** Runs the migrations and returns their names. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, CommandError>
 }
@@ -47,6 +49,7 @@ const memory: StorageChoice = {
   layer: MemoryStorage.layer,
   layerNoMigrations: MemoryStorage.layer,
   layerReadOnly: MemoryStorage.layer,
+  layerReading: MemoryStorage.layer,
   migrate: Effect.succeed([])
 }
 
@@ -61,6 +64,7 @@ const sqlite = (filename: string): StorageChoice => {
     layer: opening(label, SqliteStorage.layer({ filename })),
     layerNoMigrations: opening(label, SqliteStorage.layerNoMigrations({ filename })),
     layerReadOnly: opening(label, SqliteStorage.layerReadOnly({ filename })),
+    layerReading: opening(label, SqliteStorage.layerReadOnly({ filename })),
     migrate: Migrations.run.pipe(
       Effect.map(names),
       Effect.provide(SqliteClient.layer({ filename })),
@@ -81,6 +85,7 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
     layer: opening(label, PostgresStorage.layer(config)),
     layerNoMigrations: opening(label, PostgresStorage.layerNoMigrations(config)),
     layerReadOnly: opening(label, PostgresStorage.layerReadOnly(config)),
+    layerReading: opening(label, PostgresStorage.layerReading(config)),
     migrate: PostgresStorage.migrate(config).pipe(
       Effect.map(names),
       Effect.mapError((error) => failure("open", label, error))

@@ -1,4 +1,5 @@
 /** One thread of the engine, as the host sees it: what it is asked, and what it answers. */
+import type { ProjectId } from "@tachograph/core"
 import { extname } from "node:path"
 import { Worker } from "node:worker_threads"
 import type { Exchange } from "../../Engine.ts"
@@ -26,6 +27,8 @@ export interface Options {
   readonly heapMib: number
   readonly onLog: (log: Log) => void
   readonly spans: HostSpans
+  /** The reading thread has found damage in a session. */
+  readonly onStale?: (project: ProjectId, session: number) => void
   /** The thread has ended by itself. */
   readonly onDeath: (error: Error) => void
 }
@@ -61,17 +64,19 @@ export class EngineThread {
   readonly #pending = new Map<number, Pending>()
   readonly #onLog: Options["onLog"]
   readonly #spans: HostSpans
+  readonly #onStale: Options["onStale"]
   #lastId = 0
   /** Set when it was asked to end. */
   #onClosed: (() => void) | undefined
   /** The last sign of life, and when it was first seen. */
   #seen = { beat: 0, atMs: performance.now() }
 
-  private constructor(worker: Worker, status: ThreadStatus, { onLog, spans }: Options) {
+  private constructor(worker: Worker, status: ThreadStatus, { onLog, onStale, spans }: Options) {
     this.#worker = worker
     this.#outbox = new Outbox(worker)
     this.#status = status
     this.#onLog = onLog
+    this.#onStale = onStale
     this.#spans = spans
   }
 
@@ -80,7 +85,7 @@ export class EngineThread {
     const { heapMib, onDeath, start } = options
     const status = new ThreadStatus()
     const worker = new Worker(moduleUrl, {
-      name: "tachograph",
+      name: start.isReading ? "tachograph reads" : "tachograph",
       workerData: { ...start, status: status.memory } satisfies Start,
       resourceLimits: { maxOldGenerationSizeMb: heapMib, maxYoungGenerationSizeMb: youngGenerationMib }
     })
@@ -114,6 +119,11 @@ export class EngineThread {
 
   get isSaturated(): boolean {
     return this.#status.isSaturated
+  }
+
+  /** Whether something is asked of it. */
+  get isBusy(): boolean {
+    return this.#pending.size > 0
   }
 
   /** Whether it has work, but has shown no sign of life for a second. */
@@ -160,6 +170,12 @@ export class EngineThread {
     return isClosed
   }
 
+  /** Ends it at once: what it was asked is lost. */
+  async end(): Promise<void> {
+    this.#onClosed = () => {}
+    await this.#worker.terminate()
+  }
+
   #await(pending: Pending): number {
     if (this.#pending.size === 0) {
       this.#worker.ref()
@@ -192,6 +208,8 @@ export class EngineThread {
         return this.#settle(item.id)?.onThrow?.(toError(item.error))
       case "log":
         return this.#onLog(item)
+      case "stale":
+        return this.#onStale?.(item.project, item.session)
       case "span-began":
         return this.#spans.began(item)
       case "span-ended":

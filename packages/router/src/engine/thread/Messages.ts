@@ -1,5 +1,5 @@
 /** What crosses between the thread of the host and that of the engine. */
-import type { CommitLimitsValue, StorageModule } from "@tachograph/core"
+import type { CommitLimitsValue, ProjectId, StorageModule } from "@tachograph/core"
 import type { LogLevel } from "effect"
 import type { Exchange } from "../../Engine.ts"
 import type { Answer } from "../../response/Answer.ts"
@@ -9,6 +9,8 @@ import type { SpanBegan, SpanEnded, SpanReference } from "./Spans.ts"
 /** What the engine's thread is started with. */
 export interface Start {
   readonly storage: StorageModule
+  /** Whether it is the reading thread. */
+  readonly isReading: boolean
   readonly basePath: string
   readonly commitLimits: CommitLimitsValue
   readonly sessionCacheBytes: number
@@ -63,6 +65,8 @@ export type FromThread =
       readonly message: ReadonlyArray<string>
       readonly annotations: Readonly<Record<string, unknown>>
     }
+  /** A read has found damage in the session of this number. */
+  | { readonly type: "stale"; readonly project: ProjectId; readonly session: number }
   | SpanBegan
   | SpanEnded
   | { readonly type: "closed" }

@@ -1,57 +1,77 @@
-/** Keeps a thread of the engine running: a thread that dies is followed by another, unless that happens too often. */
+/** Keeps a thread running: one that dies is followed by another, unless that happens too often. */
 import { Effect, type Scope, Tracer } from "effect"
-import { OtherThreads } from "../../response/MetricsText.ts"
+import { OtherThreads, type ThreadMetrics } from "../../response/MetricsText.ts"
 import { EngineThread, frozenAfterMs, type Options } from "./EngineThread.ts"
 import { HostSpans } from "./Spans.ts"
 
-/** The third death within this time leaves the engine down (ms). */
+/** Deaths are counted for this long (ms). */
 const deathsWithinMs = 60_000
 
 /** Between attempts to open the storage again, after the thread has died (ms). */
 const reopenMs = 500
 
-type SupervisedOptions = Omit<Options, "onDeath" | "onLog" | "spans">
+/** A thread on demand that could not be started is not tried again for so long (ms). */
+const failedForMs = 60_000
+
+/** A thread on demand that nothing was asked of for so long is ended (ms). */
+const idleMs = 60_000
+
+export interface SupervisedOptions extends Omit<Options, "onDeath" | "onLog" | "spans"> {
+  /** For the log. */
+  readonly name: string
+  /** Started by `start`, and ended when it is idle. Otherwise it is started once, and again when it has died. */
+  readonly isOnDemand: boolean
+  /** This many deaths within a minute leave it down: for ever, or on demand until a minute after the first of them. */
+  readonly maxDeaths: number
+  /** Resolves when it may be started again after a death. */
+  readonly beforeRestart?: () => Promise<void>
+}
+
+/** The thread has died too often to be started again, or its scope is closed. */
+export class ThreadDown extends Error {
+  constructor(name: string) {
+    super(`The ${name} is down`)
+  }
+}
+
 type Run = (effect: Effect.Effect<void>) => void
 
 export class Supervisor {
   readonly #options: SupervisedOptions
   readonly #run: Run
   readonly #tracer: Tracer.Tracer
-  readonly #deathsAtMs: Array<number> = []
+  readonly #metrics: ThreadMetrics
+  #deathsAtMs: ReadonlyArray<number> = []
   #thread: EngineThread | undefined
+  #opening: Promise<EngineThread> | undefined
+  #failure: { readonly error: unknown; readonly atMs: number } | undefined
+  #idle: NodeJS.Timeout | undefined
   #isClosed = false
   /** The metrics of the thread, when they were last read. */
   #lastMetrics = ""
-  #onDeath = () => {}
 
-  private constructor(options: SupervisedOptions, run: Run, tracer: Tracer.Tracer) {
+  private constructor(options: SupervisedOptions, run: Run, tracer: Tracer.Tracer, metrics: ThreadMetrics) {
     this.#options = options
-    this.#tracer = tracer
     this.#run = run
+    this.#tracer = tracer
+    this.#metrics = metrics
   }
 
-  /** Succeeds when the storage is open. Fails as `EngineThread.open`. Closing the scope closes the storage. */
-  static readonly open = Effect.fnUntraced(function* (
+  /** Starts nothing yet. Closing the scope closes the storage. */
+  static readonly make = Effect.fnUntraced(function* (
     options: SupervisedOptions
-  ): Effect.fn.Return<Supervisor, unknown, Scope.Scope> {
+  ): Effect.fn.Return<Supervisor, never, Scope.Scope> {
     const run = Effect.runForkWith(yield* Effect.context<never>())
-    const supervisor = new Supervisor(options, run, yield* Tracer.Tracer)
-    supervisor.#thread = yield* Effect.tryPromise({ try: () => supervisor.#open(), catch: (error) => error })
-    const threads = yield* OtherThreads
-    const metrics = supervisor.#readMetrics
-    const keepMetrics = () => {
-      threads.keep(supervisor.#lastMetrics)
-      supervisor.#lastMetrics = ""
-    }
-    threads.add(metrics)
-    supervisor.#onDeath = keepMetrics
+    const metrics = yield* OtherThreads
+    const supervisor = new Supervisor(options, run, yield* Tracer.Tracer, metrics)
+    metrics.add(supervisor.#readMetrics)
     yield* Effect.addFinalizer(() =>
       Effect.gen(function* () {
         supervisor.#isClosed = true
-        threads.delete(metrics)
+        metrics.delete(supervisor.#readMetrics)
         // At once: a thread that stands still would be waited for twice.
-        yield* Effect.all([metrics, supervisor.#close], { concurrency: "unbounded" })
-        keepMetrics()
+        yield* Effect.all([supervisor.#readMetrics, supervisor.#close], { concurrency: "unbounded" })
+        supervisor.#forget()
       })
     )
     return supervisor
@@ -67,12 +87,27 @@ export class Supervisor {
     return this.#thread === undefined || this.#thread.isSaturated || this.#thread.isFrozen
   }
 
+  /** The thread, which is started if there is none. Rejects as `EngineThread.open`, or with `ThreadDown`. */
+  readonly start = async (): Promise<EngineThread> => {
+    this.#idle?.refresh()
+    if (this.#thread !== undefined) return this.#thread
+    return (this.#opening ??= this.#openOnce().finally(() => (this.#opening = undefined)))
+  }
+
+  /** Ends a thread on demand: what it was asked is lost. */
+  async end(): Promise<void> {
+    await this.#opening?.catch(() => {})
+    const thread = this.#thread
+    this.#forget()
+    await thread?.end()
+  }
+
   /** Calls a function of the thread. Rejects if there is none, if it ends, or if it stands still. */
   async callSoon(name: string): Promise<unknown> {
-    if (this.#thread === undefined) throw new Error("The engine's thread is down")
+    if (this.#thread === undefined) throw new ThreadDown(this.#options.name)
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error("The engine's thread stands still")), frozenAfterMs)
+      timer = setTimeout(() => reject(new Error(`The ${this.#options.name} stands still`)), frozenAfterMs)
     })
     return Promise.race([this.#thread.call(name, []), late]).finally(() => clearTimeout(timer))
   }
@@ -89,40 +124,88 @@ export class Supervisor {
     if (thread === undefined) return Effect.void
     return Effect.flatMap(
       Effect.promise(() => thread.close()),
-      (isClosed) => (isClosed ? Effect.void : Effect.logWarning("The engine's thread stood still, and was ended"))
+      (isClosed) => (isClosed ? Effect.void : Effect.logWarning(`The ${this.#options.name} stood still, and was ended`))
     )
   })
 
-  #open(): Promise<EngineThread> {
-    return EngineThread.open({
+  /** There is no thread any more. */
+  #forget(): void {
+    this.#thread = undefined
+    clearTimeout(this.#idle)
+    this.#metrics.keep(this.#lastMetrics)
+    this.#lastMetrics = ""
+  }
+
+  /** Remembers a failure. */
+  async #openOnce(): Promise<EngineThread> {
+    if (this.#failure !== undefined && performance.now() - this.#failure.atMs < failedForMs) throw this.#failure.error
+    try {
+      return await this.#open()
+    } catch (error) {
+      if (this.#options.isOnDemand && !(error instanceof ThreadDown)) {
+        this.#failure = { error, atMs: performance.now() }
+        this.#run(Effect.logWarning(`The ${this.#options.name} cannot be started, and is not used`, error))
+      }
+      throw error
+    }
+  }
+
+  async #open(): Promise<EngineThread> {
+    const { isOnDemand, maxDeaths, name } = this.#options
+    if (this.#isClosed || this.#recentDeaths() >= maxDeaths) throw new ThreadDown(name)
+    const thread = await EngineThread.open({
       ...this.#options,
       spans: new HostSpans(this.#tracer),
       onLog: ({ annotations, level, message }) =>
         this.#run(Effect.annotateLogs(Effect.logWithLevel(level)(...message), annotations)),
       onDeath: (error) => this.#afterDeath(error)
     })
+    if (this.#isClosed) {
+      await thread.close()
+      throw new ThreadDown(name)
+    }
+    this.#thread = thread
+    if (isOnDemand) this.#idle = setTimeout(() => void this.#endIfIdle(), idleMs).unref()
+    return thread
+  }
+
+  async #endIfIdle(): Promise<void> {
+    const thread = this.#thread
+    if (thread === undefined) return
+    if (!thread.isBusy) await Effect.runPromise(this.#readMetrics)
+    if (thread !== this.#thread) return
+    if (thread.isBusy) return void this.#idle?.refresh()
+    this.#forget()
+    await thread.close()
+  }
+
+  #recentDeaths(): number {
+    const now = performance.now()
+    this.#deathsAtMs = this.#deathsAtMs.filter((at) => now - at < deathsWithinMs)
+    return this.#deathsAtMs.length
   }
 
   #afterDeath(error: Error): void {
-    this.#thread = undefined
-    this.#onDeath()
-    const now = performance.now()
-    this.#deathsAtMs.push(now)
-    const isDown = this.#deathsAtMs.filter((at) => now - at < deathsWithinMs).length >= 3
-    const sequel = isDown ? "for the third time in a minute, and stays down" : "and is started again"
-    this.#run(Effect.logError(`The engine's thread has died, ${sequel}: ${error.message}`))
-    if (!isDown) void this.#reopen()
+    const { isOnDemand, maxDeaths, name } = this.#options
+    this.#forget()
+    this.#deathsAtMs = [...this.#deathsAtMs, performance.now()]
+    const isDown = this.#recentDeaths() >= maxDeaths
+    const sequel = isDown
+      ? `${maxDeaths} times in a minute, and stays down${isOnDemand ? " for a while" : ""}`
+      : `and is started again${isOnDemand ? " when it is needed" : ""}`
+    this.#run(Effect.logError(`The ${name} has died ${sequel}: ${error.message}`))
+    if (!isDown && !isOnDemand) void this.#reopen()
   }
 
   async #reopen(): Promise<void> {
+    const { beforeRestart, name } = this.#options
+    await beforeRestart?.()
     while (!this.#isClosed) {
       try {
-        const opened = await this.#open()
-        if (this.#isClosed) return void (await opened.close())
-        this.#thread = opened
-        return
+        return void (await this.#open())
       } catch (error) {
-        this.#run(Effect.logWarning("The engine's thread cannot be started again yet", error))
+        if (error instanceof ThreadDown) return
+        this.#run(Effect.logWarning(`The ${name} cannot be started again yet`, error))
         await new Promise((resolve) => setTimeout(resolve, reopenMs))
       }
     }

@@ -4,8 +4,10 @@ import {
   CollectGarbage,
   CommitLimits,
   KeyStorage,
+  type ProjectId,
   Recorder,
   SessionCacheBytes,
+  StaleSessions,
   Storage,
   type StorageModule
 } from "@tachograph/core"
@@ -32,6 +34,7 @@ import { errorData } from "./ErrorData.ts"
 import * as KeyCodec from "./KeyCodec.ts"
 import type { Call, FromThread, Start, ToThread } from "./Messages.ts"
 import { movable, Outbox } from "./Outbox.ts"
+import * as Priority from "./Priority.ts"
 import * as Spans from "./Spans.ts"
 import { ThreadStatus } from "./ThreadStatus.ts"
 
@@ -60,13 +63,24 @@ const forwardingLogger = (outbox: Outbox<FromThread>) =>
     })
   })
 
+/** Announces stale sessions to the host. */
+const announcing = (outbox: Outbox<FromThread>) =>
+  Layer.effectDiscard(
+    Effect.flatMap(StaleSessions, ({ listen }) =>
+      listen((project, session) => outbox.send({ type: "stale", project, session }))
+    )
+  )
+
 const run = async (port: MessagePort, start: Start) => {
+  if (start.isReading) Priority.lower()
   const outbox = new Outbox<FromThread>(port)
   const status = new ThreadStatus(start.status)
   const opened = await openStorage(start.storage)
   outbox.send({ type: "loaded" })
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(LocalEngine.layer.pipe(Layer.provideMerge(Recorder.layer)), KeyStorage.layer).pipe(
+      Layer.merge(start.isReading ? announcing(outbox) : Layer.empty),
+      Layer.provideMerge(StaleSessions.layer),
       Layer.provideMerge(opened),
       Layer.provideMerge(
         Layer.mergeAll(
@@ -91,6 +105,7 @@ const run = async (port: MessagePort, start: Start) => {
       engine: Engine,
       keys: KeyStorage,
       recorder: Recorder,
+      staleSessions: StaleSessions,
       storage: Storage,
       context: Effect.context<never>()
     })
@@ -101,7 +116,7 @@ const run = async (port: MessagePort, start: Start) => {
     await runtime.dispose()
     return port.close()
   }
-  const { collectGarbage, engine, keys, recorder, storage } = opening.value
+  const { collectGarbage, engine, keys, recorder, staleSessions, storage } = opening.value
   const fork = Effect.runForkWith(opening.value.context)
 
   const fibers = new Map<number, Fiber.Fiber<unknown, unknown>>()
@@ -150,6 +165,7 @@ const run = async (port: MessagePort, start: Start) => {
     listApiKeys: () => Effect.flatMap(keys.listApiKeys, (all) => Effect.forEach(all, KeyCodec.encode)),
     revokeApiKey: (id: string, atMs: number) =>
       Effect.flatMap(keys.revokeApiKey(id, DateTime.makeUnsafe(atMs)), encoded),
+    announceStale: (project: ProjectId, session: number) => Effect.sync(() => staleSessions.announce(project, session)),
     metrics: () => PrometheusMetrics.format(),
     ping: () => storage.ping
   }

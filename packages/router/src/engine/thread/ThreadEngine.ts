@@ -18,59 +18,21 @@ import {
 } from "@tachograph/core"
 import { Context, Effect, Layer, References, Tracer } from "effect"
 import { BasePath } from "../../BasePath.ts"
-import { Engine, type Exchange, ReserveAnswer } from "../../Engine.ts"
+import { Engine } from "../../Engine.ts"
 import * as System from "../../handlers/System.ts"
-import type * as Answer from "../../response/Answer.ts"
 import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
 import * as LocalEngine from "../LocalEngine.ts"
 import { ThreadUnavailable } from "./EngineThread.ts"
+import * as Handler from "./Handler.ts"
 import * as KeyCodec from "./KeyCodec.ts"
-import { referenceOf } from "./Spans.ts"
 import { Supervisor } from "./Supervisor.ts"
 
 export interface ThreadOptions {
-  /** The largest heap of the thread, in MiB. 1,024 by default. */
+  /** The largest heap of each thread, in MiB. 1,024 by default. */
   readonly heapMib?: number | undefined
+  /** A thread that dies so many times within a minute is not started again. 3 by default. */
+  readonly maxDeaths?: number | undefined
 }
-
-const unavailable = ErrorAnswer.of(new Errors.StorageUnavailable({ cause: undefined }))!
-
-/** Credentials stay on the thread of the host. */
-const secretHeaders: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"])
-
-const withoutSecrets = (headers: Exchange["headers"]): Exchange["headers"] => {
-  const kept: Record<string, string> = {}
-  for (const name in headers) {
-    const value = headers[name]
-    if (value !== undefined && !secretHeaders.has(name)) kept[name] = value
-  }
-  return kept
-}
-
-/** Hands exchanges to the thread. */
-const handler = Effect.fnUntraced(function* (supervisor: Supervisor) {
-  const run = Effect.runPromiseWith(yield* Effect.context<never>())
-  return (exchange: Exchange): Effect.Effect<Answer.Answer> =>
-    Effect.withFiber((fiber) => {
-      const reserve = fiber.getRef(ReserveAnswer)
-      const { span } = fiber.cache
-      return Effect.callback<Answer.Answer>((resume) => {
-        const { thread } = supervisor
-        if (thread === undefined) return resume(Effect.succeed(unavailable))
-        const sent = {
-          ...exchange,
-          headers: withoutSecrets(exchange.headers),
-          arrivedAtMs: performance.timeOrigin + exchange.arrivedAtMs
-        }
-        const giveUp = thread.exchange(sent, span && referenceOf(span), {
-          onAnswer: (answer) => resume(Effect.succeed(answer)),
-          onReserve: (bytes) => run(reserve(bytes)),
-          onLost: () => resume(Effect.succeed(unavailable))
-        })
-        return Effect.sync(giveUp)
-      })
-    })
-})
 
 /** The keys in the storage of the thread. */
 const keysOf = (supervisor: Supervisor): KeyStorage["Service"] => {
@@ -95,19 +57,39 @@ const keysOf = (supervisor: Supervisor): KeyStorage["Service"] => {
   }
 }
 
-const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_024 }: ThreadOptions) {
+const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_024, maxDeaths = 3 }: ThreadOptions) {
   const commitLimits = yield* CommitLimits
-  const supervisor = yield* Supervisor.open({
+  const start = {
+    basePath: yield* BasePath,
+    commitLimits,
+    sessionCacheBytes: yield* SessionCacheBytes,
+    logLevel: yield* References.MinimumLogLevel,
+    isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer
+  }
+  const supervisor: Supervisor = yield* Supervisor.make({
+    name: "engine's thread",
+    isOnDemand: false,
+    maxDeaths,
     heapMib,
-    start: {
-      storage,
-      basePath: yield* BasePath,
-      commitLimits,
-      sessionCacheBytes: yield* SessionCacheBytes,
-      logLevel: yield* References.MinimumLogLevel,
-      isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer
-    }
+    start: { ...start, storage, isReading: false },
+    beforeRestart: async () => reader?.end()
   })
+  // Closed before the other one, which has the last connection to a file of SQLite then.
+  const reader: Supervisor | undefined =
+    storage.reading === undefined
+      ? undefined
+      : yield* Supervisor.make({
+          name: "reading thread",
+          isOnDemand: true,
+          maxDeaths,
+          heapMib,
+          start: { ...start, storage: { ...storage, name: storage.reading }, isReading: true },
+          onStale: (project, session) => {
+            // A thread that ends keeps nothing of the session.
+            supervisor.thread?.call("announceStale", [project, session]).catch(() => {})
+          }
+        })
+  yield* Effect.tryPromise({ try: supervisor.start, catch: (error) => error })
   const admission = new AdmissionControl(commitLimits, () => supervisor.isSaturated)
   yield* showAdmission(admission)
   const ping = Effect.tryPromise({
@@ -115,7 +97,7 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
     catch: (cause) => new Errors.StorageUnavailable({ cause })
   })
   const ownOperations = new Map(yield* System.make(Effect.asVoid(ping)))
-  const handleInThread = yield* handler(supervisor)
+  const handleInThread = yield* Handler.make(supervisor, reader)
   const answerErrors = ErrorAnswer.make()
   const engine = Engine.of({
     admission,

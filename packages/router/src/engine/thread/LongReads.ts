@@ -1,0 +1,12 @@
+/** Which exchanges the reading thread answers, so that recording does not wait for them. */
+import type { Exchange } from "../../Engine.ts"
+
+/** Endpoints that read many rows. */
+const lists: ReadonlySet<string> = new Set(["listEvents", "readStorage"])
+
+/** A smaller event is read in less time than it takes to hand the exchange over (bytes). */
+const largeEventBytes = 64 * 1024
+
+/** `eventBytes` is the size of the event that is read, where it is known. */
+export const isLongRead = ({ endpoint }: Pick<Exchange, "endpoint">, eventBytes = 0): boolean =>
+  lists.has(endpoint) || (endpoint === "getEvent" && eventBytes >= largeEventBytes)

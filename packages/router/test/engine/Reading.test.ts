@@ -1,0 +1,90 @@
+/** The thread for long reads: what it answers, and that recording does not wait for it. */
+import { HttpClient } from "@tachograph/testkit"
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, it, onTestFinished } from "vitest"
+import { createTachograph } from "../../src/index.ts"
+import * as FragileStorage from "./FragileStorage.ts"
+
+const key = "an API key for tests"
+const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
+
+/** Above the size from which the reading thread reads an event; random, so that its pack is as large. */
+const large = randomBytes(64 * 1024).toString("hex")
+
+const open = async (reading: string) => {
+  const folder = mkdtempSync(join(tmpdir(), "tachograph-reading-"))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, "reading.db")
+  const tachograph = await createTachograph({ storage: FragileStorage.open(file, reading), apiKeys: [key] })
+  onTestFinished(() => tachograph.close())
+  const fingerprint_id = await tachograph.fingerprint(fingerprint)
+  const record = async (inputs: unknown) => {
+    const properties = { api: "openai-responses", inputs, output: {} }
+    return (await tachograph.record({ event_name: "llm", properties, fingerprint_id, session: "read" })).event_id
+  }
+  const client = HttpClient.make(tachograph.fetch, key)
+  const list = (agent: string) => client.get(`/api/v1/events?agent=${agent}`)
+  const read = (id: string) => client.get(`/api/v1/events/${id}`)
+  return { file, record, client, list, read }
+}
+
+it("leaves recording and small reads alone while the reading thread stands still", async () => {
+  const { client, file, list, read, record } = await open("openReading")
+  const first = await record({ large })
+  let answers = 0
+  const held = Promise.all(
+    [list("hold"), read(first)].map(async (call) => {
+      const { status } = await call
+      answers++
+      return status
+    })
+  )
+  const small = await record({ n: 1 })
+  expect((await read(small)).status).toBe(200)
+  expect((await client.get("/ready")).status).toBe(200)
+  expect(answers).toBe(0)
+  writeFileSync(FragileStorage.releaseOf(file), "")
+  expect(await held).toEqual([200, 200])
+})
+
+it("starts another reading thread after one that ended, until it has ended too often", async () => {
+  const { client, list, record } = await open("openReading")
+  const id = await record({ n: 1 })
+  for (let death = 0; death < 3; death++) {
+    expect((await list("default")).body.events).toMatchObject([{ event_id: id }])
+    expect((await list("exit")).status).toBe(503)
+  }
+  expect((await list("default")).status).toBe(503)
+  expect((await client.get("/ready")).status).toBe(200)
+  await record({ n: 2 })
+})
+
+it("reads on the thread that records where there cannot be another", async () => {
+  const { list, read, record } = await open("openMissing")
+  const id = await record({ large })
+  expect((await list("default")).body.events).toMatchObject([{ event_id: id }])
+  expect((await read(id)).body.properties.inputs).toEqual({ large })
+})
+
+it("records what was damaged again when the reading thread has found the damage", async () => {
+  const { file, read, record } = await open("openReading")
+  const first = await record({ large })
+  const database = new DatabaseSync(file)
+  expect(database.prepare("UPDATE packs SET pack = zeroblob(length(pack))").run().changes).toBe(1)
+  database.close()
+  expect((await read(first)).body).toEqual({ type: "event-damaged", event_id: first })
+  const second = await record({ large })
+  expect((await read(second)).body.properties.inputs).toEqual({ large })
+})
+
+it("reads nothing of what is erased", async () => {
+  const { client, list, read, record } = await open("openReading")
+  const id = await record({ large })
+  expect([(await read(id)).status, (await list("default")).body.events.length]).toEqual([200, 1])
+  expect((await client.call("DELETE", "/api/v1/sessions/read")).status).toBe(200)
+  expect([(await read(id)).status, (await list("default")).body.events.length]).toEqual([404, 0])
+})
