@@ -40,7 +40,7 @@ const streamOf = (pieces: Pieces): Stream.Stream<Uint8Array> =>
   Stream.unfold(undefined, () =>
     Effect.map(Effect.yieldNow, () => {
       const piece = pieces.next()
-      // A copy, because a server that holds a view of the body holds the whole body.
+      // A copy, because a server may hold it after the body is freed.
       return piece === undefined ? undefined : ([Uint8Array.from(piece), undefined] as const)
     })
   )
@@ -55,7 +55,10 @@ const toResponse = (request: HttpServerRequest.HttpServerRequest, reply: Reply):
     const bytes = Buffer.from(Answer.whole(body))
     return Effect.succeed(HttpServerResponse.uint8Array(bytes, { status, headers, contentType }))
   }
-  pieces.onTimeout = () => closeConnection(request)
+  pieces.onTimeout = () => {
+    pieces.close()
+    closeConnection(request)
+  }
   // The scope of the request ends when the response is written, or its client has disconnected.
   return Effect.as(
     Effect.addFinalizer(() => Effect.sync(() => pieces.close())),

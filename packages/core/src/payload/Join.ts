@@ -76,7 +76,10 @@ export const keyOf = (sha256: Uint8Array): string =>
   Buffer.from(sha256.buffer, sha256.byteOffset, 32).toString("latin1")
 
 /** The texts of shared pieces, by `keyOf` of their names. */
-export type SharedTexts = ReadonlyMap<string, Buffer>
+export interface SharedTexts extends Pick<ReadonlyMap<string, Buffer>, "get"> {
+  /** Called with each text that `get` has returned, when it is not used any more. */
+  readonly free?: (text: Buffer) => void
+}
 
 /** Thrown if a text has more bytes than it may have. */
 export class TextTooLong extends Damage {
@@ -101,6 +104,7 @@ export const join = (
     const text = shared.get(keyOf(sha256))
     if (text === undefined) throw new PieceMissing(sha256)
     add(text, 0, text.length)
+    shared.free?.(text)
   })
   return out.view()
 }

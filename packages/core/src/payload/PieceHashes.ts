@@ -28,7 +28,7 @@ export function* of(
     const name = Template.sharedAlone(span.content, span.start, span.end)
     if (name !== undefined) {
       // If its text was not read it may be damaged: it is named again when it recurs, and then the storage looks.
-      if (shared.has(Join.keyOf(name))) hashes.push({ key: Join.keyOf(name), piece })
+      if (shared.get(Join.keyOf(name)) !== undefined) hashes.push({ key: Join.keyOf(name), piece })
       continue
     }
     try {

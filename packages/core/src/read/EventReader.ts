@@ -9,14 +9,15 @@ import type { ProjectId } from "../domain/Project.ts"
 import * as Join from "../payload/Join.ts"
 import * as Checksum from "./Checksum.ts"
 import { Damage } from "../payload/format/Damage.ts"
+import * as Memory from "../payload/format/Memory.ts"
 import * as Pack from "../payload/format/Pack.ts"
 import * as PackContent from "../payload/format/PackContent.ts"
 import * as PackHead from "../payload/format/PackHead.ts"
 import * as PackRanges from "../payload/format/PackRanges.ts"
 import { Reach } from "../payload/Reach.ts"
-import * as SessionLoader from "../sessions/SessionLoader.ts"
 import type { Storage, StoredEvent, StoredSummary } from "../Storage.ts"
 import * as DamageLog from "./DamageLog.ts"
+import { UnpackedTexts } from "./UnpackedTexts.ts"
 
 /**
  * An erasure between two round trips can change or delete what is being read, so damage is looked at again: the next attempt
@@ -36,7 +37,9 @@ const sliceBytes = 1024 * 1024
 /** Where a read takes what is stored from. */
 export interface Source extends Pick<Storage["Service"], "getEvent" | "readPacks"> {
   readonly openChain: (chain: Pack.StoredChain) => OpenChain
-  /** The texts of shared pieces. Dies with `Damage` if one cannot be decompressed to at most `maxPieceBytes`. */
+  /** Called with each chain that was opened, when a read does not use it any more. */
+  readonly closeChain: (chain: OpenChain) => void
+  /** The texts of shared pieces. They throw `Damage` if one cannot be decompressed to at most `maxPieceBytes`. */
   readonly readShared: (
     project: ProjectId,
     names: ReadonlyArray<Uint8Array>,
@@ -58,8 +61,16 @@ export const sourceOf = (storage: Storage["Service"]): Source => ({
   getEvent: (project, id) => storage.getEvent(project, id, maxPackBytes),
   readPacks: storage.readPacks,
   openChain,
-  readShared: (project, names, maxPieceBytes) => SessionLoader.readShared(storage, project, names, { maxPieceBytes })
+  closeChain: ({ packs }) => {
+    for (const { content } of packs) Memory.free(content)
+  },
+  readShared: (project, names, maxPieceBytes) =>
+    names.length === 0
+      ? Effect.succeed(noTexts)
+      : Effect.map(storage.readShared(project, names), (pieces) => new UnpackedTexts(pieces, maxPieceBytes))
 })
+
+const noTexts: Join.SharedTexts = new Map()
 
 /** Runs when the size of the payload is known, before anything large is read. It may run again. */
 type Admit<E> = (summary: EventSummary) => Effect.Effect<void, E>
@@ -151,11 +162,35 @@ export const readOnce = Effect.fnUntraced(function* <E = never>(
  * The two texts of an event. Dies with `Damage` if they are not those of the event's checksum, or not of these sizes. Without
  * sizes, because the fields are damaged, neither text may have more than `maxTextBytes`.
  */
-export const readTexts = Effect.fnUntraced(function* (
+export const readTexts = (
+  source: Source,
+  project: ProjectId,
+  event: Pick<StoredEvent, "checksums" | "pack" | "session">,
+  sizes: Pick<EventSummary, "inputsBytes" | "outputBytes"> | undefined
+) =>
+  Effect.suspend(() => {
+    const unpacked: Unpacked = { chains: new Set(), copies: [] }
+    return Effect.ensuring(
+      assemble(source, project, event, sizes, unpacked),
+      Effect.sync(() => {
+        for (const chain of unpacked.chains) source.closeChain(chain)
+        for (const copy of unpacked.copies) Memory.free(copy)
+      })
+    )
+  })
+
+/** What a read has unpacked so far and still uses. */
+interface Unpacked {
+  readonly chains: Set<OpenChain>
+  readonly copies: Array<Buffer>
+}
+
+const assemble = Effect.fnUntraced(function* (
   source: Source,
   project: ProjectId,
   { checksums, pack, session }: Pick<StoredEvent, "checksums" | "pack" | "session">,
-  sizes: Pick<EventSummary, "inputsBytes" | "outputBytes"> | undefined
+  sizes: Pick<EventSummary, "inputsBytes" | "outputBytes"> | undefined,
+  unpacked: Unpacked
 ) {
   const own = yield* ownPack(source, project, session, pack)
   const { kind, needs } = PackHead.read(own.number, own.bytes)
@@ -166,7 +201,7 @@ export const readTexts = Effect.fnUntraced(function* (
       : yield* source.readPacks(project, session, PackRanges.add(needs, { from: own.number, to: own.number }))
   if (packs.at(-1)?.number !== own.number) throw new Damage(`Pack ${own.number} is missing`)
 
-  const { inputs, output, pieces, shared } = yield* open(source, own.number, packs)
+  const { inputs, output, pieces, shared } = yield* open(source, own.number, packs, unpacked)
   const { inputsBytes = maxTextBytes, outputBytes = maxTextBytes } = sizes ?? {}
   const texts = yield* source.readShared(project, shared, Math.max(inputsBytes, outputBytes))
   const text = (span: PackContent.TemplateSpan, maxBytes: number) =>
@@ -206,7 +241,8 @@ interface OpenEvent {
 const open = Effect.fnUntraced(function* (
   source: Source,
   own: number,
-  packs: ReadonlyArray<Pack.StoredPack>
+  packs: ReadonlyArray<Pack.StoredPack>,
+  { chains, copies }: Unpacked
 ): Effect.fn.Return<OpenEvent> {
   const reach = new Reach()
   const pieces = new Map<Join.PieceNumber, PackContent.TemplateSpan>()
@@ -214,14 +250,25 @@ const open = Effect.fnUntraced(function* (
   let sliceBytesLeft = sliceBytes
   for (const chain of Pack.chainsOf(packs).toReversed()) {
     // A damaged pack that nothing of the event is in does not matter.
-    const { contents, damage, packs: openPacks } = source.openChain(chain)
+    const opened = source.openChain(chain)
+    chains.add(opened)
+    const { contents, damage, packs: openPacks } = opened
     const isOwn = texts === undefined
     if (isOwn && openPacks.at(-1)?.number !== own) throw damage ?? new Damage(`The chain of pack ${own} has no start`)
     texts ??= contents.at(-1)!
     const roots = isOwn ? [texts.inputs, texts.output] : []
     const isLarge = !isOwn && openPacks[0]?.isAlone === true
-    for (const [piece, span] of reach.visit(contents, roots)) pieces.set(piece, isLarge ? copyOf(span) : span)
+    const reached = reach.visit(contents, roots)
+    for (const [piece, span] of reached) {
+      const kept = isLarge ? copyOf(span) : span
+      if (isLarge) copies.push(kept.content)
+      pieces.set(piece, kept)
+    }
     for (const { content } of openPacks) sliceBytesLeft -= content.length
+    if (isLarge || (!isOwn && reached.size === 0)) {
+      source.closeChain(opened)
+      chains.delete(opened)
+    }
     if (sliceBytesLeft > 0) continue
     yield* Effect.yieldNow
     sliceBytesLeft = sliceBytes

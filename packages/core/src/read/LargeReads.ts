@@ -2,8 +2,8 @@
 import { Context } from "effect"
 
 /**
- * Collects garbage. Does nothing by default: a process may have better things to do. Reading a large event takes three times
- * its size, and V8 leaves more than 64 MiB of it uncollected.
+ * Collects garbage. Does nothing by default: a process may have better things to do. A read frees what it has unpacked,
+ * but leaves the event as it is stored, and V8 leaves more than 64 MiB of that uncollected.
  */
 export const CollectGarbage = Context.Reference<() => void>("tachograph/core/CollectGarbage", {
   defaultValue: () => () => {}

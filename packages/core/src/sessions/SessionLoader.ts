@@ -43,30 +43,6 @@ const inSlices = Effect.fnUntraced(function* <A>(steps: Generator<void, A>): Eff
   }
 })
 
-interface SharedLimits {
-  /** Passed to `Storage.readShared`. */
-  readonly maxBytes?: number
-  /** No piece has more. */
-  readonly maxPieceBytes?: number
-}
-
-/** The texts of shared pieces. Dies with `Damage` if one cannot be decompressed. */
-export const readShared = (
-  storage: Service,
-  project: ProjectId,
-  names: ReadonlyArray<Uint8Array>,
-  { maxBytes, maxPieceBytes }: SharedLimits = {}
-) =>
-  names.length === 0
-    ? Effect.succeed<Join.SharedTexts>(new Map())
-    : Effect.map(
-        storage.readShared(project, names, maxBytes),
-        (pieces): Join.SharedTexts =>
-          new Map(
-            pieces.map(({ bytes, sha256 }) => [Join.keyOf(sha256), SharedPiece.textOf(bytes, maxPieceBytes)] as const)
-          )
-      )
-
 /** The texts of those shared pieces that are not damaged. */
 const readUndamaged = (storage: Service, project: ProjectId, names: ReadonlyArray<Uint8Array>, maxBytes: number) =>
   names.length === 0

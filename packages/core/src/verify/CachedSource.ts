@@ -144,6 +144,9 @@ export class CachedSource implements EventReader.Source {
     }
   }
 
+  /** It is kept for other events. */
+  readonly closeChain = (): void => {}
+
   readonly readShared: EventReader.Source["readShared"] = (project, names, maxPieceBytes) => {
     const texts = new Map<string, Buffer>()
     const missing: Array<Uint8Array> = []

@@ -172,7 +172,11 @@ const make = Effect.gen(function* () {
   /** Finishes an answer that may be large. */
   const finishLarge = (state: RequestState.RequestState, url: string | undefined, answer: Answer.Answer) => {
     // The answer to HEAD has the length of the body, and no body.
-    if (state.method === "HEAD") return { ...finish(state, url, answer), body: "" }
+    if (state.method === "HEAD") {
+      const reply = { ...finish(state, url, answer), body: "" }
+      Answer.free(answer)
+      return reply
+    }
     return finish(state, url, Reply.of(answer, answerTimeoutMs, state.permit) ?? overloaded)
   }
 

@@ -33,8 +33,9 @@ export class AnswerTimeout extends Error {
 
 /** A body that is held until its last piece is written, or none has been taken for too long. */
 export class Pieces {
-  /** Called when no piece has been taken for too long. The mount closes the connection; the body is released already. */
-  onTimeout: () => void = () => {}
+  /** Called when no piece has been taken for too long. The mount closes the connection, and then the pieces. */
+  onTimeout: () => void = () => this.close()
+  #answer: Answer.Answer | undefined
   readonly #release: () => void
   readonly #timer: NodeJS.Timeout
   #parts: ReadonlyArray<string | Uint8Array>
@@ -42,14 +43,15 @@ export class Pieces {
   #offset = 0
   #hasTimedOut = false
 
-  /** `release` is called once, when nothing more of the body is taken. */
-  constructor(body: Answer.Body, timeoutMs: number, release: () => void) {
+  /** `release` is called when the body is freed. */
+  constructor(answer: Answer.Answer, timeoutMs: number, release: () => void) {
+    const { body } = answer
+    this.#answer = answer
     this.#parts = typeof body === "string" ? [body] : body
     this.#release = release
     this.#skipEmpty()
     this.#timer = setTimeout(() => {
       this.#hasTimedOut = true
-      this.close()
       this.onTimeout()
     }, timeoutMs)
     // An answer that nobody takes does not keep a process running.
@@ -74,10 +76,12 @@ export class Pieces {
     return piece
   }
 
-  /** The last piece is written, or no more will be. Idempotent. */
+  /** The last piece is written, or no more will be. Frees the body, and with it every piece that was taken. Idempotent. */
   close(): void {
     clearTimeout(this.#timer)
     this.#parts = []
+    if (this.#answer !== undefined) Answer.free(this.#answer)
+    this.#answer = undefined
     this.#release()
   }
 
@@ -106,9 +110,10 @@ export const of = (
   timeoutMs: number,
   permit: { readonly reserveAnswer: (bytes: number) => boolean; readonly release: () => void }
 ): Reply | undefined => {
-  const { body, isShared } = answer
-  if (isShared === true) return { ...answer, pieces: new Pieces(body, timeoutMs, () => {}) }
-  const bytes = Answer.byteLength(body)
+  if (answer.isShared === true) return { ...answer, pieces: new Pieces(answer, timeoutMs, () => {}) }
+  const bytes = Answer.byteLength(answer.body)
   if (bytes <= smallAnswerBytes) return answer
-  return permit.reserveAnswer(bytes) ? { ...answer, pieces: new Pieces(body, timeoutMs, permit.release) } : undefined
+  if (permit.reserveAnswer(bytes)) return { ...answer, pieces: new Pieces(answer, timeoutMs, permit.release) }
+  Answer.free(answer)
+  return undefined
 }

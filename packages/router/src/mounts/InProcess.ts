@@ -86,7 +86,7 @@ interface Call {
 
 const noBody = new Uint8Array()
 
-/** Hands a request to the front, and fails where its answer is an error. */
+/** Hands a request to the front. Returns the text of its answer, and fails where that is an error. */
 const call = Effect.fnUntraced(function* ({ body = noBody, headers = {}, method, options, path }: Call) {
   const front = yield* Front
   const base = yield* BasePath
@@ -97,10 +97,10 @@ const call = Effect.fnUntraced(function* ({ body = noBody, headers = {}, method,
   const principal: Principal = { project, scopes }
   const handled = front.handle({ method, url: base + prefix + path, headers, source: {}, body, principal })
   const reply = Effect.isEffect(handled) ? yield* handled : handled
-  // The caller holds the answer now.
-  reply.pieces?.close()
   const error = TachographError.fromAnswer(reply)
-  return error === undefined ? reply : yield* Effect.fail(error)
+  const text = textOf(reply)
+  reply.pieces?.close()
+  return error === undefined ? text : yield* Effect.fail(error)
 })
 
 /** Each part is complete UTF-8. */
@@ -129,8 +129,8 @@ const bytesOf = (body: Body, write: (body: object) => string | undefined) =>
 /** Takes the body of Create Fingerprint, and answers the fingerprint's id. */
 export const fingerprint = Effect.fnUntraced(function* (body: Body, options: InProject = {}) {
   const bytes = yield* bytesOf(body, JSON.stringify)
-  const answer = yield* call({ method: "PUT", path: "/fingerprints", options, body: bytes })
-  return (JSON.parse(textOf(answer)) as typeof Fingerprints.FingerprintCreated.Encoded).fingerprint_id
+  const text = yield* call({ method: "PUT", path: "/fingerprints", options, body: bytes })
+  return (JSON.parse(text) as typeof Fingerprints.FingerprintCreated.Encoded).fingerprint_id
 }) satisfies (body: Body, options?: InProject) => Result<string>
 
 /**
@@ -140,8 +140,8 @@ export const fingerprint = Effect.fnUntraced(function* (body: Body, options: InP
 export const record = Effect.fnUntraced(function* (body: Body, { idempotencyKey, ...options }: RecordOptions = {}) {
   const bytes = yield* bytesOf(body, EventText.of)
   const headers = { [Events.idempotencyKeyHeader]: idempotencyKey }
-  const answer = yield* call({ method: "POST", path: "/events", options, headers, body: bytes })
-  return JSON.parse(textOf(answer)) as EventReceipt
+  const text = yield* call({ method: "POST", path: "/events", options, headers, body: bytes })
+  return JSON.parse(text) as EventReceipt
 }) satisfies (body: Body, options?: RecordOptions) => Result<EventReceipt>
 
 /** Replaces a name that UTF-8 cannot encode with U+0000, which validation refuses. */
@@ -156,7 +156,7 @@ const queryOf = (query: EventListQuery): string => {
 /** `run` runs the effects of a `Tachograph`. */
 export const reads = (run: <A>(effect: Result<A>) => Promise<A>): Reads => {
   const text = (path: string, options: InProject | undefined) =>
-    run(Effect.map(call({ method: "GET", path, options: options ?? {} }), textOf))
+    run(call({ method: "GET", path, options: options ?? {} }))
   const read = async <A>(path: string, options?: InProject) => JSON.parse(await text(path, options)) as A
   return {
     getEvent: (eventId, options) => read(`/events/${segment(eventId)}`, options),

@@ -1,6 +1,6 @@
 /** The mount for `node:http`, Express, Connect and Fastify. */
 import { Effect, Fiber, type Scope } from "effect"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import { type IncomingMessage, ServerResponse } from "node:http"
 import { Front, type Incoming } from "../front/Front.ts"
 import type { Pieces, Reply } from "../front/Reply.ts"
 import * as Answer from "../response/Answer.ts"
@@ -10,18 +10,24 @@ import * as Answer from "../response/Answer.ts"
  */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => boolean
 
-export const write = (response: ServerResponse, { body, headers, pieces, status }: Reply): void => {
+export const write = (response: ServerResponse, reply: Reply): void => {
+  const { body, headers, pieces, status } = reply
   // The host may have answered already, for example because of a timeout of its own; or the client has disconnected.
   if (response.headersSent || response.destroyed) return pieces?.close()
   guarded(response, () => {
     if (pieces === undefined) return void response.writeHead(status, headers).end(Answer.whole(body))
-    // `finish`: the system has taken all of it. On a connection that breaks, `close` comes alone.
-    response.once("finish", () => pieces.close()).once("close", () => pieces.close())
-    // Behind an earlier response on the same connection, it is closed when its next piece is due: that one may be the host's.
-    pieces.onTimeout = () => void (response.socket === null || response.destroy())
+    holdUntilWritten(response, pieces)
     response.writeHead(status, headers)
     writePieces(response, pieces)
   })
+}
+
+const holdUntilWritten = (response: ServerResponse, pieces: Pieces): void => {
+  const close = () => pieces.close()
+  // `finish`: the system has taken all of it. On a connection that breaks, `close` comes alone, when nothing is written any more.
+  response.once("finish", close).once("close", close)
+  // Behind an earlier response on the same connection, it is closed when its next piece is due: that one may be the host's.
+  pieces.onTimeout = () => void (response.socket === null ? close() : response.destroy())
 }
 
 /** A hook of the host may fail. Other answers of this turn must still be written. */
@@ -33,13 +39,19 @@ const guarded = (response: ServerResponse, work: () => void): void => {
   }
 }
 
+/**
+ * Whether a piece may be held after the body is freed: until it is this response's turn on its connection, or by a hook of the
+ * host.
+ */
+const isHeld = ({ end, socket, write }: ServerResponse): boolean =>
+  socket === null || write !== ServerResponse.prototype.write || end !== ServerResponse.prototype.end
+
 /** Writes each piece when the client has taken the one before, in a turn of the event loop of its own. */
 const writePieces = (response: ServerResponse, pieces: Pieces): void =>
   guarded(response, () => {
     if (response.destroyed) return
     const piece = pieces.next()
-    // A view that Node holds until it is this response's turn would hold the whole body.
-    const bytes = piece && response.socket === null ? Uint8Array.from(piece) : piece
+    const bytes = piece && isHeld(response) ? Uint8Array.from(piece) : piece
     if (bytes === undefined || pieces.isEmpty) return void response.end(bytes)
     const next = () => void setImmediate(writePieces, response, pieces)
     if (response.write(bytes)) next()

@@ -23,7 +23,7 @@ export const toResponse = (method: string, { body, headers, pieces, status }: Re
 const streamOf = (pieces: Pieces): ReadableStream<Uint8Array> => {
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     const piece = pieces.next()
-    // A copy, because the host may transfer its buffer to another thread, and other answers may share the body.
+    // A copy, because the body is freed, or shared with other answers, and the host may transfer the buffer to another thread.
     if (piece !== undefined) controller.enqueue(new Uint8Array(piece))
     if (!pieces.isEmpty) return
     pieces.close()
@@ -32,7 +32,10 @@ const streamOf = (pieces: Pieces): ReadableStream<Uint8Array> => {
   return new ReadableStream(
     {
       start: (controller) => {
-        pieces.onTimeout = () => controller.error(new AnswerTimeout())
+        pieces.onTimeout = () => {
+          pieces.close()
+          controller.error(new AnswerTimeout())
+        }
       },
       pull: (controller) =>
         new Promise((resolve, reject) =>

@@ -1,5 +1,6 @@
 /** What a request is answered: status, headers and body. It can be cloned, so that it can cross to another thread. */
 import type { ErrorDetail } from "@tachograph/api"
+import { freeMemory } from "@tachograph/core"
 
 /** Which error an answer is. Known where the error is made, so that nothing parses an answer to learn it. */
 interface Refusal {
@@ -28,6 +29,12 @@ export const byteLength = (body: Body): number =>
 export const whole = (body: Body): string | Uint8Array => {
   if (typeof body === "string") return body
   return body.length === 1 ? body[0]! : Buffer.concat(body)
+}
+
+/** Frees the body of an answer that is written, or will not be. Views of it are empty afterwards. */
+export const free = ({ body, isShared }: Answer): void => {
+  if (typeof body === "string" || isShared === true) return
+  for (const part of body) freeMemory(part)
 }
 
 const jsonHeaders = { "content-type": "application/json" } as const

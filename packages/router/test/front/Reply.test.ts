@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers())
 const piecesOf = (body: Answer.Body) => {
   const release = vi.fn()
   const onTimeout = vi.fn()
-  const pieces = new Reply.Pieces(body, timeoutMs, release)
+  const pieces = new Reply.Pieces(Answer.json(body), timeoutMs, release)
   pieces.onTimeout = onTimeout
   return { pieces, release, onTimeout }
 }
@@ -57,7 +57,24 @@ describe("Pieces", () => {
     expect(onTimeout).not.toHaveBeenCalled()
   })
 
-  it("release the body when none is taken for the timeout, counted from the last one", () => {
+  it("free the body when they are closed, and with it the pieces that were taken", () => {
+    const body = [Buffer.from("{"), Buffer.alloc(3 * pieceBytes), Buffer.from("}")]
+    const { pieces } = piecesOf(body)
+    const taken = [pieces.next()!, pieces.next()!]
+    expect(taken.map(({ length }) => length)).toEqual([1, pieceBytes])
+    pieces.close()
+    expect(body.map(({ length }) => length)).toEqual([1, 0, 1])
+    expect(taken.map(({ length }) => length)).toEqual([1, 0])
+  })
+
+  it("are closed when none is taken for the timeout and no mount has taken them", () => {
+    const release = vi.fn()
+    void new Reply.Pieces(Answer.json([Buffer.alloc(1)]), timeoutMs, release)
+    vi.advanceTimersByTime(timeoutMs)
+    expect(release).toHaveBeenCalledOnce()
+  })
+
+  it("tell the mount when none is taken for the timeout, counted from the last one, and hold the body until it closes them", () => {
     const { onTimeout, pieces, release } = piecesOf([Buffer.alloc(5 * pieceBytes)])
     for (let taken = 0; taken < 3; taken++) {
       vi.advanceTimersByTime(timeoutMs - 1)
@@ -66,8 +83,10 @@ describe("Pieces", () => {
     vi.advanceTimersByTime(timeoutMs - 1)
     expect([release.mock.calls.length, onTimeout.mock.calls.length]).toEqual([0, 0])
     vi.advanceTimersByTime(1)
-    expect([release.mock.calls.length, onTimeout.mock.calls.length]).toEqual([1, 1])
+    expect([release.mock.calls.length, onTimeout.mock.calls.length]).toEqual([0, 1])
     expect(() => pieces.next()).toThrow(Reply.AnswerTimeout)
+    pieces.close()
+    expect(release).toHaveBeenCalledOnce()
   })
 
   it("are waited for until the last one is written", () => {
@@ -98,15 +117,19 @@ describe("Reply.of", () => {
     expect(permit.release).toHaveBeenCalledOnce()
   })
 
-  it("is undefined if the answer does not fit", () => {
-    expect(Reply.of(Answer.json("x".repeat(Reply.smallAnswerBytes + 1)), timeoutMs, permitOf(false))).toBeUndefined()
+  it("is undefined if the answer does not fit, whose body is freed", () => {
+    const body = [Buffer.alloc(3 * pieceBytes)]
+    expect(Reply.of(Answer.json(body), timeoutMs, permitOf(false))).toBeUndefined()
+    expect(body[0]).toHaveLength(0)
   })
 
   it("does not count an answer that all requests share", () => {
     const permit = permitOf(false)
-    const reply = Reply.of(Answer.shared(Answer.json("x".repeat(100_000))), timeoutMs, permit)
-    expect(takeAll(reply!.pieces!)).toHaveLength(2)
+    const answer = Answer.shared(Answer.json("x".repeat(150_000)))
+    const reply = Reply.of(answer, timeoutMs, permit)
+    expect(takeAll(reply!.pieces!)).toHaveLength(3)
     reply?.pieces?.close()
+    expect(Answer.byteLength(answer.body)).toBe(150_000)
     expect([permit.reserveAnswer.mock.calls, permit.release.mock.calls]).toEqual([[], []])
   })
 })

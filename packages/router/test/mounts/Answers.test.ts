@@ -121,6 +121,18 @@ const client = (port: number) => {
   }
 }
 
+/** Counts the bytes that are freed from now on, without waiting for V8 to collect garbage. */
+const freedBytes = () => {
+  const { transfer } = ArrayBuffer.prototype
+  let freed = 0
+  const spy = vi.spyOn(ArrayBuffer.prototype, "transfer").mockImplementation(function (this: ArrayBuffer, length) {
+    freed += this.byteLength
+    return transfer.call(this, length)
+  })
+  onTestFinished(() => spy.mockRestore())
+  return () => freed
+}
+
 const target = ({ path }: Opened) => `/api/v1${path}`
 
 const isTaken = ({ admission }: Opened) => expect.poll(() => admission.answerBytes, { timeout: 20_000 }).toBe(0)
@@ -148,9 +160,10 @@ const watched = ({ admission }: Opened) => {
 }
 
 describe.each(Object.entries(servers))("A large answer over %s", (_, serve) => {
-  it("is written whole, and counts until it is", async () => {
+  it("is written whole, and counts until it is, and is freed then", async () => {
     const opened = await open()
     const port = await serve(opened)
+    const freed = freedBytes()
     const { send, socket, state } = client(port)
     send("GET", target(opened))
     await expect.poll(() => opened.admission.answerBytes, { timeout: 20_000 }).toBeGreaterThan(textBytes)
@@ -159,6 +172,8 @@ describe.each(Object.entries(servers))("A large answer over %s", (_, serve) => {
     await expect.poll(() => state.bytes > length(), { timeout: 20_000 }).toBe(true)
     expect(length()).toBeGreaterThan(textBytes)
     await isTaken(opened)
+    // The text as it was unpacked, and the answer.
+    expect(freed()).toBeGreaterThanOrEqual(2 * textBytes)
     // The connection is still usable.
     const before = state.bytes
     send("GET", "/health")
@@ -189,13 +204,15 @@ describe.each(Object.entries(servers))("A large answer over %s", (_, serve) => {
     await isTaken(opened)
   })
 
-  it("is given up when its client disconnects", async () => {
+  it("is given up when its client disconnects, and freed", async () => {
     const opened = await open()
     const { send, socket } = client(await serve(opened))
+    const freed = freedBytes()
     send("GET", target(opened))
     await expect.poll(() => opened.admission.answerBytes, { timeout: 20_000 }).toBeGreaterThan(textBytes)
     socket.destroy()
     await isTaken(opened)
+    expect(freed()).toBeGreaterThanOrEqual(2 * textBytes)
     expect((await opened.call("GET", opened.path)).status).toBe(200)
   })
 
@@ -214,12 +231,14 @@ describe.each(Object.entries(servers))("A large answer over %s", (_, serve) => {
   it("has only its headers for HEAD, and holds nothing", async () => {
     const opened = await open()
     const { send, socket, state } = client(await serve(opened))
+    const freed = freedBytes()
     socket.resume()
     send("HEAD", target(opened))
     send("GET", "/health")
     await expect.poll(() => state.head.endsWith("}"), { timeout: 20_000 }).toBe(true)
     expect(state.head).toMatch(/^HTTP\/1\.1 200 [^]*content-length: 16000\d{3}\r\n[^]*\r\n\r\nHTTP\/1\.1 200 [^]*"ok"/i)
     expect(opened.admission.answerBytes).toBe(0)
+    expect(freed()).toBeGreaterThanOrEqual(2 * textBytes)
   })
 })
 
@@ -249,6 +268,26 @@ describe("A large answer over node:http", () => {
     await expect.poll(() => state.bytes > textBytes, { timeout: 20_000 }).toBe(true)
     expect(turns.length).toBeGreaterThan(textBytes / 65_536 - 2)
     expect(new Set(turns).size).toBe(turns.length)
+  })
+
+  it("is whole in what a hook of the host has kept, after it is freed", async () => {
+    const opened = await open()
+    const handler = await nodeHandler(opened)
+    const kept: Array<Uint8Array> = []
+    const port = await listen((request, response) => {
+      const write = response.write.bind(response) as (chunk: Uint8Array) => boolean
+      response.write = (chunk: Uint8Array) => {
+        kept.push(chunk)
+        return write(chunk)
+      }
+      handler(request, response)
+    })
+    const { send, socket } = client(port)
+    const freed = freedBytes()
+    socket.resume()
+    send("GET", target(opened))
+    await expect.poll(freed, { timeout: 20_000 }).toBeGreaterThanOrEqual(2 * textBytes)
+    expect(kept.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThan(textBytes - 64 * 1024)
   })
 
   it("follows another on the same connection", async () => {

@@ -35,9 +35,31 @@ export const make = (sha256: Buffer, text: Buffer): SharedPiece => {
   return { sha256, size: text.length, bytes: () => (bytes ??= compress(text)) }
 }
 
-/** Few chunks, because they are copied into one: the size of the text is not stored. A text is rarely twice as compressible. */
-const chunkBytes = (storedBytes: number, maxBytes: number): number =>
-  Math.min(Math.max(zstdFromBytes, 2 * storedBytes), maxBytes) + 64
+/** The largest buffer that the header of a frame allocates (bytes), because it may be damaged. */
+const maxChunkBytes = 64 * 1024 * 1024
+
+/** Bytes of the fields of a frame's header, by the bits of its descriptor (RFC 8878, section 3.1.1.1). */
+const dictionaryIdBytes = [0, 1, 2, 4]
+const contentSizeBytes = [0, 2, 4, 8]
+
+/** How many bytes a zstd frame contains. Undefined if its header does not say. */
+const contentBytesOf = (frame: Buffer): number | undefined => {
+  const descriptor = frame[4] ?? 0
+  const isSingleSegment = (descriptor & 0x20) !== 0
+  const bytes = contentSizeBytes[descriptor >>> 6]! || (isSingleSegment ? 1 : 0)
+  const at = 5 + (isSingleSegment ? 0 : 1) + dictionaryIdBytes[descriptor & 3]!
+  if (bytes === 0 || frame.length < at + bytes) return undefined
+  if (bytes === 8) return Number(frame.readBigUInt64LE(at))
+  return frame.readUIntLE(at, bytes) + (bytes === 2 ? 256 : 0)
+}
+
+/**
+ * One chunk, because several would be copied into one. A frame of unknown size has few: a text is rarely twice as compressible.
+ */
+const chunkBytes = (frame: Buffer, maxBytes: number): number => {
+  const bytes = contentBytesOf(frame) ?? Math.max(zstdFromBytes, 2 * frame.length)
+  return Math.min(bytes, maxBytes, maxChunkBytes) + 64
+}
 
 /** Throws `Damage` if it cannot be decompressed to at most `maxBytes`. */
 export const textOf = (stored: Uint8Array, maxBytes = maxTextBytes): Buffer => {
@@ -53,7 +75,7 @@ export const textOf = (stored: Uint8Array, maxBytes = maxTextBytes): Buffer => {
   return decompressed("A shared piece", () =>
     format === deflated
       ? inflateRawSync(compressed, { ...options, dictionary })
-      : zstdDecompressSync(compressed, { ...options, chunkSize: chunkBytes(bytes.length, maxBytes) })
+      : zstdDecompressSync(compressed, { ...options, chunkSize: chunkBytes(compressed, maxBytes) })
   )
 }
 

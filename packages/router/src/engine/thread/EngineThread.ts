@@ -3,7 +3,7 @@ import type { ProjectId } from "@tachograph/core"
 import { extname } from "node:path"
 import { Worker } from "node:worker_threads"
 import type { Exchange } from "../../Engine.ts"
-import type { Answer } from "../../response/Answer.ts"
+import * as Answer from "../../response/Answer.ts"
 import { toError } from "./ErrorData.ts"
 import type { FromThread, Start, ToThread } from "./Messages.ts"
 import { movable, Outbox } from "./Outbox.ts"
@@ -12,7 +12,7 @@ import { ThreadStatus } from "./ThreadStatus.ts"
 
 /** The host of an exchange. One of `onAnswer` and `onLost` is called, once. */
 export interface Waiting {
-  readonly onAnswer: (answer: Answer) => void
+  readonly onAnswer: (answer: Answer.Answer) => void
   /** Whether the answer may take so many bytes. */
   readonly onReserve: (bytes: number) => Promise<boolean>
   /** The thread has ended without an answer. */
@@ -193,8 +193,10 @@ export class EngineThread {
 
   #receive(item: FromThread): void {
     switch (item.type) {
-      case "answer":
-        return this.#settle(item.id)?.onAnswer?.(item.answer)
+      case "answer": {
+        const onAnswer = this.#settle(item.id)?.onAnswer
+        return onAnswer === undefined ? Answer.free(item.answer) : onAnswer(item.answer)
+      }
       case "lost":
         return this.#settle(item.id)?.onLost?.()
       case "reserve": {
