@@ -16,8 +16,11 @@ export const PersonNotFound = Errors.PersonNotFound.pipe(Schema.encodeKeys(tagAs
 export const SessionNotFound = Errors.SessionNotFound.pipe(Schema.encodeKeys(tagAsType))
 export const SessionIdEmpty = Errors.SessionIdEmpty.pipe(Schema.encodeKeys(tagAsType))
 
-/** Has no details: the database's error is in the log only. */
-export const StorageUnavailable = Schema.Struct({ type: Schema.Literal("storage-unavailable") }).pipe(
+/** The database's error is in the log only. There is a message if the database is damaged: what to do. */
+export const StorageUnavailable = Schema.Struct({
+  type: Schema.Literal("storage-unavailable"),
+  message: Schema.optionalKey(Schema.String)
+}).pipe(
   Schema.decodeTo(
     Schema.toType(Errors.StorageUnavailable),
     SchemaTransformation.transformEffect({

@@ -26,6 +26,8 @@ import type { ErasureReceipt } from "./domain/ErasureReceipt.ts"
 import type { StorageUsage } from "./domain/StorageUsage.ts"
 import { Eraser } from "./erase/Eraser.ts"
 import { EventIds } from "./record/EventIds.ts"
+import type { Damage } from "./payload/format/Damage.ts"
+import * as DamageLog from "./read/DamageLog.ts"
 import * as EventReader from "./read/EventReader.ts"
 import { CollectGarbage, LargeReads } from "./read/LargeReads.ts"
 import type { WrittenEvent } from "./record/CommitBatch.ts"
@@ -130,6 +132,7 @@ const make = Effect.gen(function* () {
 
   const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
   yield* CommitMetrics.showAdmission(admission)
+  const logDamage = DamageLog.make()
   const largeReads = new LargeReads(yield* CollectGarbage)
 
   /** Counts an event that no mount has counted. Interrupting the caller leaves it counted until it is committed. */
@@ -193,7 +196,10 @@ const make = Effect.gen(function* () {
       if (reserve !== undefined && !(yield* reserve(bytes))) return yield* new Overloaded()
       largeReads.before(bytes)
     })
-    const onDamage = (session: number) => staleSessions.announce(project, session)
+    const onDamage = (damage: Damage, session: number) => {
+      staleSessions.announce(project, session)
+      return logDamage(id, damage)
+    }
     return yield* EventReader.read(storage, project, id, { admit, onDamage })
   })
 
@@ -202,7 +208,7 @@ const make = Effect.gen(function* () {
     // One more event than requested shows whether there is a next page.
     const found = yield* storage.listEvents(project, { ...query, limit: query.limit + 1 })
     const events = yield* Effect.forEach(found.slice(0, query.limit), (stored) =>
-      EventReader.summaryOf(project, stored)
+      EventReader.summaryOf(project, stored, logDamage)
     )
     return { events, next: found.length > query.limit ? events.at(-1)?.id : undefined }
   })

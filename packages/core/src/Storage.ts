@@ -144,6 +144,11 @@ export class Storage extends Context.Service<
     readonly sessionAccount: (project: ProjectId, session: number) => Result<SessionAccount>
     /** The same of what the sessions of a project share. */
     readonly projectAccount: (project: ProjectId) => Result<ProjectAccount>
+    /**
+     * The database's own check of the next table, in the order of their names: that its pages and its indexes are what they should
+     * be. Undefined after the last table, or if the database has no such check.
+     */
+    readonly checkTable: (after: string | undefined) => Result<TableCheck | undefined>
 
     /** Stores a fingerprint under an id derived from its content. Idempotent. */
     readonly putFingerprint: (
@@ -263,6 +268,8 @@ export type Erasable =
 
 export interface ErasedEvents {
   readonly events: number
+  /** The numbers of their sessions if damage keeps these from being marked: they must be swept, but are not listed. */
+  readonly unmarked?: ReadonlyArray<number>
 }
 
 export interface SweepRequest {
@@ -355,6 +362,12 @@ export interface ListedShared {
   readonly isOwned: boolean
   /** As it is stored beside it. */
   readonly checksum: number
+}
+
+export interface TableCheck {
+  readonly table: string
+  /** What is wrong with it: clauses without a full stop, which contain nothing of any row. */
+  readonly damage: ReadonlyArray<string>
 }
 
 export interface EventQuery {

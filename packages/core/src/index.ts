@@ -55,6 +55,7 @@ export {
   type AppendEvent,
   type Erasable,
   type ErasedAtLast,
+  type ErasedEvents,
   type EventQuery,
   KeyConflict,
   type ListedPack,
@@ -74,6 +75,7 @@ export {
   type SweepChanges,
   type SweepPacks,
   type SweepRequest,
+  type TableCheck,
   type TakenKey
 } from "./Storage.ts"
 export * as Throttle from "./Throttle.ts"

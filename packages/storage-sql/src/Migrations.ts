@@ -18,6 +18,22 @@ const outOfDate = (cause?: unknown) =>
     cause
   })
 
+const foreign = new Migrator.MigrationError({
+  kind: "BadState",
+  message: "the file has the tables of another program, and none of Tachograph"
+})
+
+/** SQLite files belong to one program. A schema in Postgres may be shared. */
+const hasOtherTables = (sql: SqlClient.SqlClient) =>
+  sql.onDialectOrElse({
+    sqlite: () =>
+      Effect.map(
+        sql`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name <> ${table} LIMIT 1`,
+        (rows) => rows.length > 0
+      ),
+    orElse: () => Effect.succeed(false)
+  })
+
 const tooNew = new Migrator.MigrationError({
   kind: "BadState",
   message: "a later version of Tachograph has migrated the tables; run the command of that version"
@@ -33,7 +49,11 @@ const passes: ReadonlySet<string> = new Set(["AuthorizationError", "ConnectionEr
 export const check = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ migration_id: number }>`SELECT migration_id FROM ${sql(table)}`.pipe(
-    Effect.mapError((error) => (passes.has(error.reason._tag) ? error : outOfDate(error)))
+    Effect.catch((error) =>
+      passes.has(error.reason._tag)
+        ? Effect.fail(error)
+        : Effect.flatMap(hasOtherTables(sql), (isForeign) => Effect.fail(isForeign ? foreign : outOfDate(error)))
+    )
   )
   const later = rows.length - Object.keys(migrations).length
   return later < 0 ? yield* outOfDate() : later

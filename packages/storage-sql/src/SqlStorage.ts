@@ -7,6 +7,7 @@ import { Effect, Layer } from "effect"
 import { type Migrator, SqlClient, type SqlError } from "effect/sql"
 import * as Accounts from "./account/Accounts.ts"
 import * as Pages from "./account/Pages.ts"
+import * as TableChecks from "./account/TableChecks.ts"
 import * as AppendEvents from "./append/AppendEvents.ts"
 import * as Erasure from "./erase/Erasure.ts"
 import * as ErasurePace from "./erase/ErasurePace.ts"
@@ -105,6 +106,7 @@ const make = Effect.fnUntraced(function* ({
     listShared: operation("listShared", pages.listShared),
     sessionAccount: operation("sessionAccount", accounts.sessionAccount),
     projectAccount: operation("projectAccount", accounts.projectAccount),
+    checkTable: operation("checkTable", TableChecks.make(sql).checkTable),
     putFingerprint: operation("putFingerprint", resources.putFingerprint),
     hasFingerprint: operation("hasFingerprint", resources.hasFingerprint),
     putAgent: operation("putAgent", resources.putAgent),

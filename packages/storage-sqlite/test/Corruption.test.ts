@@ -1,5 +1,5 @@
 /** Damage that SQLite itself finds: pages of the file that are no pages of a table. */
-import { CurrentProject, type EventId, PersonId, Recorder, Storage } from "@tachograph/core"
+import { CurrentProject, type EventId, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { mkdtempSync, openSync, closeSync, rmSync, writeSync } from "node:fs"
@@ -90,31 +90,73 @@ it("ends an erasure where an index has events that the table has not", async () 
   expect(error._tag).toBe("storage-unavailable")
 })
 
+/** Overwrites the header of the first page of a table or an index. */
+const corruptRoot = (file: string, name: string): void => {
+  const database = new DatabaseSync(file)
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+  const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(name) as {
+    readonly rootpage: number
+  }
+  const { page_size } = database.prepare("PRAGMA page_size").get() as { readonly page_size: number }
+  database.close()
+  const descriptor = openSync(file, "r+")
+  writeSync(descriptor, Buffer.alloc(8), 0, 8, (rootpage - 1) * page_size)
+  closeSync(descriptor)
+}
+
+const verify = (file: string) =>
+  Effect.runPromise(
+    Effect.flatMap(Storage, Verifying.verify).pipe(Effect.provide(Layer.fresh(SqliteStorage.layer({ filename: file }))))
+  )
+
+const problemsOf = ({ findings }: StorageSuite.Verifying.Verified) => new Set(findings.map(({ problem }) => problem))
+
+/** A file with three events in each of these sessions, a table or index of which is corrupt. */
+const corrupted = async (name: string, sessions: ReadonlyArray<string> = ["s", "t"]) => {
+  const file = join(folder, `${name}.db`)
+  const calls = sessions.flatMap((session) => Calls.take(Calls.calls(session, [`of ${session}`], 1), 3))
+  await within(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+  corruptRoot(file, name)
+  return { file, calls }
+}
+
 it.each(["storage_usage", "shared_piece_owners"])(
   "verifies every event where no row of %s can be read",
   async (table) => {
-    const file = join(folder, `${table}.db`)
-    const calls = ["s", "t"].flatMap((session) => Calls.take(Calls.calls(session, ["alice"], 1), 3))
-    await within(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
-    const database = new DatabaseSync(file)
-    database.exec("PRAGMA wal_checkpoint(TRUNCATE)")
-    const { pgoffset } = database
-      .prepare(
-        "SELECT min(pgoffset) AS pgoffset FROM dbstat JOIN sqlite_schema USING (name) WHERE name = ? AND pageno = rootpage"
-      )
-      .get(table) as { readonly pgoffset: number }
-    database.close()
-    const descriptor = openSync(file, "r+")
-    writeSync(descriptor, Buffer.alloc(8, 0xee), 0, 8, pgoffset)
-    closeSync(descriptor)
-
-    const { counts, findings } = await Effect.runPromise(
-      Effect.flatMap(Storage, Verifying.verify).pipe(
-        Effect.provide(Layer.fresh(SqliteStorage.layer({ filename: file })))
-      )
-    )
-    expect(new Set(findings.map(({ problem }) => problem))).toEqual(new Set(["unreadable"]))
-    expect(findings.flatMap(({ session }) => session ?? [])).toEqual(["s", "t"])
-    expect(counts).toMatchObject({ sessions: 2, events: calls.length, damagedEvents: 0 })
+    const { calls, file } = await corrupted(table)
+    const verified = await verify(file)
+    expect(problemsOf(verified)).toEqual(new Set(["file-damaged", "unreadable"]))
+    expect(verified.findings.flatMap(({ session }) => session ?? [])).toEqual(["s", "t"])
+    expect(verified.counts).toMatchObject({ sessions: 2, events: calls.length, damagedEvents: 0 })
   }
 )
+
+it("verifies every event where the lists of sessions cannot be read", async () => {
+  const { calls, file } = await corrupted("events_by_session")
+  const { counts, findings } = await verify(file)
+  expect(problemsOf({ counts, findings })).toEqual(new Set(["file-damaged", "unreadable"]))
+  expect(counts).toMatchObject({ sessions: 2, events: calls.length, damagedEvents: 0 })
+})
+
+it("erases where the index of pending sessions is corrupt, which a verification finds", async () => {
+  const { file } = await corrupted("sessions_pending_sweep", ["s", "t", "u"])
+  expect((await verify(file)).findings).toMatchObject([
+    { problem: "file-damaged", reason: expect.stringMatching(/^Table sessions: /) }
+  ])
+  const receipts = await within(file, (recorder) =>
+    Effect.all([recorder.eraseSession(SessionId.make("s")), recorder.erasePerson(PersonId.make("of t"))])
+  )
+  expect(receipts).toMatchObject([
+    { events: 3, sessions: 1, damaged: 0 },
+    { events: 3, sessions: 1, damaged: 0 }
+  ])
+  const verified = await verify(file)
+  expect(problemsOf(verified)).toEqual(new Set(["file-damaged"]))
+  expect(verified.counts).toMatchObject({ sessions: 1, events: 3 })
+})
+
+it("says of an erasure that a corrupt index prevents that the database is damaged", async () => {
+  const { file } = await corrupted("sessions_by_size")
+  const error = await within(file, (recorder) => Effect.flip(recorder.eraseSession(SessionId.make("s"))))
+  expect(error).toMatchObject({ _tag: "storage-unavailable", cause: { name: "Damage" } })
+})

@@ -52,7 +52,10 @@ export class EventDamaged extends Schema.TaggedError<EventDamaged>()(
 /** The queue of events is full. Nothing of the request was stored; the client may retry later. */
 export class Overloaded extends Schema.TaggedError<Overloaded>()("overloaded", {}, { httpApiStatus: 503 }) {}
 
-/** The storage did not respond. Nothing of the request was stored; the client may retry. */
+/**
+ * The storage did not respond. Nothing of the request was stored; the client may retry. If the cause is `Damage`, it will fail again
+ * until the storage is repaired.
+ */
 export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()(
   "storage-unavailable",
   { cause: Schema.Defect() },

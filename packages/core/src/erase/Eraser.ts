@@ -67,6 +67,10 @@ export const addReceipts = (a: ErasureReceipt, b: ErasureReceipt): ErasureReceip
 /** Where an index of the database is damaged, a loop would not end. */
 const endless = (message: string) => new StorageUnavailable({ cause: new Damage(message) })
 
+/** Whether other sessions can be swept nevertheless. */
+const isOfDamage = (cause: Cause.Cause<StorageUnavailable>): boolean =>
+  Cause.hasDies(cause) || (Cause.squash(cause) as StorageUnavailable).cause instanceof Damage
+
 const receiptOf = ({ bytes, pieces, session }: ErasedAtLast): ErasureReceipt => ({
   ...emptyReceipt,
   sessions: session ? 1 : 0,
@@ -75,13 +79,17 @@ const receiptOf = ({ bytes, pieces, session }: ErasedAtLast): ErasureReceipt => 
 })
 
 const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service"]) => {
-  const deleteEvents = Effect.fnUntraced(function* (project: ProjectId, which: Erasable, throttle: Throttle) {
+  /** Deletes the events, and sweeps their sessions. */
+  const eraseEvents = Effect.fnUntraced(function* (project: ProjectId, which: Erasable, throttle: Throttle) {
     let events = 0
-    for (;;) {
+    const unmarked = new Set<number>()
+    for (let isLast = false; !isLast;) {
       const erased = yield* throttle(storage.eraseEvents(project, which, eventsPerStep))
       events += erased.events
-      if (erased.events < eventsPerStep) return events
+      for (const session of erased.unmarked ?? []) unmarked.add(session)
+      isLast = erased.events < eventsPerStep
     }
+    return { ...(yield* sweepAll(project, unmarked, throttle)), events }
   })
 
   /** Deletes a session without events. Its packs are not read, so that it does not matter what they contain. */
@@ -137,19 +145,21 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     }
   })
 
-  /** Sweeps all sessions before it fails because of one whose packs are damaged. */
-  const sweepAll = Effect.fnUntraced(function* (project: ProjectId, throttle: Throttle) {
+  /** Sweeps the unmarked sessions, and all that are pending, before it fails because of one that is damaged. */
+  const sweepAll = Effect.fnUntraced(function* (project: ProjectId, unmarked: ReadonlySet<number>, throttle: Throttle) {
     let receipt = emptyReceipt
-    const failed = new Map<number, Cause.Cause<never>>()
+    const failed = new Map<number, Cause.Cause<StorageUnavailable>>()
+    const sweep = Effect.fnUntraced(function* (session: number) {
+      const exit = yield* Effect.exit(sweepSession(project, session, throttle))
+      if (Exit.isSuccess(exit)) receipt = addReceipts(receipt, exit.value)
+      else if (isOfDamage(exit.cause)) failed.set(session, exit.cause)
+      else yield* exit
+    })
+    for (const session of unmarked) yield* sweep(session)
     for (;;) {
       const limit = sessionsPerStep + failed.size
       const sessions = yield* throttle(storage.listPendingSweep(project, limit))
-      for (const session of sessions.filter((number) => !failed.has(number))) {
-        const exit = yield* Effect.exit(sweepSession(project, session, throttle))
-        if (Exit.isSuccess(exit)) receipt = addReceipts(receipt, exit.value)
-        else if (Cause.hasDies(exit.cause)) failed.set(session, exit.cause as Cause.Cause<never>)
-        else return yield* exit
-      }
+      for (const session of sessions.filter((number) => !failed.has(number))) yield* sweep(session)
       if (sessions.length < limit) break
     }
     for (const cause of failed.values()) return yield* Effect.failCause(cause)
@@ -159,10 +169,8 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
   const eraseSession = Effect.fn("Eraser.eraseSession")(function* (project: ProjectId, session: SessionId) {
     const state = yield* storage.getSession(project, session)
     if (state === undefined) return yield* new SessionNotFound()
-    const events = yield* deleteEvents(project, { session }, unthrottled)
-    const swept = yield* sweepAll(project, unthrottled)
-    const receipt = addReceipts({ ...emptyReceipt, events }, swept)
-    if (events > 0) return receipt
+    const receipt = yield* eraseEvents(project, { session }, unthrottled)
+    if (receipt.events > 0) return receipt
     // Deleting events marks their session as pending. If damage has left it none, its packs would stay.
     return addReceipts(receipt, (yield* deleteSession(project, state.number, unthrottled)).receipt)
   })
@@ -172,10 +180,10 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     let receipt = emptyReceipt
     let attemptsLeft = maxAttempts
     for (let isDeleted = false; !isDeleted;) {
-      const events = yield* deleteEvents(project, { person: id }, unthrottled)
+      const erased = yield* eraseEvents(project, { person: id }, unthrottled)
       // The person has events, but none is found; at times because another eraser was faster.
-      if (events === 0 && attemptsLeft-- === 0) return yield* endless("The events of a person cannot be erased")
-      receipt = addReceipts({ ...receipt, events: receipt.events + events }, yield* sweepAll(project, unthrottled))
+      if (erased.events === 0 && attemptsLeft-- === 0) return yield* endless("The events of a person cannot be erased")
+      receipt = addReceipts(receipt, erased)
       // Returns false if events of the person were recorded in between: then those are erased, too.
       isDeleted = yield* Effect.catchTag(storage.deletePerson(project, id), "person-not-found", () =>
         Effect.succeed(true)
@@ -189,9 +197,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     before: EventId,
     throttle: Throttle
   ) {
-    const events = yield* deleteEvents(project, { before }, throttle)
-    const swept = yield* sweepAll(project, throttle)
-    return addReceipts({ ...emptyReceipt, events }, swept)
+    return yield* eraseEvents(project, { before }, throttle)
   })
 
   return Eraser.of({ erasePerson, eraseSession, eraseOlder })

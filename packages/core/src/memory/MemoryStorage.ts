@@ -149,6 +149,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         const counted = readProject(project).sessionsByNumber.get(session)
         return counted === undefined ? noSession : MemoryAccounts.ofSession(readProject(project), counted)
       }),
+    checkTable: () => Effect.undefined,
     projectAccount: (project) => Effect.sync(() => MemoryAccounts.ofProject(readProject(project))),
 
     putFingerprint: (project, { id }) => Effect.sync(() => void projectOf(project).fingerprints.add(id)),

@@ -6,21 +6,26 @@ import type { Damage } from "../payload/format/Damage.ts"
 /** Events remembered as logged. The oldest is forgotten, and may be logged again. */
 const maxRemembered = 10_000
 
-const remembered = new Set<EventId>()
-
 const damagedReads = Metric.counter("tachograph_damaged_reads_total", {
   description: "Reads that found an event damaged",
   incremental: true
 })
 
-export const found = (id: EventId, { message }: Damage): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const count = Metric.update(damagedReads, 1)
-    if (remembered.has(id)) return count
-    remembered.add(id)
-    if (remembered.size > maxRemembered) for (const oldest of remembered.keys()) if (remembered.delete(oldest)) break
-    return Effect.andThen(
-      count,
-      Effect.annotateLogs(Effect.logError("An event is damaged in the storage"), { event_id: id, damage: message })
-    )
-  })
+/** Runs when an event has been found damaged. */
+export type OnDamage = (id: EventId, damage: Damage) => Effect.Effect<void>
+
+/** For the events of one storage. */
+export const make = (): OnDamage => {
+  const remembered = new Set<EventId>()
+  return (id, { message }) =>
+    Effect.suspend(() => {
+      const count = Metric.update(damagedReads, 1)
+      if (remembered.has(id)) return count
+      remembered.add(id)
+      if (remembered.size > maxRemembered) for (const oldest of remembered.keys()) if (remembered.delete(oldest)) break
+      return Effect.andThen(
+        count,
+        Effect.annotateLogs(Effect.logError("An event is damaged in the storage"), { event_id: id, damage: message })
+      )
+    })
+}

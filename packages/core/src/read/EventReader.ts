@@ -16,7 +16,7 @@ import * as PackHead from "../payload/format/PackHead.ts"
 import * as PackRanges from "../payload/format/PackRanges.ts"
 import { Reach } from "../payload/Reach.ts"
 import type { Storage, StoredEvent, StoredSummary } from "../Storage.ts"
-import * as DamageLog from "./DamageLog.ts"
+import type * as DamageLog from "./DamageLog.ts"
 import { UnpackedTexts } from "./UnpackedTexts.ts"
 
 /**
@@ -79,8 +79,8 @@ const admitAll = () => Effect.void
 
 interface ReadOptions<E> {
   readonly admit?: Admit<E>
-  /** Called with the number of the session if the event is damaged. */
-  readonly onDamage?: (session: number) => void
+  /** Runs if the event is damaged, with the number of its session. */
+  readonly onDamage?: (damage: Damage, session: number) => Effect.Effect<void>
 }
 
 /** Fails with `EventDamaged` if the storage has the event, but not all of its bytes as they were sent. */
@@ -88,7 +88,7 @@ export const read = <E = never>(
   storage: Storage["Service"],
   project: ProjectId,
   id: EventId,
-  { admit = admitAll, onDamage = () => {} }: ReadOptions<E> = {}
+  { admit = admitAll, onDamage = () => Effect.void }: ReadOptions<E> = {}
 ): Effect.Effect<Event, EventNotFound | EventDamaged | StorageUnavailable | E> =>
   Effect.suspend(() => {
     let session = 0
@@ -100,10 +100,7 @@ export const read = <E = never>(
     return Effect.catchIf(
       readAgain(observed, project, id, admit),
       (error): error is Damage => error instanceof Damage,
-      (damage) => {
-        onDamage(session)
-        return Effect.andThen(DamageLog.found(id, damage), Effect.fail(new EventDamaged({ eventId: id })))
-      }
+      (damage) => Effect.andThen(onDamage(damage, session), Effect.fail(new EventDamaged({ eventId: id })))
     )
   })
 
@@ -136,11 +133,15 @@ export const damageOfFields = (project: ProjectId, { checksums, summary }: Store
     : new Damage("The checksum of the event's fields differs")
 
 /** The fields of an event, or `EventDamaged` if they are not those that were recorded. */
-export const summaryOf = (project: ProjectId, stored: StoredSummary): Effect.Effect<EventSummary, EventDamaged> => {
+export const summaryOf = (
+  project: ProjectId,
+  stored: StoredSummary,
+  onDamage: DamageLog.OnDamage
+): Effect.Effect<EventSummary, EventDamaged> => {
   const damage = damageOfFields(project, stored)
   return damage === undefined
     ? Effect.succeed(stored.summary!)
-    : Effect.andThen(DamageLog.found(stored.id, damage), Effect.fail(new EventDamaged({ eventId: stored.id })))
+    : Effect.andThen(onDamage(stored.id, damage), Effect.fail(new EventDamaged({ eventId: stored.id })))
 }
 
 /** Dies with `Damage`. */

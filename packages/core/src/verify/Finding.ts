@@ -34,6 +34,8 @@ export type Problem =
   /** The session owns the shared piece, but none of its packs refers to it. */
   | "shared-piece-unused"
   | "shared-piece-without-owner"
+  /** The database's own check says that a table or its index is damaged. */
+  | "file-damaged"
   /** The storage failed at reading it. */
   | "unreadable"
 
@@ -42,7 +44,8 @@ export type Lost = "fields" | "texts" | "fields and texts"
 
 export interface Finding {
   readonly problem: Problem
-  readonly project: ProjectId
+  /** Undefined for damage to what all projects share. */
+  readonly project?: ProjectId | undefined
   readonly session?: SessionId | undefined
   readonly eventId?: EventId | undefined
   /** Present if an event is damaged. */

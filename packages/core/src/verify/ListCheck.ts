@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
+import type { SessionId } from "../domain/Session.ts"
 import type { StoredSummary } from "../Storage.ts"
 import * as EventCheck from "./EventCheck.ts"
 import { attempt, type Run } from "./Run.ts"
@@ -16,20 +17,53 @@ const maxFingerprints = 10_000
 const kinds = ["session", "agent", "person"] as const
 type Kind = (typeof kinds)[number]
 
-/** Checks the events from an id on, or all of them. */
-export const check = Effect.fnUntraced(function* (
+/** Checks the lists that must have the events from an id on, or all of them. */
+export const check = (
   run: Run,
   project: ProjectId,
   since: EventId | undefined
-): Effect.fn.Return<void, StorageUnavailable> {
+): Effect.Effect<void, StorageUnavailable> => {
   const fingerprints = new Set<string>()
+  return forEachPage(run, project, since, (page) =>
+    Effect.tap(attempt(run, { project }, run.throttle(checkPage(run, project, page, fingerprints))), () =>
+      Effect.sync(() => void (run.counts.listedEvents += page.length))
+    )
+  )
+}
+
+/** Checks the events of sessions whose own lists cannot be read, and those whose session cannot. */
+export const checkEventsOf = (
+  run: Run,
+  project: ProjectId,
+  sessions: ReadonlySet<SessionId>
+): Effect.Effect<void, StorageUnavailable> =>
+  forEachPage(run, project, undefined, (page) =>
+    EventCheck.checkAll(
+      run,
+      project,
+      page
+        .filter(({ summary }) => summary === undefined || sessions.has(summary.session))
+        .map(({ id, summary }) => ({
+          id,
+          session: summary?.session,
+          isStill: EventCheck.isListed(run, project, {}, id)
+        }))
+    )
+  )
+
+/** Pages of the project's list. */
+const forEachPage = Effect.fnUntraced(function* (
+  run: Run,
+  project: ProjectId,
+  since: EventId | undefined,
+  use: (page: ReadonlyArray<StoredSummary>) => Effect.Effect<unknown, StorageUnavailable>
+): Effect.fn.Return<void, StorageUnavailable> {
   let after = since === undefined ? undefined : EventCheck.previousId(since)
   for (;;) {
     const query = { order: "asc", limit: pageEvents, ...(after === undefined ? {} : { after }) } as const
     const page = yield* attempt(run, { project }, run.throttle(run.storage.listEvents(project, query)))
     if (page === undefined || page.length === 0) return
-    yield* attempt(run, { project }, run.throttle(checkPage(run, project, page, fingerprints)))
-    run.counts.listedEvents += page.length
+    yield* use(page)
     const last = page.at(-1)!.id
     if (after !== undefined && last <= after) {
       const reason = `The list of events does not go on after ${after}`

@@ -2,7 +2,6 @@
 import { Cause, Effect, Exit, Schedule } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
-import type { ProjectId } from "../domain/Project.ts"
 import type { Storage } from "../Storage.ts"
 import type { Throttle } from "../Throttle.ts"
 import type { CachedSource } from "./CachedSource.ts"
@@ -33,7 +32,7 @@ const outage = { schedule: Schedule.spaced("1 second"), times: 30 }
  */
 export const attempt = Effect.fnUntraced(function* <A>(
   run: Run,
-  what: Omit<Finding, "problem" | "reason"> & { readonly project: ProjectId },
+  what: Omit<Finding, "problem" | "reason">,
   step: Effect.Effect<A, StorageUnavailable>
 ): Effect.fn.Return<A | undefined, StorageUnavailable> {
   for (let isRepeated = false; ; isRepeated = true) {

@@ -16,11 +16,12 @@ const pageEvents = 500
 const maxAttempts = 6
 const firstPause = Duration.millis(250)
 
+/** Returns whether its list of events could be read to the end. */
 export const check = Effect.fnUntraced(function* (
   run: Run,
   project: ProjectId,
   { id, number }: NextSession
-): Effect.fn.Return<void, StorageUnavailable> {
+): Effect.fn.Return<boolean, StorageUnavailable> {
   run.counts.sessions++
   const what = { project, session: id }
   yield* attempt(run, what, checkPacks(run, project, number))
@@ -28,8 +29,9 @@ export const check = Effect.fnUntraced(function* (
   let after: SessionEvent | undefined
   for (;;) {
     const page = yield* attempt(run, what, run.throttle(eventsAfter(run, project, number, after)))
-    const last = page?.at(-1)
-    if (page === undefined || last === undefined) return
+    if (page === undefined) return false
+    const last = page.at(-1)
+    if (last === undefined) return true
     const start = after
     const listed = page.map((event) => ({
       id: event.id,
@@ -38,7 +40,8 @@ export const check = Effect.fnUntraced(function* (
     }))
     yield* EventCheck.checkAll(run, project, listed)
     if (after !== undefined && !isAfter(last, after)) {
-      return yield* run.report({ ...what, problem: "unreadable", reason: `Its events do not go on after ${after.id}` })
+      yield* run.report({ ...what, problem: "unreadable", reason: `Its events do not go on after ${after.id}` })
+      return false
     }
     after = last
   }

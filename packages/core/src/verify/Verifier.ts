@@ -16,6 +16,7 @@ import * as ListCheck from "./ListCheck.ts"
 import { attempt, belowAll, type Run } from "./Run.ts"
 import * as SessionCheck from "./SessionCheck.ts"
 import * as SharedCheck from "./SharedCheck.ts"
+import * as TableChecks from "./TableChecks.ts"
 
 export { Counts, type Finding, type Lost, type Problem } from "./Finding.ts"
 
@@ -49,6 +50,7 @@ export const verify = Effect.fn("Verifier.verify")(function* (
     }
   }
   if (session !== undefined) return yield* verifySession(run, projects, session)
+  if (since === undefined) yield* TableChecks.check(run)
   for (const project of projects) {
     counts.projects++
     yield* ListCheck.check(run, project, since)
@@ -67,22 +69,28 @@ const verifySession = Effect.fnUntraced(function* (
     const state = yield* run.storage.getSession(project, id)
     if (state === undefined) continue
     run.counts.projects++
-    yield* SessionCheck.check(run, project, { number: state.number, id })
+    const isListed = yield* SessionCheck.check(run, project, { number: state.number, id })
+    if (!isListed) yield* ListCheck.checkEventsOf(run, project, new Set([id]))
   }
   if (run.counts.projects === 0) return yield* new SessionNotFound()
 })
 
 const verifySessions = Effect.fnUntraced(function* (run: Run, project: ProjectId, since: EventId | undefined) {
+  const unlisted = new Set<SessionId>()
   for (let after = belowAll; ;) {
     const next: NextSession | undefined = yield* attempt(run, { project }, run.storage.nextSession(project, after))
-    if (next === undefined) return
+    if (next === undefined) break
     if (next.number <= after) {
       const reason = `The sessions do not go on after number ${after}`
-      return yield* run.report({ problem: "unreadable", project, reason })
+      yield* run.report({ problem: "unreadable", project, reason })
+      break
     }
     after = next.number
-    if (yield* isSince(run, project, next, since)) yield* SessionCheck.check(run, project, next)
+    if (!(yield* isSince(run, project, next, since))) continue
+    const isListed = yield* SessionCheck.check(run, project, next)
+    if (!isListed && next.id !== undefined) unlisted.add(next.id)
   }
+  if (unlisted.size > 0) yield* ListCheck.checkEventsOf(run, project, unlisted)
 })
 
 const isSince = (run: Run, project: ProjectId, { id }: NextSession, since: EventId | undefined) =>

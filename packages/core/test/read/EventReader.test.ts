@@ -6,8 +6,10 @@ import type { EventId, EventSummary } from "../../src/domain/Event.ts"
 import { PersonId } from "../../src/domain/Person.ts"
 import { defaultProject, ProjectId } from "../../src/domain/Project.ts"
 import { SessionId } from "../../src/domain/Session.ts"
+import * as DamageLog from "../../src/read/DamageLog.ts"
 import * as EventReader from "../../src/read/EventReader.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
+import type { Damage } from "../../src/payload/format/Damage.ts"
 import type { StoredPack } from "../../src/payload/format/Pack.ts"
 import * as SharedPiece from "../../src/payload/format/SharedPiece.ts"
 import { Recorder } from "../../src/Recorder.ts"
@@ -136,7 +138,9 @@ describe("EventReader", () => {
       getEvent: (...args) => Effect.tap(storage.getEvent(...args), () => Effect.sync(() => looks++))
     }
     const logger = Logger.map(Logger.formatStructured, (line) => void lines.push(line))
-    const read = Effect.flip(EventReader.read(counting, defaultProject, id))
+    const logDamage = DamageLog.make()
+    const onDamage = (damage: Damage) => logDamage(id, damage)
+    const read = Effect.flip(EventReader.read(counting, defaultProject, id, { onDamage }))
     const errors = yield* Effect.all([read, read]).pipe(Effect.provide(Logger.layer([logger])))
     for (const error of errors) assert.deepStrictEqual({ ...error }, { ...new EventDamaged({ eventId: id }) })
     return { lines: lines.map((line) => JSON.stringify(line)), looks }

@@ -29,7 +29,8 @@ const reads = [
   "listPacks",
   "listShared",
   "sessionAccount",
-  "projectAccount"
+  "projectAccount",
+  "checkTable"
 ] as const
 
 /** Runs `other` before the call of a storage with this index, counted from 0. Every other operation dies. */

@@ -3,6 +3,7 @@
  * `ValidationError`); anything else is logged, and answered 500 with nothing but the id of the request.
  */
 import type { ErrorDetail } from "@tachograph/api"
+import { Damage } from "@tachograph/core"
 import { Cause, Effect } from "effect"
 import * as Answer from "./Answer.ts"
 import * as OutageLog from "./OutageLog.ts"
@@ -14,8 +15,14 @@ interface ExpectedError {
   readonly detail?: ReadonlyArray<ErrorDetail>
   /** Of a damaged event only. */
   readonly eventId?: string
+  /** Of an unavailable storage only. */
+  readonly cause?: unknown
   readonly constructor: { readonly ast?: { readonly annotations?: { readonly httpApiStatus?: number } } }
 }
+
+/** What to do where trying again does not help. */
+const damaged =
+  "The database is damaged. Trying again does not help: `tachograph verify` says what is damaged and what to do"
 
 const statusOf = (error: unknown): number | undefined =>
   (error as ExpectedError | null | undefined)?.constructor?.ast?.annotations?.httpApiStatus
@@ -24,7 +31,8 @@ const statusOf = (error: unknown): number | undefined =>
 export const of = (error: unknown): Answer.Answer | undefined => {
   const status = statusOf(error)
   if (status === undefined) return undefined
-  const { _tag: type, detail, eventId } = error as ExpectedError
+  const { _tag: type, cause, detail, eventId } = error as ExpectedError
+  if (cause instanceof Damage) return Answer.refuse(status, type, {}, { message: damaged })
   if (eventId !== undefined) return Answer.refuse(status, type, {}, { event_id: eventId })
   if (detail === undefined) return Answer.refuse(status, type)
   return { ...Answer.json(JSON.stringify({ detail })), status, refusal: { type, detail } }

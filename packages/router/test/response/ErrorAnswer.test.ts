@@ -1,5 +1,5 @@
 import { ForbiddenError, PayloadTooLargeError, ValidationFailure } from "@tachograph/api"
-import { Errors } from "@tachograph/core"
+import { Damage, Errors } from "@tachograph/core"
 import { Cause, Effect, Exit, Fiber, Layer, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
@@ -55,6 +55,14 @@ describe("ErrorAnswer.of", () => {
   it("says which event is damaged", () => {
     const answer = ErrorAnswer.of(new EventDamaged({ eventId: "e" }))
     expect([answer?.status, String(answer?.body)]).toEqual([500, '{"type":"event-damaged","event_id":"e"}'])
+  })
+
+  it("says what to do where the storage is damaged, and nothing of the reason", () => {
+    const answer = ErrorAnswer.of(new Errors.StorageUnavailable({ cause: new Damage("secret") }))!
+    const { message, ...rest } = JSON.parse(String(answer.body))
+    expect([answer.status, rest]).toEqual([503, { type: "storage-unavailable" }])
+    expect(message).toContain("tachograph verify")
+    expect(message).not.toContain("secret")
   })
 
   it("answers a validation failure with its detail", () => {

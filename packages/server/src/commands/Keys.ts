@@ -53,7 +53,7 @@ const withKeys = <A>(
 const create = Command.make(
   "create",
   {
-    storage: StorageChoice.setting.flag,
+    storage: StorageChoice.persistentSetting.flag,
     project: project.flag,
     scope: scope.flag,
     label: label.flag,
@@ -82,7 +82,7 @@ const state = (key: ApiKey, now: DateTime.Utc): string => {
 
 const list = Command.make(
   "list",
-  { storage: StorageChoice.setting.flag },
+  { storage: StorageChoice.persistentSetting.flag },
   Effect.fnUntraced(function* (flags) {
     const keys = yield* withKeys(flags.storage, "update", (keys) => keys.list)
     const now = yield* DateTime.now
@@ -99,7 +99,7 @@ const list = Command.make(
 
 const revoke = Command.make(
   "revoke",
-  { storage: StorageChoice.setting.flag, id: Argument.String("ID") },
+  { storage: StorageChoice.persistentSetting.flag, id: Argument.String("ID") },
   Effect.fnUntraced(function* (flags) {
     const key = yield* withKeys(flags.storage, "update", (keys) => keys.revoke(flags.id))
     if (key === undefined) {

@@ -62,7 +62,7 @@ const rightAligned = new Set([2, 3, 4, 5, 6])
 export const storage = Command.make(
   "storage",
   {
-    storage: StorageChoice.setting.flag,
+    storage: StorageChoice.persistentSetting.flag,
     project: project.flag,
     sessions: sessions.flag,
     json: Flag.Boolean("json").pipe(Flag.withDefault(false), Flag.withDescription("Print JSON, with sizes in bytes"))

@@ -12,7 +12,7 @@ import * as Progress from "../terminal/Progress.ts"
 import * as Table from "../terminal/Table.ts"
 import * as VerifyReport from "./VerifyReport.ts"
 
-/** 1 is for problems that were found. */
+/** 1 is for problems that were found, also if the storage is too damaged to be verified. */
 const exitCodes = { problems: 1, couldNotRun: 2, interrupted: 130 }
 
 const project = Project.setting("Verify only this project")
@@ -139,7 +139,7 @@ const examples = [
 export const verify = Command.make(
   "verify",
   {
-    storage: StorageChoice.setting.flag,
+    storage: StorageChoice.persistentSetting.flag,
     project: project.flag,
     session: session.flag,
     since: since.flag,
@@ -156,8 +156,8 @@ export const verify = Command.make(
       const purpose = { access: "read", contents: "events" } as const
       yield* StorageChoice.withExisting(flags.storage, purpose, run(options, report))
     },
-    Effect.catchTag("CommandError", ({ message }) =>
-      Effect.fail(new CommandError({ message, exitCode: exitCodes.couldNotRun }))
+    Effect.catchTag("CommandError", ({ isDamage = false, message }) =>
+      Effect.fail(new CommandError({ message, exitCode: isDamage ? exitCodes.problems : exitCodes.couldNotRun }))
     ),
     Effect.onInterrupt(() => Effect.sync(() => void (process.exitCode = exitCodes.interrupted)))
   )

@@ -14,12 +14,12 @@ const lost: Readonly<Record<Verifier.Lost, string>> = {
 const findingText = (finding: Verifier.Finding): string => {
   const { eventId, problem, project, reason, session } = finding
   const place = [
-    eventId === undefined ? "" : `event ${eventId}, `,
-    session === undefined ? "" : `session ${Table.quoted(session)}, `,
-    `project ${Table.quoted(project)}`
-  ].join("")
+    ...(eventId === undefined ? [] : [`event ${eventId}`]),
+    ...(session === undefined ? [] : [`session ${Table.quoted(session)}`]),
+    ...(project === undefined ? [] : [`project ${Table.quoted(project)}`])
+  ].join(", ")
   const loss = finding.lost === undefined ? "" : ` (${lost[finding.lost]})`
-  return `${problem}: ${place}: ${Table.printable(reason)}${loss}`
+  return [problem, ...(place === "" ? [] : [place]), `${Table.printable(reason)}${loss}`].join(": ")
 }
 
 const number = new Intl.NumberFormat("en-US")

@@ -103,18 +103,24 @@ export const parse = (text: string): Option.Option<StorageChoice> => {
   return path === undefined ? Option.none() : Option.some(sqlite(path === ":memory:" ? path : resolve(path)))
 }
 
-export const setting = Setting.make({
-  name: "storage",
-  metavar: "STORAGE",
-  description: "Where events are stored: memory:, sqlite:PATH or postgres://…",
-  default: "sqlite:tachograph.db",
-  expected: "memory:, sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE",
-  explain: (text) =>
-    isPostgres(text) ? Result.getFailure(fromUrl(text)).pipe(Option.getOrUndefined)?.message : undefined,
-  // The part after the scheme may contain a password.
-  redact: (text) => text.replace(/^([a-z+]+:\/\/).*$/i, "$1…"),
-  parse
-})
+const settingOf = (memory: "" | "memory:, ") =>
+  Setting.make({
+    name: "storage",
+    metavar: "STORAGE",
+    description: `Where events are stored: ${memory}sqlite:PATH or postgres://…`,
+    default: "sqlite:tachograph.db",
+    expected: `${memory}sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE`,
+    explain: (text) =>
+      isPostgres(text) ? Result.getFailure(fromUrl(text)).pipe(Option.getOrUndefined)?.message : undefined,
+    // The part after the scheme may contain a password.
+    redact: (text) => text.replace(/^([a-z+]+:\/\/).*$/i, "$1…"),
+    parse
+  })
+
+export const setting = settingOf("memory:, ")
+
+/** For commands that use a storage which outlives its server. */
+export const persistentSetting = settingOf("")
 
 interface Purpose {
   /**
@@ -132,7 +138,7 @@ export const withExisting = Effect.fnUntraced(function* <A, E>(
   { access, contents }: Purpose,
   use: Effect.Effect<A, E | Errors.StorageUnavailable, Storage>
 ) {
-  const choice = yield* setting.resolve(given)
+  const choice = yield* persistentSetting.resolve(given)
   if (!choice.isPersistent) {
     const message = `--storage is "memory:", which keeps no ${contents}: expected the storage of your server`
     return yield* new UsageError({ message })
@@ -161,7 +167,8 @@ const failure = (verb: "open" | "use", label: string, error: unknown): CommandEr
   const outOfDate = chain.find((cause) => cause instanceof Migrator.MigrationError && cause.kind === "BadState")
   const first = outOfDate ?? chain.findLast((cause) => cause instanceof Error && cause.message !== "")
   const reason = explanation?.value ?? (first instanceof Error ? first.message : String(error))
-  return new CommandError({ message: `Cannot ${verb} the storage (${label}): ${reason.replaceAll(/\s*\n\s*/g, " ")}` })
+  const message = `Cannot ${verb} the storage (${label}): ${reason.replaceAll(/\s*\n\s*/g, " ")}`
+  return new CommandError({ message, isDamage: chain.some((cause) => damaged.has(codeOf(cause) ?? 0)) })
 }
 
 /** An error and its chain of causes, outermost first. */
@@ -180,11 +187,19 @@ const explanations: Readonly<Record<number, string>> = {
   11: "the file is damaged",
   13: "the disk is full",
   14: "the file cannot be opened or created; its folder must exist and be writable",
-  26: "the file is not a SQLite database"
+  26: "the file is not a SQLite database, or its beginning is damaged"
+}
+
+/** Those that a damaged file has. */
+const damaged: ReadonlySet<number> = new Set([11, 26])
+
+const codeOf = (error: unknown): number | undefined => {
+  const code = (error as { readonly errcode?: unknown; readonly errno?: unknown } | null) ?? {}
+  const number = typeof code.errcode === "number" ? code.errcode : code.errno
+  return typeof number === "number" ? number & 0xff : undefined
 }
 
 const explain = (error: unknown): Option.Option<string> => {
-  const code = (error as { readonly errcode?: unknown; readonly errno?: unknown } | null) ?? {}
-  const number = typeof code.errcode === "number" ? code.errcode : code.errno
-  return Option.fromNullishOr(typeof number === "number" ? explanations[number & 0xff] : undefined)
+  const code = codeOf(error)
+  return Option.fromNullishOr(code === undefined ? undefined : explanations[code])
 }

@@ -11,6 +11,8 @@ export class UsageError extends Data.TaggedError("UsageError")<{ readonly messag
 export class CommandError extends Data.TaggedError("CommandError")<{
   readonly message: string
   readonly exitCode?: number
+  /** Whether the reason is that the storage is damaged. */
+  readonly isDamage?: boolean
 }> {
   override readonly [Runtime.errorExitCode] = this.exitCode ?? 1
   override readonly [Runtime.errorReported] = false

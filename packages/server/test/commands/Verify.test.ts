@@ -3,8 +3,9 @@ import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
 import { HttpClient, Replay, VerifySuite } from "@tachograph/testkit"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { expectUsageError, runInProcess, serveInProcess } from "../CommandLine.ts"
 import * as Documented from "../Documented.ts"
@@ -33,6 +34,7 @@ const problems = Object.keys({
   "shared-piece-not-owned": 0,
   "shared-piece-unused": 0,
   "shared-piece-without-owner": 0,
+  "file-damaged": 0,
   unreadable: 0
 } satisfies Record<Verifier.Problem, 0>)
 
@@ -156,6 +158,12 @@ describe("tachograph verify", () => {
     expectUsageError(await runInProcess(["verify", ...args]), message)
   })
 
+  it("offers no storage that it refuses", async () => {
+    const { stdout } = await runInProcess(["verify", "--help"])
+    expect(stdout).toContain("sqlite:PATH or postgres://")
+    expect(stdout).not.toContain("memory:")
+  })
+
   it("exits with 2 where there is nothing to verify, and creates nothing", async () => {
     const missing = join(temporaryFolder(), "missing.db")
     expectUsageError(await runInProcess(["verify", "--storage", `sqlite:${missing}`]), "The storage does not exist")
@@ -175,6 +183,34 @@ describe("tachograph verify", () => {
     expectUsageError(await verify(), "a later version of Tachograph has migrated the tables")
     await withSql((sql) => sql`DELETE FROM tachograph_migrations WHERE migration_id = 9999`)
     expect((await verify()).code).toBe(0)
+  })
+
+  it("says plainly that a file is too damaged to be verified, and exits with 1, or is of another program", async () => {
+    const folder = temporaryFolder()
+    const verifyFile = async (name: string, change: (file: string) => void) => {
+      const file = join(folder, name)
+      await withSql((sql) => sql`VACUUM INTO ${file}`)
+      change(file)
+      const { code, stderr, stdout } = await runInProcess(["verify", "--storage", `sqlite:${file}`])
+      expect(stdout).toBe("")
+      return [code, stderr.replace(/^.*\): /, "").trim()]
+    }
+    const overwrite = (at: number) => (file: string) => {
+      const bytes = readFileSync(file)
+      writeFileSync(file, bytes.fill(0xee, at, at + 64))
+    }
+    // The beginning of the file, and that of the schema.
+    const notSqlite = "the file is not a SQLite database, or its beginning is damaged"
+    expect(await verifyFile("header.db", overwrite(0))).toEqual([1, notSqlite])
+    expect(await verifyFile("schema.db", overwrite(100))).toEqual([1, "the file is damaged"])
+    const replace = (file: string) => {
+      rmSync(file)
+      const database = new DatabaseSync(file)
+      database.exec("CREATE TABLE notes (text TEXT)")
+      database.close()
+    }
+    const foreign = "the file has the tables of another program, and none of Tachograph"
+    expect(await verifyFile("foreign.db", replace)).toEqual([2, foreign])
   })
 
   it("runs beside a server that records", async () => {

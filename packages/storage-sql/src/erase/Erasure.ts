@@ -1,5 +1,5 @@
 /** Deletes events, and people without events. What only those events held is deleted later, by sweeping their sessions. */
-import { type Erasable, Errors, type PersonId, type ProjectId } from "@tachograph/core"
+import { type Erasable, type ErasedEvents, Errors, type PersonId, type ProjectId } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as IdempotencyKeys from "../append/IdempotencyKeys.ts"
@@ -11,6 +11,7 @@ import type * as Projects from "../names/Projects.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as BytesRepair from "../sql/BytesRepair.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
+import { isCorruption } from "../sql/SqlErrors.ts"
 import * as Usage from "../usage/Usage.ts"
 
 const packTypes = { session_number: "integer", pack_number: "integer" } as const satisfies BulkValues.Types
@@ -37,8 +38,16 @@ export const make = (
     return yield* filter.find(project_id, { ...which, order: "asc", limit })
   })
 
-  /** Erases up to `limit` events. Returns fewer `events` than `candidates` if others were erased concurrently. */
-  const eraseOnce = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
+  /**
+   * Erases up to `limit` events. Returns fewer `events` than `candidates` if others were erased concurrently. Marks their sessions as
+   * pending sweep, or adds them to `unmarked`.
+   */
+  const eraseOnce = Effect.fnUntraced(function* (
+    project_id: number,
+    which: Erasable,
+    limit: number,
+    unmarked: Set<number> | undefined
+  ) {
     const found = yield* find(project_id, which, limit)
     if (found === undefined) return { candidates: 0, events: 0 }
     const candidates = yield* sql<{ event_id: UuidColumn.StoredId; session_number: Integer }>`
@@ -49,7 +58,9 @@ export const make = (
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
     const isOfSessions = sql.and([sql`project_id = ${project_id}`, sql.in("session_number", sessions)])
     yield* sql`SELECT session_number FROM sessions WHERE ${isOfSessions} ORDER BY session_number ${Locks.update(sql)}`
-    yield* sql`UPDATE sessions SET pending_sweep = abs(pending_sweep) + 1 WHERE ${isOfSessions}`
+    if (unmarked === undefined) {
+      yield* sql`UPDATE sessions SET pending_sweep = abs(pending_sweep) + 1 WHERE ${isOfSessions}`
+    } else for (const session of sessions) unmarked.add(session)
 
     const erased = yield* sql<{
       session_number: number
@@ -75,7 +86,12 @@ export const make = (
     return { candidates: found.count ?? candidates.length, events: erased.length }
   })
 
-  const eraseIn = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
+  const eraseIn = Effect.fnUntraced(function* (
+    project_id: number,
+    which: Erasable,
+    limit: number,
+    unmarked?: Set<number>
+  ) {
     const isOfProject = sql`project_id = ${project_id}`
     for (const table of ["events", "idempotency_keys"]) {
       yield* BytesRepair.repair(sql, { table, column: "event_id", isOfParent: isOfProject })
@@ -83,7 +99,7 @@ export const make = (
     let events = 0
     const attempt = Attempts.make("An erasure")
     for (;;) {
-      const erased = yield* eraseOnce(project_id, which, limit - events)
+      const erased = yield* eraseOnce(project_id, which, limit - events, unmarked)
       events += erased.events
       // Candidates that another transaction has erased leave room for more: fewer than `limit` means that none are left.
       if (erased.events === erased.candidates || events === limit) return { events }
@@ -98,8 +114,19 @@ export const make = (
   ) {
     const number = yield* projects.find(project)
     if (number === undefined) return { events: 0 }
-    return yield* sql.withTransaction(
-      Effect.tap(eraseIn(number, which, limit), ({ events }) => (events > 0 ? requestScrub : Effect.void))
+    const erase = (unmarked?: Set<number>) =>
+      sql.withTransaction(
+        Effect.tap(eraseIn(number, which, limit, unmarked), ({ events }) => (events > 0 ? requestScrub : Effect.void))
+      )
+    // The index of sessions that are pending may be what is corrupt. It is not written where the mark does not change.
+    const eraseUnmarked = Effect.suspend(() => {
+      const unmarked = new Set<number>()
+      return Effect.map(erase(unmarked), ({ events }) => ({ events, unmarked: Array.from(unmarked) }))
+    })
+    return yield* Effect.catchIf(
+      erase() as Effect.Effect<ErasedEvents, SqlError.SqlError>,
+      isCorruption,
+      () => eraseUnmarked
     )
   })
 

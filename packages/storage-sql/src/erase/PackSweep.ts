@@ -8,13 +8,15 @@ import {
   type SweepRequest
 } from "@tachograph/core"
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as SharedPieces from "../append/SharedPieces.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
+import * as TableScan from "../dialect/TableScan.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
+import { isCorruption } from "../sql/SqlErrors.ts"
 import * as SessionSizes from "../usage/SessionSizes.ts"
 import * as Usage from "../usage/Usage.ts"
 
@@ -50,8 +52,12 @@ export const make = (
   const listPendingSweep = Effect.fn("SqlStorage.listPendingSweep")(function* (project: ProjectId, limit: number) {
     const number = yield* projects.find(project)
     if (number === undefined) return []
-    const rows = yield* sql<{ session_number: Integer }>`SELECT session_number FROM sessions
+    const list = (hint: Statement.Fragment) => sql<{
+      session_number: Integer
+    }>`SELECT session_number FROM sessions ${hint}
       WHERE project_id = ${number} AND pending_sweep > 0 ORDER BY session_number LIMIT ${limit}`
+    // Reads all sessions of the project where their index is corrupt.
+    const rows = yield* Effect.catchIf(list(sql.literal("")), isCorruption, () => list(TableScan.hint(sql)))
     return rows.map(({ session_number }) => Number(session_number))
   })
 

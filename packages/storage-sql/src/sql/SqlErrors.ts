@@ -45,6 +45,10 @@ const sqlErrors = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlError.SqlError
     return []
   })
 
+/** The database's files stay corrupt: what says so is told apart from an outage. */
+const causeOf = (error: SqlError.SqlError): unknown =>
+  isCorruption(error) ? new Damage(error.message, { cause: error }) : error
+
 /** Retries a transaction that the database aborted in favour of another one: it has changed nothing. */
 const conflictRetry = {
   while: ({ reason }: SqlError.SqlError) => reason._tag === "DeadlockError" || reason._tag === "SerializationError",
@@ -54,7 +58,7 @@ const conflictRetry = {
 
 /**
  * Runs an operation of the storage for at most `timeoutMs`. A transient error becomes `StorageUnavailable`; any other one
- * means that a statement is wrong, and becomes a defect.
+ * means that a statement is wrong, and becomes a defect. Where the database finds its own files damaged, the cause is `Damage`.
  */
 export const translate = <A, E, R>(
   effect: Effect.Effect<A, E | SqlError.SqlError, R>,
@@ -63,8 +67,8 @@ export const translate = <A, E, R>(
   const retried = (effect as Effect.Effect<A, SqlError.SqlError, R>).pipe(
     Effect.retry({ ...conflictRetry, while: (error) => error._tag === "SqlError" && conflictRetry.while(error) }),
     Effect.catchCause((cause) => {
-      const error = sqlErrors(cause).find(isTransient)
-      if (error !== undefined) return Effect.fail(new Errors.StorageUnavailable({ cause: error }))
+      const error = sqlErrors(cause).find((each) => isTransient(each) || isCorruption(each))
+      if (error !== undefined) return Effect.fail(new Errors.StorageUnavailable({ cause: causeOf(error) }))
       return Cause.hasFails(cause) && sqlErrors(cause).length > 0
         ? Effect.die(Cause.squash(cause))
         : Effect.failCause(cause as Cause.Cause<never>)

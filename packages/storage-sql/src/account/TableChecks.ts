@@ -1,0 +1,29 @@
+/** Runs the database's own check of its tables, one at a time. */
+import type { TableCheck } from "@tachograph/core"
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as DialectCheck from "../dialect/TableCheck.ts"
+import { isCorruption } from "../sql/SqlErrors.ts"
+
+/** Where the database is when it says what is wrong: `*** in database main ***`. */
+const heading = /^\*\*\* in database \w+ \*\*\*$/
+
+export const make = (sql: SqlClient.SqlClient) => {
+  const dialect = DialectCheck.of(sql)
+
+  const checkTable = Effect.fn("SqlStorage.checkTable")(function* (
+    after: string | undefined
+  ): Effect.fn.Return<TableCheck | undefined, SqlError.SqlError> {
+    if (dialect === undefined) return undefined
+    const [next] = yield* dialect.nextTable(after ?? "")
+    if (next === undefined) return undefined
+    const lines = yield* Effect.catchIf(
+      Effect.map(dialect.check(next.name), (rows) => rows.flatMap((row) => row.integrity_check.split("\n"))),
+      isCorruption,
+      ({ message }) => Effect.succeed([message])
+    )
+    return { table: next.name, damage: lines.filter((line) => line !== "ok" && !heading.test(line)) }
+  })
+
+  return { checkTable }
+}
