@@ -5,6 +5,7 @@ import { codingRun } from "./serving/CodingRun.ts"
 import * as FilledStore from "./serving/FilledStore.ts"
 import { groupCommit, latency } from "./serving/GroupCommit.ts"
 import { full, list } from "./serving/LargeStore.ts"
+import { host, largeBodies } from "./serving/HostLatency.ts"
 import { memory } from "./serving/Memory.ts"
 import { reads } from "./serving/Reads.ts"
 import { overload } from "./serving/Overload.ts"
@@ -25,7 +26,9 @@ await CommandLine.run({
     list,
     reads,
     memory,
-    embed
+    embed,
+    host,
+    "large-bodies": largeBodies
   },
   numbers: {
     seconds: { default: 5, max: 60, description: "Duration of each load in seconds" },

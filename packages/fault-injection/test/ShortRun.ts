@@ -6,8 +6,12 @@ import * as Report from "../src/harness/Report.ts"
 import * as Run from "../src/harness/Run.ts"
 import type { Kind } from "../src/harness/Store.ts"
 
-/** Without those whose limits of time and memory need an idle machine. */
-const short = faults.filter(({ name }) => name !== "frozen" && name !== "silent-readers")
+/**
+ * Without those whose limits of time and memory need an idle machine, and without the one that starts a host from the sources: the
+ * tests of the router end threads, too.
+ */
+const long: ReadonlySet<string> = new Set(["frozen", "silent-readers", "thread-deaths"])
+const short = faults.filter(({ name }) => !long.has(name))
 
 /** Starts the server under test. */
 export const command = () => `"${process.execPath}" "${inject("tachographProgram")}"`

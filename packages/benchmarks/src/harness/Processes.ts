@@ -44,8 +44,18 @@ export const memoryOf = (pid: number, field: "VmRSS" | "VmHWM"): number => {
   return Number(kilobytes) * 1024
 }
 
-export const start = async (script: URL, args: ReadonlyArray<string>): Promise<Running> => {
-  const child = fork(fileURLToPath(script), args, { stdio: ["ignore", "inherit", "inherit", "ipc"] })
+/** `wrapper` is a command that runs Node, such as `strace` and its options. */
+export const start = async (
+  script: URL,
+  args: ReadonlyArray<string>,
+  wrapper: ReadonlyArray<string> = []
+): Promise<Running> => {
+  const [execPath = process.execPath, ...execArgv] = [...wrapper, process.execPath]
+  const child = fork(fileURLToPath(script), args, {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    execPath,
+    execArgv
+  })
   const exited = once(child, "exit")
   const failed = exited.then(() => {
     throw new Error(`${basename(script.pathname)} exited`)

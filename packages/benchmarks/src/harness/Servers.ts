@@ -87,6 +87,14 @@ export const startWithStub = (stub: "recorder" | "storage"): Promise<Server> => 
 export const startBaseline = async (name: string, ...args: ReadonlyArray<string>): Promise<Server> =>
   serverOf(await Processes.start(new URL(`../baselines/${name}.ts`, import.meta.url), args))
 
+/** An Express application that records into a file of SQLite. */
+export const startHost = async (file: string, wrapper: ReadonlyArray<string>): Promise<Server> => {
+  const script = new URL("../baselines/ExpressApp.ts", import.meta.url)
+  const server = serverOf(await Processes.start(script, ["mounted", file], wrapper))
+  await server.put("/api/v1/fingerprints", Recording.fingerprint)
+  return server
+}
+
 /** Sends all bodies over `connections` connections. */
 export const sendAll = async (server: Pick<Client, "post">, bodies: ReadonlyArray<Buffer>, connections: number) => {
   const remaining = bodies.values()

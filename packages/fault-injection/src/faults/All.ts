@@ -9,6 +9,7 @@ import { poison } from "./Poison.ts"
 import { postgresKill9 } from "./PostgresKill9.ts"
 import { sigterm } from "./Sigterm.ts"
 import { silentReaders } from "./SilentReaders.ts"
+import { threadDeaths } from "./ThreadDeaths.ts"
 
 export const faults: ReadonlyArray<Fault> = [
   kill9,
@@ -19,6 +20,7 @@ export const faults: ReadonlyArray<Fault> = [
   frozen,
   silentReaders,
   sigterm,
+  threadDeaths,
   poison,
   clock
 ]

@@ -1,4 +1,4 @@
-/** Polls `/health` in a thread of its own, because busy clients would delay its measurements. */
+/** Polls a route, `/health` by default, in a thread of its own, because busy clients would delay its measurements. */
 import { parentPort, Worker, workerData } from "node:worker_threads"
 
 /** Pause between a response and the next request (ms). */
@@ -9,8 +9,8 @@ export interface HealthProbe {
   readonly stop: () => Promise<ReadonlyArray<number>>
 }
 
-export const start = (url: string): HealthProbe => {
-  const worker = new Worker(new URL(import.meta.url), { workerData: { healthProbe: `${url}/health` } })
+export const start = (url: string, path = "/health"): HealthProbe => {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { healthProbe: `${url}${path}` } })
   return {
     stop: async () => {
       const times = new Promise<ReadonlyArray<number>>((resolve, reject) =>

@@ -43,7 +43,9 @@ interface Trial extends Settings {
   readonly store: Store
   readonly random: (...labels: Random.Labels) => Random.Random
   /** Starts a server on the trial's storage, or on another URL of it. */
-  readonly serve: (options?: Partial<Pick<Server.Options, "storage" | "wrapper" | "env">>) => Promise<Server.Server>
+  readonly serve: (
+    options?: Partial<Pick<Server.Options, "command" | "storage" | "wrapper" | "env">>
+  ) => Promise<Server.Server>
   readonly load: (server: Server.Server, options: Load.Options) => Promise<Load.Load>
   /** Runs the rounds one after the other. An exception ends the fault as a violation. */
   readonly eachRound: (round: (number: number) => Promise<void>) => Promise<void>

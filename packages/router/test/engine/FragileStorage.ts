@@ -8,9 +8,12 @@ import { isMainThread } from "node:worker_threads"
 /** How long the agent `stop` stops the thread (ms). */
 const stoppedMs = 3_000
 
-const exhaust = () => {
-  const held: Array<ReadonlyArray<number>> = []
-  for (;;) held.push(Array.from({ length: 100_000 }, Math.random))
+const held: Array<ReadonlyArray<number>> = []
+
+/** Holds 8 MB more for each of them. */
+const hold = (arrays: number) => {
+  const array = Array.from({ length: 1_000_000 }, () => 1.5)
+  for (let n = 0; n < arrays; n++) held.push(array.slice())
 }
 
 const stop = (ms?: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
@@ -20,7 +23,9 @@ export const releaseOf = (filename: string) => `${filename}.release`
 
 const actsOf = (filename: string): Readonly<Record<string, () => void>> => ({
   exit: () => process.exit(3),
-  exhaust,
+  exhaust: () => hold(Infinity),
+  // More than the tests allow a thread, and less than what ends it at once.
+  swell: () => hold(30),
   stop: () => stop(stoppedMs),
   hold: () => {
     while (!existsSync(releaseOf(filename))) stop(20)

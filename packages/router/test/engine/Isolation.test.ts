@@ -2,6 +2,7 @@
 import { sqlite } from "@tachograph/storage-sqlite"
 import { HttpClient } from "@tachograph/testkit"
 import { execFile } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -54,6 +55,14 @@ it.each(["exit", "exhaust"])("starts another thread after one that ended: %s", a
   expect((await tachograph.recorder.getEvent(kept.event_id)).properties).toMatchObject({ inputs: { n: 1 } })
   const later = await tachograph.record(event(2))
   expect((await tachograph.recorder.getEvent(later.event_id)).properties).toMatchObject({ inputs: { n: 2 } })
+})
+
+it("starts another thread after one whose heap has become too large", async () => {
+  const { act, client } = await open()
+  const another = once(process, "worker")
+  await act("swell")
+  await another
+  await isReady(client)
 })
 
 it("stays down, and is not ready, after the third death in a minute", async () => {

@@ -5,6 +5,7 @@ import { Worker } from "node:worker_threads"
 import type { Exchange } from "../../Engine.ts"
 import * as Answer from "../../response/Answer.ts"
 import { toError } from "./ErrorData.ts"
+import * as HeapLimit from "./HeapLimit.ts"
 import type { FromThread, Start, ToThread } from "./Messages.ts"
 import { movable, Outbox } from "./Outbox.ts"
 import type { HostSpans, SpanReference } from "./Spans.ts"
@@ -23,8 +24,6 @@ type Log = Extract<FromThread, { readonly type: "log" }>
 
 export interface Options {
   readonly start: Omit<Start, "status">
-  /** The largest heap of the thread, in MiB. */
-  readonly heapMib: number
   readonly onLog: (log: Log) => void
   readonly spans: HostSpans
   /** The reading thread has found damage in a session. */
@@ -82,12 +81,15 @@ export class EngineThread {
 
   /** Resolves when the storage is open. Rejects with the error of opening it, or a `ThreadUnavailable`. */
   static open(options: Options): Promise<EngineThread> {
-    const { heapMib, onDeath, start } = options
+    const { onDeath, start } = options
     const status = new ThreadStatus()
     const worker = new Worker(moduleUrl, {
       name: start.isReading ? "tachograph reads" : "tachograph",
       workerData: { ...start, status: status.memory } satisfies Start,
-      resourceLimits: { maxOldGenerationSizeMb: heapMib, maxYoungGenerationSizeMb: youngGenerationMib }
+      resourceLimits: {
+        maxOldGenerationSizeMb: HeapLimit.ofV8(start.heapMib),
+        maxYoungGenerationSizeMb: youngGenerationMib
+      }
     })
     const thread = new EngineThread(worker, status, options)
     return new Promise((resolve, reject) => {

@@ -11,6 +11,8 @@ export interface Start {
   readonly storage: StorageModule
   /** Whether it is the reading thread. */
   readonly isReading: boolean
+  /** The largest heap of the thread, in MiB. */
+  readonly heapMib: number
   readonly basePath: string
   readonly commitLimits: CommitLimitsValue
   readonly sessionCacheBytes: number

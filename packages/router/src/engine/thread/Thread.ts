@@ -31,6 +31,7 @@ import { Engine, ReserveAnswer } from "../../Engine.ts"
 import type { Answer } from "../../response/Answer.ts"
 import * as LocalEngine from "../LocalEngine.ts"
 import { errorData } from "./ErrorData.ts"
+import * as HeapLimit from "./HeapLimit.ts"
 import * as KeyCodec from "./KeyCodec.ts"
 import type { Call, FromThread, Start, ToThread } from "./Messages.ts"
 import { movable, Outbox } from "./Outbox.ts"
@@ -72,6 +73,7 @@ const announcing = (outbox: Outbox<FromThread>) =>
   )
 
 const run = async (port: MessagePort, start: Start) => {
+  HeapLimit.enforce(start.heapMib)
   if (start.isReading) Priority.lower()
   const outbox = new Outbox<FromThread>(port)
   const status = new ThreadStatus(start.status)

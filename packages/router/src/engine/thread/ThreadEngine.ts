@@ -60,6 +60,7 @@ const keysOf = (supervisor: Supervisor): KeyStorage["Service"] => {
 const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_024, maxDeaths = 3 }: ThreadOptions) {
   const commitLimits = yield* CommitLimits
   const start = {
+    heapMib,
     basePath: yield* BasePath,
     commitLimits,
     sessionCacheBytes: yield* SessionCacheBytes,
@@ -70,7 +71,6 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
     name: "engine's thread",
     isOnDemand: false,
     maxDeaths,
-    heapMib,
     start: { ...start, storage, isReading: false },
     beforeRestart: async () => reader?.end()
   })
@@ -82,7 +82,6 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
           name: "reading thread",
           isOnDemand: true,
           maxDeaths,
-          heapMib,
           start: { ...start, storage: { ...storage, name: storage.reading }, isReading: true },
           onStale: (project, session) => {
             // A thread that ends keeps nothing of the session.
