@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
+import type { Integer } from "../sql/RowDecoding.ts"
 import * as SessionSizes from "../usage/SessionSizes.ts"
 
 const incrementTypes = {
@@ -91,15 +92,15 @@ export const make = (sql: SqlClient.SqlClient) => {
       yield* sql`${increment} SELECT sessions.session_number FROM increment JOIN sessions ON ${isIncremented(sql)}
         ORDER BY sessions.session_number FOR UPDATE OF sessions`
     }
-    const rows = yield* sql<{ session_id: string }>`${increment}
+    const rows = yield* sql<{ session_id: string; session_number: Integer; is_ranked: Integer | boolean }>`${increment}
       UPDATE sessions SET ${incremented(sql)}
       FROM increment WHERE ${isIncremented(sql)}
         AND sessions.generation = increment.generation AND sessions.packs = increment.packs
-      RETURNING sessions.session_id`
+      RETURNING sessions.session_id, sessions.session_number, ${SessionSizes.isRanked(sql)} AS is_ranked`
     const updated = new Set(rows.map(({ session_id }) => session_id))
     yield* rank(
       project_id,
-      increments.map(({ session_number }) => session_number)
+      rows.flatMap(({ is_ranked, session_number }) => (is_ranked ? [] : [Number(session_number)]))
     )
     for (const { session_id } of increments) if (!updated.has(session_id)) conflicts.push(session_id)
     return conflicts

@@ -12,7 +12,9 @@ import * as IndexWrites from "../dialect/IndexWrites.ts"
 /** Sessions that are looked at besides those asked for, to put sessions of nearly the same size in order. */
 const maxOfSimilarSize = 10_000
 
-const isRanked = (size: string) => `${size} BETWEEN ranked_bytes AND ranked_bytes + ranked_bytes / 8`
+/** Whether a row of `sessions` is in its place in the order. */
+export const isRanked = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql`stored_bytes BETWEEN ranked_bytes AND ranked_bytes + ranked_bytes / 8`
 
 /** Part of the `SET` list of an update of `sessions`. `rank` follows in the same transaction, for what is not ranked here. */
 export const grown = (sql: SqlClient.SqlClient, by: Statement.Fragment): Statement.Fragment => {
@@ -24,13 +26,13 @@ export const grown = (sql: SqlClient.SqlClient, by: Statement.Fragment): Stateme
 }
 
 export const make = (sql: SqlClient.SqlClient) => {
-  /** After updates with `grown`. */
+  /** After updates with `grown`, for sessions that may not be in their place. */
   const rank = (project_id: number, sessions: ReadonlyArray<number>): Effect.Effect<void, SqlError.SqlError> =>
-    IndexWrites.areOnlyForChanges(sql)
+    sessions.length === 0 || IndexWrites.areOnlyForChanges(sql)
       ? Effect.void
       : Effect.asVoid(sql`UPDATE sessions SET ranked_bytes = stored_bytes
           WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_number", "integer", sessions)}
-            AND NOT (${sql.literal(isRanked("stored_bytes"))})`)
+            AND NOT (${isRanked(sql)})`)
 
   /**
    * The largest sessions, largest first. If more than `maxOfSimilarSize` have nearly the size of the last one, it may be

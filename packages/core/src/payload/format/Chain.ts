@@ -81,6 +81,8 @@ export const deflate = (content: Buffer, chain: Chain | undefined, effort: Compr
   const deflated = deflateRawSync(content, {
     dictionary: chain === undefined ? dictionary : dictionaryOf(chain, dictionaryBytes),
     level: levelOf(isLong, isQuick),
+    // The largest table of hashes: finds the same matches in fewer steps.
+    memLevel: constants.Z_MAX_MEMLEVEL,
     finishFlush: constants.Z_SYNC_FLUSH,
     // Large enough for the whole result. The default of 16 KiB is too much for many short contents.
     chunkSize: Math.max(64, content.length)
