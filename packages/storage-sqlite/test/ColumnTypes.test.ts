@@ -159,6 +159,15 @@ describe("a value of another type than its column's", () => {
     expect(problems.filter((problem) => problem === "event-not-found")).toHaveLength(ids.length)
   })
 
+  it("in the number of a session: does not let its erasure seem to succeed", async () => {
+    const file = damaged("sessions", "session_number", "'x' || session_number")
+    const tags = await within(file, (recorder) => {
+      const erase = tagOf(recorder.eraseSession(SessionId.make("one")))
+      return Effect.all([erase, erase])
+    })
+    expect(tags).toEqual(["storage-unavailable", "storage-unavailable"])
+  })
+
   it("in a description: is returned as it is stored", async () => {
     const name = AgentName.make("agent 3")
     const file = damaged("agents", "description", "'{bad'")

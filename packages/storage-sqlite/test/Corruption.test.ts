@@ -2,7 +2,7 @@
 import { CurrentProject, type EventId, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
-import { mkdtempSync, openSync, closeSync, rmSync, writeSync } from "node:fs"
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -90,8 +90,8 @@ it("ends an erasure where an index has events that the table has not", async () 
   expect(error._tag).toBe("storage-unavailable")
 })
 
-/** Overwrites the header of the first page of a table or an index. */
-const corruptRoot = (file: string, name: string): void => {
+/** Where the first page of a table or an index begins in the file. */
+const rootOf = (file: string, name: string): number => {
   const database = new DatabaseSync(file)
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)")
   const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(name) as {
@@ -99,8 +99,14 @@ const corruptRoot = (file: string, name: string): void => {
   }
   const { page_size } = database.prepare("PRAGMA page_size").get() as { readonly page_size: number }
   database.close()
+  return (rootpage - 1) * page_size
+}
+
+/** Overwrites the header of the first page of a table or an index. */
+const corruptRoot = (file: string, name: string): void => {
+  const at = rootOf(file, name)
   const descriptor = openSync(file, "r+")
-  writeSync(descriptor, Buffer.alloc(8), 0, 8, (rootpage - 1) * page_size)
+  writeSync(descriptor, Buffer.alloc(8), 0, 8, at)
   closeSync(descriptor)
 }
 
@@ -153,6 +159,21 @@ it("erases where the index of pending sessions is corrupt, which a verification 
   const verified = await verify(file)
   expect(problemsOf(verified)).toEqual(new Set(["file-damaged"]))
   expect(verified.counts).toMatchObject({ sessions: 1, events: 3 })
+})
+
+it("erases a session whose name in its row is not the one in the index", async () => {
+  const file = join(folder, "name.db")
+  const calls = Calls.take(Calls.calls("planted-name", ["alice"], 1), 3)
+  await within(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+  const bytes = readFileSync(file)
+  const page = rootOf(file, "sessions")
+  const at = bytes.indexOf("planted-name", page)
+  expect(at).toBeLessThan(page + 4096)
+  bytes[at]! ^= 1
+  writeFileSync(file, bytes)
+  const receipt = await within(file, (recorder) => recorder.eraseSession(SessionId.make("planted-name")))
+  expect(receipt).toMatchObject({ events: 3, sessions: 1 })
+  expect(problemsOf(await verify(file))).toEqual(new Set())
 })
 
 it("says of an erasure that a corrupt index prevents that the database is damaged", async () => {

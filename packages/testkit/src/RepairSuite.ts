@@ -2,7 +2,7 @@
  * What recording repairs in a SQL storage whose rows were changed behind its back: `RepairSuite.run("my storage", () => layer)`
  * in a vitest file; the layer opens an empty storage, and a client of its database.
  */
-import { CurrentProject, type EventId, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
+import { CurrentProject, type EventId, JsonText, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
 import { Effect, type Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { describe, expect, it } from "vitest"
@@ -34,6 +34,9 @@ const damagedAmong = (recorded: Recorded) =>
       })
     )
   ).pipe(Effect.map((counts) => counts.reduce<number>((sum, each) => sum + each, 0)))
+
+/** What the damage of anything but an event is answered with. */
+const storageDamaged = { _tag: "storage-unavailable", cause: { name: "Damage" } }
 
 const people = ["alice", "bob"]
 const callsOf = (session: string, count: number) => Calls.take(Calls.calls(session, people, 1), count)
@@ -176,6 +179,39 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
         yield* sql`UPDATE people SET created_at = 36030592384788159`
         for (const person of people) yield* within((recorder) => recorder.erasePerson(PersonId.make(person)))
         expect(yield* sql`SELECT 1 FROM people`).toEqual([])
+      })
+    )
+
+    test(
+      "refuses a person whose properties are not JSON, until they are replaced, and erases such a person",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* record(callsOf("s", 4))
+        yield* sql`UPDATE people SET properties = '{"name":'`
+        yield* within((recorder) =>
+          Effect.gen(function* () {
+            const [alice, bob] = people.map((person) => PersonId.make(person)) as [PersonId, PersonId]
+            expect(yield* Effect.flip(recorder.getPerson(alice))).toMatchObject(storageDamaged)
+            expect(yield* Effect.flip(recorder.createPerson(alice, JsonText.unsafe("{}")))).toMatchObject(
+              storageDamaged
+            )
+            yield* recorder.updatePerson(alice, JsonText.unsafe('{"a":1}'))
+            expect(yield* recorder.getPerson(alice)).toMatchObject({ properties: '{"a":1}' })
+            expect(yield* recorder.erasePerson(bob)).toMatchObject({ events: 2 })
+          })
+        )
+        expect(yield* sql`SELECT person_id FROM people`).toEqual([{ person_id: "alice" }])
+      })
+    )
+
+    test(
+      "says of a project whose row is gone that the storage is damaged",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* record(callsOf("s", 2))
+        yield* sql`DELETE FROM projects`
+        const create = within((recorder) => recorder.createPerson(PersonId.make("carol"), JsonText.unsafe("{}")))
+        expect(yield* Effect.flip(create)).toMatchObject(storageDamaged)
       })
     )
 

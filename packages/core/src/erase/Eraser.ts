@@ -67,9 +67,12 @@ export const addReceipts = (a: ErasureReceipt, b: ErasureReceipt): ErasureReceip
 /** Where an index of the database is damaged, a loop would not end. */
 const endless = (message: string) => new StorageUnavailable({ cause: new Damage(message) })
 
+const isDamage = (error: unknown): error is StorageUnavailable =>
+  error instanceof StorageUnavailable && error.cause instanceof Damage
+
 /** Whether other sessions can be swept nevertheless. */
 const isOfDamage = (cause: Cause.Cause<StorageUnavailable>): boolean =>
-  Cause.hasDies(cause) || (Cause.squash(cause) as StorageUnavailable).cause instanceof Damage
+  Cause.hasDies(cause) || isDamage(Cause.squash(cause))
 
 const receiptOf = ({ bytes, pieces, session }: ErasedAtLast): ErasureReceipt => ({
   ...emptyReceipt,
@@ -172,11 +175,23 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     const receipt = yield* eraseEvents(project, { session }, unthrottled)
     if (receipt.events > 0) return receipt
     // Deleting events marks their session as pending. If damage has left it none, its packs would stay.
-    return addReceipts(receipt, (yield* deleteSession(project, state.number, unthrottled)).receipt)
+    const { isDeleted, receipt: last } = yield* deleteSession(project, state.number, unthrottled)
+    if (!isDeleted && (yield* isStuck(project, session, state.number))) {
+      return yield* endless("The number of a session does not lead to its rows")
+    }
+    return addReceipts(receipt, last)
+  })
+
+  /** Whether a session is still there, without events and under the same number. */
+  const isStuck = Effect.fnUntraced(function* (project: ProjectId, session: SessionId, number: number) {
+    const found = yield* storage.getSession(project, session)
+    if (found?.number !== number) return false
+    return (yield* storage.listEvents(project, { session, order: "asc", limit: 1 })).length === 0
   })
 
   const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId) {
-    yield* storage.getPerson(project, id)
+    // What is stored of the person may be damaged.
+    yield* Effect.catchIf(storage.getPerson(project, id), isDamage, () => Effect.void)
     let receipt = emptyReceipt
     let attemptsLeft = maxAttempts
     for (let isDeleted = false; !isDeleted;) {

@@ -13,6 +13,7 @@ import * as BytesRepair from "../sql/BytesRepair.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 import * as Usage from "../usage/Usage.ts"
+import * as IndexRepair from "./IndexRepair.ts"
 
 const packTypes = { session_number: "integer", pack_number: "integer" } as const satisfies BulkValues.Types
 
@@ -26,6 +27,8 @@ export const make = (
   const usage = Usage.make(sql, projects)
   const keys = IdempotencyKeys.make(sql)
   const filter = EventFilter.make(sql)
+  const repairingEvents = IndexRepair.repairing(sql, ["events", "idempotency_keys", "sessions"])
+  const repairingPeople = IndexRepair.repairing(sql, ["people"])
   const packColumns = BulkValues.make(sql, BulkValues.named(packTypes))
 
   /** The oldest events that are to be erased. */
@@ -115,8 +118,10 @@ export const make = (
     const number = yield* projects.find(project)
     if (number === undefined) return { events: 0 }
     const erase = (unmarked?: Set<number>) =>
-      sql.withTransaction(
-        Effect.tap(eraseIn(number, which, limit, unmarked), ({ events }) => (events > 0 ? requestScrub : Effect.void))
+      repairingEvents(
+        sql.withTransaction(
+          Effect.tap(eraseIn(number, which, limit, unmarked), ({ events }) => (events > 0 ? requestScrub : Effect.void))
+        )
       )
     // The index of sessions that are pending may be what is corrupt. It is not written where the mark does not change.
     const eraseUnmarked = Effect.suspend(() => {
@@ -146,8 +151,8 @@ export const make = (
   const deletePerson = Effect.fn("SqlStorage.deletePerson")(function* (project: ProjectId, id: PersonId) {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.PersonNotFound()
-    return yield* sql.withTransaction(
-      Effect.tap(deleteIn(number, id), (isDeleted) => (isDeleted ? requestScrub : Effect.void))
+    return yield* repairingPeople(
+      sql.withTransaction(Effect.tap(deleteIn(number, id), (isDeleted) => (isDeleted ? requestScrub : Effect.void)))
     )
   })
 

@@ -18,6 +18,7 @@ import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 import * as SessionSizes from "../usage/SessionSizes.ts"
+import * as IndexRepair from "./IndexRepair.ts"
 import * as Usage from "../usage/Usage.ts"
 
 interface PackRow {
@@ -48,6 +49,7 @@ export const make = (
   const shared = SharedPieces.make(sql)
   const usage = Usage.make(sql, projects)
   const sizes = SessionSizes.make(sql)
+  const repairing = IndexRepair.repairing(sql, ["sessions", "packs", "shared_pieces", "shared_piece_owners"])
 
   const listPendingSweep = Effect.fn("SqlStorage.listPendingSweep")(function* (project: ProjectId, limit: number) {
     const number = yield* projects.find(project)
@@ -178,7 +180,9 @@ export const make = (
   ) {
     const number = yield* projects.find(project)
     if (number === undefined) return undefined
-    return yield* sql.withTransaction(Effect.tap(sweepIn(number, session, request, rewrite), () => requestScrub))
+    return yield* repairing(
+      sql.withTransaction(Effect.tap(sweepIn(number, session, request, rewrite), () => requestScrub))
+    )
   })
 
   const deleteIn = Effect.fnUntraced(function* (project_id: number, session: number, limit: number) {
@@ -209,8 +213,10 @@ export const make = (
   ) {
     const number = yield* projects.find(project)
     if (number === undefined) return undefined
-    return yield* sql.withTransaction(
-      Effect.tap(deleteIn(number, session, limit), (erased) => (erased === undefined ? Effect.void : requestScrub))
+    return yield* repairing(
+      sql.withTransaction(
+        Effect.tap(deleteIn(number, session, limit), (erased) => (erased === undefined ? Effect.void : requestScrub))
+      )
     )
   })
 

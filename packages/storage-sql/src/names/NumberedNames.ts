@@ -7,6 +7,7 @@ import type { SqlClient } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as RowsByName from "../dialect/RowsByName.ts"
+import * as SqlErrors from "../sql/SqlErrors.ts"
 
 interface Kind {
   readonly table: string
@@ -93,11 +94,12 @@ export const ensure = Effect.fnUntraced(function* (
   const [project] = yield* sql<{ counter: number }>`
     UPDATE projects SET ${sql(kind.counter)} = ${sql(kind.counter)} WHERE project_id = ${project_id}
     RETURNING ${sql(kind.counter)} AS counter`
+  if (project === undefined) return yield* Effect.fail(SqlErrors.damage("The row of a project is missing"))
   for (const [name, number] of yield* find(sql, kind, project_id, missing())) numbers.set(name, number)
   const created = missing().sort()
   if (created.length === 0) return numbers
 
-  let counter = Number(project!.counter)
+  let counter = Number(project.counter)
   for (const name of created) numbers.set(name, ++counter)
   const row = (name: string): Columns => ({
     project_id,

@@ -20,11 +20,13 @@ import type * as Projects from "../names/Projects.ts"
 import {
   type AgentRow,
   type AgentVersionRow,
+  isJsonObject,
   type PersonRow,
   toAgent,
   toAgentVersion,
   toPerson
 } from "../sql/RowDecoding.ts"
+import * as SqlErrors from "../sql/SqlErrors.ts"
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
@@ -121,6 +123,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     if (project === undefined) return undefined
     const [row] = yield* sql<PersonRow>`SELECT person_id, properties, created_at FROM people
       WHERE project_id = ${project} AND person_id = ${id}`
+    if (row !== undefined && !isJsonObject(row.properties)) {
+      return yield* Effect.fail(SqlErrors.damage("The properties of a person are not JSON"))
+    }
     return row && toPerson(row)
   })
 

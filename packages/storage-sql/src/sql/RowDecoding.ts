@@ -24,6 +24,16 @@ const freeText = (stored: string): string => {
   }
 }
 
+/** Whether a text can be a part of an answer as it is. Only damage makes it something else than what was sent. */
+export const isJsonObject = (text: string): boolean => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
 export interface AgentRow {
   readonly agent_name: string
   readonly agent_number: Integer

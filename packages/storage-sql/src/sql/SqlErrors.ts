@@ -23,8 +23,15 @@ const isTransient = ({ reason }: SqlError.SqlError): boolean =>
   transient.has(reason._tag) ||
   (Predicate.hasProperty(reason.cause, "code") && transientState.test(String(reason.cause.code)))
 
-/** SQLite's SQLITE_CORRUPT, and Postgres' data_corrupted and index_corrupted. */
+/** Rows that are not what was written, as an error of the database. */
+export const damage = (message: string): SqlError.SqlError =>
+  new SqlError.SqlError({
+    reason: new SqlError.ConnectionError({ cause: new Damage(message), message, operation: "read" })
+  })
+
+/** SQLite's SQLITE_CORRUPT, Postgres' data_corrupted and index_corrupted, and `damage`. */
 export const isCorruption = ({ reason }: SqlError.SqlError): boolean => {
+  if (reason.cause instanceof Damage) return true
   const { code, errcode } = (reason.cause ?? {}) as { readonly code?: unknown; readonly errcode?: unknown }
   return (typeof errcode === "number" && (errcode & 0xff) === 11) || code === "XX001" || code === "XX002"
 }
