@@ -21,7 +21,11 @@ const over = (storage: typeof SqlStorage.layer, config: SqliteClient.SqliteClien
   Layer.unwrap(
     Effect.map(SqliteClient.SqliteClient, (client) =>
       storage({
-        scrub: { request: Scrub.request(client), run: (maxMs) => Effect.asVoid(Scrub.run(client, maxMs)) },
+        scrub: {
+          request: Scrub.request(client),
+          isDue: Scrub.isDue(client),
+          run: (maxMs) => Effect.asVoid(Scrub.run(client, maxMs))
+        },
         verify: client.verifyFile
       })
     )

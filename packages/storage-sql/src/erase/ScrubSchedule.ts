@@ -7,6 +7,8 @@ import type { Errors } from "@tachograph/core"
 export interface Scrub {
   /** Runs in every transaction that erases something: records that a scrub is due, so that a crash does not lose it. */
   readonly request: Effect.Effect<void, SqlError.SqlError>
+  /** Whether a scrub is due. */
+  readonly isDue: Effect.Effect<boolean, SqlError.SqlError>
   /** Scrubs, if it is due. Stops after `maxMs` milliseconds; what is left then is still due. */
   readonly run: (maxMs: number) => Effect.Effect<void, SqlError.SqlError>
 }
@@ -25,13 +27,13 @@ const closeMaxMs = 5_000
  * that erases something.
  */
 export const make = Effect.fnUntraced(function* (
-  { request }: Scrub,
+  { isDue, request }: Scrub,
   run: (maxMs: number) => Effect.Effect<void, Errors.StorageUnavailable>
 ): Effect.fn.Return<Effect.Effect<void, SqlError.SqlError>, never, Scope.Scope> {
   /** Open if something was erased since the last scrub began. */
   const requested = yield* Latch.make()
-  /** Whether something may not be scrubbed yet: what this process has erased, or until the first scrub an earlier one. */
-  let isPending = true
+  /** Whether something is not scrubbed yet that this process has erased, or an earlier one. */
+  let isPending = yield* Effect.orElseSucceed(isDue, () => false)
   yield* Effect.addFinalizer(() =>
     Effect.catchCause(
       Effect.suspend(() => (isPending ? run(closeMaxMs) : Effect.void)),

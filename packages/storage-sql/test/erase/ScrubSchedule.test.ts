@@ -5,13 +5,13 @@ import { TestClock } from "effect/testing"
 import * as ScrubSchedule from "../../src/erase/ScrubSchedule.ts"
 
 /** Runs a schedule whose scrubs take `takesMs`, and fail as long as there are `failures` left. */
-const start = Effect.fnUntraced(function* ({ failures = 0, takesMs = 0 } = {}) {
+const start = Effect.fnUntraced(function* ({ failures = 0, isDue = false, takesMs = 0 } = {}) {
   const runs: Array<{ readonly at: number; readonly maxMs: number }> = []
   let left = failures
   let requests = 0
   const scope = yield* Scope.make()
   const request = yield* ScrubSchedule.make(
-    { request: Effect.sync(() => void requests++), run: () => Effect.void },
+    { request: Effect.sync(() => void requests++), isDue: Effect.succeed(isDue), run: () => Effect.void },
     (maxMs) =>
       Effect.gen(function* () {
         runs.push({ at: yield* Clock.currentTimeMillis, maxMs })
@@ -73,10 +73,15 @@ describe("ScrubSchedule", () => {
 
   it.effect("scrubs on closing what an earlier process has left, if no scrub has begun", () =>
     Effect.gen(function* () {
-      const { close, runs } = yield* start()
-      yield* TestClock.adjust("500 millis")
-      yield* close
-      assert.deepStrictEqual(runs, [{ at: 500, maxMs: 5_000 }])
+      for (const isDue of [true, false]) {
+        const { close, runs } = yield* start({ isDue })
+        yield* TestClock.adjust("500 millis")
+        yield* close
+        assert.deepStrictEqual(
+          runs.map(({ maxMs }) => maxMs),
+          isDue ? [5_000] : []
+        )
+      }
     })
   )
 

@@ -52,6 +52,8 @@ export const request = (sql: SqliteClient.SqliteClient) =>
 const readDue = (sql: SqliteClient.SqliteClient) =>
   Effect.map(sql<{ readonly user_version: number }>`PRAGMA user_version`, ([row]) => row!.user_version)
 
+export const isDue = (sql: SqliteClient.SqliteClient) => Effect.map(readDue(sql), (found) => found !== due.nothing)
+
 const attempt = <A>(body: () => A) =>
   Effect.try({ try: body, catch: (cause) => SqliteClient.toSqlError(cause, "scrub") })
 

@@ -168,7 +168,8 @@ export const judge: (
   storage: Storage["Service"],
   printed: string
 ) => Effect.Effect<Verdict, Errors.StorageUnavailable> = Effect.fnUntraced(function* (storage, printed) {
-  const lines = printed.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Line]))
+  // Other lines are those of the log.
+  const lines = printed.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Line] : []))
   const of = <Kind extends Line["kind"]>(kind: Kind) =>
     lines.filter((line): line is Extract<Line, { readonly kind: Kind }> => line.kind === kind)
   const recorded = new Map(of("recorded").map((line) => [line.id, line]))
