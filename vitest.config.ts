@@ -1,8 +1,21 @@
+import { existsSync, statfsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
 // Tests start many processes of the tree. With the cache, each module is compiled once.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/node", import.meta.url))
+
+/** Free bytes that a folder in memory needs for the files of a run. */
+const temporaryBytes = 4 * 1024 ** 3
+
+const hasRoom = (folder: string): boolean => {
+  if (!existsSync(folder)) return false
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize >= temporaryBytes
+}
+
+// Tests flush thousands of small databases. In memory none of them waits for the disk.
+if (hasRoom("/dev/shm")) process.env["TMPDIR"] ??= "/dev/shm"
 
 const postgres = [
   "packages/storage-postgres/test/**/*.test.ts",

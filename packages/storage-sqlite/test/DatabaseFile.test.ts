@@ -97,7 +97,7 @@ describe("A database file that is removed or replaced while it is open", () => {
     [
       "moved away with its folder",
       (file: string) => {
-        renameSync(dirname(file), `${dirname(file)}-moved`)
+        renameSync(dirname(file), join(dirname(temporaryFile()), "moved"))
         mkdirSync(dirname(file))
       }
     ],
