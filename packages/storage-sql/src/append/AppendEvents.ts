@@ -39,7 +39,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const appendIn = Effect.fnUntraced(function* (
     project_id: number,
     events: ReadonlyArray<AppendEvent>,
-    existing: SharedPieces.Existing
+    existing: SharedPieces.Existing,
+    missing: SharedPieces.Missing
   ) {
     const summaries = events.map(({ summary }) => summary)
     const people = new Map(
@@ -74,7 +75,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       session_number: sessionNumbers.get(summary.session)!,
       shared: pack.shared
     }))
-    yield* ownPieces(project_id, owners, existing, rows.tally)
+    yield* ownPieces(project_id, owners, existing, missing, rows.tally)
     yield* DataModifyingWith.asOneStatement(sql, [
       ...BulkValues.chunks(rows.packs).map(
         (chunk) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(chunk)}`
@@ -92,10 +93,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     project_id: number,
     owners: Parameters<typeof pieces.own>[1],
     existing: SharedPieces.Existing,
+    missing: SharedPieces.Missing,
     tally: Usage.Tally
   ) {
     if (owners.every(({ shared }) => shared.length === 0)) return
-    for (const piece of yield* pieces.own(project_id, owners, existing)) {
+    for (const piece of yield* pieces.own(project_id, owners, existing, missing)) {
       tally.add(Usage.ofProject, Usage.ofProject, {
         entries: 1,
         new_bytes: piece.size,
@@ -104,7 +106,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }
   })
 
-  const appendInSteps = Effect.fnUntraced(function* (byProject: ByProject, existing: SharedPieces.Existing) {
+  const appendInSteps = Effect.fnUntraced(function* (
+    byProject: ByProject,
+    existing: SharedPieces.Existing,
+    missing: SharedPieces.Missing = new Map()
+  ) {
     const taken: Array<TakenKey> = []
     for (const [project_id, events] of byProject) taken.push(...(yield* keys.take(project_id, events)))
     if (taken.length > 0) return yield* new KeyConflict({ taken })
@@ -112,7 +118,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const sessions = new Map<AppendEvent, number>()
     const conflicts: Array<{ readonly project: ProjectId; readonly session: string }> = []
     for (const [project_id, events] of byProject) {
-      const appended = yield* appendIn(project_id, events, existing)
+      const appended = yield* appendIn(project_id, events, existing, missing)
       for (const session of appended.conflicts) conflicts.push({ project: events[0]!.project, session })
       for (const [index, number] of appended.sessions.entries()) sessions.set(events[index]!, number)
     }
@@ -156,11 +162,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     if (byProject.length === 1 && (yield* tryOneStatement(...first!))) {
       return events.map(({ pack }) => pack.session!.number)
     }
+    const missing = new Map<number, ReadonlySet<string>>()
     for (const [project_id, group] of byProject) {
       const shared = group.flatMap(({ pack }) => pack.shared)
-      if (shared.length > 0) yield* pieces.prepare(project_id, shared)
+      if (shared.length > 0) missing.set(project_id, yield* pieces.prepare(project_id, shared))
     }
-    const sessions = yield* sql.withTransaction(appendInSteps(byProject, "compare")).pipe(
+    const sessions = yield* sql.withTransaction(appendInSteps(byProject, "compare", missing)).pipe(
       Effect.catchTag("SqlError", (error) => afterDamage(byProject, error)),
       Effect.tapErrorTag("session-conflict", () =>
         Effect.forEach(byProject, ([project_id, events]) => repairStates(project_id, sessionsOf(events)))

@@ -11,7 +11,7 @@ import * as BytesRepair from "../sql/BytesRepair.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 
 /** Stored bytes of pieces in one statement, and at least one piece. */
-const maxStatementBytes = 1024 * 1024
+const maxStatementBytes = 4 * 1024 * 1024
 
 /** Bytes of text that are not compressed while a transaction is open. */
 const prepareFromBytes = 256 * 1024
@@ -36,6 +36,9 @@ const ownerTypes = {
  */
 export type Existing = "compare" | "replace"
 
+/** The names, in hexadecimal, of pieces that did not exist before the transaction, by their project's number. */
+export type Missing = ReadonlyMap<number, ReadonlySet<string>>
+
 interface Locked {
   readonly sha256: Uint8Array
   readonly checksum: Integer
@@ -57,6 +60,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     compare: sql`sha256, checksum, ${StoredBytes.select(sql, "piece")}`,
     replace: sql.literal("sha256, 0 AS checksum, NULL AS piece")
   }
+  const maxShortRows = BulkValues.maxShortRows(sql)
   const isNamed = (names: ReadonlyArray<Uint8Array>) => BulkValues.isAmong(sql, "sha256", "bytea", names)
 
   /**
@@ -66,26 +70,30 @@ export const make = (sql: SqlClient.SqlClient) => {
   const own = Effect.fnUntraced(function* (
     project_id: number,
     owners: ReadonlyArray<{ readonly session_number: number; readonly shared: ReadonlyArray<SharedPiece> }>,
-    existing: Existing
+    existing: Existing,
+    missingBefore: Missing
   ) {
     const pieces = new Map(
       owners.flatMap(({ shared }) => shared.map((each) => [Hex.encode(each.sha256), each] as const))
     )
     const added: Array<SharedPiece> = []
+    const isNew = missingBefore.get(project_id) ?? new Set<string>()
     // All transactions lock them in this order.
-    for (const names of BulkValues.chunks(Array.from(pieces.keys()).sort())) {
+    for (const names of BulkValues.chunks(Array.from(pieces.keys()).sort(), maxShortRows)) {
       const missing = new Set(names)
       const attempt = Attempts.make("Storing shared pieces")
+      let maybeExisting = names.filter((name) => !isNew.has(name))
       while (missing.size > 0) {
-        const wanted = Array.from(missing, (name) => pieces.get(name)!)
-        const locked = yield* sql<Locked>`SELECT ${columnsFor[existing]} FROM shared_pieces
-          WHERE project_id = ${project_id} AND ${isNamed(wanted.map(({ sha256 }) => sha256))}
-          ORDER BY sha256 ${Locks.keyShare(sql)}`
-        for (const row of locked) {
-          const name = Hex.encode(row.sha256)
-          missing.delete(name)
-          if (row.piece === null || sharedPieceChecksum(row.piece) !== Number(row.checksum))
-            yield* replace(project_id, pieces.get(name)!)
+        for (const chunk of BulkValues.chunks(maybeExisting)) {
+          const wanted = chunk.map((name) => pieces.get(name)!.sha256)
+          const locked = yield* sql<Locked>`SELECT ${columnsFor[existing]} FROM shared_pieces
+            WHERE project_id = ${project_id} AND ${isNamed(wanted)} ORDER BY sha256 ${Locks.keyShare(sql)}`
+          for (const row of locked) {
+            const name = Hex.encode(row.sha256)
+            missing.delete(name)
+            if (row.piece === null || sharedPieceChecksum(row.piece) !== Number(row.checksum))
+              yield* replace(project_id, pieces.get(name)!)
+          }
         }
         yield* attempt
         // Those that another transaction has inserted meanwhile stay missing: the next round locks them.
@@ -96,12 +104,13 @@ export const make = (sql: SqlClient.SqlClient) => {
           added.push(pieces.get(name)!)
           missing.delete(name)
         }
+        maybeExisting = Array.from(missing)
       }
     }
     const rows = owners.flatMap(({ session_number, shared }) =>
       shared.map(({ sha256 }) => ({ project_id, session_number, sha256 }))
     )
-    for (const chunk of BulkValues.chunks(rows)) {
+    for (const chunk of BulkValues.chunks(rows, maxShortRows)) {
       yield* sql`INSERT INTO shared_piece_owners ${ownerColumns.names} ${ownerColumns.of(chunk)}
         ON CONFLICT (project_id, session_number, sha256) DO NOTHING`
     }
@@ -110,24 +119,26 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   /**
    * Compresses the pieces that do not exist yet, before the transaction that stores them: thousands of pieces take seconds,
-   * in which it would hold its locks. Few pieces are compressed in the transaction.
+   * in which it would hold its locks. Few pieces are compressed in the transaction. Returns the names of those that it has not
+   * found.
    */
   const prepare = Effect.fnUntraced(function* (project_id: number, pieces: ReadonlyArray<SharedPiece>) {
     const missing = new Map(pieces.map((each) => [Hex.encode(each.sha256), each]))
-    if (sum(missing.values(), ({ size }) => size) < prepareFromBytes) return
-    for (const names of BulkValues.chunks(Array.from(missing.keys()))) {
+    if (sum(missing.values(), ({ size }) => size) < prepareFromBytes) return new Set<string>()
+    for (const names of BulkValues.chunks(Array.from(missing.keys()), maxShortRows)) {
       const existing = yield* sql<{ sha256: Uint8Array }>`SELECT sha256 FROM shared_pieces
         WHERE project_id = ${project_id} AND ${isNamed(names.map((name) => missing.get(name)!.sha256))}`
       for (const { sha256 } of existing) missing.delete(Hex.encode(sha256))
     }
     yield* compressPieces(missing.values())
+    return new Set(missing.keys())
   })
 
   /** Inserts the pieces that do not exist, in their order. Returns the names of those that it inserted. */
   const insert = Effect.fnUntraced(function* (project_id: number, pieces: ReadonlyArray<SharedPiece>) {
     yield* compressPieces(pieces)
     const inserted: Array<string> = []
-    for (const chunk of chunksOf(pieces)) {
+    for (const chunk of chunksOf(pieces, maxShortRows)) {
       const rows = chunk.map(({ bytes, sha256, size }) => ({
         project_id,
         sha256,
@@ -187,13 +198,13 @@ const sum = <A>(all: Iterable<A>, valueOf: (each: A) => number): number => {
 }
 
 /** Splits pieces by rows and by bytes. */
-const chunksOf = (pieces: ReadonlyArray<SharedPiece>): ReadonlyArray<ReadonlyArray<SharedPiece>> => {
+const chunksOf = (pieces: ReadonlyArray<SharedPiece>, maxRows: number): ReadonlyArray<ReadonlyArray<SharedPiece>> => {
   const chunks: Array<Array<SharedPiece>> = []
   let bytes = 0
   for (const piece of pieces) {
     const last = chunks.at(-1)
     bytes += piece.bytes().length
-    if (last !== undefined && last.length < BulkValues.maxRows && bytes <= maxStatementBytes) {
+    if (last !== undefined && last.length < maxRows && bytes <= maxStatementBytes) {
       last.push(piece)
       continue
     }

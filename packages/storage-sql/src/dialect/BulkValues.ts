@@ -31,8 +31,12 @@ export const named = <Name extends string>(
 /** Rows in one statement. SQLite takes 32,766 parameters: https://sqlite.org/limits.html#max_variable_number */
 export const maxRows = 1000
 
-export const chunks = <A>(rows: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
-  Array.from({ length: Math.ceil(rows.length / maxRows) }, (_, n) => rows.slice(n * maxRows, (n + 1) * maxRows))
+/** The same for short rows, of which one event may bring 32,000. SQLite has no round trips to save. */
+export const maxShortRows = (sql: SqlClient.SqlClient): number =>
+  sql.onDialectOrElse({ pg: () => 10 * maxRows, orElse: () => maxRows })
+
+export const chunks = <A>(rows: ReadonlyArray<A>, size = maxRows): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(rows.length / size) }, (_, n) => rows.slice(n * size, (n + 1) * size))
 
 /** One row or more: `INSERT INTO t ${bulk.names} ${bulk.of(rows)}`, or `WITH t ${bulk.names} AS (${bulk.of(rows)})`. */
 export const make = <Row>(sql: SqlClient.SqlClient, columns: Columns<Row>) => {
