@@ -10,16 +10,9 @@ const pagesPerLargeEvent = 5
 const { get } = clientOf(url)
 const result = { pages: 0, largeEvents: 0, longestMs: 0 }
 
-/** Where the clients get so little time that the server closes their idle connections, they send again. */
-const getAgain = (path: string): Promise<Buffer> =>
-  get(path).catch((error) => {
-    if ((error as NodeJS.ErrnoException).code === "ECONNRESET") return getAgain(path)
-    throw error
-  })
-
 const read = async (path: string) => {
   const startedAt = performance.now()
-  const bytes = await getAgain(path)
+  const bytes = await get(path)
   result.longestMs = Math.max(result.longestMs, performance.now() - startedAt)
   return bytes
 }

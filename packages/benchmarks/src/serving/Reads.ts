@@ -21,9 +21,12 @@ const largeEventBytes = 1_000_000
 /** With this many connections the server is saturated. */
 const connections = 64
 
+/** More than the load at a fixed rate opens: by default it would leave none for the readers. */
+const maxConnections = ["--max-connections", "10000"]
+
 const contenders: ReadonlyArray<{ readonly name: string; readonly options: ReadonlyArray<string> }> = [
-  { name: "tachograph serve", options: [] },
-  { name: "with --thread no", options: ["--thread", "no"] }
+  { name: "tachograph serve", options: maxConnections },
+  { name: "with --thread no", options: [...maxConnections, "--thread", "no"] }
 ]
 
 const largeBody = (fingerprintId: string, n: number) => {
