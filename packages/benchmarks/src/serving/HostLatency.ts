@@ -40,10 +40,10 @@ const measure = async (seconds: number, wrapper: ReadonlyArray<string>): Promise
   const host = await Harness.startHost(Databases.fileOf(database), wrapper)
   try {
     const load = { url: host.url, connections }
-    await Load.run({ ...load, seconds: 2 })
+    // The load process makes its bodies before it sends them, and keeps them for the next load.
+    await Load.run({ ...load, seconds })
     const own = `${host.url}/own`
     const alone = await Probe.during(own, wait(1_000 * seconds))
-    // The load process makes its bodies before it sends them.
     let result: Load.LoadResult | undefined
     const recording = await Probe.during(
       own,
