@@ -71,6 +71,7 @@ export {
   Storage,
   type StorageModule,
   type StoredEvent,
+  type StoredShared,
   type StoredSummary,
   type SweepChanges,
   type SweepPacks,
