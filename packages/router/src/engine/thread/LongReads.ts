@@ -4,7 +4,7 @@ import type { Exchange } from "../../Engine.ts"
 /** Endpoints that read many rows. */
 const lists: ReadonlySet<string> = new Set(["listEvents", "readStorage"])
 
-/** A smaller event is read in less time than it takes to hand the exchange over (bytes). */
+/** Smaller events are read beside recording: one of them is not worth another thread with its memory (bytes). */
 const largeEventBytes = 64 * 1024
 
 /** `eventBytes` is the size of the event that is read, where it is known. */
