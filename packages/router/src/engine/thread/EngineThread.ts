@@ -168,7 +168,9 @@ export class EngineThread {
     this.#outbox.send({ type: "close" })
     const isClosed = await closed
     clearTimeout(timer)
-    await this.#worker.terminate()
+    const ended = this.#worker.terminate()
+    // A thread within a call of the system, such as a sync of a disk that hangs, ends when that returns.
+    if (isClosed) await ended
     return isClosed
   }
 
