@@ -76,7 +76,7 @@ export class Storage extends Context.Service<
       project: ProjectId,
       names: ReadonlyArray<Uint8Array>,
       maxBytes?: number
-    ) => Result<ReadonlyArray<StoredShared>>
+    ) => Result<ReadonlyArray<{ readonly sha256: Uint8Array; readonly bytes: Uint8Array }>>
 
     /**
      * Deletes at most `limit` events, oldest first, and marks their sessions as pending sweep. Their payloads stay in the
@@ -368,14 +368,6 @@ export interface TableCheck {
   readonly table: string
   /** What is wrong with it: clauses without a full stop, which contain nothing of any row. */
   readonly damage: ReadonlyArray<string>
-}
-
-/** A shared piece as a storage keeps it. */
-export interface StoredShared {
-  readonly sha256: Uint8Array
-  readonly bytes: Uint8Array
-  /** Whether nothing else uses the memory of `bytes`, so that a reader may free it. */
-  readonly isOwned?: boolean
 }
 
 export interface EventQuery {

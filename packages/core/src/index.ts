@@ -71,7 +71,6 @@ export {
   Storage,
   type StorageModule,
   type StoredEvent,
-  type StoredShared,
   type StoredSummary,
   type SweepChanges,
   type SweepPacks,

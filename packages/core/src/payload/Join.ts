@@ -77,24 +77,8 @@ export const keyOf = (sha256: Uint8Array): string =>
 
 /** The texts of shared pieces, by `keyOf` of their names. */
 export interface SharedTexts extends Pick<ReadonlyMap<string, Buffer>, "get"> {
-  /** Called before the texts are asked for, with a function that returns how often each will be. */
-  readonly expect?: (uses: () => ReadonlyMap<string, number>) => void
   /** Called with each text that `get` has returned, when it is not used any more. */
   readonly free?: (text: Buffer) => void
-}
-
-/** How often each shared piece occurs in what these templates expand to. */
-export const usesOf = (spans: ReadonlyArray<PackContent.TemplateSpan>, pieces: Pieces): ReadonlyMap<string, number> => {
-  const uses = new Map<string, number>()
-  for (const span of spans) {
-    walk(
-      span,
-      pieces,
-      () => {},
-      (sha256) => uses.set(keyOf(sha256), (uses.get(keyOf(sha256)) ?? 0) + 1)
-    )
-  }
-  return uses
 }
 
 /** Thrown if a text has more bytes than it may have. */

@@ -205,7 +205,6 @@ const assemble = Effect.fnUntraced(function* (
   const { inputs, output, pieces, shared } = yield* open(source, own.number, packs, unpacked)
   const { inputsBytes = maxTextBytes, outputBytes = maxTextBytes } = sizes ?? {}
   const texts = yield* source.readShared(project, shared, Math.max(inputsBytes, outputBytes))
-  texts.expect?.(() => Join.usesOf([inputs, output], pieces))
   const text = (span: PackContent.TemplateSpan, maxBytes: number) =>
     Join.join(span, pieces, texts, sizes === undefined ? { maxBytes } : { expectedBytes: maxBytes, maxBytes })
   const payload = { inputs: text(inputs, inputsBytes), output: text(output, outputBytes) }

@@ -2,7 +2,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StorageSuite } from "@tachograph/testkit"
 import { Effect } from "effect"
-import { hash } from "node:crypto"
 import { defaultProject } from "../../src/domain/Project.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import { Damage } from "../../src/payload/format/Damage.ts"
@@ -20,18 +19,14 @@ const largeBytes = 300_000
 /** Not a string: it stands in a pack of its own, which is large. */
 const numbers = `{"role":"user","content":[${Array.from({ length: largeBytes / 6 }, (_, n) => 10_000 + n).join()}]}`
 
-/** Cannot be compressed to less than three quarters. */
-const random = (seed: number) =>
-  Array.from({ length: largeBytes / 64 }, (_, n) => hash("sha512", `${seed} ${n}`, "base64").slice(0, 64)).join("")
-
 /** A string: it is stored as a shared piece. */
-const text = `{"role":"user","content":"${random(1)}"}`
+const text = `{"role":"user","content":"${Calls.noise(1, largeBytes)}"}`
 
 const call = (...messages: ReadonlyArray<string>) => ({
   session: "s",
   person: "alice",
   inputs: `{"messages":[${messages.join()}]}`,
-  output: `{"role":"assistant","content":"${random(2)}"}`
+  output: `{"role":"assistant","content":"${Calls.noise(2, largeBytes)}"}`
 })
 
 /** A source that knows what was unpacked, and the memory that it takes. */
@@ -85,37 +80,6 @@ describe("A read", () => {
         assert.isBelow(held(), 10_000)
         // Of several large packs, only the event's own is held.
         assert.isBelow(heldAtShared[0]!, 1.5 * largeBytes)
-      }
-    }).pipe(Effect.provide(MemoryStorage.layer))
-  )
-
-  it.effect("frees stored texts that are its own when they do not occur again", () =>
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      yield* Calls.putFingerprint(storage, defaultProject)
-      const sent = call(text, text, numbers)
-      const id = yield* Effect.provide(
-        Effect.flatMap(Recorder, (recorder) => Calls.record(recorder, sent)),
-        Calls.recorderOver(storage)
-      )
-      for (const isOwned of [true, false]) {
-        const stored: Array<Uint8Array> = []
-        const source = EventReader.sourceOf({
-          ...storage,
-          readShared: (...args) =>
-            Effect.map(storage.readShared(...args), (pieces) =>
-              pieces.map(({ bytes, sha256 }) => {
-                const copy = Uint8Array.from(bytes)
-                stored.push(copy)
-                return { sha256, bytes: copy, isOwned }
-              })
-            )
-        })
-        const event = yield* EventReader.readOnce(source, defaultProject, id)
-        assert.isTrue(Buffer.from(sent.inputs).equals(event.payload.inputs))
-        assert.isTrue(Buffer.from(sent.output).equals(event.payload.output))
-        assert.lengthOf(stored, 2)
-        for (const { length } of stored) assert.strictEqual(length > 0, !isOwned)
       }
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
