@@ -79,7 +79,10 @@ const isTooLarge = (error: unknown): boolean =>
 /** Only damage makes an integer larger than a `number` can represent. It is rounded, so that the row is read and found damaged. */
 const round = (rows: ReadonlyArray<Record<string, SQLOutputValue>>): void => {
   for (const row of rows) {
-    for (const [name, value] of Object.entries(row)) if (typeof value === "bigint") row[name] = Number(value)
+    for (const name in row) {
+      const value = row[name]
+      if (typeof value === "bigint") row[name] = Number(value)
+    }
   }
 }
 
@@ -92,7 +95,8 @@ interface Prepared {
 const prepare = (database: DatabaseSync, sql: string): Prepared => {
   const statement = database.prepare(sql)
   const convert = ColumnTypes.converterOf(statement)
-  const isSelect = select.test(sql)
+  // Without rows there is no integer that may be too large. A statement that writes must not run again when it has returned one.
+  const canRepeat = select.test(sql) || statement.columns().length === 0
   const withBigInts = (values: ReadonlyArray<SQLInputValue>) => {
     statement.setReadBigInts(true)
     try {
@@ -104,8 +108,7 @@ const prepare = (database: DatabaseSync, sql: string): Prepared => {
     }
   }
   const read = (values: ReadonlyArray<SQLInputValue>) => {
-    // It has written its rows before it returns them, so it must not run again.
-    if (!isSelect) return withBigInts(values)
+    if (!canRepeat) return withBigInts(values)
     try {
       return statement.all(...values)
     } catch (error) {
