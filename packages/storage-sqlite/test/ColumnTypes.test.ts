@@ -1,27 +1,18 @@
 /** Values of another type than their column's, which one changed bit in the head of a row makes of what was there. */
 import { AgentName, CurrentProject, PersonId, Recorder, SessionId, Storage, Verifier } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { SqliteStorage } from "../src/index.ts"
+import { withRecorder } from "./WithRecorder.ts"
 
 const { Calls } = StorageSuite
 
 const folder = mkdtempSync(join(tmpdir(), "tachograph-"))
 afterAll(() => rmSync(folder, { recursive: true }))
-
-const within = <A, E>(file: string, body: (recorder: Recorder["Service"]) => Effect.Effect<A, E, Storage>) =>
-  Effect.runPromise(
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      yield* Calls.putFingerprint(storage, yield* CurrentProject)
-      return yield* Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
-    }).pipe(Effect.provide(Layer.fresh(SqliteStorage.layer({ filename: file }))))
-  )
 
 const sent = [
   ...Calls.take(Calls.calls("one", ["alice", "bob"], 1), 8),
@@ -31,7 +22,7 @@ const whole = join(folder, "whole.db")
 let ids: ReadonlyArray<Effect.Success<ReturnType<typeof Calls.record>>> = []
 
 beforeAll(async () => {
-  ids = await within(whole, (recorder) => Effect.forEach(sent, (call) => Calls.record(recorder, call)))
+  ids = await withRecorder(whole, (recorder) => Effect.forEach(sent, (call) => Calls.record(recorder, call)))
 })
 
 /** Returns the path of a copy in which a column of every row has another value. */
@@ -128,7 +119,7 @@ describe("a value of another type than its column's", () => {
     "%s.%s = %s: is read as damage or as it was, recorded beside, and erased",
     async (table, column, value, answers, left = {}) => {
       const file = damaged(table, column, value)
-      await within(file, (recorder) =>
+      await withRecorder(file, (recorder) =>
         Effect.gen(function* () {
           expect(yield* read(recorder)).toEqual(answers)
           expect(yield* record(recorder, yield* Storage)).toEqual([true, true])
@@ -145,7 +136,7 @@ describe("a value of another type than its column's", () => {
 
   it("in the id of an event: is found by a verification", async () => {
     const problems: Array<string> = []
-    await within(damaged("events", "event_id", asText("event_id")), () =>
+    await withRecorder(damaged("events", "event_id", asText("event_id")), () =>
       Effect.gen(function* () {
         const report = ({ problem }: Verifier.Finding) => Effect.sync(() => void problems.push(problem))
         yield* Verifier.verify(yield* Storage, {
@@ -161,7 +152,7 @@ describe("a value of another type than its column's", () => {
 
   it("in the number of a session: does not let its erasure seem to succeed", async () => {
     const file = damaged("sessions", "session_number", "'x' || session_number")
-    const tags = await within(file, (recorder) => {
+    const tags = await withRecorder(file, (recorder) => {
       const erase = tagOf(recorder.eraseSession(SessionId.make("one")))
       return Effect.all([erase, erase])
     })
@@ -171,7 +162,7 @@ describe("a value of another type than its column's", () => {
   it("in a description: is returned as it is stored", async () => {
     const name = AgentName.make("agent 3")
     const file = damaged("agents", "description", "'{bad'")
-    const { description } = await within(file, (recorder) => recorder.getAgent(name))
+    const { description } = await withRecorder(file, (recorder) => recorder.getAgent(name))
     expect(description).toBe("{bad")
   })
 })

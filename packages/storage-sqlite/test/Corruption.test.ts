@@ -1,5 +1,5 @@
 /** Damage that SQLite itself finds: pages of the file that are no pages of a table. */
-import { CurrentProject, type EventId, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
+import { type EventId, PersonId, type Recorder, SessionId, Storage } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs"
@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"
 import { SqliteStorage } from "../src/index.ts"
+import { withRecorder } from "./WithRecorder.ts"
 
 const { Calls, Verifying } = StorageSuite
 
@@ -29,19 +30,10 @@ const corrupt = (file: string, table: string): number => {
   return damaged.length
 }
 
-const within = <A, E>(file: string, body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>) =>
-  Effect.runPromise(
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      yield* Calls.putFingerprint(storage, yield* CurrentProject)
-      return yield* Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
-    }).pipe(Effect.provide(Layer.fresh(SqliteStorage.layer({ filename: file }))))
-  )
-
 it("answers event-damaged for what SQLite calls corrupt, and records in other sessions", async () => {
   const file = join(folder, "corrupt.db")
   const calls = Calls.take(Calls.calls("s", ["alice"], 1), 60)
-  const ids = await within(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+  const ids = await withRecorder(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
   expect(corrupt(file, "packs")).toBeGreaterThan(1)
 
   const readAll = (recorder: Recorder["Service"], ids: ReadonlyArray<EventId>) =>
@@ -51,11 +43,11 @@ it("answers event-damaged for what SQLite calls corrupt, and records in other se
         Effect.catch(({ _tag }) => Effect.succeed(_tag))
       )
     )
-  const outcomes = await within(file, (recorder) => readAll(recorder, ids))
+  const outcomes = await withRecorder(file, (recorder) => readAll(recorder, ids))
   expect(new Set(outcomes)).toEqual(new Set(["as sent", "event-damaged"]))
 
   const more = { ...calls[0]!, session: "another" }
-  await within(file, (recorder) =>
+  await withRecorder(file, (recorder) =>
     Effect.gen(function* () {
       const id = yield* Calls.record(recorder, more)
       expect(yield* Calls.isAsSent(recorder, id, more)).toBe(true)
@@ -84,9 +76,9 @@ const deleteOnlyFromTable = (file: string, index: string, deletion: string) => {
 it("ends an erasure where an index has events that the table has not", async () => {
   const file = join(folder, "stale.db")
   const calls = Calls.take(Calls.calls("s", ["alice", "bob"], 1), 12)
-  await within(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+  await withRecorder(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
   deleteOnlyFromTable(file, "events_by_person", "DELETE FROM events")
-  const error = await within(file, (recorder) => Effect.flip(recorder.erasePerson(PersonId.make("alice"))))
+  const error = await withRecorder(file, (recorder) => Effect.flip(recorder.erasePerson(PersonId.make("alice"))))
   expect(error._tag).toBe("storage-unavailable")
 })
 
@@ -121,7 +113,7 @@ const problemsOf = ({ findings }: StorageSuite.Verifying.Verified) => new Set(fi
 const corrupted = async (name: string, sessions: ReadonlyArray<string> = ["s", "t"]) => {
   const file = join(folder, `${name}.db`)
   const calls = sessions.flatMap((session) => Calls.take(Calls.calls(session, [`of ${session}`], 1), 3))
-  await within(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+  await withRecorder(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
   corruptRoot(file, name)
   return { file, calls }
 }
@@ -149,7 +141,7 @@ it("erases where the index of pending sessions is corrupt, which a verification 
   expect((await verify(file)).findings).toMatchObject([
     { problem: "file-damaged", reason: expect.stringMatching(/^Table sessions: /) }
   ])
-  const receipts = await within(file, (recorder) =>
+  const receipts = await withRecorder(file, (recorder) =>
     Effect.all([recorder.eraseSession(SessionId.make("s")), recorder.erasePerson(PersonId.make("of t"))])
   )
   expect(receipts).toMatchObject([
@@ -164,20 +156,20 @@ it("erases where the index of pending sessions is corrupt, which a verification 
 it("erases a session whose name in its row is not the one in the index", async () => {
   const file = join(folder, "name.db")
   const calls = Calls.take(Calls.calls("planted-name", ["alice"], 1), 3)
-  await within(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+  await withRecorder(file, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
   const bytes = readFileSync(file)
   const page = rootOf(file, "sessions")
   const at = bytes.indexOf("planted-name", page)
   expect(at).toBeLessThan(page + 4096)
   bytes[at]! ^= 1
   writeFileSync(file, bytes)
-  const receipt = await within(file, (recorder) => recorder.eraseSession(SessionId.make("planted-name")))
+  const receipt = await withRecorder(file, (recorder) => recorder.eraseSession(SessionId.make("planted-name")))
   expect(receipt).toMatchObject({ events: 3, sessions: 1 })
   expect(problemsOf(await verify(file))).toEqual(new Set())
 })
 
 it("says of an erasure that a corrupt index prevents that the database is damaged", async () => {
   const { file } = await corrupted("sessions_by_size")
-  const error = await within(file, (recorder) => Effect.flip(recorder.eraseSession(SessionId.make("s"))))
+  const error = await withRecorder(file, (recorder) => Effect.flip(recorder.eraseSession(SessionId.make("s"))))
   expect(error).toMatchObject({ _tag: "storage-unavailable", cause: { name: "Damage" } })
 })
