@@ -43,6 +43,13 @@ const restrict = (
 })
 
 const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
+  formats: [
+    packages("formats imports no other package."),
+    {
+      group: [...node, "effect", "effect/**", "@effect/**"],
+      message: "formats has no dependency and runs in a browser."
+    }
+  ],
   core: [
     packages("core imports no other package."),
     { group: [...http, ...sql, "@effect/**"], message: "core is independent of HTTP, SQL and platforms." },

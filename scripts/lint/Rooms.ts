@@ -16,6 +16,11 @@ export interface Room {
 const room = (name: string, purpose: string, ...imports: ReadonlyArray<string>): Room => ({ name, purpose, imports })
 
 export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
+  formats: [
+    room("Format.ts", "Format.ts is what each format implements."),
+    room("json", "json reads JSON as it came.", "Format.ts"),
+    room("stream", "stream cuts a body into payloads.", "Format.ts", "json")
+  ],
   core: [
     room("telemetry", "telemetry holds metrics and spans."),
     room("Throttle.ts", "Throttle.ts paces background work."),

@@ -1,0 +1,128 @@
+/** What each format of a model call answers: its facts, its conversation, and the output that a stream stands for. */
+
+/** The formats by the name that an event carries in `properties.api`. */
+export type Api =
+  | "provider1-chat-completions"
+  | "provider1-responses"
+  | "provider2-messages"
+  | "provider2-beta-messages"
+  | "provider3-models"
+  | "provider3-interactions"
+  | "aisdk"
+
+/** Any value that JSON can hold. */
+export type Json = string | number | boolean | null | ReadonlyArray<Json> | JsonObject
+export interface JsonObject {
+  readonly [key: string]: Json
+}
+
+/** Why a model stopped, whatever the provider calls it. */
+export type StopReason = "end" | "length" | "tool_calls" | "refusal" | "content_filter" | "pause" | "error" | "other"
+
+/**
+ * What is filtered, counted and paid for. What cannot be read is null. The keys are those of the wire.
+ *
+ * Tokens mean the same in every format: `input_tokens` is all that went in, `cache_read_tokens` and `cache_write_tokens` are
+ * parts of it, `output_tokens` is all that came out, and `reasoning_tokens` is a part of that.
+ */
+export interface Facts {
+  /** The provider as price lists name it, such as `openai`, `anthropic` or `google`. */
+  readonly provider: string | null
+  /** The model that was asked for. */
+  readonly model: string | null
+  /** The model that answered. */
+  readonly response_model: string | null
+  readonly input_tokens: number | null
+  readonly output_tokens: number | null
+  readonly cache_read_tokens: number | null
+  readonly cache_write_tokens: number | null
+  readonly reasoning_tokens: number | null
+  readonly stop_reason: StopReason | null
+  /** The provider's own word, such as `end_turn` or `MAX_TOKENS`. */
+  readonly provider_stop_reason: string | null
+  /** The name of each tool call of the answer, in order. Empty where the answer has none, null where there is no answer to read. */
+  readonly tool_calls: ReadonlyArray<string> | null
+  /** The type of the provider's error, else its code, else its status, else `unknown`. Null exactly where `output` is no error. */
+  readonly error_type: string | null
+  /** The HTTP status that the error body itself names. */
+  readonly error_status: number | null
+}
+
+/** What the price of a call depends on besides its facts. */
+export interface Billing {
+  /** The tier that the provider says it served, such as `default`, `batch`, `flex` or `priority`. */
+  readonly service_tier: string | null
+  /** The part of `cache_write_tokens` that is kept for an hour. */
+  readonly cache_write_1h_tokens: number | null
+  /** Parts of `input_tokens`, of `cache_read_tokens` and of `output_tokens` that are audio. */
+  readonly input_audio_tokens: number | null
+  readonly cache_audio_read_tokens: number | null
+  readonly output_audio_tokens: number | null
+}
+
+/**
+ * A part of a message as the OpenTelemetry semantic conventions for generative AI name it. `type` is one of `text`,
+ * `reasoning`, `tool_call`, `tool_call_response`, `blob`, `uri`, `file`, or the provider's own for what is none of them.
+ * What the conventions have no name for keeps the provider's key, so that nothing is left out.
+ */
+export interface Part extends JsonObject {
+  readonly type: string
+}
+
+export interface Message {
+  /** `system`, `developer`, `user`, `assistant`, `tool`, or the provider's own. */
+  readonly role: string
+  readonly parts: ReadonlyArray<Part>
+  /** The name of the participant. */
+  readonly name?: string
+  /** Of an output only. */
+  readonly finish_reason?: string
+  /** What else the provider's message holds, under the provider's keys. */
+  readonly [key: string]: Json | undefined
+}
+
+/** One call in normal form. */
+export interface Conversation {
+  /** Instructions that stand apart from the messages. */
+  readonly instructions: ReadonlyArray<Part>
+  /** Definitions of tools: `name`, `description` and `parameters` where the provider has them, and the rest under its keys. */
+  readonly tools: ReadonlyArray<JsonObject>
+  /** What else the request holds, under the provider's keys. */
+  readonly parameters: JsonObject
+  /** The messages that were sent. */
+  readonly input: ReadonlyArray<Message>
+  /** The messages that were answered: one for each choice or candidate. */
+  readonly output: ReadonlyArray<Message>
+}
+
+export interface Accumulated {
+  /** The object that the same call without streaming answers, as far as the stream came, with keys in the order of the wire. */
+  readonly output: JsonObject
+  /**
+   * The JSON text of `output` where it holds a number that JavaScript cannot, such as 9007199254740993. Null where
+   * `JSON.stringify(output)` says it all.
+   */
+  readonly text: string | null
+  /** What ended the stream: its own last event, an error that the provider sent, or nothing (it was cut). */
+  readonly ended: "done" | "error" | "cut"
+}
+
+/** Builds the output of a stream. It takes any input: what it cannot read it leaves out, and it never throws. */
+export interface Accumulator<Chunk = Uint8Array> {
+  /** Takes the next bytes of the body, cut anywhere. */
+  readonly push: (chunk: Chunk) => void
+  /** Returns what came until now. */
+  readonly end: () => Accumulated
+}
+
+/** `inputs` and `output` are parsed JSON. They need not be well-formed calls: each function takes any value. */
+export interface Format<Chunk = Uint8Array> {
+  /** Reads the facts of a call. Of `inputs` it reads only what stands beside the conversation. */
+  readonly facts: (inputs: unknown, output: unknown) => Facts
+  /** Reads what a price needs besides the facts. Of `inputs` it reads only what stands beside the conversation. */
+  readonly billing: (inputs: unknown, output: unknown) => Billing
+  /** Brings a call into normal form. Marks that concern transport only, such as `cache_control`, are left out. */
+  readonly messages: (inputs: unknown, output: unknown) => Conversation
+  /** Starts a stream. Chunks are bytes; those of `aisdk` are the stream's parts, as objects. */
+  readonly accumulator: () => Accumulator<Chunk>
+}

@@ -1,0 +1,16 @@
+/** The seven formats of model calls: `formats[api]` reads one. */
+export type {
+  Accumulated,
+  Accumulator,
+  Api,
+  Billing,
+  Conversation,
+  Facts,
+  Format,
+  Json,
+  JsonObject,
+  Message,
+  Part,
+  StopReason
+} from "./Format.ts"
+export * as ServerSentEvents from "./stream/ServerSentEvents.ts"
