@@ -2,6 +2,9 @@
 import * as Violation from "@tachograph/core/domain/Violation"
 import { Effect, Schema, SchemaTransformation } from "effect"
 
+/** Rows of a page, unless a query says otherwise. */
+export const defaultLimit = 100
+
 const maxLimit = 1_000
 
 const violationOf = (value: number) => {

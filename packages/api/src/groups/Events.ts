@@ -7,9 +7,10 @@ import { PersonId } from "@tachograph/core/domain/Person"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { SessionId } from "@tachograph/core/domain/Session"
 import * as Violation from "@tachograph/core/domain/Violation"
-import { Effect, Option, Schema, SchemaTransformation } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
+import * as Cursor from "../Cursor.ts"
 import {
   EventDamaged,
   EventNotFound,
@@ -93,28 +94,7 @@ export const EventOnWire = Schema.Struct({
   ...call
 }).annotate({ identifier: "Event" })
 
-export const defaultLimit = 100
-
-/** The value of `next_cursor`, opaque to clients. Valid with the same filters and order. */
-export const Cursor = Schema.String.pipe(
-  Schema.decodeTo(
-    EventId,
-    SchemaTransformation.transformEffect({
-      decode: (text: string, options) =>
-        Option.match(decodeCursor(text), {
-          onNone: () =>
-            Effect.fail(Violation.issue(Violation.valueError("not a cursor of this server"), text, options)),
-          onSome: Effect.succeed
-        }),
-      encode: (id: string) => Effect.succeed(encodeCursor(id))
-    })
-  )
-)
-
-const cursorPrefix = "c1_"
-export const encodeCursor = (id: string): string => cursorPrefix + id.replaceAll("-", "")
-const decodeCursor = (text: string): Option.Option<string> =>
-  /^c1_[0-9a-f]{32}$/.test(text) ? Option.some(text.slice(cursorPrefix.length)) : Option.none()
+export const cursor = Cursor.ofId<EventId>()
 
 export class Events extends HttpApiGroup.make("events").add(
   HttpApiEndpoint.post("createEvent", "/events", {
@@ -132,12 +112,12 @@ export class Events extends HttpApiGroup.make("events").add(
       agent_version: Schema.optionalKey(AgentVersionName),
       person: Schema.optionalKey(PersonId),
       limit: Schema.optionalKey(Limit),
-      cursor: Schema.optionalKey(Cursor),
+      cursor: Schema.optionalKey(cursor.schema),
       order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
     },
     success: Schema.Struct({
       events: Schema.Array(EventSummaryOnWire),
-      next_cursor: Schema.NullOr(Schema.String)
+      next_cursor: Schema.NullOr(cursor.schema)
     }).annotate({ identifier: "EventPage" }),
     error: EventDamaged
   })

@@ -1,4 +1,4 @@
-import { Events } from "@tachograph/api"
+import { defaultLimit, Events } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
 import { ReserveAnswer } from "../Engine.ts"
@@ -19,10 +19,10 @@ export const operations = Effect.gen(function* () {
           agentVersion: query.agent_version,
           person: query.person,
           order: query.order ?? "asc",
-          after: query.cursor,
-          limit: query.limit ?? Events.defaultLimit
+          after: Events.cursor.decode(query.cursor),
+          limit: query.limit ?? defaultLimit
         }),
-        ({ events, next }) => ({ events, next_cursor: next === undefined ? null : Events.encodeCursor(next) })
+        ({ events, next }) => ({ events, next_cursor: Events.cursor.encode(next) })
       ),
     getEvent: Effect.fnUntraced(function* ({ params }) {
       const event = yield* recorder.getEvent(params.event_id, yield* ReserveAnswer)

@@ -90,20 +90,22 @@ type Parameters = Readonly<Record<string, string | ReadonlyArray<string>>>
 
 /** A parameter that is sent several times is an array. */
 const queryOf = (query: string): Parameters => {
-  const parameters: Record<string, string | ReadonlyArray<string>> = {}
-  if (query === "") return parameters
+  if (query === "") return {}
   const sent = new URLSearchParams(query)
-  for (const name of new Set(sent.keys())) {
-    const values = sent.getAll(name)
-    parameters[name] = values.length === 1 ? values[0]! : values
-  }
-  return parameters
+  const names = new Set(sent.keys())
+  return Object.fromEntries(
+    Array.from(names, (name) => {
+      const values = sent.getAll(name)
+      return [name, values.length === 1 ? values[0]! : values]
+    })
+  )
 }
 
 /** Adds what is wrong to `detail`, so that an answer has everything that is wrong with a request. */
 const parameterDecoder = (schema: Schema.Top | undefined, location: ValidationDetail.ErrorLocation) => {
   if (schema === undefined) return () => Effect.succeed<unknown>(undefined)
-  const decode = ValidationDetail.decoder(schema as Schema.Decoder<unknown>)
+  // A filter that was ignored would answer the wrong rows.
+  const decode = ValidationDetail.decoder(schema as Schema.Decoder<unknown>, { onExcessProperty: "error" })
   return (values: Parameters, detail: Array<ErrorDetail>): Effect.Effect<unknown> =>
     Effect.match(decode(values), {
       onSuccess: (value) => value,

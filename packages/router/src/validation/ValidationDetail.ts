@@ -13,6 +13,8 @@ type Path = ReadonlyArray<PropertyKey>
 
 const missing: Violation = { type: "missing", msg: "Field required" }
 
+const extra: Violation = { type: "extra_forbidden", msg: "Extra inputs are not permitted" }
+
 export const missingBody: ErrorDetail = { ...missing, loc: ["body"], input: null }
 
 /** Maximum number of details in an answer: a body can contain millions of errors. */
@@ -41,6 +43,8 @@ export const details = (issue: SchemaIssue.Issue, location: ErrorLocation, echo:
       case "MissingKey":
         // The `input` of a missing field is the object that lacks it.
         return add(missing, path, path.slice(0, -1))
+      case "UnexpectedKey":
+        return add(extra, path)
       case "InvalidType":
         return add(violationOfType(issue.ast), path)
       case "InvalidValue":
@@ -50,6 +54,8 @@ export const details = (issue: SchemaIssue.Issue, location: ErrorLocation, echo:
     }
   }
   walk(issue, [])
+  // As pydantic orders them: the schema finds these first.
+  found.sort((a, b) => Number(a.violation === extra) - Number(b.violation === extra))
   const inputs = echo(found.map(({ at }) => at))
   return found.map(({ path, violation: { ctx, msg, type } }, index): ErrorDetail => {
     const loc = [location, ...path.map(String)]
@@ -105,9 +111,11 @@ const oneOf = (type: string, literals: ReadonlyArray<SchemaAST.LiteralValue>): V
   return { type, msg: `Input should be ${expected}`, ctx: { expected } }
 }
 
-/** Decodes, and reports all errors. */
-export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
-  Schema.decodeUnknownEffect(schema, { errors: "all" })
+/** Decodes, and reports all errors. Keys that a schema does not have are ignored, unless `onExcessProperty` says otherwise. */
+export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  { onExcessProperty }: Pick<SchemaAST.ParseOptions, "onExcessProperty"> = { onExcessProperty: "ignore" }
+) => Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty })
 
 /** Decodes a single value with its own location, such as a header or an option. */
 export const decodeNamed = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, ...loc: ReadonlyArray<string>) => {

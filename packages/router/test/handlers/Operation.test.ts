@@ -92,11 +92,13 @@ describe("Operation.group", () => {
       getEvent: () => Effect.die("planted"),
       listEvents: () => Effect.die("called")
     })
-    const query = "limit=0&order=up&session=a&session=b&unknown=x"
+    const query = "unknown=x&__proto__=x&limit=0&order=up&session=a&session=b"
     expect(locationsOf(await run(operations, "listEvents", { query }))).toEqual([
       "query.session",
       "query.limit",
-      "query.order"
+      "query.order",
+      "query.unknown",
+      "query.__proto__"
     ])
   })
 

@@ -97,6 +97,16 @@ export const define = ({ describe, fixture, it }: Cases) => {
       }
     })
 
+    it("rejects an unknown parameter where there are known ones, and ignores it elsewhere", async () => {
+      const { client } = fixture()
+      for (const path of ["/api/v1/events", "/api/v1/storage"]) {
+        expectInvalid(await client.get(`${path}?sesion=s1`), "extra_forbidden", "query", "sesion")
+        expectInvalid(await client.get(`${path}?a=1&a=2`), "extra_forbidden", "query", "a")
+      }
+      expect((await client.put("/api/v1/agents?unknown=1", { agent_name: "queried" })).status).toBe(200)
+      expect((await client.get("/api/v1/agents/queried?unknown=1")).status).toBe(200)
+    })
+
     it("rejects an invalid cursor, order and filter", async () => {
       const { client } = fixture()
       expectInvalid(await client.get("/api/v1/events?cursor=x"), "value_error", "query", "cursor")
