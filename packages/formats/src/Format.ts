@@ -58,6 +58,10 @@ export interface Billing {
   readonly input_audio_tokens: number | null
   readonly cache_audio_read_tokens: number | null
   readonly output_audio_tokens: number | null
+  /** The part of `output_tokens` that is images. */
+  readonly output_image_tokens: number | null
+  /** How many times the provider searched the web for the answer. */
+  readonly web_searches: number | null
 }
 
 /**
