@@ -71,7 +71,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "handlers",
       "handlers do what the endpoints of the contract say; front has judged their requests.",
-      ...["response", "validation", "Engine.ts", "events"]
+      ...["response", "validation", "Engine.ts", "events", "../package.json"]
     ),
     room("engine", "engine runs the handlers.", "BasePath.ts", "response", "Engine.ts", "handlers"),
     room(

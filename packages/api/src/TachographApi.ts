@@ -5,6 +5,7 @@ import { AgentVersions } from "./groups/AgentVersions.ts"
 import { Agents } from "./groups/Agents.ts"
 import { Events } from "./groups/Events.ts"
 import { Fingerprints } from "./groups/Fingerprints.ts"
+import { Me } from "./groups/Me.ts"
 import { People } from "./groups/People.ts"
 import { Sessions } from "./groups/Sessions.ts"
 import { StorageUse } from "./groups/StorageUse.ts"
@@ -15,7 +16,7 @@ import { RequestErrors } from "./RequestErrors.ts"
 export const prefix = "/api/v1"
 
 export class TachographApi extends HttpApi.make("tachograph")
-  .add(Events, Fingerprints, Agents, AgentVersions, People, Sessions, StorageUse)
+  .add(Events, Fingerprints, Agents, AgentVersions, People, Sessions, StorageUse, Me)
   .prefix(prefix)
   .middleware(RequestErrors)
   .middleware(Authorization)

@@ -2,7 +2,7 @@
  * The engine answers requests that the front has admitted: it decodes, talks to the recorder, and encodes every answer.
  * Nothing crosses this boundary that cannot be cloned or transferred, so that the engine could run on a thread of its own.
  */
-import type { AdmissionControl, ProjectId } from "@tachograph/core"
+import type { AdmissionControl, ProjectId, Scope } from "@tachograph/core"
 import { Context, Effect } from "effect"
 import type { Answer } from "./response/Answer.ts"
 
@@ -22,6 +22,7 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The project that the sender may work in. */
   readonly project: ProjectId
+  readonly scopes: ReadonlyArray<Scope>
   /** Empty for endpoints that take none. */
   readonly body: Uint8Array
   /** Whether nothing but this exchange uses the memory of the body. */

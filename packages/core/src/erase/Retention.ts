@@ -2,7 +2,7 @@
  * Erases expired events of all projects in the background. A lease ensures that only one of the processes that share a
  * storage does it at a time, and throttling leaves nine tenths of the time to recording.
  */
-import { Clock, DateTime, Duration, Effect, Layer } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { addReceipts, emptyReceipt, Eraser } from "./Eraser.ts"
 import { firstIdOf } from "../record/EventIds.ts"
@@ -13,6 +13,11 @@ export interface RetentionOptions {
   /** How long events are kept, counted from the time of receipt in their ids. */
   readonly keep: Duration.Input
 }
+
+/** How long this process keeps events. Undefined where it erases none of them by their age. */
+export const KeptFor = Context.Reference<Duration.Duration | undefined>("tachograph/core/KeptFor", {
+  defaultValue: () => undefined
+})
 
 /** Delay of the first pass, to leave the startup of the process alone. */
 const initialDelay = Duration.seconds(10)
@@ -92,6 +97,11 @@ const run = Effect.fnUntraced(function* (keep: Duration.Duration) {
   )
 })
 
-/** Runs until the layer's scope is closed. */
-export const layer = ({ keep }: RetentionOptions): Layer.Layer<never, never, Storage> =>
-  Layer.effectDiscard(Effect.forkScoped(run(Duration.fromInputUnsafe(keep)))).pipe(Layer.provide(Eraser.layer))
+/** Runs until the layer's scope is closed. Provides `KeptFor`. */
+export const layer = ({ keep }: RetentionOptions): Layer.Layer<never, never, Storage> => {
+  const duration = Duration.fromInputUnsafe(keep)
+  return Layer.effectDiscard(Effect.forkScoped(run(duration))).pipe(
+    Layer.provide(Eraser.layer),
+    Layer.merge(Layer.succeed(KeptFor, duration))
+  )
+}

@@ -7,6 +7,7 @@ import * as Agents from "../handlers/Agents.ts"
 import * as AgentVersions from "../handlers/AgentVersions.ts"
 import * as Events from "../handlers/Events.ts"
 import * as Fingerprints from "../handlers/Fingerprints.ts"
+import * as Me from "../handlers/Me.ts"
 import type { Operation } from "../handlers/Operation.ts"
 import * as People from "../handlers/People.ts"
 import * as Sessions from "../handlers/Sessions.ts"
@@ -24,6 +25,7 @@ const groups = {
   people: People.operations,
   sessions: Sessions.operations,
   storage: StorageUse.operations,
+  me: Me.operations,
   system: System.operations
 } satisfies Record<keyof (typeof TachographApi)["groups"], unknown>
 

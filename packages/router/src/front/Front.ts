@@ -155,6 +155,7 @@ const make = Effect.gen(function* () {
       query,
       headers,
       project: allowed.project,
+      scopes: allowed.scopes,
       body,
       isBodyOwned,
       arrivedAtMs

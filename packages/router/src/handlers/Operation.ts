@@ -23,6 +23,7 @@ interface Input<Endpoint> {
   readonly payload: TypeOf<HttpApiEndpoint.Payload<Endpoint>>
   /** The JSON text of the payload. */
   readonly text: string
+  readonly exchange: Exchange
 }
 
 /** Returns a value of the contract, which is encoded then, or an encoded answer. */
@@ -79,7 +80,13 @@ const operation = (endpoint: HttpApiEndpoint.Top, handler: Handler<HttpApiEndpoi
     const query = yield* decodeQuery(queryOf(exchange.query), detail)
     const body = yield* decodeBody(exchange, detail)
     if (detail.length > 0) return yield* new ValidationFailure({ detail })
-    const input = { params, query, payload: body.value, text: body.bytes.toString() } as Input<HttpApiEndpoint.Top>
+    const input = {
+      params,
+      query,
+      payload: body.value,
+      text: body.bytes.toString(),
+      exchange
+    } as Input<HttpApiEndpoint.Top>
     const result = yield* Effect.provideService(handler(input), CurrentProject, exchange.project)
     if (result instanceof Encoded) return result.answer
     return Answer.json(JSON.stringify(yield* Effect.orDie(encode(result))))

@@ -5,6 +5,7 @@ import {
   type ErrorDetail,
   Events,
   type Fingerprints,
+  type Me,
   type People,
   prefix,
   ValidationFailure
@@ -33,6 +34,7 @@ export type RecordedEvent = typeof Events.EventOnWire.Encoded
 export type RecordedEventSummary = typeof Events.EventSummaryOnWire.Encoded
 export type RecordedAgent = typeof Agents.AgentOnWire.Encoded
 export type RecordedAgentVersion = typeof AgentVersions.AgentVersionOnWire.Encoded
+export type RecordedMe = typeof Me.MeOnWire.Encoded
 export type RecordedPerson = typeof People.PersonOnWire.Encoded
 
 /** The query of List Events. */
@@ -63,6 +65,8 @@ export interface Reads {
   readonly getAgent: (agent: string, options?: InProject) => Promise<RecordedAgent>
   readonly getAgentVersion: (agent: string, version: string, options?: InProject) => Promise<RecordedAgentVersion>
   readonly getPerson: (personId: string, options?: InProject) => Promise<RecordedPerson>
+  /** The project, what a call in process may do there, and what this recorder is. */
+  readonly getMe: (options?: InProject) => Promise<RecordedMe>
 }
 
 /** The body of a request: a value that is written as JSON, or a JSON text that is taken byte for byte. */
@@ -165,6 +169,7 @@ export const reads = (run: <A>(effect: Result<A>) => Promise<A>): Reads => {
     getAgent: (agent, options) => read(`/agents/${segment(agent)}`, options),
     getAgentVersion: (agent, version, options) =>
       read(`/agents/${segment(agent)}/agent-versions/${segment(version)}`, options),
-    getPerson: (personId, options) => read(`/people/${segment(personId)}`, options)
+    getPerson: (personId, options) => read(`/people/${segment(personId)}`, options),
+    getMe: (options) => read("/me", options)
   }
 }

@@ -79,6 +79,7 @@ it("shows the spans of the thread in the host's tracer", async () => {
     query: "",
     headers: {},
     project: defaultProject,
+    scopes: [],
     body: new Uint8Array(),
     isBodyOwned: true,
     arrivedAtMs: performance.now()

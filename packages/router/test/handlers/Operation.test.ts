@@ -16,6 +16,7 @@ const run = (operations: Operations, endpoint: string, fields: Partial<Exchange>
     query: "",
     headers: {},
     project: defaultProject,
+    scopes: [],
     body: new Uint8Array(),
     isBodyOwned: false,
     arrivedAtMs: 0,

@@ -24,6 +24,8 @@ describe("recorder", () => {
     expect(await recorder.getEvent(eventId)).toEqual(await get(`/events/${eventId}`))
     expect(await recorder.getPerson("a/b")).toEqual(await get("/people/a%2Fb"))
     expect((await recorder.getAgent("..")).agent_name).toBe("..")
+    expect(await recorder.getMe()).toEqual({ ...(await get("/me")), scopes: ["record", "read"] })
+    expect((await recorder.getMe({ project: "other" })).project).toBe("other")
     expect((await recorder.getAgentVersion("..", "default")).agent_version_number).toBe(1)
   })
 

@@ -19,6 +19,7 @@ const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: R
   ["DELETE", "/api/v1/people/x", []],
   ["DELETE", "/api/v1/sessions/x", []],
   ["GET", "/api/v1/storage", ["read"]],
+  ["GET", "/api/v1/me", scopes],
   ["GET", "/api/v1/events", ["read"]],
   ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000", ["read"]]
 ]
@@ -80,6 +81,18 @@ export const define = ({ describe, fixture, it }: Cases) => {
       // The suite revokes it in its own key service; the server under test has cached it.
       await revoke(id)
       await expect.poll(read, { timeout: revocationDeadline, interval: 50 }).toBe(401)
+    })
+
+    it("tells a key its project and its scopes, and what the server is", { tags: ["adapter"] }, async () => {
+      const { as, issue } = fixture()
+      for (const held of [["read"], ["record", "read"], ["admin"]] as const) {
+        const { key } = await issue({ scopes: held, project: "é/ü" })
+        const { body, status } = await as(key).get("/api/v1/me?unknown=1")
+        expect([status, body]).toEqual([
+          200,
+          { project: "é/ü", scopes: held, version: expect.stringMatching(/^\d+\.\d+\.\d+/), retention_ms: null }
+        ])
+      }
     })
 
     it("separates projects", async () => {

@@ -1,0 +1,22 @@
+import { Scope } from "@tachograph/core/domain/ApiKey"
+import { ProjectId } from "@tachograph/core/domain/Project"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AllowedScopes, anyScope } from "../Authorization.ts"
+
+/** What a key opens, and what the server is. */
+export const MeOnWire = Schema.Struct({
+  project: ProjectId,
+  /** `admin` includes the others. */
+  scopes: Schema.Array(Scope),
+  /** The version of the server. */
+  version: Schema.String,
+  /** How long events are kept, in milliseconds; null if none are erased by their age. */
+  retention_ms: Schema.NullOr(Schema.Int)
+}).annotate({ identifier: "Me" })
+
+export class Me extends HttpApiGroup.make("me").add(
+  HttpApiEndpoint.get("getMe", "/me", { success: MeOnWire })
+    .annotate(AllowedScopes, anyScope)
+    .annotate(OpenApi.Summary, "Read what the key opens, and what the server is")
+) {}
