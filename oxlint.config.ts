@@ -50,6 +50,10 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
       message: "formats has no dependency and runs in a browser."
     }
   ],
+  prices: [
+    packages("prices imports no other package."),
+    { group: [...node, "effect", "effect/**", "@effect/**"], message: "prices runs in a browser." }
+  ],
   core: [
     packages("core imports no other package."),
     { group: [...http, ...sql, "@effect/**"], message: "core is independent of HTTP, SQL and platforms." },

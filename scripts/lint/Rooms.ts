@@ -21,6 +21,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("json", "json reads JSON as it came.", "Format.ts"),
     room("stream", "stream cuts a body into payloads.", "Format.ts", "json")
   ],
+  prices: [
+    room("Usage.ts", "Usage.ts is what a price depends on."),
+    room("Rates.ts", "Rates.ts multiplies.", "Usage.ts"),
+    room("PriceFile.ts", "PriceFile.ts reads prices of one's own.")
+  ],
   core: [
     room("telemetry", "telemetry holds metrics and spans."),
     room("Throttle.ts", "Throttle.ts paces background work."),

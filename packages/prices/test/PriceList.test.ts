@@ -1,0 +1,231 @@
+import { readFileSync } from "node:fs"
+import { calcPrice, findProvider } from "@pydantic/genai-prices"
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { PriceFile, PriceList } from "@tachograph/prices"
+import type { Usage } from "@tachograph/prices"
+
+const nothing: Usage = {
+  provider: null,
+  model: null,
+  response_model: null,
+  input_tokens: null,
+  output_tokens: null,
+  cache_read_tokens: null,
+  cache_write_tokens: null,
+  cache_write_1h_tokens: null,
+  input_audio_tokens: null,
+  cache_audio_read_tokens: null,
+  reasoning_tokens: null,
+  output_audio_tokens: null,
+  output_image_tokens: null,
+  web_searches: null,
+  service_tier: null
+}
+
+const at = new Date("2026-10-01T12:00:00Z")
+const { cost, date } = PriceList.make()
+
+describe("the cost of a call", () => {
+  it("adds up input, cache reads, cache writes of 5 minutes and of an hour, and output", () => {
+    const usage = {
+      ...nothing,
+      provider: "anthropic",
+      model: "claude-sonnet-4-5",
+      input_tokens: 10_000,
+      cache_read_tokens: 6_000,
+      cache_write_tokens: 3_000,
+      cache_write_1h_tokens: 1_000,
+      output_tokens: 500
+    }
+    // Dollars per million: input 3, cache read 0.30, cache write 3.75 and for an hour 6, output 15.
+    const dollars = (1_000 * 3 + 6_000 * 0.3 + 2_000 * 3.75 + 1_000 * 6 + 500 * 15) / 1e6
+    expect(dollars).toBeCloseTo(0.0258, 12)
+    expect(cost(usage, at)).toEqual({ nanoDollars: 25_800_000, price: "anthropic/claude-sonnet-4-5", isExact: true })
+  })
+
+  it("counts reasoning as output", () => {
+    const usage = {
+      ...nothing,
+      provider: "openai",
+      model: "o4-mini",
+      input_tokens: 1_000,
+      output_tokens: 2_000,
+      reasoning_tokens: 1_500
+    }
+    // Dollars per million: input 1.10, output 4.40.
+    expect(cost(usage, at)).toEqual({
+      nanoDollars: 1_000 * 1_100 + 2_000 * 4_400,
+      price: "openai/o4-mini",
+      isExact: true
+    })
+  })
+
+  it("is that of the higher tier for the whole of a call with a long input", () => {
+    const usage = { ...nothing, provider: "google", model: "gemini-2.5-pro", output_tokens: 1_000 }
+    const costOf = (tokens: number) => cost({ ...usage, input_tokens: tokens }, at)
+    // Dollars per million: input 1.25 and output 10; above 200,000 tokens of input 2.50 and 15.
+    expect(costOf(200_000)).toMatchObject({ nanoDollars: 200_000 * 1_250 + 1_000 * 10_000 })
+    expect(costOf(200_001)).toMatchObject({ nanoDollars: 200_001 * 2_500 + 1_000 * 15_000 })
+  })
+
+  it("is that of the model that answered, and says that an alias is not the very model", () => {
+    const usage = {
+      ...nothing,
+      provider: "openai",
+      model: "gpt-4o",
+      response_model: "gpt-4o-2024-08-06",
+      input_tokens: 1_000,
+      cache_read_tokens: 400,
+      output_tokens: 100
+    }
+    // Dollars per million: input 2.50, cached input 1.25, output 10.
+    expect(cost(usage, at)).toEqual({
+      nanoDollars: 600 * 2_500 + 400 * 1_250 + 100 * 10_000,
+      price: "openai/gpt-4o",
+      isExact: false
+    })
+    expect(cost({ ...usage, response_model: null }, at)).toMatchObject({ price: "openai/gpt-4o", isExact: true })
+  })
+
+  it("is unknown for a tier that the list has no price for", () => {
+    const usage = { ...nothing, provider: "openai", model: "gpt-4o", input_tokens: 1, output_tokens: 1 }
+    for (const service_tier of ["batch", "flex", "priority", "scale"]) {
+      expect(cost({ ...usage, service_tier }, at)).toEqual({ unpriced: "service-tier" })
+    }
+    for (const service_tier of ["default", "standard", "auto", "on_demand", "STANDARD"]) {
+      expect(cost({ ...usage, service_tier }, at)).toHaveProperty("nanoDollars")
+    }
+  })
+
+  it("is unknown where the model is, or where no tokens were counted", () => {
+    const usage = { ...nothing, input_tokens: 1, output_tokens: 1 }
+    expect(cost(usage, at)).toEqual({ unpriced: "no-model" })
+    expect(cost({ ...usage, model: "no-such-model" }, at)).toEqual({ unpriced: "unknown-model" })
+    expect(cost({ ...usage, model: "x".repeat(256) }, at)).toEqual({ unpriced: "unknown-model" })
+    expect(cost({ ...usage, model: "gpt-4o", output_tokens: null }, at)).toEqual({ unpriced: "no-usage" })
+  })
+
+  it("is unknown where the counts contradict each other", () => {
+    const usage = { ...nothing, model: "gpt-4o", input_tokens: 10, output_tokens: 1, cache_read_tokens: 11 }
+    expect(cost(usage, at)).toEqual({ unpriced: "usage-invalid" })
+    expect(cost({ ...usage, cache_read_tokens: 10 }, at)).toHaveProperty("nanoDollars")
+  })
+
+  it("finds a model of another provider, and says so", () => {
+    const usage = { ...nothing, provider: "openai", model: "claude-sonnet-4-5", input_tokens: 1, output_tokens: 0 }
+    expect(cost(usage, at)).toEqual({ nanoDollars: 3_000, price: "anthropic/claude-sonnet-4-5", isExact: false })
+  })
+
+  it("follows a price that changes with the day", () => {
+    const usage = { ...nothing, provider: "openai", model: "o3", input_tokens: 1_000_000, output_tokens: 0 }
+    const onDay = (day: string) => cost(usage, new Date(day))
+    // The input of o3 became cheaper on 2025-06-10: 10 dollars per million before, 2 since then.
+    expect(onDay("2025-06-09T23:59:59Z")).toMatchObject({ nanoDollars: 10e9 })
+    expect(onDay("2025-06-10T00:00:00Z")).toMatchObject({ nanoDollars: 2e9 })
+  })
+
+  it("is what the package of the list calculates, for every count and model", () => {
+    const providers = [
+      "anthropic",
+      "openai",
+      "google",
+      "azure",
+      "groq",
+      "mistral",
+      "deepseek",
+      "x-ai",
+      "perplexity",
+      "aws"
+    ]
+    const models = providers.flatMap((provider) =>
+      (findProvider({ providerId: provider })?.models ?? []).map(({ id }) => ({ provider, model: id }))
+    )
+    const part = fc.double({ min: 0, max: 1, noNaN: true })
+    const counts = fc.record({
+      input: fc.integer({ min: 0, max: 400_000 }),
+      output: fc.integer({ min: 0, max: 100_000 }),
+      parts: fc.tuple(part, part, part, part, part)
+    })
+    const day = fc.date({ min: new Date("2024-01-01"), max: new Date("2027-01-01"), noInvalidDate: true })
+    let compared = 0
+    fc.assert(
+      fc.property(fc.constantFrom(...models), counts, day, (name, { input, output, parts }, time) => {
+        const [read, write, hour, audio, image] = parts
+        const usage = {
+          ...nothing,
+          ...name,
+          input_tokens: input,
+          output_tokens: output,
+          cache_read_tokens: Math.floor(input * read),
+          cache_write_tokens: Math.floor((input - Math.floor(input * read)) * write),
+          output_audio_tokens: Math.floor(output * audio * 0.5),
+          output_image_tokens: Math.floor(output * image * 0.5)
+        }
+        const cache_write_1h_tokens = Math.floor(usage.cache_write_tokens * hour)
+        const found = cost({ ...usage, cache_write_1h_tokens }, time)
+        const expected = calcPrice(
+          {
+            input_tokens: input,
+            output_tokens: output,
+            cache_read_tokens: usage.cache_read_tokens,
+            cache_write_tokens: usage.cache_write_tokens,
+            cache_write_1h_tokens,
+            output_audio_tokens: usage.output_audio_tokens,
+            output_image_tokens: usage.output_image_tokens
+          },
+          name.model,
+          { providerId: name.provider, timestamp: time }
+        )
+        // Some ids of the list do not match their own pattern.
+        if (expected === null) return
+        compared += 1
+        expect(found).toMatchObject({ price: `${expected.provider.id}/${expected.model.id}` })
+        expect(Math.abs((found as { nanoDollars: number }).nanoDollars - expected.total_price * 1e9)).toBeLessThan(1)
+      }),
+      { numRuns: 500 }
+    )
+    expect(compared).toBeGreaterThan(400)
+  })
+})
+
+describe("the kept list", () => {
+  it("is of the version that its day belongs to", () => {
+    const manifest = new URL("../package.json", import.meta.url)
+    const { dependencies } = JSON.parse(readFileSync(manifest, "utf8")) as { dependencies: Record<string, string> }
+    expect([dependencies["@pydantic/genai-prices"], date]).toEqual(["0.1.8", "2026-09-23"])
+  })
+})
+
+describe("prices of one's own", () => {
+  const own = PriceList.make(
+    PriceFile.parse(
+      JSON.stringify({
+        date: "2026-11-01",
+        prices: [
+          { model: "my-model", input_mtok: 2, output_mtok: 4 },
+          { provider: "azure", model: "GPT-4o*", input_mtok: 1, cache_read_mtok: 0.5, output_mtok: 8 }
+        ]
+      })
+    )
+  )
+  const usage = { ...nothing, input_tokens: 100, output_tokens: 10, cache_read_tokens: 40 }
+
+  it("come before the kept list", () => {
+    expect(own.cost({ ...usage, model: "My-Model" }, at)).toEqual({
+      nanoDollars: 100 * 2_000 + 10 * 4_000,
+      price: "own:my-model",
+      isExact: true
+    })
+    expect(own.cost({ ...usage, provider: "azure", model: "gpt-4o-2024-08-06" }, at)).toEqual({
+      nanoDollars: 60 * 1_000 + 40 * 500 + 10 * 8_000,
+      price: "own:azure/gpt-4o*",
+      isExact: false
+    })
+    expect(own.cost({ ...usage, provider: "openai", model: "gpt-4o" }, at)).toMatchObject({ price: "openai/gpt-4o" })
+  })
+
+  it("show their day", () => {
+    expect(own.date).toBe("2026-11-01 (own), 2026-09-23")
+  })
+})
