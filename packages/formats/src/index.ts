@@ -13,4 +13,6 @@ export type {
   Part,
   StopReason
 } from "./Format.ts"
+export { formats } from "./Formats.ts"
+export { identity } from "./Identity.ts"
 export * as ServerSentEvents from "./stream/ServerSentEvents.ts"

@@ -10,7 +10,10 @@ export interface ServerSentEvent {
 export interface ServerSentEventDecoder {
   /** Takes bytes and returns the events that they complete. */
   readonly push: (bytes: Uint8Array) => ReadonlyArray<ServerSentEvent>
-  /** Returns the last event of a stream that ends without a blank line. */
+  /**
+   * Returns the last event of a stream that ends without a blank line. It changes nothing, so more bytes can follow: the event
+   * then comes again, whole.
+   */
   readonly end: () => ReadonlyArray<ServerSentEvent>
 }
 
@@ -66,11 +69,13 @@ export const make = (): ServerSentEventDecoder => {
   return {
     push: (bytes) => take(decoder.decode(bytes, { stream: true })),
     end: () => {
-      const events = [...take(decoder.decode())]
+      const before = { event, data: [...data] }
+      const events: Array<ServerSentEvent> = []
       const last = unread.join("").replace(/\r$/, "")
-      unread = []
       readLine(last, events)
-      dispatch(events)
+      if (last !== "") dispatch(events)
+      event = before.event
+      data = before.data
       return events
     }
   }

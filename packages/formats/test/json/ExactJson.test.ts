@@ -40,3 +40,34 @@ describe("ExactJson", () => {
     expect(Object.keys(ExactJson.round(ExactJson.parse(text)) as object)).toEqual(["__proto__"])
   })
 })
+
+describe("deep values", () => {
+  const depth = 20_000
+  const text = `${"[".repeat(depth)}12345678901234567890${"]".repeat(depth)}`
+
+  it("are walked without recursion", () => {
+    const value = ExactJson.parse(text)
+    expect(ExactJson.isDeep(value)).toBe(true)
+    expect(ExactJson.stringify(ExactJson.round(value))).toBe(
+      text.replace("12345678901234567890", "12345678901234567000")
+    )
+    expect(ExactJson.settle({ value }).text).toContain("[[[")
+  })
+
+  it("have no text beside them when they are shallow", () => {
+    expect(ExactJson.settle({ a: [1, { b: null }] })).toEqual({ output: { a: [1, { b: null }] }, text: null })
+    expect(ExactJson.settle({ a: ExactJson.parse("9007199254740993") }).text).toBe('{"a":9007199254740993}')
+  })
+
+  it("sort their keys on request, at each depth", () => {
+    expect(ExactJson.stringify({ b: { d: 1, c: [{ f: 1, e: 2 }] }, a: 0 }, true)).toBe(
+      '{"a":0,"b":{"c":[{"e":2,"f":1}],"d":1}}'
+    )
+  })
+
+  it("are text where JavaScript would change a number", () => {
+    expect(ExactJson.parseFaithfully('{"id":1}')).toEqual({ id: 1 })
+    expect(ExactJson.parseFaithfully('{"id":9007199254740993}')).toBeUndefined()
+    expect(ExactJson.parseFaithfully('{"id":')).toBeUndefined()
+  })
+})

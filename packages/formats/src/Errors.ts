@@ -1,0 +1,64 @@
+/** Reads the error bodies of providers and of the gateways before them. */
+import type { Json, JsonObject } from "./Format.ts"
+import { first, get, isObject, list, text } from "./json/Read.ts"
+
+export interface ProviderError {
+  readonly type: string
+  /** The HTTP status that the body names. */
+  readonly status: number | null
+}
+
+/** Keys of which every answer has one, whatever its format. A body with `message` or `detail` and none of these is an error. */
+const answerKeys = ["choices", "output", "content", "candidates", "steps", "outputs", "text", "object", "role"]
+
+const statusOf = (value: Json | undefined): number | null => {
+  const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value
+  return typeof status === "number" && Number.isInteger(status) && status >= 400 && status <= 599 ? status : null
+}
+
+/** Codes are texts or numbers. */
+const word = (value: Json | undefined): string | null =>
+  typeof value === "number" ? String(value) : text(typeof value === "string" ? value.trim() : value)
+
+/** The type of an error, unless it only says that it is one. */
+const typeOf = (error: JsonObject): Json | undefined => {
+  const type = get(error, "type")
+  return type === "error" ? undefined : type
+}
+
+/** `outer` is the body. It holds the code where the error is a text only, as xAI's. */
+const describe = (error: Json, outer: JsonObject): ProviderError => {
+  const holder = isObject(error) ? error : outer
+  const codes = ["code", "error_code", "__type"].map((key) => get(holder, key))
+  const statuses = ["status", "statusCode", "status_code"].map((key) => get(holder, key))
+  const types = [typeOf(holder), ...codes, ...statuses].map(word)
+  const numbers = [...codes, ...statuses, get(outer, "status"), get(outer, "statusCode")].map(statusOf)
+  return { type: first(...types) ?? "unknown", status: first(...numbers) }
+}
+
+/** The error that an output is or holds; null where it is none. */
+export const errorOf = (output: unknown): ProviderError | null => {
+  // Gemini's streams are an array, also where one element is an error.
+  if (Array.isArray(output))
+    return (
+      list(output)
+        .map(errorInObject)
+        .find((error) => error !== null) ?? null
+    )
+  return errorInObject(output)
+}
+
+const errorInObject = (output: unknown): ProviderError | null => {
+  if (!isObject(output)) return null
+  const error = get(output, "error")
+  if (isObject(error) || text(error) !== null) return describe(error as Json, output)
+  const [firstOfMany] = list(get(output, "errors"))
+  if (isObject(firstOfMany) && get(output, "success") !== true) return describe(firstOfMany, output)
+  const isFlat = get(output, "type") === "error" || get(output, "object") === "error"
+  const saysOnly = ["message", "Message", "detail", "error_code"].some((key) => !isBlank(get(output, key)))
+  const isAnswer = answerKeys.some((key) => Object.hasOwn(output, key))
+  return isFlat || (saysOnly && !isAnswer) ? describe(output, output) : null
+}
+
+const isBlank = (value: Json | undefined): boolean =>
+  !(text(value) !== null || (Array.isArray(value) && value.length > 0))

@@ -1,0 +1,25 @@
+/** What makes two messages the same one. */
+import type { Json, Message, Part } from "./Format.ts"
+import { stringify } from "./json/ExactJson.ts"
+
+/** Fields of a part that say how it was transported or cited, and that clients leave out or change when they send it back. */
+const marks: ReadonlySet<string> = new Set(["item_id", "status", "annotations", "logprobs", "phase"])
+
+const hasOwnId = (part: Part): boolean => part.type === "tool_call" || part.type === "tool_call_response"
+
+const isMark = (part: Part, key: string, value: Json | undefined): boolean =>
+  value === undefined || value === null || marks.has(key) || (key === "id" && !hasOwnId(part))
+
+const withoutMarks = (part: Part): Json =>
+  Object.fromEntries(Object.entries(part).filter(([key, value]) => !isMark(part, key, value)))
+
+/**
+ * A text that is equal for two messages that say the same: their role, name and parts, without reasons to stop, ids of items
+ * and statuses, whatever the order of keys. Reasoning counts only where a message holds nothing else, because many providers
+ * want an answer back without it.
+ */
+export const identity = (message: Message): string => {
+  const said = message.parts.filter((part) => part.type !== "reasoning")
+  const parts = (said.length > 0 ? said : message.parts).map(withoutMarks)
+  return stringify({ role: message.role, name: message.name ?? null, parts }, true)
+}

@@ -1,0 +1,49 @@
+/** Reads JSON of unknown shape. Nothing here throws, and what is missing or of another type is `undefined`, `null` or empty. */
+import type { Json, JsonObject } from "../Format.ts"
+import { ExactNumber } from "./ExactJson.ts"
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+
+/** The value at a path of keys and indexes. Only own properties count, so that `constructor` is a key like any other. */
+export const get = (value: unknown, ...path: ReadonlyArray<string | number>): Json | undefined => {
+  let current = value
+  for (const key of path) {
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, key)) return undefined
+    current = (current as Readonly<Record<string | number, unknown>>)[key]
+  }
+  return current as Json | undefined
+}
+
+/** The elements of an array, and none of anything else. */
+export const list = (value: unknown): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])
+
+/** A text that is not empty. */
+export const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null)
+
+/** A count: an integer from 0 to 2^53 - 1. */
+export const count = (value: unknown): number | null =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null
+
+/** The first value that is not null or undefined. */
+export const first = <A>(...values: ReadonlyArray<A | null | undefined>): A | null =>
+  values.find((value) => value !== null && value !== undefined) ?? null
+
+/** The sum of what is known; null if nothing is, or if it is beyond 2^53 - 1. */
+export const sum = (...values: ReadonlyArray<number | null>): number | null => {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : count(known.reduce((total, value) => total + value, 0))
+}
+
+/** Whether a value says nothing: null, an empty text, an empty array or an empty object. */
+export const isEmpty = (value: unknown): boolean => {
+  if (value === undefined || value === null || value === "") return true
+  if (Array.isArray(value)) return value.length === 0
+  return isObject(value) && Object.keys(value).length === 0
+}
+
+/** The fields of an object without those of the named keys, and without those that say nothing. */
+export const rest = (value: unknown, without: ReadonlySet<string>): JsonObject =>
+  isObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([key, item]) => !without.has(key) && !isEmpty(item)))
+    : {}

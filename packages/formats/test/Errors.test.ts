@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest"
+import { errorOf } from "../src/Errors.ts"
+
+describe("an error", () => {
+  it.each<[string, unknown, string, number | null]>([
+    [
+      "OpenAI's",
+      { error: { message: "m", type: "invalid_request_error", param: null, code: "model_not_found" } },
+      "invalid_request_error",
+      null
+    ],
+    [
+      "Anthropic's",
+      { type: "error", error: { type: "overloaded_error", message: "m" }, request_id: "r" },
+      "overloaded_error",
+      null
+    ],
+    ["Gemini's", { error: { code: 429, message: "m", status: "RESOURCE_EXHAUSTED" } }, "429", 429],
+    ["Gemini's in a stream without SSE", [{ error: { code: 400, status: "INVALID_ARGUMENT" } }], "400", 400],
+    ["OpenRouter's", { error: { message: "m", code: 401 } }, "401", 401],
+    ["Azure's", { error: { code: "401", message: "m" } }, "401", 401],
+    ["Perplexity's", { error: { message: "m", type: "invalid_api_key", code: 401 } }, "invalid_api_key", 401],
+    [
+      "xAI's",
+      { code: "Client specified an invalid argument", error: "m" },
+      "Client specified an invalid argument",
+      null
+    ],
+    ["Mistral's", { detail: "Unauthorized" }, "unknown", null],
+    ["Mistral's of validation", { detail: [{ loc: ["body"], msg: "m", type: "missing" }] }, "unknown", null],
+    [
+      "vLLM's",
+      { object: "error", message: "m", type: "BadRequestError", param: null, code: 400 },
+      "BadRequestError",
+      400
+    ],
+    ["a gateway's", { statusCode: 429, message: "Rate limit is exceeded." }, "429", 429],
+    ["Cloudflare's", { success: false, errors: [{ code: 5006, message: "m" }], result: null }, "5006", null],
+    ["one with a status only", { error: { message: "m", status: 503 } }, "503", 503],
+    ["one with nothing", { error: { message: "m", type: "", code: null } }, "unknown", null],
+    ["one beside an answer", { choices: [], error: { code: 502, message: "m" } }, "502", 502]
+  ])("of a provider is read: %s", (_, body, type, status) => {
+    expect(errorOf(body)).toEqual({ type, status })
+  })
+
+  it.each<[unknown]>([
+    [null],
+    [undefined],
+    ["text"],
+    [[]],
+    [{}],
+    [{ error: null, status: "completed", output: [] }],
+    [{ error: "" }],
+    [{ choices: [{ message: {} }], message: "m" }],
+    [{ type: "message", content: [], detail: "d" }],
+    [{ message: { role: "assistant" } }]
+  ])("is not seen in %j", (body) => {
+    expect(errorOf(body)).toBeNull()
+  })
+})
