@@ -13,23 +13,40 @@ export interface Fields {
   readonly members: Map<string, Fields>
   /** Those of an array, by index. */
   readonly elements: Array<Fields | undefined>
+  /** Whether all that is within it is needed, but for long strings. */
+  isOutline?: boolean
 }
+
+/** Strings of an outline that are longer are left out (bytes with quotes and escapes). */
+export const maxOutlineString = 1024
+
+/** Values of one outline. Those that come later are left out, so that memory is bounded. */
+export const maxOutlineValues = 20_000
+
+type Path = ReadonlyArray<string | number>
 
 const noFields = (): Fields => ({ members: new Map(), elements: [] })
 
-/** The fields at these paths. Those that end at an object or array need its type alone. */
-export const fieldsAt = (paths: ReadonlyArray<ReadonlyArray<string | number>>): Fields => {
+/**
+ * The fields at these paths. Those that end at an object or array need its type alone; those of `outlines` need what is within
+ * it, up to the bounds above.
+ */
+export const fieldsAt = (paths: ReadonlyArray<Path>, outlines: ReadonlyArray<Path> = []): Fields => {
   const root = noFields()
-  for (const path of paths) {
-    let fields = root
-    for (const step of path) {
-      const inner = fields.members.get(String(step)) ?? noFields()
-      if (typeof step === "number") fields.elements[step] = inner
-      fields.members.set(String(step), inner)
-      fields = inner
-    }
-  }
+  for (const path of paths) addPath(root, path)
+  for (const path of outlines) addPath(root, path).isOutline = true
   return root
+}
+
+const addPath = (root: Fields, path: Path): Fields => {
+  let fields = root
+  for (const step of path) {
+    const inner = fields.members.get(String(step)) ?? noFields()
+    if (typeof step === "number") fields.elements[step] = inner
+    fields.members.set(String(step), inner)
+    fields = inner
+  }
+  return fields
 }
 
 /** `at` is the offset of the first byte that JSON cannot have there. */
@@ -83,6 +100,8 @@ export class FieldReader implements Visitor {
   #key = ""
   #needed: Fields | undefined
   #isSkipped = false
+  /** How many values of outlines have begun. */
+  #outlined = 0
 
   constructor(text: Buffer, fields: Fields) {
     this.#text = text
@@ -97,7 +116,7 @@ export class FieldReader implements Visitor {
       const value = code === openBrace ? {} : []
       this.#put(value)
       // An array is entered for its elements alone: of a conversation, some may be left out.
-      if ((code === openBrace ? needed.members.size : needed.elements.length) > 0) {
+      if (needed.isOutline === true || (code === openBrace ? needed.members.size : needed.elements.length) > 0) {
         this.#open.push({ fields: needed, value, length: 0 })
         return start + 1
       }
@@ -113,6 +132,7 @@ export class FieldReader implements Visitor {
   #fieldsOf(keyStart: number, keyEnd: number): Fields | undefined {
     const around = this.#open.at(-1)
     if (around === undefined) return this.#fields
+    if (around.fields.isOutline === true) return this.#outlineOf(around, keyStart, keyEnd)
     if (Array.isArray(around.value)) {
       const index = around.length++
       const fields = around.fields.elements[index]
@@ -121,6 +141,13 @@ export class FieldReader implements Visitor {
     }
     this.#key = keyAt(this.#text, keyStart, keyEnd)
     return around.fields.members.get(this.#key)
+  }
+
+  #outlineOf(around: Open, keyStart: number, keyEnd: number): Fields | undefined {
+    const index = around.length++
+    if (++this.#outlined > maxOutlineValues) return undefined
+    this.#key = Array.isArray(around.value) ? String(index) : keyAt(this.#text, keyStart, keyEnd)
+    return around.fields
   }
 
   /** The last of several equal keys counts. */
@@ -137,6 +164,9 @@ export class FieldReader implements Visitor {
       return
     }
     this.#isSkipped = false
-    if (this.#needed !== undefined) this.#put(JSON.parse(this.#text.toString("utf8", this.#start, end)))
+    if (this.#needed === undefined) return
+    const isLeftOut = this.#needed.isOutline === true && end - this.#start > maxOutlineString
+    // Undefined takes the place of an earlier value of the same key.
+    this.#put(isLeftOut ? undefined : JSON.parse(this.#text.toString("utf8", this.#start, end)))
   }
 }

@@ -182,6 +182,34 @@ describe("JsonValue", () => {
     expect([JsonValue.parse(Buffer.from(text)), inSteps(Buffer.from(text), [])]).toEqual([error, error])
   })
 
+  it("finds an outline: all that is within a field, but for long strings", () => {
+    const outline = (text: string) =>
+      Steps.run(JsonValue.parseFields(Buffer.from(text), JsonValue.fieldsAt([["a"]], [["o"]])))
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(outline(`{"a":1,"o":${text},"b":${text}}`)).toEqual({ value: { a: 1, o: JSON.parse(text) } })
+      })
+    )
+    const string = (bytes: number) => JSON.stringify("x".repeat(bytes - 2))
+    const longest = string(JsonValue.maxOutlineString)
+    const tooLong = string(JsonValue.maxOutlineString + 1)
+    expect(outline(`{"o":[{"s":${longest},"t":1,"t":${tooLong}},${tooLong},2]}`)).toEqual({
+      value: { o: [{ s: JSON.parse(longest) as unknown, t: undefined }, undefined, 2] }
+    })
+  })
+
+  it("bounds the values of an outline", () => {
+    const { maxOutlineValues } = JsonValue
+    const text = Buffer.from(`{"o":[${"0,".repeat(maxOutlineValues)}0],"a":1}`)
+    const { value } = Steps.run(JsonValue.parseFields(text, JsonValue.fieldsAt([["a"]], [["o"]]))) as { value: any }
+    expect([value.o.length, value.a]).toEqual([maxOutlineValues, 1])
+    const nested = Buffer.from(`{"o":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)
+    let depth = 0
+    const result = Steps.run(JsonValue.parseFields(nested, JsonValue.fieldsAt([], [["o"]]))) as { value: any }
+    for (let inner = result.value.o; inner !== undefined; inner = inner[0]) depth++
+    expect(depth).toBe(maxOutlineValues + 1)
+  })
+
   it("takes the last of equal keys, and escaped ones", () => {
     const text = Buffer.from(`{"a":{"b":1},"\\u0061":{"b":[2],"c":3},"b":1,"d":[1,{"e":"\\ud800"},2]}`)
     expect(
