@@ -127,6 +127,13 @@ export interface Format<Chunk = Uint8Array> {
   readonly billing: (inputs: unknown, output: unknown) => Billing
   /** Brings a call into normal form. Marks that concern transport only, such as `cache_control`, are left out. */
   readonly messages: (inputs: unknown, output: unknown) => Conversation
+  /** The keys of `inputs` that may hold the messages: the first that is an array does. */
+  readonly conversationKeys: ReadonlyArray<string>
+  /**
+   * The messages that one element of that array stands for. They do not depend on the elements around it, so that a message
+   * that is sent again need not be read again. `messages().input` is these, in order, wherever there is such an array.
+   */
+  readonly element: (element: unknown) => ReadonlyArray<Message>
   /** Starts a stream. Chunks are bytes; those of `aisdk` are the stream's parts, as objects. */
   readonly accumulator: () => Accumulator<Chunk>
 }
