@@ -24,8 +24,8 @@ const read = (data: string): Json | undefined => {
 
 export const accumulator = (builder: Builder): Accumulator => {
   const decoder = Payloads.make()
-  /** The data of the unfinished event that `end` took already. */
-  let taken: string | null = null
+  /** The data of the unfinished payloads that `end` took already. */
+  let taken: Array<string> = []
 
   const take = ({ event, data }: Payloads.Payload, isWhole: boolean): boolean => {
     if (data.trim() === "[DONE]") {
@@ -42,14 +42,13 @@ export const accumulator = (builder: Builder): Accumulator => {
   return {
     push: (bytes) => {
       for (const payload of decoder.push(bytes)) {
-        if (taken !== null && payload.data.trim() === taken) taken = null
-        else take(payload, true)
+        if (payload.data.trim() !== taken.shift()) take(payload, true)
       }
     },
     end: () => {
-      for (const payload of decoder.end()) {
-        const data = payload.data.trim()
-        if (data !== taken && take(payload, false)) taken = data
+      const unfinished = decoder.end()
+      for (const payload of unfinished.slice(taken.length)) {
+        if (take(payload, false)) taken.push(payload.data.trim())
       }
       const { output, ended } = builder.build()
       return { ...settle(output), ended }

@@ -1,4 +1,5 @@
 /** Decodes a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) from bytes cut anywhere. */
+import * as Lines from "./Lines.ts"
 
 export interface ServerSentEvent {
   /** The value of the last `event` field; empty where there is none. */
@@ -17,24 +18,19 @@ export interface ServerSentEventDecoder {
   readonly end: () => ReadonlyArray<ServerSentEvent>
 }
 
-/** One line ends with CRLF, LF or CR. A CR at the end of the buffer may be half of a CRLF, so it waits for what follows. */
-const lineEnd = /\r\n|\n|\r(?!$)/g
+/** Builds events from lines. */
+export interface EventReader {
+  /** Takes a line and returns the event that it completes. */
+  readonly take: (line: string) => ReadonlyArray<ServerSentEvent>
+  /** Returns the event that would be complete if the stream ended with this text. It changes nothing. */
+  readonly end: (rest: string) => ReadonlyArray<ServerSentEvent>
+}
 
-export const make = (): ServerSentEventDecoder => {
-  // Without `ignoreBOM`, the decoder drops the byte order mark with which a stream may begin.
-  const decoder = new TextDecoder()
-  let unread: Array<string> = []
+export const makeReader = (): EventReader => {
   let event = ""
   let data: Array<string> = []
 
-  const dispatch = (into: Array<ServerSentEvent>) => {
-    if (data.length > 0) into.push({ event, data: data.join("\n") })
-    event = ""
-    data = []
-  }
-
-  const readLine = (line: string, into: Array<ServerSentEvent>) => {
-    if (line === "") return dispatch(into)
+  const readLine = (line: string) => {
     const colon = line.indexOf(":")
     // A line that begins with a colon is a comment.
     if (colon === 0) return
@@ -44,39 +40,35 @@ export const make = (): ServerSentEventDecoder => {
     else if (field === "data") data.push(value)
   }
 
-  const readLines = (text: string, into: Array<ServerSentEvent>): string => {
-    let from = 0
-    for (const match of text.matchAll(lineEnd)) {
-      readLine(text.slice(from, match.index), into)
-      from = match.index + match[0].length
-    }
-    return text.slice(from)
-  }
-
-  const take = (text: string): ReadonlyArray<ServerSentEvent> => {
-    const events: Array<ServerSentEvent> = []
-    const waitsForLineFeed = unread.at(-1)?.endsWith("\r") === true
-    // A long line is joined once, when its end has come, and not with each of its chunks.
-    if (!waitsForLineFeed && !/[\r\n]/.test(text)) {
-      if (text !== "") unread.push(text)
-      return events
-    }
-    const rest = readLines(unread.join("") + text, events)
-    unread = rest === "" ? [] : [rest]
-    return events
-  }
+  const complete = () => (data.length === 0 ? [] : [{ event, data: data.join("\n") }])
 
   return {
-    push: (bytes) => take(decoder.decode(bytes, { stream: true })),
-    end: () => {
-      const before = { event, data: [...data] }
-      const events: Array<ServerSentEvent> = []
-      const last = unread.join("").replace(/\r$/, "")
-      readLine(last, events)
-      if (last !== "") dispatch(events)
+    take: (line) => {
+      if (line !== "") {
+        readLine(line)
+        return []
+      }
+      const events = complete()
+      event = ""
+      data = []
+      return events
+    },
+    end: (rest) => {
+      const before = { event, lines: data.length }
+      readLine(rest)
+      const events = complete()
       event = before.event
-      data = before.data
+      data.length = before.lines
       return events
     }
+  }
+}
+
+export const make = (): ServerSentEventDecoder => {
+  const lines = Lines.make()
+  const reader = makeReader()
+  return {
+    push: (bytes) => lines.push(bytes).flatMap(reader.take),
+    end: () => reader.end(lines.rest())
   }
 }
