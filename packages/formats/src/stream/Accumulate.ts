@@ -25,7 +25,7 @@ const read = (data: string): Json | undefined => {
 export const accumulator = (builder: Builder): Accumulator => {
   const decoder = Payloads.make()
   /** The data of the unfinished payloads that `end` took already. */
-  let taken: Array<string> = []
+  const taken: Array<string> = []
 
   const take = ({ event, data }: Payloads.Payload, isWhole: boolean): boolean => {
     if (data.trim() === "[DONE]") {
