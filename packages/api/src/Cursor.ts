@@ -33,3 +33,10 @@ export const ofId = <Id extends string>() =>
     (id) => id.replaceAll("-", ""),
     (hex) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") as Id
   )
+
+/** Names a row by its number, of 31 bits like the columns of all numbers. */
+export const ofNumber = make<number>(
+  /^[0-7][0-9a-f]{7}$/,
+  (number) => number.toString(16).padStart(8, "0"),
+  (hex) => Number.parseInt(hex, 16)
+)

@@ -1,11 +1,8 @@
 /** The operations of Tachograph, independent of any transport. */
 import { Cache, Context, DateTime, Duration, Effect, Exit, Fiber, Layer } from "effect"
-import { createHash } from "node:crypto"
-import { type Agent, type AgentName, defaultAgentName } from "./domain/Agent.ts"
-import { type AgentVersion, type AgentVersionName, defaultAgentVersionName } from "./domain/AgentVersion.ts"
+import { defaultAgentName } from "./domain/Agent.ts"
+import { defaultAgentVersionName } from "./domain/AgentVersion.ts"
 import {
-  type AgentNotFound,
-  type AgentVersionNotFound,
   type EventDamaged,
   type EventNotFound,
   FingerprintNotFound,
@@ -17,9 +14,8 @@ import {
   type StorageUnavailable
 } from "./domain/Errors.ts"
 import { type Event, type EventId, EventSummary } from "./domain/Event.ts"
-import type { Fingerprint, FingerprintId } from "./domain/Fingerprint.ts"
-import * as JsonText from "./domain/JsonText.ts"
-import { Person, type PersonId } from "./domain/Person.ts"
+import type { FingerprintId } from "./domain/Fingerprint.ts"
+import type { PersonId } from "./domain/Person.ts"
 import { CurrentProject, type ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
 import type { ErasureReceipt } from "./domain/ErasureReceipt.ts"
@@ -40,6 +36,7 @@ import type { KnownPrefixes } from "./payload/scan/PieceScanner.ts"
 import { AdmissionControl } from "./record/AdmissionControl.ts"
 import { StaleSessions } from "./sessions/StaleSessions.ts"
 import * as Spans from "./telemetry/Spans.ts"
+import * as Resources from "./Resources.ts"
 import { type EventQuery, Storage } from "./Storage.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
@@ -56,7 +53,7 @@ export interface EventPage {
 /** Every operation works in the `CurrentProject`. */
 export class Recorder extends Context.Service<
   Recorder,
-  {
+  Resources.Resources & {
     /**
      * Succeeds when the event is committed and readable, and not before. Fails with `Overloaded` if too much waits; an event
      * that `isAdmitted` is not counted again.
@@ -78,21 +75,6 @@ export class Recorder extends Context.Service<
     ) => Result<Event, EventNotFound | EventDamaged | Overloaded>
     /** Fails with `EventDamaged` if the fields of an event are damaged. The page after it can be read. */
     readonly listEvents: (query: EventQuery) => Result<EventPage, EventDamaged>
-    readonly createFingerprint: (fingerprint: Fingerprint) => Result<FingerprintId>
-    readonly createAgent: (name: AgentName, description: string) => Result<Agent>
-    readonly getAgent: (name: AgentName) => Result<Agent, AgentNotFound>
-    readonly createAgentVersion: (
-      agent: AgentName,
-      name: AgentVersionName,
-      description: string | null
-    ) => Result<AgentVersion, AgentNotFound>
-    readonly getAgentVersion: (
-      agent: AgentName,
-      name: AgentVersionName
-    ) => Result<AgentVersion, AgentNotFound | AgentVersionNotFound>
-    readonly createPerson: (id: PersonId, properties: JsonText.JsonText) => Result<Person>
-    readonly updatePerson: (id: PersonId, properties: JsonText.JsonText) => Result<Person, PersonNotFound>
-    readonly getPerson: (id: PersonId) => Result<Person, PersonNotFound>
     /** Erases the person and all their events. After an interruption, run it again to complete it. */
     readonly erasePerson: (id: PersonId) => Result<ErasureReceipt, PersonNotFound>
     /** Erases a session and its events. */
@@ -213,48 +195,6 @@ const make = Effect.gen(function* () {
     return { events, next: found.length > query.limit ? events.at(-1)?.id : undefined }
   })
 
-  const createFingerprint = Effect.fn("Recorder.createFingerprint")(function* (fingerprint: Fingerprint) {
-    const project = yield* CurrentProject
-    const fields = canonicalFields(fingerprint)
-    const id = fingerprintIdOf(project, fields)
-    yield* storage.putFingerprint(project, { id, fields, createdAt: yield* DateTime.now })
-    return id
-  })
-
-  const createAgent = Effect.fn("Recorder.createAgent")(function* (name: AgentName, description: string) {
-    return yield* storage.putAgent(yield* CurrentProject, { name, description, createdAt: yield* DateTime.now })
-  })
-
-  const getAgent = Effect.fn("Recorder.getAgent")(function* (name: AgentName) {
-    return yield* storage.getAgent(yield* CurrentProject, name)
-  })
-
-  const createAgentVersion = Effect.fn("Recorder.createAgentVersion")(function* (
-    agent: AgentName,
-    name: AgentVersionName,
-    description: string | null
-  ) {
-    const createdAt = yield* DateTime.now
-    return yield* storage.putAgentVersion(yield* CurrentProject, agent, { name, description, createdAt })
-  })
-
-  const getAgentVersion = Effect.fn("Recorder.getAgentVersion")(function* (agent: AgentName, name: AgentVersionName) {
-    return yield* storage.getAgentVersion(yield* CurrentProject, agent, name)
-  })
-
-  const createPerson = Effect.fn("Recorder.createPerson")(function* (id: PersonId, properties: JsonText.JsonText) {
-    const person = new Person({ id, properties, createdAt: yield* DateTime.now })
-    return yield* storage.putPerson(yield* CurrentProject, person)
-  })
-
-  const updatePerson = Effect.fn("Recorder.updatePerson")(function* (id: PersonId, properties: JsonText.JsonText) {
-    return yield* storage.updatePerson(yield* CurrentProject, id, properties)
-  })
-
-  const getPerson = Effect.fn("Recorder.getPerson")(function* (id: PersonId) {
-    return yield* storage.getPerson(yield* CurrentProject, id)
-  })
-
   const erasePerson = Effect.fn("Recorder.erasePerson")(function* (id: PersonId) {
     return yield* eraser.erasePerson(yield* CurrentProject, id)
   })
@@ -273,36 +213,9 @@ const make = Effect.gen(function* () {
     createEvent,
     getEvent,
     listEvents,
-    createFingerprint,
-    createAgent,
-    getAgent,
-    createAgentVersion,
-    getAgentVersion,
-    createPerson,
-    updatePerson,
-    getPerson,
+    ...Resources.make(storage),
     erasePerson,
     eraseSession,
     storageUsage
   })
 })
-
-/** The same text for the same field values, whatever the order of the packages. */
-const canonicalFields = (fingerprint: Fingerprint): JsonText.JsonText => {
-  const { allPackages, ...rest } = fingerprint
-  const packages = allPackages && Object.entries(allPackages).sort(([a], [b]) => (a < b ? -1 : 1))
-  return JsonText.unsafe(JSON.stringify({ ...rest, allPackages: packages }))
-}
-
-/** A UUIDv8 (RFC 9562) from the SHA-256 of project and fields: every process gives a fingerprint the same id. */
-const fingerprintIdOf = (project: ProjectId, fields: JsonText.JsonText): FingerprintId => {
-  const hex = createHash("sha256").update(JSON.stringify(project)).update(fields).digest("hex")
-  const variant = (8 + (Number.parseInt(hex.charAt(16), 16) % 4)).toString(16)
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    variant + hex.slice(17, 20),
-    hex.slice(20, 32)
-  ].join("-") as FingerprintId
-}

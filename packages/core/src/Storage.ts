@@ -13,6 +13,7 @@ import type {
   AgentNotFound,
   AgentVersionNotFound,
   EventNotFound,
+  FingerprintNotFound,
   PersonNotFound,
   StorageUnavailable
 } from "./domain/Errors.ts"
@@ -151,15 +152,21 @@ export class Storage extends Context.Service<
     readonly checkTable: (after: string | undefined) => Result<TableCheck | undefined>
 
     /** Stores a fingerprint under an id derived from its content. Idempotent. */
-    readonly putFingerprint: (
-      project: ProjectId,
-      fingerprint: { readonly id: FingerprintId; readonly fields: JsonText; readonly createdAt: DateTime.Utc }
-    ) => Result<void>
+    readonly putFingerprint: (project: ProjectId, fingerprint: StoredFingerprint) => Result<void>
     readonly hasFingerprint: (project: ProjectId, id: FingerprintId) => Result<boolean>
+    /** As it was put first. */
+    readonly getFingerprint: (project: ProjectId, id: FingerprintId) => Result<StoredFingerprint, FingerprintNotFound>
+    /** In the order of their ids. */
+    readonly listFingerprints: (
+      project: ProjectId,
+      query: ListQuery<FingerprintId>
+    ) => Result<ListPage<StoredFingerprint, FingerprintId>>
 
     /** Creates and numbers it, or returns the existing one unchanged. */
     readonly putAgent: (project: ProjectId, agent: Omit<Agent, "number">) => Result<Agent>
     readonly getAgent: (project: ProjectId, name: AgentName) => Result<Agent, AgentNotFound>
+    /** In the order of their numbers, like all lists with numbers. */
+    readonly listAgents: (project: ProjectId, query: ListQuery<number>) => Result<ListPage<Agent, number>>
     /** Creates and numbers it, or returns the existing one unchanged. */
     readonly putAgentVersion: (
       project: ProjectId,
@@ -171,10 +178,23 @@ export class Storage extends Context.Service<
       agent: AgentName,
       version: AgentVersionName
     ) => Result<AgentVersion, AgentNotFound | AgentVersionNotFound>
+    readonly listAgentVersions: (
+      project: ProjectId,
+      agent: AgentName,
+      query: ListQuery<number>
+    ) => Result<ListPage<AgentVersion, number>, AgentNotFound>
+    /** Returns the version. A second deprecation keeps the time of the first. */
+    readonly deprecateAgentVersion: (
+      project: ProjectId,
+      agent: AgentName,
+      version: AgentVersionName,
+      at: DateTime.Utc
+    ) => Result<AgentVersion, AgentNotFound | AgentVersionNotFound>
 
     /** Creates the person, or returns the existing one unchanged. */
     readonly putPerson: (project: ProjectId, person: Person) => Result<Person>
     readonly getPerson: (project: ProjectId, id: PersonId) => Result<Person, PersonNotFound>
+    readonly listPeople: (project: ProjectId, query: ListQuery<number>) => Result<ListPage<Person, number>>
     /** Replaces all properties. */
     readonly updatePerson: (project: ProjectId, id: PersonId, properties: JsonText) => Result<Person, PersonNotFound>
 
@@ -368,6 +388,29 @@ export interface TableCheck {
   readonly table: string
   /** What is wrong with it: clauses without a full stop, which contain nothing of any row. */
   readonly damage: ReadonlyArray<string>
+}
+
+export interface StoredFingerprint {
+  readonly id: FingerprintId
+  /** As `Fingerprint.toText` writes it. */
+  readonly fields: JsonText
+  readonly createdAt: DateTime.Utc
+}
+
+/** A page of a list whose rows have keys in ascending order. */
+export interface ListQuery<Key> {
+  /** Starts after this key. */
+  readonly after: Key | undefined
+  /** At least 1. */
+  readonly limit: number
+  /** The bytes of free text that the rows have at most in total; a page has one row at least, if there are any. */
+  readonly maxBytes: number
+}
+
+export interface ListPage<Row, Key> {
+  readonly rows: ReadonlyArray<Row>
+  /** The key after which the next page starts; undefined on the last page. */
+  readonly next: Key | undefined
 }
 
 export interface EventQuery {

@@ -5,7 +5,7 @@ export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 export { ApiKey, Scope } from "./domain/ApiKey.ts"
 export * as Errors from "./domain/Errors.ts"
 export { Api, type Event, EventId, EventReceipt, EventSummary, type ModelFacts, type Payload } from "./domain/Event.ts"
-export { Fingerprint, FingerprintId } from "./domain/Fingerprint.ts"
+export { Fingerprint, FingerprintId, RegisteredFingerprint } from "./domain/Fingerprint.ts"
 export { type Idempotency, IdempotencyKey, idempotencyKeyTtl } from "./domain/IdempotencyKey.ts"
 export * as JsonText from "./domain/JsonText.ts"
 export { Name } from "./domain/Name.ts"
@@ -46,6 +46,7 @@ export * as Scan from "./payload/scan/Scan.ts"
 export { checksumOf as sharedPieceChecksum, type SharedPiece } from "./payload/format/SharedPiece.ts"
 export type { NewEvent } from "./record/NewEvent.ts"
 export { type EventPage, Recorder } from "./Recorder.ts"
+export type { Resources } from "./Resources.ts"
 export { AdmissionControl, type Permit } from "./record/AdmissionControl.ts"
 export * as Retention from "./erase/Retention.ts"
 export { SessionCacheBytes } from "./sessions/SessionCache.ts"
@@ -59,6 +60,8 @@ export {
   type EventQuery,
   KeyConflict,
   type ListedPack,
+  type ListPage,
+  type ListQuery,
   type ListedShared,
   type NewPack,
   type NextSession,
@@ -71,6 +74,7 @@ export {
   Storage,
   type StorageModule,
   type StoredEvent,
+  type StoredFingerprint,
   type StoredSummary,
   type SweepChanges,
   type SweepPacks,

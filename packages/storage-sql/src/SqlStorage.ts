@@ -19,6 +19,7 @@ import * as EventQueries from "./read/EventQueries.ts"
 import * as PackQueries from "./read/PackQueries.ts"
 import * as ApiKeys from "./resources/ApiKeys.ts"
 import * as Leases from "./resources/Leases.ts"
+import * as Lists from "./resources/Lists.ts"
 import * as Resources from "./resources/Resources.ts"
 import { corruptionAsDamage, translate } from "./sql/SqlErrors.ts"
 import * as StorageMetrics from "./sql/StorageMetrics.ts"
@@ -69,6 +70,7 @@ const make = Effect.fnUntraced(function* ({
   const appending = AppendEvents.make(sql, projects)
   const events = EventQueries.make(sql, projects)
   const resources = Resources.make(sql, projects)
+  const lists = Lists.make(sql, projects)
   const keys = ApiKeys.make(sql, projects)
   const packs = PackQueries.make(sql, projects)
   const erasure = Erasure.make(sql, projects, requestScrub)
@@ -109,11 +111,17 @@ const make = Effect.fnUntraced(function* ({
     checkTable: operation("checkTable", TableChecks.make(sql).checkTable),
     putFingerprint: operation("putFingerprint", resources.putFingerprint),
     hasFingerprint: operation("hasFingerprint", resources.hasFingerprint),
+    getFingerprint: operation("getFingerprint", resources.getFingerprint),
+    listFingerprints: operation("listFingerprints", lists.listFingerprints),
     putAgent: operation("putAgent", resources.putAgent),
+    listAgents: operation("listAgents", lists.listAgents),
     getAgent: operation("getAgent", resources.getAgent),
     putAgentVersion: operation("putAgentVersion", resources.putAgentVersion),
     getAgentVersion: operation("getAgentVersion", resources.getAgentVersion),
+    listAgentVersions: operation("listAgentVersions", lists.listAgentVersions),
+    deprecateAgentVersion: operation("deprecateAgentVersion", resources.deprecateAgentVersion),
     putPerson: operation("putPerson", resources.putPerson),
+    listPeople: operation("listPeople", lists.listPeople),
     getPerson: operation("getPerson", resources.getPerson),
     updatePerson: operation("updatePerson", resources.updatePerson),
     putApiKey: operation("putApiKey", keys.putApiKey),

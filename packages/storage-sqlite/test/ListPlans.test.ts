@@ -7,7 +7,7 @@ import { expect, it } from "vitest"
 import { SqliteClient, SqliteStorage } from "../src/index.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
 
-const { ManyEvents, ManySessions, Statements } = StorageSuite
+const { ManyEvents, ManyNames, ManySessions, Statements } = StorageSuite
 const project = ProjectId.make("default")
 const events = 1_000
 
@@ -48,6 +48,36 @@ it("lists in the order of an index, and searches it for each number", async () =
       expect(found).toEqual([])
       expect(statements.filter(({ text }) => /\bevents\b/.test(text))).toEqual([])
     }
+  })
+  const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
+  await Effect.runPromise(Effect.provide(test, layers))
+})
+
+it("lists agents, versions, people and fingerprints by their primary keys", async () => {
+  const filename = temporaryFile()
+  const test = Effect.gen(function* () {
+    const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+    yield* ManyNames.fill(sql)
+    const ways = new Set<string>()
+    for (const { parameters, text } of (yield* Statements.capture(ManyNames.pages(storage)))[1]) {
+      const plan = yield* sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${text}`, parameters)
+      for (const { detail } of plan) if (!detail.includes(" projects ")) ways.add(detail)
+    }
+    const pages = ["=? AND agent_number>?", "=? AND agent_number>? AND agent_number<?"]
+    const ofTable = (table: string, ...conditions: ReadonlyArray<string>) =>
+      conditions.map((condition) => `SEARCH ${table} USING INDEX sqlite_autoindex_${table}_1 (project_id${condition})`)
+    expect(ways).toEqual(
+      new Set([
+        ...ofTable("agents", ...pages),
+        ...ofTable("people", ...pages.map((page) => page.replaceAll("agent", "person"))),
+        ...ofTable("fingerprints", ...pages.map((page) => page.replaceAll("agent_number", "fingerprint_id"))),
+        ...ofTable(
+          "agent_versions",
+          ...pages.map((page) => page.replaceAll("agent", "agent_version").replace("=?", "=? AND agent_number=?"))
+        ),
+        "SEARCH agents USING INDEX agents_by_name (project_id=? AND agent_name=?)"
+      ])
+    )
   })
   const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
   await Effect.runPromise(Effect.provide(test, layers))

@@ -21,6 +21,7 @@ import * as FingerprintCases from "./http/FingerprintCases.ts"
 import type { Fixture } from "./http/Fixture.ts"
 import * as IdempotencyCases from "./http/IdempotencyCases.ts"
 import * as KeyCases from "./http/KeyCases.ts"
+import * as ListCases from "./http/ListCases.ts"
 import * as PathCases from "./http/PathCases.ts"
 import * as PeopleCases from "./http/PeopleCases.ts"
 import * as ReadingCases from "./http/ReadingCases.ts"
@@ -70,6 +71,7 @@ const modules = [
   AgentCases,
   BodyCases,
   PeopleCases,
+  ListCases,
   KeyCases,
   PathCases,
   ErasureCases,

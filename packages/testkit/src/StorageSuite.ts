@@ -23,6 +23,7 @@ import * as SweepCases from "./storage/SweepCases.ts"
 
 export * as Calls from "./check/Calls.ts"
 export * as ManyEvents from "./check/ManyEvents.ts"
+export * as ManyNames from "./check/ManyNames.ts"
 export * as ManySessions from "./check/ManySessions.ts"
 export * as Race from "./check/Race.ts"
 export * as Statements from "./check/Statements.ts"

@@ -1,9 +1,11 @@
 import { Agent, AgentName } from "@tachograph/core/domain/Agent"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, reading, writing } from "../Authorization.ts"
+import { AllowedScopes, reading, readingOnly, writing } from "../Authorization.ts"
+import * as Cursor from "../Cursor.ts"
 import { AgentNotFound, bodyErrors } from "../Errors.ts"
 import { optional } from "../Json.ts"
+import { Limit } from "../Limit.ts"
 import { snakeKeys } from "../WireNames.ts"
 
 export const AgentOnWire = Agent.pipe(
@@ -15,6 +17,8 @@ export const CreateAgent = Schema.Struct({
   description: optional(Schema.String)
 })
 
+export const cursor = Cursor.ofNumber
+
 export class Agents extends HttpApiGroup.make("agents").add(
   HttpApiEndpoint.put("createAgent", "/agents", {
     payload: CreateAgent,
@@ -23,6 +27,15 @@ export class Agents extends HttpApiGroup.make("agents").add(
   })
     .annotate(AllowedScopes, writing)
     .annotate(OpenApi.Summary, "Create an agent"),
+  HttpApiEndpoint.get("listAgents", "/agents", {
+    query: { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(cursor.schema) },
+    success: Schema.Struct({
+      agents: Schema.Array(AgentOnWire),
+      next_cursor: Schema.NullOr(cursor.schema)
+    }).annotate({ identifier: "AgentPage" })
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "List agents in the order of their numbers"),
   HttpApiEndpoint.get("getAgent", "/agents/:agent_name", {
     params: { agent_name: AgentName },
     success: AgentOnWire,

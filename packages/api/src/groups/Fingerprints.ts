@@ -1,9 +1,12 @@
-import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
+import { FingerprintId, RegisteredFingerprint } from "@tachograph/core/domain/Fingerprint"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, writing } from "../Authorization.ts"
-import { bodyErrors } from "../Errors.ts"
+import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
+import * as Cursor from "../Cursor.ts"
+import { FingerprintNotFound, bodyErrors } from "../Errors.ts"
 import { optional } from "../Json.ts"
+import { Limit } from "../Limit.ts"
+import { snakeKeys } from "../WireNames.ts"
 
 const optionalString = optional(Schema.String)
 
@@ -32,6 +35,12 @@ export const FingerprintCreated = Schema.Struct({ fingerprint_id: FingerprintId 
   identifier: "FingerprintCreated"
 })
 
+export const FingerprintOnWire = RegisteredFingerprint.pipe(
+  Schema.encodeKeys({ ...snakeKeys(RegisteredFingerprint.fields), id: "fingerprint_id" })
+)
+
+export const cursor = Cursor.ofId<FingerprintId>()
+
 export class Fingerprints extends HttpApiGroup.make("fingerprints").add(
   HttpApiEndpoint.put("createFingerprint", "/fingerprints", {
     payload: CreateFingerprint,
@@ -39,5 +48,21 @@ export class Fingerprints extends HttpApiGroup.make("fingerprints").add(
     error: bodyErrors
   })
     .annotate(AllowedScopes, writing)
-    .annotate(OpenApi.Summary, "Register a client's environment")
+    .annotate(OpenApi.Summary, "Register a client's environment"),
+  HttpApiEndpoint.get("listFingerprints", "/fingerprints", {
+    query: { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(cursor.schema) },
+    success: Schema.Struct({
+      fingerprints: Schema.Array(FingerprintOnWire),
+      next_cursor: Schema.NullOr(cursor.schema)
+    }).annotate({ identifier: "FingerprintPage" })
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "List the registered environments in the order of their ids"),
+  HttpApiEndpoint.get("getFingerprint", "/fingerprints/:fingerprint_id", {
+    params: { fingerprint_id: FingerprintId },
+    success: FingerprintOnWire,
+    error: FingerprintNotFound
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "Read a registered environment")
 ) {}

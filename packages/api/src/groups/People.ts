@@ -2,9 +2,11 @@ import { PersonId } from "@tachograph/core/domain/Person"
 import { ErasureReceipt } from "@tachograph/core/domain/ErasureReceipt"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, administering, reading, writing } from "../Authorization.ts"
+import { AllowedScopes, administering, reading, readingOnly, writing } from "../Authorization.ts"
+import * as Cursor from "../Cursor.ts"
 import { PersonNotFound, bodyErrors } from "../Errors.ts"
 import { JsonObject, optional } from "../Json.ts"
+import { Limit } from "../Limit.ts"
 
 /** The response is built as text: `properties` is the text that was sent. */
 export const PersonOnWire = Schema.Struct({
@@ -17,6 +19,14 @@ export const CreatePerson = Schema.Struct({ person_id: PersonId, properties: opt
 
 export const UpdatePerson = Schema.Struct({ properties: JsonObject })
 
+export const cursor = Cursor.ofNumber
+
+/** The response is built as text, like a person's. */
+export const PersonPageOnWire = Schema.Struct({
+  people: Schema.Array(PersonOnWire),
+  next_cursor: Schema.NullOr(cursor.schema)
+}).annotate({ identifier: "PersonPage" })
+
 export class People extends HttpApiGroup.make("people").add(
   HttpApiEndpoint.put("createPerson", "/people", {
     payload: CreatePerson,
@@ -25,6 +35,12 @@ export class People extends HttpApiGroup.make("people").add(
   })
     .annotate(AllowedScopes, writing)
     .annotate(OpenApi.Summary, "Create a person"),
+  HttpApiEndpoint.get("listPeople", "/people", {
+    query: { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(cursor.schema) },
+    success: PersonPageOnWire
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "List people in the order of their creation"),
   HttpApiEndpoint.put("updatePerson", "/people/:person_id", {
     params: { person_id: PersonId },
     payload: UpdatePerson,

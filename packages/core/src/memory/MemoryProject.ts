@@ -3,6 +3,7 @@ import { DateTime } from "effect"
 import { Agent, type AgentName } from "../domain/Agent.ts"
 import { AgentVersion, type AgentVersionName } from "../domain/AgentVersion.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
+import type { FingerprintId } from "../domain/Fingerprint.ts"
 import { type Idempotency, type IdempotencyKey, idempotencyKeyTtl } from "../domain/IdempotencyKey.ts"
 import * as JsonText from "../domain/JsonText.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
@@ -17,6 +18,7 @@ import type {
   EventQuery,
   ListedShared,
   SessionEvent,
+  StoredFingerprint,
   SweepChanges,
   TakenKey
 } from "../Storage.ts"
@@ -24,6 +26,12 @@ import type {
 interface AgentEntry {
   readonly agent: Agent
   readonly versions: Map<AgentVersionName, AgentVersion>
+}
+
+interface PersonEntry {
+  readonly person: Person
+  /** Numbered from 1 within the project, in the order of creation. */
+  readonly number: number
 }
 
 interface EventEntry {
@@ -41,8 +49,8 @@ export const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString(
 
 export class MemoryProject {
   readonly agents = new Map<AgentName, AgentEntry>()
-  readonly people = new Map<PersonId, Person>()
-  readonly fingerprints = new Set<string>()
+  readonly people = new Map<PersonId, PersonEntry>()
+  readonly fingerprints = new Map<FingerprintId, StoredFingerprint>()
   /** Ordered by id. */
   readonly events: Array<EventEntry> = []
   readonly eventsById = new Map<EventId, EventEntry>()
@@ -54,8 +62,9 @@ export class MemoryProject {
   >()
   /** In insertion order, which is nearly the order of `receivedAt`. */
   readonly #keys = new Map<IdempotencyKey, TakenKey>()
-  /** The highest number that a session got. */
+  /** The highest numbers that a session and a person got. */
   lastSession = 0
+  lastPerson = 0
 
   putAgent(fields: Omit<Agent, "number">): AgentEntry {
     let entry = this.agents.get(fields.name)
@@ -68,9 +77,12 @@ export class MemoryProject {
   }
 
   putPerson({ createdAt, id, properties }: Person): Person {
-    const person = this.people.get(id) ?? new Person({ id, properties, createdAt })
-    this.people.set(id, person)
-    return person
+    let entry = this.people.get(id)
+    if (entry === undefined) {
+      entry = { person: new Person({ id, properties, createdAt }), number: ++this.lastPerson }
+      this.people.set(id, entry)
+    }
+    return entry.person
   }
 
   #sessionOf(id: SessionId): MemorySession {

@@ -1,12 +1,20 @@
 /** A storage in memory, lost when the process ends. For tests, demonstrations and short-lived tools. */
 import { Clock, Effect, Layer } from "effect"
 import type { AgentName } from "../domain/Agent.ts"
+import { AgentVersion } from "../domain/AgentVersion.ts"
 import { ApiKey } from "../domain/ApiKey.ts"
-import { AgentNotFound, AgentVersionNotFound, EventNotFound, PersonNotFound } from "../domain/Errors.ts"
+import {
+  AgentNotFound,
+  AgentVersionNotFound,
+  EventNotFound,
+  FingerprintNotFound,
+  PersonNotFound
+} from "../domain/Errors.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionAccount } from "../domain/StorageAccount.ts"
 import * as MemoryAccounts from "./MemoryAccounts.ts"
+import * as MemoryLists from "./MemoryLists.ts"
 import { hexOf, MemoryProject, putVersion } from "./MemoryProject.ts"
 import { compressPieces } from "../payload/CompressPieces.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
@@ -152,24 +160,67 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     checkTable: () => Effect.undefined,
     projectAccount: (project) => Effect.sync(() => MemoryAccounts.ofProject(readProject(project))),
 
-    putFingerprint: (project, { id }) => Effect.sync(() => void projectOf(project).fingerprints.add(id)),
+    putFingerprint: (project, fingerprint) =>
+      Effect.sync(() => {
+        const { fingerprints } = projectOf(project)
+        if (!fingerprints.has(fingerprint.id)) fingerprints.set(fingerprint.id, fingerprint)
+      }),
     hasFingerprint: (project, id) => Effect.sync(() => projects.get(project)?.fingerprints.has(id) ?? false),
+    getFingerprint: (project, id) =>
+      Effect.suspend(() => orFail(projects.get(project)?.fingerprints.get(id), () => new FingerprintNotFound())),
+    listFingerprints: (project, query) =>
+      Effect.sync(() => {
+        const fingerprints = Array.from(readProject(project).fingerprints.values())
+        return MemoryLists.page(
+          fingerprints.map((row) => ({ key: row.id, row, text: row.fields })),
+          query
+        )
+      }),
 
     putAgent: (project, fields) => Effect.sync(() => projectOf(project).putAgent(fields).agent),
     getAgent: (project, name) => Effect.map(agentOf(project, name), ({ agent }) => agent),
+    listAgents: (project, query) =>
+      Effect.sync(() => {
+        const agents = Array.from(readProject(project).agents.values(), ({ agent }) => agent)
+        return MemoryLists.page(agents.map(numbered), query)
+      }),
     putAgentVersion: (project, agent, fields) =>
       Effect.map(agentOf(project, agent), (entry) => putVersion(entry, fields)),
     getAgentVersion: (project, agent, version) =>
       Effect.flatMap(agentOf(project, agent), ({ versions }) =>
         orFail(versions.get(version), () => new AgentVersionNotFound())
       ),
+    listAgentVersions: (project, agent, query) =>
+      Effect.map(agentOf(project, agent), ({ versions }) =>
+        MemoryLists.page(Array.from(versions.values(), numbered), query)
+      ),
+    deprecateAgentVersion: (project, agent, name, at) =>
+      Effect.flatMap(agentOf(project, agent), ({ versions }) =>
+        Effect.map(
+          orFail(versions.get(name), () => new AgentVersionNotFound()),
+          (version) => {
+            const deprecated = new AgentVersion({ ...version, deprecatedAt: version.deprecatedAt ?? at })
+            versions.set(name, deprecated)
+            return deprecated
+          }
+        )
+      ),
 
     putPerson: (project, person) => Effect.sync(() => projectOf(project).putPerson(person)),
-    getPerson: personOf,
+    getPerson: (project, id) => Effect.map(personOf(project, id), ({ person }) => person),
+    listPeople: (project, query) =>
+      Effect.sync(() => {
+        const people = Array.from(readProject(project).people.values(), ({ number, person }) => ({
+          key: number,
+          row: person,
+          text: person.properties
+        }))
+        return MemoryLists.page(people, query)
+      }),
     updatePerson: (project, id, properties) =>
-      Effect.map(personOf(project, id), ({ createdAt }) => {
+      Effect.map(personOf(project, id), ({ number, person: { createdAt } }) => {
         const person = new Person({ id, properties, createdAt })
-        projectOf(project).people.set(id, person)
+        projectOf(project).people.set(id, { person, number })
         return person
       }),
 
@@ -193,6 +244,12 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
 
     ping: Effect.void
   })
+})
+
+const numbered = <Row extends { readonly number: number; readonly description: string | null }>(row: Row) => ({
+  key: row.number,
+  row,
+  text: row.description
 })
 
 const noSession: SessionAccount = {

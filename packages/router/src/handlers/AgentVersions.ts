@@ -1,11 +1,19 @@
+import { AgentVersions } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
 import * as Operation from "./Operation.ts"
+import * as PageQuery from "./PageQuery.ts"
 
 export const operations = Effect.map(Recorder, (recorder) =>
   Operation.group("agentVersions", {
     createAgentVersion: ({ params, payload }) =>
       recorder.createAgentVersion(params.agent_name, payload.agent_version_name, payload.description ?? null),
-    getAgentVersion: ({ params }) => recorder.getAgentVersion(params.agent_name, params.agent_version_name)
+    listAgentVersions: ({ params, query }) =>
+      Effect.map(
+        recorder.listAgentVersions(params.agent_name, PageQuery.of(query, AgentVersions.cursor)),
+        ({ next, rows }) => ({ agent_versions: rows, next_cursor: AgentVersions.cursor.encode(next) })
+      ),
+    getAgentVersion: ({ params }) => recorder.getAgentVersion(params.agent_name, params.agent_version_name),
+    deprecateAgentVersion: ({ params }) => recorder.deprecateAgentVersion(params.agent_name, params.agent_version_name)
   })
 )

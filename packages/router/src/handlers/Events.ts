@@ -1,10 +1,11 @@
-import { defaultLimit, Events } from "@tachograph/api"
+import { Events } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
 import { ReserveAnswer } from "../Engine.ts"
 import * as Operation from "./Operation.ts"
 import * as CreateEvent from "../events/CreateEvent.ts"
 import * as EventResponse from "../events/EventResponse.ts"
+import * as PageQuery from "./PageQuery.ts"
 
 export const operations = Effect.gen(function* () {
   const recorder = yield* Recorder
@@ -19,8 +20,7 @@ export const operations = Effect.gen(function* () {
           agentVersion: query.agent_version,
           person: query.person,
           order: query.order ?? "asc",
-          after: Events.cursor.decode(query.cursor),
-          limit: query.limit ?? defaultLimit
+          ...PageQuery.of(query, Events.cursor)
         }),
         ({ events, next }) => ({ events, next_cursor: Events.cursor.encode(next) })
       ),

@@ -1,8 +1,9 @@
-import type { Fingerprints } from "@tachograph/api"
+import { Fingerprints } from "@tachograph/api"
 import { Fingerprint, Recorder } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { Effect } from "effect"
 import * as Operation from "./Operation.ts"
+import * as PageQuery from "./PageQuery.ts"
 
 type Body = typeof Fingerprints.CreateFingerprint.Type
 
@@ -37,6 +38,12 @@ const toFingerprint = (body: Body): Fingerprint =>
 export const operations = Effect.map(Recorder, (recorder) =>
   Operation.group("fingerprints", {
     createFingerprint: ({ payload }) =>
-      Effect.map(recorder.createFingerprint(toFingerprint(payload)), (fingerprint_id) => ({ fingerprint_id }))
+      Effect.map(recorder.createFingerprint(toFingerprint(payload)), (fingerprint_id) => ({ fingerprint_id })),
+    listFingerprints: ({ query }) =>
+      Effect.map(recorder.listFingerprints(PageQuery.of(query, Fingerprints.cursor)), ({ next, rows }) => ({
+        fingerprints: rows,
+        next_cursor: Fingerprints.cursor.encode(next)
+      })),
+    getFingerprint: ({ params }) => recorder.getFingerprint(params.fingerprint_id)
   })
 )

@@ -1,7 +1,8 @@
-import type { People } from "@tachograph/api"
-import { JsonText, type Person, Recorder, Scan } from "@tachograph/core"
+import { People } from "@tachograph/api"
+import { JsonText, type ListPage, type Person, Recorder, Scan } from "@tachograph/core"
 import { DateTime, Effect } from "effect"
 import * as Operation from "./Operation.ts"
+import * as PageQuery from "./PageQuery.ts"
 import * as Answer from "../response/Answer.ts"
 
 /** The text of the properties in the body's text; `{}` if there are none. */
@@ -13,14 +14,22 @@ const propertiesIn = (text: string): JsonText.JsonText => {
 }
 
 /** The properties are spliced in verbatim. */
-const toAnswer = ({ createdAt, id, properties }: Person) =>
+const toText = ({ createdAt, id, properties }: Person) =>
+  JsonText.object({
+    person_id: JsonText.of(id),
+    properties,
+    created_at: JsonText.of(DateTime.formatIso(createdAt))
+  } satisfies Record<keyof typeof People.PersonOnWire.Type, JsonText.JsonText>)
+
+const toAnswer = (person: Person) => new Operation.Encoded(Answer.json(toText(person)))
+
+const toPage = ({ next, rows }: ListPage<Person, number>) =>
   new Operation.Encoded(
     Answer.json(
       JsonText.object({
-        person_id: JsonText.of(id),
-        properties,
-        created_at: JsonText.of(DateTime.formatIso(createdAt))
-      } satisfies Record<keyof typeof People.PersonOnWire.Type, JsonText.JsonText>)
+        people: JsonText.unsafe(`[${rows.map(toText).join(",")}]`),
+        next_cursor: JsonText.of(People.cursor.encode(next))
+      } satisfies Record<keyof typeof People.PersonPageOnWire.Type, JsonText.JsonText>)
     )
   )
 
@@ -28,6 +37,7 @@ export const operations = Effect.map(Recorder, (recorder) =>
   Operation.group("people", {
     createPerson: ({ payload, text }) =>
       Effect.map(recorder.createPerson(payload.person_id, propertiesIn(text)), toAnswer),
+    listPeople: ({ query }) => Effect.map(recorder.listPeople(PageQuery.of(query, People.cursor)), toPage),
     updatePerson: ({ params, text }) =>
       Effect.map(recorder.updatePerson(params.person_id, propertiesIn(text)), toAnswer),
     getPerson: ({ params }) => Effect.map(recorder.getPerson(params.person_id), toAnswer),

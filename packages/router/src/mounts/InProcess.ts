@@ -36,25 +36,31 @@ export type RecordedAgent = typeof Agents.AgentOnWire.Encoded
 export type RecordedAgentVersion = typeof AgentVersions.AgentVersionOnWire.Encoded
 export type RecordedMe = typeof Me.MeOnWire.Encoded
 export type RecordedPerson = typeof People.PersonOnWire.Encoded
+export type RecordedFingerprint = typeof Fingerprints.FingerprintOnWire.Encoded
 
-/** The query of List Events. */
-export interface EventListQuery {
-  readonly session?: string | undefined
-  readonly agent?: string | undefined
-  readonly agent_version?: string | undefined
-  readonly person?: string | undefined
+export interface PageQuery {
   /** 1 to 1,000; 100 by default. */
   readonly limit?: number | undefined
   /** The `next_cursor` of the previous page, with the same filters and order. */
   readonly cursor?: string | undefined
-  readonly order?: "asc" | "desc" | undefined
 }
 
-export interface RecordedEvents {
-  readonly events: ReadonlyArray<RecordedEventSummary>
+/** A page of rows under this name. */
+export type Page<Name extends string, Row> = Readonly<Record<Name, ReadonlyArray<Row>>> & {
   /** Null on the last page. */
   readonly next_cursor: string | null
 }
+
+/** The query of List Events. */
+export interface EventListQuery extends PageQuery {
+  readonly session?: string | undefined
+  readonly agent?: string | undefined
+  readonly agent_version?: string | undefined
+  readonly person?: string | undefined
+  readonly order?: "asc" | "desc" | undefined
+}
+
+export type RecordedEvents = Page<"events", RecordedEventSummary>
 
 /** Each rejects with a `TachographError`, such as `agent-not-found` or `validation-error`. */
 export interface Reads {
@@ -63,8 +69,22 @@ export interface Reads {
   readonly getEventText: (eventId: string, options?: InProject) => Promise<string>
   readonly listEvents: (query?: EventListQuery, options?: InProject) => Promise<RecordedEvents>
   readonly getAgent: (agent: string, options?: InProject) => Promise<RecordedAgent>
+  readonly listAgents: (query?: PageQuery, options?: InProject) => Promise<Page<"agents", RecordedAgent>>
   readonly getAgentVersion: (agent: string, version: string, options?: InProject) => Promise<RecordedAgentVersion>
+  readonly listAgentVersions: (
+    agent: string,
+    query?: PageQuery,
+    options?: InProject
+  ) => Promise<Page<"agent_versions", RecordedAgentVersion>>
+  /** The one that does not only read. A second time changes nothing. */
+  readonly deprecateAgentVersion: (agent: string, version: string, options?: InProject) => Promise<RecordedAgentVersion>
   readonly getPerson: (personId: string, options?: InProject) => Promise<RecordedPerson>
+  readonly listPeople: (query?: PageQuery, options?: InProject) => Promise<Page<"people", RecordedPerson>>
+  readonly getFingerprint: (fingerprintId: string, options?: InProject) => Promise<RecordedFingerprint>
+  readonly listFingerprints: (
+    query?: PageQuery,
+    options?: InProject
+  ) => Promise<Page<"fingerprints", RecordedFingerprint>>
   /** The project, what a call in process may do there, and what this recorder is. */
   readonly getMe: (options?: InProject) => Promise<RecordedMe>
 }
@@ -151,7 +171,7 @@ export const record = Effect.fnUntraced(function* (body: Body, { idempotencyKey,
 /** Replaces a name that UTF-8 cannot encode with U+0000, which validation refuses. */
 const segment = (name: string) => encodeURIComponent(String(name).isWellFormed() ? name : "\0")
 
-const queryOf = (query: EventListQuery): string => {
+const queryOf = (query: object = {}): string => {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
   return parameters.toString()
@@ -159,17 +179,25 @@ const queryOf = (query: EventListQuery): string => {
 
 /** `run` runs the effects of a `Tachograph`. */
 export const reads = (run: <A>(effect: Result<A>) => Promise<A>): Reads => {
-  const text = (path: string, options: InProject | undefined) =>
-    run(call({ method: "GET", path, options: options ?? {} }))
+  const text = (path: string, options: InProject = {}, method: "GET" | "POST" = "GET") =>
+    run(call({ method, path, options }))
   const read = async <A>(path: string, options?: InProject) => JSON.parse(await text(path, options)) as A
+  const version = (agent: string, name: string) => `/agents/${segment(agent)}/agent-versions/${segment(name)}`
   return {
     getEvent: (eventId, options) => read(`/events/${segment(eventId)}`, options),
     getEventText: (eventId, options) => text(`/events/${segment(eventId)}`, options),
-    listEvents: (query, options) => read(`/events?${queryOf(query ?? {})}`, options),
+    listEvents: (query, options) => read(`/events?${queryOf(query)}`, options),
     getAgent: (agent, options) => read(`/agents/${segment(agent)}`, options),
-    getAgentVersion: (agent, version, options) =>
-      read(`/agents/${segment(agent)}/agent-versions/${segment(version)}`, options),
+    listAgents: (query, options) => read(`/agents?${queryOf(query)}`, options),
+    getAgentVersion: (agent, name, options) => read(version(agent, name), options),
+    listAgentVersions: (agent, query, options) =>
+      read(`/agents/${segment(agent)}/agent-versions?${queryOf(query)}`, options),
+    deprecateAgentVersion: async (agent, name, options) =>
+      JSON.parse(await text(`${version(agent, name)}/deprecate`, options, "POST")) as RecordedAgentVersion,
     getPerson: (personId, options) => read(`/people/${segment(personId)}`, options),
+    listPeople: (query, options) => read(`/people?${queryOf(query)}`, options),
+    getFingerprint: (fingerprintId, options) => read(`/fingerprints/${segment(fingerprintId)}`, options),
+    listFingerprints: (query, options) => read(`/fingerprints?${queryOf(query)}`, options),
     getMe: (options) => read("/me", options)
   }
 }

@@ -78,7 +78,10 @@ it("answers every endpoint and every kind of key as documented", async () => {
     ]
   ])
   for (const [method, path, id] of endpoints) {
-    const url = path.replace(":event_id", event.event_id).replaceAll(/:\w+/g, "grid")
+    const url = path
+      .replace(":event_id", event.event_id)
+      .replace(":fingerprint_id", fingerprint.fingerprint_id)
+      .replaceAll(/:\w+/g, "grid")
     const answers: Array<string> = []
     const foreign = (await issue(["admin"], `other ${id}`)).key
     for (const [index, [, key]] of columns.entries()) {

@@ -33,7 +33,7 @@ describe("Paths.match", () => {
   it("takes HEAD where it takes GET", () => {
     expect(endpointOf("HEAD", "/health")).toBe("health")
     expect(endpointOf("HEAD", "/api/v1/agents/a")).toBe("getAgent")
-    expect(endpointOf("HEAD", "/api/v1/agents")).toEqual(["OPTIONS", "PUT"])
+    expect(endpointOf("HEAD", "/api/v1/sessions/s")).toEqual(["DELETE", "OPTIONS"])
   })
 
   it("returns the sorted methods of a path that does not take the method", () => {

@@ -43,7 +43,12 @@ const version = (description: string | null) =>
   })
 
 const versions = (createAgentVersion: Operation.Handlers<"agentVersions">["createAgentVersion"]) =>
-  Operation.group("agentVersions", { createAgentVersion, getAgentVersion: () => Effect.die("planted") })
+  Operation.group("agentVersions", {
+    createAgentVersion,
+    getAgentVersion: () => Effect.die("planted"),
+    listAgentVersions: () => Effect.die("planted"),
+    deprecateAgentVersion: () => Effect.die("planted")
+  })
 
 const body = Buffer.from('{ "agent_version_name": "v", "description": "d" }')
 const params = { agent_name: "a" }

@@ -6,22 +6,12 @@ import * as EventIndex from "../dialect/EventIndex.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
+import { fitting, type Size } from "../sql/Fitting.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 
 /** Rows in one page. */
 const maxRows = 500
-
-interface Size {
-  readonly size: Integer
-}
-
-/** How many of the rows fit into `maxBytes` together: at least one, if there are any. */
-const fitting = (sizes: ReadonlyArray<Size>, maxBytes: number): number => {
-  let bytesLeft = maxBytes
-  const firstOmitted = sizes.findIndex(({ size }, index) => (bytesLeft -= Number(size)) < 0 && index > 0)
-  return Math.min(maxRows, firstOmitted === -1 ? sizes.length : firstOmitted)
-}
 
 /** The session numbers of these tables must exist. */
 const tables = ["sessions", "events", "packs", "shared_piece_owners", "storage_usage"]
@@ -87,7 +77,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
     const sizes = yield* sql<Size & { pack_number: Integer }>`SELECT pack_number, octet_length(pack) AS size FROM packs
       WHERE ${isOfSession} AND pack_number > ${above} ORDER BY pack_number LIMIT ${maxRows + 1}`
-    const count = fitting(sizes, maxBytes)
+    const count = fitting(sizes, maxRows, maxBytes)
     const to = Number(sizes[count - 1]?.pack_number ?? above)
     // One row without a pack if there is none, and without a state if there is no session.
     const rows =
@@ -123,7 +113,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       Size & { sha256: Uint8Array }
     >`SELECT sha256, octet_length(piece) AS size FROM shared_pieces
       WHERE ${isAfter} ORDER BY sha256 LIMIT ${maxRows + 1}`
-    const last = sizes[fitting(sizes, maxBytes) - 1]
+    const last = sizes[fitting(sizes, maxRows, maxBytes) - 1]
     if (last === undefined) return []
     const rows = yield* sql<{
       sha256: Uint8Array

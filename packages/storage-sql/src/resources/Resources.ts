@@ -9,7 +9,8 @@ import {
   type JsonText,
   type Person,
   type PersonId,
-  type ProjectId
+  type ProjectId,
+  type StoredFingerprint
 } from "@tachograph/core"
 import { type DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -18,12 +19,18 @@ import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import type * as Projects from "../names/Projects.ts"
 import {
+  agentColumns,
   type AgentRow,
+  agentVersionColumns,
   type AgentVersionRow,
+  fingerprintColumns,
+  type FingerprintRow,
   isJsonObject,
+  personColumns,
   type PersonRow,
   toAgent,
   toAgentVersion,
+  toFingerprint,
   toPerson
 } from "../sql/RowDecoding.ts"
 import * as SqlErrors from "../sql/SqlErrors.ts"
@@ -32,7 +39,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
   const putFingerprint = Effect.fn("SqlStorage.putFingerprint")(function* (
     project: ProjectId,
-    fingerprint: { readonly id: FingerprintId; readonly fields: JsonText.JsonText; readonly createdAt: DateTime.Utc }
+    fingerprint: StoredFingerprint
   ) {
     const row = {
       project_id: yield* projects.findOrCreate(project),
@@ -51,9 +58,17 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return rows.length > 0
   })
 
+  const getFingerprint = Effect.fn("SqlStorage.getFingerprint")(function* (project: ProjectId, id: FingerprintId) {
+    const number = yield* projects.find(project)
+    if (number === undefined) return yield* new Errors.FingerprintNotFound()
+    const [row] = yield* sql<FingerprintRow>`SELECT ${sql.literal(fingerprintColumns)} FROM fingerprints
+      WHERE project_id = ${number} AND fingerprint_id = ${toStored(id)}`
+    return row === undefined ? yield* new Errors.FingerprintNotFound() : toFingerprint(row)
+  })
+
   const findAgent = Effect.fnUntraced(function* (project: number | undefined, name: AgentName) {
     if (project === undefined) return undefined
-    const [row] = yield* sql<AgentRow>`SELECT agent_name, agent_number, created_at, description FROM agents
+    const [row] = yield* sql<AgentRow>`SELECT ${sql.literal(agentColumns)} FROM agents
       WHERE project_id = ${project} AND agent_name = ${name}`
     return row && toAgent(row)
   })
@@ -85,7 +100,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const findAgentVersion = Effect.fnUntraced(function* (project: number, agent: Agent, name: AgentVersionName) {
     const [row] = yield* sql<AgentVersionRow>`
-      SELECT agent_version_name, agent_version_number, created_at, deprecated_at, description FROM agent_versions
+      SELECT ${sql.literal(agentVersionColumns)} FROM agent_versions
       WHERE project_id = ${project} AND agent_number = ${agent.number} AND agent_version_name = ${name}`
     return row && toAgentVersion(row)
   })
@@ -119,9 +134,28 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return (yield* findAgentVersion(project_id, agent, version.name))!
   })
 
+  const deprecateAgentVersion = Effect.fn("SqlStorage.deprecateAgentVersion")(function* (
+    project: ProjectId,
+    agentName: AgentName,
+    name: AgentVersionName,
+    at: DateTime.Utc
+  ) {
+    const agent = yield* getAgent(project, agentName)
+    const number = (yield* projects.find(project))!
+    const version = yield* findAgentVersion(number, agent, name)
+    if (version === undefined) return yield* new Errors.AgentVersionNotFound()
+    if (version.deprecatedAt !== null) return version
+    // Another process may deprecate it meanwhile: the first time stays.
+    const [row] = yield* sql<AgentVersionRow>`
+      UPDATE agent_versions SET deprecated_at = coalesce(deprecated_at, ${at.epochMilliseconds})
+      WHERE project_id = ${number} AND agent_number = ${agent.number} AND agent_version_number = ${version.number}
+      RETURNING ${sql.literal(agentVersionColumns)}`
+    return toAgentVersion(row!)
+  })
+
   const findPerson = Effect.fnUntraced(function* (project: number | undefined, id: PersonId) {
     if (project === undefined) return undefined
-    const [row] = yield* sql<PersonRow>`SELECT person_id, properties, created_at FROM people
+    const [row] = yield* sql<PersonRow>`SELECT ${sql.literal(personColumns)} FROM people
       WHERE project_id = ${project} AND person_id = ${id}`
     if (row !== undefined && !isJsonObject(row.properties)) {
       return yield* Effect.fail(SqlErrors.damage("The properties of a person are not JSON"))
@@ -151,17 +185,19 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.PersonNotFound()
     const [row] = yield* sql<PersonRow>`UPDATE people SET properties = ${properties}
-      WHERE project_id = ${number} AND person_id = ${id} RETURNING person_id, properties, created_at`
+      WHERE project_id = ${number} AND person_id = ${id} RETURNING ${sql.literal(personColumns)}`
     return row === undefined ? yield* new Errors.PersonNotFound() : toPerson(row)
   })
 
   return {
     putFingerprint,
     hasFingerprint,
+    getFingerprint,
     putAgent,
     getAgent,
     putAgentVersion,
     getAgentVersion,
+    deprecateAgentVersion,
     putPerson,
     getPerson,
     updatePerson

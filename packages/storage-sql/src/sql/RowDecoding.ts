@@ -1,6 +1,16 @@
 /** From rows to the domain. */
-import { Agent, AgentVersion, ApiKey, type JsonText, Person, type SessionState } from "@tachograph/core"
+import {
+  Agent,
+  AgentVersion,
+  ApiKey,
+  type FingerprintId,
+  type JsonText,
+  Person,
+  type SessionState,
+  type StoredFingerprint
+} from "@tachograph/core"
 import { DateTime } from "effect"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
 
 /** Postgres returns a `bigint` as text. */
 export type Integer = number | string
@@ -34,6 +44,22 @@ export const isJsonObject = (text: string): boolean => {
   }
 }
 
+export const fingerprintColumns = "fingerprint_id, fields, created_at"
+
+export interface FingerprintRow {
+  readonly fingerprint_id: UuidColumn.StoredId
+  readonly fields: string
+  readonly created_at: Integer
+}
+
+export const toFingerprint = (row: FingerprintRow): StoredFingerprint => ({
+  id: UuidColumn.decode(row.fingerprint_id) as FingerprintId,
+  fields: row.fields as JsonText.JsonText,
+  createdAt: time(row.created_at)
+})
+
+export const agentColumns = "agent_name, agent_number, created_at, description"
+
 export interface AgentRow {
   readonly agent_name: string
   readonly agent_number: Integer
@@ -51,6 +77,8 @@ export const toAgent = (row: AgentRow): Agent =>
     },
     trusted
   )
+
+export const agentVersionColumns = "agent_version_name, agent_version_number, created_at, deprecated_at, description"
 
 export interface AgentVersionRow {
   readonly agent_version_name: string
@@ -71,6 +99,8 @@ export const toAgentVersion = (row: AgentVersionRow): AgentVersion =>
     },
     trusted
   )
+
+export const personColumns = "person_id, properties, created_at"
 
 export interface PersonRow {
   readonly person_id: string

@@ -20,6 +20,12 @@ const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: R
   ["DELETE", "/api/v1/sessions/x", []],
   ["GET", "/api/v1/storage", ["read"]],
   ["GET", "/api/v1/me", scopes],
+  ["GET", "/api/v1/agents", ["read"]],
+  ["GET", "/api/v1/agents/x/agent-versions", ["read"]],
+  ["POST", "/api/v1/agents/x/agent-versions/x/deprecate", ["record"]],
+  ["GET", "/api/v1/people", ["read"]],
+  ["GET", "/api/v1/fingerprints", ["read"]],
+  ["GET", "/api/v1/fingerprints/01900000-0000-7000-8000-000000000000", ["read"]],
   ["GET", "/api/v1/events", ["read"]],
   ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000", ["read"]]
 ]

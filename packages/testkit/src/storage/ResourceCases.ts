@@ -6,9 +6,12 @@ import {
   ApiKey,
   type FingerprintId,
   JsonText,
-  PersonId
+  type ListPage,
+  type ListQuery,
+  PersonId,
+  type ProjectId
 } from "@tachograph/core"
-import { Effect } from "effect"
+import { type DateTime, Effect } from "effect"
 import { expect } from "vitest"
 import { eventId, project } from "../Samples.ts"
 import { bot, later, now, other, tagOf, type Test } from "./Cases.ts"
@@ -103,6 +106,93 @@ export const define = (test: Test) => {
       yield* storage.putFingerprint(project, fingerprint)
       expect(yield* storage.hasFingerprint(project, id)).toBe(true)
       expect(yield* storage.hasFingerprint(other, id)).toBe(false)
+      yield* storage.putFingerprint(project, { ...fingerprint, createdAt: later })
+      expect(yield* storage.getFingerprint(project, id)).toEqual(fingerprint)
+      expect(yield* tagOf(storage.getFingerprint(other, id))).toBe("fingerprint-not-found")
+    }))
+
+  test("lists agents, versions, people and fingerprints in pages of bounded size", (storage) =>
+    Effect.gen(function* () {
+      const text = (n: number) => "x".repeat(100 * n)
+      for (const n of [1, 2, 3]) {
+        const name = AgentName.make(`agent ${4 - n}`)
+        yield* storage.putAgent(project, { ...agent(name), description: text(n) })
+        const version = { name: AgentVersionName.make(`v${4 - n}`), description: text(n), createdAt: now }
+        yield* storage.putAgentVersion(project, AgentName.make("agent 3"), version)
+        const properties = JsonText.unsafe(JSON.stringify({ text: text(n) }))
+        yield* storage.putPerson(project, { id: PersonId.make(`p${4 - n}`), properties, createdAt: now })
+        const fields = JsonText.unsafe(JSON.stringify(text(n)))
+        yield* storage.putFingerprint(project, { id: eventId(n) as string as FingerprintId, fields, createdAt: now })
+      }
+      type Listed = { readonly name: string } | { readonly id: string }
+      const lists = {
+        agents: (of: ProjectId, query: ListQuery<number>) => storage.listAgents(of, query),
+        versions: (of: ProjectId, query: ListQuery<number>) =>
+          of === project
+            ? storage.listAgentVersions(of, AgentName.make("agent 3"), query)
+            : Effect.succeed({ rows: [], next: undefined }),
+        people: (of: ProjectId, query: ListQuery<number>) => storage.listPeople(of, query),
+        fingerprints: (of: ProjectId, query: ListQuery<FingerprintId>) => storage.listFingerprints(of, query)
+      } as unknown as Readonly<
+        Record<string, (of: ProjectId, query: ListQuery<unknown>) => Effect.Effect<ListPage<Listed, unknown>>>
+      >
+      const expected: Readonly<Record<string, ReadonlyArray<string>>> = {
+        agents: ["agent 3", "agent 2", "agent 1"],
+        versions: ["v3", "v2", "v1"],
+        people: ["p3", "p2", "p1"],
+        fingerprints: [eventId(1), eventId(2), eventId(3)]
+      }
+      for (const [kind, list] of Object.entries(lists)) {
+        // By rows; by bytes, of which the first two rows have 300 and a little more; a row that is larger than a page.
+        for (const [limit, maxBytes, pages] of [
+          [3, 10_000, [3]],
+          [2, 10_000, [2, 1]],
+          [9, 400, [2, 1]],
+          [9, 1, [1, 1, 1]]
+        ] as const) {
+          const found: Array<string> = []
+          const lengths: Array<number> = []
+          let after: unknown
+          do {
+            const page: ListPage<Listed, unknown> = yield* list(project, { after, limit, maxBytes })
+            lengths.push(page.rows.length)
+            found.push(...page.rows.map((row) => ("name" in row ? row.name : row.id)))
+            after = page.next
+          } while (after !== undefined)
+          expect([kind, lengths, found]).toEqual([kind, pages, expected[kind]])
+        }
+        const nothing = yield* list(other, { after: undefined, limit: 1, maxBytes: 1 })
+        expect(nothing, kind).toEqual({ rows: [], next: undefined })
+      }
+      const none = storage.listAgentVersions(project, bot, { after: undefined, limit: 1, maxBytes: 1 })
+      expect(yield* tagOf(none)).toBe("agent-not-found")
+    }))
+
+  test("lists people in the order of their creation, without those who were deleted", (storage) =>
+    Effect.gen(function* () {
+      for (const id of ["b", "a", "c"]) {
+        yield* storage.putPerson(project, { id: PersonId.make(id), properties: JsonText.unsafe("{}"), createdAt: now })
+      }
+      yield* storage.updatePerson(project, PersonId.make("b"), JsonText.unsafe(`{"later":1}`))
+      yield* storage.deletePerson(project, PersonId.make("a"))
+      yield* storage.putPerson(project, { id: PersonId.make("a"), properties: JsonText.unsafe("{}"), createdAt: now })
+      const { rows } = yield* storage.listPeople(project, { after: undefined, limit: 9, maxBytes: 1_000 })
+      expect(rows.map(({ id }) => id)).toEqual(["b", "c", "a"])
+    }))
+
+  test("deprecates a version once", (storage) =>
+    Effect.gen(function* () {
+      const v1 = AgentVersionName.make("v1")
+      const deprecate = (at: DateTime.Utc) => storage.deprecateAgentVersion(project, bot, v1, at)
+      expect(yield* tagOf(deprecate(now))).toBe("agent-not-found")
+      yield* storage.putAgent(project, agent(bot))
+      expect(yield* tagOf(deprecate(now))).toBe("agent-version-not-found")
+      const created = yield* storage.putAgentVersion(project, bot, { name: v1, description: null, createdAt: now })
+      const both = yield* Effect.all([deprecate(now), deprecate(now)], { concurrency: "unbounded" })
+      expect(both.map(({ deprecatedAt }) => deprecatedAt)).toEqual([now, now])
+      expect(yield* deprecate(later)).toEqual({ ...created, deprecatedAt: now })
+      expect(yield* storage.getAgentVersion(project, bot, v1)).toMatchObject({ deprecatedAt: now })
+      expect(yield* tagOf(storage.deprecateAgentVersion(other, bot, v1, now))).toBe("agent-not-found")
     }))
 
   test("numbers 300 concurrently created versions without a gap", (storage) =>

@@ -2,7 +2,14 @@
 import type { Exchange } from "../../Engine.ts"
 
 /** Endpoints that read many rows. */
-const lists: ReadonlySet<string> = new Set(["listEvents", "readStorage"])
+const lists: ReadonlySet<string> = new Set([
+  "listEvents",
+  "readStorage",
+  "listFingerprints",
+  "listAgents",
+  "listAgentVersions",
+  "listPeople"
+])
 
 /** Smaller events are read beside recording: one of them is not worth another thread with its memory (bytes). */
 const largeEventBytes = 64 * 1024
