@@ -1,0 +1,252 @@
+/** Anthropic's messages (https://platform.claude.com/docs/en/api/messages), also from Bedrock, Vertex and gateways. */
+import { errorOf } from "./Errors.ts"
+import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
+import { count, first, get, isObject, list, rest, sum, text } from "./json/Read.ts"
+import { accumulator } from "./MessagesStream.ts"
+import { generic, media, part } from "./Parts.ts"
+
+const stopReasons: ReadonlyMap<string, StopReason> = new Map([
+  ["end_turn", "end"],
+  ["stop_sequence", "end"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["tool_use", "tool_calls"],
+  ["pause_turn", "pause"],
+  ["compaction", "pause"],
+  ["refusal", "refusal"]
+])
+
+/** Bedrock and Vertex want their name in the request, and put it into the ids of answers. */
+const providers: ReadonlyArray<readonly [version: string, id: string, provider: string]> = [
+  ["bedrock-", "msg_bdrk_", "aws"],
+  ["vertex-", "msg_vrtx_", "google"]
+]
+
+const providerOf = (inputs: unknown, output: unknown): string => {
+  const version = text(get(inputs, "anthropic_version")) ?? ""
+  const id = text(get(output, "id")) ?? ""
+  const found = providers.find(([versionHead, idHead]) => version.startsWith(versionHead) || id.startsWith(idHead))
+  return found?.[2] ?? "anthropic"
+}
+
+/** The sum of counts of which some may be missing. Null where one is no count: then the sum is not known. */
+const total = (...values: ReadonlyArray<Json | undefined>): number | null => {
+  const present = values.filter((value) => value !== undefined && value !== null)
+  const counts = present.map(count)
+  return counts.includes(null) ? null : sum(...counts)
+}
+
+/** The usages that are paid for. The provider's own sum leaves out what it spent on compacting the conversation. */
+const usagesOf = (output: unknown): ReadonlyArray<Json> => {
+  const usage = get(output, "usage")
+  if (!isObject(usage)) return []
+  return [usage, ...list(usage["iterations"]).filter((iteration) => get(iteration, "type") === "compaction")]
+}
+
+const cacheWriteOf = (usage: Json): Json | undefined => {
+  const written = get(usage, "cache_creation_input_tokens")
+  const hour = get(usage, "cache_creation", "ephemeral_1h_input_tokens")
+  return written ?? total(get(usage, "cache_creation", "ephemeral_5m_input_tokens"), hour)
+}
+
+const tokensOf = (output: unknown) => {
+  const usages = usagesOf(output)
+  const all = (...path: ReadonlyArray<string>) => usages.map((usage) => get(usage, ...path))
+  const read = all("cache_read_input_tokens")
+  const written = usages.map(cacheWriteOf)
+  const fresh = all("input_tokens")
+  return {
+    // What was read from a cache or written to it is not in the provider's `input_tokens`.
+    input_tokens: count(fresh[0]) === null ? null : total(...fresh, ...read, ...written),
+    output_tokens: count(get(usages[0], "output_tokens")) === null ? null : total(...all("output_tokens")),
+    cache_read_tokens: total(...read),
+    cache_write_tokens: total(...written),
+    cache_write_1h_tokens: total(...all("cache_creation", "ephemeral_1h_input_tokens")),
+    reasoning_tokens: total(...all("output_tokens_details", "thinking_tokens"))
+  }
+}
+
+/** Types of blocks that call a tool: the application's, the provider's own, and one of an MCP server. */
+const calls: ReadonlySet<Json | undefined> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"])
+
+const facts = (inputs: unknown, output: unknown): Facts => {
+  const { cache_write_1h_tokens: _, ...tokens } = tokensOf(output)
+  const error = errorOf(output)
+  const reason = text(get(output, "stop_reason"))
+  const content = get(output, "content")
+  const names = list(content).map((block) => (calls.has(get(block, "type")) ? text(get(block, "name")) : null))
+  return {
+    provider: providerOf(inputs, output),
+    model: text(get(inputs, "model")),
+    response_model: text(get(output, "model")),
+    ...tokens,
+    stop_reason: reason === null ? null : (stopReasons.get(reason) ?? "other"),
+    provider_stop_reason: reason,
+    tool_calls: Array.isArray(content) ? names.filter((name) => name !== null) : null,
+    error_type: error?.type ?? null,
+    error_status: error?.status ?? null
+  }
+}
+
+const billing = (_inputs: unknown, output: unknown): Billing => ({
+  // Fast mode is a tier of its own, beside the tier that the request was served in.
+  service_tier: get(output, "usage", "speed") === "fast" ? "fast" : text(get(output, "usage", "service_tier")),
+  cache_write_1h_tokens: tokensOf(output).cache_write_1h_tokens,
+  input_audio_tokens: null,
+  cache_audio_read_tokens: null,
+  output_audio_tokens: null,
+  output_image_tokens: null,
+  web_searches: count(get(output, "usage", "server_tool_use", "web_search_requests"))
+})
+
+/** Marks of transport: they say where a cache ends, not what was said. */
+const marks = ["cache_control"]
+
+const restOf = (block: JsonObject, ...read: ReadonlyArray<string>): JsonObject =>
+  rest(block, new Set([...marks, ...read]))
+
+/** Nesting of results up to which blocks in blocks are read. What is deeper is kept as it is. */
+const maxDepth = 8
+
+const mediaPart = (block: JsonObject, type: string): Part | null => {
+  const source = get(block, "source")
+  const mimeType = text(get(source, "media_type")) ?? undefined
+  const extras = {
+    ...restOf(block, "type", "source"),
+    ...rest(source, new Set(["type", "media_type", "data", "url", "file_id"]))
+  }
+  const build = (where: { readonly url?: string; readonly data?: string; readonly fileId?: string }) =>
+    media({ ...where, mimeType, modality: type }, extras)
+  const [data, url, fileId] = ["data", "url", "file_id"].map((key) => text(get(source, key)))
+  switch (get(source, "type")) {
+    case "base64":
+      return data ? build({ data }) : null
+    case "url":
+      return url ? build({ url }) : null
+    case "file":
+      return fileId ? build({ fileId }) : null
+    default:
+      // A document that is text or blocks stays what it is.
+      return null
+  }
+}
+
+/** A caller `direct` is the model itself, which is what a call without a caller says. */
+const callerOf = (block: JsonObject): JsonObject =>
+  get(block, "caller", "type") === "direct" ? {} : rest({ caller: get(block, "caller") ?? null }, new Set())
+
+const callPart = (block: JsonObject, type: string): Part => {
+  const { id, name, input } = block
+  const extras = { ...restOf(block, "type", "id", "name", "input", "caller"), ...callerOf(block) }
+  return part(
+    "tool_call",
+    { id, name, arguments: input },
+    type === "tool_use" ? extras : { ...extras, tool_type: type }
+  )
+}
+
+/** A result that is one text is that text, whichever way it was written. */
+const responseOf = (content: Json | undefined, depth: number): Json | undefined => {
+  if (!Array.isArray(content)) return content
+  const parts = partsOf(content, depth + 1)
+  const [only] = parts
+  return parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2 ? only["content"] : parts
+}
+
+const responsePart = (block: JsonObject, type: string, depth: number): Part => {
+  const { tool_use_id: id, content, is_error: isError } = block
+  const failed =
+    isError === true ? { is_error: true } : restOf({ is_error: isError === false ? null : (isError ?? null) })
+  const extras = {
+    ...restOf(block, "type", "tool_use_id", "content", "is_error", "caller"),
+    ...failed,
+    ...callerOf(block)
+  }
+  const response = type === "tool_result" || type === "mcp_tool_result" ? responseOf(content, depth) : content
+  return part("tool_call_response", { id, response }, type === "tool_result" ? extras : { ...extras, tool_type: type })
+}
+
+/** A text that is empty says nothing, unless something stands beside it, such as a signature. */
+const saidPart = (type: "text" | "reasoning", content: string, extras: JsonObject): ReadonlyArray<Part> =>
+  content === "" && Object.keys(extras).length === 0 ? [] : [part(type, { content }, extras)]
+
+const knownParts = (block: JsonObject, type: string, depth: number): ReadonlyArray<Part> | null => {
+  const { text: said, thinking, file_id: fileId } = block
+  if (type === "text" && typeof said === "string") return saidPart("text", said, restOf(block, "type", "text"))
+  if (type === "thinking" && typeof thinking === "string") {
+    return saidPart("reasoning", thinking, restOf(block, "type", "thinking"))
+  }
+  if (calls.has(type)) return [callPart(block, type)]
+  if (type === "tool_result" || type.endsWith("_tool_result")) return [responsePart(block, type, depth)]
+  if (type === "container_upload" && typeof fileId === "string") {
+    return [media({ fileId }, restOf(block, "type", "file_id"))]
+  }
+  const part = type === "image" || type === "document" ? mediaPart(block, type) : null
+  return part === null ? null : [part]
+}
+
+const partsOfBlock = (block: Json, depth: number): ReadonlyArray<Part> => {
+  if (typeof block === "string") return saidPart("text", block, {})
+  if (!isObject(block) || depth > maxDepth) return [generic(block)]
+  const type = block["type"]
+  return (typeof type === "string" ? knownParts(block, type, depth) : null) ?? [generic(restOf(block))]
+}
+
+const partsOf = (content: Json | undefined, depth = 0): ReadonlyArray<Part> => {
+  if (content === undefined || content === null) return []
+  return (Array.isArray(content) ? content : [content]).flatMap((block: Json) => partsOfBlock(block, depth))
+}
+
+const messageOf = (message: Json): Message => {
+  if (!isObject(message)) return { role: "user", parts: partsOf(message) }
+  return {
+    ...restOf(message, "role", "content"),
+    role: text(message["role"]) ?? "user",
+    parts: partsOf(message["content"])
+  }
+}
+
+const outputOf = (output: unknown): ReadonlyArray<Message> => {
+  const content = get(output, "content")
+  if (!isObject(output) || content === undefined) return []
+  const reason = text(output["stop_reason"])
+  return [
+    {
+      ...restOf(output, "type", "role", "content", "stop_reason"),
+      role: text(output["role"]) ?? "assistant",
+      parts: partsOf(content),
+      ...(reason === null ? {} : { finish_reason: reason })
+    }
+  ]
+}
+
+const toolOf = (tool: Json): JsonObject => {
+  if (!isObject(tool)) return { definition: tool }
+  const { name, description, input_schema: parameters } = tool
+  return {
+    ...rest({ name, description, parameters }, new Set()),
+    ...restOf(tool, "name", "description", "input_schema")
+  }
+}
+
+const messages = (inputs: unknown, output: unknown): Conversation => {
+  const fields = isObject(inputs) ? inputs : {}
+  const { messages: input, system, tools, ...parameters } = fields
+  return {
+    instructions: partsOf(system),
+    tools: (Array.isArray(tools) ? tools : first(tools) === null ? [] : [tools as Json]).map(toolOf),
+    parameters: restOf(parameters),
+    input: (Array.isArray(input) ? input : first(input) === null ? [] : [input as Json]).map(messageOf),
+    output: outputOf(output)
+  }
+}
+
+/** Reads `provider2-messages` and `provider2-beta-messages`. */
+export const Messages: Format = {
+  facts,
+  billing,
+  messages,
+  conversationKeys: ["messages"],
+  element: (element) => [messageOf(element as Json)],
+  accumulator
+}
