@@ -134,7 +134,7 @@ const make = Effect.gen(function* () {
     const known = yield* Cache.get(knownFingerprints, JSON.stringify({ project, id: fingerprintId }))
     if (!known) return yield* new FingerprintNotFound()
 
-    const [id, now] = yield* ids.next
+    const [id, now] = yield* ids.next(session)
     const receivedAt = DateTime.makeUnsafe(now)
     const { inputs, output } = event.payload
     const summary = new EventSummary(

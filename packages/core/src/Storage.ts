@@ -45,8 +45,9 @@ export class Storage extends Context.Service<
      * Fails with `SessionConflict` if another writer has appended to a session, or erased from it, since its packs were
      * written. Nothing is appended; the caller writes the packs again from the current state.
      *
-     * Fails with `KeyConflict` if events exist under the same idempotency keys. A concurrent transaction that has inserted
-     * one of the keys is waited for. Nothing is appended. No two events of one call may have the same key.
+     * Fails with `KeyConflict` if events of the same sessions exist under the same idempotency keys. A concurrent transaction
+     * that has inserted one of the keys is waited for. Nothing is appended. No two events of one session in a call may have
+     * the same key.
      *
      * Returns the session number of each event. A new session has generation 0.
      */
@@ -254,9 +255,10 @@ export class SessionConflict extends Schema.TaggedError<SessionConflict>()("sess
   sessions: Schema.Array(Schema.Struct({ project: Schema.String, session: Schema.String }))
 }) {}
 
-/** An idempotency key in use: the event stored under it, and the hash of that event's body. */
+/** An idempotency key in use in a session: the event stored under it, and the hash of that event's body. */
 export interface TakenKey {
   readonly project: ProjectId
+  readonly session: SessionId
   readonly idempotency: Idempotency
   readonly id: EventId
   readonly receivedAt: DateTime.Utc

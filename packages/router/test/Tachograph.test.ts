@@ -82,7 +82,7 @@ describe("createTachograph", () => {
     const options = { idempotencyKey: "k" }
     const first = await tachograph.record(event(id), options)
     expect(await tachograph.record(event(id), options)).toEqual(first)
-    const another = tachograph.record(event(id, { session: "another" }), options)
+    const another = tachograph.record(event(id, { agent: "another" }), options)
     await expect(another).rejects.toMatchObject({ type: "idempotency-key-reused" })
     await expect(tachograph.record(event(id), { idempotencyKey: "" })).rejects.toMatchObject({
       type: "validation-error",

@@ -84,7 +84,11 @@ export const append = (
     Effect.catchTag(["session-conflict", "key-conflict"], Effect.die)
   )
 
-const appendOnce = Effect.fnUntraced(function* (storage: Storage["Service"], events: ReadonlyArray<AppendEvent>) {
+/** The same without retries, with the errors of the storage. */
+export const appendOnce = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  events: ReadonlyArray<AppendEvent>
+) {
   const next = new Map<string, AppendEvent["pack"]>()
   const numbered: Array<AppendEvent> = []
   for (const event of events) {

@@ -4,12 +4,13 @@ import { Agent, type AgentName } from "../domain/Agent.ts"
 import { AgentVersion, type AgentVersionName } from "../domain/AgentVersion.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { FingerprintId } from "../domain/Fingerprint.ts"
-import { type Idempotency, type IdempotencyKey, idempotencyKeyTtl } from "../domain/IdempotencyKey.ts"
+import { type Idempotency, idempotencyKeyTtl } from "../domain/IdempotencyKey.ts"
 import * as JsonText from "../domain/JsonText.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
 import { checksumOf } from "../payload/format/SharedPiece.ts"
+import { idempotencyKeyOf } from "../sessions/SessionKey.ts"
 import { MemorySession } from "./MemorySession.ts"
 import type {
   AppendEvent,
@@ -60,8 +61,8 @@ export class MemoryProject {
     string,
     { readonly sha256: Uint8Array; readonly bytes: Uint8Array; readonly size: number }
   >()
-  /** In insertion order, which is nearly the order of `receivedAt`. */
-  readonly #keys = new Map<IdempotencyKey, TakenKey>()
+  /** By session and key, in insertion order, which is nearly the order of `receivedAt`. */
+  readonly #keys = new Map<string, TakenKey>()
   /** The highest numbers that a session and a person got. */
   lastSession = 0
   lastPerson = 0
@@ -96,8 +97,8 @@ export class MemoryProject {
   }
 
   /** The unexpired use of the event's idempotency key, if any. */
-  keyTaken({ idempotency, summary }: AppendEvent): TakenKey | undefined {
-    const taken = idempotency && this.#keys.get(idempotency.key)
+  keyTaken({ idempotency, project, summary }: AppendEvent): TakenKey | undefined {
+    const taken = idempotency && this.#keys.get(idempotencyKeyOf(project, summary.session, idempotency.key))
     return taken && isInForce(taken, summary.receivedAt) ? taken : undefined
   }
 
@@ -107,8 +108,10 @@ export class MemoryProject {
       if (isInForce(taken, summary.receivedAt)) break
       this.#keys.delete(key)
     }
-    this.#keys.delete(idempotency.key)
-    this.#keys.set(idempotency.key, { project, idempotency, id: summary.id, receivedAt: summary.receivedAt })
+    const { id, receivedAt, session } = summary
+    const name = idempotencyKeyOf(project, session, idempotency.key)
+    this.#keys.delete(name)
+    this.#keys.set(name, { project, session, idempotency, id, receivedAt })
   }
 
   /** Returns the session's number. */

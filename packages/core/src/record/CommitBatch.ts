@@ -14,7 +14,7 @@ import { Damage } from "../payload/format/Damage.ts"
 import type { CompressionEffort } from "../payload/format/Chain.ts"
 import * as Split from "../payload/Split.ts"
 import { type KnownSession, type SessionCache, unknownSession } from "../sessions/SessionCache.ts"
-import { keyOf } from "../sessions/SessionKey.ts"
+import { idempotencyKeyOf, keyOf } from "../sessions/SessionKey.ts"
 import * as SessionLoader from "../sessions/SessionLoader.ts"
 import { type AppendEvent, KeyConflict, SessionConflict, type Storage } from "../Storage.ts"
 
@@ -84,8 +84,8 @@ export const commit = Effect.fn("CommitBatch.commit")(function* (
 ): Effect.fn.Return<Committed, StorageUnavailable> {
   /** Outcomes of events that were committed earlier under the same idempotency keys. */
   const replays = new Map<string, Outcome>()
-  const replayOf = ({ event: { idempotency, project } }: Member): Outcome | undefined =>
-    idempotency && replays.get(keyOf(project, idempotency.key))
+  const replayOf = ({ event: { idempotency, project, summary } }: Member): Outcome | undefined =>
+    idempotency && replays.get(idempotencyKeyOf(project, summary.session, idempotency.key))
 
   const sessions = new Map<string, KnownSession>()
   /** Sessions to be loaded before packs are written for them. */
@@ -124,8 +124,9 @@ export const commit = Effect.fn("CommitBatch.commit")(function* (
         sessions.set(key, { ...session, isContended: true })
       }
     } else if (result instanceof KeyConflict) {
-      for (const { id, idempotency, project, receivedAt } of result.taken) {
-        replays.set(keyOf(project, idempotency.key), { id, receivedAt, isReplay: true, idempotency })
+      for (const { id, idempotency, project, receivedAt, session } of result.taken) {
+        const key = idempotencyKeyOf(project, session, idempotency.key)
+        replays.set(key, { id, receivedAt, isReplay: true, idempotency })
       }
       batch = members.filter((member) => replayOf(member) === undefined)
       if (batch.length === 0) return { written: [], outcomes: members.map((member) => replayOf(member)!) }

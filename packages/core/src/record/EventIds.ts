@@ -1,23 +1,32 @@
 /**
- * UUIDv7 (RFC 9562, section 5.7), monotonic within the process: 48 bits of milliseconds, a 12-bit counter in `rand_a`, 62
- * random bits. If the clock steps back, the last millisecond is kept; if the counter overflows, the next one is used.
+ * UUIDv7 (RFC 9562, section 5.7), monotonic within the process: 48 bits of milliseconds, a 12-bit counter in `rand_a`, 54
+ * random bits and the bucket of the session. If the clock steps back, the last millisecond is kept; if the counter overflows,
+ * the next one is used.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { randomFillSync } from "node:crypto"
 import type { EventId } from "../domain/Event.ts"
 import * as Uuid from "../domain/Uuid.ts"
+import * as Bucket from "../sessions/Bucket.ts"
 
 export class EventIds extends Context.Service<
   EventIds,
   {
-    /** The next id, and the server's time in epoch milliseconds. The time in the id may be ahead of it. */
-    readonly next: Effect.Effect<readonly [id: EventId, now: number]>
+    /**
+     * The next id for an event of a session, and the server's time in epoch milliseconds. The time in the id may be ahead of
+     * it.
+     */
+    readonly next: (session: string) => Effect.Effect<readonly [id: EventId, now: number]>
   }
 >()("tachograph/core/EventIds") {
   static readonly layer = Layer.sync(EventIds, () => {
     const nextUuid = makeUuid7()
     return EventIds.of({
-      next: Effect.map(Clock.currentTimeMillis, (now) => [nextUuid(now) as EventId, now] as const)
+      next: (session) =>
+        Effect.map(
+          Clock.currentTimeMillis,
+          (now) => [nextUuid(now, Bucket.ofSession(session)) as EventId, now] as const
+        )
     })
   })
 }
@@ -35,18 +44,18 @@ export const firstIdOf = (epochMillis: number): EventId => {
 
 const maxCounter = 0xfff
 
-/** A generator whose ids increase strictly, whatever times it is given. */
-export const makeUuid7 = (): ((nowMillis: number) => string) => {
-  const random = new Uint8Array(8 * 512)
+/** A generator whose ids increase strictly, whatever times it is given. The last byte of an id is the bucket. */
+export const makeUuid7 = (): ((nowMillis: number, bucket: number) => string) => {
+  const random = new Uint8Array(7 * 512)
   let used = random.length
   let lastMillis = -1
   let counter = 0
-  return (nowMillis) => {
+  return (nowMillis, bucket) => {
     if (used === random.length) {
       randomFillSync(random)
       used = 0
     }
-    const tail = random.subarray(used, (used += 8))
+    const tail = random.subarray(used, (used += 7))
     if (nowMillis > lastMillis) {
       lastMillis = nowMillis
       // Starting low leaves room to count up within the millisecond.
@@ -62,6 +71,7 @@ export const makeUuid7 = (): ((nowMillis: number) => string) => {
     view.setUint16(6, 0x7000 | counter)
     bytes.set(tail, 8)
     bytes[8] = 0x80 | (tail[0]! & 0x3f)
+    bytes[15] = bucket
     return Uuid.fromBytes(bytes)
   }
 }

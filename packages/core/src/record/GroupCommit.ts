@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
     exit: Exit.Exit<CommitBatch.Committed, StorageUnavailable | Overloaded>
   ): void => {
     for (const [index, { done, event }] of jobs.entries()) {
-      if (event.idempotency !== undefined) inFlightKeys.release(event.project, event.idempotency.key)
+      if (event.idempotency !== undefined) inFlightKeys.release(scopeOf(event), event.idempotency.key)
       Deferred.doneUnsafe(
         done,
         Exit.map(exit, ({ outcomes }) => outcomes[index]!)
@@ -189,7 +189,7 @@ const make = Effect.gen(function* () {
   }
 
   const appendOnce = (event: CommitBatch.PendingEvent, idempotency: Idempotency) => {
-    const { isFirst, job } = inFlightKeys.claim(event.project, idempotency.key, () => enqueue(event))
+    const { isFirst, job } = inFlightKeys.claim(scopeOf(event), idempotency.key, () => enqueue(event))
     return Effect.flatMap(Deferred.await(job.done), (written) => {
       if (!isSameBody(written.idempotency, idempotency)) return Effect.fail(new IdempotencyKeyReused())
       if (isFirst && !written.isReplay) return Effect.succeed(written)
@@ -212,6 +212,8 @@ const make = Effect.gen(function* () {
     knownPrefixesOf: (project, session) => sessions.knownPrefixesOf(keyOf(project, session))
   })
 })
+
+const scopeOf = ({ project, summary }: CommitBatch.PendingEvent) => ({ project, session: summary.session })
 
 const isSameBody = (a: Idempotency | undefined, b: Idempotency | undefined): boolean =>
   a !== undefined && b !== undefined && Buffer.compare(a.bodyHash, b.bodyHash) === 0

@@ -1,16 +1,22 @@
 /**
- * Idempotency keys of events that this process is committing. A second request with the same key waits for the first one
- * here; keys of events that are committed are known to the storage.
+ * Idempotency keys of events that this process is committing. A second request with the same key in the same session waits for
+ * the first one here; keys of events that are committed are known to the storage.
  */
 import type { ProjectId } from "../domain/Project.ts"
-import { keyOf } from "../sessions/SessionKey.ts"
+import { idempotencyKeyOf } from "../sessions/SessionKey.ts"
+
+/** Where a key is unique. */
+interface Scope {
+  readonly project: ProjectId
+  readonly session: string
+}
 
 export class InFlightKeys<Job> {
   readonly #jobs = new Map<string, Job>()
 
   /** The job that holds the key. If none does, `start` makes one, which holds it until `release`. */
-  claim(project: ProjectId, key: string, start: () => Job): { readonly job: Job; readonly isFirst: boolean } {
-    const name = keyOf(project, key)
+  claim({ project, session }: Scope, key: string, start: () => Job): { readonly job: Job; readonly isFirst: boolean } {
+    const name = idempotencyKeyOf(project, session, key)
     const holder = this.#jobs.get(name)
     if (holder !== undefined) return { job: holder, isFirst: false }
     const job = start()
@@ -18,7 +24,7 @@ export class InFlightKeys<Job> {
     return { job, isFirst: true }
   }
 
-  release(project: ProjectId, key: string): void {
-    this.#jobs.delete(keyOf(project, key))
+  release({ project, session }: Scope, key: string): void {
+    this.#jobs.delete(idempotencyKeyOf(project, session, key))
   }
 }

@@ -77,7 +77,7 @@ const links: Readonly<Record<string, ReadonlyArray<string>>> = {
   packs: ["project_id", "session_number", "pack_number", "kept"],
   shared_pieces: ["project_id", "sha256"],
   shared_piece_owners: ["project_id", "session_number", "sha256"],
-  idempotency_keys: ["project_id", "event_id", "idempotency_key"]
+  idempotency_keys: ["project_id", "event_id", "key_hash"]
 }
 
 export const isLink = (flip: Flip): boolean => flip.kind === "file" || links[flip.table]?.includes(flip.column) === true

@@ -180,13 +180,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ): Effect.fn.Return<ProjectAccount, SqlError.SqlError> {
     const project_id = (yield* projects.find(project)) ?? -1
     const isOfProject = sql`project_id = ${project_id}`
-    const isOfShared = sql`${isOfProject} AND session_number = ${Usage.ofProject} AND agent_number = ${Usage.ofProject}`
+    const isOfShared = sql`${isOfProject} AND session_number = ${Usage.ofProject.session_number} AND agent_number = ${Usage.ofProject.agent_number}`
     const text = sql.literal(sql.onDialectOrElse({ pg: () => "varchar", orElse: () => "TEXT" }))
     const sums = sql.literal("agent_number, sum(entries), sum(sent_bytes), sum(new_bytes), sum(stored_bytes)")
     const rows = yield* sql<ProjectRow>`
       SELECT 'kept' AS part, CAST(NULL AS ${text}) AS name, agent_number AS a, entries AS b, sent_bytes AS c, new_bytes AS d,
         stored_bytes AS e FROM storage_usage WHERE ${isOfShared}
-      UNION ALL SELECT 'counted', NULL, ${Usage.ofProject}, count(*), 0, coalesce(sum(CAST(size AS bigint)), 0),
+      UNION ALL SELECT 'counted', NULL, ${Usage.ofProject.agent_number}, count(*), 0, coalesce(sum(CAST(size AS bigint)), 0),
         coalesce(sum(CAST(octet_length(piece) AS bigint)), 0) FROM shared_pieces WHERE ${isOfProject}
       UNION ALL SELECT 'agents', NULL, agents,
         (SELECT max(agent_number) FROM agents WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}
@@ -199,7 +199,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       UNION ALL SELECT 'agent', agent_name, agent_number, 0, 0, 0, 0 FROM agents WHERE ${isOfProject}
       UNION ALL SELECT 'keptOfAgent', NULL, ${sums} FROM agent_usage WHERE ${isOfProject} GROUP BY agent_number
       UNION ALL SELECT 'countedOfAgent', NULL, ${sums} FROM storage_usage
-        WHERE ${isOfProject} AND session_number <> ${Usage.ofProject} GROUP BY agent_number`
+        WHERE ${isOfProject} AND session_number <> ${Usage.ofProject.session_number} GROUP BY agent_number`
     let kept = noTotals
     let counted = noTotals
     const numbers: Array<ProjectAccount["numbers"][number]> = []

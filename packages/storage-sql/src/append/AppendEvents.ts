@@ -2,6 +2,7 @@
 import { type AppendEvent, KeyConflict, type ProjectId, SessionConflict, type TakenKey } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
@@ -32,7 +33,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const appendInOneStatement = AppendInOneStatement.make(sql, agentVersions)
   const { repair, repairStates } = CounterRepair.make(sql)
 
-  const packColumns = BulkValues.make(sql, BulkValues.named(EventRows.packTypes))
+  const packColumns = BulkValues.make(sql, BulkValues.named({ ...EventRows.packTypes, ...Bucket.types(sql) }))
   const eventColumns = BulkValues.make(sql, EventColumns.toInsert(sql))
 
   /** Appends events of one project, in a transaction. Returns the sessions that conflict, or the number of each event's session. */
@@ -98,7 +99,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     if (owners.every(({ shared }) => shared.length === 0)) return
     for (const piece of yield* pieces.own(project_id, owners, existing, missing)) {
-      tally.add(Usage.ofProject, Usage.ofProject, {
+      tally.add(Usage.ofProject, {
         entries: 1,
         new_bytes: piece.size,
         stored_bytes: piece.bytes().length

@@ -10,6 +10,7 @@
 import type { AppendEvent } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
@@ -34,7 +35,7 @@ const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.Agen
   const { person_number: _, ...columns } = EventColumns.toInsert(sql)
   const columnNames = sql.literal(Object.keys(columns).join(", "))
   const incrementColumns = BulkValues.make(sql, SessionCounters.incrementColumns)
-  const packColumns = BulkValues.make(sql, BulkValues.named(EventRows.packTypes))
+  const packColumns = BulkValues.make(sql, BulkValues.named({ ...EventRows.packTypes, ...Bucket.types(sql) }))
   const eventColumns = BulkValues.make(sql, {
     ...columns,
     person_id: { type: "varchar", value: ({ summary }: EventColumns.NumberedEvent) => summary.person }

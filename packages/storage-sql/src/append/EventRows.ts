@@ -1,5 +1,6 @@
 /** The rows that are inserted for events, and their increments of the usage counters. */
 import type { AppendEvent, EventSummary } from "@tachograph/core"
+import * as Bucket from "../dialect/Bucket.ts"
 import type * as BulkValues from "../dialect/BulkValues.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import type * as EventColumns from "../sql/EventColumns.ts"
@@ -21,7 +22,7 @@ interface Numbers {
 }
 
 interface Rows {
-  readonly packs: ReadonlyArray<BulkValues.Row<keyof typeof packTypes>>
+  readonly packs: ReadonlyArray<BulkValues.Row<keyof typeof packTypes | "bucket">>
   readonly events: ReadonlyArray<EventColumns.NumberedEvent>
   readonly tally: Usage.Tally
 }
@@ -35,7 +36,8 @@ export const rowsOf = (project_id: number, events: ReadonlyArray<AppendEvent>, n
     const { agent_number, agent_version_number } = numbers.versions(summary)
     const person_number = numbers.person(summary)
     const pack_number = pack.number
-    packs.push({ project_id, session_number, pack_number, agent_number, pack: pack.bytes })
+    const bucket = Bucket.ofSession(summary.session)
+    packs.push({ project_id, session_number, pack_number, agent_number, bucket, pack: pack.bytes })
     rows.push({
       project_id,
       session_number,
@@ -45,14 +47,18 @@ export const rowsOf = (project_id: number, events: ReadonlyArray<AppendEvent>, n
       pack_number,
       summary_checksum: checksums.summary,
       texts_checksum: checksums.texts,
+      bucket,
       summary
     })
-    tally.add(session_number, agent_number, {
-      entries: 1,
-      sent_bytes: summary.inputsBytes + summary.outputBytes,
-      new_bytes: pack.newBytes,
-      stored_bytes: pack.bytes.length
-    })
+    tally.add(
+      { session_number, agent_number, bucket },
+      {
+        entries: 1,
+        sent_bytes: summary.inputsBytes + summary.outputBytes,
+        new_bytes: pack.newBytes,
+        stored_bytes: pack.bytes.length
+      }
+    )
   }
   return { packs, events: rows, tally }
 }

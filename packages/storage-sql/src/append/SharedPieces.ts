@@ -3,6 +3,7 @@ import { compressPieces, type SharedPiece, sharedPieceChecksum } from "@tachogra
 import { Effect } from "effect"
 import { Hex } from "effect/encoding"
 import type { SqlClient, Statement } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
@@ -54,8 +55,8 @@ interface Deleted {
 }
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const pieceColumns = BulkValues.make(sql, BulkValues.named(pieceTypes))
-  const ownerColumns = BulkValues.make(sql, BulkValues.named(ownerTypes))
+  const pieceColumns = BulkValues.make(sql, BulkValues.named({ ...pieceTypes, ...Bucket.types(sql) }))
+  const ownerColumns = BulkValues.make(sql, BulkValues.named({ ...ownerTypes, ...Bucket.types(sql) }))
   const columnsFor: Readonly<Record<Existing, Statement.Fragment>> = {
     compare: sql`sha256, checksum, ${StoredBytes.select(sql, "piece")}`,
     replace: sql.literal("sha256, 0 AS checksum, NULL AS piece")
@@ -108,11 +109,11 @@ export const make = (sql: SqlClient.SqlClient) => {
       }
     }
     const rows = owners.flatMap(({ session_number, shared }) =>
-      shared.map(({ sha256 }) => ({ project_id, session_number, sha256 }))
+      shared.map(({ sha256 }) => ({ project_id, session_number, sha256, bucket: Bucket.ofPiece(sha256) }))
     )
     for (const chunk of BulkValues.chunks(rows, maxShortRows)) {
       yield* sql`INSERT INTO shared_piece_owners ${ownerColumns.names} ${ownerColumns.of(chunk)}
-        ON CONFLICT (project_id, session_number, sha256) DO NOTHING`
+        ON CONFLICT (project_id, session_number, sha256${Bucket.andColumn(sql)}) DO NOTHING`
     }
     return added
   })
@@ -142,12 +143,13 @@ export const make = (sql: SqlClient.SqlClient) => {
       const rows = chunk.map(({ bytes, sha256, size }) => ({
         project_id,
         sha256,
+        bucket: Bucket.ofPiece(sha256),
         size,
         checksum: sharedPieceChecksum(bytes()),
         piece: bytes()
       }))
       const added = yield* sql<{ sha256: Uint8Array }>`INSERT INTO shared_pieces ${pieceColumns.names}
-        ${pieceColumns.of(rows)} ON CONFLICT (project_id, sha256) DO NOTHING RETURNING sha256`
+        ${pieceColumns.of(rows)} ON CONFLICT (project_id, sha256${Bucket.andColumn(sql)}) DO NOTHING RETURNING sha256`
       for (const { sha256 } of added) inserted.push(Hex.encode(sha256))
     }
     return inserted

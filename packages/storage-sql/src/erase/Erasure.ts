@@ -3,6 +3,7 @@ import { type Erasable, type ErasedEvents, Errors, type PersonId, type ProjectId
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as IdempotencyKeys from "../append/IdempotencyKeys.ts"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
@@ -70,15 +71,19 @@ export const make = (
       agent_number: number
       pack_number: number
       sent_bytes: Integer
+      bucket?: number
     }>`DELETE FROM events
       WHERE project_id = ${project_id} AND ${sql.in("event_id", ids)}
-      RETURNING session_number, agent_number, pack_number, inputs_bytes + output_bytes AS sent_bytes`
+      RETURNING session_number, agent_number, pack_number, inputs_bytes + output_bytes AS sent_bytes${Bucket.andColumn(sql)}`
     const tally = new Usage.Tally()
-    for (const row of erased) {
-      tally.add(row.session_number, row.agent_number, {
-        entries: -1,
-        sent_bytes: -Number(row.sent_bytes)
-      })
+    for (const { agent_number, bucket = 0, sent_bytes, session_number } of erased) {
+      tally.add(
+        { session_number, agent_number, bucket },
+        {
+          entries: -1,
+          sent_bytes: -Number(sent_bytes)
+        }
+      )
     }
     for (const rows of BulkValues.chunks(erased)) {
       yield* sql`WITH erased ${packColumns.names} AS (${packColumns.of(rows)})

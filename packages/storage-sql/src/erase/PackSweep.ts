@@ -10,6 +10,7 @@ import {
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as SharedPieces from "../append/SharedPieces.ts"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
@@ -98,12 +99,13 @@ export const make = (
   const finish = Effect.fnUntraced(function* (
     project_id: number,
     session: number,
+    bucket: number,
     { owned, pendingSweep, remaining }: NonNullable<SweepChanges<unknown>["done"]>,
     tally: Usage.Tally
   ) {
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
     const deleted = yield* shared.disown(project_id, session, owned)
-    tally.add(Usage.ofProject, Usage.ofProject, {
+    tally.add(Usage.ofProject, {
       entries: -deleted.pieces,
       new_bytes: -deleted.size,
       stored_bytes: -deleted.bytes
@@ -117,7 +119,7 @@ export const make = (
       WHERE ${isOfSession} AND pending_sweep = ${pendingSweep} RETURNING session_number`
     const isEmpty = swept.length > 0 && events.length === 0
     if (isEmpty) {
-      yield* usage.remove(project_id, session)
+      yield* usage.remove(project_id, session, bucket)
       yield* sql`DELETE FROM sessions WHERE ${isOfSession}`
     }
     return { pieces: deleted.pieces, bytes: deleted.bytes, session: isEmpty }
@@ -130,8 +132,8 @@ export const make = (
     rewrite: (packs: SweepPacks) => SweepChanges<A>
   ) {
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
-    const [row] = yield* sql<SessionRow & { pending_sweep: Integer }>`
-      SELECT session_number, generation, packs, history, parts, pending_sweep FROM sessions
+    const [row] = yield* sql<SessionRow & { pending_sweep: Integer; bucket?: number }>`
+      SELECT session_number, generation, packs, history, parts, pending_sweep${Bucket.andColumn(sql)} FROM sessions
       WHERE ${isOfSession} ${Locks.update(sql)}`
     if (row === undefined) return undefined
     const { from, isLast } = yield* stepDown(project_id, session, request)
@@ -151,6 +153,7 @@ export const make = (
 
     const before = new Map(rows.map((each) => [Number(each.pack_number), each]))
     const tally = new Usage.Tally()
+    const { bucket = 0 } = row
     let growth = 0
     for (const { bytes, formerNewBytes, newBytes, number } of packs) {
       const isPack = sql`${isOfSession} AND pack_number = ${number}`
@@ -159,7 +162,10 @@ export const make = (
       const { agent_number, pack } = before.get(number)!
       const stored_bytes = (bytes?.length ?? 0) - pack.length
       growth += stored_bytes
-      tally.add(session, Number(agent_number), { new_bytes: newBytes - formerNewBytes, stored_bytes })
+      tally.add(
+        { session_number: session, agent_number: Number(agent_number), bucket },
+        { new_bytes: newBytes - formerNewBytes, stored_bytes }
+      )
     }
     if (packs.length > 0) {
       yield* sql`UPDATE sessions SET generation = generation + 1, erased_pieces = erased_pieces + ${pieces},
@@ -168,7 +174,7 @@ export const make = (
     }
     let erased: ErasedAtLast = { pieces: 0, bytes: 0, session: false }
     if (done === undefined) yield* usage.add(project_id, tally)
-    else erased = yield* finish(project_id, session, done, tally)
+    else erased = yield* finish(project_id, session, bucket, done, tally)
     return { value, erased }
   })
 
@@ -187,8 +193,8 @@ export const make = (
 
   const deleteIn = Effect.fnUntraced(function* (project_id: number, session: number, limit: number) {
     const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
-    const [row] = yield* sql<{ pending_sweep: Integer; pieces: Integer }>`
-      SELECT pending_sweep, history + parts - erased_pieces AS pieces FROM sessions
+    const [row] = yield* sql<{ pending_sweep: Integer; pieces: Integer; bucket?: number }>`
+      SELECT pending_sweep, history + parts - erased_pieces AS pieces${Bucket.andColumn(sql)} FROM sessions
       WHERE ${isOfSession} ${Locks.update(sql)}`
     if (row === undefined) return undefined
     if ((yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`).length > 0) return undefined
@@ -202,7 +208,7 @@ export const make = (
       return { pieces: 0, bytes, session: false }
     }
     const done = { owned: [], pendingSweep: Number(row.pending_sweep), remaining: 0 }
-    const erased = yield* finish(project_id, session, done, new Usage.Tally())
+    const erased = yield* finish(project_id, session, row.bucket ?? 0, done, new Usage.Tally())
     return { ...erased, pieces: Number(row.pieces) + erased.pieces, bytes: bytes + erased.bytes }
   })
 

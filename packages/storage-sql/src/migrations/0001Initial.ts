@@ -222,7 +222,7 @@ export default Effect.gen(function* () {
   yield* sql`CREATE TABLE agent_usage (
     project_id INTEGER NOT NULL,
     agent_number INTEGER NOT NULL,
-    stripe INTEGER NOT NULL,
+    stripe SMALLINT NOT NULL,
     entries ${bigint} NOT NULL,
     sent_bytes ${bigint} NOT NULL,
     new_bytes ${bigint} NOT NULL,
@@ -230,13 +230,14 @@ export default Effect.gen(function* () {
     PRIMARY KEY (project_id, agent_number, stripe)
   ) ${clustered}`
 
-  // The hash is hexadecimal text: for a column of bytes, which has no bounded length, Postgres would create a TOAST table.
+  // The hashes are text: for a column of bytes, which has no bounded length, Postgres would create a TOAST table. `key_hash` is
+  // that of the session's name and the key, which is unique within its session.
   yield* sql`CREATE TABLE idempotency_keys (
     project_id INTEGER NOT NULL,
     event_id ${uuid} NOT NULL,
-    idempotency_key ${name} NOT NULL,
+    key_hash ${short} NOT NULL,
     body_hash ${short} NOT NULL,
-    PRIMARY KEY (project_id, idempotency_key)
+    PRIMARY KEY (project_id, key_hash)
   ) ${clustered}`
   yield* sql`CREATE INDEX idempotency_keys_by_event ON idempotency_keys (project_id, event_id)`
 

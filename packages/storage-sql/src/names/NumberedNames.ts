@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as RowsByName from "../dialect/RowsByName.ts"
@@ -17,6 +18,8 @@ interface Kind {
   readonly number: string
   /** The column of `projects` that counts them. */
   readonly counter: string
+  /** Other columns of a row that follow from its name. */
+  readonly columns?: (sql: SqlClient.SqlClient, name: string) => Columns
   /** Rows can be deleted, so the ones in use are locked until the transaction ends. */
   readonly isDeletable?: true
 }
@@ -38,7 +41,8 @@ export const sessions: Kind = {
   table: "sessions",
   name: "session_id",
   number: "session_number",
-  counter: "sessions"
+  counter: "sessions",
+  columns: (sql, name) => Bucket.column(sql, Bucket.ofSession(name))
 }
 /** The other columns of a new row, besides its project, name and number. */
 export type Columns = Readonly<Record<string, unknown>>
@@ -105,6 +109,7 @@ export const ensure = Effect.fnUntraced(function* (
     project_id,
     [kind.number]: numbers.get(name),
     [kind.name]: name,
+    ...kind.columns?.(sql, name),
     ...wanted.get(name)
   })
   for (const [first = "", ...others] of BulkValues.chunks(created)) {

@@ -8,6 +8,7 @@ import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Initial from "../migrations/0001Initial.ts"
 import { type Integer, trusted } from "./RowDecoding.ts"
@@ -102,6 +103,7 @@ export interface NumberedEvent {
   readonly pack_number: number
   readonly summary_checksum: number
   readonly texts_checksum: number
+  readonly bucket: number
   readonly summary: EventSummary
 }
 
@@ -114,7 +116,7 @@ const numberTypes = {
   pack_number: "integer",
   summary_checksum: "integer",
   texts_checksum: "integer"
-} as const satisfies Record<Exclude<keyof NumberedEvent, "summary"> & CreatedColumn, BulkValues.Type>
+} as const satisfies Record<Exclude<keyof NumberedEvent, "bucket" | "summary"> & CreatedColumn, BulkValues.Type>
 
 /** All columns of the table, for inserting events. */
 export const toInsert = (sql: SqlClient.SqlClient): BulkValues.Columns<NumberedEvent> => {
@@ -124,7 +126,7 @@ export const toInsert = (sql: SqlClient.SqlClient): BulkValues.Columns<NumberedE
     return [column, { type, value: ({ summary }: NumberedEvent) => encode(summary[field]) }] as const
   }
   return {
-    ...BulkValues.named(numberTypes),
+    ...BulkValues.named({ ...numberTypes, ...Bucket.types(sql) }),
     ...Object.fromEntries((Object.keys(fields) as Array<keyof StoredFields>).map(entry))
   }
 }

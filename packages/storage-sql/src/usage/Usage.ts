@@ -2,6 +2,7 @@
 import type { AgentName, ProjectId, SessionId, StorageUsage } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Stripe from "../dialect/Stripe.ts"
 import type * as Projects from "../names/Projects.ts"
@@ -40,23 +41,31 @@ const plus = (a: Amounts, b: Partial<Amounts>): Amounts => ({
   stored_bytes: a.stored_bytes + (b.stored_bytes ?? 0)
 })
 
+interface Counted {
+  readonly session_number: number
+  readonly agent_number: number
+  /** The column of the session's rows. Ignored where they have none. */
+  readonly bucket: number
+}
+
 /** Amounts by session and agent. */
 export class Tally {
-  readonly #rows = new Map<string, { readonly session_number: number; readonly agent_number: number } & Amounts>()
+  readonly #rows = new Map<string, Counted & Amounts>()
 
-  add(session_number: number, agent_number: number, amounts: Partial<Amounts>): void {
-    const key = `${session_number} ${agent_number}`
+  add({ agent_number, bucket, session_number }: Counted, amounts: Partial<Amounts>): void {
+    const key = `${session_number} ${agent_number} ${bucket}`
     const row = this.#rows.get(key) ?? none
-    this.#rows.set(key, { session_number, agent_number, ...plus(row, amounts) })
+    this.#rows.set(key, { session_number, agent_number, bucket, ...plus(row, amounts) })
   }
 
   /** In the order in which every transaction locks them. The project's own row is last, because all transactions share it. */
-  rowsOf(project_id: number): ReadonlyArray<BulkValues.Row<keyof typeof usageTypes>> {
+  rowsOf(project_id: number): ReadonlyArray<BulkValues.Row<keyof typeof usageTypes | "bucket">> {
     const sorted = Array.from(this.#rows.values()).sort(
       (a, b) =>
         Number(a.session_number === 0) - Number(b.session_number === 0) ||
         a.session_number - b.session_number ||
-        a.agent_number - b.agent_number
+        a.agent_number - b.agent_number ||
+        a.bucket - b.bucket
     )
     return sorted.map((row) => ({ project_id, ...row }))
   }
@@ -64,8 +73,9 @@ export class Tally {
   /** The sums by agent, likewise. */
   agentRowsOf(project_id: number): ReadonlyArray<BulkValues.Row<keyof typeof agentTypes>> {
     const sums = new Map<number, Amounts>()
-    for (const { agent_number, session_number, ...amounts } of this.#rows.values()) {
-      if (session_number !== ofProject) sums.set(agent_number, plus(sums.get(agent_number) ?? none, amounts))
+    for (const { agent_number, bucket: _, session_number, ...amounts } of this.#rows.values()) {
+      if (session_number !== ofProject.session_number)
+        sums.set(agent_number, plus(sums.get(agent_number) ?? none, amounts))
     }
     return Array.from(sums, ([agent_number, amounts]) => ({ project_id, agent_number, ...amounts })).sort(
       (a, b) => a.agent_number - b.agent_number
@@ -73,8 +83,8 @@ export class Tally {
   }
 }
 
-/** The number of session and agent under which a project's shared pieces are counted. */
-export const ofProject = 0
+/** The row under which a project's shared pieces are counted. */
+export const ofProject: Counted = { session_number: 0, agent_number: 0, bucket: 0 }
 
 type Row = { readonly [Column in keyof Amounts]: number | string }
 
@@ -89,24 +99,24 @@ const toCounters = (row: Row) => ({
   storedBytes: clamped(row.stored_bytes)
 })
 
-const addingTo = (sql: SqlClient.SqlClient, table: string, key: string): Statement.Fragment =>
-  sql.literal(`ON CONFLICT (${key}) DO UPDATE SET entries = ${table}.entries + excluded.entries,
+const addingTo = (sql: SqlClient.SqlClient, table: string, key: Statement.Fragment): Statement.Fragment =>
+  sql`ON CONFLICT (${key}) ${sql.literal(`DO UPDATE SET entries = ${table}.entries + excluded.entries,
     sent_bytes = ${table}.sent_bytes + excluded.sent_bytes, new_bytes = ${table}.new_bytes + excluded.new_bytes,
-    stored_bytes = ${table}.stored_bytes + excluded.stored_bytes`)
+    stored_bytes = ${table}.stored_bytes + excluded.stored_bytes`)}`
 
 /** Statements that add rows to counters, where `isWanted`. The row of an agent is that of the transaction's stripe. */
 export const statements = (sql: SqlClient.SqlClient) => {
-  const columns = BulkValues.make(sql, BulkValues.named(usageTypes))
+  const columns = BulkValues.make(sql, BulkValues.named({ ...usageTypes, ...Bucket.types(sql) }))
   const agentColumns = BulkValues.make(sql, BulkValues.named(agentTypes))
   const stripe = Stripe.current(sql)
   return {
     ofSessions: (rows: ReturnType<Tally["rowsOf"]>, isWanted: Statement.Fragment) =>
       sql`INSERT INTO storage_usage ${columns.names} SELECT * FROM (${columns.of(rows)}) AS added WHERE ${isWanted}
-        ${addingTo(sql, "storage_usage", "project_id, session_number, agent_number")}`,
+        ${addingTo(sql, "storage_usage", sql`project_id, session_number, agent_number${Bucket.andColumn(sql)}`)}`,
     ofAgents: (rows: ReturnType<Tally["agentRowsOf"]>, isWanted: Statement.Fragment) =>
       sql`INSERT INTO agent_usage (${sql.literal(Object.keys(agentTypes).join(", "))}, stripe)
         SELECT added.*, ${stripe} FROM (${agentColumns.of(rows)}) AS added WHERE ${isWanted}
-        ${addingTo(sql, "agent_usage", "project_id, agent_number, stripe")}`
+        ${addingTo(sql, "agent_usage", sql.literal("project_id, agent_number, stripe"))}`
   }
 }
 
@@ -125,18 +135,21 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const add = (project_id: number, tally: Tally) => Effect.all(additions(project_id, tally), { discard: true })
 
   /** Deletes the counters of a session, and takes what they count from those of its agents. */
-  const remove = Effect.fnUntraced(function* (project_id: number, session: number) {
+  const remove = Effect.fnUntraced(function* (project_id: number, session: number, bucket: number) {
     const rows = yield* sql<Row & { agent_number: Integer }>`DELETE FROM storage_usage
       WHERE project_id = ${project_id} AND session_number = ${session}
       RETURNING agent_number, entries, sent_bytes, new_bytes, stored_bytes`
     const tally = new Tally()
     for (const row of rows) {
-      tally.add(session, Number(row.agent_number), {
-        entries: -Number(row.entries),
-        sent_bytes: -Number(row.sent_bytes),
-        new_bytes: -Number(row.new_bytes),
-        stored_bytes: -Number(row.stored_bytes)
-      })
+      tally.add(
+        { session_number: session, agent_number: Number(row.agent_number), bucket },
+        {
+          entries: -Number(row.entries),
+          sent_bytes: -Number(row.sent_bytes),
+          new_bytes: -Number(row.new_bytes),
+          stored_bytes: -Number(row.stored_bytes)
+        }
+      )
     }
     const agents = BulkValues.chunks(tally.agentRowsOf(project_id))
     yield* Effect.forEach(agents, (each) => ofAgents(each, always), { discard: true })
@@ -157,7 +170,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         : yield* sql<Row & { id: SessionId }>`SELECT s.id, ${sums} FROM (${sizes.largest(number, sessions)}) AS s
             JOIN storage_usage ON ${isOfSession} GROUP BY s.id, s.number, s.size ORDER BY s.size DESC, s.number`
     const [ofShared = none] = yield* sql<Row>`SELECT entries, sent_bytes, new_bytes, stored_bytes FROM storage_usage
-      WHERE project_id = ${number} AND session_number = ${ofProject} AND agent_number = ${ofProject}`
+      WHERE project_id = ${number} AND session_number = ${ofProject.session_number} AND agent_number = ${ofProject.agent_number}`
 
     const { events: pieces, newBytes, storedBytes } = toCounters(ofShared)
     const ofAgents = agents.map((row) => ({ agent: row.agent_name, ...toCounters(row) }))

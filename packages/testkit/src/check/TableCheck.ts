@@ -28,7 +28,7 @@ const strayRows: Readonly<Record<string, string>> = {
   "an event without a pack": `SELECT project_id, session_number, pack_number FROM events e WHERE NOT EXISTS (
     SELECT 1 FROM packs p WHERE p.project_id = e.project_id AND p.session_number = e.session_number
       AND p.pack_number = e.pack_number)`,
-  "an idempotency key without an event": `SELECT project_id, idempotency_key FROM idempotency_keys k WHERE NOT EXISTS (
+  "an idempotency key without an event": `SELECT project_id, key_hash FROM idempotency_keys k WHERE NOT EXISTS (
     SELECT 1 FROM events e WHERE e.project_id = k.project_id AND e.event_id = k.event_id)`,
   "a swept session without events": `SELECT project_id, session_number FROM sessions s WHERE pending_sweep <= 0 AND NOT EXISTS (
     SELECT 1 FROM events e WHERE e.project_id = s.project_id AND e.session_number = s.session_number)`,

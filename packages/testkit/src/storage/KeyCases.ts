@@ -11,7 +11,7 @@ import {
 import { DateTime, Effect, Exit } from "effect"
 import { createHash } from "node:crypto"
 import { expect } from "vitest"
-import { appendEvent, project } from "../Samples.ts"
+import { appendEvent, appendOnce, project } from "../Samples.ts"
 import { now, other, type Test } from "./Cases.ts"
 import * as StoreCheck from "../check/StoreCheck.ts"
 
@@ -29,16 +29,16 @@ interface Fields {
 
 const days = 24 * 60 * 60 * 1000
 
-/** By default the first event of a session of its own, so that events cause no session conflicts. */
-let sessions = 0
+/** By default an event of a session that is named after the key: a key is unique within its session. */
+let ids = 0
 const keyed = ({ after = 0, body = "{}", inProject = project, key, person, session }: Fields): AppendEvent => {
   const receivedAt = DateTime.add(now, { milliseconds: after })
   const event = appendEvent(
     // A new id that contains the time at which the event was received.
-    firstIdOf(receivedAt.epochMilliseconds + ++sessions),
+    firstIdOf(receivedAt.epochMilliseconds + ++ids),
     {
       receivedAt,
-      session: SessionId.make(session ?? `of its own ${sessions}`),
+      session: SessionId.make(session ?? `of ${key.slice(0, 200)}`),
       person: person === undefined ? null : PersonId.make(person)
     },
     inProject
@@ -47,10 +47,11 @@ const keyed = ({ after = 0, body = "{}", inProject = project, key, person, sessi
 }
 
 const takenBy = (storage: Storage["Service"], ...events: ReadonlyArray<AppendEvent>) =>
-  Effect.map(Effect.flip(storage.appendEvents(events)), (error) =>
+  Effect.map(Effect.flip(appendOnce(storage, events)), (error) =>
     error._tag === "key-conflict"
-      ? error.taken.map(({ id, idempotency, project, receivedAt }) => ({
+      ? error.taken.map(({ id, idempotency, project, receivedAt, session }) => ({
           project,
+          session,
           key: idempotency.key,
           hash: Buffer.from(idempotency.bodyHash).toString("hex"),
           id,
@@ -61,6 +62,7 @@ const takenBy = (storage: Storage["Service"], ...events: ReadonlyArray<AppendEve
 
 const asTaken = ({ idempotency, project, summary }: AppendEvent) => ({
   project,
+  session: summary.session,
   key: idempotency!.key,
   hash: Buffer.from(idempotency!.bodyHash).toString("hex"),
   id: summary.id,
@@ -74,24 +76,24 @@ export const define = (test: Test) => {
   test("rejects a key that is in use, and returns its event", (storage) =>
     Effect.gen(function* () {
       const first = keyed({ key: "a", body: "one" })
-      yield* storage.appendEvents([first])
+      yield* appendOnce(storage, [first])
       const again = keyed({ key: "a", body: "another" })
       expect(yield* takenBy(storage, again)).toEqual([asTaken(first)])
       // Nothing else of the same call is stored.
       const { idempotency: _, ...plain } = keyed({ key: "none" })
       expect(yield* takenBy(storage, keyed({ key: "b" }), again, plain)).toEqual([asTaken(first)])
       expect(yield* count(storage)).toBe(1)
-      yield* storage.appendEvents([keyed({ key: "b" })])
+      yield* appendOnce(storage, [keyed({ key: "b" })])
       expect(yield* count(storage)).toBe(2)
     }))
 
   test("separates the keys of projects, and reports those in use", (storage) =>
     Effect.gen(function* () {
       const [here, there] = [keyed({ key: "same" }), keyed({ key: "same", inProject: other })]
-      yield* storage.appendEvents([here])
-      yield* storage.appendEvents([there])
+      yield* appendOnce(storage, [here])
+      yield* appendOnce(storage, [there])
       const third = keyed({ key: "Same" })
-      yield* storage.appendEvents([third])
+      yield* appendOnce(storage, [third])
       const taken = yield* takenBy(
         storage,
         ...[keyed({ key: "same" }), keyed({ key: "Same" }), keyed({ key: "same", inProject: other })]
@@ -100,11 +102,21 @@ export const define = (test: Test) => {
       expect([yield* count(storage), yield* count(storage, other)]).toEqual([2, 1])
     }))
 
+  test("separates the keys of sessions", (storage) =>
+    Effect.gen(function* () {
+      const [first, second] = [keyed({ key: "k", session: "one" }), keyed({ key: "k", session: "two" })]
+      yield* storage.appendEvents([first, second])
+      const [third, again] = [keyed({ key: "k", session: "three" }), keyed({ key: "k", session: "two" })]
+      expect(yield* takenBy(storage, third, again)).toEqual([asTaken(second)])
+      yield* storage.appendEvents([third])
+      expect(yield* count(storage)).toBe(3)
+    }))
+
   test("accepts any key", (storage) =>
     Effect.gen(function* () {
       for (const key of ["x".repeat(255), "' OR 1=1 --", " ", "~"]) {
         const event = keyed({ key })
-        yield* storage.appendEvents([event])
+        yield* appendOnce(storage, [event])
         expect(yield* takenBy(storage, keyed({ key }))).toEqual([asTaken(event)])
       }
     }))
@@ -114,17 +126,17 @@ export const define = (test: Test) => {
       const event = keyed({ key: "moved", session: "s" })
       const moved = { ...event, pack: { ...event.pack, number: 2 } }
       expect((yield* Effect.flip(storage.appendEvents([moved])))._tag).toBe("session-conflict")
-      yield* storage.appendEvents([keyed({ key: "moved" })])
+      yield* appendOnce(storage, [keyed({ key: "moved", session: "s" })])
     }))
 
   test("frees a key after exactly seven days", (storage) =>
     Effect.gen(function* () {
       const first = keyed({ key: "a" })
-      yield* storage.appendEvents([first])
-      yield* storage.appendEvents([keyed({ key: "b" })])
+      yield* appendOnce(storage, [first])
+      yield* appendOnce(storage, [keyed({ key: "b" })])
       expect(yield* takenBy(storage, keyed({ key: "a", after: 7 * days - 10_000 }))).toEqual([asTaken(first)])
       const second = keyed({ key: "a", body: "later", after: 7 * days + 10_000 })
-      yield* storage.appendEvents([second])
+      yield* appendOnce(storage, [second])
       expect(yield* takenBy(storage, keyed({ key: "a", after: 7 * days + 20_000 }))).toEqual([asTaken(second)])
       expect(yield* count(storage)).toBe(3)
     }))
@@ -134,7 +146,7 @@ export const define = (test: Test) => {
       const kept = keyed({ key: "kept", person: "bob" })
       yield* storage.appendEvents([keyed({ key: "erased", person: "alice" }), kept])
       yield* storage.eraseEvents(project, { person: PersonId.make("alice") }, 10)
-      yield* storage.appendEvents([keyed({ key: "erased" })])
+      yield* appendOnce(storage, [keyed({ key: "erased" })])
       expect(yield* takenBy(storage, keyed({ key: "kept" }))).toEqual([asTaken(kept)])
     }))
 

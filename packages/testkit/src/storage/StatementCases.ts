@@ -58,18 +58,19 @@ const batchSize = 256
 /** Ids of the time at which events are received, which is what the age of a key is judged by. */
 const idOf = (seed: number, n = 0) => firstIdOf(now.epochMilliseconds + 1000 * seed + n)
 
-/** Events that have nothing in common but the fields. */
+/** Events that have nothing in common but the fields. `sessions` is the seed of their sessions. */
 const distinctEvents = (
   seed: number,
   count = batchSize,
-  fields: Partial<EventSummary> = {}
+  fields: Partial<EventSummary> = {},
+  sessions = seed
 ): ReadonlyArray<AppendEvent> =>
   Array.from({ length: count }, (_, n) => ({
     ...appendEvent(idOf(seed, n), {
       agent: AgentName.make(`agent ${seed} ${n}`),
       agentVersion: AgentVersionName.make(`version ${seed} ${n}`),
       person: PersonId.make(`person ${seed} ${n}`),
-      session: SessionId.make(`session ${seed} ${n}`),
+      session: SessionId.make(`session ${sessions} ${n}`),
       ...fields
     }),
     idempotency: { key: IdempotencyKey.make(`key ${n}`), bodyHash: createHash("sha256").update("body").digest() }
@@ -102,7 +103,7 @@ export const define = (test: Test) => {
       expect(many).toBeLessThanOrEqual(few)
 
       // Sees that all keys are taken.
-      const [tag, taken] = yield* Statements.count(tagOf(storage.appendEvents(distinctEvents(3))))
+      const [tag, taken] = yield* Statements.count(tagOf(storage.appendEvents(distinctEvents(3, batchSize, {}, 2))))
       expect(tag).toBe("key-conflict")
       expect(taken).toBeLessThanOrEqual(few)
 

@@ -19,7 +19,7 @@ export const keys = {
   shared_piece_owners: ["project_id", "session_number", "sha256"],
   storage_usage: ["project_id", "session_number", "agent_number"],
   agent_usage: ["project_id", "agent_number", "stripe"],
-  idempotency_keys: ["project_id", "idempotency_key"]
+  idempotency_keys: ["project_id", "key_hash"]
 } as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
 
 export type Table = keyof typeof keys
