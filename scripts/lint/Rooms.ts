@@ -93,6 +93,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "mounts",
       "mounts read and write bytes; they must not import the engine: hand the request to front.",
       ...["BasePath.ts", "response", "TachographError.ts", "validation", "events", "front"]
+    ),
+    room(
+      "proxy",
+      "proxy passes requests on to providers, before a mount; it records as calls in process do.",
+      ...["BasePath.ts", "response", "TachographError.ts", "events", "front", "mounts", "../package.json"]
     )
   ],
   "storage-sql": [

@@ -15,6 +15,8 @@ import { CloseGraceMs, InFlight } from "./mounts/InFlight.ts"
 import * as InProcess from "./mounts/InProcess.ts"
 import * as Node from "./mounts/Node.ts"
 import * as Web from "./mounts/Web.ts"
+import * as Proxy from "./proxy/Proxy.ts"
+import { type ProxyOptions, type ProxySettings, settingsOf } from "./proxy/ProxyOptions.ts"
 import type { Answer } from "./response/Answer.ts"
 import * as ErrorAnswer from "./response/ErrorAnswer.ts"
 import * as TachographError from "./TachographError.ts"
@@ -42,6 +44,11 @@ interface CommonOptions<E> {
    * thread's largest heap in MiB, 1,024 by default.
    */
   readonly thread?: boolean | ThreadEngine.ThreadOptions | undefined
+  /**
+   * Passes requests to `/proxy/NAME/rest` on to model providers, and records the calls among them. `true` is `{}`. Without it there
+   * is no such path.
+   */
+  readonly proxy?: boolean | ProxyOptions | undefined
 }
 
 interface WithApiKeys {
@@ -92,14 +99,15 @@ export interface Tachograph {
 export const createTachograph = async <E>(options: TachographOptions<E>): Promise<Tachograph> => {
   checkOptions({ ...options })
   const base = BasePath.parse(options.basePath ?? "")
+  const proxySettings = options.proxy ? settingsOf(options.proxy === true ? {} : options.proxy) : undefined
   const runtime = ManagedRuntime.make(services(options, base))
   const scope = Scope.makeUnsafe()
-  const opening = await runtime.runPromiseExit(Scope.provide(mounts, scope))
+  const opening = await runtime.runPromiseExit(Scope.provide(mounts(proxySettings), scope))
   if (Exit.isFailure(opening)) {
     await runtime.dispose()
     throw TachographError.ofOpening(opening.cause)
   }
-  const { graceMs, node, web } = opening.value
+  const { graceMs, node, proxy, web } = opening.value
   let closing: Promise<void> | undefined
 
   const inFlight = new InFlight()
@@ -117,15 +125,16 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
 
   return {
     fetch: async (request) => {
-      const response = closing === undefined ? await inFlight.add(() => web(request)) : undefined
+      const handle = () => proxy?.web(request) ?? web(request)
+      const response = closing === undefined ? await inFlight.add(handle) : undefined
       return response ?? Web.toResponse(request.method, closedAnswer(base, request.url))
     },
     node: (request, response, next) => {
       if (closing !== undefined) {
-        if (next !== undefined && !isOurs(base, request.url!)) return next()
+        if (next !== undefined && !isOurs(base, request.url!) && proxy?.isOurs(request.url!) !== true) return next()
         return Node.write(response, closedAnswer(base, request.url!))
       }
-      const isHandled = node(request, response, next)
+      const isHandled = proxy?.node(request, response) === true || node(request, response, next)
       if (isHandled && !response.closed) {
         void inFlight.add(() => new Promise((resolve) => response.once("close", resolve)))
       }
@@ -160,7 +169,7 @@ const services = <E>(
       ? ThreadEngine.localLayer(storage)
       : ThreadEngine.layerWherePossible(storage, thread === true ? {} : thread)
   return Front.layerNoDeps.pipe(
-    Layer.provide(authorizer),
+    Layer.provideMerge(authorizer),
     Layer.provideMerge(engine),
     Layer.provideMerge(
       Layer.mergeAll(
@@ -178,7 +187,13 @@ const isOurs = (base: string, url: string): boolean => {
   return path !== undefined && Paths.isOurs(path)
 }
 
-const mounts = Effect.all({ node: Node.make, web: Web.make, graceMs: CloseGraceMs })
+const mounts = (proxy: ProxySettings | undefined) =>
+  Effect.all({
+    node: Node.make,
+    web: Web.make,
+    proxy: proxy === undefined ? Effect.undefined : Proxy.make(proxy),
+    graceMs: CloseGraceMs
+  })
 
 const storageUnavailable = ErrorAnswer.of(new Errors.StorageUnavailable({ cause: undefined }))!
 

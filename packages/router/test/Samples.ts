@@ -15,7 +15,7 @@ export const event = (fingerprint_id: string, fields: object = {}) => ({
   ...fields
 })
 
-type Options = Partial<Pick<TachographOptions<never>, "authorize" | "basePath" | "maxBody" | "maxOtherBody">>
+type Options = Partial<Pick<TachographOptions<never>, "authorize" | "basePath" | "maxBody" | "maxOtherBody" | "proxy">>
 
 /** Over a memory storage, opened by `apiKey` unless there is a rule. Closed when the test ends. */
 export const opened = async ({ authorize, ...options }: Options = {}): Promise<Tachograph> => {

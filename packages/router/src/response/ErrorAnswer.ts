@@ -41,10 +41,10 @@ export const of = (error: unknown): Answer.Answer | undefined => {
 const internal = (requestId: string): Answer.Answer => Answer.refuse(500, "internal", {}, { id: requestId })
 
 /** Answers every failure. An interruption stays one: the client has gone, or the server ends. */
-export const make = (): (<E>(
-  effect: Effect.Effect<Answer.Answer, E>,
+export const make = (): (<A, E>(
+  effect: Effect.Effect<A, E>,
   requestId: string
-) => Effect.Effect<Answer.Answer>) => {
+) => Effect.Effect<A | Answer.Answer>) => {
   const logOutage = OutageLog.make()
   return (effect, requestId) =>
     Effect.catchCause(effect, (cause) => {

@@ -1,0 +1,106 @@
+/** Decides whether a request may pass, and where to: framing, path, key and scope, in this order. */
+import { type AuthorizationUnavailableError } from "@tachograph/api"
+import { defaultProject, type Errors, type Principal } from "@tachograph/core"
+import { Effect, Redacted } from "effect"
+import { createHash } from "node:crypto"
+import * as AmbiguousRequest from "../front/AmbiguousRequest.ts"
+import * as Authorization from "../front/Authorization.ts"
+import type { Authorizer } from "../front/Authorizer.ts"
+import type { Answer } from "../response/Answer.ts"
+import * as ProxyErrors from "./ProxyErrors.ts"
+import * as ProxyPath from "./ProxyPath.ts"
+import type { Upstream, Upstreams } from "./Upstreams.ts"
+
+export interface Visitor {
+  readonly method: string
+  /** Path and query below the base path. */
+  readonly url: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The object that the mount received, which a host's rule sees. */
+  readonly source: object
+  /** The address of the other end of the connection; undefined where the mount does not know it. */
+  readonly remoteAddress: string | undefined
+}
+
+/** Where a request goes. */
+export interface Destination {
+  readonly upstream: Upstream
+  readonly rest: string
+}
+
+/** Where a request goes, or why it does not. */
+export const destinationOf = (
+  { headers, source }: Visitor,
+  { name, rest }: ProxyPath.ProxyPath,
+  upstreams: Upstreams
+): Destination | Answer => {
+  if (AmbiguousRequest.classify(source) !== "clear") return ProxyErrors.ambiguous
+  const upstream = upstreams.get(name)
+  if (upstream === undefined) return ProxyErrors.upstreamNotFound
+  if (ProxyPath.isHostile(rest)) return ProxyErrors.badPath
+  // Other upgrades, such as h2c, are offers, which a server may ignore.
+  if (/\bwebsocket\b/i.test(headers["upgrade"] ?? "")) return ProxyErrors.upgradeRefused
+  return { upstream, rest }
+}
+
+const loopbackAddress = /^(?:127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
+const loopbackHost = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i
+const loopbackOrigin = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i
+
+/**
+ * Whether a program on this machine sends the request for itself: not a reverse proxy for somebody else, and not a browser for
+ * the page of another site.
+ */
+export const isLocal = ({ headers, remoteAddress = "" }: Visitor): boolean =>
+  loopbackAddress.test(remoteAddress) &&
+  loopbackHost.test(headers["host"] ?? "") &&
+  loopbackOrigin.test(headers["origin"] ?? "http://localhost") &&
+  headers["sec-fetch-site"] !== "cross-site" &&
+  headers["forwarded"] === undefined &&
+  headers["x-forwarded-for"] === undefined
+
+/** How many keys are remembered. */
+const maxRemembered = 1_000
+
+const local: Principal = { project: defaultProject, scopes: ["record"] }
+
+type Unavailable = Errors.StorageUnavailable | AuthorizationUnavailableError
+
+/** The principal of a request, or why it has none. `isOpen` waives the key of local requests. */
+export const make = (
+  authorizer: Authorizer["Service"],
+  isOpen: boolean
+): ((visitor: Visitor) => Effect.Effect<Principal | Answer, Unavailable>) => {
+  /** The principals of keys that were valid, by hash, oldest first: an outage of the storage must not end an application's calls. */
+  const remembered = new Map<string, Principal>()
+
+  const remember = (hash: string, principal: Principal | undefined) => {
+    remembered.delete(hash)
+    if (principal === undefined) return
+    remembered.set(hash, principal)
+    if (remembered.size > maxRemembered) remembered.delete(remembered.keys().next().value!)
+  }
+
+  const lookUp = (visitor: Visitor, key: string) => {
+    const hash = createHash("sha256").update(key).digest("base64")
+    return authorizer.authorize(visitor, Redacted.make(key)).pipe(
+      Effect.tap((principal) => Effect.sync(() => remember(hash, principal))),
+      Effect.catchTag("storage-unavailable", (error) => {
+        const principal = remembered.get(hash)
+        return principal === undefined ? Effect.fail(error) : Effect.succeed(principal)
+      })
+    )
+  }
+
+  return (visitor) => {
+    const key = visitor.headers["x-tachograph-key"] ?? ""
+    if (key === "" && isOpen && isLocal(visitor)) return Effect.succeed(local)
+    const cached = authorizer.cachedPrincipal(Redacted.make(key))
+    const found = cached === undefined ? lookUp(visitor, key) : Effect.succeed(cached)
+    return Effect.map(found, (principal) => {
+      if (principal === undefined) return ProxyErrors.unauthorized
+      return Authorization.opens(principal.scopes, ["record"]) ? principal : ProxyErrors.forbidden
+    })
+  }
+}

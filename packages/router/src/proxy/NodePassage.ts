@@ -1,0 +1,122 @@
+/** Passes a request of `node:http` on to its upstream, and the response back, each as it comes. */
+import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http"
+import * as ParsedBody from "../front/ParsedBody.ts"
+import * as ForwardedHeaders from "./ForwardedHeaders.ts"
+import type { Destination } from "./Gate.ts"
+import type { Tap } from "./Tap.ts"
+import type { UpstreamClient } from "./UpstreamClient.ts"
+
+export interface Passage {
+  readonly message: IncomingMessage
+  readonly response: ServerResponse & { readonly _sent100?: boolean }
+  readonly destination: Destination
+  readonly tap: Tap | undefined
+  /** Called once if the upstream fails, or cannot be reached, before its response has begun: the response is the caller's. */
+  readonly onUnanswered: (error: Error) => void
+  /** Called once when nothing passes any more, whatever the reason. */
+  readonly onEnd: (error: Error | undefined) => void
+}
+
+/** The body that a parser of the host has read, with headers that describe it; undefined where it is still to come. */
+const parsedBodyOf = (message: IncomingMessage) => {
+  const parsed = ParsedBody.find(message)
+  if (parsed === undefined) return undefined
+  const { bytes } = parsed
+  const headers: Array<string> = []
+  const { rawHeaders } = message
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    // Parsers decompress.
+    if (/^content-(?:length|encoding)$/i.test(rawHeaders[at]!)) continue
+    headers.push(rawHeaders[at]!, rawHeaders[at + 1]!)
+  }
+  if (bytes.length > 0) headers.push("Content-Length", String(bytes.length))
+  return { bytes, headers }
+}
+
+export const pass = (client: UpstreamClient, passage: Passage): void => {
+  const { destination, message, onEnd, onUnanswered, response, tap } = passage
+  const method = message.method!
+  const parsed = parsedBodyOf(message)
+  const isChunked = parsed === undefined && message.headers["transfer-encoding"] !== undefined
+  const headers = ForwardedHeaders.framed(method, parsed?.headers ?? message.rawHeaders, isChunked)
+  const sent = client.begin({ ...destination, method, headers })
+  let failure: Error | undefined
+  let isAnswered = false
+
+  // The upstream may answer before it has the whole request. The rest is discarded, so that the connection stays usable.
+  response.once("finish", () => void message.unpipe(sent).resume())
+  response.once("close", () => {
+    if (!response.writableFinished) sent.destroy()
+    onEnd(failure)
+  })
+  sent.on("error", (error) => {
+    // Once the response has come, the upstream need not take the rest of the request.
+    if (isAnswered || response.destroyed) return
+    isAnswered = true
+    failure = error
+    onUnanswered(error)
+  })
+  sent.once("response", (answer) => {
+    isAnswered = true
+    receive(passage, answer, (error) => {
+      failure = error
+      response.destroy()
+    })
+  })
+  passInformation(message, response, sent)
+  if (parsed !== undefined) {
+    tap?.request(parsed.bytes)
+    sent.end(parsed.bytes)
+    return
+  }
+  if (tap !== undefined) message.on("data", (chunk: Buffer) => tap.request(chunk))
+  message.once("end", () => {
+    if (isChunked && message.rawTrailers.length > 0) sent.addTrailers(ForwardedHeaders.pairs(message.rawTrailers))
+  })
+  message.pipe(sent)
+}
+
+/** Passes 100, 102 and 103 back. */
+const passInformation = (message: IncomingMessage, response: Passage["response"], sent: ClientRequest): void => {
+  // Without a listener for `checkContinue`, Node has sent 100 already.
+  if (message.headers.expect !== undefined && response._sent100 !== true) {
+    sent.once("continue", () => {
+      if (!response.headersSent) response.writeContinue()
+    })
+  }
+  sent.on("information", ({ headers, statusCode }) => {
+    if (response.headersSent) return
+    if (statusCode === 102) response.writeProcessing()
+    if (statusCode === 103 && headers.link !== undefined) response.writeEarlyHints(headers as { link: string })
+  })
+}
+
+/** `fail` ends the response where it stands. */
+const receive = ({ response, tap }: Passage, answer: IncomingMessage, fail: (error: Error) => void): void => {
+  const { rawHeaders, statusCode, statusMessage } = answer
+  answer.once("error", fail)
+  if (response.headersSent || response.destroyed) return void answer.destroy()
+  try {
+    // A date, like everything else, is the upstream's.
+    response.sendDate = false
+    response.writeHead(statusCode!, statusMessage!, ForwardedHeaders.ofResponse(rawHeaders))
+  } catch (error) {
+    answer.destroy()
+    return fail(error as Error)
+  }
+  tap?.head(statusCode!, rawHeaders)
+  let hasBegun = false
+  answer.on("data", (chunk: Buffer) => {
+    hasBegun = true
+    tap?.response(chunk)
+  })
+  answer.once("end", () => {
+    hasBegun = true
+    if (answer.rawTrailers.length > 0) response.addTrailers(ForwardedHeaders.pairs(answer.rawTrailers))
+  })
+  answer.pipe(response)
+  // Headers go with the first bytes of the body where these have come as well, and otherwise without them.
+  setImmediate(() => {
+    if (!hasBegun && !response.destroyed) response.flushHeaders()
+  })
+}

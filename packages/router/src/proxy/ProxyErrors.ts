@@ -1,0 +1,33 @@
+/** The errors of the proxy itself. What an upstream answers passes as it is. */
+import * as Answer from "../response/Answer.ts"
+
+const refuse = (status: number, type: string, message: string): Answer.Answer =>
+  Answer.refuse(status, type, {}, { message })
+
+export const badPath = refuse(
+  400,
+  "bad-request",
+  "The path has . or .. as a segment, begins with // or holds a backslash."
+)
+
+export const ambiguous = refuse(
+  400,
+  "bad-request",
+  "Two readers could understand the headers of the request differently."
+)
+
+export const unauthorized = refuse(401, "unauthorized", "X-Tachograph-Key holds no valid API key of Tachograph.")
+
+export const forbidden = refuse(403, "forbidden", "The API key of Tachograph does not have the scope record.")
+
+export const upstreamNotFound = refuse(404, "upstream-not-found", "No upstream of this name is configured.")
+
+export const upgradeRefused = refuse(501, "upgrade-unsupported", "The proxy does not pass on WebSocket connections.")
+
+export const upstreamUnreachable = refuse(
+  502,
+  "upstream-unreachable",
+  "The upstream could not be reached, or closed the connection."
+)
+
+export const upstreamTimeout = refuse(504, "upstream-timeout", "The upstream did not answer in time.")

@@ -1,0 +1,83 @@
+/** Sends requests to upstreams over `node:http`, which changes neither headers nor bodies, over connections that stay open. */
+import * as http from "node:http"
+import * as https from "node:https"
+import type { RawHeaders } from "./ForwardedHeaders.ts"
+import type { Upstream } from "./Upstreams.ts"
+
+export interface Timeouts {
+  /** How long a connection may take until it can be written to, in milliseconds. */
+  readonly connectTimeoutMs: number
+  /** How long no byte may pass between the proxy and the upstream, in milliseconds. */
+  readonly idleTimeoutMs: number
+}
+
+/** Why the proxy itself ended a request. */
+export class UpstreamTimeout extends Error {
+  override readonly name = "UpstreamTimeout"
+}
+
+/**
+ * How long an unused connection stays open (ms). Providers close theirs later, so that a request is not sent into a connection
+ * that is being closed.
+ */
+const unusedConnectionMs = 4_000
+
+/** Providers send more headers than Node takes by default (16 KiB) only by mistake, but a call should not fail for it. */
+const maxHeaderSize = 64 * 1024
+
+export interface Passed {
+  readonly upstream: Upstream
+  readonly method: string
+  /** Path and query below the upstream. */
+  readonly rest: string
+  /** Without `Host`. */
+  readonly headers: RawHeaders
+}
+
+export class UpstreamClient {
+  readonly #timeouts: Timeouts
+  readonly #agents: Readonly<Record<Upstream["protocol"], http.Agent>>
+
+  constructor(timeouts: Timeouts) {
+    const options = { keepAlive: true, timeout: unusedConnectionMs, maxFreeSockets: 256 }
+    this.#timeouts = timeouts
+    this.#agents = { "http:": new http.Agent(options), "https:": new https.Agent(options) }
+  }
+
+  /** Begins a request. Its body is written by the caller. */
+  begin({ headers, method, rest, upstream }: Passed): http.ClientRequest {
+    const { connectTimeoutMs, idleTimeoutMs } = this.#timeouts
+    const { host, hostname, path, port, protocol } = upstream
+    const { request } = protocol === "https:" ? https : http
+    const sent = request({
+      agent: this.#agents[protocol],
+      protocol,
+      hostname,
+      port,
+      method,
+      path: pathOf(path, rest),
+      headers: ["Host", host, ...headers],
+      timeout: idleTimeoutMs,
+      maxHeaderSize
+    })
+    const end = (message: string) => sent.destroy(new UpstreamTimeout(message))
+    sent.on("timeout", () => end("The upstream was silent for too long"))
+    sent.once("socket", (socket) => {
+      if (!socket.connecting) return
+      const timer = setTimeout(end, connectTimeoutMs, "The connection took too long")
+      const stop = () => clearTimeout(timer)
+      socket.once(protocol === "https:" ? "secureConnect" : "connect", stop).once("close", stop)
+    })
+    return sent
+  }
+
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy()
+  }
+}
+
+/** A request's target always begins with a slash. */
+const pathOf = (base: string, rest: string): string => {
+  const path = base + rest
+  return path.startsWith("/") ? path : `/${path}`
+}

@@ -1,0 +1,74 @@
+/** Passes a web request on to its upstream, and the response back, each as it comes. */
+import type { IncomingMessage } from "node:http"
+import { Readable } from "node:stream"
+import type { ReadableStream } from "node:stream/web"
+import * as ForwardedHeaders from "./ForwardedHeaders.ts"
+import type { Destination } from "./Gate.ts"
+import type { Tap } from "./Tap.ts"
+import type { UpstreamClient } from "./UpstreamClient.ts"
+
+export interface Passage {
+  readonly request: Request
+  readonly destination: Destination
+  readonly tap: Tap | undefined
+  /** Called once when nothing passes any more, whatever the reason. */
+  readonly onEnd: (error: Error | undefined) => void
+}
+
+/** Statuses whose responses have no body. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
+
+/** Rejects if the upstream fails, or cannot be reached, before its response has begun. */
+export const pass = (client: UpstreamClient, passage: Passage): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const { destination, onEnd, request, tap } = passage
+    const { method, signal } = request
+    const given = Array.from(request.headers).flat()
+    const isChunked = request.body !== null && ForwardedHeaders.valueOf(given, "content-length") === undefined
+    const headers = ForwardedHeaders.framed(method, given, isChunked)
+    const sent = client.begin({ ...destination, method, headers })
+    const abort = () => void sent.destroy()
+    signal.addEventListener("abort", abort)
+    let failure: Error | undefined
+    let isAnswered = false
+
+    sent.on("error", (error) => {
+      failure ??= error
+      if (!isAnswered) reject(error)
+    })
+    sent.once("close", () => {
+      signal.removeEventListener("abort", abort)
+      onEnd(failure)
+    })
+    sent.once("response", (answer) => {
+      isAnswered = true
+      answer.once("error", (error) => (failure ??= error))
+      try {
+        resolve(toResponse(method, answer, tap))
+      } catch (error) {
+        sent.destroy()
+        reject(error as Error)
+      }
+    })
+    if (request.body === null) return void sent.end()
+    const body = Readable.fromWeb(request.body as ReadableStream<Uint8Array>)
+    // A body that breaks off must not look complete.
+    body.once("error", abort)
+    if (tap !== undefined) body.on("data", (chunk: Buffer) => tap.request(chunk))
+    body.pipe(sent)
+  })
+
+const toResponse = (method: string, answer: IncomingMessage, tap: Tap | undefined): Response => {
+  const { rawHeaders, statusCode, statusMessage } = answer
+  const headers = new Headers(ForwardedHeaders.pairs(ForwardedHeaders.ofResponse(rawHeaders)))
+  const init = { status: statusCode!, statusText: statusMessage!, headers }
+  tap?.head(statusCode!, rawHeaders)
+  if (method === "HEAD" || bodiless.has(statusCode!)) {
+    answer.resume()
+    return new Response(null, init)
+  }
+  const body = Readable.toWeb(answer)
+  // The stream is paused until its first read: this listener hears all of it.
+  if (tap !== undefined) answer.on("data", (chunk: Buffer) => tap.response(chunk))
+  return new Response(body as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>, init)
+}

@@ -1,0 +1,102 @@
+/** Who may use the proxy. */
+import { defaultProject, Errors, type Principal, type Scope } from "@tachograph/core"
+import { Effect, Exit } from "effect"
+import { describe, expect, it } from "vitest"
+import type { Authorizer } from "../../src/front/Authorizer.ts"
+import * as Gate from "../../src/proxy/Gate.ts"
+import { opened } from "../Samples.ts"
+import { served } from "../Served.ts"
+import { proxyTo, send, withKey } from "./Client.ts"
+import { upstream } from "./Upstream.ts"
+
+const typeOf = (body: Buffer): unknown => JSON.parse(String(body)).type
+
+describe("the key of Tachograph", () => {
+  it("is needed, and never passed on", async () => {
+    const { received, url } = await upstream((response) => void response.end())
+    const { port } = await proxyTo(url)
+    for (const headers of [{}, { "x-tachograph-key": "wrong" }, { authorization: withKey["x-tachograph-key"] }]) {
+      const { answer, body } = await send(port, "/proxy/local/x", { headers })
+      expect([answer.statusCode, typeOf(body)]).toEqual([401, "unauthorized"])
+    }
+    expect(received).toEqual([])
+    await send(port, "/proxy/local/x", { headers: withKey })
+    expect(JSON.stringify(received)).not.toContain(withKey["x-tachograph-key"])
+  })
+
+  it("needs the scope record", async () => {
+    const { received, url } = await upstream((response) => void response.end())
+    const granted: Array<Scope> = ["read"]
+    const tachograph = await opened({
+      authorize: () => ({ project: "p", scopes: granted }),
+      proxy: { upstreams: { local: url } }
+    })
+    const { port } = await served(tachograph.node)
+    const { answer, body } = await send(port, "/proxy/local/x")
+    expect([answer.statusCode, typeOf(body), received.length]).toEqual([403, "forbidden", 0])
+    granted[0] = "record"
+    expect((await send(port, "/proxy/local/x")).answer.statusCode).toBe(200)
+  })
+})
+
+const visitor = (headers: Readonly<Record<string, string>> = {}, remoteAddress: string | undefined = "127.0.0.1") => ({
+  method: "POST",
+  url: "/proxy/openai/chat/completions",
+  headers: { host: "localhost:4400", ...headers },
+  source: {},
+  remoteAddress
+})
+
+describe("an open proxy", () => {
+  it.each([
+    ["IPv4", visitor()],
+    ["IPv6", visitor({ host: "[::1]:4400" }, "::1")],
+    ["IPv4 in IPv6", visitor({ host: "127.0.0.1" }, "::ffff:127.0.0.1")],
+    ["a page of this machine", visitor({ origin: "http://localhost:3000", "sec-fetch-site": "same-site" })]
+  ])("takes a program on this machine: %s", (_name, local) => {
+    expect(Gate.isLocal(local)).toBe(true)
+  })
+
+  it.each([
+    ["another machine", visitor({}, "10.0.0.1")],
+    ["an unknown address", { ...visitor(), remoteAddress: undefined }],
+    ["a reverse proxy", visitor({ "x-forwarded-for": "10.0.0.1" })],
+    ["a reverse proxy that says Forwarded", visitor({ forwarded: "for=10.0.0.1" })],
+    ["a page of another site", visitor({ origin: "https://evil.example" })],
+    ["a page without an origin", visitor({ "sec-fetch-site": "cross-site" })],
+    ["a sandboxed page", visitor({ origin: "null" })],
+    ["a name that was bound to this machine", visitor({ host: "evil.example" })],
+    ["a host that only begins like this machine", visitor({ host: "localhost.evil.example" })]
+  ])("does not take %s", (_name, other) => {
+    expect(Gate.isLocal(other)).toBe(false)
+  })
+
+  it("waives the key, and refuses a wrong one", async () => {
+    const { url } = await upstream((response) => void response.end())
+    const { port } = await proxyTo(url, { open: true })
+    expect((await send(port, "/proxy/local/x")).answer.statusCode).toBe(200)
+    expect((await send(port, "/proxy/local/x", { headers: { "x-tachograph-key": "wrong" } })).answer.statusCode).toBe(
+      401
+    )
+    expect((await send(port, "/proxy/local/x", { headers: { "x-forwarded-for": "::1" } })).answer.statusCode).toBe(401)
+  })
+})
+
+describe("an outage of the storage of keys", () => {
+  it("does not end the calls of a key that was valid before it", async () => {
+    const principal: Principal = { project: defaultProject, scopes: ["record"] }
+    let isAway = false
+    const authorizer: Authorizer["Service"] = {
+      cachedPrincipal: () => undefined,
+      authorize: () =>
+        isAway ? Effect.fail(new Errors.StorageUnavailable({ cause: undefined })) : Effect.succeed(principal)
+    }
+    const judge = Gate.make(authorizer, false)
+    const known = visitor({ "x-tachograph-key": "known" })
+    expect(await Effect.runPromise(judge(known))).toBe(principal)
+    isAway = true
+    expect(await Effect.runPromise(judge(known))).toBe(principal)
+    const unknown = await Effect.runPromiseExit(judge(visitor({ "x-tachograph-key": "unknown" })))
+    expect(Exit.isFailure(unknown)).toBe(true)
+  })
+})

@@ -1,0 +1,205 @@
+/** What ends early at one side of the proxy ends at the other, and nothing is held that nobody takes. */
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http"
+import { connect, createServer, type AddressInfo } from "node:net"
+import { once } from "node:events"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { apiKey } from "../Samples.ts"
+import { exchange } from "../Served.ts"
+import { proxyTo, send, withKey } from "./Client.ts"
+import { listen, upstream } from "./Upstream.ts"
+
+const errorOf = ({ answer, body }: { answer: IncomingMessage; body: Buffer }) => [
+  answer.statusCode,
+  JSON.parse(String(body)).type
+]
+
+/** A port that nothing listens on. */
+const closedPort = async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+describe("an upstream that fails", () => {
+  it("is 502 where it cannot be reached", async () => {
+    const { port } = await proxyTo(`http://127.0.0.1:${await closedPort()}`)
+    const sent = await send(port, "/proxy/local/x", { headers: withKey, body: "{}" })
+    expect(errorOf(sent)).toEqual([502, "upstream-unreachable"])
+    expect(sent.answer.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it("is 502 where it closes the connection instead of answering, and the connection to the proxy stays usable", async () => {
+    const { url } = await upstream((response) => void response.destroy())
+    const { port } = await proxyTo(url)
+    const sent = await send(port, "/proxy/local/x", { headers: withKey, body: Buffer.alloc(300_000) })
+    expect(errorOf(sent)).toEqual([502, "upstream-unreachable"])
+    expect(sent.answer.headers["connection"]).toBe("keep-alive")
+  })
+
+  it("is 502 where it answers no HTTP", async () => {
+    const server = createServer((socket) => void socket.end("no HTTP\r\n\r\n")).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    onTestFinished(() => void server.close())
+    const { port } = await proxyTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    expect(errorOf(await send(port, "/proxy/local/x", { headers: withKey }))).toEqual([502, "upstream-unreachable"])
+  })
+
+  it("is 504 where it stays silent", async () => {
+    const upstreamPort = await listen(() => {})
+    const { port } = await proxyTo(`http://127.0.0.1:${upstreamPort}`, { idleTimeoutMs: 20 })
+    expect(errorOf(await send(port, "/proxy/local/x", { headers: withKey }))).toEqual([504, "upstream-timeout"])
+  })
+
+  it("breaks the response off where it stands if it dies in the middle, or falls silent", async () => {
+    for (const options of [{}, { idleTimeoutMs: 1_000 }]) {
+      const isSilent = "idleTimeoutMs" in options
+      const upstreamPort = await listen((_message, response) => {
+        response.write("half", () => isSilent || response.destroy())
+      })
+      const { port } = await proxyTo(`http://127.0.0.1:${upstreamPort}`, options)
+      const sent = httpRequest({ port, host: "127.0.0.1", path: "/proxy/local/x", headers: withKey }).end()
+      const [answer] = (await once(sent, "response")) as [IncomingMessage]
+      let text = ""
+      const error = await new Promise((resolve) =>
+        answer
+          .on("data", (chunk) => (text += chunk))
+          .once("error", resolve)
+          .once("end", resolve)
+      )
+      expect([text, (error as NodeJS.ErrnoException).code]).toEqual(["half", "ECONNRESET"])
+    }
+  })
+
+  it("may answer before it has the whole request", async () => {
+    const upstreamPort = await listen((_message, response) => void response.writeHead(413).end("too large"))
+    const { port } = await proxyTo(`http://127.0.0.1:${upstreamPort}`)
+    const { answer, body } = await send(port, "/proxy/local/x", { headers: withKey, body: Buffer.alloc(8_000_000) })
+    expect([answer.statusCode, String(body)]).toEqual([413, "too large"])
+  })
+
+  it("keeps its redirects", async () => {
+    const { url } = await upstream(
+      (response) => void response.writeHead(307, { location: "http://evil.example/" }).end()
+    )
+    const { port } = await proxyTo(url)
+    const { answer } = await send(port, "/proxy/local/x", { headers: withKey })
+    expect([answer.statusCode, answer.headers.location]).toEqual([307, "http://evil.example/"])
+  })
+})
+
+describe("a client that goes", () => {
+  it("ends the request to the upstream, before an answer and in the middle of one", async () => {
+    for (const hasBegun of [false, true]) {
+      let arrived: (response: ServerResponse) => void
+      const arriving = new Promise<ServerResponse>((resolve) => (arrived = resolve))
+      const upstreamPort = await listen((_message, response) => arrived(response))
+      const { port } = await proxyTo(`http://127.0.0.1:${upstreamPort}`)
+      const sent = httpRequest({ port, host: "127.0.0.1", path: "/proxy/local/x", headers: withKey }).end()
+      sent.on("error", () => {})
+      const response = await arriving
+      const closed = once(response, "close")
+      if (hasBegun) {
+        response.write("some")
+        const [answer] = (await once(sent, "response")) as [IncomingMessage]
+        answer.on("error", () => {})
+      }
+      sent.destroy()
+      await closed
+    }
+  })
+
+  it("ends it in the middle of its request", async () => {
+    let arrived: (message: IncomingMessage) => void
+    const arriving = new Promise<IncomingMessage>((resolve) => (arrived = resolve))
+    const upstreamPort = await listen((message) => arrived(message))
+    const { port } = await proxyTo(`http://127.0.0.1:${upstreamPort}`)
+    const socket = connect(port, "127.0.0.1")
+    socket.write(
+      `POST /proxy/local/x HTTP/1.1\r\nhost: x\r\nx-tachograph-key: ${apiKey}\r\ncontent-length: 9\r\n\r\nhalf`
+    )
+    const message = await arriving
+    const [chunk] = (await once(message, "data")) as [Buffer]
+    const failed = once(message, "error")
+    socket.destroy()
+    await failed
+    expect(String(chunk)).toBe("half")
+  })
+})
+
+describe("backpressure", () => {
+  const megabyte = Buffer.alloc(1024 * 1024)
+  const total = 256
+
+  /** Writes without end, until the other side takes no more for a while; returns how many megabytes it took. */
+  const fill = async (writable: NodeJS.WritableStream): Promise<number> => {
+    for (let written = 0; written < total; written++) {
+      if (writable.write(megabyte)) continue
+      // The buffers of three connections are full when a write is not taken in this time, or the test fails below.
+      const drained = once(writable, "drain")
+      const isDrained = await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, 500, false))])
+      if (isDrained === false) return written
+    }
+    return total
+  }
+
+  it("makes the upstream wait for a client that does not read", async () => {
+    let filled: (megabytes: number) => void
+    const filling = new Promise<number>((resolve) => (filled = resolve))
+    const upstreamPort = await listen((_message, response) => void fill(response).then(filled))
+    const { port } = await proxyTo(`http://127.0.0.1:${upstreamPort}`)
+    const sent = httpRequest({ port, host: "127.0.0.1", path: "/proxy/local/x", headers: withKey }).end()
+    const [answer] = (await once(sent, "response")) as [IncomingMessage]
+    expect(await filling).toBeLessThan(64)
+    answer.destroy()
+  })
+
+  it("makes a client wait for an upstream that does not read", async () => {
+    const upstreamPort = await listen(() => {})
+    const { port } = await proxyTo(`http://127.0.0.1:${upstreamPort}`)
+    const sent = httpRequest({ port, host: "127.0.0.1", path: "/proxy/local/x", method: "POST", headers: withKey })
+    sent.on("error", () => {})
+    expect(await fill(sent)).toBeLessThan(64)
+    sent.destroy()
+  })
+})
+
+describe("requests that the proxy refuses", () => {
+  const head = (target: string, ...lines: ReadonlyArray<string>) =>
+    [`POST ${target} HTTP/1.1`, "connection: close", `x-tachograph-key: ${apiKey}`, ...lines, "", ""].join("\r\n")
+
+  it.each([
+    ["an upstream that is not configured", 404, "upstream-not-found", head("/proxy/other/x", "host: x")],
+    ["a path out of the base path", 400, "bad-request", head("/proxy/local/%2e%2e/x", "host: x")],
+    ["another host in the target", 400, "bad-request", head("http://evil.example/proxy/local/x", "host: x")],
+    ["two lengths", 400, "bad-request", head("/proxy/local/x", "host: x", "host: y")],
+    ["a WebSocket", 501, "upgrade-unsupported", head("/proxy/local/x", "host: x", "upgrade: websocket")]
+  ])("%s", async (_name, status, type, request) => {
+    const { received, url } = await upstream((response) => void response.end())
+    const { port } = await proxyTo(url)
+    const text = await exchange(port, request)
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(text).toContain(`{"type":"${type}"`)
+    expect(received).toEqual([])
+  })
+
+  it("takes the absolute form with its own host, and ignores an offer of h2c", async () => {
+    const { received, url } = await upstream((response) => void response.end())
+    const { port } = await proxyTo(url)
+    const request = head("http://x/proxy/local/y", "host: x", "connection: upgrade", "upgrade: h2c")
+    expect(await exchange(port, request)).toMatch(/^HTTP\/1.1 200 /)
+    expect(received[0]!.url).toBe("/y")
+    expect(received[0]!.headers.map(([name]) => name)).toEqual(["Host", "Content-Length", "Connection"])
+  })
+})
+
+describe("a large body", () => {
+  it("of 20 MB arrives whole, both ways", async () => {
+    const large = Buffer.alloc(20_000_000, "0123456789")
+    const { received, url } = await upstream((response) => void response.end(large))
+    const { port } = await proxyTo(url)
+    const { body } = await send(port, "/proxy/local/x", { headers: withKey, body: large })
+    expect([body.equals(large), received[0]!.body.equals(large)]).toEqual([true, true])
+  })
+})

@@ -1,0 +1,132 @@
+/** What passes the proxy is what was sent, in both directions, over both kinds of mounts. */
+import { randomBytes } from "node:crypto"
+import { request as httpRequest, type IncomingMessage } from "node:http"
+import { gzipSync } from "node:zlib"
+import { describe, expect, it } from "vitest"
+import { opened } from "../Samples.ts"
+import { served } from "../Served.ts"
+import { proxyTo, send, withKey } from "./Client.ts"
+import { bodyOf, listen, pairsOf, upstream } from "./Upstream.ts"
+
+describe("the proxy over node:http", () => {
+  it("passes method, path, query, headers and body on as they are", async () => {
+    const { received, url, port: upstreamPort } = await upstream((response) => void response.end("ok"))
+    const { port } = await proxyTo(`${url}/base/`)
+    const body = randomBytes(3_000)
+    await send(port, "/proxy/local/chat/completions?b=2&a=%2F", {
+      headers: {
+        ...withKey,
+        Authorization: "Bearer sk-provider",
+        "X-Twice": ["one", "two"],
+        "X-Tachograph-Session": "s",
+        Connection: "keep-alive, X-Hop",
+        "X-Hop": "only here",
+        TE: "trailers",
+        "Content-Encoding": "made-up"
+      },
+      body
+    })
+    const [one] = received
+    expect(one).toMatchObject({ method: "POST", url: "/base/chat/completions?b=2&a=%2F" })
+    expect(one!.body.equals(body)).toBe(true)
+    expect(one!.headers).toEqual([
+      ["Host", `127.0.0.1:${upstreamPort}`],
+      ["Authorization", "Bearer sk-provider"],
+      ["X-Twice", "one"],
+      ["X-Twice", "two"],
+      ["Content-Encoding", "made-up"],
+      ["Content-Length", "3000"],
+      ["Connection", "keep-alive"]
+    ])
+  })
+
+  it("passes status, reason, headers, encoded body and trailers back as they are", async () => {
+    const packed = gzipSync("some text")
+    const { url } = await upstream((response) => {
+      response.writeHead(429, "Slow Down", [
+        ...["Content-Encoding", "gzip", "X-Request-Id", "of the provider", "Set-Cookie", "a=1", "Set-Cookie", "b=2"],
+        ...["Keep-Alive", "timeout=77", "Trailer", "X-Sum", "date", "Thu, 01 Jan 1970 00:00:00 GMT"]
+      ])
+      response.write(packed)
+      response.addTrailers({ "X-Sum": "42" })
+      response.end()
+    })
+    const { port } = await proxyTo(url)
+    const { answer, body } = await send(port, "/proxy/local/x", { headers: withKey, body: "{}" })
+    expect([answer.statusCode, answer.statusMessage]).toEqual([429, "Slow Down"])
+    expect(body.equals(packed)).toBe(true)
+    expect(answer.rawTrailers).toEqual(["X-Sum", "42"])
+    expect(pairsOf(answer.rawHeaders).slice(0, 6)).toEqual([
+      ["Content-Encoding", "gzip"],
+      ["X-Request-Id", "of the provider"],
+      ["Set-Cookie", "a=1"],
+      ["Set-Cookie", "b=2"],
+      ["Trailer", "X-Sum"],
+      ["date", "Thu, 01 Jan 1970 00:00:00 GMT"]
+    ])
+  })
+
+  it("passes a chunked body, HEAD, OPTIONS, 204 and 304", async () => {
+    const { received, url } = await upstream((response, { method }) => {
+      if (method === "OPTIONS") return void response.writeHead(204, { allow: "POST" }).end()
+      if (method === "HEAD") return void response.writeHead(200, { "content-length": "1234" }).end()
+      response.writeHead(304, { etag: '"e"' }).end()
+    })
+    const { port } = await proxyTo(url)
+    const options = await send(port, "/proxy/local/x", { method: "OPTIONS", headers: withKey })
+    expect([options.answer.statusCode, options.answer.headers["allow"]]).toEqual([204, "POST"])
+    const head = await send(port, "/proxy/local/x", { method: "HEAD", headers: withKey })
+    expect([head.answer.headers["content-length"], head.body.length]).toEqual(["1234", 0])
+    const headers = { ...withKey, "transfer-encoding": "chunked" }
+    const get = await send(port, "/proxy/local/x", { method: "PUT", headers, body: "chunked" })
+    expect([get.answer.statusCode, get.answer.headers["etag"]]).toEqual([304, '"e"'])
+    expect(String(received.at(-1)!.body)).toBe("chunked")
+    expect(received.at(-1)!.headers).toContainEqual(["Transfer-Encoding", "chunked"])
+  })
+
+  it("streams both ways: the response begins before the request ends", async () => {
+    const upstreamPort = await listen((message, response) => {
+      response.writeHead(200)
+      message.on("data", (chunk) => response.write(chunk)).on("end", () => response.end())
+    })
+    const { port } = await proxyTo(`http://127.0.0.1:${upstreamPort}`)
+    const sent = httpRequest({ port, host: "127.0.0.1", path: "/proxy/local/echo", method: "POST", headers: withKey })
+    const answer = new Promise<IncomingMessage>((resolve) => sent.once("response", resolve))
+    sent.write("one")
+    const received: Array<string> = []
+    const next = async (chunks: AsyncIterator<Buffer>) => String((await chunks.next()).value)
+    const chunks = (await answer)[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+    received.push(await next(chunks))
+    sent.write("two")
+    received.push(await next(chunks))
+    sent.end()
+    expect((await chunks.next()).done).toBe(true)
+    expect(received).toEqual(["one", "two"])
+  })
+
+  it("passes 100 Continue and early hints back", async () => {
+    const { url } = await upstream((response) => {
+      response.writeEarlyHints({ link: "</a>; rel=preload" }, () => response.end("done"))
+    })
+    const { port } = await proxyTo(url)
+    const headers = { ...withKey, expect: "100-continue", "content-length": "2" }
+    const sent = httpRequest({ port, host: "127.0.0.1", path: "/proxy/local/x", method: "POST", headers })
+    const information: Array<number> = []
+    sent.on("information", ({ statusCode }) => information.push(statusCode)).once("continue", () => sent.end("{}"))
+    const answer = await new Promise<IncomingMessage>((resolve) => sent.once("response", resolve))
+    expect(String(await bodyOf(answer))).toBe("done")
+    expect(information).toEqual([100, 103])
+  })
+
+  it("passes on what a parser of the host has read", async () => {
+    const { received, url } = await upstream((response) => void response.end())
+    const tachograph = await opened({ proxy: { upstreams: { local: url } } })
+    const { port } = await served(async (message, response) => {
+      Object.assign(message, { rawBody: await bodyOf(message) })
+      tachograph.node(message, response)
+    })
+    await send(port, "/proxy/local/x", { headers: withKey, body: '{"a": 1.0}' })
+    expect(String(received[0]!.body)).toBe('{"a": 1.0}')
+    expect(received[0]!.headers).toContainEqual(["Content-Length", "10"])
+  })
+})
