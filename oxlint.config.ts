@@ -50,6 +50,13 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
       message: "formats has no dependency and runs in a browser."
     }
   ],
+  client: [
+    packages("client imports only formats.", "!@tachograph/formats", "!@tachograph/formats/*"),
+    {
+      group: [...node, "effect", "effect/**", "@effect/**"],
+      message: "client runs where there is only fetch: ask platform/Builtins.ts for modules of Node."
+    }
+  ],
   prices: [
     packages("prices imports no other package."),
     { group: [...node, "effect", "effect/**", "@effect/**"], message: "prices runs in a browser." }

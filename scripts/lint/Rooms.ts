@@ -21,6 +21,15 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("json", "json reads JSON as it came.", "Format.ts"),
     room("stream", "stream cuts a body into payloads.", "Format.ts", "json")
   ],
+  client: [
+    room("platform", "platform is what differs between runtimes."),
+    room("fingerprint", "fingerprint describes the environment of the application.", "platform"),
+    room("event", "event builds events; it knows neither calls under way nor the server."),
+    room("context", "context is what surrounds a call.", "platform", "event"),
+    room("delivery", "delivery sends events; it must not import tap.", "platform"),
+    room("tap", "tap observes calls of fetch; it hands over what it saw.", "platform", "event", "delivery"),
+    room("Options.ts", "Options.ts is what a recorder can be told.", ...["fingerprint", "event", "delivery"])
+  ],
   prices: [
     room("Usage.ts", "Usage.ts is what a price depends on."),
     room("Rates.ts", "Rates.ts multiplies.", "Usage.ts"),

@@ -15,4 +15,5 @@ export type {
 } from "./Format.ts"
 export { formats } from "./Formats.ts"
 export { identity } from "./Identity.ts"
+export { sessionSeed } from "./SessionSeed.ts"
 export * as ServerSentEvents from "./stream/ServerSentEvents.ts"

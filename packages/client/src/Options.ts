@@ -1,0 +1,77 @@
+/** What a recorder can be told. */
+import type { EmbeddedTachograph } from "./delivery/EmbeddedTransport.ts"
+import type { Drop } from "./delivery/Counters.ts"
+import type { Grouping, RecordedEvent } from "./event/Event.ts"
+import type { FingerprintFields, PackageScope } from "./fingerprint/Fingerprint.ts"
+
+interface CommonOptions extends Grouping {
+  /** Fields of the fingerprint that replace those that are found. */
+  readonly fingerprint?: Partial<FingerprintFields> | undefined
+  /** Which installed packages the fingerprint names: the direct dependencies, all, or none. `direct` by default. */
+  readonly packages?: PackageScope | undefined
+  /** Changes an event before it is kept anywhere. An event for which it answers nothing, or throws, is not recorded. */
+  readonly redact?: ((event: RecordedEvent) => RecordedEvent | null | undefined) | undefined
+  /** Called for each call that is not recorded. By default the first of each reason prints a warning. */
+  readonly onDrop?: ((drop: Drop) => void) | undefined
+  /** Keeps a serverless function alive until a promise settles. It gets one for each call. */
+  readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined
+  /** How many events may wait or be under way. 10,000 by default. */
+  readonly maxEvents?: number | undefined
+  /** How many bytes waiting events and the calls under way may hold in memory. 64 MiB by default. */
+  readonly maxBytes?: number | undefined
+  /** The longest event in bytes. 32 MiB by default, as the server accepts unless it is told otherwise. */
+  readonly maxEventBytes?: number | undefined
+  /** How many events are sent at once. 8 by default. */
+  readonly concurrency?: number | undefined
+  /** How long an answer may lie unread before it is recorded as far as it came, in ms. 10 minutes by default. */
+  readonly unreadMs?: number | undefined
+  /** How long a process that ends waits for events, in ms. 5 s by default; 0 leaves its end alone. */
+  readonly exitMs?: number | undefined
+  /** The `fetch` below the tap. The global one by default. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+}
+
+interface OverHttp {
+  /** The server, such as `http://127.0.0.1:4318`. */
+  readonly url: string
+  /** A key with the scope `record`. */
+  readonly apiKey: string
+  /** Ends a request to the server that is not answered, in ms. 60 s by default. */
+  readonly timeoutMs?: number | undefined
+  readonly tachograph?: undefined
+  readonly project?: undefined
+}
+
+interface Embedded {
+  /** The result of `createTachograph`: events are recorded in process, without HTTP. */
+  readonly tachograph: EmbeddedTachograph
+  /** The project. `default` by default. Over HTTP, the key says which one it is. */
+  readonly project?: string | undefined
+  readonly url?: undefined
+  readonly apiKey?: undefined
+  readonly timeoutMs?: undefined
+}
+
+export type RecorderOptions = CommonOptions & (OverHttp | Embedded)
+
+export const defaults = {
+  maxEvents: 10_000,
+  maxBytes: 64 * 1024 * 1024,
+  maxEventBytes: 32 * 1024 * 1024,
+  concurrency: 8,
+  unreadMs: 600_000,
+  exitMs: 5_000,
+  timeoutMs: 60_000
+} as const
+
+/** Checks what only TypeScript would refuse. */
+export const check = ({ apiKey, tachograph, url }: RecorderOptions): void => {
+  if (tachograph !== undefined) {
+    if (url !== undefined) throw new TypeError("url, tachograph: expected one of them, not both")
+    return
+  }
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new TypeError(`url: expected http://… or https://…, or a Tachograph in the option "tachograph"`)
+  }
+  if (typeof apiKey !== "string" || apiKey === "") throw new TypeError("apiKey: expected the key of a project")
+}

@@ -1,0 +1,317 @@
+/** Records calls to model providers, in the background. */
+import type { Api } from "@tachograph/formats"
+import * as Context from "./context/Context.ts"
+import { Budget } from "./delivery/Budget.ts"
+import type { Counters, Drop, DropReason } from "./delivery/Counters.ts"
+import { Delivery } from "./delivery/Delivery.ts"
+import * as EmbeddedTransport from "./delivery/EmbeddedTransport.ts"
+import * as HttpTransport from "./delivery/HttpTransport.ts"
+import { type Envelope, isObject, objectIn, type Payload, type RecordedEvent, textOf } from "./event/Event.ts"
+import { withoutSecrets } from "./event/Secrets.ts"
+import * as Session from "./event/Session.ts"
+import * as Fingerprint from "./fingerprint/Fingerprint.ts"
+import { check, defaults, type RecorderOptions } from "./Options.ts"
+import * as ProcessEnd from "./platform/ProcessEnd.ts"
+import * as Timers from "./platform/Timers.ts"
+import type { CallListener, FinishedCall } from "./tap/Call.ts"
+import { recogniseUrl } from "./tap/Recognise.ts"
+import * as Tap from "./tap/Tap.ts"
+
+/** A call that an application records itself. */
+export interface RecordedCall extends Context.CallContext {
+  readonly api: Api
+  /** The request to the model: a value, or a JSON text that is kept as it is. */
+  readonly inputs: object | string
+  /** The answer of the model: a value, or a JSON text that is kept as it is. */
+  readonly output: object | string
+  readonly occurredAt?: Date | undefined
+  readonly durationMs?: number | undefined
+  readonly firstTokenMs?: number | undefined
+  /** Of the provider's answer. */
+  readonly httpStatus?: number | undefined
+}
+
+export interface Recorder extends AsyncDisposable {
+  /** A `fetch` that records calls to model providers and leaves everything else alone. */
+  readonly fetch: typeof globalThis.fetch
+  /** Records all calls of the global `fetch`. Returns what takes it off again. */
+  readonly install: () => () => void
+  /**
+   * Runs a function whose calls have these fields. It gets a recorder that is bound to them, for platforms without
+   * AsyncLocalStorage. Can be nested: what is not given is taken from outside.
+   */
+  readonly with: <A>(context: Context.CallContext, run: (recorder: Recorder) => A) => A
+  /** Records a call that no tap saw. Never throws. */
+  readonly record: (call: RecordedCall) => void
+  /**
+   * Waits until every call that is over is sent or dropped, for at most `timeoutMs` (30 s by default). Returns whether
+   * nothing waits any more.
+   */
+  readonly flush: (options?: { readonly timeoutMs?: number }) => Promise<boolean>
+  readonly counters: () => Counters
+}
+
+/** A call that is over and becomes an event. */
+interface Draft {
+  readonly payload: () => Promise<Payload | undefined>
+  readonly envelope: Partial<Envelope>
+  readonly context: Context.CallContext
+  /** Gives back what the call holds of the budget. Does nothing the second time. */
+  readonly release: () => void
+  /** To be called when the event is sent or dropped. */
+  readonly settle: () => void
+}
+
+class Dropped extends Error {
+  readonly drop: Drop
+  constructor(drop: Drop) {
+    super(drop.reason)
+    this.drop = drop
+  }
+}
+
+/** What all recorders share that are bound to parts of one application. */
+class Core {
+  readonly budget: Budget
+  readonly context = Context.make()
+  readonly delivery: Delivery
+  readonly #options: RecorderOptions
+  readonly #preparing = new Set<Promise<void>>()
+  #fingerprint: Promise<string> | undefined
+
+  constructor(options: RecorderOptions) {
+    check(options)
+    this.#options = options
+    this.budget = new Budget(options.maxBytes ?? defaults.maxBytes)
+    this.delivery = new Delivery({
+      transport:
+        options.tachograph === undefined
+          ? HttpTransport.make({
+              url: options.url,
+              apiKey: options.apiKey,
+              timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
+              fetch: this.innerFetch
+            })
+          : EmbeddedTransport.make(options.tachograph, options.project),
+      fingerprint: () => (this.#fingerprint ??= this.#findFingerprint()),
+      maxEvents: options.maxEvents ?? defaults.maxEvents,
+      concurrency: options.concurrency ?? defaults.concurrency,
+      onDrop: options.onDrop ?? warnOnce()
+    })
+  }
+
+  /** Whether a call is over and neither sent nor dropped. */
+  readonly isBusy = (): boolean => this.#preparing.size > 0 || this.delivery.size > 0
+
+  readonly innerFetch = (): Tap.Fetch => Tap.untapped(this.#options.fetch ?? globalThis.fetch)
+
+  tap(bound: Context.CallContext, fetch: () => Tap.Fetch = this.innerFetch, isOn?: () => boolean): Tap.Fetch {
+    return Tap.make({
+      fetch,
+      ...(isOn === undefined ? {} : { isOn }),
+      budget: this.budget,
+      unreadMs: this.#options.unreadMs ?? defaults.unreadMs,
+      begin: () => this.#listen(this.contextOf(bound))
+    })
+  }
+
+  /** What surrounds the caller counts more than what a recorder was bound to. */
+  contextOf(bound: Context.CallContext): Context.CallContext {
+    const { agent, agentVersion, person, session, waitUntil } = this.#options
+    return Context.merge({ agent, agentVersion, person, session, waitUntil }, bound, this.context.current())
+  }
+
+  #listen(context: Context.CallContext): CallListener {
+    let settle = () => {}
+    context.waitUntil?.(new Promise<void>((resolve) => (settle = resolve)))
+    return {
+      finished: (call) =>
+        this.#prepare({
+          payload: () => this.#payloadOf(call),
+          envelope: envelopeOfTap(call),
+          context,
+          release: call.release,
+          settle
+        }),
+      dropped: (reason) => {
+        this.delivery.drop({ reason })
+        settle()
+      }
+    }
+  }
+
+  record(
+    { api, durationMs, firstTokenMs, httpStatus, inputs, occurredAt, output, ...context }: RecordedCall,
+    bound: Context.CallContext
+  ) {
+    const merged = Context.merge(this.contextOf(bound), context)
+    const text = (value: object | string) => (typeof value === "string" ? value : JSON.stringify(value))
+    let settle = () => {}
+    merged.waitUntil?.(new Promise<void>((resolve) => (settle = resolve)))
+    // Written at once: the application may change the values afterwards.
+    let payload: Payload | undefined
+    try {
+      payload = { api, inputs: text(inputs), output: text(output) }
+    } catch {}
+    const envelope = envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus)
+    this.#prepare({ payload: async () => payload, envelope, context: merged, release: () => {}, settle })
+  }
+
+  async #payloadOf({ output, request }: FinishedCall): Promise<Payload | undefined> {
+    const api = recogniseUrl(request.url)
+    const inputs = await request.text()
+    if (api === undefined || inputs === undefined) return undefined
+    return { api, inputs: withoutSecrets(inputs, request.secrets), output: withoutSecrets(output, request.secrets) }
+  }
+
+  /** Builds the event in a later turn of the event loop, so that the application goes on first. */
+  #prepare(draft: Draft): void {
+    const preparing = Timers.laterTurn()
+      .then(() => this.#eventOf(draft))
+      .then((event) => this.#enqueue(event, draft))
+      .catch((cause: unknown) => {
+        const drop = cause instanceof Dropped ? cause.drop : { reason: "unreadable" as const, cause }
+        draft.release()
+        this.delivery.drop(drop)
+        draft.settle()
+      })
+      .finally(() => this.#preparing.delete(preparing))
+    this.#preparing.add(preparing)
+  }
+
+  async #eventOf({ context, envelope, payload: find }: Draft): Promise<Uint8Array> {
+    const payload = await find()
+    const inputs = payload && objectIn(payload.inputs)
+    if (payload === undefined || inputs === undefined) throw new Dropped({ reason: "unreadable" })
+    const whole: Envelope = {
+      session: context.session ?? (await Session.derive(payload.api, inputs)),
+      agent: context.agent,
+      agent_version: context.agentVersion,
+      person: context.person,
+      ...envelope
+    }
+    return new TextEncoder().encode(this.#redacted(payload, inputs, whole))
+  }
+
+  #enqueue(event: Uint8Array, { release, settle }: Draft): void {
+    if (event.length > (this.#options.maxEventBytes ?? defaults.maxEventBytes))
+      throw new Dropped({ reason: "too-large" })
+    if (!this.delivery.hasRoom) throw new Dropped({ reason: "queue-full" })
+    // The event takes the place of the texts that it was made of.
+    release()
+    if (!this.budget.take(event.length)) throw new Dropped({ reason: "memory" })
+    this.delivery.add({
+      idempotencyKey: crypto.randomUUID(),
+      load: () => event,
+      settled: () => {
+        this.budget.release(event.length)
+        settle()
+      }
+    })
+  }
+
+  #redacted(payload: Payload, inputs: Record<string, unknown>, envelope: Envelope): string {
+    const { redact } = this.#options
+    if (redact === undefined) return textOf(payload, envelope)
+    const output = objectIn(payload.output) ?? {}
+    let event: RecordedEvent | null | undefined
+    try {
+      event = redact({ event_name: "llm", properties: { api: payload.api, inputs, output }, ...envelope })
+    } catch (cause) {
+      throw new Dropped({ reason: "redacted", cause })
+    }
+    if (!isObject(event)) throw new Dropped({ reason: "redacted" })
+    return JSON.stringify(event)
+  }
+
+  async #findFingerprint(): Promise<string> {
+    return JSON.stringify({ ...Fingerprint.ofRuntime(), ...this.#options.fingerprint })
+  }
+
+  readonly flush = async (timeoutMs: number): Promise<boolean> => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)))
+    await Promise.race([timeout, this.#settled()])
+    clearTimeout(timer)
+    return !this.isBusy()
+  }
+
+  /** The core keeps what is registered from being collected. */
+  #atEnd: ProcessEnd.Flushable | undefined
+
+  flushAtEnd(timeoutMs: number): void {
+    this.#atEnd = { isBusy: this.isBusy, flush: () => this.flush(timeoutMs) }
+    ProcessEnd.flushAtEnd(this.#atEnd)
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.all(this.#preparing)
+    await this.delivery.idle()
+  }
+}
+
+const rounded = (ms: number | undefined): number | undefined =>
+  ms === undefined ? undefined : Math.round(ms * 10) / 10
+
+const envelopeOf = (
+  occurredAt: Date,
+  durationMs: number | undefined,
+  firstTokenMs: number | undefined,
+  httpStatus: number | undefined
+): Partial<Envelope> => ({
+  occurred_at: occurredAt.toISOString(),
+  duration_ms: rounded(durationMs),
+  first_token_ms: rounded(firstTokenMs),
+  http_status: httpStatus
+})
+
+const envelopeOfTap = ({ durationMs, firstTokenMs, httpStatus, occurredAt }: FinishedCall) =>
+  envelopeOf(occurredAt, durationMs, firstTokenMs, httpStatus)
+
+const warnOnce = () => {
+  const seen = new Set<DropReason>()
+  return ({ cause, reason }: Drop) => {
+    if (seen.has(reason)) return
+    seen.add(reason)
+    const why = cause instanceof Error ? `: ${cause.message}` : ""
+    console.warn(`Tachograph: a call is not recorded (${reason})${why}. See recorder.counters() for how many.`)
+  }
+}
+
+const bind = (core: Core, bound: Context.CallContext): Recorder => {
+  const recorder: Recorder = {
+    fetch: core.tap(bound),
+    install: () => {
+      const before = globalThis.fetch
+      let isInstalled = true
+      const installed = core.tap(
+        bound,
+        () => before,
+        () => isInstalled
+      )
+      globalThis.fetch = installed
+      return () => {
+        // A wrapper that was put over it since then keeps calling it.
+        isInstalled = false
+        if (globalThis.fetch === installed) globalThis.fetch = before
+      }
+    },
+    with: (context, run) =>
+      core.context.run(context, () => run(bind(core, Context.merge(bound, core.context.current(), context)))),
+    record: (call) => core.record(call, bound),
+    flush: ({ timeoutMs = 30_000 } = {}) => core.flush(timeoutMs),
+    counters: () => core.delivery.counters(core.budget.held),
+    [Symbol.asyncDispose]: async () => {
+      await core.flush(30_000)
+    }
+  }
+  return recorder
+}
+
+/** Throws a `TypeError` if an option is wrong. What fails later is counted, and never thrown. */
+export const createRecorder = (options: RecorderOptions): Recorder => {
+  const core = new Core(options)
+  const exitMs = options.exitMs ?? defaults.exitMs
+  if (exitMs > 0) core.flushAtEnd(exitMs)
+  return bind(core, {})
+}

@@ -1,0 +1,33 @@
+/** What `with` sets for the calls within it, across every `await`. */
+import type { Grouping } from "../event/Event.ts"
+import { builtin } from "../platform/Builtins.ts"
+
+export interface CallContext extends Grouping {
+  /** Keeps a serverless function alive until a promise settles. */
+  readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined
+}
+
+/** Fields that are undefined do not replace those around them. */
+export const merge = (...contexts: ReadonlyArray<CallContext>): CallContext =>
+  Object.assign(
+    {},
+    ...contexts.map((context) => Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined)))
+  )
+
+export interface ContextStore {
+  /** What surrounds the caller. Empty where the platform has no AsyncLocalStorage. */
+  readonly current: () => CallContext
+  readonly run: <A>(context: CallContext, run: () => A) => A
+}
+
+const nowhere: ContextStore = { current: () => ({}), run: (_context, run) => run() }
+
+export const make = (): ContextStore => {
+  const hooks = builtin("async_hooks")
+  if (hooks?.AsyncLocalStorage === undefined) return nowhere
+  const storage = new hooks.AsyncLocalStorage<CallContext>()
+  return {
+    current: () => storage.getStore() ?? {},
+    run: (context, run) => storage.run(merge(storage.getStore() ?? {}, context), run)
+  }
+}

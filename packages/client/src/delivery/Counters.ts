@@ -1,0 +1,43 @@
+/** What became of the calls. */
+
+export type DropReason =
+  /** The calls that wait or are under way hold as many bytes as they may. */
+  | "memory"
+  /** As many events wait as may. */
+  | "queue-full"
+  /** The event is larger than the recorder accepts. */
+  | "too-large"
+  /** The recorder refused the event or the key: `cause` says why. */
+  | "refused"
+  /** The event failed too often. */
+  | "failed"
+  /** `redact` threw, or answered nothing. */
+  | "redacted"
+  /** The request is not a JSON object, so that it is no model call. */
+  | "unreadable"
+  /** The spool could not be written or read. */
+  | "spool"
+
+/** A call that is not recorded. */
+export interface Drop {
+  readonly reason: DropReason
+  /** Of an event that existed already. */
+  readonly idempotencyKey?: string
+  readonly cause?: unknown
+}
+
+/** Since the recorder was created. `recorded` is `sent`, `waiting` and what was dropped after it was recorded. */
+export interface Counters {
+  /** Events that were accepted for sending. */
+  readonly recorded: number
+  /** Events that the recorder has committed. */
+  readonly sent: number
+  /** Attempts that failed and were or will be repeated. */
+  readonly retried: number
+  /** Events that wait or are being sent. */
+  readonly waiting: number
+  /** Bytes that waiting events and calls under way hold in memory. */
+  readonly heldBytes: number
+  /** Calls that are not recorded, by reason. */
+  readonly dropped: Readonly<Partial<Record<DropReason, number>>>
+}

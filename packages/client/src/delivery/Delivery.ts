@@ -1,0 +1,200 @@
+/** Sends events in the background: several at once, again after failures, and never more than it may hold. */
+import * as Timers from "../platform/Timers.ts"
+import { backoffMs } from "./Backoff.ts"
+import type { Counters, Drop, DropReason } from "./Counters.ts"
+import type { Outcome, Transport } from "./Transport.ts"
+
+export interface Item {
+  readonly idempotencyKey: string
+  /** The event as JSON in UTF-8, without `fingerprint_id`. Loaded for each attempt. */
+  readonly load: () => Promise<Uint8Array> | Uint8Array
+  /** The fingerprint of an earlier process; absent for that of this one. */
+  readonly fingerprint?: string
+  /** Called once, when the event is sent or dropped. */
+  readonly settled: (isSent: boolean) => void
+}
+
+export interface DeliveryOptions {
+  readonly transport: Transport
+  /** The JSON text of this process's fingerprint. It never rejects. */
+  readonly fingerprint: () => Promise<string>
+  /** How many events may wait or be under way. */
+  readonly maxEvents: number
+  /** How many are sent at once. */
+  readonly concurrency: number
+  readonly onDrop: (drop: Drop) => void
+}
+
+interface Waiting extends Item {
+  attempts: number
+}
+
+/** An attempt that registers unknown fingerprints again may find them unknown again, but not for ever. */
+const attemptsOfFingerprints = 5
+
+const encoder = new TextEncoder()
+
+/** The event with the id of its fingerprint as its first field. */
+const withFingerprint = (id: string, event: Uint8Array): Uint8Array<ArrayBuffer> => {
+  const head = encoder.encode(`{"fingerprint_id":${JSON.stringify(id)},`)
+  // The first byte of an event is its opening brace.
+  const whole = new Uint8Array(head.length + event.length - 1)
+  whole.set(head)
+  whole.set(event.subarray(1), head.length)
+  return whole
+}
+
+export class Delivery {
+  readonly #options: DeliveryOptions
+  readonly #waiting: Array<Waiting> = []
+  readonly #fingerprints = new Map<string, string>()
+  readonly #registering = new Map<string, Promise<Outcome<string>>>()
+  readonly #idle = new Set<() => void>()
+  readonly #dropped: Partial<Record<DropReason, number>> = {}
+  #sending = 0
+  /** Failures since the last success. */
+  #failures = 0
+  #stopTimer: (() => void) | undefined
+  #recorded = 0
+  #sent = 0
+  #retried = 0
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options
+  }
+
+  counters(heldBytes: number): Counters {
+    return {
+      recorded: this.#recorded,
+      sent: this.#sent,
+      retried: this.#retried,
+      waiting: this.size,
+      heldBytes,
+      dropped: { ...this.#dropped }
+    }
+  }
+
+  get size(): number {
+    return this.#waiting.length + this.#sending
+  }
+
+  get hasRoom(): boolean {
+    return this.size < this.#options.maxEvents
+  }
+
+  /** The caller has looked at `hasRoom`. */
+  add(item: Item): void {
+    this.#recorded++
+    this.#waiting.push({ ...item, attempts: 0 })
+    this.#pump()
+  }
+
+  /** Counts a call that is not recorded. */
+  drop(drop: Drop): void {
+    this.#dropped[drop.reason] = (this.#dropped[drop.reason] ?? 0) + 1
+    try {
+      this.#options.onDrop(drop)
+    } catch {}
+  }
+
+  /** Resolves when nothing waits and nothing is under way. */
+  idle(): Promise<void> {
+    if (this.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#idle.add(resolve))
+  }
+
+  #pump(): void {
+    if (this.#stopTimer !== undefined) return
+    // After a failure one event finds out whether the recorder is back.
+    const concurrency = this.#failures === 0 ? this.#options.concurrency : 1
+    while (this.#sending < concurrency) {
+      const item = this.#waiting.shift()
+      if (item === undefined) break
+      this.#sending++
+      void this.#attempt(item)
+    }
+  }
+
+  async #attempt(item: Waiting): Promise<void> {
+    let outcome: Outcome<void>
+    try {
+      outcome = await this.#send(item)
+    } catch (cause) {
+      this.#settle(item, { reason: "spool", idempotencyKey: item.idempotencyKey, cause })
+      return
+    }
+    item.attempts++
+    if (outcome.type === "done") {
+      this.#failures = 0
+      this.#settle(item)
+    } else if (outcome.type === "refused") {
+      this.#settle(item, { reason: "refused", idempotencyKey: item.idempotencyKey, cause: outcome.cause })
+    } else {
+      this.#retry(item, outcome)
+    }
+  }
+
+  #retry(item: Waiting, outcome: Exclude<Outcome<void>, { type: "done" | "refused" }>): void {
+    const [limit, cause] =
+      outcome.type === "retry"
+        ? [outcome.limit ?? Infinity, outcome.cause]
+        : [attemptsOfFingerprints, new Error("The recorder does not keep the fingerprint")]
+    if (item.attempts >= limit) {
+      this.#settle(item, { reason: "failed", idempotencyKey: item.idempotencyKey, cause })
+      return
+    }
+    this.#retried++
+    this.#sending--
+    this.#waiting.unshift(item)
+    if (outcome.type === "retry") this.#pause(outcome.afterMs)
+    this.#pump()
+  }
+
+  /** All events wait together: what keeps one from being sent keeps the others. */
+  #pause(afterMs: number | undefined): void {
+    if (this.#stopTimer !== undefined) return
+    this.#failures++
+    // Clients that are told the same time come back at different times.
+    const waitMs = afterMs === undefined ? backoffMs(this.#failures) : afterMs * (1 + Math.random() / 10)
+    this.#stopTimer = Timers.after(waitMs, () => {
+      this.#stopTimer = undefined
+      this.#pump()
+    })
+  }
+
+  #settle(item: Waiting, drop?: Drop): void {
+    this.#sending--
+    if (drop === undefined) this.#sent++
+    else this.drop(drop)
+    item.settled(drop === undefined)
+    this.#pump()
+    if (this.size > 0) return
+    for (const resolve of this.#idle) resolve()
+    this.#idle.clear()
+  }
+
+  async #send(item: Waiting): Promise<Outcome<void>> {
+    const fingerprint = item.fingerprint ?? (await this.#options.fingerprint())
+    const registered = await this.#register(fingerprint)
+    if (registered.type !== "done") return registered
+    const event = await item.load()
+    const outcome = await this.#options.transport.send(withFingerprint(registered.value, event), item.idempotencyKey)
+    if (outcome.type === "unknown-fingerprint") this.#fingerprints.delete(fingerprint)
+    return outcome
+  }
+
+  /** Registers each fingerprint once, however many events wait for it. */
+  #register(fingerprint: string): Promise<Outcome<string>> | Outcome<string> {
+    const id = this.#fingerprints.get(fingerprint)
+    if (id !== undefined) return { type: "done", value: id }
+    const underWay = this.#registering.get(fingerprint)
+    if (underWay !== undefined) return underWay
+    const registering = this.#options.transport.register(fingerprint).then((outcome) => {
+      this.#registering.delete(fingerprint)
+      if (outcome.type === "done") this.#fingerprints.set(fingerprint, outcome.value)
+      return outcome
+    })
+    this.#registering.set(fingerprint, registering)
+    return registering
+  }
+}

@@ -1,0 +1,39 @@
+import { attemptsOfInternalErrors, type Outcome, type Transport } from "./Transport.ts"
+
+/** What the recorder needs of the result of `createTachograph`. */
+export interface EmbeddedTachograph {
+  readonly fingerprint: (body: string, options?: { readonly project?: string }) => Promise<string>
+  readonly record: (
+    body: string,
+    options?: { readonly project?: string; readonly idempotencyKey?: string }
+  ) => Promise<unknown>
+}
+
+const transient = ["overloaded", "storage-unavailable"]
+
+const outcomeOf = (cause: unknown): Outcome<never> => {
+  const type = (cause as { readonly type?: unknown } | null)?.type
+  if (type === "fingerprint-not-found") return { type: "unknown-fingerprint" }
+  if (typeof type !== "string") return { type: "retry", limit: attemptsOfInternalErrors, cause }
+  if (type === "internal") return { type: "retry", limit: attemptsOfInternalErrors, cause }
+  return transient.includes(type) ? { type: "retry", cause } : { type: "refused", cause }
+}
+
+export const make = (tachograph: EmbeddedTachograph, project: string | undefined): Transport => {
+  const inProject = project === undefined ? {} : { project }
+  const attempt = async <A>(run: () => Promise<A>): Promise<Outcome<A>> => {
+    try {
+      return { type: "done", value: await run() }
+    } catch (cause) {
+      return outcomeOf(cause)
+    }
+  }
+  const decoder = new TextDecoder()
+  return {
+    register: (fingerprint) => attempt(() => tachograph.fingerprint(fingerprint, inProject)),
+    send: (event, idempotencyKey) =>
+      attempt(async () => {
+        await tachograph.record(decoder.decode(event), { ...inProject, idempotencyKey })
+      })
+  }
+}

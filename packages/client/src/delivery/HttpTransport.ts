@@ -1,0 +1,82 @@
+import { retryAfterMs } from "./Backoff.ts"
+import { attemptsOfInternalErrors, type Outcome, type Transport } from "./Transport.ts"
+
+export interface HttpOptions {
+  readonly url: string
+  readonly apiKey: string
+  /** Ends a request that is not answered, in ms. */
+  readonly timeoutMs: number
+  /** Called for each request, so that it is never the recorder's own tap. */
+  readonly fetch: () => typeof globalThis.fetch
+}
+
+/** A response that is not a success. */
+export class RecorderError extends Error {
+  override readonly name = "RecorderError"
+  readonly status: number
+  /** The `type` of the error body, such as `unauthorized`. */
+  readonly type: string | undefined
+  constructor(status: number, type: string | undefined) {
+    super(`The recorder answered ${status}${type === undefined ? "" : ` ${type}`}`)
+    this.status = status
+    this.type = type
+  }
+}
+
+const isTransient = (status: number): boolean => status === 408 || status === 425 || status === 429 || status > 500
+
+const typeOf = (body: string): string | undefined => {
+  try {
+    const { type } = JSON.parse(body) as { readonly type?: unknown }
+    return typeof type === "string" ? type : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport => {
+  const base = `${url.replace(/\/+$/, "")}/api/v1`
+  const request = async (
+    method: string,
+    path: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string>
+  ): Promise<Outcome<string>> => {
+    try {
+      const response = await fetch()(base + path, {
+        method,
+        body,
+        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
+        signal: AbortSignal.timeout(timeoutMs),
+        // A redirect could carry the key and the event to another host.
+        redirect: "manual"
+      })
+      const text = await response.text()
+      if (response.ok) return { type: "done", value: text }
+      const error = new RecorderError(response.status, typeOf(text))
+      if (error.type === "fingerprint-not-found") return { type: "unknown-fingerprint" }
+      if (isTransient(response.status)) {
+        return { type: "retry", afterMs: retryAfterMs(response.headers.get("retry-after"), Date.now()), cause: error }
+      }
+      if (response.status === 500) return { type: "retry", limit: attemptsOfInternalErrors, cause: error }
+      return { type: "refused", cause: error }
+    } catch (cause) {
+      return { type: "retry", cause }
+    }
+  }
+  return {
+    register: async (fingerprint) => {
+      const outcome = await request("PUT", "/fingerprints", fingerprint, {})
+      if (outcome.type !== "done") return outcome
+      try {
+        const id = (JSON.parse(outcome.value) as { readonly fingerprint_id?: unknown }).fingerprint_id
+        if (typeof id === "string") return { type: "done", value: id }
+      } catch {}
+      return { type: "refused", cause: new Error(`${url} does not answer as Tachograph does`) }
+    },
+    send: async (event, idempotencyKey) => {
+      const outcome = await request("POST", "/events", event, { "idempotency-key": idempotencyKey })
+      return outcome.type === "done" ? { type: "done", value: undefined } : outcome
+    }
+  }
+}

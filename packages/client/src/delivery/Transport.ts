@@ -1,0 +1,19 @@
+/** The way to a recorder: over HTTP, or into one in the same process. */
+
+export type Outcome<A> =
+  | { readonly type: "done"; readonly value: A }
+  /** It may work later. `limit` is how many attempts make sense in total. */
+  | { readonly type: "retry"; readonly afterMs?: number | undefined; readonly limit?: number; readonly cause: unknown }
+  /** The same request will be refused again. */
+  | { readonly type: "refused"; readonly cause: unknown }
+  | { readonly type: "unknown-fingerprint" }
+
+export interface Transport {
+  /** Takes the JSON text of a fingerprint and answers its id. */
+  readonly register: (fingerprint: string) => Promise<Outcome<string>>
+  /** Takes the JSON text of an event in UTF-8. The same key records once. */
+  readonly send: (event: Uint8Array<ArrayBuffer>, idempotencyKey: string) => Promise<Outcome<void>>
+}
+
+/** An internal error may be the fault of this event alone. */
+export const attemptsOfInternalErrors = 3

@@ -1,0 +1,15 @@
+/** The session of a call that names none. */
+import { type Api, sessionSeed } from "@tachograph/formats"
+
+const hex = (bytes: ArrayBuffer): string =>
+  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("")
+
+/**
+ * The SHA-256 of the instructions and the first user message: it stays the same while a conversation grows. A random id where
+ * the platform cannot compute it, as in a page that was not loaded over https.
+ */
+export const derive = async (api: Api, inputs: unknown): Promise<string> => {
+  const { subtle } = globalThis.crypto
+  if (subtle === undefined) return crypto.randomUUID()
+  return hex(await subtle.digest("SHA-256", new TextEncoder().encode(sessionSeed(api, inputs))))
+}

@@ -1,0 +1,10 @@
+/** A timer that does not keep a process alive. Returns what stops it. */
+export const after = (ms: number, run: () => void): (() => void) => {
+  const timer = setTimeout(run, ms)
+  const handle: unknown = timer
+  if (typeof handle === "object" && handle !== null && "unref" in handle) (handle as { unref: () => void }).unref()
+  return () => clearTimeout(timer)
+}
+
+/** Resolves in a later turn of the event loop, when the application has taken what it waits for. */
+export const laterTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))

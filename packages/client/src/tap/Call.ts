@@ -1,0 +1,170 @@
+/** A call to a provider while it is under way: what is kept of it, within the budget, and how it ended. */
+import type { Accumulator } from "@tachograph/formats"
+import type { Budget } from "../delivery/Budget.ts"
+import type { DropReason } from "../delivery/Counters.ts"
+import { objectIn } from "../event/Event.ts"
+import { failureOf, failureOfBody, type Interruption } from "../event/Failure.ts"
+import * as Timers from "../platform/Timers.ts"
+import type { CapturedRequest } from "./CapturedRequest.ts"
+
+/** A call that is over. */
+export interface FinishedCall {
+  readonly request: CapturedRequest
+  /** The JSON text of an object. */
+  readonly output: string
+  readonly occurredAt: Date
+  readonly durationMs: number
+  readonly firstTokenMs: number | undefined
+  readonly httpStatus: number | undefined
+  /** Gives back what the call holds of the budget. Does nothing the second time. */
+  readonly release: () => void
+}
+
+/** What a call reports to. Exactly one of them is called, once. */
+export interface CallListener {
+  readonly finished: (call: FinishedCall) => void
+  readonly dropped: (reason: DropReason) => void
+}
+
+/** How the bytes of an answer are kept: as the text that they are, or as what the stream stands for. */
+export interface Keeper {
+  readonly push: (chunk: Uint8Array) => void
+  readonly end: (status: number, interruption: Interruption | undefined, error: unknown) => string
+}
+
+const withError = (output: string, interruption: Interruption | undefined, error: unknown): string => {
+  if (interruption === undefined) return output
+  const value = objectIn(output)
+  if (value === undefined || "error" in value) return output
+  const failure = JSON.stringify(failureOf(interruption, error)).slice(1)
+  return Object.keys(value).length === 0 ? `{${failure}` : `${output.trimEnd().slice(0, -1)},${failure}`
+}
+
+/** Keeps a body that is not a stream. */
+export const textKeeper = (): Keeper => {
+  const decoder = new TextDecoder()
+  const parts: Array<string> = []
+  return {
+    push: (chunk) => void parts.push(decoder.decode(chunk, { stream: true })),
+    end: (status, interruption, error) => {
+      parts.push(decoder.decode())
+      const body = parts.join("")
+      // A text that ends with its last brace is whole, whatever happened to the connection after it.
+      if (objectIn(body) !== undefined) return body
+      if (interruption === undefined) return JSON.stringify(failureOfBody(status, body))
+      const failure = failureOf(interruption, error)
+      return JSON.stringify(body === "" ? failure : { error: { ...failure.error, body } })
+    }
+  }
+}
+
+/** Keeps a stream as the answer that it stands for. */
+export const streamKeeper = (accumulator: Accumulator): Keeper => ({
+  push: accumulator.push,
+  end: (_status, interruption, error) => {
+    const { ended, output, text } = accumulator.end()
+    const why = ended === "cut" ? (interruption ?? "cut") : undefined
+    return withError(text ?? JSON.stringify(output), why, error)
+  }
+})
+
+export class Call {
+  readonly #request: CapturedRequest
+  readonly #budget: Budget
+  readonly #listener: CallListener
+  readonly #occurredAt = new Date()
+  readonly #startedAt = performance.now()
+  #firstTokenMs: number | undefined
+  #status: number | undefined
+  #keeper: Keeper | undefined
+  #held: number
+  #isOver = false
+  #stopTimer: (() => void) | undefined
+  #readAt = 0
+
+  constructor(request: CapturedRequest, budget: Budget, listener: CallListener) {
+    this.#request = request
+    this.#budget = budget
+    this.#listener = listener
+    this.#held = request.bytes
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** The provider has answered, and its body begins. */
+  answered(status: number, keeper: Keeper, unreadMs: number): void {
+    this.#status = status
+    this.#keeper = keeper
+    this.#readAt = performance.now()
+    this.#watch(unreadMs, unreadMs)
+  }
+
+  /** Takes the next bytes of the body. They may be detached afterwards. */
+  push(chunk: Uint8Array): void {
+    if (this.#isOver || this.#keeper === undefined) return
+    this.#readAt = performance.now()
+    this.#firstTokenMs ??= this.#readAt - this.#startedAt
+    if (!this.#budget.take(chunk.byteLength)) return this.abandon("memory")
+    this.#held += chunk.byteLength
+    try {
+      this.#keeper.push(chunk)
+    } catch {
+      this.abandon("unreadable")
+    }
+  }
+
+  /** The call is over: whole, or interrupted. */
+  end(interruption?: Interruption, error?: unknown): void {
+    if (this.#isOver) return
+    const durationMs = performance.now() - this.#startedAt
+    this.#close()
+    const release = () => this.#release()
+    let output: string
+    try {
+      output =
+        this.#keeper?.end(this.#status!, interruption, error) ??
+        JSON.stringify(failureOf(interruption ?? "connection_error", error))
+    } catch {
+      release()
+      return this.#listener.dropped("unreadable")
+    }
+    this.#listener.finished({
+      request: this.#request,
+      output,
+      occurredAt: this.#occurredAt,
+      durationMs,
+      firstTokenMs: this.#firstTokenMs,
+      httpStatus: this.#status,
+      release
+    })
+  }
+
+  /** The call is not recorded. */
+  abandon(reason: DropReason): void {
+    if (this.#isOver) return
+    this.#close()
+    this.#release()
+    this.#listener.dropped(reason)
+  }
+
+  #close(): void {
+    this.#isOver = true
+    this.#stopTimer?.()
+  }
+
+  #release(): void {
+    this.#budget.release(this.#held)
+    this.#held = 0
+  }
+
+  /** Ends a call whose answer was not read on for `unreadMs`. */
+  #watch(unreadMs: number, waitMs: number): void {
+    this.#stopTimer = Timers.after(waitMs, () => {
+      const leftMs = unreadMs - (performance.now() - this.#readAt)
+      if (leftMs <= 0) this.end("unread")
+      else this.#watch(unreadMs, leftMs)
+    })
+  }
+}

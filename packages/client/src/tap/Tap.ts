@@ -1,0 +1,107 @@
+/** A `fetch` that records calls to model providers and leaves everything as it would be without it. */
+import { type Api, type Format, formats } from "@tachograph/formats"
+import type { Budget } from "../delivery/Budget.ts"
+import { interruptionOf } from "../event/Failure.ts"
+import { Call, type CallListener, type Keeper, streamKeeper, textKeeper } from "./Call.ts"
+import * as CapturedRequest from "./CapturedRequest.ts"
+import { recogniseUrl } from "./Recognise.ts"
+import * as TappedResponse from "./TappedResponse.ts"
+
+export type Fetch = typeof globalThis.fetch
+
+export interface TapOptions {
+  /** Called for each call, so that a `fetch` which is replaced later is used. */
+  readonly fetch: () => Fetch
+  readonly budget: Budget
+  /** An answer that is not read on for this time is recorded as far as it came. */
+  readonly unreadMs: number
+  /** Whether calls are recorded. */
+  readonly isOn?: () => boolean
+  /** Called when a recognised call begins. */
+  readonly begin: (request: CapturedRequest.CapturedRequest) => CallListener
+}
+
+/** Marks a tap with the `fetch` below it. */
+const below = Symbol.for("tachograph.tap")
+
+interface Tapped extends Fetch {
+  readonly [below]?: () => Fetch
+}
+
+/** The `fetch` that a tap calls, or `fetch` itself. */
+export const untapped = (fetch: Fetch): Fetch => {
+  const inner = (fetch as Tapped)[below]
+  return inner === undefined ? fetch : untapped(inner())
+}
+
+/** True while a tap calls the `fetch` below it: one that is called there sees a call that is recorded already. */
+let isInside = false
+
+const keeperFor = (api: Api, url: URL, response: Response): Keeper => {
+  const type = response.headers.get("content-type") ?? ""
+  const isStream = /event-stream|ndjson|jsonl/i.test(type) || /:stream\w+$/i.test(url.pathname)
+  const format = (formats as Partial<Record<Api, Format>>)[api]
+  return response.ok && isStream && format !== undefined ? streamKeeper(format.accumulator()) : textKeeper()
+}
+
+export const make = ({ begin, budget, fetch, isOn = () => true, unreadMs }: TapOptions): Fetch => {
+  const start = (input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]) => {
+    const target = CapturedRequest.targetOf(input, init)
+    if (target?.method !== "POST") return undefined
+    const api = recogniseUrl(target.url)
+    if (api === undefined) return undefined
+    const request = CapturedRequest.capture(input, init, target.url)
+    if (request === undefined) return undefined
+    const listener = begin(request)
+    if (!budget.take(request.bytes)) {
+      listener.dropped("memory")
+      return undefined
+    }
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+    return { api, call: new Call(request, budget, listener), signal, url: target.url }
+  }
+  const call = (args: Parameters<Fetch>): ReturnType<Fetch> => {
+    const wasInside = isInside
+    isInside = true
+    try {
+      return fetch()(...args)
+    } finally {
+      isInside = wasInside
+    }
+  }
+  const tap = (...args: Parameters<Fetch>): ReturnType<Fetch> => {
+    let started: ReturnType<typeof start>
+    try {
+      started = isInside || !isOn() ? undefined : start(...args)
+    } catch {}
+    if (started === undefined) return call(args)
+    const { api, call: observer, signal, url } = started
+    let answer: ReturnType<Fetch>
+    try {
+      answer = call(args)
+    } catch (error) {
+      observer.end("connection_error", error)
+      throw error
+    }
+    return answer.then(
+      (response) => {
+        try {
+          if (!TappedResponse.canTap(response)) {
+            observer.abandon("unreadable")
+            return response
+          }
+          observer.answered(response.status, keeperFor(api, url, response), unreadMs)
+          return TappedResponse.tapped(response, observer, signal)
+        } catch {
+          observer.abandon("unreadable")
+          return response
+        }
+      },
+      (error: unknown) => {
+        observer.end(interruptionOf(error, signal?.aborted === true), error)
+        throw error
+      }
+    )
+  }
+  return Object.defineProperty(tap, below, { value: fetch })
+}

@@ -1,0 +1,117 @@
+/**
+ * The response that the application gets: equal to that of the provider in every byte and every property, except that a call
+ * sees the bytes pass. A byte is read from the provider when the application asks for it, and not before.
+ */
+import { interruptionOf } from "../event/Failure.ts"
+import * as Timers from "../platform/Timers.ts"
+import type { Call } from "./Call.ts"
+
+/** How long the body of an error is read on after the application has let go of it, and how much of it. */
+const errorBodyMs = 5_000
+const errorBodyBytes = 1024 * 1024
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+/** Ends calls whose response the application has let go of unread. */
+const forgotten =
+  typeof FinalizationRegistry === "undefined"
+    ? undefined
+    : new FinalizationRegistry<{ readonly call: Call; readonly reader: Reader }>(({ call, reader }) => {
+        call.end("unread")
+        // The provider's connection is free again, as it would be without the tap.
+        reader.cancel().catch(() => {})
+      })
+
+/** The next bytes. Empty chunks are skipped: a stream of bytes cannot pass them on. */
+const read = async (reader: Reader) => {
+  let result = await reader.read()
+  while (!result.done && result.value.byteLength === 0) result = await reader.read()
+  return result
+}
+
+/** SDKs do not read the body of an error that they answer with a retry. It says what the error was. */
+const readOn = async (reader: Reader, call: Call) => {
+  let left = errorBodyBytes
+  const stop = Timers.after(errorBodyMs, () => void reader.cancel().catch(() => {}))
+  try {
+    for (let result = await read(reader); !result.done; result = await read(reader)) {
+      call.push(result.value)
+      left -= result.value.byteLength
+      if (left < 0) break
+    }
+    call.end()
+  } catch {
+    call.end("cancelled")
+  } finally {
+    stop()
+    if (left < 0) reader.cancel().catch(() => {})
+  }
+}
+
+const isAborted = (signal: AbortSignal | null | undefined): boolean => signal?.aborted === true
+
+const observed = (reader: Reader, call: Call, isError: boolean, signal: AbortSignal | null | undefined) =>
+  new ReadableStream(
+    {
+      type: "bytes",
+      async pull(controller) {
+        let result
+        try {
+          result = await read(reader)
+        } catch (error) {
+          call.end(interruptionOf(error, isAborted(signal)), error)
+          throw error
+        }
+        if (result.done) {
+          call.end()
+          controller.close()
+          // A reader that brought its own buffer waits for an answer.
+          controller.byobRequest?.respond(0)
+          return
+        }
+        // Before it is passed on: that takes the buffer away.
+        call.push(result.value)
+        controller.enqueue(result.value)
+      },
+      cancel(reason) {
+        if (isError && !call.isOver) {
+          void readOn(reader, call)
+          return
+        }
+        call.end(isAborted(signal) ? "aborted" : "cancelled")
+        return reader.cancel(reason)
+      }
+    },
+    { highWaterMark: 0 }
+  )
+
+/** Properties that the constructor of a response cannot set. */
+const ownProperties = ["headers", "redirected", "type", "url"] as const
+
+const sameAs = (response: Response, body: ReadableStream<Uint8Array>): Response => {
+  const { headers, status, statusText } = response
+  const same = new Response(body, { headers, status, statusText })
+  for (const name of ownProperties) Object.defineProperty(same, name, { value: response[name], configurable: true })
+  const clone = () => {
+    const copy = Response.prototype.clone.call(same)
+    for (const name of ownProperties) Object.defineProperty(copy, name, { value: response[name], configurable: true })
+    return copy
+  }
+  return Object.defineProperty(same, "clone", { value: clone, configurable: true, writable: true })
+}
+
+/** Whether the body of a response can be read through this platform's streams. */
+export const canTap = (response: unknown): response is Response =>
+  response instanceof Response && (response.body === null || response.body instanceof ReadableStream)
+
+/** `call` has been told that the provider answered. */
+export const tapped = (response: Response, call: Call, signal: AbortSignal | null | undefined): Response => {
+  if (response.body === null) {
+    call.end()
+    return response
+  }
+  const reader: Reader = response.body.getReader()
+  const same = sameAs(response, observed(reader, call, !response.ok, signal))
+  forgotten?.register(same.body!, { call, reader })
+  return same
+}

@@ -1,0 +1,128 @@
+import { beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { json, type Provider, startProvider } from "./Provider.ts"
+import { startRecording } from "./Recording.ts"
+
+let provider: Provider
+
+beforeAll(async () => {
+  provider = await startProvider()
+})
+
+beforeEach(() => {
+  provider.requests.length = 0
+})
+
+const path = "/v1/chat/completions"
+const inputs = '{"model": "m", "messages":[{"role":"user","content":"Hi"}], "seed":9007199254740993}'
+const output = '{"id":"1", "object":"chat.completion",\n"choices":[],"n":12345678901234567890}'
+const post = (fetch: typeof globalThis.fetch, body: string = inputs, headers: Record<string, string> = {}) =>
+  fetch(provider.url + path, { method: "POST", body, headers: { "content-type": "application/json", ...headers } })
+
+describe("createRecorder", () => {
+  it("records the very bytes of the request and of the answer", async () => {
+    const recording = await startRecording({ agent: "tester", agentVersion: "3", person: "p" })
+    provider.answer = json(output)
+    const response = await post(recording.recorder.fetch)
+    expect(await response.text()).toBe(output)
+    const [event] = await recording.events()
+    expect(event).toMatchObject({ agent: "tester", agent_version: "3", person: "p" })
+    expect(event!.properties.api).toBe("provider1-chat-completions")
+    expect(event!.text).toContain(`"inputs":${inputs}`)
+    expect(event!.text).toContain(`"output":${output}`)
+    expect(recording.recorder.counters()).toEqual({
+      recorded: 1,
+      sent: 1,
+      retried: 0,
+      waiting: 0,
+      heldBytes: 0,
+      dropped: {}
+    })
+  })
+
+  it("sends the provider what it would get without it", async () => {
+    const recording = await startRecording()
+    provider.answer = json(output)
+    await (await post(fetch)).text()
+    await (await post(recording.recorder.fetch)).text()
+    const [without, withTap] = provider.requests
+    expect(withTap).toEqual(without)
+  })
+
+  it("does not record what is no model call", async () => {
+    const recording = await startRecording()
+    provider.answer = json(output)
+    const { fetch } = recording.recorder
+    await (await fetch(`${provider.url}/v1/models`)).text()
+    await (await fetch(`${provider.url}/v1/embeddings`, { method: "POST", body: "{}" })).text()
+    await (await fetch(provider.url + path)).text()
+    expect(await recording.events()).toEqual([])
+  })
+
+  it("groups by `with`, which can be nested", async () => {
+    const recording = await startRecording({ agent: "outermost" })
+    provider.answer = json(output)
+    await recording.recorder.with({ agent: "outer", session: "s1", person: "p1" }, () =>
+      recording.recorder.with({ agent: "inner", person: undefined }, async () => {
+        await Promise.resolve()
+        await (await post(recording.recorder.fetch)).text()
+      })
+    )
+    await (await post(recording.recorder.fetch)).text()
+    const [inner, outermost] = await recording.events()
+    expect(inner).toMatchObject({ agent: "inner", session: "s1", person: "p1" })
+    expect(outermost).toMatchObject({ agent: "outermost", person: null })
+    expect(outermost!.session).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it("hands `with` a recorder that is bound to its fields", async () => {
+    const recording = await startRecording()
+    provider.answer = json(output)
+    const bound = recording.recorder.with({ session: "bound", agent: "a" }, (recorder) => recorder)
+    const nested = bound.with({ agent: "b" }, (recorder) => recorder)
+    await (await post(nested.fetch)).text()
+    expect(await recording.events()).toMatchObject([{ session: "bound", agent: "b" }])
+  })
+
+  it("records what the application records itself", async () => {
+    const recording = await startRecording()
+    recording.recorder.record({
+      api: "aisdk",
+      inputs: { prompt: "Hi" },
+      output: '{"n":1.0}',
+      session: "s",
+      httpStatus: 200
+    })
+    const [event] = await recording.events()
+    expect(event!.properties.api).toBe("aisdk")
+    expect(event!.text).toContain('"output":{"n":1.0}')
+  })
+
+  it("lets `redact` change events and leave them out", async () => {
+    const recording = await startRecording({
+      redact: (event) => {
+        const { model } = event.properties.inputs
+        if (model === "throws") throw new Error("no")
+        if (model === "nothing") return null
+        return { ...event, person: "someone", properties: { ...event.properties, output: { redacted: true } } }
+      }
+    })
+    provider.answer = json(output)
+    for (const model of ["m", "throws", "nothing"]) {
+      const response = await post(recording.recorder.fetch, JSON.stringify({ model, messages: [] }))
+      expect(await response.text()).toBe(output)
+    }
+    const events = await recording.events()
+    expect(events).toMatchObject([{ person: "someone", properties: { output: { redacted: true } } }])
+    expect(recording.drops.map(({ reason }) => reason)).toEqual(["redacted", "redacted"])
+  })
+
+  it.each([
+    ["url: expected", { url: "tachograph", apiKey: "k" }],
+    ["url: expected", {}],
+    ["apiKey: expected", { url: "http://127.0.0.1" }],
+    ["not both", { url: "http://127.0.0.1", tachograph: {} }]
+  ])("rejects wrong options: %s", async (message, options) => {
+    const { createRecorder } = await import("../src/index.ts")
+    expect(() => createRecorder(options as never)).toThrow(message)
+  })
+})

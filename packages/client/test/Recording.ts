@@ -1,0 +1,58 @@
+/** A recorder into a store in memory, and what it recorded. */
+import { MemoryStorage } from "@tachograph/core"
+import { createTachograph } from "@tachograph/router"
+import { afterAll } from "vitest"
+import { createRecorder, type Drop, type Recorder, type RecorderOptions } from "../src/index.ts"
+
+const closing: Array<() => Promise<unknown>> = []
+
+afterAll(async () => {
+  for (const close of closing) await close()
+})
+
+export const openTachograph = async (apiKeys: ReadonlyArray<string> = []) => {
+  const tachograph = await createTachograph({ storage: MemoryStorage.layer, thread: false, apiKeys })
+  closing.push(tachograph.close)
+  return tachograph
+}
+
+export type OpenTachograph = Awaited<ReturnType<typeof openTachograph>>
+
+export interface Recording {
+  readonly recorder: Recorder
+  readonly tachograph: OpenTachograph
+  readonly drops: Array<Drop>
+  /** The recorded events in the order of recording, after everything is sent. */
+  readonly events: () => Promise<ReadonlyArray<RecordedCall>>
+}
+
+export type RecordedCall = Awaited<ReturnType<OpenTachograph["recorder"]["getEvent"]>> & {
+  /** The JSON text of the whole event. */
+  readonly text: string
+}
+
+export const eventsOf = async (tachograph: OpenTachograph): Promise<ReadonlyArray<RecordedCall>> => {
+  const { events } = await tachograph.recorder.listEvents({ limit: 1000, order: "asc" })
+  return Promise.all(
+    events.map(async ({ event_id }) => {
+      const text = await tachograph.recorder.getEventText(event_id)
+      return { ...(await tachograph.recorder.getEvent(event_id)), text }
+    })
+  )
+}
+
+export const startRecording = async (options: Partial<RecorderOptions> = {}): Promise<Recording> => {
+  const tachograph = await openTachograph()
+  const drops: Array<Drop> = []
+  const onDrop = (drop: Drop) => void drops.push(drop)
+  const recorder = createRecorder({ tachograph, onDrop, ...options } as RecorderOptions)
+  return {
+    recorder,
+    tachograph,
+    drops,
+    events: async () => {
+      await recorder.flush()
+      return eventsOf(tachograph)
+    }
+  }
+}
