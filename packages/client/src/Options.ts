@@ -32,7 +32,7 @@ interface CommonOptions extends Grouping {
 }
 
 interface OverHttp {
-  /** The server, such as `http://127.0.0.1:4318`. */
+  /** The server, such as `http://127.0.0.1:4400`. */
   readonly url: string
   /** A key with the scope `record`. */
   readonly apiKey: string

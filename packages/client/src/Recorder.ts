@@ -14,7 +14,6 @@ import { check, defaults, type RecorderOptions } from "./Options.ts"
 import * as ProcessEnd from "./platform/ProcessEnd.ts"
 import * as Timers from "./platform/Timers.ts"
 import type { CallListener, FinishedCall } from "./tap/Call.ts"
-import { recogniseUrl } from "./tap/Recognise.ts"
 import * as Tap from "./tap/Tap.ts"
 
 /** A call that an application records itself. */
@@ -158,10 +157,13 @@ class Core {
   }
 
   async #payloadOf({ output, request }: FinishedCall): Promise<Payload | undefined> {
-    const api = recogniseUrl(request.url)
     const inputs = await request.text()
-    if (api === undefined || inputs === undefined) return undefined
-    return { api, inputs: withoutSecrets(inputs, request.secrets), output: withoutSecrets(output, request.secrets) }
+    if (inputs === undefined) return undefined
+    return {
+      api: request.api,
+      inputs: withoutSecrets(inputs, request.secrets),
+      output: withoutSecrets(output, request.secrets)
+    }
   }
 
   /** Builds the event in a later turn of the event loop, so that the application goes on first. */

@@ -10,13 +10,13 @@ afterAll(async () => {
   for (const close of closing) await close()
 })
 
-export const openTachograph = async (apiKeys: ReadonlyArray<string> = []) => {
+const openTachograph = async (apiKeys: ReadonlyArray<string> = []) => {
   const tachograph = await createTachograph({ storage: MemoryStorage.layer, thread: false, apiKeys })
   closing.push(tachograph.close)
   return tachograph
 }
 
-export type OpenTachograph = Awaited<ReturnType<typeof openTachograph>>
+type OpenTachograph = Awaited<ReturnType<typeof openTachograph>>
 
 export interface Recording {
   readonly recorder: Recorder
@@ -31,7 +31,7 @@ export type RecordedCall = Awaited<ReturnType<OpenTachograph["recorder"]["getEve
   readonly text: string
 }
 
-export const eventsOf = async (tachograph: OpenTachograph): Promise<ReadonlyArray<RecordedCall>> => {
+const eventsOf = async (tachograph: OpenTachograph): Promise<ReadonlyArray<RecordedCall>> => {
   const { events } = await tachograph.recorder.listEvents({ limit: 1000, order: "asc" })
   return Promise.all(
     events.map(async ({ event_id }) => {

@@ -11,7 +11,7 @@ export interface HttpOptions {
 }
 
 /** A response that is not a success. */
-export class RecorderError extends Error {
+class RecorderError extends Error {
   override readonly name = "RecorderError"
   readonly status: number
   /** The `type` of the error body, such as `unauthorized`. */

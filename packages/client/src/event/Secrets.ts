@@ -6,7 +6,7 @@ const carriers = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "co
 const shortest = 8
 
 /** What stands for a credential. */
-export const mask = "[redacted]"
+const mask = "[redacted]"
 
 /** The values of credentials in the headers and the query of a request. */
 export const secretsOf = (headers: Headers, url: URL): ReadonlyArray<string> => {

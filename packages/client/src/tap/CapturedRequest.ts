@@ -1,10 +1,13 @@
 /** What is kept of a request to a provider. The request itself is left as it is. */
+import type { Api } from "@tachograph/formats"
 import { secretsOf } from "../event/Secrets.ts"
+import { recognise } from "./Recognise.ts"
 
 type Input = Parameters<typeof fetch>[0]
 type Init = Parameters<typeof fetch>[1]
 
 export interface CapturedRequest {
+  readonly api: Api
   readonly url: URL
   /** Bytes that are held by keeping it, at most. */
   readonly bytes: number
@@ -53,15 +56,17 @@ const bodyOfRequest = (request: Request): Body | undefined => {
   return { bytes: statedLength(request), text: () => text }
 }
 
-/** Undefined where the body is none that can be read without touching it, such as a stream or a form. */
+/** Undefined where it is no model call, or its body cannot be read without touching it, as that of a stream or a form. */
 export const capture = (input: Input, init: Init, url: URL): CapturedRequest | undefined => {
   const request = input instanceof Request ? input : undefined
+  const headers = new Headers(init?.headers ?? request?.headers)
+  const api = recognise(url, headers)
+  if (api === undefined) return undefined
   const given = init?.body
   const body =
     given === undefined || given === null
       ? request && bodyOfRequest(request)
       : bodyOf(given as NonNullable<typeof given>)
   if (body === undefined) return undefined
-  const headers = new Headers(init?.headers ?? request?.headers)
-  return { url, ...body, secrets: secretsOf(headers, url) }
+  return { api, url, ...body, secrets: secretsOf(headers, url) }
 }

@@ -4,7 +4,6 @@ import type { Budget } from "../delivery/Budget.ts"
 import { interruptionOf } from "../event/Failure.ts"
 import { Call, type CallListener, type Keeper, streamKeeper, textKeeper } from "./Call.ts"
 import * as CapturedRequest from "./CapturedRequest.ts"
-import { recogniseUrl } from "./Recognise.ts"
 import * as TappedResponse from "./TappedResponse.ts"
 
 export type Fetch = typeof globalThis.fetch
@@ -37,7 +36,7 @@ export const untapped = (fetch: Fetch): Fetch => {
 /** True while a tap calls the `fetch` below it: one that is called there sees a call that is recorded already. */
 let isInside = false
 
-const keeperFor = (api: Api, url: URL, response: Response): Keeper => {
+const keeperFor = ({ api, url }: CapturedRequest.CapturedRequest, response: Response): Keeper => {
   const type = response.headers.get("content-type") ?? ""
   const isStream = /event-stream|ndjson|jsonl/i.test(type) || /:stream\w+$/i.test(url.pathname)
   const format = (formats as Partial<Record<Api, Format>>)[api]
@@ -48,8 +47,6 @@ export const make = ({ begin, budget, fetch, isOn = () => true, unreadMs }: TapO
   const start = (input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]) => {
     const target = CapturedRequest.targetOf(input, init)
     if (target?.method !== "POST") return undefined
-    const api = recogniseUrl(target.url)
-    if (api === undefined) return undefined
     const request = CapturedRequest.capture(input, init, target.url)
     if (request === undefined) return undefined
     const listener = begin(request)
@@ -58,7 +55,7 @@ export const make = ({ begin, budget, fetch, isOn = () => true, unreadMs }: TapO
       return undefined
     }
     const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
-    return { api, call: new Call(request, budget, listener), signal, url: target.url }
+    return { call: new Call(request, budget, listener), request, signal }
   }
   const call = (args: Parameters<Fetch>): ReturnType<Fetch> => {
     const wasInside = isInside
@@ -75,7 +72,7 @@ export const make = ({ begin, budget, fetch, isOn = () => true, unreadMs }: TapO
       started = isInside || !isOn() ? undefined : start(...args)
     } catch {}
     if (started === undefined) return call(args)
-    const { api, call: observer, signal, url } = started
+    const { call: observer, request, signal } = started
     let answer: ReturnType<Fetch>
     try {
       answer = call(args)
@@ -90,7 +87,7 @@ export const make = ({ begin, budget, fetch, isOn = () => true, unreadMs }: TapO
             observer.abandon("unreadable")
             return response
           }
-          observer.answered(response.status, keeperFor(api, url, response), unreadMs)
+          observer.answered(response.status, keeperFor(request, response), unreadMs)
           return TappedResponse.tapped(response, observer, signal)
         } catch {
           observer.abandon("unreadable")
