@@ -39,14 +39,17 @@ const libraries = [
   "testkit"
 ]
 
-const forEveryPackage = [...libraries, "another"].flatMap((name): ReadonlyArray<Case> => {
+/** They have no Effect and nothing of Node, so that they stay small in a browser. */
+const browserLibraries = ["formats", "prices", "client"]
+
+const forEveryPackage = [...libraries, ...browserLibraries, "another"].flatMap((name): ReadonlyArray<Case> => {
   const src = `packages/${name}/src`
   return [
     ...inPackage(name, (from) => [
       forbids(from, byName, "../../other/src/Thing.ts", "../../other/dist/Thing.js", "../../other/package.json"),
       forbids(from, byName, "../node_modules/effect/dist/index.js"),
       forbids(from, noBarrel, "./index.ts", "./index.js", "./inner/index.ts", ".", "./", "../index.ts", ".."),
-      allows(from, "effect")
+      ...(browserLibraries.includes(name) ? [] : [allows(from, "effect")])
     ]),
     forbids(`${src}/inner`, byName, "../../../other/src/Thing.ts"),
     forbids(`packages/${name}/test`, byName, "../../other/src/Thing.ts", "../../other/test/Thing.ts"),
@@ -70,6 +73,31 @@ export const cases: ReadonlyArray<Case> = [
   forbids("examples/one/src", byName, "../../../packages/core/src/Thing.ts", "../../other/src/Thing.ts"),
   forbids("scripts", byName, "../packages/core/src/Thing.ts"),
   allows("examples/one/src", "@tachograph/router", "@tachograph/storage-sqlite", "./Thing.ts"),
+
+  ...inPackage("formats", (from) => [
+    forbids(from, "formats imports no other package.", "@tachograph/core", "@tachograph/formats"),
+    forbids(
+      from,
+      "formats has no dependency and runs in a browser.",
+      "node:buffer",
+      "effect",
+      "@effect/platform-node/X"
+    )
+  ]),
+  ...inPackage("prices", (from) => [
+    forbids(from, "prices imports no other package.", "@tachograph/formats", "@tachograph/prices"),
+    forbids(from, "prices runs in a browser.", "node:fs/promises", "effect/Schema", "@effect/platform-node/X")
+  ]),
+  ...inPackage("client", (from) => [
+    forbids(from, "client imports only formats.", "@tachograph/api", "@tachograph/core/domain/Agent"),
+    forbids(
+      from,
+      "client runs where there is only fetch: ask platform/Builtins.ts for modules of Node.",
+      ...["node:fs", "effect", "@effect/platform-node/X"]
+    ),
+    allows(from, "@tachograph/formats", "@tachograph/formats/Messages")
+  ]),
+  roomForbids("client", "delivery", "../tap/Thing.ts", "../Recorder.ts"),
 
   ...inPackage("core", (from) => [
     forbids(from, "core imports no other package.", "@tachograph/core", "@tachograph/api"),
