@@ -3,7 +3,15 @@ import type { Json, Message, Part } from "./Format.ts"
 import { stringify } from "./json/ExactJson.ts"
 
 /** Fields of a part that say how it was transported or cited, and that clients leave out or change when they send it back. */
-const marks: ReadonlySet<string> = new Set(["item_id", "status", "annotations", "logprobs", "phase"])
+const marks: ReadonlySet<string> = new Set([
+  "item_id",
+  "status",
+  "annotations",
+  "logprobs",
+  "phase",
+  "thoughtSignature",
+  "client_call_id"
+])
 
 const hasOwnId = (part: Part): boolean => part.type === "tool_call" || part.type === "tool_call_response"
 

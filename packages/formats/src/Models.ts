@@ -1,0 +1,287 @@
+/** `generateContent` of Gemini (https://ai.google.dev/api/generate-content), also on Vertex. */
+import { errorOf } from "./Errors.ts"
+import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
+import { count, get, isEmpty, isObject, list, rest, sum, text } from "./json/Read.ts"
+import { accumulator } from "./ModelsStream.ts"
+import { generic, media, part } from "./Parts.ts"
+
+/** Whatever is not here is `other`. */
+const stopReasons: ReadonlyMap<string, StopReason> = new Map([
+  ["STOP", "end"],
+  ["MAX_TOKENS", "length"],
+  ["SAFETY", "content_filter"],
+  ["RECITATION", "content_filter"],
+  ["BLOCKLIST", "content_filter"],
+  ["PROHIBITED_CONTENT", "content_filter"],
+  ["SPII", "content_filter"],
+  ["MODEL_ARMOR", "content_filter"],
+  ["IMAGE_SAFETY", "content_filter"],
+  ["IMAGE_PROHIBITED_CONTENT", "content_filter"],
+  ["IMAGE_RECITATION", "content_filter"],
+  ["CONTINUATION", "pause"],
+  ["MALFORMED_FUNCTION_CALL", "error"],
+  ["MALFORMED_RESPONSE", "error"],
+  ["MISSING_THOUGHT_SIGNATURE", "error"],
+  ["UNEXPECTED_TOOL_CALL", "error"],
+  ["TOO_MANY_TOOL_CALLS", "error"]
+])
+
+const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** A field by its name in JSON, or by its name in protocol buffers, which requests may use as well. */
+const field = (value: unknown, key: string): Json | undefined => get(value, key) ?? get(value, snake(key))
+
+const both = (...keys: ReadonlyArray<string>): ReadonlySet<string> => new Set(keys.flatMap((key) => [key, snake(key)]))
+
+/** A model without the path of its resource, as price lists name it. A tuned model has no other name than its path. */
+const modelOf = (name: Json | undefined): string | null => text(name)?.replace(/^(?:.*\/)?models\/(?=.)/, "") ?? null
+
+const partsIn = (candidate: Json | undefined): ReadonlyArray<Json> => list(field(get(candidate, "content"), "parts"))
+
+/** Whether a function was called that the answer itself holds no response for. Google calls those of MCP servers. */
+const isWaiting = (parts: ReadonlyArray<Json>): boolean => {
+  const keyOf = (call: Json | undefined) => text(get(call, "id")) ?? text(get(call, "name"))
+  const answered = new Set(parts.map((item) => keyOf(field(item, "functionResponse"))))
+  return parts.some(
+    (item) => isObject(field(item, "functionCall")) && !answered.has(keyOf(field(item, "functionCall")))
+  )
+}
+
+const namesOfCalls = (candidate: Json): ReadonlyArray<string> =>
+  partsIn(candidate)
+    .map((item) => text(get(field(item, "functionCall"), "name")) ?? text(field(field(item, "toolCall"), "toolType")))
+    .filter((name) => name !== null)
+
+const stopOf = (output: unknown): Pick<Facts, "stop_reason" | "provider_stop_reason"> => {
+  const candidate = get(output, "candidates", 0)
+  const word = text(field(candidate, "finishReason"))
+  if (word !== null) {
+    const reason = stopReasons.get(word) ?? "other"
+    // Google says `STOP` as well where the model waits for functions.
+    const isCall = reason === "end" && isWaiting(partsIn(candidate))
+    return { stop_reason: isCall ? "tool_calls" : reason, provider_stop_reason: word }
+  }
+  const blocked = text(field(field(output, "promptFeedback"), "blockReason"))
+  return { stop_reason: blocked === null ? null : "content_filter", provider_stop_reason: blocked }
+}
+
+/** Google counts thoughts beside candidates, and what its tools read beside the prompt. A count of zero it leaves out. */
+const tokensOf = (usage: Json | undefined) => {
+  const counted = (key: string) => count(field(usage, key))
+  const prompt = counted("promptTokenCount")
+  const input = prompt === null ? null : sum(prompt, counted("toolUsePromptTokenCount"))
+  const total = counted("totalTokenCount")
+  const thoughts = counted("thoughtsTokenCount")
+  const output = sum(counted("candidatesTokenCount"), thoughts)
+  return {
+    input_tokens: input,
+    output_tokens: output ?? (total === null || input === null ? null : count(total - input)),
+    cache_read_tokens: counted("cachedContentTokenCount"),
+    cache_write_tokens: null,
+    reasoning_tokens: thoughts
+  }
+}
+
+const facts = (inputs: unknown, output: unknown): Facts => {
+  const candidates = get(output, "candidates")
+  const error = errorOf(output)
+  return {
+    provider: "google",
+    model: modelOf(get(inputs, "model")),
+    response_model: modelOf(field(output, "modelVersion")),
+    ...tokensOf(field(output, "usageMetadata")),
+    ...stopOf(output),
+    tool_calls: Array.isArray(candidates) ? list(candidates).flatMap(namesOfCalls) : null,
+    error_type: error?.type ?? null,
+    error_status: error?.status ?? null
+  }
+}
+
+const billing = (_inputs: unknown, output: unknown): Billing => {
+  const usage = field(output, "usageMetadata")
+  const ofModality = (modality: string, ...keys: ReadonlyArray<string>) => {
+    const details = keys.flatMap((key) => list(field(usage, key)))
+    return sum(
+      ...details.filter((item) => get(item, "modality") === modality).map((item) => count(field(item, "tokenCount")))
+    )
+  }
+  const queries = list(get(output, "candidates")).map((candidate) =>
+    field(field(candidate, "groundingMetadata"), "webSearchQueries")
+  )
+  const searches = queries
+    .filter((each) => each !== undefined)
+    .flatMap((each) => list(each).filter((query) => !isEmpty(query)))
+  return {
+    service_tier: text(field(usage, "serviceTier")) ?? text(field(usage, "trafficType")),
+    cache_write_1h_tokens: null,
+    input_audio_tokens: ofModality("AUDIO", "promptTokensDetails", "toolUsePromptTokensDetails"),
+    cache_audio_read_tokens: ofModality("AUDIO", "cacheTokensDetails"),
+    output_audio_tokens: ofModality("AUDIO", "candidatesTokensDetails"),
+    output_image_tokens: ofModality("IMAGE", "candidatesTokensDetails"),
+    web_searches: queries.some((each) => each !== undefined) ? searches.length : null
+  }
+}
+
+/** The signature of a thought stands under one name, whatever the request called it. */
+const extrasOf = (item: Json, ...known: ReadonlyArray<string>): JsonObject => ({
+  ...rest(item, both("thoughtSignature", ...known)),
+  ...(isEmpty(field(item, "thoughtSignature")) ? {} : { thoughtSignature: field(item, "thoughtSignature") as Json })
+})
+
+/**
+ * Ids that Google gives have eight characters. Any other was made up by the client for a call that came without one, so that
+ * the call has it only when it is sent back: it is no part of the message's identity.
+ */
+const idOf = (call: Json): Readonly<Record<string, Json | undefined>> => {
+  const id = get(call, "id")
+  return typeof id === "string" && !/^[a-z\d]{8}$/.test(id) ? { client_call_id: id } : { id }
+}
+
+const mediaOf = (item: Json): Part | null => {
+  const inline = field(item, "inlineData")
+  const file = field(item, "fileData")
+  const data = text(get(inline, "data")) ?? undefined
+  const url = text(field(file, "fileUri")) ?? undefined
+  if (data === undefined && url === undefined) return null
+  const key = data === undefined ? "fileData" : "inlineData"
+  const held = data === undefined ? file : inline
+  const known = data === undefined ? "fileUri" : "data"
+  const mimeType = text(field(held, "mimeType")) ?? undefined
+  return media({ data, url, mimeType }, { ...extrasOf(item, key), ...rest(held, both(known, "mimeType")) })
+}
+
+/** Nesting of responses up to which parts in parts are read. What is deeper is kept as it is. */
+const maxDepth = 8
+
+const responseOf = (item: Json, response: JsonObject, depth: number): Part => {
+  const parts = get(response, "parts")
+  const read = Array.isArray(parts) && depth < maxDepth ? { parts: partsOf(parts, depth + 1) } : {}
+  return part(
+    "tool_call_response",
+    { ...idOf(response), name: get(response, "name"), response: get(response, "response") },
+    { ...extrasOf(item, "functionResponse"), ...rest(response, both("id", "name", "response")), ...read }
+  )
+}
+
+/** A tool that Google runs itself keeps the name of Google's field beside the conventions' type. */
+const toolPart = (item: Json, key: "toolCall" | "toolResponse", tool: JsonObject): Part => {
+  const isCall = key === "toolCall"
+  const content = isCall ? { arguments: get(tool, "args") } : { response: get(tool, "response") }
+  return part(
+    isCall ? "tool_call" : "tool_call_response",
+    { ...idOf(tool), name: field(tool, "toolType"), ...content, tool_type: key },
+    { ...extrasOf(item, key), ...rest(tool, both("id", "toolType", isCall ? "args" : "response")) }
+  )
+}
+
+const textPart = (item: Json, content: string): Part | null => {
+  const isThought = get(item, "thought") === true
+  const extras = extrasOf(item, "text", ...(isThought ? ["thought"] : []))
+  if (content === "" && Object.keys(extras).length === 0) return null
+  return part(isThought ? "reasoning" : "text", { content }, extras)
+}
+
+const partOf = (item: Json, depth: number): Part | null => {
+  if (typeof item === "string") return item === "" ? null : part("text", { content: item })
+  if (!isObject(item)) return isEmpty(item) ? null : generic(item)
+  const said = get(item, "text")
+  if (typeof said === "string") return textPart(item, said)
+  const call = field(item, "functionCall")
+  if (isObject(call)) {
+    return part(
+      "tool_call",
+      { ...idOf(call), name: get(call, "name"), arguments: get(call, "args") },
+      { ...extrasOf(item, "functionCall"), ...rest(call, both("id", "name", "args")) }
+    )
+  }
+  const response = field(item, "functionResponse")
+  if (isObject(response)) return responseOf(item, response, depth)
+  for (const key of ["toolCall", "toolResponse"] as const) {
+    const tool = field(item, key)
+    if (isObject(tool)) return toolPart(item, key, tool)
+  }
+  const found = mediaOf(item)
+  if (found !== null) return found
+  // What is none of the conventions', such as `executableCode`, is named by the field that holds it.
+  const extras = extrasOf(item)
+  const [type = "unknown"] = Object.keys(extras).filter((key) => isObject(extras[key]))
+  return Object.keys(extras).length === 0
+    ? null
+    : { type: text(extras["type"]) ?? type, ...rest(extras, new Set(["type"])) }
+}
+
+const partsOf = (parts: unknown, depth = 0): ReadonlyArray<Part> =>
+  (Array.isArray(parts) ? (parts as ReadonlyArray<Json>) : [parts as Json])
+    .map((item) => partOf(item ?? null, depth))
+    .filter((item) => item !== null)
+
+const roles: ReadonlyMap<string, string> = new Map([
+  ["model", "assistant"],
+  ["function", "tool"]
+])
+
+const knownOfContent = both("role", "parts")
+
+const messageOf = (content: Json | undefined, role: string): Message => {
+  // A part without a content around it, or a text, is what the user says.
+  if (!isObject(content) || !("parts" in content || "role" in content)) return { role, parts: partsOf(content) }
+  const said = text(get(content, "role")) ?? role
+  return { ...rest(content, knownOfContent), role: roles.get(said) ?? said, parts: partsOf(get(content, "parts")) }
+}
+
+const element = (content: unknown): ReadonlyArray<Message> => [messageOf(content as Json, "user")]
+
+const knownOfCandidate = both("content", "finishReason", "index")
+
+const knownOfOutput = both("candidates", "usageMetadata")
+
+const outputOf = (output: unknown): ReadonlyArray<Message> => {
+  // What an answer holds beside its candidates, such as the feedback on the prompt, stands with the first.
+  const about = rest(output, knownOfOutput)
+  const blocked = field(get(about, "promptFeedback") ?? get(about, "prompt_feedback"), "blockReason")
+  const candidates = list(get(output, "candidates"))
+  if (candidates.length === 0 && text(blocked) !== null) {
+    return [{ ...about, role: "assistant", parts: [], finish_reason: blocked as string }]
+  }
+  return candidates.map((candidate, index) => {
+    const { role, parts, ...others } = messageOf(get(candidate, "content") ?? { parts: [] }, "model")
+    const reason = text(field(candidate, "finishReason"))
+    return {
+      ...(index === 0 ? about : {}),
+      ...rest(candidate, knownOfCandidate),
+      ...others,
+      role: roles.get(role) ?? role,
+      parts,
+      ...(reason === null ? {} : { finish_reason: reason })
+    }
+  })
+}
+
+/** One object declares many functions, and may switch on tools of Google's beside them. */
+const toolsOf = (tool: Json): ReadonlyArray<JsonObject> => {
+  const declared = list(field(tool, "functionDeclarations")).map((declaration) => {
+    if (!isObject(declaration)) return { type: "unknown", content: declaration }
+    const parameters = get(declaration, "parameters") ?? field(declaration, "parametersJsonSchema")
+    const others = Object.entries(declaration).filter(([key]) => !both("parameters", "parametersJsonSchema").has(key))
+    return { type: "function", ...Object.fromEntries(others), ...(parameters === undefined ? {} : { parameters }) }
+  })
+  if (!isObject(tool)) return [{ type: "unknown", content: tool }]
+  const others = Object.entries(tool).filter(([key]) => !both("functionDeclarations").has(key))
+  return others.length === 0 ? declared : [...declared, Object.fromEntries(others)]
+}
+
+const knownOfInputs = both("contents", "tools", "systemInstruction")
+
+const messages = (inputs: unknown, output: unknown): Conversation => {
+  const contents = get(inputs, "contents")
+  const instruction = field(inputs, "systemInstruction")
+  return {
+    instructions: instruction === undefined ? [] : messageOf(instruction, "system").parts,
+    tools: list(get(inputs, "tools")).flatMap(toolsOf),
+    parameters: rest(inputs, knownOfInputs),
+    input: Array.isArray(contents) ? contents.flatMap(element) : isEmpty(contents) ? [] : element(contents),
+    output: outputOf(output)
+  }
+}
+
+export const Models: Format = { facts, billing, messages, conversationKeys: ["contents"], element, accumulator }
