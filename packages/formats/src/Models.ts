@@ -122,9 +122,34 @@ const billing = (_inputs: unknown, output: unknown): Billing => {
   }
 }
 
+/** What is read of each kind of part. The signature is read of all of them. */
+const known = {
+  any: both("thoughtSignature"),
+  text: both("thoughtSignature", "text"),
+  thought: both("thoughtSignature", "text", "thought"),
+  inlineData: both("thoughtSignature", "inlineData"),
+  fileData: both("thoughtSignature", "fileData"),
+  blob: both("data", "mimeType"),
+  file: both("fileUri", "mimeType"),
+  functionCall: both("thoughtSignature", "functionCall"),
+  call: both("id", "name", "args"),
+  functionResponse: both("thoughtSignature", "functionResponse"),
+  response: both("id", "name", "response"),
+  toolCall: both("thoughtSignature", "toolCall"),
+  toolCallFields: both("id", "toolType", "args"),
+  toolResponse: both("thoughtSignature", "toolResponse"),
+  toolResponseFields: both("id", "toolType", "response"),
+  content: both("role", "parts"),
+  candidate: both("content", "finishReason", "index"),
+  output: both("candidates", "usageMetadata"),
+  parameters: both("parameters", "parametersJsonSchema"),
+  declarations: both("functionDeclarations"),
+  inputs: both("contents", "tools", "systemInstruction")
+}
+
 /** The signature of a thought stands under one name, whatever the request called it. */
-const extrasOf = (item: Json, ...known: ReadonlyArray<string>): JsonObject => ({
-  ...rest(item, both("thoughtSignature", ...known)),
+const extrasOf = (item: Json, known: ReadonlySet<string>): JsonObject => ({
+  ...rest(item, known),
   ...(isEmpty(field(item, "thoughtSignature")) ? {} : { thoughtSignature: field(item, "thoughtSignature") as Json })
 })
 
@@ -139,15 +164,16 @@ const idOf = (call: Json): Readonly<Record<string, Json | undefined>> => {
 
 const mediaOf = (item: Json): Part | null => {
   const inline = field(item, "inlineData")
+  const data = text(get(inline, "data"))
+  if (data !== null) {
+    const mimeType = text(field(inline, "mimeType")) ?? undefined
+    return media({ data, mimeType }, { ...extrasOf(item, known.inlineData), ...rest(inline, known.blob) })
+  }
   const file = field(item, "fileData")
-  const data = text(get(inline, "data")) ?? undefined
-  const url = text(field(file, "fileUri")) ?? undefined
-  if (data === undefined && url === undefined) return null
-  const key = data === undefined ? "fileData" : "inlineData"
-  const held = data === undefined ? file : inline
-  const known = data === undefined ? "fileUri" : "data"
-  const mimeType = text(field(held, "mimeType")) ?? undefined
-  return media({ data, url, mimeType }, { ...extrasOf(item, key), ...rest(held, both(known, "mimeType")) })
+  const url = text(field(file, "fileUri"))
+  if (url === null) return null
+  const mimeType = text(field(file, "mimeType")) ?? undefined
+  return media({ url, mimeType }, { ...extrasOf(item, known.fileData), ...rest(file, known.file) })
 }
 
 /** Nesting of responses up to which parts in parts are read. What is deeper is kept as it is. */
@@ -159,7 +185,7 @@ const responseOf = (item: Json, response: JsonObject, depth: number): Part => {
   return part(
     "tool_call_response",
     { ...idOf(response), name: get(response, "name"), response: get(response, "response") },
-    { ...extrasOf(item, "functionResponse"), ...rest(response, both("id", "name", "response")), ...read }
+    { ...extrasOf(item, known.functionResponse), ...rest(response, known.response), ...read }
   )
 }
 
@@ -170,13 +196,13 @@ const toolPart = (item: Json, key: "toolCall" | "toolResponse", tool: JsonObject
   return part(
     isCall ? "tool_call" : "tool_call_response",
     { ...idOf(tool), name: field(tool, "toolType"), ...content, tool_type: key },
-    { ...extrasOf(item, key), ...rest(tool, both("id", "toolType", isCall ? "args" : "response")) }
+    { ...extrasOf(item, known[key]), ...rest(tool, isCall ? known.toolCallFields : known.toolResponseFields) }
   )
 }
 
 const textPart = (item: Json, content: string): Part | null => {
   const isThought = get(item, "thought") === true
-  const extras = extrasOf(item, "text", ...(isThought ? ["thought"] : []))
+  const extras = extrasOf(item, isThought ? known.thought : known.text)
   if (content === "" && Object.keys(extras).length === 0) return null
   return part(isThought ? "reasoning" : "text", { content }, extras)
 }
@@ -191,7 +217,7 @@ const partOf = (item: Json, depth: number): Part | null => {
     return part(
       "tool_call",
       { ...idOf(call), name: get(call, "name"), arguments: get(call, "args") },
-      { ...extrasOf(item, "functionCall"), ...rest(call, both("id", "name", "args")) }
+      { ...extrasOf(item, known.functionCall), ...rest(call, known.call) }
     )
   }
   const response = field(item, "functionResponse")
@@ -203,7 +229,7 @@ const partOf = (item: Json, depth: number): Part | null => {
   const found = mediaOf(item)
   if (found !== null) return found
   // What is none of the conventions', such as `executableCode`, is named by the field that holds it.
-  const extras = extrasOf(item)
+  const extras = extrasOf(item, known.any)
   const [type = "unknown"] = Object.keys(extras).filter((key) => isObject(extras[key]))
   return Object.keys(extras).length === 0
     ? null
@@ -220,24 +246,18 @@ const roles: ReadonlyMap<string, string> = new Map([
   ["function", "tool"]
 ])
 
-const knownOfContent = both("role", "parts")
-
 const messageOf = (content: Json | undefined, role: string): Message => {
   // A part without a content around it, or a text, is what the user says.
   if (!isObject(content) || !("parts" in content || "role" in content)) return { role, parts: partsOf(content) }
   const said = text(get(content, "role")) ?? role
-  return { ...rest(content, knownOfContent), role: roles.get(said) ?? said, parts: partsOf(get(content, "parts")) }
+  return { ...rest(content, known.content), role: roles.get(said) ?? said, parts: partsOf(get(content, "parts")) }
 }
 
 const element = (content: unknown): ReadonlyArray<Message> => [messageOf(content as Json, "user")]
 
-const knownOfCandidate = both("content", "finishReason", "index")
-
-const knownOfOutput = both("candidates", "usageMetadata")
-
 const outputOf = (output: unknown): ReadonlyArray<Message> => {
   // What an answer holds beside its candidates, such as the feedback on the prompt, stands with the first.
-  const about = rest(output, knownOfOutput)
+  const about = rest(output, known.output)
   const blocked = field(get(about, "promptFeedback") ?? get(about, "prompt_feedback"), "blockReason")
   const candidates = list(get(output, "candidates"))
   if (candidates.length === 0 && text(blocked) !== null) {
@@ -248,7 +268,7 @@ const outputOf = (output: unknown): ReadonlyArray<Message> => {
     const reason = text(field(candidate, "finishReason"))
     return {
       ...(index === 0 ? about : {}),
-      ...rest(candidate, knownOfCandidate),
+      ...rest(candidate, known.candidate),
       ...others,
       role: roles.get(role) ?? role,
       parts,
@@ -262,15 +282,13 @@ const toolsOf = (tool: Json): ReadonlyArray<JsonObject> => {
   const declared = list(field(tool, "functionDeclarations")).map((declaration) => {
     if (!isObject(declaration)) return { type: "unknown", content: declaration }
     const parameters = get(declaration, "parameters") ?? field(declaration, "parametersJsonSchema")
-    const others = Object.entries(declaration).filter(([key]) => !both("parameters", "parametersJsonSchema").has(key))
+    const others = Object.entries(declaration).filter(([key]) => !known.parameters.has(key))
     return { type: "function", ...Object.fromEntries(others), ...(parameters === undefined ? {} : { parameters }) }
   })
   if (!isObject(tool)) return [{ type: "unknown", content: tool }]
-  const others = Object.entries(tool).filter(([key]) => !both("functionDeclarations").has(key))
+  const others = Object.entries(tool).filter(([key]) => !known.declarations.has(key))
   return others.length === 0 ? declared : [...declared, Object.fromEntries(others)]
 }
-
-const knownOfInputs = both("contents", "tools", "systemInstruction")
 
 const messages = (inputs: unknown, output: unknown): Conversation => {
   const contents = get(inputs, "contents")
@@ -278,7 +296,7 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
   return {
     instructions: instruction === undefined ? [] : messageOf(instruction, "system").parts,
     tools: list(get(inputs, "tools")).flatMap(toolsOf),
-    parameters: rest(inputs, knownOfInputs),
+    parameters: rest(inputs, known.inputs),
     input: Array.isArray(contents) ? contents.flatMap(element) : isEmpty(contents) ? [] : element(contents),
     output: outputOf(output)
   }

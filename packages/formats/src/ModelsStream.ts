@@ -32,8 +32,8 @@ const appendLists = (target: Draft, source: Json | undefined): void => {
 
 const textKeys: ReadonlySet<string> = new Set(["text", "thought", "thoughtSignature"])
 
-const isText = (part: JsonObject): boolean =>
-  typeof part["text"] === "string" && Object.keys(part).every((key) => textKeys.has(key))
+const isText = (part: Json): part is JsonObject & { readonly text: string } =>
+  typeof get(part, "text") === "string" && isObject(part) && Object.keys(part).every((key) => textKeys.has(key))
 
 /** Sound without a head, of which any two pieces in a row are one piece. */
 const isSound = (part: JsonObject): boolean =>
