@@ -1,9 +1,13 @@
 /** The formats by the name that an event carries. */
+import { ChatCompletions } from "./ChatCompletions.ts"
 import type { Api, Format } from "./Format.ts"
 import { Messages } from "./Messages.ts"
 import { Models } from "./Models.ts"
+import { Responses } from "./Responses.ts"
 
 export const formats = {
+  "provider1-chat-completions": ChatCompletions,
+  "provider1-responses": Responses,
   "provider2-messages": Messages,
   "provider2-beta-messages": Messages,
   "provider3-models": Models

@@ -13,10 +13,17 @@ const marks: ReadonlySet<string> = new Set([
   "client_call_id"
 ])
 
+/** Results of the provider's own tools, which clients leave out when they send a call back. */
+const results: ReadonlySet<string> = new Set(["outputs", "results"])
+
 const hasOwnId = (part: Part): boolean => part.type === "tool_call" || part.type === "tool_call_response"
 
 const isMark = (part: Part, key: string, value: Json | undefined): boolean =>
-  value === undefined || value === null || marks.has(key) || (key === "id" && !hasOwnId(part))
+  value === undefined ||
+  value === null ||
+  marks.has(key) ||
+  (key === "id" && !hasOwnId(part)) ||
+  (results.has(key) && part.type.endsWith("_call") && part.type !== "tool_call")
 
 const withoutMarks = (part: Part): Json =>
   Object.fromEntries(Object.entries(part).filter(([key, value]) => !isMark(part, key, value)))

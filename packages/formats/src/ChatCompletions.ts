@@ -1,0 +1,186 @@
+/** Chat completions, of OpenAI and of the many that speak them. */
+import { accumulator } from "./ChatCompletionsStream.ts"
+import { errorOf } from "./Errors.ts"
+import type { Billing, Conversation, Facts, Format, Json, Message, Part, StopReason } from "./Format.ts"
+import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
+import { except, partsOfContent, toolOf } from "./OpenAiBlocks.ts"
+import { tokensOf } from "./OpenAiUsage.ts"
+import { argumentsOf, generic, media, part } from "./Parts.ts"
+import { providerOf } from "./Providers.ts"
+
+/** The words of many providers. Whatever is not here is `other`. */
+const stopReasons: ReadonlyMap<string, StopReason> = new Map([
+  ["stop", "end"],
+  ["eos", "end"],
+  ["end_turn", "end"],
+  ["stop_sequence", "end"],
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["model_length", "length"],
+  ["tool_calls", "tool_calls"],
+  ["tool_use", "tool_calls"],
+  ["function_call", "tool_calls"],
+  ["refusal", "refusal"],
+  ["content_filter", "content_filter"],
+  ["sensitive", "content_filter"],
+  ["pause_turn", "pause"],
+  ["error", "error"],
+  ["network_error", "error"],
+  ["insufficient_system_resource", "error"]
+])
+
+const callsOf = (message: Json | undefined): ReadonlyArray<Json> => {
+  const legacy = get(message, "function_call")
+  return [
+    ...list(get(message, "tool_calls")),
+    ...(text(get(legacy, "name")) === null ? [] : [{ function: legacy as Json }])
+  ]
+}
+
+const nameOf = (call: Json): string | null => text(get(call, "function", "name")) ?? text(get(call, "custom", "name"))
+
+const stopReasonOf = (word: string | null, choice: Json | undefined): StopReason | null => {
+  if (word === null) return null
+  const reason = stopReasons.get(word.toLowerCase()) ?? "other"
+  // No word of these providers says that the model refused, or that it was made to call the one tool of `tool_choice`.
+  if (reason !== "end") return reason
+  if (text(get(choice, "message", "refusal")) !== null) return "refusal"
+  return callsOf(get(choice, "message")).length > 0 ? "tool_calls" : reason
+}
+
+const usageOf = (output: unknown): Json | undefined => get(output, "usage") ?? get(output, "x_groq", "usage")
+
+const facts = (inputs: unknown, output: unknown): Facts => {
+  const choices = get(output, "choices")
+  const tokens = tokensOf(usageOf(output))
+  const word = text(get(choices, 0, "finish_reason"))
+  const error = errorOf(output) ?? errorOf(list(choices))
+  const calls = list(choices).flatMap((choice) => callsOf(get(choice, "message")))
+  return {
+    provider: providerOf(inputs, output),
+    model: text(get(inputs, "model")),
+    response_model: text(get(output, "model")),
+    input_tokens: tokens.input,
+    output_tokens: tokens.output,
+    cache_read_tokens: tokens.cacheRead,
+    cache_write_tokens: tokens.cacheWrite,
+    reasoning_tokens: tokens.reasoning,
+    stop_reason: stopReasonOf(word, get(choices, 0)),
+    provider_stop_reason: word,
+    tool_calls: Array.isArray(choices) ? calls.map(nameOf).filter((name) => name !== null) : null,
+    error_type: error?.type ?? null,
+    error_status: error?.status ?? null
+  }
+}
+
+const billing = (_inputs: unknown, output: unknown): Billing => {
+  const { inputDetails, outputDetails } = tokensOf(usageOf(output))
+  return {
+    service_tier: text(get(output, "service_tier")) ?? text(get(usageOf(output), "service_tier")),
+    cache_write_1h_tokens: null,
+    input_audio_tokens: count(get(inputDetails, "audio_tokens")),
+    cache_audio_read_tokens: count(get(inputDetails, "cached_tokens_details", "audio_tokens")),
+    output_audio_tokens: count(get(outputDetails, "audio_tokens")),
+    output_image_tokens: count(get(outputDetails, "image_tokens")),
+    web_searches: count(get(usageOf(output), "num_search_queries"))
+  }
+}
+
+const partOfCall = (call: Json): Part => {
+  const key = isObject(get(call, "custom")) ? "custom" : "function"
+  const made = get(call, key)
+  if (!isObject(made)) return generic(call)
+  const given = key === "custom" ? get(made, "input") : argumentsOf(get(made, "arguments"))
+  const { type, ...others } = rest(call, except("id", "index", key))
+  return part(
+    "tool_call",
+    { id: get(call, "id"), name: get(made, "name"), arguments: given },
+    {
+      ...(type === "function" || type === undefined ? {} : { tool_type: type }),
+      ...others,
+      ...rest(made, except("name", "arguments", "input"))
+    }
+  )
+}
+
+const partOfSound = (audio: Json | undefined): ReadonlyArray<Part> => {
+  if (!isObject(audio) || Object.values(audio).every((value) => isEmpty(value) || value === 0)) return []
+  const data = text(get(audio, "data")) ?? undefined
+  const extras = rest(audio, except("data"))
+  return [data === undefined ? part("audio", {}, extras) : media({ data, modality: "audio" }, extras)]
+}
+
+/** Keys under which reasoning stands beside the content. Some providers say the same under two of them. */
+const reasoningKeys = ["reasoning_content", "reasoning", "reasoning_text", "thinking"]
+
+const knownOfMessage = except(
+  ...["role", "name", "content", "refusal", "tool_calls", "tool_call_id", "function_call", "audio"],
+  ...reasoningKeys
+)
+
+const partsOf = (message: Json): ReadonlyArray<Part> => {
+  const reasoning = new Set(reasoningKeys.map((key) => get(message, key)).filter((value) => !isEmpty(value)))
+  const refusal = text(get(message, "refusal"))
+  return [
+    ...[...reasoning].map((content) => part("reasoning", { content })),
+    ...partsOfContent(get(message, "content")),
+    ...(refusal === null ? [] : [part("refusal", { refusal })]),
+    ...partOfSound(get(message, "audio")),
+    ...callsOf(message).map(partOfCall)
+  ]
+}
+
+const messageOf = (message: Json): Message => {
+  if (!isObject(message)) return { role: "unknown", parts: isEmpty(message) ? [] : [generic(message)] }
+  const role = text(get(message, "role")) ?? "unknown"
+  const name = text(get(message, "name"))
+  const about = { ...(name === null ? {} : { name }), ...rest(message, except(...knownOfMessage, "parts")) }
+  if (role !== "tool" && role !== "function") return { ...about, role, parts: partsOf(message) }
+  const id = text(get(message, "tool_call_id")) ?? undefined
+  const response = part("tool_call_response", { id, response: get(message, "content") })
+  return { ...about, role, parts: [response, ...partsOf({ ...message, content: null })] }
+}
+
+const knownOfChoice = except("index", "message", "delta", "finish_reason", "text")
+
+const knownOfOutput = except(
+  ...["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint", "provider"],
+  ...["request_id", "x_groq", "usage_breakdown"]
+)
+
+const outputOf = (output: unknown): ReadonlyArray<Message> =>
+  list(get(output, "choices")).map((choice, index) => {
+    const { role, parts, ...about } = messageOf(get(choice, "message") ?? { content: get(choice, "text") ?? null })
+    const reason = text(get(choice, "finish_reason"))
+    return {
+      // What an answer holds beside its choices, such as citations, stands with the first.
+      ...(index === 0 ? rest(output, knownOfOutput) : {}),
+      ...rest(choice, knownOfChoice),
+      ...about,
+      role: role === "unknown" ? "assistant" : role,
+      parts,
+      ...(reason === null ? {} : { finish_reason: reason })
+    }
+  })
+
+const knownOfInputs: ReadonlySet<string> = new Set(["messages", "tools", "functions"])
+
+const messages = (inputs: unknown, output: unknown): Conversation => ({
+  instructions: [],
+  tools: [
+    ...list(get(inputs, "tools")).map(toolOf),
+    ...list(get(inputs, "functions")).map((tool) => toolOf({ type: "function", function: tool }))
+  ],
+  parameters: rest(inputs, knownOfInputs),
+  input: list(get(inputs, "messages")).map(messageOf),
+  output: outputOf(output)
+})
+
+export const ChatCompletions: Format = {
+  facts,
+  billing,
+  messages,
+  conversationKeys: ["messages"],
+  element: (element) => [messageOf(element as Json)],
+  accumulator
+}

@@ -1,0 +1,102 @@
+/** Blocks of content and definitions of tools as OpenAI's two formats have them. */
+import type { Json, JsonObject, Part } from "./Format.ts"
+import { get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
+import { generic, media, part } from "./Parts.ts"
+
+/** Marks for caches. They are no part of what was said. */
+const transport = ["cache_control", "prompt_cache_breakpoint"]
+
+/** The keys of a set that `rest` leaves out, with the marks for caches. */
+export const except = (...keys: ReadonlyArray<string>): ReadonlySet<string> => new Set([...transport, ...keys])
+
+const mimeOfSound = (format: string | null): string | undefined => {
+  if (format === null) return undefined
+  return format === "mp3" ? "audio/mpeg" : `audio/${format}`
+}
+
+/** Mistral's thinking is a list of pieces of text. */
+const thinkingOf = (thinking: Json | undefined): string | null => {
+  const pieces = list(thinking).map((piece) => get(piece, "text"))
+  return pieces.length > 0 && pieces.every((piece) => typeof piece === "string") ? pieces.join("") : text(thinking)
+}
+
+/** The extras of a block and of the object in it that holds its content. */
+const extrasOf = (block: Json, key: string, ...known: ReadonlyArray<string>): JsonObject => ({
+  ...rest(block, except("type", key)),
+  ...rest(get(block, key), except(...known))
+})
+
+/** An address stands in an object with `url`, or is the value itself. */
+const mediaAt = (block: Json, key: string, modality: string): Part => {
+  const url = text(get(block, key, "url")) ?? text(get(block, key)) ?? undefined
+  return url === undefined ? generic(block) : media({ url, modality }, extrasOf(block, key, "url"))
+}
+
+const fileOf = (block: Json, file: Json | undefined, extras: JsonObject): Part => {
+  const [data, url, fileId] = ["file_data", "file_url", "file_id"].map((key) => text(get(file, key)) ?? undefined)
+  const used = [data, url, fileId].findIndex((value) => value !== undefined)
+  if (used === -1) return generic(block)
+  const key = ["file_data", "file_url", "file_id"][used] as string
+  return media({ data, url, fileId }, rest(extras, new Set([key])))
+}
+
+const partOfBlock = (block: Json): Part | null => {
+  if (typeof block === "string") return block === "" ? null : part("text", { content: block })
+  const type = get(block, "type")
+  switch (type) {
+    case "text":
+    case "input_text":
+    case "output_text": {
+      const extras = rest(block, except("type", "text"))
+      const isSaid = text(get(block, "text")) !== null || Object.keys(extras).length > 0
+      return isSaid ? part("text", { content: get(block, "text") }, extras) : null
+    }
+    case "image_url":
+      return mediaAt(block, "image_url", "image")
+    case "input_image": {
+      const fileId = text(get(block, "file_id"))
+      return fileId === null
+        ? mediaAt(block, "image_url", "image")
+        : media({ fileId, modality: "image" }, rest(block, except("type", "file_id")))
+    }
+    case "video_url":
+      return mediaAt(block, "video_url", "video")
+    case "audio_url":
+      return mediaAt(block, "audio_url", "audio")
+    case "document_url":
+      return mediaAt(block, "document_url", "document")
+    case "input_audio": {
+      const data = text(get(block, "input_audio", "data"))
+      if (data === null) return generic(block)
+      const mimeType = mimeOfSound(text(get(block, "input_audio", "format")))
+      return media({ data, mimeType, modality: "audio" }, extrasOf(block, "input_audio", "data", "format"))
+    }
+    case "input_file":
+      return fileOf(block, block, rest(block, except("type")))
+    case "file":
+      return fileOf(block, get(block, "file"), extrasOf(block, "file"))
+    case "refusal":
+      return part("refusal", { refusal: get(block, "refusal") }, rest(block, except("type", "refusal")))
+    case "thinking": {
+      const content = thinkingOf(get(block, "thinking"))
+      return content === null ? generic(block) : part("reasoning", { content }, rest(block, except("type", "thinking")))
+    }
+    default:
+      return isEmpty(block) ? null : generic(isObject(block) ? rest(block, except()) : block)
+  }
+}
+
+/** The parts of content, which is text or a list of blocks. */
+export const partsOfContent = (content: Json | undefined): ReadonlyArray<Part> => {
+  const blocks = Array.isArray(content) ? (content as ReadonlyArray<Json>) : [content ?? null]
+  return blocks.map(partOfBlock).filter((item) => item !== null)
+}
+
+/** A definition of a tool with its name, description and parameters at the top. */
+export const toolOf = (tool: Json): JsonObject => {
+  if (!isObject(tool)) return { type: "unknown", content: tool }
+  const described = get(tool, "function")
+  const outer = Object.entries(tool).filter(([key]) => !transport.includes(key))
+  if (!isObject(described)) return Object.fromEntries(outer)
+  return Object.fromEntries([...outer.filter(([key]) => key !== "function"), ...Object.entries(described)])
+}

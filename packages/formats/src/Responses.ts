@@ -1,0 +1,214 @@
+/** OpenAI's responses, and those who speak them. */
+import { errorOf } from "./Errors.ts"
+import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
+import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
+import { except, partsOfContent, toolOf } from "./OpenAiBlocks.ts"
+import { tokensOf } from "./OpenAiUsage.ts"
+import { argumentsOf, generic, part } from "./Parts.ts"
+import { providerOf } from "./Providers.ts"
+import { accumulator } from "./ResponsesStream.ts"
+
+/** The word of a status, and of the reasons for which an answer is incomplete. `completed` depends on what was answered. */
+const stopReasons: ReadonlyMap<string, StopReason> = new Map([
+  ["completed", "end"],
+  ["max_output_tokens", "length"],
+  ["max_tokens", "length"],
+  ["content_filter", "content_filter"],
+  ["failed", "error"]
+])
+
+/** Statuses of an answer that has not stopped. */
+const running: ReadonlySet<string> = new Set(["queued", "in_progress"])
+
+/** Calls that the client answers. It does so where the output does not hold the answer already. */
+const clientCalls: ReadonlySet<string> = new Set([
+  ...["function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call"]
+])
+
+const typeOf = (item: Json): string => text(get(item, "type")) ?? ""
+
+const isForClient = (item: Json): boolean =>
+  clientCalls.has(typeOf(item)) || (typeOf(item) === "tool_search_call" && get(item, "execution") === "client")
+
+/** The name of a call: its own, or what its type says, such as `web_search`. */
+const callNameOf = (item: Json): ReadonlyArray<string> => {
+  const type = typeOf(item)
+  return type.endsWith("_call") ? [text(get(item, "name")) ?? type.slice(0, -"_call".length)] : []
+}
+
+const wordOf = (output: unknown): string | null => {
+  const status = text(get(output, "status"))
+  if (status === null || running.has(status)) return null
+  return status === "incomplete" ? (text(get(output, "incomplete_details", "reason")) ?? status) : status
+}
+
+const stopReasonOf = (word: string | null, items: ReadonlyArray<Json>): StopReason | null => {
+  if (word === null) return null
+  const reason = stopReasons.get(word) ?? "other"
+  if (reason !== "end") return reason
+  const answered = new Set(items.filter((item) => typeOf(item).endsWith("_output")).map((item) => get(item, "call_id")))
+  if (items.some((item) => typeOf(item) === "mcp_approval_request")) return "pause"
+  if (items.some((item) => isForClient(item) && !answered.has(get(item, "call_id")))) return "tool_calls"
+  const isRefusal = items.some((item) => list(get(item, "content")).some((block) => get(block, "type") === "refusal"))
+  return isRefusal ? "refusal" : reason
+}
+
+const facts = (inputs: unknown, output: unknown): Facts => {
+  const items = get(output, "output")
+  const tokens = tokensOf(get(output, "usage"))
+  const word = wordOf(output)
+  const error = errorOf(output)
+  return {
+    provider: providerOf(inputs, output),
+    model: text(get(inputs, "model")),
+    response_model: text(get(output, "model")),
+    input_tokens: tokens.input,
+    output_tokens: tokens.output,
+    cache_read_tokens: tokens.cacheRead,
+    cache_write_tokens: tokens.cacheWrite,
+    reasoning_tokens: tokens.reasoning,
+    stop_reason: stopReasonOf(word, list(items)),
+    provider_stop_reason: word,
+    tool_calls: Array.isArray(items) ? list(items).flatMap(callNameOf) : null,
+    // A failed response without an error is an error all the same.
+    error_type: error?.type ?? (word === "failed" ? "unknown" : null),
+    error_status: error?.status ?? null
+  }
+}
+
+const isSearch = (item: Json): boolean =>
+  typeOf(item) === "web_search_call" && (get(item, "action", "type") ?? "search") === "search"
+
+const billing = (_inputs: unknown, output: unknown): Billing => {
+  const usage = get(output, "usage")
+  const { inputDetails, outputDetails } = tokensOf(usage)
+  const items = get(output, "output")
+  const searches = count(get(usage, "server_side_tool_usage_details", "web_search_calls"))
+  return {
+    service_tier: text(get(output, "service_tier")),
+    cache_write_1h_tokens: null,
+    input_audio_tokens: count(get(inputDetails, "audio_tokens")),
+    cache_audio_read_tokens: count(get(inputDetails, "cached_tokens_details", "audio_tokens")),
+    output_audio_tokens: count(get(outputDetails, "audio_tokens")),
+    output_image_tokens: count(get(outputDetails, "image_tokens")),
+    web_searches: searches ?? (Array.isArray(items) ? list(items).filter(isSearch).length : null)
+  }
+}
+
+/** The texts of a list of blocks, or null where the list holds anything but text. */
+const textsOf = (blocks: Json | undefined): string | null => {
+  const texts = list(blocks).map((block) => get(block, "text"))
+  return texts.length > 0 && texts.every((item) => typeof item === "string") ? texts.join("\n\n") : null
+}
+
+const reasoningOf = (item: Json): Part => {
+  const content = textsOf(get(item, "content"))
+  const summary = textsOf(get(item, "summary"))
+  // What cannot be told as one text is kept as it is.
+  const read = [...(content === null ? [] : ["content"]), ...(summary === null ? [] : ["summary"])]
+  const extras = rest(item, except("type", "id", ...read))
+  const both = content !== null && summary !== null ? { summary } : {}
+  return part("reasoning", { content: content ?? summary ?? undefined, item_id: get(item, "id"), ...both }, extras)
+}
+
+const callOf = (item: Json): Part => {
+  const isCustom = typeOf(item) === "custom_tool_call"
+  return part(
+    "tool_call",
+    {
+      id: get(item, "call_id") ?? get(item, "id"),
+      name: get(item, "name"),
+      arguments: isCustom ? get(item, "input") : argumentsOf(get(item, "arguments")),
+      tool_type: isCustom ? "custom" : undefined,
+      item_id: get(item, "id")
+    },
+    rest(item, except("type", "id", "call_id", "name", "arguments", ...(isCustom ? ["input"] : [])))
+  )
+}
+
+const responseOf = (item: Json): Part =>
+  part(
+    "tool_call_response",
+    { id: get(item, "call_id"), response: get(item, "output"), item_id: get(item, "id") },
+    rest(item, except("type", "id", "call_id", "output"))
+  )
+
+/** The parts of a message item. What stands beside its content stands with the first of them. */
+const saidOf = (item: Json): ReadonlyArray<Part> => {
+  const id = get(item, "id")
+  const about = rest(item, except("type", "id", "role", "name", "content"))
+  return partsOfContent(get(item, "content")).map((said, index) => ({
+    ...said,
+    ...(isEmpty(id) ? {} : { item_id: id as Json }),
+    ...(index === 0 ? about : {})
+  }))
+}
+
+const partsOf = (item: Json): ReadonlyArray<Part> => {
+  switch (typeOf(item)) {
+    case "":
+    case "message":
+      return isObject(item) ? saidOf(item) : partsOfContent(item)
+    case "reasoning":
+      return [reasoningOf(item)]
+    case "function_call":
+    case "custom_tool_call":
+      return [callOf(item)]
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return [responseOf(item)]
+    default:
+      return [generic(rest(item, except()))]
+  }
+}
+
+/** Whose an item is. Outputs of tools are the client's, but for those that only the provider makes. */
+const roleOf = (item: Json): string => {
+  const role = text(get(item, "role"))
+  if (role !== null) return role
+  const type = typeOf(item)
+  if (type === "" || type === "message" || type === "mcp_approval_response") return "user"
+  const isOfProvider = type === "tool_search_output" && get(item, "execution") !== "client"
+  return type.endsWith("_output") && !isOfProvider ? "tool" : "assistant"
+}
+
+/** The message that an item is. */
+const messageOf = (item: Json): Message => {
+  const name = text(get(item, "role")) === null ? null : text(get(item, "name"))
+  return { role: roleOf(item), parts: partsOf(item), ...(name === null ? {} : { name }) }
+}
+
+const inputOf = (input: Json | undefined): ReadonlyArray<Message> =>
+  typeof input === "string" ? [{ role: "user", parts: partsOfContent(input) }] : list(input).map(messageOf)
+
+/** Each item of the output is a message, as it is when it is sent back. The last has the reason to stop. */
+const outputOf = (output: unknown): ReadonlyArray<Message> => {
+  const items = list(get(output, "output"))
+  const word = wordOf(output)
+  return items.map((item, index) => {
+    const message = messageOf(item)
+    return word === null || index < items.length - 1 ? message : { ...message, finish_reason: word }
+  })
+}
+
+const knownOfInputs: ReadonlySet<string> = new Set(["input", "tools", "instructions"])
+
+const instructionsOf = (instructions: Json | undefined): ReadonlyArray<Part> =>
+  Array.isArray(instructions) ? list(instructions).flatMap(partsOf) : partsOfContent(instructions)
+
+const messages = (inputs: unknown, output: unknown): Conversation => ({
+  instructions: instructionsOf(get(inputs, "instructions")),
+  tools: list(get(inputs, "tools")).map((tool): JsonObject => toolOf(tool)),
+  parameters: rest(inputs, knownOfInputs),
+  input: inputOf(get(inputs, "input")),
+  output: outputOf(output)
+})
+
+export const Responses: Format = {
+  facts,
+  billing,
+  messages,
+  conversationKeys: ["input"],
+  element: (element) => [messageOf(element as Json)],
+  accumulator
+}

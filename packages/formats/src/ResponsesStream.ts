@@ -1,0 +1,202 @@
+/** Streams of responses. */
+import { errorOf } from "./Errors.ts"
+import type { Accumulator, Json, JsonObject } from "./Format.ts"
+import { define } from "./json/ExactJson.ts"
+import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
+import * as Accumulate from "./stream/Accumulate.ts"
+import { append, type Draft } from "./stream/Draft.ts"
+
+/** What the pieces of an event belong to. `type` names the item or block where the stream did not begin it. */
+interface Target {
+  readonly item: string
+  /** The field of the item that is a list of blocks, and the field of the event with the block's place in it. */
+  readonly list?: "content" | "summary"
+  readonly block?: string
+  readonly field: string
+}
+
+/** By the event's name between `response.` and `.delta` or `.done`. */
+const targets: ReadonlyMap<string, Target> = new Map<string, Target>([
+  ["output_text", { item: "message", list: "content", block: "output_text", field: "text" }],
+  ["refusal", { item: "message", list: "content", block: "refusal", field: "refusal" }],
+  ["reasoning_text", { item: "reasoning", list: "content", block: "reasoning_text", field: "text" }],
+  ["reasoning_summary_text", { item: "reasoning", list: "summary", block: "summary_text", field: "text" }],
+  ["function_call_arguments", { item: "function_call", field: "arguments" }],
+  ["mcp_call_arguments", { item: "mcp_call", field: "arguments" }],
+  ["code_interpreter_call_code", { item: "code_interpreter_call", field: "code" }],
+  ["custom_tool_call_input", { item: "custom_tool_call", field: "input" }]
+])
+
+/** Events that begin or end a block, by name, with the list that holds it. */
+const blockEvents: ReadonlyMap<string, "content" | "summary"> = new Map([
+  ["content_part", "content"],
+  ["reasoning_part", "content"],
+  ["reasoning_summary_part", "summary"]
+])
+
+/** The events after which nothing follows. */
+const endings: ReadonlySet<string> = new Set(
+  ["completed", "incomplete", "failed", "cancelled", "done"].map((name) => `response.${name}`)
+)
+
+/** What an item has before anything came for it. */
+const skeletonOf = (type: string, id: Json | undefined): Draft => {
+  const begun: Draft = { ...(id === undefined ? {} : { id }), type, status: "in_progress" }
+  if (type === "message") return { ...begun, role: "assistant", content: [] }
+  return type === "reasoning" ? { ...begun, summary: [] } : begun
+}
+
+const makeItem = (begun: JsonObject) => {
+  let fields: Draft = { ...begun }
+  let blocks = new Map<string, Map<number, Draft>>()
+
+  const blocksOf = (key: string): Map<number, Draft> => {
+    const known = blocks.get(key)
+    if (known !== undefined) return known
+    const made = new Map(list(get(fields, key)).map((block, index) => [index, isObject(block) ? { ...block } : {}]))
+    blocks.set(key, made)
+    return made
+  }
+
+  return {
+    replace: (item: JsonObject) => {
+      fields = { ...item }
+      blocks = new Map()
+    },
+    setBlock: (key: string, index: number, block: JsonObject) => void blocksOf(key).set(index, { ...block }),
+    /** The block at a place, begun where it was not. */
+    block: (key: string, index: number, type: string): Draft => {
+      const known = blocksOf(key).get(index)
+      if (known !== undefined) return known
+      const block: Draft = type === "output_text" ? { type, annotations: [] } : { type }
+      blocksOf(key).set(index, block)
+      return block
+    },
+    fields: () => fields,
+    value: (): JsonObject => {
+      const value: Draft = { ...fields }
+      for (const [key, made] of blocks) value[key] = [...made].toSorted(([a], [b]) => a - b).map(([, block]) => block)
+      return value
+    }
+  }
+}
+
+type Item = ReturnType<typeof makeItem>
+
+/** The items by their place in the output. Their ids are no help: some gateways give an item another one in each event. */
+const makeItems = () => {
+  const items = new Map<number, Item>()
+  const byId = new Map<string, number>()
+  let next = 0
+
+  const placeOf = (payload: JsonObject): number => {
+    const index = payload["output_index"]
+    if (typeof index === "number") return index
+    const id = text(payload["item_id"]) ?? text(get(payload, "item", "id"))
+    if (id !== null && byId.has(id)) return byId.get(id) as number
+    const isBegun = isObject(payload["item"])
+    return isBegun || id !== null ? next : Math.max(0, next - 1)
+  }
+
+  return {
+    at: (payload: JsonObject, type: string): Item => {
+      const place = placeOf(payload)
+      const id = text(payload["item_id"]) ?? text(get(payload, "item", "id"))
+      const item = items.get(place) ?? makeItem(skeletonOf(type, id ?? undefined))
+      items.set(place, item)
+      if (id !== null) byId.set(id, place)
+      next = Math.max(next, place + 1)
+      return item
+    },
+    size: () => items.size,
+    value: (): ReadonlyArray<Json> => [...items].toSorted(([a], [b]) => a - b).map(([, item]) => item.value())
+  }
+}
+
+const indexOf = (payload: JsonObject, key: "content" | "summary"): number => {
+  const index = payload[`${key}_index`]
+  return typeof index === "number" ? index : 0
+}
+
+const push = (draft: Draft, key: string, items: ReadonlyArray<Json>) => {
+  const current = draft[key]
+  // A list that came with the block is the payload's own: it is copied once, when the first item follows.
+  const own = owned.has(current as object) ? (current as Array<Json>) : [...list(current)]
+  owned.add(own)
+  for (const item of items) own.push(item)
+  draft[key] = own
+}
+
+/** Lists that a draft may change. */
+const owned = new WeakSet<object>()
+
+const builder = (): Accumulate.Builder => {
+  let response: JsonObject | null = null
+  let error: Json | null = null
+  let isEnded = false
+  const items = makeItems()
+
+  const takePiece = (payload: JsonObject, target: Target, isDelta: boolean) => {
+    const item = items.at(payload, target.item)
+    const holder =
+      target.list === undefined
+        ? item.fields()
+        : item.block(target.list, indexOf(payload, target.list), target.block as string)
+    if (isDelta) append(holder, target.field, payload["delta"] ?? "")
+    else if (typeof payload[target.field] === "string") holder[target.field] = payload[target.field] as string
+    const logprobs = list(payload["logprobs"])
+    if (isDelta && logprobs.length > 0) push(holder, "logprobs", logprobs)
+  }
+
+  const takeItemEvent = (payload: JsonObject, name: string, phase: string) => {
+    if (name === "output_item") {
+      if (isObject(payload["item"])) items.at(payload, "unknown").replace(payload["item"])
+      return
+    }
+    const key = blockEvents.get(name)
+    if (key !== undefined && isObject(payload["part"])) {
+      const item = items.at(payload, name === "content_part" ? "message" : "reasoning")
+      return item.setBlock(key, indexOf(payload, key), payload["part"])
+    }
+    if (name === "output_text.annotation" && !isEmpty(payload["annotation"])) {
+      const block = items.at(payload, "message").block("content", indexOf(payload, "content"), "output_text")
+      return push(block, "annotations", [payload["annotation"] as Json])
+    }
+    const target = targets.get(name)
+    if (target !== undefined && (phase === "delta" || phase === "done")) takePiece(payload, target, phase === "delta")
+  }
+
+  return {
+    take: (payload, event) => {
+      const type = text(payload["type"]) ?? event
+      const whole = payload["object"] === "response" ? payload : payload["response"]
+      if (isObject(whole)) {
+        response = whole
+        isEnded ||= endings.has(type) || whole === payload
+        return
+      }
+      if (type === "error" || type === "") {
+        const { type: _type, sequence_number: _number, ...body } = payload
+        // A body without a type is no event: a gateway's error, or something else in place of a stream.
+        if (type === "") response = { ...response, ...payload }
+        else error = isEmpty(body["error"]) ? body : (body["error"] as Json)
+        return
+      }
+      const [, name, phase] = /^response\.(.+)\.(\w+)$/.exec(type) ?? []
+      if (name !== undefined) takeItemEvent(payload, name, phase as string)
+    },
+    done: () => {
+      isEnded = true
+    },
+    build: () => {
+      const begun = items.size() > 0 || error === null ? { object: "response" } : {}
+      const output: Draft = { ...(response ?? (items.size() > 0 ? begun : {})) }
+      // The last event holds the whole output. Some leave it out there.
+      if (items.size() > 0 && !(isEnded && list(output["output"]).length > 0)) output["output"] = items.value()
+      if (error !== null && isEmpty(output["error"])) define(output, "error", error)
+      return { output, ended: errorOf(output) !== null ? "error" : isEnded ? "done" : "cut" }
+    }
+  }
+}
+
+export const accumulator = (): Accumulator => Accumulate.accumulator(builder())

@@ -1,0 +1,40 @@
+/** Objects that are built from the pieces of a stream. */
+import type { Json, JsonObject } from "../Format.ts"
+import { define } from "../json/ExactJson.ts"
+import { get, isEmpty } from "../json/Read.ts"
+
+/** An object that is being built. Its keys are in the order in which they came. */
+export type Draft = { [key: string]: Json }
+
+/** Sets a field of which the first value counts that says something. */
+export const setFirst = (draft: Draft, key: string, value: Json) => {
+  const current = get(draft, key)
+  if (isEmpty(current) || current === 0) define(draft, key, value)
+}
+
+/** Sets a field of which the last value counts that says something. */
+export const setLast = (draft: Draft, key: string, value: Json) => {
+  if (!Object.hasOwn(draft, key) || !isEmpty(value)) define(draft, key, value)
+}
+
+/** Appends a piece of text. `+` on strings is cheap: engines join the pieces when somebody reads them. */
+export const append = (draft: Draft, key: string, piece: Json) => {
+  const current = get(draft, key)
+  if (typeof piece !== "string") return setFirst(draft, key, piece)
+  define(draft, key, typeof current === "string" ? current + piece : piece)
+}
+
+const isSorted = (keys: ReadonlyArray<string>) =>
+  keys.every((key, index) => index === 0 || (keys[index - 1] as string) <= key)
+
+/**
+ * Puts fields in order: those that came sorted are sorted, those that begin as `order` does are in that order, and any others
+ * are in the order in which they came.
+ */
+export const inOrder = (fields: JsonObject, came: ReadonlyArray<string>, order: ReadonlyArray<string>): JsonObject => {
+  const entries = Object.entries(fields)
+  if (came.length > 2 && isSorted(came)) return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  if (came[0] !== order[0] || (came[1] ?? order[1]) !== order[1]) return fields
+  const place = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length)
+  return Object.fromEntries(entries.toSorted(([a], [b]) => place(a) - place(b)))
+}
