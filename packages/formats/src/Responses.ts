@@ -129,7 +129,7 @@ const callOf = (item: Json): Part => {
 const responseOf = (item: Json): Part =>
   part(
     "tool_call_response",
-    { id: get(item, "call_id"), response: get(item, "output"), item_id: get(item, "id") },
+    { id: get(item, "call_id"), response: get(item, "output"), tool_type: get(item, "type"), item_id: get(item, "id") },
     rest(item, except("type", "id", "call_id", "output"))
   )
 
