@@ -149,6 +149,10 @@ const make = Effect.gen(function* () {
         session,
         occurredAt: event.occurredAt ?? null,
         durationMs: event.durationMs ?? null,
+        firstTokenMs: event.firstTokenMs ?? null,
+        httpStatus: event.httpStatus ?? null,
+        traceId: event.traceId ?? null,
+        spanId: event.spanId ?? null,
         ...event.facts,
         inputsBytes: inputs.end - inputs.start,
         outputBytes: output.end - output.start
@@ -156,15 +160,16 @@ const make = Effect.gen(function* () {
       // Each field has been decoded.
       { disableChecks: true }
     )
-    const { arrivedAtMs, idempotency, isAdmitted, payload } = event
+    const { arrivedAtMs, idempotency, isAdmitted, metadata = null, payload } = event
     const checksums = {
       summary: Checksum.ofSummary(project, summary),
       texts: Checksum.ofTexts(
         payload.text.subarray(inputs.start, inputs.end),
-        payload.text.subarray(output.start, output.end)
+        payload.text.subarray(output.start, output.end),
+        metadata
       )
     }
-    const append = groupCommit.append({ project, summary, checksums, payload, idempotency, arrivedAtMs })
+    const append = groupCommit.append({ project, summary, checksums, payload, metadata, idempotency, arrivedAtMs })
     return yield* isAdmitted === true ? append : admitted(payload.text.length, append)
   }, Spans.spanIfTraced("Recorder.createEvent"))
 

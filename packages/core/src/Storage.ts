@@ -230,6 +230,8 @@ export interface AppendEvent {
   readonly project: ProjectId
   readonly summary: EventSummary
   readonly checksums: EventChecksums
+  /** None if undefined. */
+  readonly metadata?: JsonText | null | undefined
   readonly pack: NewPack
   readonly idempotency?: Idempotency | undefined
 }
@@ -278,6 +280,7 @@ export interface StoredSummary {
 export interface StoredEvent extends StoredSummary {
   /** The session's number. */
   readonly session: number
+  readonly metadata: JsonText | null
   /** The pack that was written for the event. Its bytes are undefined if it is missing, or larger than was asked for. */
   readonly pack: { readonly number: number; readonly bytes: Uint8Array | undefined }
 }

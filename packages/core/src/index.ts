@@ -4,7 +4,16 @@ export { Agent, AgentName } from "./domain/Agent.ts"
 export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 export { ApiKey, Scope } from "./domain/ApiKey.ts"
 export * as Errors from "./domain/Errors.ts"
-export { Api, type Event, EventId, EventReceipt, EventSummary, type ModelFacts, type Payload } from "./domain/Event.ts"
+export {
+  Api,
+  type Event,
+  EventId,
+  EventReceipt,
+  EventSummary,
+  maxMetadataBytes,
+  type ModelFacts,
+  type Payload
+} from "./domain/Event.ts"
 export { Fingerprint, FingerprintId, RegisteredFingerprint } from "./domain/Fingerprint.ts"
 export { type Idempotency, IdempotencyKey, idempotencyKeyTtl } from "./domain/IdempotencyKey.ts"
 export * as JsonText from "./domain/JsonText.ts"
@@ -22,6 +31,7 @@ export {
   type UsageAccount,
   type UsageTotals
 } from "./domain/StorageAccount.ts"
+export { SpanId, TraceId } from "./domain/Trace.ts"
 export { StorageUsage } from "./domain/StorageUsage.ts"
 export * as Uuid from "./domain/Uuid.ts"
 export { firstIdOf } from "./record/EventIds.ts"

@@ -1,5 +1,5 @@
 /** Values with a meaning in the text of a Postgres array, mixed with plain ones and nulls. */
-import { AgentName, AgentVersionName, PersonId, ProjectId, SessionId, Storage } from "@tachograph/core"
+import { AgentName, AgentVersionName, PersonId, ProjectId, SessionId, SpanId, Storage, TraceId } from "@tachograph/core"
 import { Samples } from "@tachograph/testkit"
 import { DateTime, Effect } from "effect"
 import { expect, it } from "vitest"
@@ -37,6 +37,9 @@ it("stores names, labels and numbers of a batch unchanged", async () => {
         stopReason: n % 5 === 0 ? null : text,
         inputTokens: n % 4 === 0 ? null : 2 ** 31 - 1 - n,
         durationMs: [null, 0.1, 1e21, 5, -0.5][n % 5]!,
+        httpStatus: n % 2 === 0 ? null : 200 + n,
+        spanId: n % 3 === 0 ? null : SpanId.make(n.toString(16).padStart(16, "f")),
+        traceId: n % 4 === 0 ? null : TraceId.make(n.toString(16).padStart(32, "f")),
         occurredAt: n % 2 === 0 ? null : DateTime.makeUnsafe(-n)
       })
     )

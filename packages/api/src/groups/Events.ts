@@ -6,6 +6,7 @@ import { IdempotencyKey } from "@tachograph/core/domain/IdempotencyKey"
 import { PersonId } from "@tachograph/core/domain/Person"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { SessionId } from "@tachograph/core/domain/Session"
+import { SpanId, TraceId } from "@tachograph/core/domain/Trace"
 import * as Violation from "@tachograph/core/domain/Violation"
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -52,6 +53,18 @@ const DurationMs = Schema.Number.check(
   })
 )
 
+const HttpStatus = Schema.Number.pipe(
+  Violation.annotate({ type: "int_type", msg: "Input should be a valid integer" })
+).check(
+  Violation.check((value) => {
+    if (!Number.isInteger(value)) {
+      return { type: "int_from_float", msg: "Input should be a valid integer, got a number with a fractional part" }
+    }
+    if (value < 100) return Violation.greaterThanEqual(100)
+    return value > 599 ? Violation.lessThanEqual(599) : undefined
+  })
+)
+
 /** The fields of a call as clients send them; `api` is part of `properties`. */
 const sentFields = {
   fingerprint_id: FingerprintId,
@@ -60,13 +73,19 @@ const sentFields = {
   person: optional(PersonId),
   session: SessionId,
   occurred_at: optional(Instant),
-  duration_ms: optional(DurationMs)
+  duration_ms: optional(DurationMs),
+  first_token_ms: optional(DurationMs),
+  http_status: optional(HttpStatus),
+  trace_id: optional(TraceId),
+  span_id: optional(SpanId)
 } satisfies Readonly<Record<SnakeCase<Exclude<keyof CallFields, "api">>, Schema.Top>>
 
 export const CreateEvent = Schema.Struct({
   event_name: Schema.Literal("llm"),
   properties: Schema.Struct({ api: ApiOrAlias, inputs: JsonObject, output: JsonObject }),
-  ...sentFields
+  ...sentFields,
+  /** At most 16 KiB of JSON; kept as it was sent. */
+  metadata: optional(JsonObject)
 })
 
 /** In lower case, like all names of headers in this code. */
@@ -85,13 +104,14 @@ export const EventEnvelope = Schema.Struct({ ...EventReceipt.fields, ...callFiel
 
 const { api, event_id, received_at, ...call } = EventEnvelope.from.fields
 
-/** The response is built as text: `inputs` and `output` are the texts that were sent. */
+/** The response is built as text: `inputs`, `output` and `metadata` are the texts that were sent. */
 export const EventOnWire = Schema.Struct({
   event_id,
   received_at,
   event_name: Schema.Literal("llm"),
   properties: Schema.Struct({ api, inputs: JsonObject, output: JsonObject }),
-  ...call
+  ...call,
+  metadata: Schema.NullOr(JsonObject)
 }).annotate({ identifier: "Event" })
 
 export const cursor = Cursor.ofId<EventId>()

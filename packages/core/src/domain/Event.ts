@@ -4,7 +4,9 @@ import { AgentVersionName } from "./AgentVersion.ts"
 import { FingerprintId } from "./Fingerprint.ts"
 import { PersonId } from "./Person.ts"
 import * as ProviderNames from "./ProviderNames.ts"
+import type * as JsonText from "./JsonText.ts"
 import { SessionId } from "./Session.ts"
+import { SpanId, TraceId } from "./Trace.ts"
 import { Uuid } from "./Uuid.ts"
 
 /** A UUIDv7, so that ids sort by the time of recording. */
@@ -33,7 +35,14 @@ export const callFields = {
   session: SessionId,
   occurredAt: Schema.NullOr(Schema.DateTimeUtcFromString),
   /** Duration of the call in milliseconds, as the client reports it. */
-  durationMs: Schema.NullOr(Schema.Finite)
+  durationMs: Schema.NullOr(Schema.Finite),
+  /** Time to the first token of a stream in milliseconds, as the client reports it. */
+  firstTokenMs: Schema.NullOr(Schema.Finite),
+  /** The status of the provider's response. */
+  httpStatus: Schema.NullOr(Schema.Int),
+  /** The client's trace and span, of W3C Trace Context. */
+  traceId: Schema.NullOr(TraceId),
+  spanId: Schema.NullOr(SpanId)
 }
 export type CallFields = Pick<EventSummary, keyof typeof callFields>
 
@@ -55,7 +64,12 @@ export interface Payload {
 
 export interface Event extends EventSummary {
   readonly payload: Payload
+  /** The text of a JSON object, as it was sent. Lists do not have it. */
+  readonly metadata: JsonText.JsonText | null
 }
+
+/** The largest metadata of an event, in bytes of UTF-8 as sent. */
+export const maxMetadataBytes = 16 * 1024
 
 /** The result of Create Event. The event is committed. */
 export class EventReceipt extends Schema.Class<EventReceipt>("EventReceipt")({

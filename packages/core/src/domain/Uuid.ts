@@ -21,7 +21,8 @@ const normalise = (text: string): string | undefined => {
   return offset === 0 && simple.test(inner) ? fromHex(inner.toLowerCase()) : undefined
 }
 
-const fromHex = (hex: string): string =>
+/** Of 32 lower-case hexadecimal digits. */
+export const fromHex = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 
 const groupLengths = [8, 4, 4, 4, 12]
@@ -97,8 +98,20 @@ const nibble = (code: number): number => (code > 0x39 ? code - 0x57 : code - 0x3
 
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
 
-export const fromBytes = (bytes: Uint8Array): string => {
+/** In lower case. */
+export const bytesToHex = (bytes: Uint8Array): string => {
   let hex = ""
   for (const byte of bytes) hex += hexOfByte[byte]!
-  return fromHex(hex)
+  return hex
 }
+
+/** Of lower-case hexadecimal digits. */
+export const hexToBytes = (hex: string): Uint8Array => {
+  const bytes = new Uint8Array(hex.length / 2)
+  for (let at = 0; at < bytes.length; at++) {
+    bytes[at] = (nibble(hex.charCodeAt(2 * at)) << 4) | nibble(hex.charCodeAt(2 * at + 1))
+  }
+  return bytes
+}
+
+export const fromBytes = (bytes: Uint8Array): string => fromHex(bytesToHex(bytes))

@@ -39,6 +39,7 @@ interface EventEntry {
   readonly id: EventId
   readonly summary: EventSummary
   readonly checksums: EventChecksums
+  readonly metadata: JsonText.JsonText | null
   readonly session: MemorySession
   readonly pack: number
 }
@@ -116,7 +117,7 @@ export class MemoryProject {
 
   /** Returns the session's number. */
   append(event: AppendEvent): number {
-    const { checksums, idempotency, pack, summary } = event
+    const { checksums, idempotency, metadata = null, pack, summary } = event
     if (idempotency !== undefined) this.#takeKey(event, idempotency)
     const { agent, agentVersion, id, person, receivedAt } = summary
     const session = this.#sessionOf(summary.session)
@@ -129,7 +130,7 @@ export class MemoryProject {
       session.owned.add(name)
     }
     session.append(pack, agent)
-    const entry = { id, summary, checksums, session, pack: pack.number }
+    const entry = { id, summary, checksums, metadata, session, pack: pack.number }
     this.eventsById.set(id, entry)
     this.events.splice(this.#indexAfter(id), 0, entry)
     return session.state.number

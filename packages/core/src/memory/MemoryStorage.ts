@@ -68,13 +68,14 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
       Effect.suspend(() =>
         Effect.map(
           orFail(projects.get(project)?.eventsById.get(id), () => new EventNotFound()),
-          ({ checksums, pack, session, summary }) => {
+          ({ checksums, metadata, pack, session, summary }) => {
             const bytes = session.packs.get(pack)?.bytes
             const isLarge = bytes !== undefined && bytes.length > maxPackBytes
             return {
               id,
               summary,
               checksums,
+              metadata,
               session: session.state.number,
               pack: { number: pack, bytes: isLarge ? undefined : bytes }
             }

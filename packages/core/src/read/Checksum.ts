@@ -7,7 +7,9 @@ import { crc32 } from "node:zlib"
 import { EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
 
-export const ofTexts = (inputs: Uint8Array, output: Uint8Array): number => crc32(output, crc32(inputs)) | 0
+/** Where the texts meet does not count: the other checksum covers the sizes of the first two. */
+export const ofTexts = (inputs: Uint8Array, output: Uint8Array, metadata: string | null): number =>
+  crc32(metadata ?? "", crc32(output, crc32(inputs))) | 0
 
 /** Sorted: the order of the fields in the class may change. */
 const fields = (Object.keys(EventSummary.fields) as Array<keyof EventSummary>).sort()

@@ -156,17 +156,18 @@ export const readOnce = Effect.fnUntraced(function* <E = never>(
   if (damage !== undefined) throw damage
   const summary = stored.summary!
   yield* admit(summary)
-  return { ...summary, payload: yield* readTexts(source, project, stored, summary) }
+  const payload = yield* readTexts(source, project, stored, summary)
+  return { ...summary, payload, metadata: stored.metadata }
 })
 
 /**
- * The two texts of an event. Dies with `Damage` if they are not those of the event's checksum, or not of these sizes. Without
+ * The two texts of an event's payload. Dies with `Damage` if they and the metadata are not those of the event's checksum, or not of these sizes. Without
  * sizes, because the fields are damaged, neither text may have more than `maxTextBytes`.
  */
 export const readTexts = (
   source: Source,
   project: ProjectId,
-  event: Pick<StoredEvent, "checksums" | "pack" | "session">,
+  event: Pick<StoredEvent, "checksums" | "metadata" | "pack" | "session">,
   sizes: Pick<EventSummary, "inputsBytes" | "outputBytes"> | undefined
 ) =>
   Effect.suspend(() => {
@@ -189,7 +190,7 @@ interface Unpacked {
 const assemble = Effect.fnUntraced(function* (
   source: Source,
   project: ProjectId,
-  { checksums, pack, session }: Pick<StoredEvent, "checksums" | "pack" | "session">,
+  { checksums, metadata, pack, session }: Pick<StoredEvent, "checksums" | "metadata" | "pack" | "session">,
   sizes: Pick<EventSummary, "inputsBytes" | "outputBytes"> | undefined,
   unpacked: Unpacked
 ) {
@@ -211,7 +212,7 @@ const assemble = Effect.fnUntraced(function* (
   // Together with their sizes, which the other checksum covers.
   const isAsSent =
     (sizes === undefined || payload.inputs.length === inputsBytes) &&
-    Checksum.ofTexts(payload.inputs, payload.output) === checksums.texts
+    Checksum.ofTexts(payload.inputs, payload.output, metadata) === checksums.texts
   if (!isAsSent) throw new Damage("The checksum of the event's texts differs")
   return payload
 })

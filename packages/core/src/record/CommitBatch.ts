@@ -7,6 +7,7 @@ import { type DateTime, Effect } from "effect"
 import { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
+import type { JsonText } from "../domain/JsonText.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import * as PieceScanner from "../payload/scan/PieceScanner.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
@@ -23,6 +24,7 @@ export interface PendingEvent {
   readonly summary: EventSummary
   readonly checksums: EventChecksums
   readonly payload: PieceScanner.ScannedPayload
+  readonly metadata?: JsonText | null | undefined
   readonly idempotency?: Idempotency | undefined
   /** When its body was complete, in milliseconds on the clock of `performance.now()`. Now unless given. */
   readonly arrivedAtMs?: number | undefined
@@ -194,7 +196,7 @@ const draftOf = ({ payload }: PendingEvent, state: KnownSession["state"], fork: 
 }
 
 const appendOf = (
-  { checksums, idempotency, project, summary }: PendingEvent,
+  { checksums, idempotency, metadata, project, summary }: PendingEvent,
   state: KnownSession["state"],
   draft: Split.Draft,
   effort: CompressionEffort
@@ -202,6 +204,7 @@ const appendOf = (
   project,
   summary,
   checksums,
+  metadata,
   pack: {
     session: state,
     number: draft.number,

@@ -19,6 +19,8 @@ export interface OpenEvent {
   readonly reduced: Buffer
   /** Whether what is beside the payload is nested too deeply. */
   readonly isTooDeep: boolean
+  /** Where the value of `metadata` is. */
+  readonly metadata: Scan.Span | undefined
 }
 
 type KnownPrefixesOf = (session: string) => PieceScanner.KnownPrefixes
@@ -56,7 +58,9 @@ export function* parse(
   const event = open(text, knownPrefixesOf)
   if (event === undefined) return undefined
   const parsed = JsonValue.parse(event.reduced)
-  return "value" in parsed ? { payload: event.payload, isTooDeep: event.isTooDeep, value: parsed.value } : undefined
+  if (!("value" in parsed)) return undefined
+  const { reduced: _, ...opened } = event
+  return { ...opened, value: parsed.value }
 }
 
 /** The same in steps, whatever its length. */
@@ -88,6 +92,7 @@ class Opener implements Visitor {
   #inputs: PieceScanner.ScannedValue | undefined
   #output: PieceScanner.ScannedValue | undefined
   #isTooDeep = false
+  #metadata: Scan.Span | undefined
   #level = ofEvent
   /** Visits the inputs or the output, and how many values in them have begun and not ended. */
   #scanner: PieceScanner.PieceScanner | undefined
@@ -114,7 +119,7 @@ class Opener implements Visitor {
       const scanner = PieceScanner.scannerOfInputs(text, knownPrefixes.list)
       inputs = yield* PieceScanner.scan(text, inputs.start, scanner)
     }
-    return { payload: { text, inputs, output, knownPrefixes }, isTooDeep: this.#isTooDeep }
+    return { payload: { text, inputs, output, knownPrefixes }, isTooDeep: this.#isTooDeep, metadata: this.#metadata }
   }
 
   begin(start: number, keyStart: number, keyEnd: number): number {
@@ -170,6 +175,7 @@ class Opener implements Visitor {
     if (this.#level === inEvent && key === "session" && text[start] === Scan.quote) {
       this.#knownPrefixes = this.#knownPrefixesOf(JSON.parse(text.toString("utf8", start, end)) as string)
     }
+    if (this.#level === inEvent && key === "metadata") this.#metadata = { start, end }
     const maxDepth = Scan.maxBodyDepth - this.#level
     if (end - start > maxDepth && Scan.isDeeperThan(text.subarray(start, end), maxDepth)) this.#isTooDeep = true
   }

@@ -1,5 +1,6 @@
 import type { CallFields, ModelFacts } from "../domain/Event.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
+import type { JsonText } from "../domain/JsonText.ts"
 import type { ScannedPayload } from "../payload/scan/PieceScanner.ts"
 
 type RequiredField = "api" | "fingerprintId" | "session"
@@ -9,6 +10,8 @@ type Optional<Fields> = { readonly [Field in keyof Fields]?: Fields[Field] | nul
 /** One model call as a client sends it. Fields that are absent or null get the defaults of the interface. */
 export interface NewEvent extends Pick<CallFields, RequiredField>, Optional<Omit<CallFields, RequiredField>> {
   readonly payload: ScannedPayload
+  /** The text of a JSON object, of at most `maxMetadataBytes`. */
+  readonly metadata?: JsonText | null | undefined
   readonly facts: ModelFacts
   readonly idempotency?: Idempotency | undefined
   /** When its body was complete, in milliseconds on the clock of `performance.now()`. Now unless given. */

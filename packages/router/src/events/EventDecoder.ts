@@ -4,14 +4,18 @@ import {
   type Errors,
   EventJson,
   IdempotencyKey,
+  JsonText,
   JsonValue,
+  maxMetadataBytes,
   ModelFactsReader,
   type NewEvent,
   PieceScanner,
   type Steps
 } from "@tachograph/core"
+import * as Violation from "@tachograph/core/domain/Violation"
 import { Effect, Option, Result, Schema } from "effect"
 import { hash } from "node:crypto"
+import * as ErrorInput from "../validation/ErrorInput.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as ValidationDetail from "../validation/ValidationDetail.ts"
 
@@ -31,9 +35,20 @@ const fields = JsonValue.fieldsAt([
   ...ModelFactsReader.paths.output.map((path) => ["properties", "output", ...path])
 ])
 
+const metadataTooLong = Violation.valueError(`metadata cannot have more than ${maxMetadataBytes} bytes of JSON`)
+
 /** Fields are listed one by one, so that the compiler reports a missing one. */
-const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: PieceScanner.ScannedPayload) => {
+const toNewEvent = (
+  bytes: Buffer,
+  value: typeof Events.CreateEvent.Type,
+  { metadata: span, payload }: Pick<EventJson.OpenEvent, "metadata" | "payload">
+): DecodedEvent | ValidationFailure => {
   const { api, inputs, output } = value.properties
+  const metadata = value.metadata && span ? bytes.subarray(span.start, span.end) : undefined
+  if (metadata !== undefined && metadata.length > maxMetadataBytes) {
+    const input = ErrorInput.inJson(bytes)([["metadata"]])[0]
+    return new ValidationFailure({ detail: [{ ...metadataTooLong, loc: ["body", "metadata"], input }] })
+  }
   return {
     api,
     fingerprintId: value.fingerprint_id,
@@ -43,6 +58,11 @@ const toNewEvent = (value: typeof Events.CreateEvent.Type, payload: PieceScanner
     person: value.person,
     occurredAt: value.occurred_at,
     durationMs: value.duration_ms,
+    firstTokenMs: value.first_token_ms,
+    httpStatus: value.http_status,
+    traceId: value.trace_id,
+    spanId: value.span_id,
+    metadata: metadata && JsonText.unsafe(metadata.toString()),
     payload,
     facts: ModelFactsReader.read(api, inputs, output)
   } satisfies Record<keyof DecodedEvent, unknown>
@@ -64,7 +84,7 @@ function* decodeValid(
   if (parsed === undefined) return undefined
   if (parsed.isTooDeep) return new ValidationFailure({ detail: [JsonBody.tooDeep] })
   const value = Option.getOrUndefined(decodeValue(parsed.value))
-  return value && toNewEvent(value, parsed.payload)
+  return value && toNewEvent(bytes, value, parsed)
 }
 
 /** Parses the whole body, to say everything that is wrong with it. */
@@ -73,7 +93,8 @@ const decodeWhole = Effect.fnUntraced(function* (body: JsonBody.Body, run: RunSt
   const { bytes, value } = yield* decodeBody(body)
   const opened = EventJson.open(bytes, () => PieceScanner.noKnownPrefixes)
   if (opened === undefined) return yield* Effect.die(new Error("A valid event has no payload"))
-  return toNewEvent(value, opened.payload)
+  const event = toNewEvent(bytes, value, opened)
+  return event instanceof ValidationFailure ? yield* event : event
 })
 
 const failureOf = <E>(result: Result.Result<unknown, E>): ReadonlyArray<E> =>

@@ -10,7 +10,7 @@ const encodeEnvelope = Schema.encodeSync(Events.EventEnvelope)
 /** Stands for a half of the payload in the text around it. A JSON text cannot contain it: it would be escaped. */
 const hole = JsonText.unsafe("\u0000")
 
-/** An event with its `inputs` and `output` spliced in byte for byte. */
+/** An event with its `inputs`, `output` and `metadata` spliced in byte for byte. */
 export const toAnswer = (event: Event): Answer.Answer => {
   const { api, event_id, received_at, ...call } = encodeEnvelope(event)
   const fields = {
@@ -18,7 +18,8 @@ export const toAnswer = (event: Event): Answer.Answer => {
     received_at: JsonText.of(received_at),
     event_name: JsonText.of("llm"),
     properties: JsonText.object({ api: JsonText.of(api), inputs: hole, output: hole }),
-    ...Record.map(call, (value) => JsonText.of(value))
+    ...Record.map(call, (value) => JsonText.of(value)),
+    metadata: event.metadata ?? JsonText.of(null)
   }
   const [before = "", between = "", after = ""] = JsonText.object(fields).split(hole)
   const { inputs, output } = event.payload

@@ -31,7 +31,7 @@ export const rowsOf = (project_id: number, events: ReadonlyArray<AppendEvent>, n
   const packs: Array<Rows["packs"][number]> = []
   const rows: Array<Rows["events"][number]> = []
   const tally = new Usage.Tally()
-  for (const { checksums, pack, summary } of events) {
+  for (const { checksums, metadata = null, pack, summary } of events) {
     const session_number = numbers.session(summary)
     const { agent_number, agent_version_number } = numbers.versions(summary)
     const person_number = numbers.person(summary)
@@ -48,6 +48,7 @@ export const rowsOf = (project_id: number, events: ReadonlyArray<AppendEvent>, n
       summary_checksum: checksums.summary,
       texts_checksum: checksums.texts,
       bucket,
+      metadata,
       summary
     })
     tally.add(

@@ -80,7 +80,11 @@ export const isAmong = (
 
 /** Values as one parameter. Postgres only. */
 export const array = (sql: SqlClient.SqlClient, type: Type, values: ReadonlyArray<Value>) =>
-  sql`CAST(${type === "bytea" ? values : arrayText(values)} AS ${sql.literal(type)}[])`
+  sql`CAST(${isBytes(type, values) ? values : arrayText(values)} AS ${sql.literal(type)}[])`
+
+/** The client takes no array of nulls alone. */
+const isBytes = (type: Type, values: ReadonlyArray<Value>): boolean =>
+  type === "bytea" && values.some((value) => value !== null)
 
 /** An array as Postgres reads it, for any element type. https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
 const arrayText = (values: ReadonlyArray<Value>): string =>

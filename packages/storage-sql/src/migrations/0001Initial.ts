@@ -33,10 +33,11 @@ const typesOf = (sql: SqlClient.SqlClient) => ({
 })
 
 /** Wide columns first: Postgres aligns columns to their width, and so adds no padding. */
-const eventColumns = ({ bigint, double, label, short, uuid }: ReturnType<typeof typesOf>) => ({
+const eventColumns = ({ bigint, bytes, double, label, short, uuid }: ReturnType<typeof typesOf>) => ({
   received_at: `${bigint} NOT NULL`,
   occurred_at: bigint,
   duration_ms: double,
+  first_token_ms: double,
   project_id: "INTEGER NOT NULL",
   session_number: "INTEGER NOT NULL",
   agent_number: "INTEGER NOT NULL",
@@ -50,10 +51,14 @@ const eventColumns = ({ bigint, double, label, short, uuid }: ReturnType<typeof 
   summary_checksum: "INTEGER NOT NULL",
   texts_checksum: "INTEGER NOT NULL",
   api: "SMALLINT NOT NULL",
+  http_status: "SMALLINT",
   event_id: `${uuid} NOT NULL`,
   fingerprint_id: `${uuid} NOT NULL`,
+  trace_id: uuid,
+  span_id: bytes,
   model: label,
-  stop_reason: short
+  stop_reason: short,
+  metadata: "TEXT"
 })
 
 /** Columns of the table `events` that this migration creates. `sql/EventColumns` is checked against them. */
@@ -167,6 +172,8 @@ export default Effect.gen(function* () {
   yield* sql`CREATE INDEX events_by_person
     ON events (project_id, person_number, agent_number ${other}, event_id ${other})
     ${appended} WHERE person_number IS NOT NULL`
+  yield* sql`CREATE INDEX events_by_trace
+    ON events (project_id, trace_id, event_id ${other}) ${appended} WHERE trace_id IS NOT NULL`
 
   // `agent_number` is the agent of the pack's event, under which the pack's bytes are counted. `kept` is 0 when the event has
   // been erased.

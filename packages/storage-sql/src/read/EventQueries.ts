@@ -1,5 +1,5 @@
 /** Reads events. */
-import { Errors, type EventId, type EventQuery, type ProjectId } from "@tachograph/core"
+import { Errors, type EventId, type EventQuery, JsonText, type ProjectId } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
@@ -14,6 +14,8 @@ interface PackRow {
   readonly session_number: Integer
   readonly pack_number: Integer
   readonly pack: Uint8Array | null
+  /** Damage can make it a value of any type, which is not what its checksum says then. */
+  readonly metadata: unknown
 }
 
 /** No value of a column is longer, in any database. */
@@ -34,14 +36,17 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.EventNotFound()
-    const [row] = yield* sql<EventColumns.EventRow & PackRow>`SELECT ${fields}, e.session_number, e.pack_number,
+    const [row] = yield* sql<
+      EventColumns.EventRow & PackRow
+    >`SELECT ${fields}, e.session_number, e.pack_number, e.metadata,
         CASE WHEN octet_length(k.pack) <= ${maxPackBytes} THEN ${StoredBytes.value(sql, "k.pack")} END AS pack
       FROM events e ${joins} LEFT JOIN packs k ON k.project_id = e.project_id AND k.session_number = e.session_number
         AND k.pack_number = e.pack_number
       WHERE e.project_id = ${number} AND e.event_id = ${toStored(id)}`
     if (row === undefined) return yield* new Errors.EventNotFound()
     const pack = { number: Number(row.pack_number), bytes: row.pack ?? undefined }
-    return { ...toStoredSummary(row), session: Number(row.session_number), pack }
+    const metadata = row.metadata === null ? null : JsonText.unsafe(String(row.metadata))
+    return { ...toStoredSummary(row), metadata, session: Number(row.session_number), pack }
   })
 
   const listEvents = Effect.fn("SqlStorage.listEvents")(function* (project: ProjectId, query: EventQuery) {

@@ -3,7 +3,7 @@
  * derive their columns from it. A field of `EventSummary` without a column does not compile; nor does a column that no
  * migration creates.
  */
-import { type EventId, EventSummary, type StoredSummary } from "@tachograph/core"
+import { type EventId, EventSummary, type StoredSummary, type TraceId, Uuid } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -57,6 +57,23 @@ const uuid = <A extends string>(sql: SqlClient.SqlClient): Codec<A> => ({
   decode: (stored) => UuidColumn.decode(stored as UuidColumn.StoredId) as A
 })
 
+/** Hexadecimal digits, in bytes. */
+const hex = <A extends string>(): Codec<A> => ({
+  type: "bytea",
+  encode: (field) => Uuid.hexToBytes(field),
+  decode: (stored) => Uuid.bytesToHex(stored as Uint8Array) as A
+})
+
+/** As long as a UUID, whose columns take as many bytes as it has. */
+const traceId = (sql: SqlClient.SqlClient): Codec<TraceId> => {
+  const { decode, encode, type } = uuid<string>(sql)
+  return {
+    type,
+    encode: (field) => encode(Uuid.fromHex(field)),
+    decode: (stored) => decode(stored).replaceAll("-", "") as TraceId
+  }
+}
+
 const nullable = <A>({ decode, encode, type }: Codec<A>): Codec<A | null> => ({
   type,
   encode: (field) => (field === null ? null : encode(field)),
@@ -85,6 +102,10 @@ const storedFields = (sql: SqlClient.SqlClient): StoredFields => ({
   fingerprintId: stored("fingerprint_id", uuid(sql)),
   occurredAt: stored("occurred_at", nullable(time)),
   durationMs: stored("duration_ms", nullable(number("double precision"))),
+  firstTokenMs: stored("first_token_ms", nullable(number("double precision"))),
+  httpStatus: stored("http_status", nullable(number("smallint"))),
+  traceId: stored("trace_id", nullable(traceId(sql))),
+  spanId: stored("span_id", nullable(hex())),
   model: stored("model", nullable(text())),
   inputTokens: stored("input_tokens", nullable(number("integer"))),
   outputTokens: stored("output_tokens", nullable(number("integer"))),
@@ -104,6 +125,7 @@ export interface NumberedEvent {
   readonly summary_checksum: number
   readonly texts_checksum: number
   readonly bucket: number
+  readonly metadata: string | null
   readonly summary: EventSummary
 }
 
@@ -115,7 +137,8 @@ const numberTypes = {
   person_number: "integer",
   pack_number: "integer",
   summary_checksum: "integer",
-  texts_checksum: "integer"
+  texts_checksum: "integer",
+  metadata: "varchar"
 } as const satisfies Record<Exclude<keyof NumberedEvent, "bucket" | "summary"> & CreatedColumn, BulkValues.Type>
 
 /** All columns of the table, for inserting events. */

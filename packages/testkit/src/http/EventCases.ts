@@ -4,6 +4,10 @@ import type { Cases } from "./Cases.ts"
 import { badNames, event, expectError, expectInvalid, goodNames, iso8601, uuid7 } from "./Requests.ts"
 
 const path = "/api/v1/events"
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736"
+const spanId = "00f067aa0ba902b7"
+const noExtras = { trace_id: null, span_id: null, first_token_ms: null, http_status: null }
+
 const unknownFingerprint = "11111111-1111-4111-8111-111111111111"
 
 export const define = ({ describe, fixture, it }: Cases) => {
@@ -38,10 +42,73 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const body = await read({ ...fields, occurred_at: "2026-01-02T03:04:05+01:00" })
       expect(body).toEqual({
         ...event(fixture().fingerprintId, fields),
+        ...noExtras,
+        metadata: null,
         event_id: expect.stringMatching(uuid7),
         received_at: expect.stringMatching(iso8601),
         occurred_at: "2026-01-02T02:04:05.000Z"
       })
+    })
+
+    it("returns a trace, the time to the first token and the provider's status, also in lists", async () => {
+      const { client } = fixture()
+      const extras = { trace_id: traceId, span_id: spanId, first_token_ms: 0.5, http_status: 529 }
+      expect(await read({ ...extras, session: "extras" })).toMatchObject(extras)
+      const { body } = await client.get(`${path}?session=extras`)
+      expect(body.events).toMatchObject([extras])
+      const absent = { trace_id: null, span_id: null, first_token_ms: null, http_status: null, metadata: null }
+      expect(await read(absent)).toMatchObject({ ...noExtras, metadata: null })
+      for (const wrong of [traceId.toUpperCase(), traceId.slice(1), `${traceId}0`, `${traceId}\n`, "", spanId]) {
+        expectInvalid(await send({ trace_id: wrong }), "string_pattern_mismatch", "body", "trace_id")
+      }
+      expectInvalid(await send({ trace_id: "0".repeat(32) }), "value_error", "body", "trace_id")
+      expectInvalid(await send({ trace_id: 5 }), "string_type", "body", "trace_id")
+      expectInvalid(await send({ span_id: traceId }), "string_pattern_mismatch", "body", "span_id")
+      expectInvalid(await send({ span_id: "0".repeat(16) }), "value_error", "body", "span_id")
+      expectInvalid(await send({ first_token_ms: -1 }), "greater_than_equal", "body", "first_token_ms")
+      expectInvalid(await send({ http_status: 99 }), "greater_than_equal", "body", "http_status")
+      expectInvalid(await send({ http_status: 600 }), "less_than_equal", "body", "http_status")
+      expectInvalid(await send({ http_status: 200.5 }), "int_from_float", "body", "http_status")
+      expectInvalid(await send({ http_status: "200" }), "int_type", "body", "http_status")
+    })
+
+    it("returns metadata byte for byte, but not in lists", async () => {
+      const { client, fingerprintId } = fixture()
+      const sendText = (metadata: string, session = "metadata") =>
+        client.post(
+          path,
+          JSON.stringify({ ...event(fingerprintId, { session }), metadata: 0 }).replace(
+            '"metadata":0',
+            `"metadata":${metadata}`
+          )
+        )
+      const longest = `{"a":"${"é".repeat(8 * 1024 - 5)}${"x".repeat(2)}"}`
+      for (const metadata of [`{ "z": 1.0, "a\\u0000\\ud800": [9007199254740993, {}], "z": -0 }`, "{}", longest]) {
+        const { body } = await sendText(metadata)
+        const { text } = await client.get(`${path}/${body.event_id}`)
+        expect(text.endsWith(`,"metadata":${metadata}}`)).toBe(true)
+      }
+      const { body } = await client.get(`${path}?session=metadata`)
+      expect(body.events.map((summary: object) => Object.keys(summary).includes("metadata"))).toEqual([
+        false,
+        false,
+        false
+      ])
+      expectInvalid(await sendText(longest.replace("xx", "xxx")), "value_error", "body", "metadata")
+      expectInvalid(await sendText(`{${" ".repeat(16 * 1024 - 1)}}`), "value_error", "body", "metadata")
+      for (const wrong of ["[]", '"{}"', "1", "true"]) {
+        expectInvalid(await sendText(wrong), "dict_type", "body", "metadata")
+      }
+    })
+
+    it("takes the last of several metadata, and none of other objects", async () => {
+      const { client, fingerprintId } = fixture()
+      const sent = JSON.stringify(event(fingerprintId, { metadata: { n: 1 } }))
+      const twice = sent.replace(/}$/, ',"metadata":{"n": 2}}').replace('"model"', '"metadata":{"n":3},"model"')
+      const { body } = await client.post(path, twice)
+      expect((await client.get(`${path}/${body.event_id}`)).text).toContain(',"metadata":{"n": 2}}')
+      const { body: none } = await client.post(path, sent.replace(/}$/, ',"metadata":null}'))
+      expect((await client.get(`${path}/${none.event_id}`)).body.metadata).toBeNull()
     })
 
     it.each(["event_name", "properties", "fingerprint_id", "session"])("requires %s", async (field) => {

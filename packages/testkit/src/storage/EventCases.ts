@@ -6,7 +6,9 @@ import {
   type EventSummary,
   JsonText,
   PersonId,
-  SessionId
+  SessionId,
+  SpanId,
+  TraceId
 } from "@tachograph/core"
 import { Effect, Fiber } from "effect"
 import fc from "fast-check"
@@ -26,19 +28,33 @@ export const define = (test: Test) => {
         person: PersonId.make("p1"),
         occurredAt: later,
         durationMs: 12.5,
+        firstTokenMs: 0.25,
+        httpStatus: 529,
+        traceId: TraceId.make("00f067aa0ba902b700f067aa0ba90201"),
+        spanId: SpanId.make("80f067aa0ba902ff"),
         model: "a model",
         inputTokens: 3,
         outputTokens: 2 ** 31 - 1,
         stopReason: "stop",
         api: "provider2-beta-messages"
       })
-      yield* append(storage, [whole, event(2)])
-      for (const { pack, summary } of [whole, event(2)]) {
+      // With characters that an array of Postgres escapes.
+      const metadata = JsonText.unsafe(`{ "a\\u0000\\ud800\\"": [1.0, null], "é": "{}," }`)
+      // The last one is appended to a session and names that exist.
+      for (const batch of [[{ ...whole, metadata }, event(2)], [event(3)], [{ ...event(4), metadata }]]) {
+        yield* append(storage, batch)
+      }
+      for (const [{ pack, summary }, sent] of [
+        [whole, metadata],
+        [event(2), null],
+        [event(3), null],
+        [event(4), metadata]
+      ] as const) {
         const found = yield* storage.getEvent(project, summary.id)
-        expect(found).toMatchObject({ id: summary.id, summary, checksums: whole.checksums })
+        expect(found).toMatchObject({ id: summary.id, summary, checksums: whole.checksums, metadata: sent })
         expect(Array.from(found.pack.bytes!)).toEqual(Array.from(pack.bytes))
       }
-      expect(yield* tagOf(storage.getEvent(project, eventId(3)))).toBe("event-not-found")
+      expect(yield* tagOf(storage.getEvent(project, eventId(5)))).toBe("event-not-found")
     }))
 
   test("leaves out the pack of an event that is larger than was asked for", (storage) =>
