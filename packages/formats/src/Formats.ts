@@ -1,4 +1,5 @@
 /** The formats by the name that an event carries. */
+import { AiSdk } from "./AiSdk.ts"
 import { ChatCompletions } from "./ChatCompletions.ts"
 import type { Api, Format } from "./Format.ts"
 import { Messages } from "./Messages.ts"
@@ -10,5 +11,6 @@ export const formats = {
   "provider1-responses": Responses,
   "provider2-messages": Messages,
   "provider2-beta-messages": Messages,
-  "provider3-models": Models
+  "provider3-models": Models,
+  aisdk: AiSdk
 } satisfies Partial<Record<Api, Format<never>>>

@@ -10,7 +10,9 @@ const marks: ReadonlySet<string> = new Set([
   "logprobs",
   "phase",
   "thoughtSignature",
-  "client_call_id"
+  "client_call_id",
+  "providerOptions",
+  "dynamic"
 ])
 
 /** Results of the provider's own tools, which clients leave out when they send a call back. */

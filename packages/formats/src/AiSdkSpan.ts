@@ -1,0 +1,70 @@
+/** Brings the attributes of the AI SDK's OpenTelemetry spans (versions 4 to 6) into the shape of its arguments and results. */
+import type { Json, JsonObject } from "./Format.ts"
+import { argumentsOf } from "./Parts.ts"
+import { get, isObject, list } from "./json/Read.ts"
+
+/** Attributes are texts, numbers, and lists of them: what is neither is JSON text. */
+const parsed = (attributes: JsonObject, key: string): Json | undefined => argumentsOf(get(attributes, key))
+
+const isSpan = (value: unknown): value is JsonObject =>
+  isObject(value) && Object.keys(value).some((key) => /^(?:gen_)?ai\./.test(key))
+
+/** Defined fields only. */
+const fields = (values: Readonly<Record<string, Json | undefined>>): JsonObject =>
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, Json] => entry[1] !== undefined))
+
+const without = (attributes: JsonObject, heads: ReadonlyArray<string>): JsonObject =>
+  Object.fromEntries(Object.entries(attributes).filter(([key]) => !heads.some((head) => key.startsWith(head))))
+
+export const inputsOf = (inputs: unknown): unknown => {
+  if (!isSpan(inputs)) return inputs
+  const prompt = parsed(inputs, "ai.prompt")
+  const tools = list(get(inputs, "ai.prompt.tools")).map((tool) => argumentsOf(tool) ?? null)
+  return {
+    ...without(inputs, ["ai.prompt", "ai.model."]),
+    ...(isObject(prompt) ? prompt : fields({ prompt })),
+    ...fields({
+      messages: parsed(inputs, "ai.prompt.messages"),
+      tools: tools.length > 0 ? tools : undefined,
+      toolChoice: parsed(inputs, "ai.prompt.toolChoice")
+    }),
+    model: fields({
+      provider: get(inputs, "ai.model.provider") ?? get(inputs, "gen_ai.system"),
+      modelId: get(inputs, "ai.model.id") ?? get(inputs, "gen_ai.request.model")
+    })
+  }
+}
+
+const usageOf = (output: JsonObject): JsonObject => {
+  const head = "ai.usage."
+  const names = Object.entries(output).filter(([key]) => key.startsWith(head))
+  return {
+    ...fields({
+      inputTokens: get(output, "gen_ai.usage.input_tokens"),
+      outputTokens: get(output, "gen_ai.usage.output_tokens")
+    }),
+    // Counts in details are told by their last name alone, such as `cacheReadTokens`.
+    ...Object.fromEntries(names.map(([key, value]) => [key.slice(key.lastIndexOf(".") + 1), value]))
+  }
+}
+
+export const outputOf = (output: unknown): unknown => {
+  if (!isSpan(output)) return output
+  return {
+    ...without(output, ["ai.response.", "ai.usage."]),
+    ...fields({
+      text: get(output, "ai.response.text"),
+      reasoningText: get(output, "ai.response.reasoning"),
+      object: parsed(output, "ai.response.object"),
+      toolCalls: parsed(output, "ai.response.toolCalls"),
+      finishReason: get(output, "ai.response.finishReason") ?? get(output, "gen_ai.response.finish_reasons", 0),
+      providerMetadata: parsed(output, "ai.response.providerMetadata")
+    }),
+    usage: usageOf(output),
+    response: fields({
+      id: get(output, "ai.response.id") ?? get(output, "gen_ai.response.id"),
+      modelId: get(output, "ai.response.model") ?? get(output, "gen_ai.response.model"),
+      timestamp: get(output, "ai.response.timestamp")
+    })
+  }
+}
