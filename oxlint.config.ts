@@ -79,7 +79,7 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
   ],
   router: [
     oneByOne,
-    packages("router imports only api and core.", "!@tachograph/api", ...core),
+    packages("router imports only api, core and formats.", "!@tachograph/api", ...core, "!@tachograph/formats"),
     { group: [...sql, ...drivers], message: "router is independent of the storage." }
   ],
   "storage-sql": [

@@ -158,7 +158,7 @@ export const cases: ReadonlyArray<Case> = [
   ...inPackage("router", (from) => [
     forbids(
       from,
-      "router imports only api and core.",
+      "router imports only api, core and formats.",
       ...["@tachograph/storage-sql", "@tachograph/storage-sqlite", "@tachograph/server", "@tachograph/router"]
     ),
     forbids(

@@ -13,14 +13,14 @@ const maxBlockBytes = 16 * 1024
 
 export class BodyCollector {
   readonly #maxBytes: number
-  readonly #permit: Permit
+  readonly #permit: Pick<Permit, "reserve">
   readonly #chunks: Array<Uint8Array> = []
   /** The last chunk is the start of this block, if it consists of small chunks. */
   #block: Uint8Array | undefined
   #blockUsed = 0
   #size = 0
 
-  constructor(maxBytes: number, permit: Permit) {
+  constructor(maxBytes: number, permit: Pick<Permit, "reserve">) {
     this.#maxBytes = maxBytes
     this.#permit = permit
   }
@@ -60,6 +60,13 @@ export class BodyCollector {
     this.#block.set(chunk, this.#blockUsed)
     this.#blockUsed += chunk.length
     this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, this.#blockUsed)
+  }
+
+  /** Drops what was kept. */
+  clear(): void {
+    this.#chunks.length = 0
+    this.#block = undefined
+    this.#size = 0
   }
 
   /** Whether the memory of `bytes` belongs to nobody else: not where they are the one chunk that arrived. */

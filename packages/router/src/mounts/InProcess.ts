@@ -163,10 +163,18 @@ export const fingerprint = Effect.fnUntraced(function* (body: Body, options: InP
  */
 export const record = Effect.fnUntraced(function* (body: Body, { idempotencyKey, ...options }: RecordOptions = {}) {
   const bytes = yield* bytesOf(body, EventText.of)
-  const headers = { [Events.idempotencyKeyHeader]: idempotencyKey }
-  const text = yield* call({ method: "POST", path: "/events", options, headers, body: bytes })
-  return JSON.parse(text) as EventReceipt
+  return yield* recordBytes(bytes, { idempotencyKey, ...options })
 }) satisfies (body: Body, options?: RecordOptions) => Result<EventReceipt>
+
+/** The same for a JSON text in UTF-8. */
+export const recordBytes = Effect.fnUntraced(function* (
+  body: Uint8Array,
+  { idempotencyKey, ...options }: RecordOptions = {}
+) {
+  const headers = { [Events.idempotencyKeyHeader]: idempotencyKey }
+  const text = yield* call({ method: "POST", path: "/events", options, headers, body })
+  return JSON.parse(text) as EventReceipt
+}) satisfies (body: Uint8Array, options?: RecordOptions) => Result<EventReceipt>
 
 /** Replaces a name that UTF-8 cannot encode with U+0000, which validation refuses. */
 const segment = (name: string) => encodeURIComponent(String(name).isWellFormed() ? name : "\0")

@@ -3,8 +3,10 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http"
 import * as ParsedBody from "../front/ParsedBody.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import type { Destination } from "./Gate.ts"
-import type { Tap } from "./Tap.ts"
-import type { UpstreamClient } from "./UpstreamClient.ts"
+import type { Interruption, Tap } from "./Tap.ts"
+import { interruptionOf, type UpstreamClient } from "./UpstreamClient.ts"
+
+export type OnEnd = (interruption: Interruption | undefined, isAnswered: boolean) => void
 
 export interface Passage {
   readonly message: IncomingMessage
@@ -13,8 +15,8 @@ export interface Passage {
   readonly tap: Tap | undefined
   /** Called once if the upstream fails, or cannot be reached, before its response has begun: the response is the caller's. */
   readonly onUnanswered: (error: Error) => void
-  /** Called once when nothing passes any more, whatever the reason. */
-  readonly onEnd: (error: Error | undefined) => void
+  /** Called once when nothing passes any more, with what ended it early, and with whether the upstream had begun to answer. */
+  readonly onEnd: OnEnd
 }
 
 /** The body that a parser of the host has read, with headers that describe it; undefined where it is still to come. */
@@ -41,23 +43,23 @@ export const pass = (client: UpstreamClient, passage: Passage): void => {
   const headers = ForwardedHeaders.framed(method, parsed?.headers ?? message.rawHeaders, isChunked)
   const sent = client.begin({ ...destination, method, headers })
   let failure: Error | undefined
-  let isAnswered = false
+  let hasResponse = false
 
   // The upstream may answer before it has the whole request. The rest is discarded, so that the connection stays usable.
   response.once("finish", () => void message.unpipe(sent).resume())
   response.once("close", () => {
-    if (!response.writableFinished) sent.destroy()
-    onEnd(failure)
+    sent.destroy()
+    const isWhole = failure === undefined && response.writableFinished
+    onEnd(isWhole ? undefined : interruptionOf(failure), hasResponse)
   })
   sent.on("error", (error) => {
     // Once the response has come, the upstream need not take the rest of the request.
-    if (isAnswered || response.destroyed) return
-    isAnswered = true
+    if (hasResponse || response.destroyed) return
     failure = error
     onUnanswered(error)
   })
   sent.once("response", (answer) => {
-    isAnswered = true
+    hasResponse = true
     receive(passage, answer, (error) => {
       failure = error
       response.destroy()

@@ -8,17 +8,22 @@ import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as BasePath from "../BasePath.ts"
 import { Authorizer } from "../front/Authorizer.ts"
+import type { Front } from "../front/Front.ts"
 import { addStandardHeaders } from "../front/StandardHeaders.ts"
 import * as Node from "../mounts/Node.ts"
 import * as Web from "../mounts/Web.ts"
 import type { Answer } from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
+import * as CallRecorder from "./CallRecorder.ts"
+import type * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import * as Gate from "./Gate.ts"
 import * as NodePassage from "./NodePassage.ts"
 import * as ProxyErrors from "./ProxyErrors.ts"
 import * as ProxyMetrics from "./ProxyMetrics.ts"
 import type { ProxySettings } from "./ProxyOptions.ts"
 import * as ProxyPath from "./ProxyPath.ts"
+import * as Recognise from "./Recognise.ts"
+import { CopyBudget } from "./Tap.ts"
 import { UpstreamClient, UpstreamTimeout } from "./UpstreamClient.ts"
 import * as WebPassage from "./WebPassage.ts"
 
@@ -38,7 +43,9 @@ const answerOf = (error: Error): Answer =>
 /** Works until the scope is closed. */
 export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   const base = yield* BasePath.BasePath
-  const metrics = yield* ProxyMetrics.make
+  const budget = new CopyBudget(settings.maxHeldBytes)
+  const metrics = yield* ProxyMetrics.make(() => budget.held)
+  const beginCall = yield* CallRecorder.make(budget, metrics)
   const judge = Gate.make(yield* Authorizer, settings.isOpen)
   const answerErrors = ErrorAnswer.make()
   const client = new UpstreamClient(settings)
@@ -59,6 +66,22 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   const unanswered = (error: Error): Answer => {
     metrics.count(error instanceof UpstreamTimeout ? "timeout" : "unreachable")
     return finish(answerOf(error))
+  }
+
+  /** Follows a request that passes. `call` is undefined where it is no model call. */
+  const follow = (
+    method: string,
+    { rest }: Gate.Destination,
+    headers: ForwardedHeaders.RawHeaders,
+    { project }: Principal
+  ) => {
+    const api = Recognise.recognise(method, rest, headers)
+    const call = api && beginCall({ api, rest, headers, project })
+    const onEnd: NodePassage.OnEnd = (interruption, isAnswered) => {
+      if (isAnswered) metrics.count(interruption === undefined ? "passed" : "cut")
+      call?.end(interruption)
+    }
+    return { tap: call?.tap, onEnd }
   }
 
   /** Calls back with the principal, or with why there is none; undefined if the scope is closed first. */
@@ -95,9 +118,8 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
         message,
         response,
         destination,
-        tap: undefined,
-        onUnanswered: (error) => Node.write(response, unanswered(error)),
-        onEnd: () => {}
+        ...follow(visitor.method, destination, message.rawHeaders, principal),
+        onUnanswered: (error) => Node.write(response, unanswered(error))
       })
     })
     return true
@@ -120,7 +142,8 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       admit(visitor, (principal) => {
         if (principal === undefined) return reject(new Error("The proxy is closed"))
         if ("status" in principal) return resolve(Web.toResponse(method, refused(principal)))
-        WebPassage.pass(client, { request, destination, tap: undefined, onEnd: () => {} }).then(resolve, (error) =>
+        const followed = follow(method, destination, Array.from(request.headers).flat(), principal)
+        WebPassage.pass(client, { request, destination, ...followed }).then(resolve, (error) =>
           request.signal.aborted ? reject(error) : resolve(Web.toResponse(method, unanswered(error)))
         )
       })
@@ -128,4 +151,4 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   }
 
   return { node, web, isOurs: (target: string) => pathOf(target) !== undefined } satisfies Proxy
-}) satisfies (settings: ProxySettings) => Effect.Effect<Proxy, never, Authorizer | Scope.Scope>
+}) satisfies (settings: ProxySettings) => Effect.Effect<Proxy, never, Authorizer | Front | Scope.Scope>

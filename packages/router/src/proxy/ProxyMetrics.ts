@@ -1,12 +1,13 @@
 /** The metrics of the proxy. */
-import { type Context, Effect, Metric } from "effect"
+import { ObservableMetrics } from "@tachograph/core"
+import { Effect, Metric } from "effect"
 
-const calls = Metric.counter("tachograph_proxy_requests_total", {
+const requests = Metric.counter("tachograph_proxy_requests_total", {
   description: "Requests to the proxy, by what became of them",
   incremental: true
 })
 
-const events = Metric.counter("tachograph_proxy_events_total", {
+const calls = Metric.counter("tachograph_proxy_calls_total", {
   description: "Model calls that passed the proxy, by whether they were recorded or why not",
   incremental: true
 })
@@ -19,32 +20,33 @@ const held = Metric.gauge("tachograph_proxy_held_bytes", {
 const outcomes = ["passed", "refused", "unreachable", "timeout", "cut"] as const
 type Outcome = (typeof outcomes)[number]
 
-const recordings = ["recorded", "too-large", "too-many", "refused", "failed"] as const
-type Recording = (typeof recordings)[number]
-
-const byName = <Name extends string>(metric: Metric.Counter<number>, label: string, names: ReadonlyArray<Name>) =>
-  Object.fromEntries(names.map((name) => [name, Metric.withAttributes(metric, { [label]: name })])) as Record<
-    Name,
-    typeof metric
-  >
-
-const callsBy = byName(calls, "outcome", outcomes)
-const eventsBy = byName(events, "outcome", recordings)
+/** Alerts see no increase in a series that did not exist before. */
+const alerted = ["recorded", "held-bytes", "overloaded", "payload-too-large", "storage-unavailable"]
 
 export interface ProxyMetrics {
   readonly count: (outcome: Outcome) => void
-  readonly countEvent: (recording: Recording) => void
-  readonly hold: (bytes: number) => void
+  /** `recorded`, or why a call is not: one of a few words. */
+  readonly countCall: (outcome: string) => void
 }
 
-/** Creates every series, because alerts see no increase in one that did not exist before. */
-export const make: Effect.Effect<ProxyMetrics> = Effect.contextWith((context: Context.Context<never>) => {
-  const metrics: ProxyMetrics = {
-    count: (outcome) => callsBy[outcome].updateUnsafe(1, context),
-    countEvent: (recording) => eventsBy[recording].updateUnsafe(1, context),
-    hold: (bytes) => held.updateUnsafe(bytes, context)
+/** `heldBytes` is what the copies of calls take. */
+export const make = Effect.fnUntraced(function* (heldBytes: () => number) {
+  const context = yield* Effect.context<never>()
+  yield* ObservableMetrics.show(ObservableMetrics.of(held, () => ({ value: heldBytes() })))
+  const counterOf = (metric: typeof calls) => {
+    const known = new Map<string, typeof calls>()
+    return (outcome: string, by: number) => {
+      const counter = known.get(outcome) ?? Metric.withAttributes(metric, { outcome })
+      known.set(outcome, counter)
+      counter.updateUnsafe(by, context)
+    }
   }
-  for (const metric of [...Object.values(callsBy), ...Object.values(eventsBy)]) metric.updateUnsafe(0, context)
-  metrics.hold(0)
-  return Effect.succeed(metrics)
+  const countRequest = counterOf(requests)
+  const countCall = counterOf(calls)
+  for (const outcome of outcomes) countRequest(outcome, 0)
+  for (const outcome of alerted) countCall(outcome, 0)
+  return {
+    count: (outcome) => countRequest(outcome, 1),
+    countCall: (outcome) => countCall(outcome, 1)
+  } satisfies ProxyMetrics as ProxyMetrics
 })

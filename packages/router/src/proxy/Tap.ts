@@ -1,7 +1,113 @@
-/** Hears what passes the proxy. */
-export interface Tap {
-  readonly request: (chunk: Uint8Array) => void
-  /** `headers` are names and values in turn. */
-  readonly head: (status: number, headers: ReadonlyArray<string>) => void
-  readonly response: (chunk: Uint8Array) => void
+/** Copies of what passes the proxy, for the recorder. A copy never delays what it copies, and never fails it. */
+import { BodyCollector } from "../front/BodyCollector.ts"
+
+/** What ended a call early: the client, or the connection to the upstream. */
+export type Interruption = "aborted" | "connection_error" | "timeout"
+
+/** How many bytes the copies of all calls may take together. */
+export class CopyBudget {
+  readonly #maxBytes: number
+  #held = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  get held(): number {
+    return this.#held
+  }
+
+  /** False if they exceed the budget; then they are not counted. */
+  reserve(bytes: number): boolean {
+    if (this.#held + bytes > this.#maxBytes) return false
+    this.#held += bytes
+    return true
+  }
+
+  release(bytes: number): void {
+    this.#held -= bytes
+  }
+}
+
+/** Why a call is not recorded: a body is too long, or the copies of all calls take too much. */
+type Unkept = "payload-too-large" | "held-bytes"
+
+interface Copy {
+  readonly status: number
+  /** Names and values in turn. */
+  readonly requestHeaders: ReadonlyArray<string>
+  readonly responseHeaders: ReadonlyArray<string>
+  readonly requestBody: Buffer
+  readonly responseBody: Buffer
+}
+
+export class Tap {
+  readonly #budget: CopyBudget
+  readonly #request: BodyCollector
+  readonly #response: BodyCollector
+  readonly #requestHeaders: ReadonlyArray<string>
+  #status = 0
+  #responseHeaders: ReadonlyArray<string> = []
+  #held = 0
+  #unkept: Unkept | undefined
+
+  /** `maxBytes` is the limit on each of the bodies. */
+  constructor(budget: CopyBudget, maxBytes: number, requestHeaders: ReadonlyArray<string>) {
+    const permit = { reserve: (bytes: number) => this.#reserve(bytes) }
+    this.#budget = budget
+    this.#requestHeaders = requestHeaders
+    this.#request = new BodyCollector(maxBytes, permit)
+    this.#response = new BodyCollector(maxBytes, permit)
+  }
+
+  /** Set once a byte could not be kept: then nothing is. */
+  get unkept(): Unkept | undefined {
+    return this.#unkept
+  }
+
+  request(chunk: Uint8Array): void {
+    this.#add(this.#request, chunk)
+  }
+
+  head(status: number, headers: ReadonlyArray<string>): void {
+    this.#status = status
+    this.#responseHeaders = headers
+  }
+
+  response(chunk: Uint8Array): void {
+    this.#add(this.#response, chunk)
+  }
+
+  /** What was kept. The status is 0 where no response came. */
+  get copy(): Copy {
+    return {
+      status: this.#status,
+      requestHeaders: this.#requestHeaders,
+      responseHeaders: this.#responseHeaders,
+      requestBody: this.#request.bytes,
+      responseBody: this.#response.bytes
+    }
+  }
+
+  /** Gives back what the copies take of the budget. */
+  release(): void {
+    this.#budget.release(this.#held)
+    this.#held = 0
+  }
+
+  #reserve(bytes: number): boolean {
+    const isReserved = this.#budget.reserve(bytes)
+    if (isReserved) this.#held += bytes
+    return isReserved
+  }
+
+  #add(collector: BodyCollector, chunk: Uint8Array): void {
+    if (this.#unkept !== undefined) return
+    const refused = collector.add(chunk)
+    if (refused === undefined) return
+    this.#unkept = refused._tag === "payload-too-large" ? refused._tag : "held-bytes"
+    this.#request.clear()
+    this.#response.clear()
+    this.release()
+  }
 }

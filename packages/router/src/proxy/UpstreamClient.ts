@@ -2,6 +2,7 @@
 import * as http from "node:http"
 import * as https from "node:https"
 import type { RawHeaders } from "./ForwardedHeaders.ts"
+import type { Interruption } from "./Tap.ts"
 import type { Upstream } from "./Upstreams.ts"
 
 export interface Timeouts {
@@ -14,6 +15,12 @@ export interface Timeouts {
 /** Why the proxy itself ended a request. */
 export class UpstreamTimeout extends Error {
   override readonly name = "UpstreamTimeout"
+}
+
+/** What a failure of an upstream is called; without one, the client ended the request. */
+export const interruptionOf = (failure: Error | undefined): Interruption => {
+  if (failure === undefined) return "aborted"
+  return failure instanceof UpstreamTimeout ? "timeout" : "connection_error"
 }
 
 /**

@@ -4,15 +4,16 @@ import { Readable } from "node:stream"
 import type { ReadableStream } from "node:stream/web"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import type { Destination } from "./Gate.ts"
+import type { OnEnd } from "./NodePassage.ts"
 import type { Tap } from "./Tap.ts"
-import type { UpstreamClient } from "./UpstreamClient.ts"
+import { interruptionOf, type UpstreamClient } from "./UpstreamClient.ts"
 
 export interface Passage {
   readonly request: Request
   readonly destination: Destination
   readonly tap: Tap | undefined
-  /** Called once when nothing passes any more, whatever the reason. */
-  readonly onEnd: (error: Error | undefined) => void
+  /** As for `node:http`. */
+  readonly onEnd: OnEnd
 }
 
 /** Statuses whose responses have no body. */
@@ -30,18 +31,22 @@ export const pass = (client: UpstreamClient, passage: Passage): Promise<Response
     const abort = () => void sent.destroy()
     signal.addEventListener("abort", abort)
     let failure: Error | undefined
-    let isAnswered = false
+    let response: IncomingMessage | undefined
 
     sent.on("error", (error) => {
+      if (response !== undefined) return
       failure ??= error
-      if (!isAnswered) reject(error)
+      reject(error)
     })
     sent.once("close", () => {
       signal.removeEventListener("abort", abort)
-      onEnd(failure)
+      const isAborted = signal.aborted || (failure === undefined && response?.complete !== true)
+      const isWhole = !isAborted && failure === undefined
+      onEnd(isWhole ? undefined : interruptionOf(isAborted ? undefined : failure), response !== undefined)
     })
     sent.once("response", (answer) => {
-      isAnswered = true
+      response = answer
+      // Cancelling the response destroys it without an error.
       answer.once("error", (error) => (failure ??= error))
       try {
         resolve(toResponse(method, answer, tap))

@@ -13,7 +13,7 @@ describe("the proxy over node:http", () => {
     const { received, url, port: upstreamPort } = await upstream((response) => void response.end("ok"))
     const { port } = await proxyTo(`${url}/base/`)
     const body = randomBytes(3_000)
-    await send(port, "/proxy/local/chat/completions?b=2&a=%2F", {
+    await send(port, "/proxy/local/models/x?b=2&a=%2F", {
       headers: {
         ...withKey,
         Authorization: "Bearer sk-provider",
@@ -27,7 +27,7 @@ describe("the proxy over node:http", () => {
       body
     })
     const [one] = received
-    expect(one).toMatchObject({ method: "POST", url: "/base/chat/completions?b=2&a=%2F" })
+    expect(one).toMatchObject({ method: "POST", url: "/base/models/x?b=2&a=%2F" })
     expect(one!.body.equals(body)).toBe(true)
     expect(one!.headers).toEqual([
       ["Host", `127.0.0.1:${upstreamPort}`],

@@ -1,0 +1,74 @@
+/** The body of Create Event for a call that passed, with the payload's bytes as they passed. */
+import type { Steps } from "@tachograph/core"
+import { type Api, sessionSeed } from "@tachograph/formats"
+import { createHash } from "node:crypto"
+import * as CallInputs from "./CallInputs.ts"
+import * as CallOutput from "./CallOutput.ts"
+import * as ForwardedHeaders from "./ForwardedHeaders.ts"
+import * as Secrets from "./Secrets.ts"
+
+/** A call that is over. Its bodies are decompressed. */
+export interface PassedCall extends CallOutput.ReceivedOutput {
+  readonly api: Api
+  readonly requestHeaders: ForwardedHeaders.RawHeaders
+  /** Path and query below the upstream. */
+  readonly rest: string
+  readonly inputs: Buffer
+  readonly occurredAt: Date
+  readonly durationMs: number
+}
+
+/** The headers that group calls, and the fields of an event that they fill. */
+const groupings = {
+  session: "x-tachograph-session",
+  agent: "x-tachograph-agent",
+  agent_version: "x-tachograph-agent-version",
+  person: "x-tachograph-person"
+} as const
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+/** Headers arrive as Latin-1. Clients that can send other characters send them as UTF-8. */
+const decode = (value: string): string => {
+  try {
+    return utf8.decode(Buffer.from(value, "latin1"))
+  } catch {
+    return value
+  }
+}
+
+/** An empty header, as of an environment variable that is not set, is none. */
+const groupingOf = (headers: ForwardedHeaders.RawHeaders) =>
+  Object.fromEntries(
+    Object.entries(groupings).flatMap(([field, name]) => {
+      const value = ForwardedHeaders.valueOf(headers, name)
+      return value === undefined || value === "" ? [] : [[field, decode(value)]]
+    })
+  ) as Partial<Record<keyof typeof groupings, string>>
+
+const derivedSession = (api: Api, inputs: object): string =>
+  createHash("sha256").update(sessionSeed(api, inputs)).digest("hex")
+
+/** What follows the payload needs the id of the fingerprint. Undefined if the request is no JSON object. */
+export function* make(call: PassedCall): Steps.Steps<((fingerprintId: string) => Buffer) | undefined> {
+  const secrets = Secrets.secretsOf(call.requestHeaders, call.rest)
+  const grouping = groupingOf(call.requestHeaders)
+  const inputs = yield* CallInputs.parse(call.inputs, grouping.session === undefined)
+  if (inputs === undefined) return undefined
+  const output = Secrets.without(yield* CallOutput.of(call), secrets)
+  const envelope = {
+    ...grouping,
+    session: grouping.session ?? derivedSession(call.api, inputs),
+    occurred_at: call.occurredAt.toISOString(),
+    duration_ms: Math.round(call.durationMs * 10) / 10
+  }
+  const head = `{"event_name":"llm","properties":{"api":${JSON.stringify(call.api)},"inputs":`
+  return (fingerprintId) =>
+    Buffer.concat([
+      Buffer.from(head),
+      Secrets.without(call.inputs, secrets),
+      Buffer.from(`,"output":`),
+      output,
+      Buffer.from(`},${JSON.stringify({ ...envelope, fingerprint_id: fingerprintId }).slice(1)}`)
+    ])
+}

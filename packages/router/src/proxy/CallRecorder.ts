@@ -1,0 +1,154 @@
+/** Records the calls that passed, as calls in process are: through the same front, with its limits. */
+import type { Principal } from "@tachograph/core"
+import { type Api } from "@tachograph/formats"
+import { Clock, Effect, Fiber } from "effect"
+import { arch, platform, release } from "node:os"
+import packageJson from "../../package.json" with { type: "json" }
+import { LoopBudget } from "../events/LoopBudget.ts"
+import type { Front } from "../front/Front.ts"
+import { MaxBodyBytes } from "../front/RequestBody.ts"
+import * as InProcess from "../mounts/InProcess.ts"
+import * as CallEvent from "./CallEvent.ts"
+import * as Decompression from "./Decompression.ts"
+import * as ForwardedHeaders from "./ForwardedHeaders.ts"
+import type { ProxyMetrics } from "./ProxyMetrics.ts"
+import { type CopyBudget, type Interruption, Tap } from "./Tap.ts"
+
+/** A call that begins. */
+export interface Begun {
+  readonly api: Api
+  readonly rest: string
+  readonly headers: ForwardedHeaders.RawHeaders
+  readonly project: Principal["project"]
+}
+
+/** A call under way. */
+export interface TappedCall {
+  readonly tap: Tap
+  /** To be called when nothing passes any more, with what ended it early. Records it in the background. */
+  readonly end: (interruption: Interruption | undefined) => void
+}
+
+/** What is known of a call that is over, beside what passed. */
+type CallHead = Omit<CallEvent.PassedCall, "inputs" | "body" | "contentType" | "status">
+
+/** How long closing waits for calls that are being recorded. */
+const closingGrace = "5 seconds"
+
+/** During an outage every call fails for the same reason: at most one line in this time (ms). */
+const logIntervalMs = 1_000
+
+const fingerprint = {
+  language: "javascript",
+  language_version: `node ${process.versions.node}`,
+  system: `${platform()} ${release()} ${arch()}`,
+  service_sdk_version: packageJson.version
+}
+
+/** What is written to the log instead of the call. */
+const unrecorded = (reason: string, calls_not_logged: number) =>
+  Effect.annotateLogs(Effect.logWarning("A model call passed the proxy and was not recorded"), {
+    reason,
+    calls_not_logged
+  })
+
+export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: ProxyMetrics) {
+  const maxBytes = yield* MaxBodyBytes
+  const loop = new LoopBudget()
+  const fingerprints = new Map<string, string>()
+  const fibers = new Set<Fiber.Fiber<unknown>>()
+  const run = Effect.runForkWith(yield* Effect.context<Front>())
+  let loggedAtMs = Number.NEGATIVE_INFINITY
+  let suppressed = 0
+
+  const drop = (reason: string) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      metrics.countCall(reason)
+      if (now >= loggedAtMs && now - loggedAtMs < logIntervalMs) {
+        suppressed++
+        return Effect.void
+      }
+      loggedAtMs = now
+      const calls = suppressed
+      suppressed = 0
+      return unrecorded(reason, calls)
+    })
+
+  const fingerprintIn = Effect.fnUntraced(function* (project: string) {
+    const known = fingerprints.get(project)
+    if (known !== undefined) return known
+    const id = yield* InProcess.fingerprint(fingerprint, { project })
+    fingerprints.set(project, id)
+    return id
+  })
+
+  /** A fingerprint goes with the project that is erased. */
+  const send = (project: string, eventWith: (fingerprintId: string) => Buffer) => {
+    const once = Effect.flatMap(fingerprintIn(project), (id) => InProcess.recordBytes(eventWith(id), { project }))
+    return Effect.catchIf(
+      once,
+      ({ type }) => type === "fingerprint-not-found",
+      () => {
+        fingerprints.delete(project)
+        return once
+      }
+    )
+  }
+
+  const record = Effect.fnUntraced(function* (tap: Tap, project: string, call: CallHead) {
+    const { requestBody, requestHeaders, responseBody, responseHeaders, status } = tap.copy
+    const decompress = (bytes: Buffer, headers: ForwardedHeaders.RawHeaders) =>
+      Effect.promise(() =>
+        Decompression.decompress(bytes, ForwardedHeaders.valueOf(headers, "content-encoding"), maxBytes)
+      )
+    // A parser of the host may have decompressed it.
+    const inputs = (yield* decompress(requestBody, requestHeaders)) ?? requestBody
+    const body = yield* decompress(responseBody, responseHeaders)
+    if (body === undefined) return yield* drop("undecodable")
+    const contentType = ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? ""
+    const eventWith = yield* loop.runSteps(CallEvent.make({ ...call, inputs, body, contentType, status }))
+    if (eventWith === undefined) return yield* drop("undecodable")
+    yield* send(project, eventWith)
+    metrics.countCall("recorded")
+  })
+
+  const fork = (effect: Effect.Effect<void, never, Front>) => {
+    const fiber = run(effect)
+    fibers.add(fiber)
+    fiber.addObserver(() => fibers.delete(fiber))
+  }
+
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => Fiber.awaitAll(fibers)).pipe(
+      Effect.timeoutOption(closingGrace),
+      Effect.andThen(Effect.suspend(() => Fiber.interruptAll(fibers)))
+    )
+  )
+
+  const begin = (begun: Begun): TappedCall => {
+    const tap = new Tap(budget, maxBytes, begun.headers)
+    const occurredAt = new Date()
+    const startedAtMs = performance.now()
+    return {
+      tap,
+      end: (interruption) => {
+        const durationMs = performance.now() - startedAtMs
+        const { api, headers: requestHeaders, rest } = begun
+        const call = { api, rest, requestHeaders, interruption, occurredAt, durationMs }
+        const recorded = Effect.suspend(() =>
+          tap.unkept === undefined ? record(tap, begun.project, call) : drop(tap.unkept)
+        ).pipe(
+          Effect.catch(({ type }) => drop(type)),
+          Effect.catchCause((cause) =>
+            Effect.andThen(Effect.logError("Recording a call failed", cause), drop("internal"))
+          ),
+          Effect.ensuring(Effect.sync(() => tap.release()))
+        )
+        // Later, so that what passes is not kept waiting.
+        fork(Effect.andThen(Effect.yieldNow, recorded))
+      }
+    }
+  }
+
+  return begin
+})

@@ -1,0 +1,49 @@
+/** Decompresses copies of bodies, off the event loop. What was cut is decompressed as far as it came. */
+import { promisify } from "node:util"
+import * as zlib from "node:zlib"
+
+type Decompress = (bytes: Uint8Array, maxOutputLength: number) => Promise<Buffer>
+
+const { BROTLI_OPERATION_FLUSH, Z_SYNC_FLUSH, ZSTD_e_flush } = zlib.constants
+const gunzip = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip)
+const inflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate)
+const inflateRaw = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflateRaw)
+const brotli = promisify<Uint8Array, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress)
+const zstd = promisify<Uint8Array, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress)
+
+const gzip: Decompress = (bytes, maxOutputLength) => gunzip(bytes, { maxOutputLength, finishFlush: Z_SYNC_FLUSH })
+
+/** The low half of the first byte is 8 in RFC 1950. Some servers send RFC 1951 by the same name. */
+const deflate: Decompress = (bytes, maxOutputLength) =>
+  ((bytes[0] ?? 8) & 15) === 8
+    ? inflate(bytes, { maxOutputLength, finishFlush: Z_SYNC_FLUSH })
+    : inflateRaw(bytes, { maxOutputLength, finishFlush: Z_SYNC_FLUSH })
+
+const decompressors: Readonly<Record<string, Decompress>> = {
+  gzip,
+  "x-gzip": gzip,
+  deflate,
+  br: (bytes, maxOutputLength) => brotli(bytes, { maxOutputLength, finishFlush: BROTLI_OPERATION_FLUSH }),
+  zstd: (bytes, maxOutputLength) => zstd(bytes, { maxOutputLength, finishFlush: ZSTD_e_flush })
+}
+
+/** Undefined if it cannot be decompressed, or has more than `maxBytes`. */
+export const decompress = async (
+  bytes: Buffer,
+  contentEncoding: string | undefined,
+  maxBytes: number
+): Promise<Buffer | undefined> => {
+  const names = (contentEncoding ?? "").split(",").map((name) => name.trim().toLowerCase())
+  let result = bytes
+  for (const name of names.filter((name) => name !== "" && name !== "identity").reverse()) {
+    const step = Object.hasOwn(decompressors, name) ? decompressors[name] : undefined
+    if (step === undefined) return undefined
+    if (result.length === 0) continue
+    try {
+      result = await step(result, maxBytes)
+    } catch {
+      return undefined
+    }
+  }
+  return result
+}

@@ -1,0 +1,218 @@
+/** What is recorded of the calls that pass. */
+import { once } from "node:events"
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http"
+import { brotliCompressSync, gzipSync } from "node:zlib"
+import { describe, expect, it, vi } from "vitest"
+import type { Tachograph } from "../../src/index.ts"
+import type { RecordedEvent } from "../../src/mounts/InProcess.ts"
+import { proxyTo, send, withKey } from "./Client.ts"
+import { listen, upstream } from "./Upstream.ts"
+
+const path = "/proxy/local/v1/messages"
+
+const request = '{"model": "claude-x",  "max_tokens": 1.0, "messages": [{"role":"user","content":"\\u00e9 😀"}]}'
+
+const answer = '{"id":"msg_1", "content":[{"type":"text","text":"9007199254740993"}], "n": 9007199254740993}'
+
+const streamed = [
+  'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant",' +
+    '"model":"claude-x","content":[],"stop_reason":null,"usage":{"input_tokens":3,"output_tokens":1}}}\n\n',
+  'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n',
+  'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Grüß"}}\n\n',
+  'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n',
+  'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}\n\n',
+  'event: message_stop\ndata: {"type":"message_stop"}\n\n'
+]
+
+/** The events in the order in which they were recorded, once there are this many. */
+const eventsOf = async ({ recorder }: Tachograph, count = 1): Promise<ReadonlyArray<RecordedEvent>> => {
+  const { events } = await vi.waitFor(
+    async () => {
+      const page = await recorder.listEvents({ order: "asc" })
+      expect(page.events).toHaveLength(count)
+      return page
+    },
+    { timeout: 10_000, interval: 5 }
+  )
+  return Promise.all(events.map(({ event_id }) => recorder.getEvent(event_id)))
+}
+
+const textOf = async ({ recorder }: Tachograph): Promise<string> => {
+  const [event] = (await recorder.listEvents()).events
+  return recorder.getEventText(event!.event_id)
+}
+
+const json = { "content-type": "application/json" }
+const events = { "content-type": "text/event-stream" }
+
+const answering = (body: string | Uint8Array, headers: Record<string, string> = json, status = 200) =>
+  upstream((response) => void response.writeHead(status, headers).end(body))
+
+describe("a call that passes", () => {
+  it("is recorded byte for byte, with what groups it", async () => {
+    const { url } = await answering(answer)
+    const { port, tachograph } = await proxyTo(url)
+    const headers = {
+      ...withKey,
+      "X-Tachograph-Session": "the session",
+      "X-Tachograph-Agent": "agent",
+      "X-Tachograph-Agent-Version": "v2",
+      "X-Tachograph-Person": Buffer.from("Zoë 😀").toString("latin1")
+    }
+    // Node's client would write headers as UTF-8 before a text.
+    await send(port, path, { headers, body: Buffer.from(request) })
+    const [event] = await eventsOf(tachograph)
+    expect(event).toMatchObject({
+      session: "the session",
+      agent: "agent",
+      agent_version: "v2",
+      person: "Zoë 😀",
+      properties: { api: "provider2-messages" },
+      duration_ms: expect.any(Number),
+      occurred_at: expect.stringMatching(/^\d{4}-/)
+    })
+    const text = await textOf(tachograph)
+    expect(text).toContain(`"inputs":${request}`)
+    expect(text).toContain(`"output":${answer}`)
+  })
+
+  it("has a session of its conversation where none is named", async () => {
+    const { url } = await answering(answer)
+    const { port, tachograph } = await proxyTo(url)
+    const first = { role: "user", content: "first" }
+    const bodies = [[first], [first, { role: "assistant", content: "a" }, { role: "user", content: "second" }], []]
+    for (const messages of bodies) await send(port, path, { headers: withKey, body: JSON.stringify({ messages }) })
+    const sessions = (await eventsOf(tachograph, 3)).map(({ session }) => session)
+    expect(new Set(sessions).size).toBe(2)
+    expect(sessions.every((session) => /^[0-9a-f]{64}$/.test(session))).toBe(true)
+  })
+
+  it("is decompressed for the recorder only", async () => {
+    const packed = brotliCompressSync(gzipSync(answer))
+    const { received, url } = await answering(packed, { ...json, "content-encoding": "gzip, br" })
+    const { port, tachograph } = await proxyTo(url)
+    const headers = { ...withKey, "content-encoding": "gzip" }
+    const { body } = await send(port, path, { headers, body: gzipSync(request) })
+    expect([body.equals(packed), received[0]!.body.equals(gzipSync(request))]).toEqual([true, true])
+    await eventsOf(tachograph)
+    expect(await textOf(tachograph)).toContain(`"inputs":${request},"output":${answer}`)
+  })
+
+  it("is recorded as what its stream stands for", async () => {
+    const { url } = await answering(streamed.join(""), events)
+    const { port, tachograph } = await proxyTo(url)
+    const { body } = await send(port, `${path}?beta=true`, { headers: withKey, body: request })
+    expect(String(body)).toBe(streamed.join(""))
+    const [event] = await eventsOf(tachograph)
+    expect(event!.properties).toMatchObject({
+      api: "provider2-beta-messages",
+      output: { id: "msg_1", content: [{ type: "text", text: "Grüß" }], stop_reason: "end_turn" }
+    })
+  })
+
+  it.each([
+    ["an error of the provider", 529, json, '{"type":"error","error":{"type":"overloaded_error"}}', { type: "error" }],
+    ["a page of a gateway", 502, {}, "<html>", { error: { type: "http_502", body: "<html>" } }],
+    ["an answer that is no object", 200, json, "[1]", { error: { type: "cut" } }]
+  ])("is recorded with %s", async (_name, status, headers, body, output) => {
+    const { url } = await answering(body, headers as Record<string, string>, status)
+    const { port, tachograph } = await proxyTo(url)
+    await send(port, path, { headers: withKey, body: request })
+    expect((await eventsOf(tachograph))[0]!.properties.output).toMatchObject(output)
+  })
+
+  it("is recorded as far as it came if the client goes, or the provider", async () => {
+    for (const goes of ["client", "provider"]) {
+      let arrived: (response: ServerResponse) => void
+      const arriving = new Promise<ServerResponse>((resolve) => (arrived = resolve))
+      const upstreamPort = await listen((_message, response) => arrived(response))
+      const { port, tachograph } = await proxyTo(`http://127.0.0.1:${upstreamPort}`)
+      const sent = httpRequest({ port, host: "127.0.0.1", path, method: "POST", headers: withKey }).end(request)
+      const response = await arriving
+      response.writeHead(200, events).write(streamed.slice(0, 3).join(""))
+      const [received] = (await once(
+        sent.on("error", () => {}),
+        "response"
+      )) as [IncomingMessage]
+      await once(
+        received.on("error", () => {}),
+        "data"
+      )
+      if (goes === "client") sent.destroy()
+      else response.destroy()
+      expect((await eventsOf(tachograph))[0]!.properties.output).toMatchObject({
+        content: [{ type: "text", text: "Grüß" }],
+        error: { type: goes === "client" ? "aborted" : "connection_error" }
+      })
+    }
+  })
+
+  it("is recorded if the provider could not be reached", async () => {
+    const { port, tachograph } = await proxyTo("http://127.0.0.1:1")
+    await send(port, path, { headers: withKey, body: request })
+    expect((await eventsOf(tachograph))[0]!.properties.output).toMatchObject({ error: { type: "connection_error" } })
+  })
+
+  it("is recorded over fetch as well", async () => {
+    const { url } = await answering(streamed.join(""), events)
+    const { tachograph } = await proxyTo(url)
+    const init = { method: "POST", headers: withKey, body: request }
+    const response = await tachograph.fetch(new Request(`http://host${path}`, init))
+    expect(await response.text()).toBe(streamed.join(""))
+    expect((await eventsOf(tachograph))[0]!.properties.output).toMatchObject({ stop_reason: "end_turn" })
+  })
+
+  it("holds no credential, even if the provider repeats it", async () => {
+    const keys = ["sk-planted-1234", "planted-goog-key", "planted=cookie-value", withKey["x-tachograph-key"]]
+    const { url } = await answering(JSON.stringify({ error: { message: `wrong: ${keys.join()}` } }), json, 401)
+    const { port, tachograph } = await proxyTo(url)
+    const headers = { ...withKey, "X-Api-Key": keys[0]!, Cookie: keys[2]! }
+    await send(port, `${path}?key=${keys[1]}`, { headers, body: JSON.stringify({ messages: [], echo: keys[0] }) })
+    const [event] = await eventsOf(tachograph)
+    const text = JSON.stringify(event) + (await (await tachograph.fetch(new Request("http://host/metrics"))).text())
+    for (const key of keys) expect(text).not.toContain(key)
+    expect(event!.properties.inputs).toEqual({ messages: [], echo: "[redacted]" })
+  })
+
+  it("has a fingerprint of the proxy", async () => {
+    const { url } = await answering(answer)
+    const { port, tachograph } = await proxyTo(url)
+    await send(port, path, { headers: withKey, body: request })
+    await send(port, path, { headers: withKey, body: request })
+    const ids = (await eventsOf(tachograph, 2)).map(({ fingerprint_id }) => fingerprint_id)
+    expect(new Set(ids).size).toBe(1)
+  })
+})
+
+describe("what is no call, or cannot be recorded", () => {
+  const outcomes = async (tachograph: Tachograph) => {
+    const text = await (await tachograph.fetch(new Request("http://host/metrics"))).text()
+    return (outcome: string) => Number(new RegExp(`calls_total\\{outcome="${outcome}"\\} (\\d+)`).exec(text)?.[1] ?? 0)
+  }
+
+  it("passes all the same", async () => {
+    const { url } = await answering(answer)
+    const { port, tachograph } = await proxyTo(url, { maxHeldBytes: 1_000 })
+    const before = await outcomes(tachograph)
+    const sent = [
+      { path: "/proxy/local/v1/models", method: "GET" },
+      { path: "/proxy/local/v1/messages/count_tokens", body: request },
+      { path: "/proxy/local/v1/threads/t_1/messages", body: request },
+      { path, method: "OPTIONS" },
+      { path, body: "no JSON" },
+      { path, body: "{" + " ".repeat(2_000) + "}" },
+      { path, headers: { "X-Tachograph-Session": "s".repeat(256) }, body: request }
+    ]
+    for (const { path: target, headers, ...one } of sent) {
+      const { body } = await send(port, target, { ...one, headers: { ...withKey, ...headers } })
+      expect([String(body), one.method]).toEqual([answer, one.method])
+    }
+    await send(port, path, { headers: withKey, body: request })
+    await eventsOf(tachograph)
+    const after = await outcomes(tachograph)
+    const counted = ["recorded", "undecodable", "held-bytes", "validation-error"].map(
+      (name) => after(name) - before(name)
+    )
+    expect(counted).toEqual([1, 1, 1, 1])
+  })
+})
