@@ -10,7 +10,7 @@ afterAll(async () => {
   for (const close of closing) await close()
 })
 
-const openTachograph = async (apiKeys: ReadonlyArray<string> = []) => {
+export const openTachograph = async (apiKeys: ReadonlyArray<string> = []) => {
   const tachograph = await createTachograph({ storage: MemoryStorage.layer, thread: false, apiKeys })
   closing.push(tachograph.close)
   return tachograph
@@ -31,7 +31,7 @@ export type RecordedCall = Awaited<ReturnType<OpenTachograph["recorder"]["getEve
   readonly text: string
 }
 
-const eventsOf = async (tachograph: OpenTachograph): Promise<ReadonlyArray<RecordedCall>> => {
+export const eventsOf = async (tachograph: OpenTachograph): Promise<ReadonlyArray<RecordedCall>> => {
   const { events } = await tachograph.recorder.listEvents({ limit: 1000, order: "asc" })
   return Promise.all(
     events.map(async ({ event_id }) => {

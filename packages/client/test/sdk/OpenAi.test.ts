@@ -1,10 +1,10 @@
-import OpenAI from "openai"
-import OpenAI6 from "openai6"
+import OpenAI, { AzureOpenAI } from "openai"
+import OpenAI6, { AzureOpenAI as AzureOpenAI6 } from "openai6"
 import { beforeAll, describe, expect, it } from "vitest"
 import { json, type Provider, startProvider, stream } from "../Provider.ts"
 import { startRecording } from "../Recording.ts"
-import { compared } from "./Compared.ts"
-import { chat, responses } from "./Wire.ts"
+import { collected, compared } from "./Compared.ts"
+import { chat, cut, responses } from "./Wire.ts"
 
 let provider: Provider
 
@@ -20,7 +20,7 @@ const majors: ReadonlyArray<readonly [string, typeof OpenAI]> = [
   ["6", OpenAI6 as unknown as typeof OpenAI]
 ]
 
-describe.each(majors)("openai %s", (_major, Sdk) => {
+describe.each(majors)("openai %s", (major, Sdk) => {
   const client = (fetch: typeof globalThis.fetch, maxRetries = 0) =>
     new Sdk({ apiKey, baseURL: `${provider.url}/v1`, fetch, maxRetries })
 
@@ -90,13 +90,142 @@ describe.each(majors)("openai %s", (_major, Sdk) => {
     expect(events.map(({ properties }) => properties.output)).toEqual([error, chat.answer])
   })
 
-  it("passes each chunk of a stream on as it comes", async () => {
+  it("records a stream of chat completions as the answer that it stands for", async () => {
+    provider.answer = stream(cut(chat.chunks))
+    const events = await compared(await startRecording(), provider, async (fetch) =>
+      collected(await client(fetch).chat.completions.create({ ...chat.request, stream: true }))
+    )
+    expect(events.map(({ properties }) => properties.output)).toEqual([chat.answer])
+  })
+
+  it("records a stream of responses as the answer that it stands for", async () => {
+    provider.answer = stream(cut(responses.chunks))
+    const events = await compared(await startRecording(), provider, async (fetch) =>
+      collected(await client(fetch).responses.create({ ...responses.request, stream: true }))
+    )
+    expect(events.map(({ properties }) => properties.output)).toEqual([responses.answer])
+  })
+
+  it("records what the helpers of streams read", async () => {
     provider.answer = stream(chat.chunks)
-    await compared(await startRecording(), provider, async (fetch) => {
-      const deltas: Array<unknown> = []
+    const events = await compared(await startRecording(), provider, (fetch) =>
+      client(fetch).chat.completions.stream(chat.request).finalChatCompletion()
+    )
+    expect(events.map(({ properties }) => properties.output)).toEqual([chat.answer])
+  })
+
+  it("records each call of the helper of tools", async () => {
+    const done = { ...chat.answer, choices: [{ index: 0, message: { role: "assistant", content: "18 °C" }, finish_reason: "stop" }] }
+    let calls = 0
+    provider.answer = (response) => json(calls++ % 2 === 0 ? chat.answer : done)(response)
+    const events = await compared(await startRecording(), provider, (fetch) =>
+      client(fetch)
+        .chat.completions.runTools({
+          ...chat.request,
+          tools: [
+            {
+              type: "function",
+              function: {
+                name: "weather",
+                description: "The weather",
+                parse: JSON.parse,
+                parameters: { type: "object", properties: { city: { type: "string" } } },
+                function: ({ city }: { city: string }) => `18 °C in ${city}`
+              }
+            }
+          ]
+        })
+        .finalContent()
+    )
+    expect(events.map(({ properties }) => properties.output)).toEqual([chat.answer, done])
+    // The conversation has grown, and is the same session.
+    expect(new Set(events.map(({ session }) => session)).size).toBe(1)
+  })
+
+  it("records structured outputs", async () => {
+    const answer = {
+      ...chat.answer,
+      choices: [{ index: 0, message: { role: "assistant", content: '{"celsius":18}' }, finish_reason: "stop" }]
+    }
+    provider.answer = json(answer)
+    const events = await compared(await startRecording(), provider, (fetch) =>
+      client(fetch).chat.completions.parse({
+        ...chat.request,
+        response_format: { type: "json_schema", json_schema: { name: "weather", schema: { type: "object" }, strict: true } }
+      })
+    )
+    expect(events.map(({ properties }) => properties.output)).toEqual([answer])
+  })
+
+  it("records images and parallel calls, each with what it was asked", async () => {
+    provider.answer = (response, { body }) => {
+      const { user } = JSON.parse(body) as { user: string }
+      return json({ ...chat.answer, id: user })(response)
+    }
+    const image = { type: "image_url" as const, image_url: { url: `data:image/png;base64,${"A".repeat(100_000)}` } }
+    const events = await compared(await startRecording(), provider, (fetch) =>
+      Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          client(fetch).chat.completions.create({
+            ...chat.request,
+            user: String(index),
+            messages: [{ role: "user", content: [image, { type: "text", text: String(index) }] }]
+          })
+        )
+      )
+    )
+    expect(events).toHaveLength(20)
+    for (const { properties } of events) expect(properties.output["id"]).toBe(properties.inputs["user"])
+  })
+
+  it("records a stream that the application leaves in the middle", async () => {
+    provider.answer = stream(chat.chunks)
+    const events = await compared(await startRecording(), provider, async (fetch) => {
       const chunks = await client(fetch).chat.completions.create({ ...chat.request, stream: true })
-      for await (const chunk of chunks) deltas.push(chunk)
-      return deltas
+      for await (const chunk of chunks) if (chunk.choices[0]?.delta.content === " ☀") return chunk
+      return undefined
     })
+    expect(events).toMatchObject([
+      { properties: { output: { choices: [{ message: { content: "Grüße ☀" } }], error: { type: "aborted" } } } }
+    ])
+  })
+
+  it("records a call that the application aborts before its answer, and one that takes too long", async () => {
+    let abort = () => {}
+    provider.answer = (response) => {
+      response.on("error", () => {})
+      abort()
+    }
+    const recording = await startRecording()
+    const events = await compared(recording, provider, (fetch) => {
+      const controller = new AbortController()
+      abort = () => controller.abort()
+      return client(fetch).chat.completions.create(chat.request, { signal: controller.signal })
+    })
+    expect(events).toMatchObject([{ properties: { output: { error: { type: "aborted" } } } }])
+    abort = () => {}
+    const all = await compared(recording, provider, (fetch) =>
+      client(fetch).chat.completions.create(chat.request, { timeout: 5 })
+    )
+    expect(all).toMatchObject([{}, { properties: { output: { error: { type: "aborted" } } } }])
+  })
+
+  it("passes a broken stream on as it is", async () => {
+    provider.answer = stream([...chat.chunks.slice(0, 3), 'data: {"error":{"message":"Overloaded","type":"server_error"}}\n\n'])
+    const events = await compared(await startRecording(), provider, async (fetch) =>
+      collected(await client(fetch).chat.completions.create({ ...chat.request, stream: true }))
+    )
+    expect(events).toMatchObject([{ properties: { output: { error: { message: "Overloaded", type: "server_error" } } } }])
+  })
+
+  it("recognises Azure", async () => {
+    provider.answer = json(chat.answer)
+    const azure = major === "7" ? AzureOpenAI : (AzureOpenAI6 as unknown as typeof AzureOpenAI)
+    const recording = await startRecording()
+    const [event] = await compared(recording, provider, (fetch) =>
+      new azure({ apiKey, endpoint: provider.url, apiVersion: "2025-01-01", deployment: "d", fetch, maxRetries: 0 }).chat.completions.create(chat.request)
+    )
+    expect(event!.properties).toMatchObject({ api: "provider1-chat-completions", output: chat.answer })
+    expect(event!.text).not.toContain(apiKey)
   })
 })

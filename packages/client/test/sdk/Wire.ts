@@ -147,6 +147,24 @@ export const responses = {
   )
 }
 
+const candidates = (text: string, rest: object = {}) => ({
+  candidates: [{ content: { parts: [{ text }], role: "model" }, index: 0, ...rest }]
+})
+export const geminiUsage = {
+  usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 8 },
+  modelVersion: "gemini-x",
+  responseId: "g1"
+}
+
+export const gemini = {
+  request: { model: "gemini-x", contents: "Weather in Köln?" },
+  answer: { ...candidates("Grüße ☀", { finishReason: "STOP" }), ...geminiUsage },
+  chunks: [
+    { ...candidates("Grüße"), ...geminiUsage },
+    { ...candidates(" ☀", { finishReason: "STOP" }), ...geminiUsage }
+  ].map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`)
+}
+
 /** The bytes of chunks, cut where a character of several bytes is, and joined in threes. */
 export const cut = (chunks: ReadonlyArray<string>, size = 37): ReadonlyArray<Uint8Array> => {
   const bytes = new TextEncoder().encode(chunks.join(""))

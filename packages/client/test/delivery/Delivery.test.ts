@@ -1,0 +1,171 @@
+import { describe, expect, it } from "vitest"
+import { createRecorder, type Drop, type RecorderOptions } from "../../src/index.ts"
+import { apiKey, refuse, script, type Server, startServer } from "../Server.ts"
+
+const open = async (options: Partial<RecorderOptions> = {}) => {
+  const server = await startServer()
+  const drops: Array<Drop> = []
+  const onDrop = (drop: Drop) => void drops.push(drop)
+  const recorder = createRecorder({ url: server.url, apiKey, onDrop, ...options } as RecorderOptions)
+  const record = (count: number) => {
+    for (let n = 0; n < count; n++) recorder.record({ api: "aisdk", inputs: { n }, output: { n }, session: "s" })
+  }
+  return { drops, record, recorder, server }
+}
+
+const numbers = async (server: Server) =>
+  (await server.events()).map(({ properties }) => (properties.inputs as { n: number }).n).sort((a, b) => a - b)
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+describe("delivery over HTTP", () => {
+  it("sends each event once, with one key, over connections that are used again", async () => {
+    const { record, recorder, server } = await open()
+    const ports = new Set<number | undefined>()
+    server.intercept = ({ socket }) => {
+      ports.add(socket.remotePort)
+      return false
+    }
+    record(100)
+    expect(await recorder.flush()).toBe(true)
+    expect(await numbers(server)).toEqual(upTo(100))
+    const sent = server.requests.filter(({ path }) => path === "/api/v1/events")
+    expect(new Set(sent.map(({ headers }) => headers["idempotency-key"])).size).toBe(100)
+    expect(server.requests.filter(({ path }) => path === "/api/v1/fingerprints")).toHaveLength(1)
+    expect(ports.size).toBeLessThan(50)
+  })
+
+  it("loses nothing and repeats nothing while the server is away", async () => {
+    const { drops, record, recorder, server } = await open()
+    let isAway = true
+    let attempts = 0
+    const back = new Promise<void>((resolve) => {
+      server.intercept = (request, response) => {
+        if (!isAway) {
+          if (request.url !== "/api/v1/events" || attempts++ % 3 > 0) return false
+          // Recorded, but the client does not hear of it.
+          response.writeHead = (() => response.destroy()) as never
+          return false
+        }
+        response.destroy()
+        if (++attempts === 3) resolve()
+        return true
+      }
+    })
+    record(20)
+    await back
+    record(20)
+    isAway = false
+    expect(await recorder.flush()).toBe(true)
+    expect(await numbers(server)).toEqual([...upTo(20), ...upTo(20)].sort((a, b) => a - b))
+    expect(drops).toEqual([])
+    expect(recorder.counters()).toMatchObject({ recorded: 40, sent: 40, waiting: 0, heldBytes: 0 })
+    expect(recorder.counters().retried).toBeGreaterThan(3)
+  })
+
+  it.each([
+    [503, "overloaded"],
+    [503, "storage-unavailable"],
+    [429, "too-many-requests"],
+    [408, "timeout"],
+    [500, "internal"],
+    [502, "bad-gateway"]
+  ])("repeats after %i %s", async (status, type) => {
+    const { drops, record, recorder, server } = await open()
+    server.intercept = script(
+      refuse(status, type, { "retry-after": "0" }),
+      refuse(status, type, { "retry-after": "0" })
+    )
+    record(3)
+    expect(await recorder.flush()).toBe(true)
+    expect(await numbers(server)).toEqual(upTo(3))
+    expect(drops).toEqual([])
+  })
+
+  it.each([
+    [401, "unauthorized"],
+    [403, "forbidden"],
+    [413, "payload-too-large"],
+    [404, "not-found"],
+    [301, "moved"]
+  ])("drops what is refused with %i %s", async (status, type) => {
+    const { drops, record, recorder, server } = await open()
+    server.intercept = script(refuse(status, type, { location: "/elsewhere" }))
+    record(2)
+    expect(await recorder.flush()).toBe(true)
+    expect(await numbers(server)).toHaveLength(1)
+    expect(drops).toMatchObject([{ reason: "refused", idempotencyKey: expect.any(String), cause: { status, type } }])
+    expect(recorder.counters()).toMatchObject({ recorded: 2, sent: 1, dropped: { refused: 1 } })
+  })
+
+  it("gives up on one event that fails again and again, and not on the others", async () => {
+    const { drops, record, recorder, server } = await open({ concurrency: 1 })
+    const failing = refuse(500, "internal")
+    server.intercept = script(failing, failing, failing)
+    record(2)
+    expect(await recorder.flush()).toBe(true)
+    expect(await numbers(server)).toEqual([1])
+    expect(drops).toMatchObject([{ reason: "failed", cause: { status: 500 } }])
+  })
+
+  it("registers its fingerprint again where the server has lost it", async () => {
+    const { drops, record, recorder, server } = await open()
+    server.intercept = script(refuse(404, "fingerprint-not-found"))
+    record(1)
+    expect(await recorder.flush()).toBe(true)
+    expect(server.requests.map(({ path }) => path)).toEqual([
+      "/api/v1/fingerprints",
+      "/api/v1/events",
+      "/api/v1/fingerprints",
+      "/api/v1/events"
+    ])
+    expect(drops).toEqual([])
+  })
+
+  it("holds no more events than it may", async () => {
+    const { drops, record, recorder, server } = await open({ maxEvents: 5 })
+    let release = () => {}
+    const waiting: Array<() => void> = []
+    const allHere = new Promise<void>((resolve) => (release = resolve))
+    server.intercept = (request, response) => {
+      if (request.url !== "/api/v1/fingerprints") return false
+      waiting.push(() => refuse(503, "overloaded", { "retry-after": "0" })(request, response))
+      release()
+      return true
+    }
+    record(8)
+    await allHere
+    while (recorder.counters().waiting + drops.length < 8) await new Promise((resolve) => setTimeout(resolve, 1))
+    expect(drops.map(({ reason }) => reason)).toEqual(["queue-full", "queue-full", "queue-full"])
+    server.intercept = () => false
+    for (const answer of waiting) answer()
+    expect(await recorder.flush()).toBe(true)
+    expect(await numbers(server)).toHaveLength(5)
+  })
+
+  it("drops an event that is larger than it may be", async () => {
+    const { drops, recorder, server } = await open({ maxEventBytes: 1000 })
+    recorder.record({ api: "aisdk", inputs: { text: "x".repeat(1000) }, output: {} })
+    expect(await recorder.flush()).toBe(true)
+    expect(drops).toMatchObject([{ reason: "too-large" }])
+    expect(server.requests).toEqual([])
+  })
+
+  it("says when a flush ended before everything was sent", async () => {
+    const { record, recorder, server } = await open()
+    server.intercept = refuse(503, "overloaded", { "retry-after": "60" })
+    record(1)
+    expect(await recorder.flush({ timeoutMs: 20 })).toBe(false)
+    expect(recorder.counters()).toMatchObject({ waiting: 1, sent: 0 })
+  })
+
+  it("hands `waitUntil` a promise for each call, which waits until the call is sent", async () => {
+    const promises: Array<Promise<unknown>> = []
+    const { record, recorder, server } = await open({ waitUntil: (promise) => void promises.push(promise) })
+    record(2)
+    recorder.with({ waitUntil: () => {} }, () => record(1))
+    expect(promises).toHaveLength(2)
+    await Promise.all(promises)
+    expect((await numbers(server)).length).toBeGreaterThanOrEqual(2)
+  })
+})

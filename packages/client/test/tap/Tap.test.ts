@@ -1,0 +1,275 @@
+import type { ServerResponse } from "node:http"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { beforeAll, describe, expect, it } from "vitest"
+import { json, type Provider, startProvider } from "../Provider.ts"
+import { type Recording, startRecording } from "../Recording.ts"
+import { messages } from "../sdk/Wire.ts"
+
+let provider: Provider
+
+beforeAll(async () => {
+  provider = await startProvider()
+})
+
+const body = JSON.stringify(messages.request)
+const post = (fetch: typeof globalThis.fetch, init: RequestInit = {}) =>
+  fetch(`${provider.url}/v1/messages`, { method: "POST", body, ...init })
+
+const outputs = async (recording: Recording) => (await recording.events()).map(({ properties }) => properties.output)
+
+/** Resolves when a call was recorded or dropped, however long that takes. */
+const settled = async ({ recorder }: Recording) => {
+  for (;;) {
+    const { dropped, recorded } = recorder.counters()
+    if (recorded > 0 || Object.keys(dropped).length > 0) return
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+const text = { ...messages.answer, content: [{ type: "text", text: "Grüße" }], stop_reason: null }
+const beginning = messages.chunks.slice(0, 4)
+
+/** Sends the beginning of a stream, and leaves its end to the test. */
+const begin = (end: (response: ServerResponse) => void) => async (response: ServerResponse) => {
+  response.writeHead(200, { "content-type": "text/event-stream" })
+  for (const chunk of beginning) await new Promise((resolve) => response.write(chunk, resolve))
+  end(response)
+}
+
+const readBeginning = async (response: Response) => {
+  const reader = response.body!.getReader()
+  const decoder = new TextDecoder()
+  let read = ""
+  while (read.length < beginning.join("").length) read += decoder.decode((await reader.read()).value, { stream: true })
+  expect(read).toBe(beginning.join(""))
+  return reader
+}
+
+describe("a stream that does not come to its end", () => {
+  it("is recorded as far as it came when the application aborts it", async () => {
+    const recording = await startRecording()
+    provider.answer = begin(() => {})
+    const abort = new AbortController()
+    const reader = await readBeginning(await post(recording.recorder.fetch, { signal: abort.signal }))
+    const reason = new Error("enough")
+    abort.abort(reason)
+    await expect(reader.read()).rejects.toBe(reason)
+    expect(await outputs(recording)).toMatchObject([{ content: text.content, error: { type: "aborted" } }])
+  })
+
+  it("is recorded as far as it came when the application stops reading", async () => {
+    const recording = await startRecording()
+    let closed: Promise<unknown> = Promise.resolve()
+    provider.answer = begin((response) => {
+      closed = new Promise((resolve) => response.once("close", resolve))
+    })
+    const reader = await readBeginning(await post(recording.recorder.fetch))
+    await reader.cancel()
+    // The provider learns of it, as it would without the tap.
+    await closed
+    expect(await outputs(recording)).toMatchObject([{ content: text.content, error: { type: "cancelled" } }])
+  })
+
+  it("is recorded as far as it came when the connection breaks, and the application gets the error", async () => {
+    const recording = await startRecording()
+    const run = async (fetch: typeof globalThis.fetch) => {
+      provider.answer = begin((response) => void response.destroy())
+      const reader = await readBeginning(await post(fetch))
+      const error = await reader.read().then(
+        () => undefined,
+        (cause: Error) => cause
+      )
+      return [error?.constructor, error?.message, (error?.cause as Error | undefined)?.message]
+    }
+    const plain = await run(fetch)
+    expect(await run(recording.recorder.fetch)).toEqual(plain)
+    expect(await outputs(recording)).toMatchObject([{ content: text.content, error: { type: "connection_error" } }])
+  })
+
+  it("is recorded as cut when its last event is missing", async () => {
+    const recording = await startRecording()
+    provider.answer = begin((response) => void response.end())
+    await (await post(recording.recorder.fetch)).text()
+    expect(await outputs(recording)).toMatchObject([{ content: text.content, error: { type: "cut" } }])
+  })
+
+  it("is recorded when the application does not read on", async () => {
+    const recording = await startRecording({ unreadMs: 1 })
+    provider.answer = begin(() => {})
+    const response = await post(recording.recorder.fetch)
+    await settled(recording)
+    expect(await outputs(recording)).toMatchObject([{ error: { type: "unread" } }])
+    expect(response.bodyUsed).toBe(false)
+  })
+
+  it("is recorded when the application lets go of the response", async () => {
+    setFlagsFromString("--expose-gc")
+    const collect = runInNewContext("gc") as () => void
+    const recording = await startRecording()
+    provider.answer = begin(() => {})
+    await post(recording.recorder.fetch)
+    while (recording.recorder.counters().recorded === 0) {
+      collect()
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    expect(await outputs(recording)).toMatchObject([{ error: { type: "unread" } }])
+  })
+})
+
+describe("the response of a tapped call", () => {
+  it("is read from the provider only as the application reads it", async () => {
+    const recording = await startRecording()
+    const piece = "x".repeat(64 * 1024)
+    provider.answer = (response) => {
+      response.writeHead(200, { "content-type": "application/json" })
+      for (let index = 0; index < 320; index++) response.write(piece)
+      response.end()
+    }
+    const response = await post(recording.recorder.fetch)
+    const reader = response.body!.getReader()
+    const { value } = await reader.read()
+    // Nothing is read ahead: only what was read is held.
+    expect(recording.recorder.counters().heldBytes).toBe(body.length + value!.byteLength)
+    await reader.cancel()
+  })
+
+  it("can be read into a buffer of the application", async () => {
+    const recording = await startRecording()
+    provider.answer = json(messages.answer)
+    const reader = (await post(recording.recorder.fetch)).body!.getReader({ mode: "byob" })
+    const decoder = new TextDecoder()
+    let read = ""
+    for (;;) {
+      const { done, value } = await reader.read(new Uint8Array(7))
+      if (done) break
+      read += decoder.decode(value, { stream: true })
+    }
+    expect(JSON.parse(read)).toEqual(messages.answer)
+    expect(await outputs(recording)).toEqual([messages.answer])
+  })
+
+  it("may have no body", async () => {
+    const recording = await startRecording()
+    provider.answer = (response) => void response.writeHead(204).end()
+    expect((await post(recording.recorder.fetch)).status).toBe(204)
+    expect(await outputs(recording)).toMatchObject([{ error: { type: "http_204" } }])
+  })
+
+  it("may be something else than JSON", async () => {
+    const recording = await startRecording()
+    provider.answer = (response) => void response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad</h1>")
+    expect(await (await post(recording.recorder.fetch)).text()).toBe("<h1>Bad</h1>")
+    const [event] = await recording.events()
+    expect(event!.properties.output).toMatchObject({ error: { type: "http_502", body: "<h1>Bad</h1>" } })
+  })
+})
+
+describe("the request of a tapped call", () => {
+  it.each<[string, () => Parameters<typeof fetch>]>([
+    ["bytes", () => [`${provider.url}/v1/messages`, { method: "POST", body: new TextEncoder().encode(body) }]],
+    ["a blob", () => [new URL(`${provider.url}/v1/messages`), { method: "post", body: new Blob([body]) }]],
+    ["a Request", () => [new Request(`${provider.url}/v1/messages`, { method: "POST", body })]],
+    [
+      "a Request with another body",
+      () => [new Request(`${provider.url}/v1/messages`, { method: "POST", body: "{}" }), { body }]
+    ]
+  ])("may be %s", async (_name, args) => {
+    const recording = await startRecording()
+    provider.answer = json(messages.answer)
+    provider.requests.length = 0
+    await (await recording.recorder.fetch(...args())).text()
+    const [event] = await recording.events()
+    expect(event!.properties.inputs).toEqual(messages.request)
+    expect(provider.requests[0]!.body).toBe(body)
+  })
+
+  it.each([
+    ["no JSON", "{"],
+    ["no object", "[]"]
+  ])("is dropped if it is %s", async (_name, text) => {
+    const recording = await startRecording()
+    provider.answer = json(messages.answer)
+    expect(await (await post(recording.recorder.fetch, { body: text })).json()).toEqual(messages.answer)
+    expect(await outputs(recording)).toEqual([])
+    expect(recording.drops).toMatchObject([{ reason: "unreadable" }])
+  })
+
+  it("may have 20 MB", async () => {
+    const recording = await startRecording()
+    const request = JSON.stringify({ ...messages.request, system: "y".repeat(20_000_000) })
+    provider.answer = json(messages.answer)
+    await (await post(recording.recorder.fetch, { body: request })).text()
+    await recording.recorder.flush()
+    const { events } = await recording.tachograph.recorder.listEvents()
+    expect(events).toMatchObject([{ inputs_bytes: Buffer.byteLength(request) }])
+    expect(recording.recorder.counters().heldBytes).toBe(0)
+  })
+
+  it("is not recorded where it exceeds the memory of the recorder, and nothing stays held", async () => {
+    const recording = await startRecording({ maxBytes: 10_000 })
+    const large = "z".repeat(20_000)
+    provider.answer = json({ ...messages.answer, large })
+    expect(await (await post(recording.recorder.fetch)).json()).toEqual({ ...messages.answer, large })
+    provider.answer = json(messages.answer)
+    const request = JSON.stringify({ ...messages.request, system: large })
+    expect(await (await post(recording.recorder.fetch, { body: request })).json()).toEqual(messages.answer)
+    expect(await outputs(recording)).toEqual([])
+    expect(recording.drops.map(({ reason }) => reason)).toEqual(["memory", "memory"])
+    expect(recording.recorder.counters().heldBytes).toBe(0)
+  })
+
+  it("has credentials that are nowhere in an event, even if the provider repeats them", async () => {
+    const recording = await startRecording()
+    const keys = ["sk-planted-1", "planted-two-2", "planted-three", "planted-four!", "planted/five=="]
+    const answer = { error: { type: "authentication_error", message: `Wrong keys: ${keys.join(", ")}` } }
+    provider.answer = json(answer, 401)
+    const headers = { authorization: `Bearer ${keys[0]}`, "x-api-key": keys[1]!, cookie: `session=${keys[3]}` }
+    const url = `${provider.url}/v1/messages?key=${keys[2]}&access_token=${encodeURIComponent(keys[4]!)}`
+    const response = await recording.recorder.fetch(url, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ ...messages.request, system: keys[0] })
+    })
+    expect(await response.json()).toEqual(answer)
+    const [event] = await recording.events()
+    for (const key of keys) expect(event!.text).not.toContain(key)
+    expect(event!.text.match(/\[redacted\]/g)).toHaveLength(6)
+  })
+})
+
+describe("install", () => {
+  it("records the global fetch, and takes itself off again", async () => {
+    const recording = await startRecording()
+    const before = globalThis.fetch
+    provider.answer = json(messages.answer)
+    const uninstall = recording.recorder.install()
+    await (await post(globalThis.fetch)).text()
+    // Recorded once, though two taps see it.
+    await (await post(recording.recorder.fetch)).text()
+    uninstall()
+    expect(globalThis.fetch).toBe(before)
+    await (await post(globalThis.fetch)).text()
+    expect(await outputs(recording)).toHaveLength(2)
+  })
+
+  it("stays off under a wrapper that came later", async () => {
+    const recording = await startRecording()
+    const before = globalThis.fetch
+    provider.answer = json(messages.answer)
+    const uninstall = recording.recorder.install()
+    const installed = globalThis.fetch
+    const wrapper: typeof fetch = (...args) => installed(...args)
+    globalThis.fetch = wrapper
+    try {
+      await (await post(globalThis.fetch)).text()
+      await (await post(recording.recorder.fetch)).text()
+      uninstall()
+      expect(globalThis.fetch).toBe(wrapper)
+      await (await post(globalThis.fetch)).text()
+    } finally {
+      globalThis.fetch = before
+    }
+    expect(await outputs(recording)).toHaveLength(2)
+  })
+})
