@@ -27,7 +27,7 @@ interface CommonOptions extends Grouping {
   readonly unreadMs?: number | undefined
   /** How long a process that ends waits for events, in ms. 5 s by default; 0 leaves its end alone. */
   readonly exitMs?: number | undefined
-  /** The `fetch` below the tap. The global one by default. */
+  /** The `fetch` below the tap. By default the global one, as it is when the recorder is created. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 

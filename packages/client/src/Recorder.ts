@@ -75,12 +75,15 @@ class Core {
   readonly context = Context.make()
   readonly delivery: Delivery
   readonly #options: RecorderOptions
+  readonly #fetch: Tap.Fetch
   readonly #preparing = new Set<Promise<void>>()
   #fingerprint: Promise<string> | undefined
 
   constructor(options: RecorderOptions) {
     check(options)
     this.#options = options
+    // The one of now: one that is put over it later may be a tap, which would call itself.
+    this.#fetch = Tap.untapped(options.fetch ?? globalThis.fetch)
     this.budget = new Budget(options.maxBytes ?? defaults.maxBytes)
     this.delivery = new Delivery({
       transport:
@@ -89,7 +92,7 @@ class Core {
               url: options.url,
               apiKey: options.apiKey,
               timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
-              fetch: this.innerFetch
+              fetch: this.#fetch
             })
           : EmbeddedTransport.make(options.tachograph, options.project),
       fingerprint: () => (this.#fingerprint ??= this.#findFingerprint()),
@@ -102,9 +105,7 @@ class Core {
   /** Whether a call is over and neither sent nor dropped. */
   readonly isBusy = (): boolean => this.#preparing.size > 0 || this.delivery.size > 0
 
-  readonly innerFetch = (): Tap.Fetch => Tap.untapped(this.#options.fetch ?? globalThis.fetch)
-
-  tap(bound: Context.CallContext, fetch: () => Tap.Fetch = this.innerFetch, isOn?: () => boolean): Tap.Fetch {
+  tap(bound: Context.CallContext, fetch: Tap.Fetch = this.#fetch, isOn?: () => boolean): Tap.Fetch {
     return Tap.make({
       fetch,
       ...(isOn === undefined ? {} : { isOn }),
@@ -286,11 +287,7 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
     install: () => {
       const before = globalThis.fetch
       let isInstalled = true
-      const installed = core.tap(
-        bound,
-        () => before,
-        () => isInstalled
-      )
+      const installed = core.tap(bound, before, () => isInstalled)
       globalThis.fetch = installed
       return () => {
         // A wrapper that was put over it since then keeps calling it.

@@ -6,8 +6,8 @@ export interface HttpOptions {
   readonly apiKey: string
   /** Ends a request that is not answered, in ms. */
   readonly timeoutMs: number
-  /** Called for each request, so that it is never the recorder's own tap. */
-  readonly fetch: () => typeof globalThis.fetch
+  /** One that is not tapped. */
+  readonly fetch: typeof globalThis.fetch
 }
 
 /** A response that is not a success. */
@@ -43,7 +43,7 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
     headers: Record<string, string>
   ): Promise<Outcome<string>> => {
     try {
-      const response = await fetch()(base + path, {
+      const response = await fetch(base + path, {
         method,
         body,
         headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },

@@ -9,8 +9,8 @@ import * as TappedResponse from "./TappedResponse.ts"
 export type Fetch = typeof globalThis.fetch
 
 export interface TapOptions {
-  /** Called for each call, so that a `fetch` which is replaced later is used. */
-  readonly fetch: () => Fetch
+  /** The `fetch` below the tap. */
+  readonly fetch: Fetch
   readonly budget: Budget
   /** An answer that is not read on for this time is recorded as far as it came. */
   readonly unreadMs: number
@@ -24,13 +24,13 @@ export interface TapOptions {
 const below = Symbol.for("tachograph.tap")
 
 interface Tapped extends Fetch {
-  readonly [below]?: () => Fetch
+  readonly [below]?: Fetch
 }
 
-/** The `fetch` that a tap calls, or `fetch` itself. */
+/** The `fetch` below all taps. */
 export const untapped = (fetch: Fetch): Fetch => {
   const inner = (fetch as Tapped)[below]
-  return inner === undefined ? fetch : untapped(inner())
+  return inner === undefined ? fetch : untapped(inner)
 }
 
 /** True while a tap calls the `fetch` below it: one that is called there sees a call that is recorded already. */
@@ -61,7 +61,7 @@ export const make = ({ begin, budget, fetch, isOn = () => true, unreadMs }: TapO
     const wasInside = isInside
     isInside = true
     try {
-      return fetch()(...args)
+      return fetch(...args)
     } finally {
       isInside = wasInside
     }

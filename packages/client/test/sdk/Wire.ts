@@ -150,7 +150,7 @@ export const responses = {
 const candidates = (text: string, rest: object = {}) => ({
   candidates: [{ content: { parts: [{ text }], role: "model" }, index: 0, ...rest }]
 })
-export const geminiUsage = {
+const geminiUsage = {
   usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 8 },
   modelVersion: "gemini-x",
   responseId: "g1"

@@ -253,6 +253,19 @@ describe("install", () => {
     expect(await outputs(recording)).toHaveLength(2)
   })
 
+  it("is not needed where an application makes the tap its global fetch", async () => {
+    const recording = await startRecording()
+    const before = globalThis.fetch
+    provider.answer = json(messages.answer)
+    globalThis.fetch = recording.recorder.fetch
+    try {
+      await (await post(globalThis.fetch)).text()
+    } finally {
+      globalThis.fetch = before
+    }
+    expect(await outputs(recording)).toHaveLength(1)
+  })
+
   it("stays off under a wrapper that came later", async () => {
     const recording = await startRecording()
     const before = globalThis.fetch
