@@ -2,6 +2,7 @@
 import { AiSdk } from "./AiSdk.ts"
 import { ChatCompletions } from "./ChatCompletions.ts"
 import type { Api, Format } from "./Format.ts"
+import { Interactions } from "./Interactions.ts"
 import { Messages } from "./Messages.ts"
 import { Models } from "./Models.ts"
 import { Responses } from "./Responses.ts"
@@ -12,5 +13,6 @@ export const formats = {
   "provider2-messages": Messages,
   "provider2-beta-messages": Messages,
   "provider3-models": Models,
+  "provider3-interactions": Interactions,
   aisdk: AiSdk
-} satisfies Partial<Record<Api, Format<never>>>
+} satisfies Record<Api, Format<never>>

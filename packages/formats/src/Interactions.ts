@@ -1,0 +1,226 @@
+/** Gemini's interactions (https://ai.google.dev/api/interactions-api), and those that had `outputs` in place of `steps`. */
+import { errorOf } from "./Errors.ts"
+import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
+import { accumulator } from "./InteractionsStream.ts"
+import { count, get, isEmpty, isObject, list, rest, sum, text } from "./json/Read.ts"
+import { argumentsOf, generic, media, part } from "./Parts.ts"
+
+/** The status of an interaction says why it stopped. Whatever is not here is `other`. */
+const stopReasons: ReadonlyMap<string, StopReason> = new Map([
+  ["completed", "end"],
+  ["requires_action", "tool_calls"],
+  ["incomplete", "length"],
+  ["budget_exceeded", "length"],
+  ["requires_continuation", "pause"],
+  ["failed", "error"]
+])
+
+/** Statuses of an interaction that has not stopped. */
+const running: ReadonlySet<string> = new Set(["queued", "in_progress"])
+
+const typeOf = (item: Json | undefined): string => text(get(item, "type")) ?? ""
+
+const stepsOf = (output: unknown): Json | undefined => get(output, "steps") ?? get(output, "outputs")
+
+/** The name of a call: its own, or what its type says, such as `google_search`. */
+const callNameOf = (item: Json): string => text(get(item, "name")) ?? typeOf(item).slice(0, -"_call".length)
+
+const isCall = (item: Json): boolean => typeOf(item).endsWith("_call")
+
+const wordOf = (output: unknown): string | null => {
+  const status = text(get(output, "status"))
+  return status === null || running.has(status) ? null : status
+}
+
+/** Google counts thoughts beside the output, and what its tools read beside the input. */
+const tokensOf = (usage: Json | undefined) => {
+  const counted = (key: string) => count(get(usage, key))
+  const input = counted("total_input_tokens")
+  const output = counted("total_output_tokens")
+  const thoughts = counted("total_thought_tokens")
+  return {
+    input_tokens: input === null ? null : sum(input, counted("total_tool_use_tokens")),
+    output_tokens: sum(output, thoughts),
+    cache_read_tokens: counted("total_cached_tokens"),
+    cache_write_tokens: null,
+    reasoning_tokens: thoughts
+  }
+}
+
+const facts = (inputs: unknown, output: unknown): Facts => {
+  const steps = stepsOf(output)
+  const word = wordOf(output)
+  const error = errorOf(output)
+  return {
+    provider: "google",
+    // An agent stands in place of a model.
+    model: text(get(inputs, "model")) ?? text(get(inputs, "agent")),
+    response_model: text(get(output, "model")) ?? text(get(output, "agent")),
+    ...tokensOf(get(output, "usage")),
+    stop_reason: word === null ? null : (stopReasons.get(word) ?? "other"),
+    provider_stop_reason: word,
+    tool_calls: Array.isArray(steps) ? list(steps).filter(isCall).map(callNameOf) : null,
+    // An interaction that failed without an error is an error all the same.
+    error_type: error?.type ?? (word === "failed" ? "unknown" : null),
+    error_status: error?.status ?? null
+  }
+}
+
+const billing = (_inputs: unknown, output: unknown): Billing => {
+  const usage = get(output, "usage")
+  const steps = stepsOf(output)
+  const ofModality = (modality: string, ...keys: ReadonlyArray<string>) => {
+    const details = keys.flatMap((key) => list(get(usage, key)))
+    return sum(
+      ...details.filter((item) => get(item, "modality") === modality).map((item) => count(get(item, "tokens")))
+    )
+  }
+  const counted = list(get(usage, "grounding_tool_count")).find((item) => get(item, "type") === "google_search")
+  const searches = list(steps).filter((item) => typeOf(item) === "google_search_call")
+  const queries = searches.flatMap((item) => list(get(item, "arguments", "queries")).filter((query) => !isEmpty(query)))
+  return {
+    service_tier: text(get(output, "service_tier")),
+    cache_write_1h_tokens: null,
+    input_audio_tokens: ofModality("audio", "input_tokens_by_modality", "tool_use_tokens_by_modality"),
+    cache_audio_read_tokens: ofModality("audio", "cached_tokens_by_modality"),
+    output_audio_tokens: ofModality("audio", "output_tokens_by_modality"),
+    output_image_tokens: ofModality("image", "output_tokens_by_modality"),
+    web_searches: count(get(counted, "count")) ?? (Array.isArray(steps) ? queries.length : null)
+  }
+}
+
+/** Contents that are bytes, or the address of them. */
+const mediaTypes: ReadonlySet<string> = new Set(["image", "audio", "video", "document", "file"])
+
+const known = {
+  text: new Set(["type", "text"]),
+  media: new Set(["type", "data", "uri", "mime_type"]),
+  thought: new Set(["type", "summary"]),
+  call: new Set(["type", "id", "name", "arguments"]),
+  result: new Set(["type", "call_id", "name", "result"]),
+  message: new Set(["type", "role", "content"]),
+  inputs: new Set(["input", "tools", "system_instruction"])
+}
+
+const mediaPart = (content: Json): Part => {
+  const [data, url, mimeType] = ["data", "uri", "mime_type"].map((key) => text(get(content, key)) ?? undefined)
+  if (data === undefined && url === undefined) return generic(content)
+  const modality = typeOf(content) === "file" ? undefined : typeOf(content)
+  return media({ data, url, mimeType, modality }, rest(content, known.media))
+}
+
+/** Nesting of results up to which contents in contents are read. What is deeper is kept as it is. */
+const maxDepth = 8
+
+/** A thought is its summary, which may hold several texts. Its signature stands with the first. */
+const thoughtParts = (thought: Json, depth: number): ReadonlyArray<Part> => {
+  const about = rest(thought, known.thought)
+  const said = list(get(thought, "summary")).map((content) =>
+    typeOf(content) === "text" && typeof get(content, "text") === "string"
+      ? part("reasoning", { content: get(content, "text") }, rest(content, known.text))
+      : { ...contentPart(content, depth + 1), thought: true }
+  )
+  const [first = part("reasoning", {}), ...others] = said
+  return said.length === 0 && Object.keys(about).length === 0 ? [] : [{ ...first, ...about }, ...others]
+}
+
+/** A tool that Google runs itself keeps its type beside the conventions'. */
+const callPart = (item: Json, type: string): Part =>
+  part(
+    "tool_call",
+    {
+      id: get(item, "id"),
+      name: callNameOf(item),
+      arguments: argumentsOf(get(item, "arguments")),
+      tool_type: type === "function_call" ? undefined : type
+    },
+    rest(item, known.call)
+  )
+
+const resultPart = (item: Json, type: string, depth: number): Part => {
+  const result = get(item, "result")
+  const isContent = type === "function_result" && depth < maxDepth && list(result).some((each) => typeOf(each) !== "")
+  return part(
+    "tool_call_response",
+    {
+      id: get(item, "call_id"),
+      name: get(item, "name"),
+      response: isContent ? list(result).map((each) => contentPart(each, depth + 1)) : result,
+      tool_type: type === "function_result" ? undefined : type
+    },
+    rest(item, known.result)
+  )
+}
+
+const contentPart = (content: Json, depth: number): Part => {
+  if (typeof content === "string") return part("text", { content })
+  if (!isObject(content)) return generic(content)
+  const type = typeOf(content)
+  if (type === "text" && typeof content["text"] === "string") {
+    return part("text", { content: content["text"] }, rest(content, known.text))
+  }
+  if (mediaTypes.has(type)) return mediaPart(content)
+  if (type.endsWith("_call")) return callPart(content, type)
+  if (type.endsWith("_result")) return resultPart(content, type, depth)
+  return generic(rest(content, new Set()))
+}
+
+const contentParts = (content: Json | undefined): ReadonlyArray<Part> =>
+  (Array.isArray(content) ? (content as ReadonlyArray<Json>) : [content ?? null])
+    .filter(
+      (each) =>
+        !isEmpty(each) &&
+        !(typeOf(each) === "text" && Object.keys(rest(each, known.text)).length === 0 && get(each, "text") === "")
+    )
+    .flatMap((each) => (typeOf(each) === "thought" ? thoughtParts(each, 0) : [contentPart(each, 0)]))
+
+const roles: ReadonlyMap<string, string> = new Map([
+  ["model", "assistant"],
+  ["user_input", "user"],
+  ["model_output", "assistant"],
+  ["thought", "assistant"],
+  ["function_result", "tool"]
+])
+
+/** Steps, turns and contents: each is a message. `role` is that of a content that stands alone. */
+const messageOf = (item: Json, role: string): Message => {
+  const type = typeOf(item)
+  const turn = text(get(item, "role"))
+  if (isObject(item) && (turn !== null || type === "user_input" || type === "model_output")) {
+    const of = turn ?? type
+    return { ...rest(item, known.message), role: roles.get(of) ?? of, parts: contentParts(item["content"]) }
+  }
+  const isStep = type.endsWith("_call") || type.endsWith("_result")
+  return { role: roles.get(type) ?? (isStep ? "assistant" : role), parts: contentParts(item) }
+}
+
+const element = (item: unknown): ReadonlyArray<Message> => [messageOf(item as Json, "user")]
+
+const knownOfOutput = new Set(["steps", "outputs", "usage"])
+
+/** Each step of the output is a message, as it is when it is sent back. The last has the reason to stop. */
+const outputOf = (output: unknown): ReadonlyArray<Message> => {
+  const steps = list(stepsOf(output))
+  const word = wordOf(output)
+  return steps.map((step, index) => ({
+    // What an interaction holds beside its steps stands with the first.
+    ...(index === 0 ? rest(output, knownOfOutput) : {}),
+    ...messageOf(step, "assistant"),
+    ...(word === null || index < steps.length - 1 ? {} : { finish_reason: word })
+  }))
+}
+
+const toolOf = (tool: Json): JsonObject => (isObject(tool) ? tool : { type: "unknown", content: tool })
+
+const messages = (inputs: unknown, output: unknown): Conversation => {
+  const input = get(inputs, "input")
+  return {
+    instructions: contentParts(get(inputs, "system_instruction")),
+    tools: list(get(inputs, "tools")).map(toolOf),
+    parameters: rest(inputs, known.inputs),
+    input: Array.isArray(input) ? input.flatMap(element) : isEmpty(input) ? [] : element(input),
+    output: outputOf(output)
+  }
+}
+
+export const Interactions: Format = { facts, billing, messages, conversationKeys: ["input"], element, accumulator }
