@@ -11,6 +11,7 @@ import {
   structuralDifferences,
   toText
 } from "./Streams.ts"
+import { countWork } from "./Work.ts"
 import { areThere, streamsOf } from "./Workloads.ts"
 
 const take = (...payloads: ReadonlyArray<unknown>) => accumulate(accumulator, toText(payloads))
@@ -395,6 +396,34 @@ describe("hostile streams of chat completions", () => {
       { messages: [deep, { content: [deep] }], a: deep },
       { choices: [{ message: { odd: deep } }] }
     )
+  })
+})
+
+describe("long streams of chat completions", () => {
+  const encoder = new TextEncoder()
+  const detail = { type: "reasoning.text", text: "a", index: 0 }
+  const delta = {
+    content: "a",
+    reasoning: "b",
+    annotations: [{ n: 1 }],
+    reasoning_details: [detail],
+    audio: { data: "YWJj" }
+  }
+  const tool = { tool_calls: [{ index: 0, id: "call", function: { name: "look", arguments: "1" } }] }
+  const piece = (fields: object) => toText([{ choices: [{ index: 0, delta: fields, logprobs: { content: [1] } }] }])
+  const pieces = [delta, tool, { content: [{ type: "text", text: "a" }] }].map(piece)
+
+  it("take as much work for each delta", async () => {
+    const [work = 0, twice = 0] = await countWork("ChatCompletionsStream.ts", pieces, [600, 1200])
+    expect(twice / work).toBeGreaterThan(1.9)
+    expect(twice / work).toBeLessThan(2.1)
+  })
+
+  it("can have 200,000 deltas", () => {
+    const stream = accumulator()
+    const bytes = encoder.encode(toText(deltas({ content: "word " })).repeat(20))
+    for (let index = 0; index < 10_000; index++) stream.push(bytes)
+    expect(stream.end().output).toMatchObject({ choices: [{ message: { content: "word ".repeat(200_000) } }] })
   })
 })
 

@@ -11,6 +11,7 @@ import {
   structuralDifferences,
   toText
 } from "./Streams.ts"
+import { countWork } from "./Work.ts"
 import { areThere, streamsOf } from "./Workloads.ts"
 
 const take = (...payloads: ReadonlyArray<unknown>) => accumulate(accumulator, toText(payloads))
@@ -177,6 +178,26 @@ describe("a stream of responses", () => {
         Responses.element(value)
       }
     }
+  })
+})
+
+describe("long streams of responses", () => {
+  const encoder = new TextEncoder()
+  const delta = { type: "response.output_text.delta", output_index: 0, delta: "word ", logprobs: [{ token: "word" }] }
+  const annotation = { type: "response.output_text.annotation.added", output_index: 0, annotation: { n: 1 } }
+  const pieces = [delta, annotation].map((payload) => toText([payload]))
+
+  it("take as much work for each event", async () => {
+    const [work = 0, twice = 0] = await countWork("ResponsesStream.ts", pieces, [600, 1200])
+    expect(twice / work).toBeGreaterThan(1.9)
+    expect(twice / work).toBeLessThan(2.1)
+  })
+
+  it("can have 200,000 deltas", () => {
+    const stream = accumulator()
+    const bytes = encoder.encode(toText([{ ...delta, logprobs: [] }]).repeat(20))
+    for (let index = 0; index < 10_000; index++) stream.push(bytes)
+    expect(stream.end().output).toMatchObject({ output: [{ content: [{ text: "word ".repeat(200_000) }] }] })
   })
 })
 
