@@ -21,7 +21,8 @@ import type { SessionId } from "./domain/Session.ts"
 import type { ErasureReceipt } from "./domain/ErasureReceipt.ts"
 import type { StorageUsage } from "./domain/StorageUsage.ts"
 import { Eraser } from "./erase/Eraser.ts"
-import { EventIds } from "./record/EventIds.ts"
+import * as Uuid from "./domain/Uuid.ts"
+import * as EventIds from "./record/EventIds.ts"
 import type { Damage } from "./payload/format/Damage.ts"
 import * as DamageLog from "./read/DamageLog.ts"
 import * as EventReader from "./read/EventReader.ts"
@@ -37,16 +38,26 @@ import { AdmissionControl } from "./record/AdmissionControl.ts"
 import { StaleSessions } from "./sessions/StaleSessions.ts"
 import * as Spans from "./telemetry/Spans.ts"
 import * as Resources from "./Resources.ts"
-import { type EventQuery, Storage } from "./Storage.ts"
+import { type EventQuery, type FieldFilter, type ListPage, Storage, type StoredSummary } from "./Storage.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
 
 /** Fingerprints that are known to exist. Every event names one, and none is ever deleted. */
 const cachedFingerprints = 10_000
 
+/** Events that a list looks at for one page, where it is filtered by fields of which there is no index. */
+const maxLookedEvents = 10_000
+
+export interface EventListQuery extends Omit<EventQuery, "above" | "below"> {
+  readonly fields?: FieldFilter | undefined
+  /** Received at this time or later, and received before this time: by the times in the ids. */
+  readonly from?: DateTime.Utc | undefined
+  readonly to?: DateTime.Utc | undefined
+}
+
 export interface EventPage {
   readonly events: ReadonlyArray<EventSummary>
-  /** The last event of this page, after which the next page starts; undefined on the last page. */
+  /** The event after which the next page starts, which may be none of this page; undefined on the last page. */
   readonly next: EventId | undefined
 }
 
@@ -74,7 +85,7 @@ export class Recorder extends Context.Service<
       reserve?: (payloadBytes: number) => Effect.Effect<boolean>
     ) => Result<Event, EventNotFound | EventDamaged | Overloaded>
     /** Fails with `EventDamaged` if the fields of an event are damaged. The page after it can be read. */
-    readonly listEvents: (query: EventQuery) => Result<EventPage, EventDamaged>
+    readonly listEvents: (query: EventListQuery) => Result<EventPage, EventDamaged>
     /** Erases the person and all their events. After an interruption, run it again to complete it. */
     readonly erasePerson: (id: PersonId) => Result<ErasureReceipt, PersonNotFound>
     /** Erases a session and its events. */
@@ -83,20 +94,23 @@ export class Recorder extends Context.Service<
     readonly storageUsage: (sessions: number) => Result<StorageUsage>
   }
 >()("tachograph/core/Recorder") {
-  static readonly layerNoDeps: Layer.Layer<Recorder, never, Storage | EventIds | GroupCommit | Eraser | StaleSessions> =
-    Layer.effect(
-      Recorder,
-      Effect.suspend(() => make)
-    )
+  static readonly layerNoDeps: Layer.Layer<
+    Recorder,
+    never,
+    Storage | EventIds.EventIds | GroupCommit | Eraser | StaleSessions
+  > = Layer.effect(
+    Recorder,
+    Effect.suspend(() => make)
+  )
 
   static readonly layer: Layer.Layer<Recorder, never, Storage> = this.layerNoDeps.pipe(
-    Layer.provide([EventIds.layer, GroupCommit.layer, Eraser.layer, StaleSessions.layer])
+    Layer.provide([EventIds.EventIds.layer, GroupCommit.layer, Eraser.layer, StaleSessions.layer])
   )
 }
 
 const make = Effect.gen(function* () {
   const storage = yield* Storage
-  const ids = yield* EventIds
+  const ids = yield* EventIds.EventIds
   const groupCommit = yield* GroupCommit
   const eraser = yield* Eraser
   const staleSessions = yield* StaleSessions
@@ -190,14 +204,14 @@ const make = Effect.gen(function* () {
     return yield* EventReader.read(storage, project, id, { admit, onDamage })
   })
 
-  const listEvents = Effect.fn("Recorder.listEvents")(function* (query: EventQuery) {
+  const listEvents = Effect.fn("Recorder.listEvents")(function* ({ fields = {}, from, to, ...names }: EventListQuery) {
     const project = yield* CurrentProject
-    // One more event than requested shows whether there is a next page.
-    const found = yield* storage.listEvents(project, { ...query, limit: query.limit + 1 })
-    const events = yield* Effect.forEach(found.slice(0, query.limit), (stored) =>
-      EventReader.summaryOf(project, stored, logDamage)
-    )
-    return { events, next: found.length > query.limit ? events.at(-1)?.id : undefined }
+    const query = { ...names, ...(from && { above: lastIdBefore(from) }), ...(to && { below: firstIdOf(to) }) }
+    const isFound = Object.values(fields).some((value) => value !== undefined)
+    const { next, rows } = isFound
+      ? yield* storage.findEvents(project, query, fields, maxLookedEvents)
+      : pageOf(yield* storage.listEvents(project, { ...query, limit: query.limit + 1 }), query.limit)
+    return { events: yield* Effect.forEach(rows, (stored) => EventReader.summaryOf(project, stored, logDamage)), next }
   })
 
   const erasePerson = Effect.fn("Recorder.erasePerson")(function* (id: PersonId) {
@@ -224,3 +238,13 @@ const make = Effect.gen(function* () {
     storageUsage
   })
 })
+
+/** One more event than a page has shows whether there is a next page. */
+const pageOf = (found: ReadonlyArray<StoredSummary>, limit: number): ListPage<StoredSummary, EventId> => {
+  const rows = found.slice(0, limit)
+  return { rows, next: found.length > limit ? rows.at(-1)?.id : undefined }
+}
+
+const firstIdOf = (time: DateTime.Utc): EventId => EventIds.firstIdOf(Math.max(0, time.epochMilliseconds))
+
+const lastIdBefore = (time: DateTime.Utc): EventId => Uuid.previous(firstIdOf(time))

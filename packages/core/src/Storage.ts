@@ -59,6 +59,17 @@ export class Storage extends Context.Service<
     /** Ordered by id, and therefore by time. */
     readonly listEvents: (project: ProjectId, query: EventQuery) => Result<ReadonlyArray<StoredSummary>>
 
+    /**
+     * The events of a list that also have these fields. Looks at about `maxLooked` events at most: then the page has fewer events
+     * than `limit`, or none, and `next` says where to go on.
+     */
+    readonly findEvents: (
+      project: ProjectId,
+      query: EventQuery,
+      fields: FieldFilter,
+      maxLooked: number
+    ) => Result<ListPage<StoredSummary, EventId>>
+
     readonly getSession: (project: ProjectId, session: SessionId) => Result<SessionState | undefined>
     /**
      * The existing packs of a session in these ranges, in ascending order, from one snapshot. With `newestBytes`, only the
@@ -418,6 +429,13 @@ export interface ListPage<Row, Key> {
   readonly next: Key | undefined
 }
 
+/** Fields of the events themselves by which a list can be filtered. All that are given must be equal. */
+export type FieldFilter = {
+  readonly [Field in "api" | "fingerprintId" | "model" | "stopReason" | "traceId"]?:
+    | NonNullable<EventSummary[Field]>
+    | undefined
+}
+
 export interface EventQuery {
   readonly session?: SessionId | undefined
   readonly agent?: AgentName | undefined
@@ -426,6 +444,10 @@ export interface EventQuery {
   readonly order: "asc" | "desc"
   /** Starts after this id, in the query's order. */
   readonly after?: EventId | undefined
+  /** Only ids that are greater than this one. */
+  readonly above?: EventId | undefined
+  /** Only ids that are less than this one. */
+  readonly below?: EventId | undefined
   /** At least 1. */
   readonly limit: number
 }

@@ -55,7 +55,7 @@ export * as PackRanges from "./payload/format/PackRanges.ts"
 export * as Scan from "./payload/scan/Scan.ts"
 export { checksumOf as sharedPieceChecksum, type SharedPiece } from "./payload/format/SharedPiece.ts"
 export type { NewEvent } from "./record/NewEvent.ts"
-export { type EventPage, Recorder } from "./Recorder.ts"
+export { type EventListQuery, type EventPage, Recorder } from "./Recorder.ts"
 export type { Resources } from "./Resources.ts"
 export { AdmissionControl, type Permit } from "./record/AdmissionControl.ts"
 export * as Retention from "./erase/Retention.ts"
@@ -70,6 +70,7 @@ export {
   type ErasedAtLast,
   type ErasedEvents,
   type EventQuery,
+  type FieldFilter,
   KeyConflict,
   type ListedPack,
   type ListPage,

@@ -114,6 +114,25 @@ it.each(statistics)("reads only what a page needs, %s statistics", async (_, has
   await run(test)
 })
 
+it.each(statistics)("reads only the events of a trace, %s statistics", async (_, hasStatistics) => {
+  const test = Effect.gen(function* () {
+    const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+    yield* ManyEvents.fill(storage, events)
+    if (hasStatistics) yield* sql`ANALYZE events, sessions, agents, agent_versions, people`
+    for (const [fields, names] of ManyEvents.fields) {
+      if (fields.traceId === undefined) continue
+      const find = storage.findEvents(project, { ...names, order: "asc", limit }, fields, events)
+      const { kinds, rows } = yield* visited(sql, find)
+      // The six events of the trace, and the ones that are wanted. With names, the first step of their list is read too.
+      const ofNames = Object.keys(names).length === 0 ? 0 : 256 + limit
+      expect(rows, `${JSON.stringify({ fields, names })}: ${Array.from(kinds).join(", ")}`).toBeLessThanOrEqual(
+        12 + ofNames
+      )
+    }
+  })
+  await run(test)
+})
+
 it.each(statistics)("reads the figures of the sessions that are asked for, %s statistics", async (_, hasStatistics) => {
   const sessions = 20_000
   const test = Effect.gen(function* () {

@@ -91,6 +91,7 @@ const make = Effect.fnUntraced(function* ({
     appendEvents: (events) => pace.append(appendEvents(events)),
     getEvent: reading("getEvent", events.getEvent),
     listEvents: operation("listEvents", events.listEvents),
+    findEvents: operation("findEvents", events.findEvents),
     getSession: operation("getSession", packs.getSession),
     readPacks: reading("readPacks", packs.readPacks),
     readShared: reading("readShared", packs.readShared),

@@ -53,6 +53,40 @@ it("lists in the order of an index, and searches it for each number", async () =
   await Effect.runPromise(Effect.provide(test, layers))
 })
 
+it("finds a trace by its index, and looks for other fields in the order of the list", async () => {
+  const filename = temporaryFile()
+  const test = Effect.gen(function* () {
+    const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+    yield* ManyEvents.fill(storage, events)
+    const list =
+      /^SEARCH e USING (PRIMARY KEY|INDEX events_by_\w+) \(project_id=\?( AND \w+=\?){0,2}( AND event_id[<>]\?){0,2}\)$/
+    const trace = /^SEARCH e USING INDEX events_by_trace \(project_id=\? AND trace_id=\?( AND event_id[<>]\?){0,2}\)$/
+    for (const [fields, names] of ManyEvents.fields) {
+      for (const page of ManyEvents.pagesOf(events, 20)) {
+        const find = storage.findEvents(project, { ...names, ...page }, fields, events)
+        const [, statements] = yield* Statements.capture(find)
+        const walked: Array<string> = []
+        for (const { parameters, text } of statements.filter(({ text }) => text.includes("is_wanted"))) {
+          const plan = yield* sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${text}`, parameters)
+          walked.push(...plan.flatMap(({ detail }) => (/^(SEARCH|SCAN) e USING /.test(detail) ? [detail] : [])))
+        }
+        const what = JSON.stringify({ fields, names, page })
+        expect(
+          walked.filter((way) => !list.test(way)),
+          what
+        ).toEqual([])
+        if (fields.traceId !== undefined)
+          expect(
+            walked.slice(0, 1).filter((way) => !trace.test(way)),
+            what
+          ).toEqual([])
+      }
+    }
+  })
+  const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
+  await Effect.runPromise(Effect.provide(test, layers))
+})
+
 it("lists agents, versions, people and fingerprints by their primary keys", async () => {
   const filename = temporaryFile()
   const test = Effect.gen(function* () {

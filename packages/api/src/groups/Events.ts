@@ -3,6 +3,7 @@ import { AgentVersionName } from "@tachograph/core/domain/AgentVersion"
 import { Api, type CallFields, EventId, EventReceipt, EventSummary, callFields } from "@tachograph/core/domain/Event"
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
 import { IdempotencyKey } from "@tachograph/core/domain/IdempotencyKey"
+import { Name } from "@tachograph/core/domain/Name"
 import { PersonId } from "@tachograph/core/domain/Person"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { SessionId } from "@tachograph/core/domain/Session"
@@ -131,6 +132,13 @@ export class Events extends HttpApiGroup.make("events").add(
       agent: Schema.optionalKey(AgentName),
       agent_version: Schema.optionalKey(AgentVersionName),
       person: Schema.optionalKey(PersonId),
+      fingerprint: Schema.optionalKey(FingerprintId),
+      api: Schema.optionalKey(ApiOrAlias),
+      model: Schema.optionalKey(Name),
+      stop_reason: Schema.optionalKey(Name),
+      trace_id: Schema.optionalKey(TraceId),
+      after: Schema.optionalKey(Instant),
+      before: Schema.optionalKey(Instant),
       limit: Schema.optionalKey(Limit),
       cursor: Schema.optionalKey(cursor.schema),
       order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))

@@ -115,3 +115,12 @@ export const hexToBytes = (hex: string): Uint8Array => {
 }
 
 export const fromBytes = (bytes: Uint8Array): string => fromHex(bytesToHex(bytes))
+
+/** The one before it in their order. */
+export const previous = <Id extends string>(uuid: Id): Id => {
+  const bytes = toBytes(uuid)
+  let at = bytes.length - 1
+  while (at >= 0 && bytes[at] === 0) bytes[at--] = 0xff
+  if (at >= 0) bytes[at]!--
+  return fromBytes(bytes) as Id
+}

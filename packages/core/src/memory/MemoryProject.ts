@@ -17,7 +17,9 @@ import type {
   Erasable,
   ErasedAtLast,
   EventQuery,
+  FieldFilter,
   ListedShared,
+  ListPage,
   SessionEvent,
   StoredFingerprint,
   SweepChanges,
@@ -149,19 +151,31 @@ export class MemoryProject {
     return low
   }
 
-  list({ after, limit, order, ...filter }: EventQuery): ReadonlyArray<EventEntry> {
-    const isMatch = matches(filter)
-    const page: Array<EventEntry> = []
+  list(query: EventQuery): ReadonlyArray<EventEntry> {
+    return this.find(query, {}, Number.POSITIVE_INFINITY).rows
+  }
+
+  find(query: EventQuery, fields: FieldFilter, maxLooked: number): ListPage<EventEntry, EventId> {
+    const { above, after, below, limit, order } = query
+    const isMatch = matches(query, fields)
+    const rows: Array<EventEntry> = []
     const step = order === "asc" ? 1 : -1
     const indexAfter = after === undefined ? undefined : this.#indexAfter(after)
     let index = order === "asc" ? (indexAfter ?? 0) : (indexAfter ?? this.events.length) - 1
     // The cursor's own event was on the previous page.
     if (order === "desc" && this.events[index]?.summary.id === after) index--
-    for (; index >= 0 && index < this.events.length && page.length < limit; index += step) {
+    let looked = 0
+    let last: EventId | undefined
+    for (; index >= 0 && index < this.events.length; index += step) {
       const entry = this.events[index]!
-      if (isMatch(entry.summary)) page.push(entry)
+      if (rows.length === limit) return { rows, next: rows.at(-1)?.id }
+      if (looked === maxLooked) return { rows, next: last }
+      if ((above !== undefined && entry.id <= above) || (below !== undefined && entry.id >= below)) continue
+      looked++
+      last = entry.id
+      if (isMatch(entry.summary)) rows.push(entry)
     }
-    return page
+    return { rows, next: undefined }
   }
 
   erase(which: Erasable, limit: number): number {
@@ -264,10 +278,9 @@ export const putVersion = (
   return version
 }
 
-const matches =
-  ({ agent, agentVersion, person, session }: Pick<EventQuery, "agent" | "agentVersion" | "person" | "session">) =>
-  (summary: EventSummary): boolean =>
-    (session === undefined || summary.session === session) &&
-    (agent === undefined || summary.agent === agent) &&
-    (agentVersion === undefined || summary.agentVersion === agentVersion) &&
-    (person === undefined || summary.person === person)
+const matches = ({ agent, agentVersion, person, session }: EventQuery, fields: FieldFilter) => {
+  const wanted = Object.entries({ ...fields, agent, agentVersion, person, session }).filter(
+    ([, value]) => value !== undefined
+  ) as ReadonlyArray<readonly [keyof EventSummary, unknown]>
+  return (summary: EventSummary): boolean => wanted.every(([field, value]) => summary[field] === value)
+}

@@ -83,6 +83,8 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         )
       ),
     listEvents: (project, query) => Effect.sync(() => readProject(project).list(query)),
+    findEvents: (project, query, fields, maxLooked) =>
+      Effect.sync(() => readProject(project).find(query, fields, maxLooked)),
     getSession: (project, session) => Effect.sync(() => projects.get(project)?.sessions.get(session)?.state),
     readPacks: (project, session, ranges, newestBytes) =>
       Effect.sync(() => projects.get(project)?.sessionsByNumber.get(session)?.read(ranges, newestBytes) ?? []),

@@ -18,15 +18,6 @@ const bytesPerStep = 8 * 1024 * 1024
 /** Selects the events of a list. */
 export type Filter = Pick<EventQuery, "session" | "agent" | "person">
 
-/** The id before this one in the order of ids. */
-export const previousId = (id: EventId): EventId => {
-  const bytes = Uuid.toBytes(id)
-  let at = bytes.length - 1
-  while (at >= 0 && bytes[at] === 0) bytes[at--] = 0xff
-  if (at >= 0) bytes[at]!--
-  return Uuid.fromBytes(bytes) as EventId
-}
-
 /** Whether a list has the event now. */
 export const isListed = (
   { storage }: Run,
@@ -35,7 +26,7 @@ export const isListed = (
   id: EventId
 ): Effect.Effect<boolean, StorageUnavailable> =>
   Effect.map(
-    storage.listEvents(project, { ...filter, order: "asc", after: previousId(id), limit: 1 }),
+    storage.listEvents(project, { ...filter, order: "asc", after: Uuid.previous(id), limit: 1 }),
     ([first]) => first?.id === id
   )
 

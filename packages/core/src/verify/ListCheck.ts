@@ -5,6 +5,7 @@ import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { StoredSummary } from "../Storage.ts"
+import * as Uuid from "../domain/Uuid.ts"
 import * as EventCheck from "./EventCheck.ts"
 import { attempt, type Run } from "./Run.ts"
 
@@ -58,7 +59,7 @@ const forEachPage = Effect.fnUntraced(function* (
   since: EventId | undefined,
   use: (page: ReadonlyArray<StoredSummary>) => Effect.Effect<unknown, StorageUnavailable>
 ): Effect.fn.Return<void, StorageUnavailable> {
-  let after = since === undefined ? undefined : EventCheck.previousId(since)
+  let after = since === undefined ? undefined : Uuid.previous(since)
   for (;;) {
     const query = { order: "asc", limit: pageEvents, ...(after === undefined ? {} : { after }) } as const
     const page = yield* attempt(run, { project }, run.throttle(run.storage.listEvents(project, query)))
@@ -100,7 +101,7 @@ const compareWithList = Effect.fnUntraced(function* (
 ) {
   const [first] = group
   const last = group.at(-1)!.id
-  const query = { ...filter, order: "asc", after: EventCheck.previousId(first!.id), limit: group.length } as const
+  const query = { ...filter, order: "asc", after: Uuid.previous(first!.id), limit: group.length } as const
   const listed = new Map((yield* run.storage.listEvents(project, query)).map((each) => [each.id, each]))
   for (const each of group) {
     if (!listed.delete(each.id)) yield* lookForMissing(run, project, kind, filter, each)

@@ -19,6 +19,15 @@ export const operations = Effect.gen(function* () {
           agent: query.agent,
           agentVersion: query.agent_version,
           person: query.person,
+          fields: {
+            fingerprintId: query.fingerprint,
+            api: query.api,
+            model: query.model,
+            stopReason: query.stop_reason,
+            traceId: query.trace_id
+          },
+          from: query.after,
+          to: query.before,
           order: query.order ?? "asc",
           ...PageQuery.of(query, Events.cursor)
         }),

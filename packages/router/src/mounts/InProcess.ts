@@ -57,6 +57,15 @@ export interface EventListQuery extends PageQuery {
   readonly agent?: string | undefined
   readonly agent_version?: string | undefined
   readonly person?: string | undefined
+  readonly fingerprint?: string | undefined
+  readonly api?: string | undefined
+  readonly model?: string | undefined
+  readonly stop_reason?: string | undefined
+  readonly trace_id?: string | undefined
+  /** Received at this time or later: ISO 8601 with a date and a time. */
+  readonly after?: string | undefined
+  /** Received before this time. */
+  readonly before?: string | undefined
   readonly order?: "asc" | "desc" | undefined
 }
 

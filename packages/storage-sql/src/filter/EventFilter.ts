@@ -2,12 +2,14 @@
  * Finds the events of a session, an agent, a version or a person, or of several of these, in the order of their ids. Reads
  * about as much as it finds, however many events the project has; `docs/storage.md` says what each combination costs.
  */
-import type { EventQuery } from "@tachograph/core"
+import type { EventId, EventQuery, FieldFilter, TraceId } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as EventIndex from "../dialect/EventIndex.ts"
 import * as RowsByName from "../dialect/RowsByName.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as Attempts from "../sql/Attempts.ts"
+import * as EventColumns from "../sql/EventColumns.ts"
 import * as EventStreams from "./EventStreams.ts"
 
 type Filter = Pick<EventQuery, "agent" | "agentVersion" | "person" | "session">
@@ -28,10 +30,20 @@ interface Numbers {
   readonly version?: number
 }
 
-/** Streams that contain all events that are looked for, and the conditions for those that are. */
+/** Where the events of a walk are: in streams, in the index by trace, or anywhere in the project. */
+type Way = EventStreams.Streams | { readonly of: "trace"; readonly id: TraceId } | { readonly of: "project" }
+
+/** A way along all events that are looked for, and the conditions for those that are. */
 interface Walk {
-  readonly streams: EventStreams.Streams
+  readonly way: Way
   readonly conditions: ReadonlyArray<Statement.Fragment>
+}
+
+/** What walks have found. */
+interface Walked {
+  readonly ids: ReadonlyArray<UuidColumn.StoredId>
+  /** Where to go on, if they have looked at as many events as they may. */
+  readonly stoppedAt: UuidColumn.StoredId | undefined
 }
 
 /** Events of a walk that one statement reads: at first, and at most. */
@@ -60,32 +72,43 @@ export const make = (sql: SqlClient.SqlClient) => {
     return queries.every(([name]) => row![name] !== null) ? (row as Numbers) : undefined
   })
 
+  /** The conditions that an event has all of these names. */
+  const conditionsOf = (
+    project_id: number,
+    { agentVersion }: Filter,
+    { agent, person, session }: Numbers
+  ): ReadonlyArray<Statement.Fragment> =>
+    given(
+      session === undefined ? undefined : sql`e.session_number = ${session}`,
+      person === undefined ? undefined : sql`e.person_number = ${person}`,
+      agent === undefined ? undefined : sql`e.agent_number = ${agent}`,
+      agentVersion === undefined ? undefined : isOf(project_id, agentVersion)
+    )
+
   /** Each of the walks finds the same events. */
   const walksOf = (
     project_id: number,
     { agentVersion }: Filter,
     { agent, person, session, version }: Numbers
   ): ReadonlyArray<Walk> => {
-    const given = (...conditions: ReadonlyArray<Statement.Fragment | undefined>) =>
-      conditions.filter((condition) => condition !== undefined)
     const isOfSession = session === undefined ? undefined : sql`e.session_number = ${session}`
     const isOfPerson = person === undefined ? undefined : sql`e.person_number = ${person}`
     const isOfVersion = agentVersion === undefined ? undefined : isOf(project_id, agentVersion)
     const walks: Array<Walk> = []
     if (session !== undefined) {
       const streams = EventStreams.of("events_by_session", session, agent)
-      walks.push({ streams, conditions: given(isOfPerson, isOfVersion) })
+      walks.push({ way: streams, conditions: given(isOfPerson, isOfVersion) })
     }
     if (person !== undefined) {
       const streams = EventStreams.of("events_by_person", person, agent)
-      walks.push({ streams, conditions: given(isOfSession, isOfVersion) })
+      walks.push({ way: streams, conditions: given(isOfSession, isOfVersion) })
     }
     if (agentVersion !== undefined) {
       const streams =
         agent === undefined ? EventStreams.ofVersion(agentVersion) : EventStreams.of("events_by_agent", agent, version)
-      walks.push({ streams, conditions: given(isOfSession, isOfPerson) })
+      walks.push({ way: streams, conditions: given(isOfSession, isOfPerson) })
     }
-    if (walks.length === 0) walks.push({ streams: EventStreams.of("events_by_agent", agent!), conditions: [] })
+    if (walks.length === 0) walks.push({ way: EventStreams.of("events_by_agent", agent!), conditions: [] })
     return walks
   }
 
@@ -134,73 +157,135 @@ export const make = (sql: SqlClient.SqlClient) => {
     return withIds(project_id, ids)
   })
 
+  /** The rows of the next events on a way, in order, and whether there are others that begin after them. */
+  const begin = Effect.fnUntraced(function* (project_id: number, way: Way, range: EventStreams.Range, limit: number) {
+    const { begin, inRange, rows } = EventStreams.make(sql, project_id)
+    if (way.of === "project") return { rows: ofProject(project_id, range, limit), isBounded: false }
+    if (way.of === "trace") {
+      const [isOfTrace] = EventColumns.conditionsOf(sql, { traceId: way.id })
+      const query = sql`SELECT e.* FROM events e ${EventIndex.hint(sql, "events_by_trace")}
+        WHERE e.project_id = ${project_id} AND ${isOfTrace!} AND ${inRange(range)}`
+      return { rows: EventIndex.merged(sql, [query], range.order, limit), isBounded: false }
+    }
+    const merge = yield* begin(way, range)
+    return merge && { rows: rows(merge, limit), isBounded: merge.isBounded }
+  })
+
+  const ofProject = (project_id: number, range: EventStreams.Range, limit: number) =>
+    sql`SELECT * FROM events e WHERE e.project_id = ${project_id}
+      AND ${EventStreams.make(sql, project_id).inRange(range)} ORDER BY e.event_id ${sql.literal(range.order)} LIMIT ${limit}`
+
   /** The next events of a walk: how many there were, the last one, and those which are wanted. */
   const step = Effect.fnUntraced(function* (
     project_id: number,
-    { conditions, streams }: Walk,
+    { conditions, way }: Walk,
     range: EventStreams.Range,
     limit: number
   ) {
-    const { begin, rows } = EventStreams.make(sql, project_id)
-    const merge = yield* begin(streams, range)
-    if (merge === undefined) return { wanted: [], last: range.after, isEnd: true }
+    const next = yield* begin(project_id, way, range, limit)
+    if (next === undefined) return { wanted: [], looked: 0, last: range.after, isEnd: true }
     const found = yield* sql<{ event_id: UuidColumn.StoredId; is_wanted: number }>`
       SELECT e.event_id, CASE WHEN ${sql.and(conditions)} THEN 1 ELSE 0 END AS is_wanted
-      FROM (${rows(merge, limit)}) AS e ORDER BY e.event_id ${sql.literal(range.order)}`
+      FROM (${next.rows}) AS e ORDER BY e.event_id ${sql.literal(range.order)}`
     return {
       wanted: found.filter(({ is_wanted }) => is_wanted === 1).map(({ event_id }) => event_id),
+      looked: found.length,
       last: found.at(-1)?.event_id ?? range.after,
-      isEnd: found.length < limit && !merge.isBounded
+      isEnd: found.length < limit && !next.isBounded
     }
   })
 
-  /** Takes the walks in turns, until one of them has found all. */
-  const findByWalks = Effect.fnUntraced(function* (
+  /** Takes the walks in turns, until one of them has found all, or has looked at `maxLooked` events. */
+  const walk = Effect.fnUntraced(function* (
     project_id: number,
     walks: ReadonlyArray<Walk>,
     range: EventStreams.Range,
-    limit: number
-  ) {
+    limit: number,
+    maxLooked: number
+  ): Effect.fn.Return<Walked, SqlError.SqlError> {
     const attempt = Attempts.make("A list of events")
-    const states = walks.map((walk) => ({ walk, after: range.after, ids: [] as Array<UuidColumn.StoredId> }))
+    const states = walks.map((walk) => ({ walk, after: range.after, looked: 0, ids: [] as Array<UuidColumn.StoredId> }))
     for (let events = firstStep; ; events = Math.min(2 * events, maxStep)) {
       for (const state of states) {
-        const { isEnd, last, wanted } = yield* step(project_id, state.walk, { ...range, after: state.after }, events)
+        const allowed = Math.min(events, maxLooked - state.looked)
+        const at = { ...range, after: state.after }
+        const { isEnd, last, looked, wanted } = yield* step(project_id, state.walk, at, allowed)
         if (!isBeyond(last, state.after, range.order)) yield* attempt
         state.after = last
+        state.looked += looked
         for (const id of wanted) state.ids.push(id)
-        if (isEnd || state.ids.length >= limit) return withIds(project_id, state.ids.slice(0, limit))
+        if (isEnd || state.ids.length >= limit) return { ids: state.ids.slice(0, limit), stoppedAt: undefined }
+        if (state.looked >= maxLooked) return { ids: state.ids, stoppedAt: last }
         // SQLite runs a statement at once.
         yield* Effect.yieldNow
       }
     }
   })
 
+  const rangeOf = ({ above, after, below, order }: EventQuery): EventStreams.Range => {
+    const [begin, end] = order === "asc" ? [above, below] : [below, above]
+    const from =
+      after === undefined || (begin !== undefined && (order === "asc" ? begin > after : begin < after)) ? begin : after
+    return { order, after: from && toStored(from), before: end && toStored(end) }
+  }
+
+  const namesOf = ({ agent, agentVersion, person, session }: EventQuery): Filter | undefined => {
+    const filter = { agent, agentVersion, person, session }
+    return Object.values(filter).every((name) => name === undefined) ? undefined : filter
+  }
+
   /** At most `limit` events; undefined if there are none. */
   const find = Effect.fnUntraced(function* (
     project_id: number,
-    { after, limit, order, ...filter }: EventQuery
+    query: EventQuery
   ): Effect.fn.Return<Found | undefined, SqlError.SqlError> {
-    const range = { order, after: after === undefined ? undefined : toStored(after), before: undefined }
-    if (Object.values(filter).every((name) => name === undefined)) {
-      const conditions = EventStreams.make(sql, project_id).inRange(range)
-      return {
-        rows: sql`SELECT * FROM events e WHERE e.project_id = ${project_id} AND ${conditions}
-          ORDER BY e.event_id ${sql.literal(order)} LIMIT ${limit}`,
-        count: undefined
-      }
-    }
+    const { limit } = query
+    const range = rangeOf(query)
+    const filter = namesOf(query)
+    if (filter === undefined) return { rows: ofProject(project_id, range, limit), count: undefined }
     const numbers = yield* numbersOf(project_id, filter)
     if (numbers === undefined) return undefined
     const walks = walksOf(project_id, filter, numbers)
     const exact = walks.find(({ conditions }) => conditions.length === 0)
-    return exact === undefined
-      ? yield* findByWalks(project_id, walks, range, limit)
-      : yield* findIn(project_id, exact.streams, range, limit)
+    if (exact !== undefined) return yield* findIn(project_id, exact.way as EventStreams.Streams, range, limit)
+    return withIds(project_id, (yield* walk(project_id, walks, range, limit, Number.POSITIVE_INFINITY)).ids)
   })
 
-  return { find }
+  /** Events that have these fields besides the names; looks at about `maxLooked` events. */
+  const findFields = Effect.fnUntraced(function* (
+    project_id: number,
+    query: EventQuery,
+    fields: FieldFilter,
+    maxLooked: number
+  ): Effect.fn.Return<{ readonly found: Found | undefined; readonly next: EventId | undefined }, SqlError.SqlError> {
+    const { limit } = query
+    const filter = namesOf(query)
+    const numbers = filter === undefined ? {} : yield* numbersOf(project_id, filter)
+    if (numbers === undefined) return { found: undefined, next: undefined }
+    const ofNames = filter === undefined ? [] : walksOf(project_id, filter, numbers)
+    const conditions = EventColumns.conditionsOf(sql, fields)
+    const walks = ofNames.map((each) => ({ ...each, conditions: [...each.conditions, ...conditions] }))
+    const { traceId } = fields
+    if (traceId !== undefined) {
+      const isOfNames = filter === undefined ? [] : conditionsOf(project_id, filter, numbers)
+      walks.unshift({ way: { of: "trace", id: traceId }, conditions: [...isOfNames, ...conditions] })
+    } else if (walks.length === 0) {
+      walks.push({ way: { of: "project" }, conditions: [...conditions] })
+    }
+    // One more event than requested shows whether there are others.
+    const { ids, stoppedAt } = yield* walk(project_id, walks, rangeOf(query), limit + 1, maxLooked)
+    const next = ids.length > limit ? ids[limit - 1] : stoppedAt
+    return {
+      found: withIds(project_id, ids.slice(0, limit)),
+      next: next === undefined ? undefined : (UuidColumn.decode(next) as EventId)
+    }
+  })
+
+  return { find, findFields }
 }
+
+const given = (...conditions: ReadonlyArray<Statement.Fragment | undefined>) =>
+  conditions.filter((condition) => condition !== undefined)
 
 /** Whether a step has led to a later event, in this order. */
 const isBeyond = (

@@ -24,7 +24,10 @@ const columns = {
   events_by_session: ["session_number", "agent_number"],
   events_by_agent: ["agent_number", "agent_version_number"],
   events_by_person: ["person_number", "agent_number"]
-} as const satisfies Record<EventIndex.EventIndex, readonly [first: string, second: string]>
+} as const satisfies Partial<Record<EventIndex.EventIndex, readonly [first: string, second: string]>>
+
+/** The indexes by two numbers. */
+type Index = keyof typeof columns
 
 /** Streams that one statement merges. For more it takes a statement for every that many changes from one to another. */
 const maxMerged = 16
@@ -34,7 +37,7 @@ const noNumber = -1
 
 /** Streams of one index, which are known or which a query finds. */
 export type Streams = {
-  readonly index: EventIndex.EventIndex
+  readonly index: Index
 } & (
   | { readonly of: "one"; readonly stream: Stream }
   /** All streams with this first number. */
@@ -44,14 +47,14 @@ export type Streams = {
 )
 
 /** The stream of two numbers, or all streams of the first one. */
-export const of = (index: EventIndex.EventIndex, first: number, second?: number): Streams =>
+export const of = (index: Index, first: number, second?: number): Streams =>
   second === undefined ? { index, of: "first", first } : { index, of: "one", stream: { first, second } }
 
 export const ofVersion = (name: string): Streams => ({ index: "events_by_agent", of: "version", name })
 
 /** Streams to merge within a range. */
 export interface Merge {
-  readonly index: EventIndex.EventIndex
+  readonly index: Index
   readonly streams: ReadonlyArray<Stream>
   readonly range: Range
   /** Whether there are other streams, that begin at the end of the range. */
@@ -69,7 +72,7 @@ export const make = (sql: SqlClient.SqlClient, project_id: number) => {
 
   /** The ids or columns of a stream within a range; the numbers may be columns of the statement around it. */
   const select = (
-    index: EventIndex.EventIndex,
+    index: Index,
     selected: string,
     first: number | Statement.Fragment,
     second: number | Statement.Fragment,

@@ -1,7 +1,16 @@
 /** Reads events. */
-import { Errors, type EventId, type EventQuery, JsonText, type ProjectId } from "@tachograph/core"
+import {
+  Errors,
+  type EventId,
+  type EventQuery,
+  type FieldFilter,
+  JsonText,
+  type ListPage,
+  type ProjectId,
+  type StoredSummary
+} from "@tachograph/core"
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
@@ -49,6 +58,18 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return { ...toStoredSummary(row), metadata, session: Number(row.session_number), pack }
   })
 
+  /** Undefined if an event was erased since it was found. */
+  const readFound = Effect.fnUntraced(function* (found: EventFilter.Found, query: EventQuery) {
+    const rows = yield* sql<EventColumns.EventRow>`SELECT ${fields} FROM (${found.rows}) AS e ${joins}
+      ORDER BY e.event_id ${sql.literal(query.order)}`
+    // A page with fewer events would be taken for the last one.
+    if (found.count !== undefined && rows.length !== found.count) return undefined
+    const events = rows.map(toStoredSummary)
+    // Clients would read this page again and again.
+    if (events.some(({ id }) => !isBeyond(id, query))) return yield* Attempts.endless("A list of events")
+    return events
+  })
+
   const listEvents = Effect.fn("SqlStorage.listEvents")(function* (project: ProjectId, query: EventQuery) {
     const number = yield* projects.find(project)
     if (number === undefined) return []
@@ -56,18 +77,28 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     for (;;) {
       const found = yield* filter.find(number, query)
       if (found === undefined) return []
-      const rows = yield* sql<EventColumns.EventRow>`SELECT ${fields} FROM (${found.rows}) AS e ${joins}
-        ORDER BY e.event_id ${sql.literal(query.order)}`
-      // A page with fewer events would be taken for the last one.
-      if (found.count === undefined || rows.length === found.count) {
-        const events = rows.map(toStoredSummary)
-        // Clients would read this page again and again.
-        if (events.some(({ id }) => !isBeyond(id, query))) return yield* Attempts.endless("A list of events")
-        return events
-      }
+      const events = yield* readFound(found, query)
+      if (events !== undefined) return events
       yield* attempt
     }
   })
 
-  return { getEvent, listEvents }
+  const findEvents = Effect.fn("SqlStorage.findEvents")(function* (
+    project: ProjectId,
+    query: EventQuery,
+    fields: FieldFilter,
+    maxLooked: number
+  ): Effect.fn.Return<ListPage<StoredSummary, EventId>, SqlError.SqlError> {
+    const number = yield* projects.find(project)
+    if (number === undefined) return { rows: [], next: undefined }
+    const attempt = Attempts.make("A list of events")
+    for (;;) {
+      const { found, next } = yield* filter.findFields(number, query, fields, maxLooked)
+      const rows = found === undefined ? [] : yield* readFound(found, query)
+      if (rows !== undefined) return { rows, next }
+      yield* attempt
+    }
+  })
+
+  return { getEvent, listEvents, findEvents }
 }

@@ -3,7 +3,7 @@
  * derive their columns from it. A field of `EventSummary` without a column does not compile; nor does a column that no
  * migration creates.
  */
-import { type EventId, EventSummary, type StoredSummary, type TraceId, Uuid } from "@tachograph/core"
+import { type EventId, EventSummary, type FieldFilter, type StoredSummary, type TraceId, Uuid } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -152,6 +152,15 @@ export const toInsert = (sql: SqlClient.SqlClient): BulkValues.Columns<NumberedE
     ...BulkValues.named({ ...numberTypes, ...Bucket.types(sql) }),
     ...Object.fromEntries((Object.keys(fields) as Array<keyof StoredFields>).map(entry))
   }
+}
+
+/** The conditions that events `e` have these fields. */
+export const conditionsOf = (sql: SqlClient.SqlClient, filter: FieldFilter): ReadonlyArray<Statement.Fragment> => {
+  const fields: Readonly<Record<string, Pick<FieldColumn<never>, "column" | "encode">>> = storedFields(sql)
+  return Object.entries(filter).flatMap(([field, value]) => {
+    const { column, encode } = fields[field]!
+    return value === undefined ? [] : [sql`${sql.literal(`e.${column}`)} = ${encode(value as never)}`]
+  })
 }
 
 /** By the names of the fields, with the checksums. */

@@ -13,9 +13,12 @@ import {
   AgentVersionName,
   type EventQuery,
   type EventSummary,
+  type FieldFilter,
+  FingerprintId,
   PersonId,
   SessionId,
-  type Storage
+  type Storage,
+  TraceId
 } from "@tachograph/core"
 import { Effect } from "effect"
 import { appendEvent, eventId } from "../Samples.ts"
@@ -33,9 +36,31 @@ const bob = PersonId.make("bob")
 const long = SessionId.make("long")
 const other = SessionId.make("other")
 const absent = "nobody"
+export const rareModel = "rare"
+const commonFingerprint = FingerprintId.make("11111111-1111-4111-8111-111111111111")
+export const rareFingerprint = FingerprintId.make("22222222-2222-4222-8222-222222222222")
+
+/** Five traces of six events each, one of them of two sessions. */
+export const traceOf = (n: number): TraceId | null =>
+  n % 400 < 6
+    ? TraceId.make(
+        Math.floor(n / 400 + 1)
+          .toString(16)
+          .padStart(32, "ab")
+      )
+    : null
 
 /** The fields of the nth event, from 0. */
-const fieldsOf = (n: number, events: number): Partial<EventSummary> => {
+const fieldsOf = (n: number, events: number): Partial<EventSummary> => ({
+  ...namesOf(n, events),
+  traceId: traceOf(n),
+  api: n % 3 === 0 ? "provider1-responses" : "aisdk",
+  // Few, and far from both ends.
+  model: Math.abs(n - events / 2) < 3 ? rareModel : "common",
+  fingerprintId: n % 8 === 1 ? rareFingerprint : commonFingerprint
+})
+
+const namesOf = (n: number, events: number): Partial<EventSummary> => {
   const isEarly = n < 6
   switch (n % 4) {
     case 0:
@@ -131,6 +156,23 @@ export const unknown: ReadonlyArray<Filter> = [
   { person: bob, session: SessionId.make(absent), agentVersion: version(1) }
 ]
 
+/** Filters by fields of the events themselves, with and without names. */
+export const fields: ReadonlyArray<readonly [fields: FieldFilter, names: Filter]> = [
+  [{ model: rareModel }, {}],
+  [{ model: absent }, { agent: busy }],
+  [{ api: "provider1-responses", model: rareModel }, { session: long }],
+  [{ fingerprintId: rareFingerprint }, {}],
+  [{ fingerprintId: rareFingerprint }, { person: bob, session: other }],
+  [{ api: "aisdk" }, { agentVersion: version(2) }],
+  [{ traceId: traceOf(400)! }, {}],
+  [
+    { traceId: traceOf(400)!, api: "aisdk" },
+    { session: long, agent: main }
+  ],
+  [{ traceId: traceOf(0)! }, { session: other, agent: AgentName.make(absent) }],
+  [{ traceId: TraceId.make("f".repeat(32)) }, {}]
+]
+
 /** Both orders, from their beginning and from their middle. */
 export const pagesOf = (events: number, limit: number): ReadonlyArray<Pick<EventQuery, "after" | "limit" | "order">> =>
   (["asc", "desc"] as const).flatMap((order) => [
@@ -139,10 +181,15 @@ export const pagesOf = (events: number, limit: number): ReadonlyArray<Pick<Event
   ])
 
 /** The events of a page, found in all of them. */
-export const expected = (all: ReadonlyArray<EventSummary>, { after, limit, order, ...filter }: EventQuery) => {
+export const expected = (
+  all: ReadonlyArray<EventSummary>,
+  { above, after, below, limit, order, ...filter }: EventQuery & FieldFilter
+) => {
   const matching = all.filter(
     (summary) =>
-      Object.entries(filter).every(([field, name]) => summary[field as keyof Filter] === name) &&
+      Object.entries(filter).every(([field, name]) => summary[field as keyof EventSummary] === name) &&
+      (above === undefined || summary.id > above) &&
+      (below === undefined || summary.id < below) &&
       (after === undefined || (order === "asc" ? summary.id > after : summary.id < after))
   )
   return (order === "asc" ? matching : matching.toReversed()).slice(0, limit)

@@ -1,8 +1,9 @@
 /** Lists of few events among many. */
+import type { EventId, EventQuery } from "@tachograph/core"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import * as ManyEvents from "../check/ManyEvents.ts"
-import { project } from "../Samples.ts"
+import { eventId, project } from "../Samples.ts"
 import type { Test } from "./Cases.ts"
 
 const events = 2_000
@@ -26,6 +27,69 @@ export const define = (test: Test) => {
             found.map(({ id }) => id),
             JSON.stringify(query)
           ).toEqual(ids)
+        }
+      }
+    }))
+  test("lists by fields of the events, and looks at no more of them than it may", (storage) =>
+    Effect.gen(function* () {
+      yield* ManyEvents.fill(storage, events)
+      const all = ManyEvents.summariesOf(events)
+      const limit = 4
+      for (const [fields, names] of ManyEvents.fields) {
+        for (const order of ["asc", "desc"] as const) {
+          const matching = ManyEvents.expected(all, { ...fields, ...names, order, limit: events }).map(({ id }) => id)
+          for (const maxLooked of [events + 1, 700]) {
+            const found: Array<EventId> = []
+            let after: EventId | undefined
+            let pages = 0
+            // The first pages, and the rest in one.
+            do {
+              const query: EventQuery = { ...names, order, limit: pages++ < 3 ? limit : events, after }
+              const { next, rows } = yield* storage.findEvents(project, query, fields, maxLooked)
+              expect(rows.length).toBeLessThanOrEqual(query.limit)
+              found.push(...rows.map(({ id }) => id))
+              after = next
+            } while (after !== undefined)
+            const what = JSON.stringify({ fields, names, order, maxLooked })
+            expect(found, what).toEqual(matching)
+            if (maxLooked > events)
+              expect(pages, what).toBe(Math.min(4, Math.max(1, Math.ceil(matching.length / limit))))
+          }
+        }
+      }
+      // Stops before it has found any.
+      const rare = { model: ManyEvents.rareModel }
+      const first = yield* storage.findEvents(project, { order: "asc", limit }, rare, 700)
+      expect(first).toEqual({ rows: [], next: all[699]!.id })
+    }))
+
+  test("lists the events between two ids", (storage) =>
+    Effect.gen(function* () {
+      yield* ManyEvents.fill(storage, events)
+      const all = ManyEvents.summariesOf(events)
+      const filters = [
+        {},
+        ...Object.values(ManyEvents.exact).slice(1, 4),
+        ...Object.values(ManyEvents.intersections).slice(0, 2)
+      ]
+      for (const filter of filters) {
+        for (const order of ["asc", "desc"] as const) {
+          for (const [above, below, after] of [
+            [100, 900, undefined],
+            [100, 900, 500],
+            [undefined, 300, 500],
+            [1_500, undefined, 500],
+            [700, 300, undefined]
+          ] as const) {
+            const id = (n: number | undefined) => (n === undefined ? undefined : eventId(n))
+            const query = { ...filter, order, above: id(above), below: id(below), after: id(after), limit: 50 }
+            const found = yield* storage.listEvents(project, query)
+            const ids = ManyEvents.expected(all, query).map(({ id }) => id)
+            expect(
+              found.map(({ id }) => id),
+              JSON.stringify(query)
+            ).toEqual(ids)
+          }
         }
       }
     }))
