@@ -16,6 +16,8 @@ export interface PassedCall extends CallOutput.ReceivedOutput {
   readonly inputs: Buffer
   readonly occurredAt: Date
   readonly durationMs: number
+  /** Until the first byte of the response's body; undefined if none came. */
+  readonly firstByteMs: number | undefined
 }
 
 /** The headers that group calls, and the fields of an event that they fill. */
@@ -49,6 +51,8 @@ const groupingOf = (headers: ForwardedHeaders.RawHeaders) =>
 const derivedSession = (api: Api, inputs: object): string =>
   createHash("sha256").update(sessionSeed(api, inputs)).digest("hex")
 
+const rounded = (ms: number): number => Math.round(ms * 10) / 10
+
 /** What follows the payload needs the id of the fingerprint. Undefined if the request is no JSON object. */
 export function* make(call: PassedCall): Steps.Steps<((fingerprintId: string) => Buffer) | undefined> {
   const secrets = Secrets.secretsOf(call.requestHeaders, call.rest)
@@ -60,7 +64,9 @@ export function* make(call: PassedCall): Steps.Steps<((fingerprintId: string) =>
     ...grouping,
     session: grouping.session ?? derivedSession(call.api, inputs),
     occurred_at: call.occurredAt.toISOString(),
-    duration_ms: Math.round(call.durationMs * 10) / 10
+    duration_ms: rounded(call.durationMs),
+    first_token_ms: call.firstByteMs && rounded(call.firstByteMs),
+    http_status: call.status === 0 ? undefined : call.status
   }
   const head = `{"event_name":"llm","properties":{"api":${JSON.stringify(call.api)},"inputs":`
   return (fingerprintId) =>

@@ -30,7 +30,10 @@ export interface TappedCall {
 }
 
 /** What is known of a call that is over, beside what passed. */
-type CallHead = Omit<CallEvent.PassedCall, "inputs" | "body" | "contentType" | "status">
+interface CallHead extends Pick<CallEvent.PassedCall, "api" | "rest" | "interruption" | "occurredAt" | "durationMs"> {
+  /** On the clock of `performance.now()`. */
+  readonly startedAtMs: number
+}
 
 /** How long closing waits for calls that are being recorded. */
 const closingGrace = "5 seconds"
@@ -96,7 +99,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   }
 
   const record = Effect.fnUntraced(function* (tap: Tap, project: string, call: CallHead) {
-    const { requestBody, requestHeaders, responseBody, responseHeaders, status } = tap.copy
+    const { firstByteAtMs, requestBody, requestHeaders, responseBody, responseHeaders, status } = tap.copy
     const decompress = (bytes: Buffer, headers: ForwardedHeaders.RawHeaders) =>
       Effect.promise(() =>
         Decompression.decompress(bytes, ForwardedHeaders.valueOf(headers, "content-encoding"), maxBytes)
@@ -106,7 +109,9 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     const body = yield* decompress(responseBody, responseHeaders)
     if (body === undefined) return yield* drop("undecodable")
     const contentType = ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? ""
-    const eventWith = yield* loop.runSteps(CallEvent.make({ ...call, inputs, body, contentType, status }))
+    const firstByteMs = firstByteAtMs && firstByteAtMs - call.startedAtMs
+    const passed = { ...call, requestHeaders, inputs, body, contentType, status, firstByteMs }
+    const eventWith = yield* loop.runSteps(CallEvent.make(passed))
     if (eventWith === undefined) return yield* drop("undecodable")
     yield* send(project, eventWith)
     metrics.countCall("recorded")
@@ -133,8 +138,8 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
       tap,
       end: (interruption) => {
         const durationMs = performance.now() - startedAtMs
-        const { api, headers: requestHeaders, rest } = begun
-        const call = { api, rest, requestHeaders, interruption, occurredAt, durationMs }
+        const { api, rest } = begun
+        const call = { api, rest, interruption, occurredAt, startedAtMs, durationMs }
         const recorded = Effect.suspend(() =>
           tap.unkept === undefined ? record(tap, begun.project, call) : drop(tap.unkept)
         ).pipe(

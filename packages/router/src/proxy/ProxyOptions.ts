@@ -30,9 +30,9 @@ export interface ProxySettings extends Timeouts {
   readonly maxHeldBytes: number
 }
 
-const defaultConnectTimeoutMs = 10_000
-const defaultIdleTimeoutMs = 600_000
-const defaultMaxHeldBytes = 64 * 1024 * 1024
+export const defaultConnectTimeoutMs = 10_000
+export const defaultIdleTimeoutMs = 600_000
+export const defaultMaxHeldBytes = 64 * 1024 * 1024
 
 const checkPositive = (name: string, value: number): number => {
   if (!(Number.isFinite(value) && value > 0)) throw new TypeError(`proxy.${name}: expected a number above 0`)

@@ -34,6 +34,8 @@ type Unkept = "payload-too-large" | "held-bytes"
 
 interface Copy {
   readonly status: number
+  /** On the clock of `performance.now()`; undefined if no byte of the response's body came. */
+  readonly firstByteAtMs: number | undefined
   /** Names and values in turn. */
   readonly requestHeaders: ReadonlyArray<string>
   readonly responseHeaders: ReadonlyArray<string>
@@ -47,6 +49,7 @@ export class Tap {
   readonly #response: BodyCollector
   readonly #requestHeaders: ReadonlyArray<string>
   #status = 0
+  #firstByteAtMs: number | undefined
   #responseHeaders: ReadonlyArray<string> = []
   #held = 0
   #unkept: Unkept | undefined
@@ -75,6 +78,7 @@ export class Tap {
   }
 
   response(chunk: Uint8Array): void {
+    this.#firstByteAtMs ??= performance.now()
     this.#add(this.#response, chunk)
   }
 
@@ -82,6 +86,7 @@ export class Tap {
   get copy(): Copy {
     return {
       status: this.#status,
+      firstByteAtMs: this.#firstByteAtMs,
       requestHeaders: this.#requestHeaders,
       responseHeaders: this.#responseHeaders,
       requestBody: this.#request.bytes,

@@ -16,21 +16,21 @@ export interface Upstream {
 export type Upstreams = ReadonlyMap<string, Upstream>
 
 /** Base URLs as the SDKs of the providers have them. A configured upstream of the same name takes the place of one. */
-const defaultUpstreams: Readonly<Record<string, string>> = {
+export const defaultUpstreams: Readonly<Record<string, string>> = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com",
   gemini: "https://generativelanguage.googleapis.com"
 }
 
 /** What an upstream must be, for messages. */
-const upstreamRule =
+export const upstreamRule =
   "a name of lower-case letters, digits, - and _, and an http or https URL without user, query and fragment"
 
 /** Names that need no percent-encoding, so that there is one way to write a path. */
 const nameForm = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 /** Undefined if it breaks `upstreamRule`. */
-const parseUpstream = (name: string, url: string): Upstream | undefined => {
+export const parseUpstream = (name: string, url: string): Upstream | undefined => {
   const parsed = URL.parse(url)
   if (parsed === null || !nameForm.test(name)) return undefined
   const { host, hostname, password, pathname, port, protocol, username } = parsed

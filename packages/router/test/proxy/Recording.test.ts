@@ -69,6 +69,8 @@ describe("a call that passes", () => {
       person: "Zoë 😀",
       properties: { api: "provider2-messages" },
       duration_ms: expect.any(Number),
+      first_token_ms: expect.any(Number),
+      http_status: 200,
       occurred_at: expect.stringMatching(/^\d{4}-/)
     })
     const text = await textOf(tachograph)

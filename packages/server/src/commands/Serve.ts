@@ -7,6 +7,7 @@ import {
   MaxBodyBytes,
   MaxOtherBodyBytes,
   Node,
+  Proxy,
   ThreadEngine
 } from "@tachograph/router"
 import { Console, Duration, Effect, Layer, Redacted } from "effect"
@@ -18,7 +19,6 @@ import * as CrossOrigin from "../http/CrossOrigin.ts"
 import * as NodeServer from "../http/NodeServer.ts"
 import * as ProcessMetrics from "../process/ProcessMetrics.ts"
 import * as GarbageCollection from "../process/GarbageCollection.ts"
-import type * as StorageChoice from "../config/StorageChoice.ts"
 import * as Worker from "../workers/Worker.ts"
 import * as Workers from "../workers/Workers.ts"
 import * as ServeOptions from "./ServeOptions.ts"
@@ -41,10 +41,13 @@ const firstKey = Effect.gen(function* () {
   yield* Console.log(`API key     ${Redacted.value(key)}   (not shown again; has every scope)`)
 })
 
-const announce = (choice: StorageChoice.StorageChoice, url: string) =>
+const announce = ({ choice, proxy }: Options, url: string) =>
   Effect.gen(function* () {
     yield* Console.log(`Tachograph  ${url}`)
     yield* Console.log(`Storage     ${choice.label}`)
+    if (proxy !== undefined) {
+      yield* Console.log(`Proxy       ${url}/proxy/NAME, NAME being ${Array.from(proxy.upstreams.keys()).join(", ")}`)
+    }
     yield* Console.log(`Docs        ${url}/docs`)
   })
 
@@ -74,12 +77,15 @@ const serving = Effect.fnUntraced(function* (
   worker: Worker.Assignment | undefined
 ) {
   // Made before the server and closed after it, so that requests in progress are finished.
-  const handler = yield* Node.make
+  const mount = yield* Node.make
+  const proxy = options.proxy && (yield* Proxy.make(options.proxy))
+  const handler: typeof mount = (request, response) =>
+    proxy?.node(request, response) === true || mount(request, response)
   const server = Worker.retirable(NodeServer.make(options.limits, CrossOrigin.allow(options.cors, handler)))
   const { url } = yield* listen(server, options, worker?.port ?? options.port)
   yield* Effect.sync(GarbageCollection.run)
   if (worker !== undefined) return yield* Worker.send({ type: "ready" })
-  yield* announce(options.choice, url)
+  yield* announce(options, url)
   if (!hasKeys) yield* firstKey
 })
 
@@ -129,7 +135,7 @@ const primary = Effect.fnUntraced(function* (options: Options, hasKeys: boolean)
   return yield* Workers.run({
     count,
     port: address.port,
-    started: Effect.andThen(announce(choice, address.url), hasKeys ? Effect.void : issue)
+    started: Effect.andThen(announce(options, address.url), hasKeys ? Effect.void : issue)
   })
 })
 

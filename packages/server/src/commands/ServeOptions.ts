@@ -1,10 +1,13 @@
 /** The options of `tachograph serve`. */
 import { defaultAnswerTimeoutMs, defaultMaxBody, defaultMaxOtherBody } from "@tachograph/router"
 import { Duration, Effect, Option } from "effect"
+import type { Flag } from "effect/cli"
 import * as Logging from "../config/Logging.ts"
 import * as Setting from "../config/Setting.ts"
 import * as StorageChoice from "../config/StorageChoice.ts"
 import * as Workers from "../workers/Workers.ts"
+import * as ProxySettings from "./ProxySettings.ts"
+import { parseBytes, timeout } from "./SettingParsers.ts"
 
 const host = Setting.make({
   name: "host",
@@ -23,12 +26,6 @@ const port = Setting.make({
   expected: "a port, 0 to 65535",
   parse: (text) => Option.filter(Option.some(/^\d{1,5}$/.test(text) ? Number(text) : -1), (n) => n >= 0 && n <= 65_535)
 })
-
-const parseBytes = (min: number, max: number) => (text: string) => {
-  const [, number, unit] = /^(\d+)\s*(|B|KiB|MiB|GiB)$/i.exec(text) ?? []
-  const factor = { b: 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 }[unit?.toLowerCase() || "b"] ?? 1
-  return Option.filter(Option.some(Number(number) * factor), (bytes) => bytes >= min && bytes <= max)
-}
 
 const bodyLimit = (name: string, whose: string, defaultBytes: number) =>
   Setting.make({
@@ -52,20 +49,6 @@ const maxHeader = Setting.make({
   expected: "a number of bytes up to 1MiB, such as 16384 or 16KiB",
   parse: parseBytes(1, 1024 ** 2)
 })
-
-const timeout = (name: string, description: string, defaultSeconds: number) =>
-  Setting.make({
-    name,
-    metavar: "TIME",
-    description,
-    default: `${defaultSeconds}s`,
-    expected: `a time from 1s to 1h, such as ${defaultSeconds}s or 2m`,
-    parse: (text) => {
-      const [, number, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? []
-      const seconds = Number(number) * ({ s: 1, m: 60, h: 3600 }[unit ?? ""] ?? 0)
-      return Option.filter(Option.some(seconds * 1_000), (ms) => ms >= 1_000 && ms <= 3_600_000)
-    }
-  })
 
 const requestTimeout = timeout("request-timeout", "How long a client may take to send a request", 14)
 const answerTimeout = timeout(
@@ -161,12 +144,13 @@ export const flags = {
   thread: thread.flag,
   cors: cors.flag,
   migrate: migrate.flag,
+  ...ProxySettings.flags,
   logLevel: Logging.setting.flag
 }
 
 /** Resolves all options from the command line, the environment and the defaults. */
 export const resolve = Effect.fnUntraced(function* (given: {
-  readonly [name in keyof typeof flags]: Option.Option<string>
+  readonly [name in keyof typeof flags]: (typeof flags)[name] extends Flag.Flag<infer A> ? A : never
 }) {
   const choice = yield* StorageChoice.setting.resolve(given.storage)
   return {
@@ -187,6 +171,7 @@ export const resolve = Effect.fnUntraced(function* (given: {
     thread: yield* thread.resolve(given.thread),
     cors: yield* cors.resolve(given.cors),
     migrate: yield* migrate.resolve(given.migrate),
+    proxy: yield* ProxySettings.resolve(given),
     logLevel: yield* Logging.setting.resolve(given.logLevel)
   }
 })

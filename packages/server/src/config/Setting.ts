@@ -15,6 +15,53 @@ export interface Setting<A> {
   readonly resolveOption: (given: Option.Option<string>) => Effect.Effect<Option.Option<A>, UsageError>
 }
 
+const variableOf = (name: string) => `TACHOGRAPH_${name.toUpperCase().replaceAll("-", "_")}`
+
+/** An option without a value: `--proxy`, or the variable with `yes`; `--no-proxy`, or `no`. */
+export const makeSwitch = ({ description, name }: { readonly name: string; readonly description: string }) => {
+  const variable = variableOf(name)
+  return {
+    flag: Flag.Boolean(name).pipe(Flag.withDescription(`${description} (${variable}: yes or no)`), Flag.optional),
+    resolve: (given: Option.Option<boolean>): Effect.Effect<boolean, UsageError> => {
+      if (Option.isSome(given)) return Effect.succeed(given.value)
+      const text = process.env[variable] || "no"
+      if (text === "yes" || text === "no") return Effect.succeed(text === "yes")
+      const message = `${variable} is ${JSON.stringify(text)}: expected yes or no`
+      return Effect.fail(new UsageError({ message }))
+    }
+  }
+}
+
+/** An option that may occur several times. The variable has several values, with white space between them. */
+export const makeRepeatable = <A>(options: {
+  readonly name: string
+  readonly metavar: string
+  readonly description: string
+  /** Completes the message "expected …". Invalid values are not shown: they may hold a password. */
+  readonly expected: string
+  readonly parse: (text: string) => Option.Option<A>
+}) => {
+  const { description, expected, metavar, name, parse } = options
+  const variable = variableOf(name)
+  return {
+    flag: Flag.String(name).pipe(
+      Flag.withMetavar(metavar),
+      Flag.withDescription(`${description} (${variable}: several, with spaces between them)`),
+      Flag.atLeast(0)
+    ),
+    resolve: (given: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<A>, UsageError> => {
+      const source = given.length > 0 ? `--${name}` : variable
+      const texts = given.length > 0 ? given : (process.env[variable] ?? "").split(/\s+/).filter((text) => text !== "")
+      return Effect.forEach(texts, (text) =>
+        Effect.mapError(
+          Effect.fromOption(parse(text)),
+          () => new UsageError({ message: `${source} is invalid: expected ${expected}` })
+        )
+      )
+    }
+  }
+}
+
 export const make = <A>(options: {
   readonly name: string
   readonly metavar: string
@@ -29,7 +76,7 @@ export const make = <A>(options: {
   /** Redacts an invalid value for its message. */
   readonly redact?: (text: string) => string
 }): Setting<A> => {
-  const variable = `TACHOGRAPH_${options.name.toUpperCase().replaceAll("-", "_")}`
+  const variable = variableOf(options.name)
   const defaultText = options.default === undefined ? "" : `; default ${options.default}`
   const resolveOption = (given: Option.Option<string>): Effect.Effect<Option.Option<A>, UsageError> => {
     const [source, text] = Option.match(given, {

@@ -1,0 +1,80 @@
+/** The options of `tachograph serve` that concern the recording proxy. */
+import { ProxyOptions, Upstreams } from "@tachograph/router"
+import { Effect, Option } from "effect"
+import * as Setting from "../config/Setting.ts"
+import { UsageError } from "../terminal/CliErrors.ts"
+import { parseBytes, timeout } from "./SettingParsers.ts"
+
+const proxy = Setting.makeSwitch({
+  name: "proxy",
+  description: "Pass requests to /proxy/NAME on to model providers, and record the calls among them"
+})
+
+const open = Setting.makeSwitch({
+  name: "proxy-open",
+  description: "Whether programs on this machine need no key of Tachograph for the proxy"
+})
+
+const upstream = Setting.makeRepeatable({
+  name: "upstream",
+  metavar: "NAME=URL",
+  description: `A provider: /proxy/NAME/rest is URL/rest. Beside ${Object.keys(Upstreams.defaultUpstreams).join(", ")}`,
+  expected: `NAME=URL: ${Upstreams.upstreamRule}`,
+  parse: (text) => {
+    const [, name = "", url = ""] = /^([^=]*)=(.*)$/.exec(text) ?? []
+    return Option.as(Option.fromNullishOr(Upstreams.parseUpstream(name, url)), [name, url] as const)
+  }
+})
+
+const connectTimeout = timeout(
+  "proxy-connect-timeout",
+  "How long connecting to a provider may take",
+  ProxyOptions.defaultConnectTimeoutMs / 1_000
+)
+const idleTimeout = timeout(
+  "proxy-idle-timeout",
+  "How long a provider may send nothing and take nothing",
+  ProxyOptions.defaultIdleTimeoutMs / 1_000
+)
+
+const memory = Setting.make({
+  name: "proxy-memory",
+  metavar: "BYTES",
+  description: "What calls under way may take until they are recorded; further ones pass unrecorded",
+  default: `${ProxyOptions.defaultMaxHeldBytes / 1024 ** 2}MiB`,
+  expected: "a number of bytes from 1 to 64GiB, such as 16MiB or 1GiB",
+  parse: parseBytes(1, 64 * 1024 ** 3)
+})
+
+export const flags = {
+  proxy: proxy.flag,
+  upstream: upstream.flag,
+  proxyOpen: open.flag,
+  proxyConnectTimeout: connectTimeout.flag,
+  proxyIdleTimeout: idleTimeout.flag,
+  proxyMemory: memory.flag
+}
+
+interface Given {
+  readonly proxy: Option.Option<boolean>
+  readonly upstream: ReadonlyArray<string>
+  readonly proxyOpen: Option.Option<boolean>
+  readonly proxyConnectTimeout: Option.Option<string>
+  readonly proxyIdleTimeout: Option.Option<string>
+  readonly proxyMemory: Option.Option<string>
+}
+
+/** Undefined without `--proxy`. */
+export const resolve = Effect.fnUntraced(function* (given: Given) {
+  const isOn = yield* proxy.resolve(given.proxy)
+  const settings = ProxyOptions.settingsOf({
+    upstreams: Object.fromEntries(yield* upstream.resolve(given.upstream)),
+    open: yield* open.resolve(given.proxyOpen),
+    connectTimeoutMs: yield* connectTimeout.resolve(given.proxyConnectTimeout),
+    idleTimeoutMs: yield* idleTimeout.resolve(given.proxyIdleTimeout),
+    maxHeldBytes: yield* memory.resolve(given.proxyMemory)
+  })
+  if (isOn) return settings
+  const unused = given.upstream.length > 0 ? "--upstream" : Option.contains(given.proxyOpen, true) && "--proxy-open"
+  return unused ? yield* new UsageError({ message: `${unused} needs --proxy` }) : undefined
+})
