@@ -2,7 +2,8 @@
 import type { EmbeddedTachograph } from "./delivery/EmbeddedTransport.ts"
 import type { Drop } from "./delivery/Counters.ts"
 import type { Grouping, RecordedEvent } from "./event/Event.ts"
-import type { FingerprintFields, PackageScope } from "./fingerprint/Fingerprint.ts"
+import type { FingerprintFields } from "./fingerprint/Fingerprint.ts"
+import type { PackageScope } from "./fingerprint/Packages.ts"
 
 interface CommonOptions extends Grouping {
   /** Fields of the fingerprint that replace those that are found. */
@@ -27,6 +28,13 @@ interface CommonOptions extends Grouping {
   readonly unreadMs?: number | undefined
   /** How long a process that ends waits for events, in ms. 5 s by default; 0 leaves its end alone. */
   readonly exitMs?: number | undefined
+  /**
+   * A folder in which events wait until they are sent, so that they survive a crash and are sent by the next process that uses
+   * it. For Node, Bun and Deno.
+   */
+  readonly spool?: string | undefined
+  /** How many bytes the folder may hold. 1 GiB by default. */
+  readonly maxSpoolBytes?: number | undefined
   /** The `fetch` below the tap. By default the global one, as it is when the recorder is created. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
@@ -58,6 +66,7 @@ export const defaults = {
   maxEvents: 10_000,
   maxBytes: 64 * 1024 * 1024,
   maxEventBytes: 32 * 1024 * 1024,
+  maxSpoolBytes: 1024 * 1024 * 1024,
   concurrency: 8,
   unreadMs: 600_000,
   exitMs: 5_000,

@@ -6,13 +6,12 @@ import type { Counters, Drop, DropReason } from "./delivery/Counters.ts"
 import { Delivery } from "./delivery/Delivery.ts"
 import * as EmbeddedTransport from "./delivery/EmbeddedTransport.ts"
 import * as HttpTransport from "./delivery/HttpTransport.ts"
-import { type Envelope, isObject, objectIn, type Payload, type RecordedEvent, textOf } from "./event/Event.ts"
+import type { Envelope, Payload } from "./event/Event.ts"
 import { withoutSecrets } from "./event/Secrets.ts"
-import * as Session from "./event/Session.ts"
 import * as Fingerprint from "./fingerprint/Fingerprint.ts"
+import { Intake } from "./Intake.ts"
 import { check, defaults, type RecorderOptions } from "./Options.ts"
 import * as ProcessEnd from "./platform/ProcessEnd.ts"
-import * as Timers from "./platform/Timers.ts"
 import type { CallListener, FinishedCall } from "./tap/Call.ts"
 import * as Tap from "./tap/Tap.ts"
 
@@ -47,26 +46,9 @@ export interface Recorder extends AsyncDisposable {
    * nothing waits any more.
    */
   readonly flush: (options?: { readonly timeoutMs?: number }) => Promise<boolean>
+  /** Waits until every call that is over is on disk, where there is a spool: it survives the process then. */
+  readonly spooled: () => Promise<void>
   readonly counters: () => Counters
-}
-
-/** A call that is over and becomes an event. */
-interface Draft {
-  readonly payload: () => Promise<Payload | undefined>
-  readonly envelope: Partial<Envelope>
-  readonly context: Context.CallContext
-  /** Gives back what the call holds of the budget. Does nothing the second time. */
-  readonly release: () => void
-  /** To be called when the event is sent or dropped. */
-  readonly settle: () => void
-}
-
-class Dropped extends Error {
-  readonly drop: Drop
-  constructor(drop: Drop) {
-    super(drop.reason)
-    this.drop = drop
-  }
 }
 
 /** What all recorders share that are bound to parts of one application. */
@@ -76,7 +58,7 @@ class Core {
   readonly delivery: Delivery
   readonly #options: RecorderOptions
   readonly #fetch: Tap.Fetch
-  readonly #preparing = new Set<Promise<void>>()
+  readonly intake: Intake
   #fingerprint: Promise<string> | undefined
 
   constructor(options: RecorderOptions) {
@@ -84,6 +66,7 @@ class Core {
     this.#options = options
     // The one of now: one that is put over it later may be a tap, which would call itself.
     this.#fetch = Tap.untapped(options.fetch ?? globalThis.fetch)
+    const fingerprint = () => (this.#fingerprint ??= this.#findFingerprint())
     this.budget = new Budget(options.maxBytes ?? defaults.maxBytes)
     this.delivery = new Delivery({
       transport:
@@ -95,15 +78,13 @@ class Core {
               fetch: this.#fetch
             })
           : EmbeddedTransport.make(options.tachograph, options.project),
-      fingerprint: () => (this.#fingerprint ??= this.#findFingerprint()),
+      fingerprint,
       maxEvents: options.maxEvents ?? defaults.maxEvents,
       concurrency: options.concurrency ?? defaults.concurrency,
       onDrop: options.onDrop ?? warnOnce()
     })
+    this.intake = new Intake({ options, budget: this.budget, delivery: this.delivery, fingerprint })
   }
-
-  /** Whether a call is over and neither sent nor dropped. */
-  readonly isBusy = (): boolean => this.#preparing.size > 0 || this.delivery.size > 0
 
   tap(bound: Context.CallContext, fetch: Tap.Fetch = this.#fetch, isOn?: () => boolean): Tap.Fetch {
     return Tap.make({
@@ -126,7 +107,7 @@ class Core {
     context.waitUntil?.(new Promise<void>((resolve) => (settle = resolve)))
     return {
       finished: (call) =>
-        this.#prepare({
+        this.intake.add({
           payload: () => this.#payloadOf(call),
           envelope: envelopeOfTap(call),
           context,
@@ -154,7 +135,7 @@ class Core {
       payload = { api, inputs: text(inputs), output: text(output) }
     } catch {}
     const envelope = envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus)
-    this.#prepare({ payload: async () => payload, envelope, context: merged, release: () => {}, settle })
+    this.intake.add({ payload: async () => payload, envelope, context: merged, release: () => {}, settle })
   }
 
   async #payloadOf({ output, request }: FinishedCall): Promise<Payload | undefined> {
@@ -167,89 +148,25 @@ class Core {
     }
   }
 
-  /** Builds the event in a later turn of the event loop, so that the application goes on first. */
-  #prepare(draft: Draft): void {
-    const preparing = Timers.laterTurn()
-      .then(() => this.#eventOf(draft))
-      .then((event) => this.#enqueue(event, draft))
-      .catch((cause: unknown) => {
-        const drop = cause instanceof Dropped ? cause.drop : { reason: "unreadable" as const, cause }
-        draft.release()
-        this.delivery.drop(drop)
-        draft.settle()
-      })
-      .finally(() => this.#preparing.delete(preparing))
-    this.#preparing.add(preparing)
-  }
-
-  async #eventOf({ context, envelope, payload: find }: Draft): Promise<Uint8Array> {
-    const payload = await find()
-    const inputs = payload && objectIn(payload.inputs)
-    if (payload === undefined || inputs === undefined) throw new Dropped({ reason: "unreadable" })
-    const whole: Envelope = {
-      session: context.session ?? (await Session.derive(payload.api, inputs)),
-      agent: context.agent,
-      agent_version: context.agentVersion,
-      person: context.person,
-      ...envelope
-    }
-    return new TextEncoder().encode(this.#redacted(payload, inputs, whole))
-  }
-
-  #enqueue(event: Uint8Array, { release, settle }: Draft): void {
-    if (event.length > (this.#options.maxEventBytes ?? defaults.maxEventBytes))
-      throw new Dropped({ reason: "too-large" })
-    if (!this.delivery.hasRoom) throw new Dropped({ reason: "queue-full" })
-    // The event takes the place of the texts that it was made of.
-    release()
-    if (!this.budget.take(event.length)) throw new Dropped({ reason: "memory" })
-    this.delivery.add({
-      idempotencyKey: crypto.randomUUID(),
-      load: () => event,
-      settled: () => {
-        this.budget.release(event.length)
-        settle()
-      }
-    })
-  }
-
-  #redacted(payload: Payload, inputs: Record<string, unknown>, envelope: Envelope): string {
-    const { redact } = this.#options
-    if (redact === undefined) return textOf(payload, envelope)
-    const output = objectIn(payload.output) ?? {}
-    let event: RecordedEvent | null | undefined
-    try {
-      event = redact({ event_name: "llm", properties: { api: payload.api, inputs, output }, ...envelope })
-    } catch (cause) {
-      throw new Dropped({ reason: "redacted", cause })
-    }
-    if (!isObject(event)) throw new Dropped({ reason: "redacted" })
-    return JSON.stringify(event)
-  }
-
   async #findFingerprint(): Promise<string> {
-    return JSON.stringify({ ...Fingerprint.ofRuntime(), ...this.#options.fingerprint })
+    const { fingerprint, packages = "direct" } = this.#options
+    return JSON.stringify({ ...(await Fingerprint.find(packages)), ...fingerprint })
   }
 
   readonly flush = async (timeoutMs: number): Promise<boolean> => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)))
-    await Promise.race([timeout, this.#settled()])
+    await Promise.race([timeout, this.intake.settled()])
     clearTimeout(timer)
-    return !this.isBusy()
+    return !this.intake.isBusy
   }
 
   /** The core keeps what is registered from being collected. */
   #atEnd: ProcessEnd.Flushable | undefined
 
   flushAtEnd(timeoutMs: number): void {
-    this.#atEnd = { isBusy: this.isBusy, flush: () => this.flush(timeoutMs) }
+    this.#atEnd = { isBusy: () => this.intake.isBusy, flush: () => this.flush(timeoutMs) }
     ProcessEnd.flushAtEnd(this.#atEnd)
-  }
-
-  async #settled(): Promise<void> {
-    await Promise.all(this.#preparing)
-    await this.delivery.idle()
   }
 }
 
@@ -299,6 +216,7 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
       core.context.run(context, () => run(bind(core, Context.merge(bound, core.context.current(), context)))),
     record: (call) => core.record(call, bound),
     flush: ({ timeoutMs = 30_000 } = {}) => core.flush(timeoutMs),
+    spooled: () => core.intake.kept(),
     counters: () => core.delivery.counters(core.budget.held),
     [Symbol.asyncDispose]: async () => {
       await core.flush(30_000)

@@ -1,7 +1,7 @@
 /**
  * `node --import @tachograph/client/register app.js` records every call that the application makes with `fetch`. It reads
- * TACHOGRAPH_URL, TACHOGRAPH_API_KEY, and, if they are set, TACHOGRAPH_AGENT, TACHOGRAPH_AGENT_VERSION, TACHOGRAPH_SESSION
- * and TACHOGRAPH_PERSON.
+ * TACHOGRAPH_URL, TACHOGRAPH_API_KEY, and, if they are set, TACHOGRAPH_AGENT, TACHOGRAPH_AGENT_VERSION, TACHOGRAPH_SESSION,
+ * TACHOGRAPH_PERSON and TACHOGRAPH_SPOOL.
  */
 import { variable } from "./platform/Builtins.ts"
 import { createRecorder } from "./Recorder.ts"
@@ -21,7 +21,8 @@ const start = (): void => {
       agent: variable("TACHOGRAPH_AGENT"),
       agentVersion: variable("TACHOGRAPH_AGENT_VERSION"),
       session: variable("TACHOGRAPH_SESSION"),
-      person: variable("TACHOGRAPH_PERSON")
+      person: variable("TACHOGRAPH_PERSON"),
+      spool: variable("TACHOGRAPH_SPOOL")
     })
     recorder.install()
   } catch (error) {

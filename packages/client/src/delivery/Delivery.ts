@@ -4,12 +4,17 @@ import { backoffMs } from "./Backoff.ts"
 import type { Counters, Drop, DropReason } from "./Counters.ts"
 import type { Outcome, Transport } from "./Transport.ts"
 
+interface LoadedEvent {
+  /** JSON in UTF-8, without `fingerprint_id`. */
+  readonly event: Uint8Array
+  /** That of an earlier process; absent for that of this one. */
+  readonly fingerprint?: string
+}
+
 export interface Item {
   readonly idempotencyKey: string
-  /** The event as JSON in UTF-8, without `fingerprint_id`. Loaded for each attempt. */
-  readonly load: () => Promise<Uint8Array> | Uint8Array
-  /** The fingerprint of an earlier process; absent for that of this one. */
-  readonly fingerprint?: string
+  /** Called for each attempt. Undefined where another process has sent the event. It may reject. */
+  readonly load: () => Promise<LoadedEvent | undefined> | LoadedEvent
   /** Called once, when the event is sent or dropped. */
   readonly settled: (isSent: boolean) => void
 }
@@ -174,11 +179,13 @@ export class Delivery {
   }
 
   async #send(item: Waiting): Promise<Outcome<void>> {
-    const fingerprint = item.fingerprint ?? (await this.#options.fingerprint())
+    const loaded = await item.load()
+    if (loaded === undefined) return { type: "done", value: undefined }
+    const fingerprint = loaded.fingerprint ?? (await this.#options.fingerprint())
     const registered = await this.#register(fingerprint)
     if (registered.type !== "done") return registered
-    const event = await item.load()
-    const outcome = await this.#options.transport.send(withFingerprint(registered.value, event), item.idempotencyKey)
+    const event = withFingerprint(registered.value, loaded.event)
+    const outcome = await this.#options.transport.send(event, item.idempotencyKey)
     if (outcome.type === "unknown-fingerprint") this.#fingerprints.delete(fingerprint)
     return outcome
   }

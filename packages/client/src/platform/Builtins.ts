@@ -10,7 +10,7 @@ import type * as Path from "node:path"
 import type * as Zlib from "node:zlib"
 /* oxlint-enable no-restricted-imports */
 
-interface Builtins {
+export interface Builtins {
   readonly async_hooks: typeof AsyncHooks
   readonly fs: typeof Fs
   readonly os: typeof Os

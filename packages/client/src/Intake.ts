@@ -1,0 +1,196 @@
+/** Makes events of calls that are over, and keeps them until they are sent: in memory, or in files. */
+import type { CallContext } from "./context/Context.ts"
+import type { Budget } from "./delivery/Budget.ts"
+import type { Drop } from "./delivery/Counters.ts"
+import type { Delivery } from "./delivery/Delivery.ts"
+import { type Envelope, isObject, objectIn, type Payload, type RecordedEvent, textOf } from "./event/Event.ts"
+import * as Session from "./event/Session.ts"
+import { defaults, type RecorderOptions } from "./Options.ts"
+import * as Timers from "./platform/Timers.ts"
+import { Spool, type SpoolEntry } from "./spool/Spool.ts"
+
+/** A call that is over and becomes an event. */
+export interface Draft {
+  readonly payload: () => Promise<Payload | undefined>
+  readonly envelope: Partial<Envelope>
+  readonly context: CallContext
+  /** Gives back what the call holds of the budget. Does nothing the second time. */
+  readonly release: () => void
+  /** To be called when the event is sent or dropped. */
+  readonly settle: () => void
+}
+
+class Dropped extends Error {
+  readonly drop: Drop
+  constructor(drop: Drop) {
+    super(drop.reason)
+    this.drop = drop
+  }
+}
+
+export interface IntakeOptions {
+  readonly options: RecorderOptions
+  readonly budget: Budget
+  readonly delivery: Delivery
+  /** The JSON text of this process's fingerprint. */
+  readonly fingerprint: () => Promise<string>
+}
+
+export class Intake {
+  readonly #budget: Budget
+  readonly #delivery: Delivery
+  readonly #fingerprint: () => Promise<string>
+  readonly #options: RecorderOptions
+  readonly #preparing = new Set<Promise<void>>()
+  readonly #spool: Spool | undefined
+  /** Keys of spooled events that are in the queue. */
+  readonly #queued = new Set<string>()
+  /** Whether the spool holds events that are not in the queue. */
+  #hasBacklog = false
+
+  constructor({ budget, delivery, fingerprint, options }: IntakeOptions) {
+    this.#budget = budget
+    this.#delivery = delivery
+    this.#fingerprint = fingerprint
+    this.#options = options
+    if (options.spool === undefined) return
+    this.#spool = new Spool(options.spool, options.maxSpoolBytes ?? defaults.maxSpoolBytes)
+    // What earlier processes have left.
+    this.#hasBacklog = true
+    this.#refill()
+  }
+
+  /** Whether a call is over and neither sent nor dropped. */
+  get isBusy(): boolean {
+    return this.#preparing.size > 0 || this.#delivery.size > 0
+  }
+
+  /** Builds the event in a later turn of the event loop, so that the application goes on first. */
+  add(draft: Draft): void {
+    this.#track(
+      Timers.laterTurn()
+        .then(() => this.#eventOf(draft))
+        .then((event) => this.#keep(event, draft))
+        .catch((cause: unknown) => {
+          const drop = cause instanceof Dropped ? cause.drop : { reason: "unreadable" as const, cause }
+          draft.release()
+          this.#delivery.drop(drop)
+          draft.settle()
+        })
+    )
+  }
+
+  /** Resolves when each call that is over is in the queue, on disk if there is a spool, or dropped. */
+  async kept(): Promise<void> {
+    await Promise.all(this.#preparing)
+  }
+
+  /** Resolves when everything is sent or dropped. */
+  async settled(): Promise<void> {
+    // Files that are removed make room for others.
+    while (this.isBusy) {
+      await this.kept()
+      await this.#delivery.idle()
+    }
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#preparing.delete(tracked))
+    this.#preparing.add(tracked)
+  }
+
+  async #eventOf({ context, envelope, payload: find }: Draft): Promise<Uint8Array> {
+    const payload = await find()
+    const inputs = payload && objectIn(payload.inputs)
+    if (payload === undefined || inputs === undefined) throw new Dropped({ reason: "unreadable" })
+    const whole: Envelope = {
+      session: context.session ?? (await Session.derive(payload.api, inputs)),
+      agent: context.agent,
+      agent_version: context.agentVersion,
+      person: context.person,
+      ...envelope
+    }
+    return new TextEncoder().encode(this.#redacted(payload, inputs, whole))
+  }
+
+  async #keep(event: Uint8Array, { release, settle }: Draft): Promise<void> {
+    if (event.length > (this.#options.maxEventBytes ?? defaults.maxEventBytes)) {
+      throw new Dropped({ reason: "too-large" })
+    }
+    const idempotencyKey = crypto.randomUUID()
+    const entry = await this.#write(event, idempotencyKey)
+    if (entry !== undefined) {
+      release()
+      return this.#enqueue(entry, settle)
+    }
+    if (!this.#delivery.hasRoom) throw new Dropped({ reason: "queue-full" })
+    // The event takes the place of the texts that it was made of.
+    release()
+    if (!this.#budget.take(event.length)) throw new Dropped({ reason: "memory" })
+    this.#delivery.add({
+      idempotencyKey,
+      load: () => ({ event }),
+      settled: () => {
+        this.#budget.release(event.length)
+        settle()
+      }
+    })
+  }
+
+  /** An event that cannot be written waits in memory, as without a spool. */
+  async #write(event: Uint8Array, idempotencyKey: string): Promise<SpoolEntry | undefined> {
+    try {
+      return await this.#spool?.write({ event, fingerprint: await this.#fingerprint(), idempotencyKey })
+    } catch {
+      return undefined
+    }
+  }
+
+  #enqueue(entry: SpoolEntry, settle: () => void): void {
+    if (!this.#delivery.hasRoom) {
+      this.#hasBacklog = true
+      return settle()
+    }
+    this.#queued.add(entry.idempotencyKey)
+    this.#delivery.add({
+      idempotencyKey: entry.idempotencyKey,
+      load: () => this.#spool!.read(entry),
+      settled: () => {
+        const removed = this.#spool!.remove(entry).then(() => {
+          this.#queued.delete(entry.idempotencyKey)
+          settle()
+          this.#refill()
+        })
+        this.#track(removed)
+      }
+    })
+  }
+
+  /** Takes events that are only on disk into the queue, when that is empty. */
+  #refill(): void {
+    const spool = this.#spool
+    if (spool === undefined || !this.#hasBacklog || this.#delivery.size > 0) return
+    this.#hasBacklog = false
+    const refilled = spool.list().then(
+      (entries) => {
+        for (const entry of entries) if (!this.#queued.has(entry.idempotencyKey)) this.#enqueue(entry, () => {})
+      },
+      (cause: unknown) => this.#delivery.drop({ reason: "spool", cause })
+    )
+    this.#track(refilled)
+  }
+
+  #redacted(payload: Payload, inputs: Record<string, unknown>, envelope: Envelope): string {
+    const { redact } = this.#options
+    if (redact === undefined) return textOf(payload, envelope)
+    const output = objectIn(payload.output) ?? {}
+    let event: RecordedEvent | null | undefined
+    try {
+      event = redact({ event_name: "llm", properties: { api: payload.api, inputs, output }, ...envelope })
+    } catch (cause) {
+      throw new Dropped({ reason: "redacted", cause })
+    }
+    if (!isObject(event)) throw new Dropped({ reason: "redacted" })
+    return JSON.stringify(event)
+  }
+}

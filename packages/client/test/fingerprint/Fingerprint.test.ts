@@ -1,0 +1,157 @@
+import { execFileSync } from "node:child_process"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { afterEach, describe, expect, it, vi } from "vitest"
+import * as Git from "../../src/fingerprint/Git.ts"
+import * as Packages from "../../src/fingerprint/Packages.ts"
+import { temporaryFolder } from "../process/Child.ts"
+import { startRecording } from "../Recording.ts"
+
+const write = (folder: string, files: Readonly<Record<string, unknown>>) => {
+  for (const [name, content] of Object.entries(files)) {
+    const file = join(folder, name)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content))
+  }
+}
+
+const git = (cwd: string, ...args: ReadonlyArray<string>) =>
+  execFileSync("git", ["-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main", ...args], {
+    cwd,
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], GIT_COMMITTER_DATE: "2026-01-02T03:04:05+0100", GIT_CONFIG_GLOBAL: "/dev/null" }
+  }).trim()
+
+const repository = () => {
+  const folder = temporaryFolder()
+  git(folder, "init", "--quiet")
+  git(folder, "remote", "add", "origin", "https://user:planted-token@git.example/owner/repo.git?token=planted")
+  git(folder, "commit", "--quiet", "--allow-empty", "-m", "First")
+  return { folder, hash: git(folder, "rev-parse", "HEAD") }
+}
+
+const expected = (hash: string) => ({
+  git_commit_hash: hash,
+  git_branch: "main",
+  git_repository_url: "https://git.example/owner/repo.git",
+  git_commit_date: "2026-01-02T02:04:05.000Z"
+})
+
+afterEach(() => vi.unstubAllEnvs())
+
+describe("the commit", () => {
+  it("is read from .git, from any folder of the repository", async () => {
+    const { folder, hash } = repository()
+    mkdirSync(join(folder, "a/b"), { recursive: true })
+    expect(await Git.ofRepository(join(folder, "a/b"))).toEqual(expected(hash))
+  })
+
+  it("is read where references are packed, HEAD is a commit, and in a worktree", async () => {
+    const { folder, hash } = repository()
+    const worktree = join(temporaryFolder(), "tree")
+    git(folder, "worktree", "add", "--quiet", "-b", "side", worktree)
+    expect(await Git.ofRepository(worktree)).toEqual({ ...expected(hash), git_branch: "side" })
+    git(folder, "pack-refs", "--all")
+    expect(await Git.ofRepository(folder)).toEqual(expected(hash))
+    git(folder, "checkout", "--quiet", "--detach")
+    expect(await Git.ofRepository(folder)).toEqual({ ...expected(hash), git_branch: undefined })
+  })
+
+  it("is unknown outside of a repository and before the first commit", async () => {
+    const folder = temporaryFolder()
+    expect(await Git.ofRepository(folder)).toBeUndefined()
+    git(folder, "init", "--quiet")
+    expect(await Git.ofRepository(folder)).toBeUndefined()
+  })
+
+  it.each([
+    ["https://github.com/o/r.git", "https://github.com/o/r.git"],
+    ["https://x-access-token:planted@github.com/o/r", "https://github.com/o/r"],
+    ["ssh://git:planted@host:22/o/r", "ssh://host:22/o/r"],
+    ["git@github.com:o/r.git", "git@github.com:o/r.git"],
+    ["user:planted@host:o/r.git", "host:o/r.git"],
+    ["/srv/r.git", "/srv/r.git"]
+  ])("has no credentials in its URL: %s", (url, without) => {
+    expect(Git.withoutCredentials(url)).toBe(without)
+  })
+
+  it.each<[string, Record<string, string>, Git.Commit]>([
+    [
+      "GitHub",
+      { GITHUB_SHA: "a1", GITHUB_REF_NAME: "b", GITHUB_SERVER_URL: "https://github.com", GITHUB_REPOSITORY: "o/r" },
+      {
+        git_commit_hash: "a1",
+        git_branch: "b",
+        git_repository_url: "https://github.com/o/r",
+        git_commit_date: undefined
+      }
+    ],
+    [
+      "GitLab",
+      {
+        CI_COMMIT_SHA: "a2",
+        CI_COMMIT_REF_NAME: "b",
+        CI_PROJECT_URL: "https://u:planted@gitlab.com/o/r",
+        CI_COMMIT_TIMESTAMP: "2026-01-01T00:00:00Z"
+      },
+      {
+        git_commit_hash: "a2",
+        git_branch: "b",
+        git_repository_url: "https://gitlab.com/o/r",
+        git_commit_date: "2026-01-01T00:00:00Z"
+      }
+    ],
+    [
+      "Vercel, of which parts are missing",
+      { VERCEL_GIT_COMMIT_SHA: "a3", VERCEL_GIT_PROVIDER: "github" },
+      { git_commit_hash: "a3", git_branch: undefined, git_repository_url: undefined, git_commit_date: undefined }
+    ]
+  ])("is read from the variables of %s", (_name, variables, commit) => {
+    for (const name of ["GITHUB_SHA", "CI_COMMIT_SHA"]) vi.stubEnv(name, "")
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+    expect(Git.ofVariables()).toEqual(commit)
+  })
+})
+
+describe("packages", () => {
+  const application = () => {
+    const folder = temporaryFolder()
+    write(folder, {
+      "package.json": { dependencies: { openai: "*", "@a/b": "*", missing: "*" }, devDependencies: { dev: "*" } },
+      "node_modules/openai/package.json": { version: "7.0.0" },
+      "node_modules/@a/b/package.json": { version: "2.0.0" },
+      "node_modules/dev/package.json": { version: "3.0.0" },
+      "node_modules/broken/package.json": "{",
+      "node_modules/.bin/tool": "",
+      "src/main.js": ""
+    })
+    return join(folder, "src")
+  }
+
+  it.each([
+    ["direct", { openai: "7.0.0", "@a/b": "2.0.0" }],
+    ["all", { openai: "7.0.0", "@a/b": "2.0.0", dev: "3.0.0" }],
+    ["none", {}]
+  ] as const)("are the %s ones", async (scope, versions) => {
+    expect(await Packages.installed(application(), scope)).toEqual(versions)
+  })
+
+  it("have the versions of the SDKs apart", async () => {
+    expect(await Packages.sdkVersions(application())).toEqual({ provider1_sdk_version: "7.0.0" })
+    expect(await Packages.sdkVersions(temporaryFolder())).toEqual({})
+  })
+})
+
+it("is registered once for all events, with the fields that the application gives", async () => {
+  const { events, recorder, tachograph } = await startRecording({ fingerprint: { git_branch: "mine" } })
+  recorder.record({ api: "aisdk", inputs: {}, output: {}, session: "s" })
+  recorder.record({ api: "aisdk", inputs: {}, output: {}, session: "s" })
+  const ids = new Set((await events()).map(({ fingerprint_id }) => fingerprint_id))
+  expect(ids.size).toBe(1)
+  const stored = await tachograph.recorder.getFingerprint([...ids][0]!)
+  expect(stored).toMatchObject({
+    language: "javascript",
+    language_version: `node ${process.versions.node}`,
+    git_branch: "mine"
+  })
+})

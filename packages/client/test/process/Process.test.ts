@@ -1,0 +1,154 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { beforeAll, describe, expect, it } from "vitest"
+import { createRecorder, type Drop } from "../../src/index.ts"
+import { json, type Provider, startProvider } from "../Provider.ts"
+import { chat } from "../sdk/Wire.ts"
+import { apiKey, startServer } from "../Server.ts"
+import { register, start, temporaryFolder } from "./Child.ts"
+
+let provider: Provider
+
+beforeAll(async () => {
+  provider = await startProvider()
+  provider.answer = json(chat.answer)
+})
+
+const recordingEnvironment = (url: string) => ({
+  PROVIDER_URL: provider.url,
+  TACHOGRAPH_URL: url,
+  TACHOGRAPH_API_KEY: apiKey,
+  TACHOGRAPH_AGENT: "chat"
+})
+
+describe("node --import @tachograph/client/register", () => {
+  it("records an application that knows nothing of it, before the process ends", async () => {
+    const server = await startServer()
+    const child = start("Chat.ts", recordingEnvironment(server.url), ["--import", register])
+    expect((await child.lines.next()).value).toBe(chat.answer.id)
+    expect(await child.end()).toEqual({ code: 0, signal: null, errors: "" })
+    const [event] = await server.events()
+    expect(event).toMatchObject({ agent: "chat", properties: { inputs: chat.request, output: chat.answer } })
+    expect(event!.text).not.toContain("sk-planted-key")
+  })
+
+  it("says what is missing, and lets the application run", async () => {
+    const child = start("Chat.ts", { PROVIDER_URL: provider.url, TACHOGRAPH_URL: "" }, ["--import", register])
+    expect((await child.lines.next()).value).toBe(chat.answer.id)
+    expect(await child.end()).toEqual({
+      code: 0,
+      signal: null,
+      errors: "Tachograph: nothing is recorded, because TACHOGRAPH_URL is not set.\n"
+    })
+  })
+
+  it("sends what waits before SIGTERM ends the process", async () => {
+    const server = await startServer()
+    let receive = () => {}
+    const received = new Promise<void>((resolve) => (receive = resolve))
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    server.intercept = (request, response) => {
+      if (request.url !== "/api/v1/fingerprints") return false
+      server.intercept = () => false
+      receive()
+      void released.then(() => response.writeHead(503, { "retry-after": "0" }).end())
+      return true
+    }
+    const child = start("Chat.ts", { ...recordingEnvironment(server.url), WAIT: "1" }, ["--import", register])
+    await child.lines.next()
+    await received
+    child.kill("SIGTERM")
+    release()
+    expect(await child.end()).toMatchObject({ code: null, signal: "SIGTERM" })
+    expect(await server.events()).toHaveLength(1)
+  })
+
+  it("leaves a signal to the application that handles it", async () => {
+    const server = await startServer()
+    const environment = { ...recordingEnvironment(server.url), WAIT: "1", HANDLE: "1" }
+    const child = start("Chat.ts", environment, ["--import", register])
+    await child.lines.next()
+    child.kill("SIGTERM")
+    expect(await child.end()).toMatchObject({ code: 7 })
+  })
+})
+
+describe("a spool", () => {
+  const open = (url: string, spool: string, drops: Array<Drop> = []) =>
+    createRecorder({ url, apiKey, spool, onDrop: (drop) => void drops.push(drop) })
+
+  it("keeps what was said to be spooled over kill -9, and the next process sends it once", async () => {
+    const server = await startServer()
+    const spool = temporaryFolder()
+    // Half of the answers are lost, so that events are recorded whose files remain.
+    let requests = 0
+    server.intercept = (request, response) => {
+      if (request.url === "/api/v1/events" && requests++ % 2 === 0)
+        response.writeHead = (() => response.destroy()) as never
+      return false
+    }
+    const child = start("Spooling.ts", { URL: server.url, KEY: apiKey, SPOOL: spool })
+    let told = -1
+    while (told < 40) told = Number((await child.lines.next()).value)
+    child.kill("SIGKILL")
+    await child.end()
+    for (let next = await child.lines.next(); !next.done; next = await child.lines.next()) told = Number(next.value)
+    server.intercept = () => false
+
+    const drops: Array<Drop> = []
+    const recorder = open(server.url, spool, drops)
+    expect(await recorder.flush()).toBe(true)
+    const numbers = (await server.events())
+      .map(({ properties }) => Number(properties.inputs["n"]))
+      .sort((a, b) => a - b)
+    expect(numbers.slice(0, told + 1)).toEqual(Array.from({ length: told + 1 }, (_, n) => n))
+    expect(new Set(numbers).size).toBe(numbers.length)
+    expect(drops).toEqual([])
+    expect(readdirSync(spool).filter((name) => name.endsWith(".event"))).toEqual([])
+  })
+
+  it("holds more than may wait in memory, and no credential", async () => {
+    const server = await startServer()
+    const spool = temporaryFolder()
+    let isAway = true
+    server.intercept = (_request, response) => {
+      if (isAway) response.destroy()
+      return isAway
+    }
+    const recorder = createRecorder({ url: server.url, apiKey, spool, maxEvents: 3 })
+    provider.answer = json({ error: { message: "Wrong key sk-planted-key", type: "invalid" } }, 401)
+    for (let n = 0; n < 10; n++) {
+      const headers = { authorization: "Bearer sk-planted-key" }
+      const body = JSON.stringify({ ...chat.request, user: String(n) })
+      await (await recorder.fetch(`${provider.url}/v1/chat/completions`, { method: "POST", headers, body })).text()
+    }
+    provider.answer = json(chat.answer)
+    await recorder.spooled()
+    const files = readdirSync(spool)
+    expect(files).toHaveLength(10)
+    for (const file of files) {
+      const content = readFileSync(join(spool, file), "utf8")
+      expect(content).toContain("Wrong key [redacted]")
+      for (const key of ["sk-planted-key", apiKey]) expect(content).not.toContain(key)
+    }
+    expect(recorder.counters()).toMatchObject({ waiting: 3, heldBytes: 0, dropped: {} })
+    isAway = false
+    expect(await recorder.flush()).toBe(true)
+    expect(await server.events()).toHaveLength(10)
+    expect(readdirSync(spool)).toEqual([])
+  })
+
+  it("that cannot be written leaves events in memory", async () => {
+    const server = await startServer()
+    const folder = temporaryFolder()
+    const file = join(folder, "file")
+    writeFileSync(file, "")
+    const drops: Array<Drop> = []
+    const recorder = open(server.url, file, drops)
+    recorder.record({ api: "aisdk", inputs: {}, output: {}, session: "s" })
+    expect(await recorder.flush()).toBe(true)
+    expect(await server.events()).toHaveLength(1)
+    expect(drops).toMatchObject([{ reason: "spool" }])
+  })
+})
