@@ -8,6 +8,11 @@ const oneByOne: Pattern = {
   regex: "^@effect/platform-node$",
   message: "Import the modules of @effect/platform-node one by one."
 }
+/** `effect/cli` and `effect/sql` are small, or used whole. */
+const loadLittle: Pattern = {
+  regex: "^effect/(encoding|http|observability|reactivity)$",
+  message: "Import its modules one by one: every thread that loads a module has memory for it."
+}
 const byName: Pattern = {
   regex: "^(\\.\\./)+(packages/)?[\\w-]+/((src|test|dist)/|package\\.json$)|node_modules/",
   message: "Import another package by its name."
@@ -105,7 +110,7 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
     oneByOne,
     packages(
       "server imports only router, api, core and the storages.",
-      ...["!@tachograph/router", "!@tachograph/api", ...core, "!@tachograph/storage-*"]
+      ...["!@tachograph/router", "!@tachograph/api", ...core, "!@tachograph/storage-*", "!@tachograph/storage-*/**"]
     )
   ],
   lambda: [
@@ -132,7 +137,7 @@ const patternsByRoom: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
 const overridesOf = ([name, patterns]: readonly [string, ReadonlyArray<Pattern>]): ReadonlyArray<OxlintOverride> => {
   const override = (files: string, ...ofFiles: ReadonlyArray<Pattern>): OxlintOverride => ({
     files: [`packages/${name}/src/${files}`],
-    rules: restrict([byName, noBarrel, ...ofFiles], namesByPackage[name])
+    rules: restrict([byName, noBarrel, loadLittle, ...ofFiles], namesByPackage[name])
   })
   return [
     override("**", ...patterns),

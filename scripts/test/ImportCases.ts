@@ -13,6 +13,7 @@ const allows = (from: string, ...modules: ReadonlyArray<string>): Case => ({ fro
 
 const byName = "Import another package by its name."
 const oneByOne = "Import the modules of @effect/platform-node one by one."
+const loadLittle = "Import its modules one by one: every thread that loads a module has memory for it."
 const noBarrel = "Import the module itself, not the package's index."
 
 /** The cases of a package, for its `src` and for each of its rooms, whose overrides repeat the package's patterns. */
@@ -65,6 +66,12 @@ export const cases: ReadonlyArray<Case> = [
     inPackage(name, (from) => [
       forbids(from, oneByOne, "@effect/platform-node"),
       allows(from, "@effect/platform-node/NodeHttpServer")
+    ])
+  ),
+  ...libraries.flatMap((name) =>
+    inPackage(name, (from) => [
+      forbids(from, loadLittle, "effect/encoding", "effect/http", "effect/observability", "effect/reactivity"),
+      allows(from, "effect/encoding/Hex", "effect/Option")
     ])
   ),
   forbids("packages/another/src", oneByOne, "@effect/platform-node"),
@@ -152,7 +159,7 @@ export const cases: ReadonlyArray<Case> = [
         "@effect/platform-node/NodeHttpServer"
       ]
     ),
-    allows(from, "@tachograph/core/domain/Agent", "effect/http", "../Thing.ts")
+    allows(from, "@tachograph/core/domain/Agent", "effect/http/Headers", "../Thing.ts")
   ]),
 
   ...inPackage("router", (from) => [

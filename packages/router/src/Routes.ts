@@ -1,7 +1,10 @@
 /** The mount for Effect's `HttpRouter`. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, type Layer, type Scope, Stream, type Types } from "effect"
-import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { IncomingMessage, type ServerResponse } from "node:http"
 import { Front, type Incoming } from "./front/Front.ts"
 import * as NodeBody from "./front/NodeBody.ts"

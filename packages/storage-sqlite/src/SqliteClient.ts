@@ -3,7 +3,7 @@
  * which takes the write lock: a lock that is only needed later could not be waited for.
  */
 import { Context, Effect, Layer, Schedule, type Scope, Semaphore, Stream } from "effect"
-import { Reactivity } from "effect/reactivity"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite"
 import * as ColumnTypes from "./ColumnTypes.ts"

@@ -1,7 +1,9 @@
 /** The description of the contract, `/openapi.json`, and the page that shows it, `/docs`. */
 import { TachographApi } from "@tachograph/api"
 import { Effect } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiScalar, OpenApi } from "effect/http-api"
 import { BasePath } from "../BasePath.ts"
 import { pagePaths } from "../Engine.ts"

@@ -1,6 +1,6 @@
 /** The body of `/metrics`, in the text format of Prometheus. */
 import { Context, Effect } from "effect"
-import { PrometheusMetrics } from "effect/observability"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as PrometheusText from "./PrometheusText.ts"
 
 /** The metrics of the other threads of this process, of which each has its own. */

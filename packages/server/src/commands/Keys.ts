@@ -5,7 +5,7 @@ import { Argument, Command } from "effect/cli"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Project from "../config/Project.ts"
 import * as Setting from "../config/Setting.ts"
-import * as StorageChoice from "../config/StorageChoice.ts"
+import * as StorageSetting from "../config/StorageSetting.ts"
 import * as TimeSpan from "../config/TimeSpan.ts"
 import * as Table from "../terminal/Table.ts"
 
@@ -44,7 +44,7 @@ const withKeys = <A>(
   access: "create" | "update",
   use: (keys: ApiKeys["Service"]) => Effect.Effect<A, Errors.StorageUnavailable>
 ) =>
-  StorageChoice.withExisting(
+  StorageSetting.withExisting(
     given,
     { access, contents: "keys" },
     Effect.provide(Effect.flatMap(ApiKeys, use), ApiKeys.layer())
@@ -53,7 +53,7 @@ const withKeys = <A>(
 const create = Command.make(
   "create",
   {
-    storage: StorageChoice.persistentSetting.flag,
+    storage: StorageSetting.persistentSetting.flag,
     project: project.flag,
     scope: scope.flag,
     label: label.flag,
@@ -82,7 +82,7 @@ const state = (key: ApiKey, now: DateTime.Utc): string => {
 
 const list = Command.make(
   "list",
-  { storage: StorageChoice.persistentSetting.flag },
+  { storage: StorageSetting.persistentSetting.flag },
   Effect.fnUntraced(function* (flags) {
     const keys = yield* withKeys(flags.storage, "update", (keys) => keys.list)
     const now = yield* DateTime.now
@@ -99,7 +99,7 @@ const list = Command.make(
 
 const revoke = Command.make(
   "revoke",
-  { storage: StorageChoice.persistentSetting.flag, id: Argument.String("ID") },
+  { storage: StorageSetting.persistentSetting.flag, id: Argument.String("ID") },
   Effect.fnUntraced(function* (flags) {
     const key = yield* withKeys(flags.storage, "update", (keys) => keys.revoke(flags.id))
     if (key === undefined) {

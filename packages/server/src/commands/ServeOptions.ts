@@ -4,7 +4,7 @@ import { Duration, Effect, Option } from "effect"
 import type { Flag } from "effect/cli"
 import * as Logging from "../config/Logging.ts"
 import * as Setting from "../config/Setting.ts"
-import * as StorageChoice from "../config/StorageChoice.ts"
+import * as StorageSetting from "../config/StorageSetting.ts"
 import * as Workers from "../workers/Workers.ts"
 import * as ProxySettings from "./ProxySettings.ts"
 import { parseBytes, timeout } from "./SettingParsers.ts"
@@ -129,7 +129,7 @@ const cors = Setting.make({
 })
 
 export const flags = {
-  storage: StorageChoice.setting.flag,
+  storage: StorageSetting.setting.flag,
   host: host.flag,
   port: port.flag,
   workers: Workers.setting.flag,
@@ -152,7 +152,7 @@ export const flags = {
 export const resolve = Effect.fnUntraced(function* (given: {
   readonly [name in keyof typeof flags]: (typeof flags)[name] extends Flag.Flag<infer A> ? A : never
 }) {
-  const choice = yield* StorageChoice.setting.resolve(given.storage)
+  const choice = yield* StorageSetting.setting.resolve(given.storage)
   return {
     choice,
     host: yield* host.resolve(given.host),

@@ -5,7 +5,7 @@ import { Command, Flag } from "effect/cli"
 import type { CommandError } from "../terminal/CliErrors.ts"
 import * as Project from "../config/Project.ts"
 import * as Setting from "../config/Setting.ts"
-import * as StorageChoice from "../config/StorageChoice.ts"
+import * as StorageSetting from "../config/StorageSetting.ts"
 import * as Bytes from "../terminal/Bytes.ts"
 import * as Json from "../terminal/Json.ts"
 import * as Table from "../terminal/Table.ts"
@@ -62,7 +62,7 @@ const rightAligned = new Set([2, 3, 4, 5, 6])
 export const storage = Command.make(
   "storage",
   {
-    storage: StorageChoice.persistentSetting.flag,
+    storage: StorageSetting.persistentSetting.flag,
     project: project.flag,
     sessions: sessions.flag,
     json: Flag.Boolean("json").pipe(Flag.withDefault(false), Flag.withDescription("Print JSON, with sizes in bytes"))
@@ -71,7 +71,7 @@ export const storage = Command.make(
     const selected = yield* project.resolveOption(flags.project)
     const maxSessions = yield* sessions.resolve(flags.sessions)
     const purpose = { access: "update", contents: "events" } as const
-    const usage = yield* StorageChoice.withExisting(flags.storage, purpose, usageOf(selected, maxSessions))
+    const usage = yield* StorageSetting.withExisting(flags.storage, purpose, usageOf(selected, maxSessions))
     yield* Console.log(
       flags.json ? Json.format(usage) : Table.format([heading, ...usage.flatMap(rowsOf)], rightAligned)
     )

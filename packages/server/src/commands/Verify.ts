@@ -4,7 +4,7 @@ import { Cause, DateTime, Deferred, Effect, Exit, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Project from "../config/Project.ts"
 import * as Setting from "../config/Setting.ts"
-import * as StorageChoice from "../config/StorageChoice.ts"
+import * as StorageSetting from "../config/StorageSetting.ts"
 import * as TimeSpan from "../config/TimeSpan.ts"
 import { CommandError, Ended, UsageError } from "../terminal/CliErrors.ts"
 import * as Output from "../terminal/Output.ts"
@@ -139,7 +139,7 @@ const examples = [
 export const verify = Command.make(
   "verify",
   {
-    storage: StorageChoice.persistentSetting.flag,
+    storage: StorageSetting.persistentSetting.flag,
     project: project.flag,
     session: session.flag,
     since: since.flag,
@@ -154,7 +154,7 @@ export const verify = Command.make(
       const options = yield* resolve(flags)
       const report = flags.json ? VerifyReport.json : VerifyReport.text
       const purpose = { access: "read", contents: "events" } as const
-      yield* StorageChoice.withExisting(flags.storage, purpose, run(options, report))
+      yield* StorageSetting.withExisting(flags.storage, purpose, run(options, report))
     },
     Effect.catchTag("CommandError", ({ isDamage = false, message }) =>
       Effect.fail(new CommandError({ message, exitCode: isDamage ? exitCodes.problems : exitCodes.couldNotRun }))

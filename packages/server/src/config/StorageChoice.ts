@@ -1,14 +1,15 @@
-/** The storage that `--storage` selects. Only this module names the storages. */
-import { type Errors, MemoryStorage, type Storage } from "@tachograph/core"
-import { Migrations } from "@tachograph/storage-sql"
-import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
-import { fromUrl, type PostgresConfig, PostgresStorage } from "@tachograph/storage-postgres"
+/**
+ * The storage that `--storage` selects. Only this module names the storages. Each is loaded when it is opened, on the thread that
+ * opens it: the other threads, and servers with another storage, need no memory for it.
+ */
+import { MemoryStorage, type Storage } from "@tachograph/core"
+import type { PostgresConfig } from "@tachograph/storage-postgres"
+import { fromUrl } from "@tachograph/storage-postgres/PostgresUrl"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
-import { Migrator } from "effect/sql"
+import * as Migrator from "effect/sql/Migrator"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import { CommandError, UsageError } from "../terminal/CliErrors.ts"
-import * as Setting from "./Setting.ts"
+import { CommandError } from "../terminal/CliErrors.ts"
 
 export interface StorageChoice {
   /** As `--storage` takes it. */
@@ -37,8 +38,17 @@ export interface StorageChoice {
 const names = (migrations: ReadonlyArray<readonly [id: number, name: string]>): ReadonlyArray<string> =>
   migrations.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
 
-const opening = (label: string, layer: Layer.Layer<Storage, unknown>): Layer.Layer<Storage, CommandError> =>
-  Layer.catch(layer, (error) => Layer.effectContext(Effect.fail(failure("open", label, error))))
+const sqlitePackage = Effect.promise(() => import("@tachograph/storage-sqlite"))
+const postgresPackage = Effect.promise(() => import("@tachograph/storage-postgres"))
+const sqlPackage = Effect.promise(() => import("@tachograph/storage-sql"))
+
+/** Layers of one storage. */
+const openingOf =
+  <A>(label: string, load: Effect.Effect<A>) =>
+  (open: (loaded: A) => Layer.Layer<Storage, unknown>): Layer.Layer<Storage, CommandError> =>
+    Layer.catch(Layer.unwrap(Effect.map(load, open)), (error) =>
+      Layer.effectContext(Effect.fail(failure("open", label, error)))
+    )
 
 const memory: StorageChoice = {
   source: Redacted.make("memory:"),
@@ -55,19 +65,22 @@ const memory: StorageChoice = {
 
 const sqlite = (filename: string): StorageChoice => {
   const label = `SQLite, ${filename}`
+  const opening = openingOf(label, sqlitePackage)
   return {
     source: Redacted.make(`sqlite:${filename}`),
     label,
     isPersistent: true,
     singleProcessReason: "SQLite allows one writer at a time",
     exists: () => existsSync(filename),
-    layer: opening(label, SqliteStorage.layer({ filename })),
-    layerNoMigrations: opening(label, SqliteStorage.layerNoMigrations({ filename })),
-    layerReadOnly: opening(label, SqliteStorage.layerReadOnly({ filename })),
-    layerReading: opening(label, SqliteStorage.layerReadOnly({ filename })),
-    migrate: Migrations.run.pipe(
+    layer: opening(({ SqliteStorage }) => SqliteStorage.layer({ filename })),
+    layerNoMigrations: opening(({ SqliteStorage }) => SqliteStorage.layerNoMigrations({ filename })),
+    layerReadOnly: opening(({ SqliteStorage }) => SqliteStorage.layerReadOnly({ filename })),
+    layerReading: opening(({ SqliteStorage }) => SqliteStorage.layerReadOnly({ filename })),
+    migrate: Effect.all([sqlPackage, sqlitePackage]).pipe(
+      Effect.flatMap(([{ Migrations }, { SqliteClient }]) =>
+        Effect.provide(Migrations.run, SqliteClient.layer({ filename }))
+      ),
       Effect.map(names),
-      Effect.provide(SqliteClient.layer({ filename })),
       Effect.mapError((error) => failure("open", label, error))
     )
   }
@@ -76,24 +89,26 @@ const sqlite = (filename: string): StorageChoice => {
 const postgres = (config: PostgresConfig, url: string): StorageChoice => {
   const { hostname, pathname, port } = new URL(url)
   const label = `Postgres, ${hostname}${port && `:${port}`}${pathname}${config.schema ? `, schema ${config.schema}` : ""}`
+  const opening = openingOf(label, postgresPackage)
   return {
     source: Redacted.make(url),
     label,
     isPersistent: true,
     singleProcessReason: undefined,
     exists: () => true,
-    layer: opening(label, PostgresStorage.layer(config)),
-    layerNoMigrations: opening(label, PostgresStorage.layerNoMigrations(config)),
-    layerReadOnly: opening(label, PostgresStorage.layerReadOnly(config)),
-    layerReading: opening(label, PostgresStorage.layerReading(config)),
-    migrate: PostgresStorage.migrate(config).pipe(
+    layer: opening(({ PostgresStorage }) => PostgresStorage.layer(config)),
+    layerNoMigrations: opening(({ PostgresStorage }) => PostgresStorage.layerNoMigrations(config)),
+    layerReadOnly: opening(({ PostgresStorage }) => PostgresStorage.layerReadOnly(config)),
+    layerReading: opening(({ PostgresStorage }) => PostgresStorage.layerReading(config)),
+    migrate: postgresPackage.pipe(
+      Effect.flatMap(({ PostgresStorage }) => PostgresStorage.migrate(config)),
       Effect.map(names),
       Effect.mapError((error) => failure("open", label, error))
     )
   }
 }
 
-const isPostgres = (text: string): boolean => /^postgres(ql)?:/i.test(text)
+export const isPostgres = (text: string): boolean => /^postgres(ql)?:/i.test(text)
 
 /** The storage of a `--storage`; none if it is not one. */
 export const parse = (text: string): Option.Option<StorageChoice> => {
@@ -103,65 +118,8 @@ export const parse = (text: string): Option.Option<StorageChoice> => {
   return path === undefined ? Option.none() : Option.some(sqlite(path === ":memory:" ? path : resolve(path)))
 }
 
-const settingOf = (memory: "" | "memory:, ") =>
-  Setting.make({
-    name: "storage",
-    metavar: "STORAGE",
-    description: `Where events are stored: ${memory}sqlite:PATH or postgres://…`,
-    default: "sqlite:tachograph.db",
-    expected: `${memory}sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE`,
-    explain: (text) =>
-      isPostgres(text) ? Result.getFailure(fromUrl(text)).pipe(Option.getOrUndefined)?.message : undefined,
-    // The part after the scheme may contain a password.
-    redact: (text) => text.replace(/^([a-z+]+:\/\/).*$/i, "$1…"),
-    parse
-  })
-
-export const setting = settingOf("memory:, ")
-
-/** For commands that use a storage which outlives its server. */
-export const persistentSetting = settingOf("")
-
-interface Purpose {
-  /**
-   * What the command does with the storage: `create` creates a missing one, and `read` changes nothing. `create` and `update`
-   * migrate tables that are not up to date.
-   */
-  readonly access: "create" | "update" | "read"
-  /** What the command reads or writes, for messages. */
-  readonly contents: "keys" | "events"
-}
-
-/** Runs `use` with a persistent storage. */
-export const withExisting = Effect.fnUntraced(function* <A, E>(
-  given: Option.Option<string>,
-  { access, contents }: Purpose,
-  use: Effect.Effect<A, E | Errors.StorageUnavailable, Storage>
-) {
-  const choice = yield* persistentSetting.resolve(given)
-  if (!choice.isPersistent) {
-    const message = `--storage is "memory:", which keeps no ${contents}: expected the storage of your server`
-    return yield* new UsageError({ message })
-  }
-  if (access !== "create" && !choice.exists()) {
-    return yield* new CommandError({ message: `The storage does not exist (${choice.label})` })
-  }
-  return yield* use.pipe(
-    Effect.catchIf(isUnavailable, (error) => Effect.fail(failure("use", choice.label, error))),
-    Effect.provide(
-      access === "read"
-        ? choice.layerReadOnly
-        : // Try without migrations first: the database role may not be allowed to change tables.
-          Layer.catch(choice.layerNoMigrations, () => choice.layer)
-    )
-  )
-})
-
-const isUnavailable = (error: unknown): error is Errors.StorageUnavailable =>
-  (error as { readonly _tag?: unknown } | null)?._tag === "storage-unavailable"
-
 /** One line that says why a storage cannot be used: an explanation if there is one, else the innermost cause's message. */
-const failure = (verb: "open" | "use", label: string, error: unknown): CommandError => {
+export const failure = (verb: "open" | "use", label: string, error: unknown): CommandError => {
   const chain = causes(error)
   const explanation = chain.map(explain).find(Option.isSome)
   const outOfDate = chain.find((cause) => cause instanceof Migrator.MigrationError && cause.kind === "BadState")

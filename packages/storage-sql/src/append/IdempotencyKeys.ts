@@ -8,7 +8,7 @@ import {
   type TakenKey
 } from "@tachograph/core"
 import { DateTime, Effect, Result } from "effect"
-import { Hex } from "effect/encoding"
+import * as Hex from "effect/encoding/Hex"
 import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

@@ -1,7 +1,7 @@
 /** Pieces that are stored once per project, and the sessions that own them. */
 import { compressPieces, type SharedPiece, sharedPieceChecksum } from "@tachograph/core"
 import { Effect } from "effect"
-import { Hex } from "effect/encoding"
+import * as Hex from "effect/encoding/Hex"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

@@ -1,7 +1,7 @@
 /** Reads sessions, their packs, and the shared pieces that the packs name. */
 import type { PackRanges, ProjectId, SessionId, StoredPack } from "@tachograph/core"
 import { Effect } from "effect"
-import { Hex } from "effect/encoding"
+import * as Hex from "effect/encoding/Hex"
 import type { SqlClient, Statement } from "effect/sql"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import type * as Projects from "../names/Projects.ts"

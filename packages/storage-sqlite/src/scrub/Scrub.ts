@@ -8,7 +8,7 @@
  * are overwritten again: the last of them in a transaction, whose commit makes every connection drop its cache.
  */
 import { Effect, type Scope } from "effect"
-import { Reactivity } from "effect/reactivity"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlError } from "effect/sql"
 import { fdatasync, read, readSync, writeSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"

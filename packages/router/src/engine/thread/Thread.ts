@@ -24,7 +24,7 @@ import {
   References,
   Tracer
 } from "effect"
-import { PrometheusMetrics } from "effect/observability"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { type MessagePort, parentPort, workerData } from "node:worker_threads"
 import { BasePath } from "../../BasePath.ts"
 import { Engine, ReserveAnswer } from "../../Engine.ts"

@@ -1,0 +1,59 @@
+/** Which modules a thread loads when it starts. Every thread has memory of its own for each. */
+import { build } from "esbuild"
+import { fileURLToPath } from "node:url"
+import { beforeAll, describe, expect, test } from "vitest"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+const host = "packages/server/src/main.ts"
+const thread = ["packages/router/src/engine/thread/Thread.ts", "packages/server/src/commands/EngineStorage.ts"]
+
+let importsOf: ReadonlyMap<string, ReadonlyArray<string>>
+
+beforeAll(async () => {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [host, ...thread],
+    outdir: "unused",
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    write: false,
+    metafile: true,
+    logLevel: "error"
+  })
+  const isAtOnce = ({ external, kind }: { readonly external?: boolean; readonly kind: string }) =>
+    kind === "import-statement" && external !== true
+  importsOf = new Map(
+    Object.entries(metafile.inputs).map(([path, { imports }]) => [
+      path,
+      imports.filter(isAtOnce).map(({ path }) => path)
+    ])
+  )
+})
+
+/** The modules that are loaded with these, without those of a dynamic import. */
+const loadedWith = (...entries: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const loaded = new Set(entries)
+  for (const path of loaded) for (const imported of importsOf.get(path)!) loaded.add(imported)
+  return Array.from(loaded)
+}
+
+const storages = /packages\/storage-(sql|sqlite)\/|storage-postgres\/src\/(?!PostgresUrl)|@effect\/sql-/
+
+describe("modules that are loaded at the start", () => {
+  test("the thread of the host loads no storage", () => {
+    const loaded = loadedWith(host)
+    expect(loaded).toContain("packages/router/src/front/Front.ts")
+    expect(loaded.filter((path) => storages.test(path))).toEqual([])
+  })
+
+  test("the thread of the engine loads no storage but its own, no mount, and nothing of the command line", () => {
+    const loaded = loadedWith(...thread)
+    expect(loaded).toContain("packages/core/src/Recorder.ts")
+    expect(loaded.filter((path) => storages.test(path))).toEqual([])
+    expect(loaded.filter((path) => /effect\/dist\/cli\/|router\/src\/mounts\/|server\/src\/http\//.test(path))).toEqual(
+      []
+    )
+  })
+})
