@@ -68,10 +68,10 @@ export const cases: ReadonlyArray<Case> = [
       allows(from, "@effect/platform-node/NodeHttpServer")
     ])
   ),
-  ...libraries.flatMap((name) =>
+  ...[...libraries, ...browserLibraries].flatMap((name) =>
     inPackage(name, (from) => [
       forbids(from, loadLittle, "effect/encoding", "effect/http", "effect/observability", "effect/reactivity"),
-      allows(from, "effect/encoding/Hex", "effect/Option")
+      ...(browserLibraries.includes(name) ? [] : [allows(from, "effect/encoding/Hex", "effect/Option")])
     ])
   ),
   forbids("packages/another/src", oneByOne, "@effect/platform-node"),
