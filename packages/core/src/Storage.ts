@@ -89,7 +89,7 @@ export class Storage extends Context.Service<
       project: ProjectId,
       names: ReadonlyArray<Uint8Array>,
       maxBytes?: number
-    ) => Result<ReadonlyArray<{ readonly sha256: Uint8Array; readonly bytes: Uint8Array }>>
+    ) => Result<ReadonlyArray<StoredShared>>
 
     /**
      * Deletes at most `limit` events, oldest first, and marks their sessions as pending sweep. Their payloads stay in the
@@ -434,6 +434,14 @@ export type FieldFilter = {
   readonly [Field in "api" | "fingerprintId" | "model" | "stopReason" | "traceId"]?:
     | NonNullable<EventSummary[Field]>
     | undefined
+}
+
+/** A shared piece as a storage keeps it. */
+export interface StoredShared {
+  readonly sha256: Uint8Array
+  readonly bytes: Uint8Array
+  /** Whether nothing else uses the memory of `bytes`, so that a reader may free it. */
+  readonly isOwned?: boolean
 }
 
 export interface EventQuery {

@@ -87,6 +87,7 @@ export {
   Storage,
   type StorageModule,
   type StoredEvent,
+  type StoredShared,
   type StoredFingerprint,
   type StoredSummary,
   type SweepChanges,

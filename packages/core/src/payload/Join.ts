@@ -38,30 +38,33 @@ interface OpenRun {
 }
 
 /**
- * Visits the literal texts and shared pieces that a template expands to, in order. Uses a stack of its own, so nesting is
- * limited by memory, not by the call stack.
+ * Visits the literal texts that a template expands to, and yields the names of the shared pieces between them, in order. Uses a
+ * stack of its own, so nesting is limited by memory, not by the call stack.
  */
-const walk = (
+function* walk(
   { content, start }: PackContent.TemplateSpan,
   pieces: Pieces,
-  literal: (source: Buffer, start: number, end: number) => void,
-  shared: (sha256: Buffer) => void
-): void => {
+  literal: (source: Buffer, start: number, end: number) => void
+): Generator<Buffer, void> {
   const open: Array<ByteReader | OpenRun> = [new ByteReader(content, start)]
   const enter = (number: PieceNumber) => {
     const piece = pieces.get(number)
     if (piece === undefined) throw new PieceMissing(number)
     open.push(new ByteReader(piece.content, piece.start))
   }
+  let shared: Buffer | undefined
   const visitor: Template.TemplateVisitor = {
     literal,
     part: (number) => enter(-number),
     history: (first, count, separator) => open.push({ first, next: first, last: first + count - 1, separator }),
-    shared
+    shared: (sha256) => (shared = sha256)
   }
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     if (top instanceof ByteReader) {
       if (!Template.readStep(top, visitor)) open.pop()
+      if (shared === undefined) continue
+      yield shared
+      shared = undefined
     } else if (top.next > top.last) {
       open.pop()
     } else {
@@ -88,23 +91,49 @@ export class TextTooLong extends Damage {
   }
 }
 
-/** Expands a template to a text of at most `maxBytes`. `expectedBytes` is the initial capacity of the result. */
-export const join = (
+interface Limits {
+  /** The initial capacity of the result. */
+  readonly expectedBytes?: number
+  readonly maxBytes?: number
+}
+
+/**
+ * Expands a template to a text of at most `maxBytes`. Yields the name of a shared piece that `shared` does not have: it must have
+ * it when this goes on.
+ */
+export function* joining(
   span: PackContent.TemplateSpan,
   pieces: Pieces,
   shared: SharedTexts,
-  { expectedBytes, maxBytes = Number.POSITIVE_INFINITY }: { expectedBytes?: number; maxBytes?: number } = {}
-): Buffer => {
+  { expectedBytes, maxBytes = Number.POSITIVE_INFINITY }: Limits = {}
+): Generator<Buffer, Buffer> {
   const out = new ByteWriter(expectedBytes)
   const add = (source: Buffer, start: number, end: number) => {
     if (out.length + end - start > maxBytes) throw new TextTooLong(maxBytes)
     out.bytes(source, start, end)
   }
-  walk(span, pieces, add, (sha256) => {
-    const text = shared.get(keyOf(sha256))
+  for (const sha256 of walk(span, pieces, add)) {
+    const key = keyOf(sha256)
+    let text = shared.get(key)
+    if (text === undefined) {
+      yield sha256
+      text = shared.get(key)
+    }
     if (text === undefined) throw new PieceMissing(sha256)
     add(text, 0, text.length)
     shared.free?.(text)
-  })
+  }
   return out.view()
+}
+
+/** The same with all shared pieces at hand. */
+export const join = (
+  span: PackContent.TemplateSpan,
+  pieces: Pieces,
+  shared: SharedTexts,
+  limits: Limits = {}
+): Buffer => {
+  const { done, value } = joining(span, pieces, shared, limits).next()
+  if (done !== true) throw new PieceMissing(value)
+  return value
 }

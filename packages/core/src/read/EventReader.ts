@@ -1,6 +1,6 @@
 /**
  * Reassembles an event from its packs in at most three round trips: the event, its packs, its shared pieces. A large pack of its
- * own takes one more.
+ * own takes one more, and the shared pieces of a large event are read in groups.
  */
 import { Cause, Effect, Exit } from "effect"
 import { EventDamaged, type EventNotFound, type StorageUnavailable } from "../domain/Errors.ts"
@@ -39,12 +39,23 @@ export interface Source extends Pick<Storage["Service"], "getEvent" | "readPacks
   readonly openChain: (chain: Pack.StoredChain) => OpenChain
   /** Called with each chain that was opened, when a read does not use it any more. */
   readonly closeChain: (chain: OpenChain) => void
-  /** The texts of shared pieces. They throw `Damage` if one cannot be decompressed to at most `maxPieceBytes`. */
-  readonly readShared: (
+  /**
+   * The texts of shared pieces that have together at most `totalBytes`. They throw `Damage` if one cannot be decompressed to at most
+   * `maxPieceBytes`.
+   */
+  readonly sharedTexts: (
     project: ProjectId,
     names: ReadonlyArray<Uint8Array>,
-    maxPieceBytes: number
-  ) => Effect.Effect<Join.SharedTexts, StorageUnavailable>
+    limits: { readonly maxPieceBytes: number; readonly totalBytes: number }
+  ) => LoadedTexts
+}
+
+/** Texts of shared pieces that are read from a storage. */
+interface LoadedTexts extends Join.SharedTexts {
+  /** Reads the text of this name, if it exists. Others are gone then. */
+  readonly load: (name: Uint8Array) => Effect.Effect<void, StorageUnavailable>
+  /** Called when a read does not use them any more. */
+  readonly close: () => void
 }
 
 /** A chain up to its first damaged pack, with the contents of the packs. */
@@ -64,13 +75,9 @@ export const sourceOf = (storage: Storage["Service"]): Source => ({
   closeChain: ({ packs }) => {
     for (const { content } of packs) Memory.free(content)
   },
-  readShared: (project, names, maxPieceBytes) =>
-    names.length === 0
-      ? Effect.succeed(noTexts)
-      : Effect.map(storage.readShared(project, names), (pieces) => new UnpackedTexts(pieces, maxPieceBytes))
+  sharedTexts: (project, names, limits) =>
+    new UnpackedTexts((some, maxBytes) => storage.readShared(project, some, maxBytes), names, limits)
 })
-
-const noTexts: Join.SharedTexts = new Map()
 
 /** Runs when the size of the payload is known, before anything large is read. It may run again. */
 type Admit<E> = (summary: EventSummary) => Effect.Effect<void, E>
@@ -177,6 +184,7 @@ export const readTexts = (
       Effect.sync(() => {
         for (const chain of unpacked.chains) source.closeChain(chain)
         for (const copy of unpacked.copies) Memory.free(copy)
+        unpacked.texts?.close()
       })
     )
   })
@@ -185,6 +193,7 @@ export const readTexts = (
 interface Unpacked {
   readonly chains: Set<OpenChain>
   readonly copies: Array<Buffer>
+  texts?: LoadedTexts
 }
 
 const assemble = Effect.fnUntraced(function* (
@@ -205,10 +214,21 @@ const assemble = Effect.fnUntraced(function* (
 
   const { inputs, output, pieces, shared } = yield* open(source, own.number, packs, unpacked)
   const { inputsBytes = maxTextBytes, outputBytes = maxTextBytes } = sizes ?? {}
-  const texts = yield* source.readShared(project, shared, Math.max(inputsBytes, outputBytes))
-  const text = (span: PackContent.TemplateSpan, maxBytes: number) =>
-    Join.join(span, pieces, texts, sizes === undefined ? { maxBytes } : { expectedBytes: maxBytes, maxBytes })
-  const payload = { inputs: text(inputs, inputsBytes), output: text(output, outputBytes) }
+  const texts = source.sharedTexts(project, shared.toReversed(), {
+    maxPieceBytes: Math.max(inputsBytes, outputBytes),
+    totalBytes: inputsBytes + outputBytes
+  })
+  unpacked.texts = texts
+  const text = Effect.fnUntraced(function* (span: PackContent.TemplateSpan, maxBytes: number) {
+    const limits = sizes === undefined ? { maxBytes } : { expectedBytes: maxBytes, maxBytes }
+    const steps = Join.joining(span, pieces, texts, limits)
+    for (;;) {
+      const { done, value } = steps.next()
+      if (done === true) return value
+      yield* texts.load(value)
+    }
+  })
+  const payload = { inputs: yield* text(inputs, inputsBytes), output: yield* text(output, outputBytes) }
   // Together with their sizes, which the other checksum covers.
   const isAsSent =
     (sizes === undefined || payload.inputs.length === inputsBytes) &&

@@ -3,6 +3,7 @@
  * that needs it. What the cache has may be older than what is stored: damage that is found here must be looked for again without it.
  */
 import { Effect } from "effect"
+import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import * as Pack from "../payload/format/Pack.ts"
@@ -147,8 +148,19 @@ export class CachedSource implements EventReader.Source {
   /** It is kept for other events. */
   readonly closeChain = (): void => {}
 
-  readonly readShared: EventReader.Source["readShared"] = (project, names, maxPieceBytes) => {
+  readonly sharedTexts: EventReader.Source["sharedTexts"] = (project, names, { maxPieceBytes }) => {
     const texts = new Map<string, Buffer>()
+    const load = Effect.asVoid(Effect.suspend(() => this.#readShared(project, names, maxPieceBytes, texts)))
+    return { get: (key) => texts.get(key), load: () => load, close: () => {} }
+  }
+
+  /** Adds the texts of these names. */
+  #readShared(
+    project: ProjectId,
+    names: ReadonlyArray<Uint8Array>,
+    maxPieceBytes: number,
+    texts: Map<string, Buffer>
+  ): Effect.Effect<unknown, StorageUnavailable> {
     const missing: Array<Uint8Array> = []
     for (const name of names) {
       const key = Join.keyOf(name)
@@ -157,14 +169,13 @@ export class CachedSource implements EventReader.Source {
       else if (text.length > maxPieceBytes) throw new Damage(`A shared piece has more than ${maxPieceBytes} bytes`)
       else texts.set(key, text)
     }
-    if (missing.length === 0) return Effect.succeed(texts)
+    if (missing.length === 0) return Effect.void
     return Effect.map(this.#storage.readShared(project, missing), (pieces) => {
       for (const { bytes, sha256 } of pieces) {
         const text = SharedPiece.textOf(bytes, maxPieceBytes)
         texts.set(Join.keyOf(sha256), text)
         if (project === this.#project) this.#shared.set(Join.keyOf(sha256), text, text.length)
       }
-      return texts
     })
   }
 }

@@ -1,5 +1,5 @@
 /** Reads sessions, their packs, and the shared pieces that the packs name. */
-import type { PackRanges, ProjectId, SessionId, StoredPack } from "@tachograph/core"
+import type { PackRanges, ProjectId, SessionId, StoredPack, StoredShared } from "@tachograph/core"
 import { Effect } from "effect"
 import * as Hex from "effect/encoding/Hex"
 import type { SqlClient, Statement } from "effect/sql"
@@ -95,14 +95,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return []
     const wanted = maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes)
-    const pieces: Array<{ readonly sha256: Uint8Array; readonly bytes: Uint8Array }> = []
+    const pieces: Array<StoredShared> = []
     for (let at = 0; at < wanted.length; at += maxNames) {
       const rows = yield* sql<{
         sha256: Uint8Array
         piece: Uint8Array
       }>`SELECT sha256, ${StoredBytes.select(sql, "piece")} FROM shared_pieces
         WHERE project_id = ${number} AND ${sql.in("sha256", wanted.slice(at, at + maxNames))}`
-      for (const { piece, sha256 } of rows) pieces.push({ sha256, bytes: piece })
+      for (const { piece, sha256 } of rows) pieces.push({ sha256, bytes: piece, isOwned: true })
     }
     return pieces
   })

@@ -13,5 +13,10 @@ export const free = ({ buffer }: Uint8Array): void => {
   if (buffer.byteLength >= minFreedBytes && buffer.byteLength > Buffer.poolSize) buffer.transfer(0)
 }
 
+/** The same for bytes that are alone in their memory. Others are left alone. */
+export const freeAlone = (bytes: Uint8Array): void => {
+  if (bytes.byteLength === bytes.buffer.byteLength) free(bytes)
+}
+
 /** Whether `free` frees bytes that are alone in their memory. */
 export const isFreed = ({ byteLength }: Uint8Array): boolean => byteLength >= minFreedBytes
