@@ -1,7 +1,8 @@
-/** Runs the same calls with and without the tap. */
+/** Runs the same calls without a recorder, with the tap, and through the proxy. */
 import { expect } from "vitest"
 import type { Provider } from "../Provider.ts"
 import type { RecordedCall, Recording } from "../Recording.ts"
+import { startProxied } from "./Proxied.ts"
 
 /** What a call came to: its value or its error, in a form that can be compared. */
 const outcomeOf = async (run: () => Promise<unknown>): Promise<unknown> => {
@@ -26,11 +27,24 @@ const withoutRandom = (provider: Provider) =>
       headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !random.test(name)))
     }))
 
-/** Expects that the application and the provider see the same with and without the tap. Returns what was recorded. */
+/** The error with which a recorder says that an answer is not whole: who ended it, the tap knows better than the proxy. */
+const ownErrors: ReadonlySet<unknown> = new Set(["aborted", "cancelled", "connection_error", "timeout", "cut"])
+
+const comparable = ({ properties }: RecordedCall) => {
+  const { api, inputs, output } = properties
+  const error = output["error"] as { readonly type?: unknown } | undefined
+  return { api, inputs, output: ownErrors.has(error?.type) ? { ...output, error: "own" } : output }
+}
+
+/**
+ * Expects that the application and the provider see the same with and without a recorder. Returns what the tap recorded.
+ * `isProxied` is false where the proxy cannot be equal.
+ */
 export const compared = async (
   recording: Recording,
   provider: Provider,
-  run: (fetch: typeof globalThis.fetch) => Promise<unknown>
+  run: (fetch: typeof globalThis.fetch) => Promise<unknown>,
+  isProxied = true
 ): Promise<ReadonlyArray<RecordedCall>> => {
   provider.requests.length = 0
   const plain = await outcomeOf(() => run(globalThis.fetch))
@@ -40,7 +54,19 @@ export const compared = async (
   expect(tapped).toEqual(plain)
   expect(withoutRandom(provider)).toEqual(sent)
   expect(sent.length).toBeGreaterThan(0)
-  return recording.events()
+  const events = await recording.events()
+  if (!isProxied) return events
+
+  provider.requests.length = 0
+  const proxied = await startProxied(provider)
+  const passed = await outcomeOf(() => run(proxied.fetch))
+  expect(passed).toEqual(plain)
+  expect(withoutRandom(provider)).toEqual(sent)
+  const recorded = (await proxied.events(events.length)).map(comparable)
+  // Parallel calls end in any order.
+  const sorted = (calls: ReadonlyArray<object>) => calls.map((call) => JSON.stringify(call)).sort()
+  expect(sorted(recorded)).toEqual(sorted(events.map(comparable)))
+  return events
 }
 
 export const collected = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
