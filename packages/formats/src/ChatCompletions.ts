@@ -3,7 +3,7 @@ import { accumulator } from "./ChatCompletionsStream.ts"
 import { errorOf } from "./Errors.ts"
 import type { Billing, Conversation, Facts, Format, Json, Message, Part, StopReason } from "./Format.ts"
 import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
-import { except, partsOfContent, toolOf } from "./OpenAiBlocks.ts"
+import { except, partsOfContent, resultOf, toolOf } from "./OpenAiBlocks.ts"
 import { tokensOf } from "./OpenAiUsage.ts"
 import { argumentsOf, generic, media, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
@@ -114,7 +114,8 @@ const partOfSound = (audio: Json | undefined): ReadonlyArray<Part> => {
 const reasoningKeys = ["reasoning_content", "reasoning", "reasoning_text", "thinking"]
 
 const knownOfMessage = except(
-  ...["role", "name", "content", "refusal", "tool_calls", "tool_call_id", "function_call", "audio"],
+  "finish_reason",
+  ...["role", "name", "parts", "content", "refusal", "tool_calls", "tool_call_id", "function_call", "audio"],
   ...reasoningKeys
 )
 
@@ -134,32 +135,42 @@ const messageOf = (message: Json): Message => {
   if (!isObject(message)) return { role: "unknown", parts: isEmpty(message) ? [] : [generic(message)] }
   const role = text(get(message, "role")) ?? "unknown"
   const name = text(get(message, "name"))
-  const about = { ...(name === null ? {} : { name }), ...rest(message, except(...knownOfMessage, "parts")) }
-  if (role !== "tool" && role !== "function") return { ...about, role, parts: partsOf(message) }
+  const isResult = role === "tool" || role === "function"
   const id = text(get(message, "tool_call_id")) ?? undefined
-  const response = part("tool_call_response", { id, response: get(message, "content") })
-  return { ...about, role, parts: [response, ...partsOf({ ...message, content: null })] }
+  const response = isResult ? [part("tool_call_response", { id, response: resultOf(get(message, "content")) })] : []
+  return {
+    role,
+    ...(name === null ? {} : { name }),
+    parts: [...response, ...partsOf(isResult ? { ...message, content: null } : message)],
+    ...rest(message, knownOfMessage)
+  }
 }
 
-const knownOfChoice = except("index", "message", "delta", "finish_reason", "text")
+/** Fields that a message has of its own. */
+const own = ["role", "name", "parts", "finish_reason"]
+
+const knownOfChoice = except("index", "message", "delta", "text", ...own)
 
 const knownOfOutput = except(
   ...["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint", "provider"],
-  ...["request_id", "x_groq", "usage_breakdown"]
+  ...["request_id", "x_groq", "usage_breakdown", ...own]
 )
 
 const outputOf = (output: unknown): ReadonlyArray<Message> =>
   list(get(output, "choices")).map((choice, index) => {
-    const { role, parts, ...about } = messageOf(get(choice, "message") ?? { content: get(choice, "text") ?? null })
+    const { role, name, parts, ...about } = messageOf(
+      get(choice, "message") ?? { content: get(choice, "text") ?? null }
+    )
     const reason = text(get(choice, "finish_reason"))
     return {
-      // What an answer holds beside its choices, such as citations, stands with the first.
-      ...(index === 0 ? rest(output, knownOfOutput) : {}),
-      ...rest(choice, knownOfChoice),
-      ...about,
       role: role === "unknown" ? "assistant" : role,
+      ...(name === undefined ? {} : { name }),
       parts,
-      ...(reason === null ? {} : { finish_reason: reason })
+      ...(reason === null ? {} : { finish_reason: reason }),
+      ...about,
+      ...rest(choice, knownOfChoice),
+      // What an answer holds beside its choices, such as citations, stands with the first.
+      ...(index === 0 ? rest(output, knownOfOutput) : {})
     }
   })
 

@@ -14,13 +14,16 @@ const order = ["id", "object", "created", "model", "choices", "usage", "service_
 /** Fields that only a stream has: random text that hides the length of a piece from who listens. */
 const padding: ReadonlySet<string> = new Set(["obfuscation", "p"])
 
-/** Brings the fields of an object into one that came before. */
-const mergeObject = (draft: Draft, key: string, value: Json) => {
-  const current = get(draft, key)
-  if (!isObject(value) || !isObject(current)) return setLast(draft, key, value)
-  const merged: Draft = { ...current }
-  for (const [field, item] of Object.entries(value)) setLast(merged, field, item)
-  define(draft, key, merged)
+/** Objects whose fields come in several chunks. */
+const makeMerged = (fields: Draft) => {
+  const drafts = new Map<string, Draft>()
+  return (key: string, value: Json) => {
+    if (!isObject(value)) return setLast(fields, key, value)
+    const draft = drafts.get(key) ?? {}
+    drafts.set(key, draft)
+    for (const [field, item] of Object.entries(value)) setLast(draft, field, item)
+    define(fields, key, draft)
+  }
 }
 
 /** Log probabilities: lists of tokens that are joined. */
@@ -48,6 +51,7 @@ const makeLogprobs = () => {
 const makeChoice = (index: number) => {
   const fields: Draft = {}
   let came: ReadonlyArray<string> = []
+  const merge = makeMerged(fields)
   const message = makeMessage()
   const logprobs = makeLogprobs()
   /** The whole message that Perplexity sends beside its deltas, and others instead of them. */
@@ -65,7 +69,7 @@ const makeChoice = (index: number) => {
         } else if (key === "logprobs") {
           setFirst(fields, key, null)
           logprobs.take(value)
-        } else if (key === "content_filter_results") mergeObject(fields, key, value)
+        } else if (key === "content_filter_results") merge(key, value)
         else setLast(fields, key, value)
       }
     },
@@ -86,11 +90,19 @@ const makeChoice = (index: number) => {
 /** Providers that number the calls of an answer without streaming too. */
 const numbering: ReadonlySet<string> = new Set(["deepseek", "mistral"])
 
+/** Whether a payload is no chunk of a stream. */
+const isWhole = (payload: JsonObject): boolean =>
+  payload["object"] === "chat.completion" || !Object.hasOwn(payload, "choices")
+
 const builder = (): Accumulate.Builder => {
   const fields: Draft = {}
   const choices = new Map<number, ReturnType<typeof makeChoice>>()
+  const merge = makeMerged(fields)
   let came: ReadonlyArray<string> = []
   let isDone = false
+  /** The body where it is no stream: the one payload, if it is a whole answer or an error. */
+  let whole: JsonObject | null = null
+  let payloads = 0
 
   const takeChoice = (choice: Json, position: number) => {
     if (!isObject(choice)) return
@@ -108,7 +120,7 @@ const builder = (): Accumulate.Builder => {
     } else if (key === "object" && typeof value === "string")
       setFirst(fields, key, value.replace(/\.(?:chunk|done)$/, ""))
     else if (key === "id" || key === "created" || key === "model") setFirst(fields, key, value)
-    else if (key === "x_groq") mergeObject(fields, key, value)
+    else if (key === "x_groq") merge(key, value)
     else setLast(fields, key, value)
   }
 
@@ -128,10 +140,14 @@ const builder = (): Accumulate.Builder => {
 
   return {
     take: (payload, event) => {
+      payloads++
+      whole = payloads === 1 && isWhole(payload) ? payload : null
       if (came.length === 0 && !isEmpty(payload["choices"])) came = Object.keys(payload)
       const isBareError = event === "error" && !Object.hasOwn(payload, "error") && !Object.hasOwn(payload, "choices")
-      if (isBareError) define(fields, "error", payload)
-      else for (const [key, value] of Object.entries(payload)) takeField(key, value)
+      if (isBareError) {
+        whole = null
+        define(fields, "error", payload)
+      } else for (const [key, value] of Object.entries(payload)) takeField(key, value)
     },
     done: () => {
       isDone = true
@@ -147,7 +163,7 @@ const builder = (): Accumulate.Builder => {
       const isFinished = made.length > 0 && made.every((choice) => choice.isFinished())
       const isError = errorOf(output) !== null || errorOf(list(output["choices"])) !== null
       return {
-        output: inOrder(output, came, order),
+        output: whole ?? inOrder(output, came, order),
         ended: isError ? "error" : isDone || isFinished ? "done" : "cut"
       }
     }

@@ -9,6 +9,19 @@ const transport = ["cache_control", "prompt_cache_breakpoint"]
 /** The keys of a set that `rest` leaves out, with the marks for caches. */
 export const except = (...keys: ReadonlyArray<string>): ReadonlySet<string> => new Set([...transport, ...keys])
 
+/** A block as it is, without the marks for caches. */
+const plain = (block: Json): Part => generic(isObject(block) ? rest(block, except()) : block)
+
+/** What a tool gave back: a list of blocks is without the marks, and the one text of a list that holds nothing else. */
+export const resultOf = (content: Json | undefined): Json | undefined => {
+  if (!Array.isArray(content)) return content
+  const blocks = list(content).map((block) => (isObject(block) ? rest(block, except()) : block))
+  const [block] = blocks
+  const isText = blocks.length === 1 && isObject(block) && Object.keys(block).length === 2
+  const said = isText && /^(?:input_|output_)?text$/.test(String(get(block, "type"))) ? text(get(block, "text")) : null
+  return said ?? blocks
+}
+
 const mimeOfSound = (format: string | null): string | undefined => {
   if (format === null) return undefined
   return format === "mp3" ? "audio/mpeg" : `audio/${format}`
@@ -29,13 +42,13 @@ const extrasOf = (block: Json, key: string, ...known: ReadonlyArray<string>): Js
 /** An address stands in an object with `url`, or is the value itself. */
 const mediaAt = (block: Json, key: string, modality: string): Part => {
   const url = text(get(block, key, "url")) ?? text(get(block, key)) ?? undefined
-  return url === undefined ? generic(block) : media({ url, modality }, extrasOf(block, key, "url"))
+  return url === undefined ? plain(block) : media({ url, modality }, extrasOf(block, key, "url"))
 }
 
 const fileOf = (block: Json, file: Json | undefined, extras: JsonObject): Part => {
   const [data, url, fileId] = ["file_data", "file_url", "file_id"].map((key) => text(get(file, key)) ?? undefined)
   const used = [data, url, fileId].findIndex((value) => value !== undefined)
-  if (used === -1) return generic(block)
+  if (used === -1) return plain(block)
   const key = ["file_data", "file_url", "file_id"][used] as string
   return media({ data, url, fileId }, rest(extras, new Set([key])))
 }
@@ -67,7 +80,7 @@ const partOfBlock = (block: Json): Part | null => {
       return mediaAt(block, "document_url", "document")
     case "input_audio": {
       const data = text(get(block, "input_audio", "data"))
-      if (data === null) return generic(block)
+      if (data === null) return plain(block)
       const mimeType = mimeOfSound(text(get(block, "input_audio", "format")))
       return media({ data, mimeType, modality: "audio" }, extrasOf(block, "input_audio", "data", "format"))
     }
@@ -79,10 +92,10 @@ const partOfBlock = (block: Json): Part | null => {
       return part("refusal", { refusal: get(block, "refusal") }, rest(block, except("type", "refusal")))
     case "thinking": {
       const content = thinkingOf(get(block, "thinking"))
-      return content === null ? generic(block) : part("reasoning", { content }, rest(block, except("type", "thinking")))
+      return content === null ? plain(block) : part("reasoning", { content }, rest(block, except("type", "thinking")))
     }
     default:
-      return isEmpty(block) ? null : generic(isObject(block) ? rest(block, except()) : block)
+      return isEmpty(block) ? null : plain(block)
   }
 }
 

@@ -2,7 +2,10 @@
 import type { Json } from "./Format.ts"
 import { count, first, get, sum } from "./json/Read.ts"
 
-/** Counts of tokens. `output` includes the reasoning, which some providers count beside it: their total tells. */
+/**
+ * Counts of tokens. `output` includes the reasoning, which some providers count beside it: their total tells, or more
+ * reasoning than output.
+ */
 export const tokensOf = (usage: Json | undefined) => {
   const input = count(get(usage, "prompt_tokens") ?? get(usage, "input_tokens"))
   const output = count(get(usage, "completion_tokens") ?? get(usage, "output_tokens"))
@@ -10,7 +13,10 @@ export const tokensOf = (usage: Json | undefined) => {
   const outputDetails = get(usage, "completion_tokens_details") ?? get(usage, "output_tokens_details")
   const reasoning = first(count(get(outputDetails, "reasoning_tokens")), count(get(usage, "reasoning_tokens")))
   const isBeside =
-    output !== null && (reasoning ?? 0) > 0 && get(usage, "total_tokens") === sum(input, output, reasoning)
+    output !== null &&
+    reasoning !== null &&
+    reasoning > 0 &&
+    (reasoning > output || get(usage, "total_tokens") === sum(input, output, reasoning))
   return {
     input,
     inputDetails,

@@ -2,7 +2,7 @@
 import { errorOf } from "./Errors.ts"
 import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
 import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
-import { except, partsOfContent, toolOf } from "./OpenAiBlocks.ts"
+import { except, partsOfContent, resultOf, toolOf } from "./OpenAiBlocks.ts"
 import { tokensOf } from "./OpenAiUsage.ts"
 import { argumentsOf, generic, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
@@ -129,7 +129,12 @@ const callOf = (item: Json): Part => {
 const responseOf = (item: Json): Part =>
   part(
     "tool_call_response",
-    { id: get(item, "call_id"), response: get(item, "output"), tool_type: get(item, "type"), item_id: get(item, "id") },
+    {
+      id: get(item, "call_id"),
+      response: resultOf(get(item, "output")),
+      tool_type: get(item, "type"),
+      item_id: get(item, "id")
+    },
     rest(item, except("type", "id", "call_id", "output"))
   )
 

@@ -73,8 +73,10 @@ describe("facts of chat completions", () => {
     const completion_tokens_details = { reasoning_tokens: 189 }
     const counts = { prompt_tokens: 291, completion_tokens: 26, completion_tokens_details }
     expect(usage({ ...counts, total_tokens: 506 }).output_tokens).toBe(26 + 189)
-    expect(usage({ ...counts, total_tokens: 317 }).output_tokens).toBe(26)
-    expect(usage(counts).output_tokens).toBe(26)
+    expect(usage({ ...counts, completion_tokens: 200, total_tokens: 491 }).output_tokens).toBe(200)
+    expect(usage({ prompt_tokens: 3, completion_tokens: 200, completion_tokens_details }).output_tokens).toBe(200)
+    // More reasoning than output cannot be a part of it.
+    expect(usage(counts).output_tokens).toBe(26 + 189)
   })
 
   it("are no counts where they are no counts", () => {
@@ -169,6 +171,21 @@ describe("messages of chat completions", () => {
           { type: "blob", modality: "audio", content: "AAAA", id: "audio_1", transcript: "Hello", expires_at: 9 }
         ]
       }
+    ])
+  })
+
+  it("do not depend on marks for caches, which make text a list", () => {
+    const marked = { cache_control: { type: "ephemeral" } }
+    for (const message of [{ role: "user" }, { role: "tool", tool_call_id: "a" }, { role: "system" }]) {
+      const asList = format.element({ ...message, content: [{ type: "text", text: "Hello", ...marked }] })
+      expect(asList).toEqual(format.element({ ...message, ...marked, content: "Hello" }))
+    }
+    const image = { type: "image_url", image_url: { url: "https://a.example" } }
+    expect(format.element({ role: "tool", content: [{ ...image, ...marked }] })).toEqual(
+      format.element({ role: "tool", content: [image] })
+    )
+    expect(format.element({ role: "user", content: [{ type: "novelty", ...marked }] })).toEqual([
+      { role: "user", parts: [{ type: "novelty" }] }
     ])
   })
 

@@ -51,6 +51,20 @@ describe("a stream of chat completions", () => {
     expect(accumulate(accumulator, "")).toEqual({ output: {}, text: null, ended: "cut" })
   })
 
+  it("can be no stream, but an answer", () => {
+    const { id, ...others } = openAi.output
+    const answer = { ...others, id, p: "kept" }
+    const { output, ended } = accumulate(accumulator, JSON.stringify(answer, null, 2))
+    expect([JSON.stringify(output), ended]).toEqual([JSON.stringify(answer), "done"])
+  })
+
+  it("may have data of several lines, empty data, and line separators of Unicode", () => {
+    const [first, ...others] = openAi.payloads.map((payload) => JSON.stringify(payload, null, 1))
+    const body = [first, "", ...others].map((data) => `data: ${data?.replaceAll("\n", "\ndata:")}\n\n`).join("")
+    expect(accumulate(accumulator, body).output).toEqual(openAi.output)
+    expect(message({ content: "a\u2028b\u0085" })).toMatchObject({ content: "a\u2028b\u0085" })
+  })
+
   it("keeps numbers as they came", () => {
     const body = 'data: {"id":"1","choices":[{"index":0,"seed":15259210161316577001,"delta":{"content":"a"}}]}\n\n'
     expect(accumulate(accumulator, body).text).toContain('"seed":15259210161316577001')

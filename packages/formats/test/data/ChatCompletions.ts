@@ -165,7 +165,7 @@ export const conversation = {
       { role: "tool", parts: [{ type: "tool_call_response", id: "call_1", response: "A picture" }] },
       {
         role: "tool",
-        parts: [{ type: "tool_call_response", id: "call_2", response: [{ type: "text", text: "Nothing" }] }]
+        parts: [{ type: "tool_call_response", id: "call_2", response: "Nothing" }]
       },
       { role: "assistant", parts: [{ type: "tool_call", name: "old" }] },
       { role: "function", name: "old", parts: [{ type: "tool_call_response", response: "fine" }] }
