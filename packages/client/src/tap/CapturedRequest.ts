@@ -1,7 +1,6 @@
 /** What is kept of a request to a provider. The request itself is left as it is. */
-import type { Api } from "@tachograph/formats"
+import { type Api, recognise } from "@tachograph/formats"
 import { secretsOf } from "../event/Secrets.ts"
-import { recognise } from "./Recognise.ts"
 
 type Input = Parameters<typeof fetch>[0]
 type Init = Parameters<typeof fetch>[1]
@@ -60,8 +59,8 @@ const bodyOfRequest = (request: Request): Body | undefined => {
 export const capture = (input: Input, init: Init, url: URL): CapturedRequest | undefined => {
   const request = input instanceof Request ? input : undefined
   const headers = new Headers(init?.headers ?? request?.headers)
-  const api = recognise(url, headers)
-  if (api === undefined) return undefined
+  const api = recognise(url, undefined, headers.get("anthropic-beta"))
+  if (api === null) return undefined
   const given = init?.body
   const body =
     given === undefined || given === null

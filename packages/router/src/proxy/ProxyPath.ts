@@ -18,7 +18,7 @@ export const match = (url: string | undefined): ProxyPath | undefined => {
 }
 
 /** The path of `rest`, without its query. */
-export const pathIn = (rest: string): string => rest.replace(/\?.*$/s, "")
+const pathIn = (rest: string): string => rest.replace(/\?.*$/s, "")
 
 /** What a line of a request may hold. A fragment is not part of one, and some servers take a backslash for a slash. */
 const form = /^[\x21\x22\x24-\x5b\x5d-\x7e\x80-\xff]*$/

@@ -1,0 +1,89 @@
+/** Tells model calls from other requests on the wire, whatever host they go to. */
+import type { Api } from "./Format.ts"
+import { get, isEmpty, isObject, text } from "./json/Read.ts"
+
+interface Endpoint {
+  readonly api: Api
+  readonly path: RegExp
+  /** Whether a body is one of this format. Other services have paths that end alike. */
+  readonly isCall: (body: unknown) => boolean
+}
+
+const has =
+  (...keys: ReadonlyArray<string>) =>
+  (body: unknown): boolean =>
+    keys.some((key) => !isEmpty(get(body, key)))
+
+const hasMessages = (body: unknown): boolean => Array.isArray(get(body, "messages"))
+
+/** In threads, OpenAI keeps messages that are no calls. */
+const endpoints: ReadonlyArray<Endpoint> = [
+  { api: "provider1-chat-completions", path: /\/chat\/completions$/, isCall: hasMessages },
+  {
+    api: "provider1-responses",
+    path: /\/responses$/,
+    isCall: has("model", "input", "prompt", "previous_response_id", "conversation")
+  },
+  { api: "provider2-messages", path: /(?<!\/threads\/[^/]+)\/messages$/, isCall: hasMessages },
+  // Vertex and Bedrock have the model in the path.
+  {
+    api: "provider2-messages",
+    path: /\/publishers\/anthropic\/models\/[^/]+:(?:streamR|r)awPredict$/,
+    isCall: hasMessages
+  },
+  { api: "provider2-messages", path: /\/model\/[^/]*anthropic[^/]*\/invoke$/, isCall: hasMessages },
+  {
+    api: "provider3-models",
+    path: /\/(?:models|tunedModels|endpoints|dynamic)\/[^/]+:(?:streamG|g)enerateContent$/,
+    isCall: has("contents")
+  },
+  { api: "provider3-interactions", path: /\/interactions$/, isCall: has("model", "agent", "input") }
+]
+
+/** Path and query of an address, which may lack its host. */
+const split = (url: string | URL): readonly [path: string, query: string] => {
+  const [address = "", query = ""] = `${url}`.replace(/#.*$/s, "").split(/\?(.*)/s)
+  return [address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, "").replace(/\/$/, ""), query]
+}
+
+const parse = (body: string): unknown => {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** Newer SDKs of Anthropic say only in the header `anthropic-beta` that a call is one of the beta, and on Bedrock in the body. */
+const isBeta = (query: string, body: unknown, header: string | null | undefined): boolean =>
+  /(?:^|&)beta=true(?:&|$)/.test(query) || !isEmpty(header) || !isEmpty(get(body, "anthropic_beta"))
+
+/**
+ * The format of a request to be sent by POST; null where it is no model call. `body` is its JSON, as text or parsed; without
+ * it, the path alone decides. `betaHeader` is the header `anthropic-beta`.
+ */
+export const recognise = (url: string | URL, body?: unknown, betaHeader?: string | null): Api | null => {
+  const [path, query] = split(url)
+  const found = endpoints.find((endpoint) => endpoint.path.test(path))
+  if (found === undefined) return null
+  const parsed = typeof body === "string" ? parse(body) : body
+  const isKnown = body !== undefined && body !== null
+  if (isKnown && !(isObject(parsed) && found.isCall(parsed))) return null
+  return found.api === "provider2-messages" && isBeta(query, parsed, betaHeader) ? "provider2-beta-messages" : found.api
+}
+
+/** The model that the path of a call names, as Gemini's, Vertex', Bedrock's and Azure's do; null where it names none. */
+export const modelInUrl = (url: string | URL): string | null => {
+  const [path] = split(url)
+  const [, tuned, model] =
+    /\/(tunedModels\/)?(?:models\/)?([^/]+):(?:(?:streamG|g)enerateContent|(?:streamR|r)awPredict)$/.exec(path) ??
+    /()\/model\/([^/]+)\/invoke[^/]*$/.exec(path) ??
+    /()\/deployments\/([^/]+)\/[^/]+(?:\/[^/]+)?$/.exec(path) ??
+    []
+  if (model === undefined) return null
+  try {
+    return text(`${tuned ?? ""}${decodeURIComponent(model)}`)
+  } catch {
+    return `${tuned ?? ""}${model}`
+  }
+}
