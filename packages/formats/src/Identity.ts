@@ -7,6 +7,7 @@ const marks: ReadonlySet<string> = new Set([
   "item_id",
   "status",
   "annotations",
+  "citations",
   "logprobs",
   "phase",
   "thoughtSignature",

@@ -4,6 +4,7 @@ import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, P
 import { count, first, get, isObject, list, rest, sum, text } from "./json/Read.ts"
 import { accumulator } from "./MessagesStream.ts"
 import { generic, media, part } from "./Parts.ts"
+import { providerOfModel } from "./Providers.ts"
 
 const stopReasons: ReadonlyMap<string, StopReason> = new Map([
   ["end_turn", "end"],
@@ -26,7 +27,7 @@ const providerOf = (inputs: unknown, output: unknown): string => {
   const version = text(get(inputs, "anthropic_version")) ?? ""
   const id = text(get(output, "id")) ?? ""
   const found = providers.find(([versionHead, idHead]) => version.startsWith(versionHead) || id.startsWith(idHead))
-  return found?.[2] ?? "anthropic"
+  return found?.[2] ?? providerOfModel(inputs, output) ?? "anthropic"
 }
 
 /** The sum of counts of which some may be missing. Null where one is no count: then the sum is not known. */

@@ -51,14 +51,12 @@ const append = (fields: Fields, key: string, text: Json | undefined) => {
   fields.set(key, typeof before === "string" ? before + text : text)
 }
 
-/** A citation is pushed to a list of the accumulator's own, so that many cost no more than each. */
-const cite = (block: Block, citation: Json | undefined, owned: WeakSet<object>) => {
+/** Lists in blocks are the accumulator's own, because it has parsed them. */
+const cite = ({ fields }: Block, citation: Json | undefined) => {
   if (citation === undefined) return
-  const before = block.fields.get("citations")
-  if (Array.isArray(before) && owned.has(before)) return void before.push(citation)
-  const citations: Array<Json> = Array.isArray(before) ? [...(before as ReadonlyArray<Json>), citation] : [citation]
-  owned.add(citations)
-  block.fields.set("citations", citations)
+  const citations = fields.get("citations")
+  if (Array.isArray(citations)) citations.push(citation)
+  else fields.set("citations", [citation])
 }
 
 /** The input of a tool: what its JSON text says, or the text itself where it was cut or is no JSON. */
@@ -77,7 +75,6 @@ const blockOf = ({ fields, input }: Block): Json => {
 }
 
 const builder = (): Accumulate.Builder => {
-  const ownedCitations = new WeakSet<object>()
   let message: Fields | undefined
   let blocks: Array<Block> = []
   let blockAt = new Map<Json | undefined, Block>()
@@ -126,7 +123,7 @@ const builder = (): Accumulate.Builder => {
         block.input += text(delta["partial_json"]) ?? ""
         return
       case "citations_delta":
-        return cite(block, delta["citation"], ownedCitations)
+        return cite(block, delta["citation"])
       default:
         return changeBlock(block, delta)
     }

@@ -20,7 +20,7 @@ const marks: ReadonlyArray<readonly [provider: string, isMarked: (output: unknow
 /** Names of models that one provider gives to its own models and serves itself. */
 const models: ReadonlyArray<readonly [provider: string, name: RegExp]> = [
   ["anthropic", /^claude-/],
-  ["aws", /^openai\./],
+  ["aws", /^(?:openai|(?:[a-z-]+\.)?anthropic)\./],
   ["deepseek", /^deepseek-/],
   ["google", /^gemini-/],
   ["mistral", /^(?:open-)?(?:mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-/],
@@ -30,10 +30,14 @@ const models: ReadonlyArray<readonly [provider: string, name: RegExp]> = [
   ["zai", /^glm-/]
 ]
 
+/** The provider of a model that only one serves under its name. */
+export const providerOfModel = (inputs: unknown, output: unknown): string | undefined => {
+  const model = text(get(output, "model")) ?? text(get(inputs, "model")) ?? ""
+  return models.find(([, name]) => name.test(model))?.[0]
+}
+
 /** The provider by its marks, else by the model's name, else OpenAI. */
 export const providerOf = (inputs: unknown, output: unknown): string => {
   const marked = marks.find(([, isMarked]) => isMarked(output))
-  if (marked !== undefined) return marked[0]
-  const model = text(get(output, "model")) ?? text(get(inputs, "model")) ?? ""
-  return models.find(([, name]) => name.test(model))?.[0] ?? "openai"
+  return marked?.[0] ?? providerOfModel(inputs, output) ?? "openai"
 }

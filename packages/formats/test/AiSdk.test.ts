@@ -144,6 +144,7 @@ describe("facts of the AI SDK", () => {
       cache_read_tokens: 20,
       cache_write_tokens: 3
     })
+    expect(usage({ inputTokens: 28, outputTokens: 7, cachedInputTokens: 20 }, { anthropic }).input_tokens).toBe(28)
     expect(usage({ inputTokens: 5, outputTokens: 7, reasoningTokens: 4, totalTokens: 16 })).toMatchObject({
       output_tokens: 11,
       reasoning_tokens: 4
@@ -269,6 +270,7 @@ describe("messages of the AI SDK in normal form", () => {
             toolCallId: "c1",
             toolName: "look",
             input: { city: "Zürich" },
+            dynamic: true,
             providerOptions: { a: { b: 1 } }
           },
           { type: "text", text: "It is sunny." }

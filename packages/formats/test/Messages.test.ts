@@ -133,6 +133,9 @@ describe("facts of messages", () => {
     expect(format.facts({ anthropic_version: "vertex-2023-10-16" }, {}).provider).toBe("google")
     expect(format.facts({}, { id: "msg_bdrk_01" }).provider).toBe("aws")
     expect(format.facts({}, { id: "msg_vrtx_01" }).provider).toBe("google")
+    expect(format.facts({}, { model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0" }).provider).toBe("aws")
+    expect(format.facts({ model: "deepseek-chat" }, {}).provider).toBe("deepseek")
+    expect(format.facts({ model: "a model of somebody" }, {}).provider).toBe("anthropic")
   })
 
   it("take fast mode as a tier", () => {
@@ -418,6 +421,21 @@ describe.runIf(areThere)("recorded messages", () => {
       const lost = [...longStrings(inputs), ...(isError ? [] : longStrings(output))].filter((text) => !kept.has(text))
       expect(lost, source).toEqual([])
     }
+  })
+
+  it("are the same message when a later call of the same source sends an answer back", () => {
+    const pairs = answers.flatMap((first, index) =>
+      answers.slice(index + 1).flatMap((second) => (second.source === first.source ? [[first, second] as const] : []))
+    )
+    const repeated = pairs.filter(([{ output }, { inputs }]) => {
+      const [call] = longStrings((output as Answer | null)?.content?.map((block) => ({ ...block, type: "" })))
+      return call !== undefined && longStrings(inputs).includes(call)
+    })
+    for (const [{ source, output }, { inputs }] of repeated) {
+      const sent = format.messages(inputs, null).input.map(identity)
+      expect(sent, source).toContain(format.messages({}, output).output.map(identity)[0])
+    }
+    expect(repeated.length).toBe(1)
   })
 
   it("are the same message when the next call sends an answer back", () => {

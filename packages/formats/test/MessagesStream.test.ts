@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import type { JsonObject } from "@tachograph/formats"
 import { accumulator } from "../src/MessagesStream.ts"
 import { everyBlock, errorInTheMiddle, make, toText } from "./data/Messages.ts"
+import { countWork } from "./Work.ts"
 import { areThere, streamsOf } from "./Workloads.ts"
 
 const encoder = new TextEncoder()
@@ -36,7 +37,7 @@ describe("a stream of messages", () => {
     const whole = accumulate(toText(everyBlock.events))
     for (const end of ["\n", "\r\n", "\r"]) {
       const bytes = encoder.encode(`\uFEFF: begin${end}${end}${toText(everyBlock.events, end, "   ")}`)
-      for (let cut = 0; cut <= bytes.length; cut += 29) expect(accumulate(bytes, [cut])).toEqual(whole)
+      for (let cut = 0; cut <= bytes.length; cut += 61) expect(accumulate(bytes, [cut])).toEqual(whole)
       const each = Array.from(bytes, (_, index) => index)
       expect(accumulate(bytes, each)).toEqual(whole)
     }
@@ -75,11 +76,12 @@ describe("a stream of messages", () => {
   it("is what its whole events say where it was cut, and ends by nothing", () => {
     const { events } = everyBlock
     const bytes = encoder.encode(toText(events))
+    const ends = events.map((_, index) => encoder.encode(toText(events.slice(0, index + 1))).length - "\n\n".length)
     let known = 0
-    for (let cut = 0; cut < bytes.length; cut += 3) {
+    for (let cut = 0; cut < bytes.length; cut += 7) {
       const result = accumulate(bytes.subarray(0, cut))
       // The event that the cut is in counts as soon as its JSON is whole.
-      while (known < events.length && encoder.encode(toText(events.slice(0, known + 1))).length - 2 <= cut) known++
+      while ((ends[known] ?? Infinity) <= cut) known++
       expect(result, `${cut}`).toEqual(accumulateEvents(...events.slice(0, known)))
       expect(result.output["stop_reason"] ?? null).toBe(result.ended === "cut" ? null : "tool_use")
     }
@@ -238,25 +240,40 @@ describe("a stream of messages", () => {
     expect(accumulate(nested).text).toContain(deep)
   })
 
-  it("costs as much with each of 200,000 deltas", () => {
-    const count = 200_000
-    const stream = accumulator()
-    const text = encoder.encode(`data: ${JSON.stringify(textDelta(0, "word "))}\n\n`)
-    const json = encoder.encode(`data: ${JSON.stringify(inputDelta(1, "1,"))}\n\n`)
+  describe("that is long", () => {
     const begin = [
       messageStart(),
       blockStart(0, { type: "text", text: "" }),
-      blockStart(1, { type: "tool_use", input: {} })
+      blockStart(1, { type: "tool_use", input: {} }),
+      inputDelta(1, "[")
     ]
-    stream.push(encoder.encode(toText([...begin, inputDelta(1, "[")])))
-    for (let index = 0; index < count / 2; index++) {
-      stream.push(text)
-      stream.push(json)
-    }
-    stream.push(encoder.encode(toText([inputDelta(1, "0]")])))
-    const [first, second] = stream.end().output["content"] as ReadonlyArray<JsonObject>
-    expect(first?.["text"]).toHaveLength((count / 2) * "word ".length)
-    expect(second?.["input"]).toHaveLength(count / 2 + 1)
+    const changes = [
+      textDelta(0, "word "),
+      inputDelta(1, "1,"),
+      delta(0, { type: "citations_delta", citation: { url: "a" } }),
+      delta(0, { type: "unheard_of_delta", more: "a" })
+    ]
+
+    it("takes as much work for each delta", async () => {
+      const many = Array.from({ length: 150 }, () => changes).flat()
+      const pieces = [...begin, ...many].map((event) => toText([event]))
+      const half = begin.length + many.length / 2
+      const [work = 0, twice = 0] = await countWork("MessagesStream.ts", pieces, [half, pieces.length])
+      expect(twice / work).toBeGreaterThan(1.8)
+      expect(twice / work).toBeLessThan(2.1)
+    })
+
+    it("can have 200,000 deltas", () => {
+      const stream = accumulator()
+      stream.push(encoder.encode(toText(begin)))
+      const bytes = encoder.encode(toText(changes).repeat(500))
+      for (let index = 0; index < 100; index++) stream.push(bytes)
+      stream.push(encoder.encode(toText([inputDelta(1, "0]")])))
+      const [first, second] = stream.end().output["content"] as ReadonlyArray<JsonObject>
+      const lists = [first?.["citations"], first?.["more"], second?.["input"]]
+      expect(lists.map((list) => (list as string).length)).toEqual([50_000, 50_000, 50_001])
+      expect(first?.["text"]).toHaveLength(50_000 * "word ".length)
+    })
   })
 })
 
