@@ -55,9 +55,10 @@ const errorInObject = (output: unknown): ProviderError | null => {
   const [firstOfMany] = list(get(output, "errors"))
   if (isObject(firstOfMany) && get(output, "success") !== true) return describe(firstOfMany, output)
   const isFlat = get(output, "type") === "error" || get(output, "object") === "error"
-  const saysOnly = ["message", "Message", "detail", "error_code"].some((key) => !isBlank(get(output, key)))
-  const isAnswer = answerKeys.some((key) => Object.hasOwn(output, key))
-  return isFlat || (saysOnly && !isAnswer) ? describe(output, output) : null
+  if (isFlat) return describe(output, output)
+  if (answerKeys.some((key) => Object.hasOwn(output, key))) return null
+  const isSaid = ["message", "Message", "detail", "error_code"].some((key) => !isBlank(get(output, key)))
+  return isSaid ? describe(output, output) : null
 }
 
 const isBlank = (value: Json | undefined): boolean =>

@@ -1,6 +1,6 @@
 /** Tokens as OpenAI and those who speak its formats count them. */
 import type { Json } from "./Format.ts"
-import { count, first, get, sum } from "./json/Read.ts"
+import { count, get, sum } from "./json/Read.ts"
 
 /**
  * Counts of tokens. `output` includes the reasoning, which some providers count beside it: their total tells, or more
@@ -11,7 +11,7 @@ export const tokensOf = (usage: Json | undefined) => {
   const output = count(get(usage, "completion_tokens") ?? get(usage, "output_tokens"))
   const inputDetails = get(usage, "prompt_tokens_details") ?? get(usage, "input_tokens_details")
   const outputDetails = get(usage, "completion_tokens_details") ?? get(usage, "output_tokens_details")
-  const reasoning = first(count(get(outputDetails, "reasoning_tokens")), count(get(usage, "reasoning_tokens")))
+  const reasoning = count(get(outputDetails, "reasoning_tokens")) ?? count(get(usage, "reasoning_tokens"))
   const isBeside =
     output !== null &&
     reasoning !== null &&
@@ -23,13 +23,12 @@ export const tokensOf = (usage: Json | undefined) => {
     outputDetails,
     reasoning,
     output: isBeside ? sum(output, reasoning) : output,
-    cacheRead: first(
-      count(get(inputDetails, "cached_tokens")),
-      count(get(usage, "prompt_cache_hit_tokens")),
-      count(get(usage, "cached_tokens")),
-      count(get(usage, "num_cached_tokens")),
-      count(get(usage, "cache_read_input_tokens"))
-    ),
-    cacheWrite: first(count(get(inputDetails, "cache_write_tokens")), count(get(usage, "cache_creation_input_tokens")))
+    cacheRead:
+      count(get(inputDetails, "cached_tokens")) ??
+      count(get(usage, "prompt_cache_hit_tokens")) ??
+      count(get(usage, "cached_tokens")) ??
+      count(get(usage, "num_cached_tokens")) ??
+      count(get(usage, "cache_read_input_tokens")),
+    cacheWrite: count(get(inputDetails, "cache_write_tokens")) ?? count(get(usage, "cache_creation_input_tokens"))
   }
 }

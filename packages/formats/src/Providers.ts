@@ -2,28 +2,30 @@
 import type { Json } from "./Format.ts"
 import { get, text } from "./json/Read.ts"
 
-const has = (value: Json | undefined): boolean => value !== undefined && value !== null
-
-/** Marks that only one provider leaves, by its name in price lists. */
-const marks: ReadonlyArray<readonly [provider: string, isMarked: (output: unknown) => boolean]> = [
-  ["openrouter", (output) => text(get(output, "id"))?.startsWith("gen-") === true],
-  ["openrouter", (output) => has(get(output, "choices", 0, "native_finish_reason"))],
-  ["azure", (output) => has(get(output, "prompt_filter_results")) || has(get(output, "content_filters"))],
-  ["azure", (output) => has(get(output, "choices", 0, "content_filter_results"))],
-  ["groq", (output) => has(get(output, "x_groq")) || has(get(output, "usage", "queue_time"))],
-  ["deepseek", (output) => has(get(output, "usage", "prompt_cache_hit_tokens"))],
-  ["x-ai", (output) => has(get(output, "usage", "cost_in_usd_ticks")) || has(get(output, "usage", "num_sources_used"))],
-  ["perplexity", (output) => has(get(output, "usage", "search_context_size")) || has(get(output, "search_results"))],
-  ["together", (output) => Array.isArray(get(output, "prompt")) && has(get(output, "choices", 0, "seed"))]
+/** Keys that only one provider has, by its name in price lists. The first mark that is there counts. */
+const marks: ReadonlyArray<readonly [provider: string, where: "choice" | "output" | "usage", key: string]> = [
+  ["openrouter", "choice", "native_finish_reason"],
+  ["azure", "output", "prompt_filter_results"],
+  ["azure", "output", "content_filters"],
+  ["azure", "choice", "content_filter_results"],
+  ["groq", "output", "x_groq"],
+  ["groq", "usage", "queue_time"],
+  ["deepseek", "usage", "prompt_cache_hit_tokens"],
+  ["x-ai", "usage", "cost_in_usd_ticks"],
+  ["x-ai", "usage", "num_sources_used"],
+  ["perplexity", "usage", "search_context_size"],
+  ["perplexity", "output", "search_results"],
+  ["together", "choice", "seed"]
 ]
 
-/** Names of models that one provider gives to its own models and serves itself. */
+/** How the names begin of models that one provider gives to its own models and serves itself. */
 const models: ReadonlyArray<readonly [provider: string, name: RegExp]> = [
+  ["openai", /^(?:gpt|o\d)-/],
   ["anthropic", /^claude-/],
   ["aws", /^(?:openai|(?:[a-z-]+\.)?anthropic)\./],
   ["deepseek", /^deepseek-/],
   ["google", /^gemini-/],
-  ["mistral", /^(?:open-)?(?:mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-/],
+  ["mistral", /^(?:open-)?(?:mi[sx]tral|ministral|magistral|codestral|devstral|pixtral|voxtral)-/],
   ["moonshotai", /^(?:kimi|moonshot)-/],
   ["perplexity", /^sonar(?:-|$)/],
   ["x-ai", /^grok-/],
@@ -38,6 +40,9 @@ export const providerOfModel = (inputs: unknown, output: unknown): string | unde
 
 /** The provider by its marks, else by the model's name, else OpenAI. */
 export const providerOf = (inputs: unknown, output: unknown): string => {
-  const marked = marks.find(([, isMarked]) => isMarked(output))
-  return marked?.[0] ?? providerOfModel(inputs, output) ?? "openai"
+  if (text(get(output, "id"))?.startsWith("gen-") === true) return "openrouter"
+  const choice = get(output, "choices", 0)
+  const places = { output: output as Json, choice, usage: get(output, "usage") }
+  for (const [provider, where, key] of marks) if ((get(places[where], key) ?? null) !== null) return provider
+  return providerOfModel(inputs, output) ?? "openai"
 }
