@@ -67,7 +67,12 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
     { group: [...node, "effect", "effect/**", "@effect/**"], message: "prices runs in a browser." }
   ],
   core: [
-    packages("core imports no other package."),
+    packages(
+      "core imports only formats and prices.",
+      "!@tachograph/formats",
+      "!@tachograph/prices",
+      "!@tachograph/prices/*"
+    ),
     { group: [...http, ...sql, "@effect/**"], message: "core is independent of HTTP, SQL and platforms." },
     {
       group: [...node, "!node:buffer", "!node:crypto", "!node:zlib"],
@@ -84,7 +89,13 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
   ],
   router: [
     oneByOne,
-    packages("router imports only api, core and formats.", "!@tachograph/api", ...core, "!@tachograph/formats"),
+    packages(
+      "router imports only api, core and formats.",
+      "!@tachograph/api",
+      ...core,
+      "!@tachograph/formats",
+      "!@tachograph/formats/**"
+    ),
     { group: [...sql, ...drivers], message: "router is independent of the storage." }
   ],
   "storage-sql": [

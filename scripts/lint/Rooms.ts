@@ -54,11 +54,12 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "memory implements the storage port; record, read and erase reach it through Storage.ts.",
       ...["domain", "payload/format", "payload", "Storage.ts", "sessions"]
     ),
+    room("facts", "facts reads what a call was, and prices it.", "domain"),
     room("keys", "keys creates and verifies API keys.", "domain", "Storage.ts"),
     room(
       "record",
       "record commits events, through the storage port.",
-      ...["telemetry", "domain", "payload/format", "payload/scan", "payload", "Storage.ts", "sessions"]
+      ...["telemetry", "domain", "facts", "payload/format", "payload/scan", "payload", "Storage.ts", "sessions"]
     ),
     room(
       "read",

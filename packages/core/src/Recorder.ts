@@ -30,6 +30,8 @@ import { CollectGarbage, LargeReads } from "./read/LargeReads.ts"
 import type { WrittenEvent } from "./record/CommitBatch.ts"
 import { CommitLimits } from "./record/CommitLimits.ts"
 import * as CommitMetrics from "./record/CommitMetrics.ts"
+import { Prices } from "./facts/Prices.ts"
+import * as ReadFacts from "./facts/ReadFacts.ts"
 import { GroupCommit } from "./record/GroupCommit.ts"
 import type { NewEvent } from "./record/NewEvent.ts"
 import * as Checksum from "./read/Checksum.ts"
@@ -126,6 +128,7 @@ const make = Effect.gen(function* () {
     }
   )
 
+  const prices = yield* yield* Prices
   const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
   yield* CommitMetrics.showAdmission(admission)
   const logDamage = DamageLog.make()
@@ -167,7 +170,7 @@ const make = Effect.gen(function* () {
         httpStatus: event.httpStatus ?? null,
         traceId: event.traceId ?? null,
         spanId: event.spanId ?? null,
-        ...event.facts,
+        ...ReadFacts.priced(prices, event.facts, event.occurredAt ?? receivedAt),
         inputsBytes: inputs.end - inputs.start,
         outputBytes: output.end - output.start
       },

@@ -1,5 +1,6 @@
 export { KeyStorage } from "./keys/KeyStorage.ts"
 export { ApiKeyCacheTtl, ApiKeys, isStaticKey, type Principal, staticKeyRule } from "./keys/ApiKeys.ts"
+export { CallFacts, stopReasons, unpricedReasons } from "./domain/CallFacts.ts"
 export { Agent, AgentName } from "./domain/Agent.ts"
 export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 export { ApiKey, Scope } from "./domain/ApiKey.ts"
@@ -11,7 +12,6 @@ export {
   EventReceipt,
   EventSummary,
   maxMetadataBytes,
-  type ModelFacts,
   type Payload
 } from "./domain/Event.ts"
 export { Fingerprint, FingerprintId, RegisteredFingerprint } from "./domain/Fingerprint.ts"
@@ -42,7 +42,6 @@ export { CommitLimits, type CommitLimitsValue, defaultCommitLimits } from "./rec
 export * as MemoryStorage from "./memory/MemoryStorage.ts"
 export * as JsonValue from "./payload/scan/JsonValue.ts"
 export * as Steps from "./payload/scan/Steps.ts"
-export * as ModelFactsReader from "./payload/scan/ModelFacts.ts"
 export * as PieceScanner from "./payload/scan/PieceScanner.ts"
 export { compressPieces } from "./payload/CompressPieces.ts"
 export type { StoredPack } from "./payload/format/Pack.ts"
@@ -54,6 +53,8 @@ export { lastWithinStep } from "./payload/Sweep.ts"
 export * as PackRanges from "./payload/format/PackRanges.ts"
 export * as Scan from "./payload/scan/Scan.ts"
 export { checksumOf as sharedPieceChecksum, type SharedPiece } from "./payload/format/SharedPiece.ts"
+export { noPrices, Prices } from "./facts/Prices.ts"
+export * as ReadFacts from "./facts/ReadFacts.ts"
 export type { NewEvent } from "./record/NewEvent.ts"
 export { type EventListQuery, type EventPage, Recorder } from "./Recorder.ts"
 export type { Resources } from "./Resources.ts"

@@ -3,6 +3,7 @@ import { DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { AgentName } from "../src/domain/Agent.ts"
 import type { NewEvent } from "../src/record/NewEvent.ts"
+import * as ReadFacts from "../src/facts/ReadFacts.ts"
 import { Fingerprint, FingerprintId } from "../src/domain/Fingerprint.ts"
 import * as JsonText from "../src/domain/JsonText.ts"
 import { CurrentProject, ProjectId } from "../src/domain/Project.ts"
@@ -34,7 +35,7 @@ const event = (fingerprintId: FingerprintId): NewEvent => ({
   fingerprintId,
   session: SessionId.make("s"),
   payload: PieceScanner.ofTexts(`{ "a": 1.0 }`, "{}"),
-  facts: { model: null, inputTokens: null, outputTokens: null, stopReason: null }
+  facts: ReadFacts.read("aisdk", {}, {})
 })
 
 describe("Recorder", () => {

@@ -6,6 +6,7 @@ import {
   FingerprintId,
   JsonText,
   PieceScanner,
+  ReadFacts,
   ProjectId,
   Recorder,
   Retention,
@@ -65,7 +66,7 @@ const converse = Effect.fnUntraced(function* (
         fingerprintId,
         session: SessionId.make(session),
         payload: PieceScanner.ofTexts(inputs, output),
-        facts: { model: null, inputTokens: null, outputTokens: null, stopReason: null }
+        facts: ReadFacts.read("aisdk", {}, {})
       }),
       CurrentProject,
       project

@@ -6,6 +6,7 @@ import {
   JsonText,
   PersonId,
   PieceScanner,
+  ReadFacts,
   Recorder,
   SessionId,
   Storage
@@ -245,7 +246,7 @@ describe.each([
             session: SessionId.make(session),
             person: PersonId.make(person),
             payload: PieceScanner.ofTexts(`{"prompt":"${Calls.noise(n, textBytes)}"}`, "{}"),
-            facts: { model, inputTokens: null, outputTokens: null, stopReason },
+            facts: ReadFacts.read("provider2-messages", { model }, { stop_reason: stopReason }),
             idempotency: { key: IdempotencyKey.make(key), bodyHash: new Uint8Array(32) }
           })
           const { id } = yield* Effect.retry(creation, {

@@ -1,6 +1,7 @@
 import { AgentName } from "@tachograph/core/domain/Agent"
 import { AgentVersionName } from "@tachograph/core/domain/AgentVersion"
 import { Api, type CallFields, EventId, EventReceipt, EventSummary, callFields } from "@tachograph/core/domain/Event"
+import { CallFacts } from "@tachograph/core/domain/CallFacts"
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
 import { IdempotencyKey } from "@tachograph/core/domain/IdempotencyKey"
 import { Name } from "@tachograph/core/domain/Name"
@@ -99,8 +100,13 @@ export const EventSummaryOnWire = EventSummary.pipe(
 )
 
 /** An event's fields but its payload. */
-export const EventEnvelope = Schema.Struct({ ...EventReceipt.fields, ...callFields }).pipe(
-  Schema.encodeKeys({ ...snakeKeys(EventReceipt.fields), ...snakeKeys(callFields), id: "event_id" })
+export const EventEnvelope = Schema.Struct({ ...EventReceipt.fields, ...callFields, ...CallFacts.fields }).pipe(
+  Schema.encodeKeys({
+    ...snakeKeys(EventReceipt.fields),
+    ...snakeKeys(callFields),
+    ...snakeKeys(CallFacts.fields),
+    id: "event_id"
+  })
 )
 
 const { api, event_id, received_at, ...call } = EventEnvelope.from.fields
@@ -114,6 +120,25 @@ export const EventOnWire = Schema.Struct({
   ...call,
   metadata: Schema.NullOr(JsonObject)
 }).annotate({ identifier: "Event" })
+
+/** A part of a message: `type` says which. `docs/formats.md` has their fields. */
+const Part = JsonObject.annotate({ identifier: "MessagePart" })
+
+/** `role`, `parts`, and what else the provider's message holds. */
+const Message = JsonObject.annotate({ identifier: "Message" })
+
+/** A call in one form for all providers: messages of the OpenTelemetry semantic conventions for generative AI. */
+export const ConversationOnWire = Schema.Struct({
+  event_id,
+  /** Instructions that stand apart from the messages. */
+  instructions: Schema.Array(Part),
+  tools: Schema.Array(JsonObject),
+  /** What else the request holds. */
+  parameters: JsonObject,
+  input: Schema.Array(Message),
+  /** One message for each choice or candidate. */
+  output: Schema.Array(Message)
+}).annotate({ identifier: "Conversation" })
 
 export const cursor = Cursor.ofId<EventId>()
 
@@ -157,5 +182,12 @@ export class Events extends HttpApiGroup.make("events").add(
     error: [EventNotFound, EventDamaged]
   })
     .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read an event, with its payload as it was sent")
+    .annotate(OpenApi.Summary, "Read an event, with its payload as it was sent"),
+  HttpApiEndpoint.get("getEventMessages", "/events/:event_id/messages", {
+    params: { event_id: EventId },
+    success: ConversationOnWire,
+    error: [EventNotFound, EventDamaged]
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "Read a call in normal form: its messages, instructions, tools and parameters")
 ) {}

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { AgentName } from "./Agent.ts"
 import { AgentVersionName } from "./AgentVersion.ts"
+import { CallFacts } from "./CallFacts.ts"
 import { FingerprintId } from "./Fingerprint.ts"
 import { PersonId } from "./Person.ts"
 import * as ProviderNames from "./ProviderNames.ts"
@@ -15,15 +16,6 @@ export type EventId = typeof EventId.Type
 
 export const Api = Schema.Literals(ProviderNames.apis)
 export type Api = typeof Api.Type
-
-/** Fields for filters and totals, read from the payload; null if the payload does not contain them. */
-export const ModelFacts = Schema.Struct({
-  model: Schema.NullOr(Schema.String),
-  inputTokens: Schema.NullOr(Schema.Int),
-  outputTokens: Schema.NullOr(Schema.Int),
-  stopReason: Schema.NullOr(Schema.String)
-})
-export type ModelFacts = typeof ModelFacts.Type
 
 /** The fields that a client sends with a call, beside its payload. */
 export const callFields = {
@@ -51,7 +43,7 @@ export class EventSummary extends Schema.Class<EventSummary>("EventSummary")({
   id: EventId,
   receivedAt: Schema.DateTimeUtcFromString,
   ...callFields,
-  ...ModelFacts.fields,
+  ...CallFacts.fields,
   inputsBytes: Schema.Int,
   outputBytes: Schema.Int
 }) {}

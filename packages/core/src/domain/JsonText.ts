@@ -10,7 +10,8 @@ export type JsonText = typeof JsonText.Type
 /** Brands a text that is known to be JSON because it is a slice of a valid one. */
 export const unsafe = (text: string): JsonText => text as JsonText
 
-export const of = (value: string | number | boolean | null): JsonText => unsafe(JSON.stringify(value))
+export const of = (value: string | number | boolean | null | ReadonlyArray<string>): JsonText =>
+  unsafe(JSON.stringify(value))
 
 /** Builds an object from fields whose values are JSON texts. The values are copied verbatim. */
 export const object = (fields: Readonly<Record<string, JsonText>>): JsonText => {

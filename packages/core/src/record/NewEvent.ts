@@ -1,6 +1,7 @@
-import type { CallFields, ModelFacts } from "../domain/Event.ts"
+import type { CallFields } from "../domain/Event.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
 import type { JsonText } from "../domain/JsonText.ts"
+import type { FactsRead } from "../facts/ReadFacts.ts"
 import type { ScannedPayload } from "../payload/scan/PieceScanner.ts"
 
 type RequiredField = "api" | "fingerprintId" | "session"
@@ -12,7 +13,8 @@ export interface NewEvent extends Pick<CallFields, RequiredField>, Optional<Omit
   readonly payload: ScannedPayload
   /** The text of a JSON object, of at most `maxMetadataBytes`. */
   readonly metadata?: JsonText | null | undefined
-  readonly facts: ModelFacts
+  /** What the payload says, read while it was parsed. */
+  readonly facts: FactsRead
   readonly idempotency?: Idempotency | undefined
   /** When its body was complete, in milliseconds on the clock of `performance.now()`. Now unless given. */
   readonly arrivedAtMs?: number | undefined

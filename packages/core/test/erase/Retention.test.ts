@@ -7,6 +7,7 @@ import * as JsonText from "../../src/domain/JsonText.ts"
 import { CurrentProject, ProjectId } from "../../src/domain/Project.ts"
 import { SessionId } from "../../src/domain/Session.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
+import * as ReadFacts from "../../src/facts/ReadFacts.ts"
 import * as PieceScanner from "../../src/payload/scan/PieceScanner.ts"
 import { Recorder } from "../../src/Recorder.ts"
 import * as Retention from "../../src/erase/Retention.ts"
@@ -65,7 +66,7 @@ const record = Effect.fnUntraced(function* (project: ProjectId, at: number) {
     fields: JsonText.unsafe("{}"),
     createdAt: yield* DateTime.now
   })
-  const facts = { model: null, inputTokens: null, outputTokens: null, stopReason: null }
+  const facts = ReadFacts.read("aisdk", {}, {})
   const payload = PieceScanner.ofTexts(`{ "at": ${at} }`, "{}")
   const event = { api: "aisdk", fingerprintId, session: SessionId.make("s"), payload, facts } as const
   return yield* Effect.provideService(recorder.createEvent(event), CurrentProject, project)

@@ -7,9 +7,9 @@ import {
   JsonText,
   JsonValue,
   maxMetadataBytes,
-  ModelFactsReader,
   type NewEvent,
   PieceScanner,
+  ReadFacts,
   type Steps
 } from "@tachograph/core"
 import * as Violation from "@tachograph/core/domain/Violation"
@@ -28,12 +28,14 @@ const decodeKey = ValidationDetail.decodeNamed(IdempotencyKey, "header", Events.
 const { properties, ...beside } = Events.CreateEvent.fields
 
 /** All that the event is made of. */
-const fields = JsonValue.fieldsAt([
-  ...Object.keys(beside).map((name) => [name]),
-  ...Object.keys(properties.fields).map((name) => ["properties", name]),
-  ...ModelFactsReader.paths.inputs.map((path) => ["properties", "inputs", ...path]),
-  ...ModelFactsReader.paths.output.map((path) => ["properties", "output", ...path])
-])
+const fields = JsonValue.fieldsAt(
+  [
+    ...Object.keys(beside).map((name) => [name]),
+    ...Object.keys(properties.fields).map((name) => ["properties", name]),
+    ...ReadFacts.inputsPaths.map((path) => ["properties", "inputs", ...path])
+  ],
+  [["properties", "output"]]
+)
 
 const metadataTooLong = Violation.valueError(`metadata cannot have more than ${maxMetadataBytes} bytes of JSON`)
 
@@ -64,7 +66,7 @@ const toNewEvent = (
     spanId: value.span_id,
     metadata: metadata && JsonText.unsafe(metadata.toString()),
     payload,
-    facts: ModelFactsReader.read(api, inputs, output)
+    facts: ReadFacts.read(api, inputs, output)
   } satisfies Record<keyof DecodedEvent, unknown>
 }
 

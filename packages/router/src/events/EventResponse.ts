@@ -1,6 +1,8 @@
-/** The answers of Create Event and Get Event. */
+/** The answers of Create Event, Get Event and Get Event Messages. */
 import { Events } from "@tachograph/api"
 import { type Event, JsonText, type WrittenEvent } from "@tachograph/core"
+import { formats } from "@tachograph/formats"
+import * as ExactJson from "@tachograph/formats/json/ExactJson"
 import { Record, Schema } from "effect"
 import * as Answer from "../response/Answer.ts"
 
@@ -24,6 +26,15 @@ export const toAnswer = (event: Event): Answer.Answer => {
   const [before = "", between = "", after = ""] = JsonText.object(fields).split(hole)
   const { inputs, output } = event.payload
   return Answer.json([Buffer.from(before), inputs, Buffer.from(between), output, Buffer.from(after)])
+}
+
+const utf8 = new TextDecoder()
+
+/** An event in normal form. Numbers are those of the texts, also where JavaScript would round them. */
+export const toConversation = ({ api, id, payload }: Event): Answer.Answer => {
+  const [inputs, output] = [payload.inputs, payload.output].map((text) => ExactJson.parse(utf8.decode(text)))
+  const conversation = formats[api].messages(inputs, output)
+  return Answer.json(ExactJson.stringify({ event_id: id, ...conversation } as ExactJson.ExactObject))
 }
 
 /** Marks the answer as that of an earlier request with the same idempotency key. */

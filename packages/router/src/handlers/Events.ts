@@ -36,6 +36,10 @@ export const operations = Effect.gen(function* () {
     getEvent: Effect.fnUntraced(function* ({ params }) {
       const event = yield* recorder.getEvent(params.event_id, yield* ReserveAnswer)
       return new Operation.Encoded(EventResponse.toAnswer(event))
+    }),
+    getEventMessages: Effect.fnUntraced(function* ({ params }) {
+      const event = yield* recorder.getEvent(params.event_id, yield* ReserveAnswer)
+      return new Operation.Encoded(EventResponse.toConversation(event))
     })
   })
 })

@@ -32,6 +32,7 @@ export interface RecordOptions extends InProject {
 export type EventReceipt = typeof Events.EventCreated.Encoded
 export type RecordedEvent = typeof Events.EventOnWire.Encoded
 export type RecordedEventSummary = typeof Events.EventSummaryOnWire.Encoded
+export type RecordedConversation = typeof Events.ConversationOnWire.Encoded
 export type RecordedAgent = typeof Agents.AgentOnWire.Encoded
 export type RecordedAgentVersion = typeof AgentVersions.AgentVersionOnWire.Encoded
 export type RecordedMe = typeof Me.MeOnWire.Encoded
@@ -74,6 +75,8 @@ export type RecordedEvents = Page<"events", RecordedEventSummary>
 /** Each rejects with a `TachographError`, such as `agent-not-found` or `validation-error`. */
 export interface Reads {
   readonly getEvent: (eventId: string, options?: InProject) => Promise<RecordedEvent>
+  /** The call in normal form. */
+  readonly getEventMessages: (eventId: string, options?: InProject) => Promise<RecordedConversation>
   /** The JSON text of the event, with `inputs` and `output` byte for byte: parsing it may round numbers. */
   readonly getEventText: (eventId: string, options?: InProject) => Promise<string>
   readonly listEvents: (query?: EventListQuery, options?: InProject) => Promise<RecordedEvents>
@@ -202,6 +205,7 @@ export const reads = (run: <A>(effect: Result<A>) => Promise<A>): Reads => {
   const version = (agent: string, name: string) => `/agents/${segment(agent)}/agent-versions/${segment(name)}`
   return {
     getEvent: (eventId, options) => read(`/events/${segment(eventId)}`, options),
+    getEventMessages: (eventId, options) => read(`/events/${segment(eventId)}/messages`, options),
     getEventText: (eventId, options) => text(`/events/${segment(eventId)}`, options),
     listEvents: (query, options) => read(`/events?${queryOf(query)}`, options),
     getAgent: (agent, options) => read(`/agents/${segment(agent)}`, options),

@@ -88,7 +88,12 @@ describe("Operation.group", () => {
   })
 
   it("throws for an endpoint with headers whose handler does not read them", () => {
-    const handlers = { createEvent: () => Effect.never, getEvent: () => Effect.never, listEvents: () => Effect.never }
+    const handlers = {
+      createEvent: () => Effect.never,
+      getEvent: () => Effect.never,
+      getEventMessages: () => Effect.never,
+      listEvents: () => Effect.never
+    }
     expect(() => Operation.group("events", handlers)).toThrow("createEvent has headers")
   })
 
@@ -96,6 +101,7 @@ describe("Operation.group", () => {
     const operations = Operation.group("events", {
       createEvent: new Operation.Raw(() => Effect.die("planted")),
       getEvent: () => Effect.die("planted"),
+      getEventMessages: () => Effect.die("planted"),
       listEvents: () => Effect.die("called")
     })
     const query = "unknown=x&__proto__=x&limit=0&order=up&session=a&session=b"

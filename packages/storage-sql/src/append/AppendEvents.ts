@@ -7,6 +7,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
+import * as PriceNumbers from "../names/PriceNumbers.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
 import * as Usage from "../usage/Usage.ts"
@@ -30,7 +31,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const keys = IdempotencyKeys.make(sql)
   const counters = SessionCounters.make(sql)
   const agentVersions = AgentVersionNumbers.make(sql)
-  const appendInOneStatement = AppendInOneStatement.make(sql, agentVersions)
+  const prices = PriceNumbers.make(sql)
+  const appendInOneStatement = AppendInOneStatement.make(sql, agentVersions, prices)
   const { repair, repairStates } = CounterRepair.make(sql)
 
   const packColumns = BulkValues.make(sql, BulkValues.named({ ...EventRows.packTypes, ...Bucket.types(sql) }))
@@ -70,7 +72,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const rows = EventRows.rowsOf(project_id, events, {
       session: ({ session }) => sessionNumbers.get(session)!,
       versions,
-      person: ({ person }) => (person === null ? null : personNumbers.get(person)!)
+      person: ({ person }) => (person === null ? null : personNumbers.get(person)!),
+      price: prices.cached
     })
     const owners = events.map(({ pack, summary }) => ({
       session_number: sessionNumbers.get(summary.session)!,
@@ -158,6 +161,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       if (group === undefined) grouped.set(project_id, [event])
       else group.push(event)
     }
+    yield* prices.ensure(events.flatMap(({ summary: { price } }) => price ?? []))
     const byProject = Array.from(grouped).sort(([a], [b]) => a - b)
     const [first] = byProject
     if (byProject.length === 1 && (yield* tryOneStatement(...first!))) {

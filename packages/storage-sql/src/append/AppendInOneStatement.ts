@@ -15,6 +15,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
+import type * as PriceNumbers from "../names/PriceNumbers.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
 import * as Usage from "../usage/Usage.ts"
 import * as EventRows from "./EventRows.ts"
@@ -27,10 +28,17 @@ import * as SessionCounters from "./SessionCounters.ts"
 type Append = (project_id: number, events: ReadonlyArray<AppendEvent>) => Effect.Effect<boolean, SqlError.SqlError>
 
 /** Databases that cannot do it append nothing here. */
-export const make = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.AgentVersions): Append =>
-  DataModifyingWith.isSupported(sql) ? makeAppend(sql, versions) : () => Effect.succeed(false)
+export const make = (
+  sql: SqlClient.SqlClient,
+  versions: AgentVersionNumbers.AgentVersions,
+  prices: PriceNumbers.PriceNumbers
+): Append => (DataModifyingWith.isSupported(sql) ? makeAppend(sql, versions, prices) : () => Effect.succeed(false))
 
-const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.AgentVersions): Append => {
+const makeAppend = (
+  sql: SqlClient.SqlClient,
+  versions: AgentVersionNumbers.AgentVersions,
+  prices: PriceNumbers.PriceNumbers
+): Append => {
   // The statement looks up the number of a person, so it takes the name.
   const { person_number: _, ...columns } = EventColumns.toInsert(sql)
   const columnNames = sql.literal(Object.keys(columns).join(", "))
@@ -58,7 +66,8 @@ const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.Agen
     const rows = EventRows.rowsOf(project_id, events, {
       session: ({ session }) => sessions.get(session)!,
       versions: (summary) => versions.cached(project_id, summary)!,
-      person: () => null
+      person: () => null,
+      price: prices.cached
     })
 
     // Locks in the order of every transaction: people, sessions by their numbers, usage of sessions, usage of agents.

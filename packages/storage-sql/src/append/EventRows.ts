@@ -19,6 +19,7 @@ interface Numbers {
   readonly session: (summary: EventSummary) => number
   readonly versions: (summary: EventSummary) => AgentVersionNumbers.Numbers
   readonly person: (summary: EventSummary) => number | null
+  readonly price: (name: string) => number
 }
 
 interface Rows {
@@ -44,6 +45,7 @@ export const rowsOf = (project_id: number, events: ReadonlyArray<AppendEvent>, n
       agent_number,
       agent_version_number,
       person_number,
+      price_number: summary.price === null ? null : numbers.price(summary.price),
       pack_number,
       summary_checksum: checksums.summary,
       texts_checksum: checksums.texts,

@@ -28,12 +28,12 @@ export const named = <Name extends string>(
     Object.entries<Type>(types).map(([name, type]) => [name, { type, value: (row: Row<Name>) => row[name as Name] }])
   ) as Record<Name, Column<Row<Name>>>
 
-/** Rows in one statement. SQLite takes 32,766 parameters: https://sqlite.org/limits.html#max_variable_number */
-export const maxRows = 1000
+/** Rows in one statement, of less than 64 columns. SQLite takes 32,766 parameters: https://sqlite.org/limits.html#max_variable_number */
+export const maxRows = 500
 
 /** The same for short rows, of which one event may bring 32,000. SQLite has no round trips to save. */
 export const maxShortRows = (sql: SqlClient.SqlClient): number =>
-  sql.onDialectOrElse({ pg: () => 10 * maxRows, orElse: () => maxRows })
+  sql.onDialectOrElse({ pg: () => 20 * maxRows, orElse: () => 2 * maxRows })
 
 export const chunks = <A>(rows: ReadonlyArray<A>, size = maxRows): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(rows.length / size) }, (_, n) => rows.slice(n * size, (n + 1) * size))

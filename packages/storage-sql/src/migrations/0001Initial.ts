@@ -38,6 +38,8 @@ const eventColumns = ({ bigint, bytes, double, label, short, uuid }: ReturnType<
   occurred_at: bigint,
   duration_ms: double,
   first_token_ms: double,
+  /** Billionths of a dollar. */
+  cost: bigint,
   project_id: "INTEGER NOT NULL",
   session_number: "INTEGER NOT NULL",
   agent_number: "INTEGER NOT NULL",
@@ -48,16 +50,28 @@ const eventColumns = ({ bigint, bytes, double, label, short, uuid }: ReturnType<
   output_bytes: "INTEGER NOT NULL",
   input_tokens: "INTEGER",
   output_tokens: "INTEGER",
+  cache_read_tokens: "INTEGER",
+  cache_write_tokens: "INTEGER",
+  reasoning_tokens: "INTEGER",
   summary_checksum: "INTEGER NOT NULL",
   texts_checksum: "INTEGER NOT NULL",
   api: "SMALLINT NOT NULL",
   http_status: "SMALLINT",
+  stop_reason: "SMALLINT",
+  error_status: "SMALLINT",
+  price_number: "SMALLINT",
+  price_is_exact: "SMALLINT",
+  unpriced: "SMALLINT",
   event_id: `${uuid} NOT NULL`,
   fingerprint_id: `${uuid} NOT NULL`,
   trace_id: uuid,
   span_id: bytes,
+  provider: short,
+  provider_stop_reason: short,
+  error_type: short,
   model: label,
-  stop_reason: short,
+  response_model: label,
+  tool_calls: "varchar(1000)",
   metadata: "TEXT"
 })
 
@@ -174,6 +188,12 @@ export default Effect.gen(function* () {
     ${appended} WHERE person_number IS NOT NULL`
   yield* sql`CREATE INDEX events_by_trace
     ON events (project_id, trace_id, event_id ${other}) ${appended} WHERE trace_id IS NOT NULL`
+
+  // The names of prices that events were priced by: of the kept list, or of an operator, and so of no user.
+  yield* sql`CREATE TABLE prices (
+    price_number INTEGER NOT NULL PRIMARY KEY,
+    price_name ${name} NOT NULL UNIQUE
+  )`
 
   // `agent_number` is the agent of the pack's event, under which the pack's bytes are counted. `kept` is 0 when the event has
   // been erased.

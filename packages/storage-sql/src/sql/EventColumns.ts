@@ -3,7 +3,16 @@
  * derive their columns from it. A field of `EventSummary` without a column does not compile; nor does a column that no
  * migration creates.
  */
-import { type EventId, EventSummary, type FieldFilter, type StoredSummary, type TraceId, Uuid } from "@tachograph/core"
+import {
+  type EventId,
+  EventSummary,
+  type FieldFilter,
+  type StoredSummary,
+  stopReasons,
+  type TraceId,
+  unpricedReasons,
+  Uuid
+} from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -11,6 +20,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Initial from "../migrations/0001Initial.ts"
+import * as KnownWords from "./KnownWords.ts"
 import { type Integer, trusted } from "./RowDecoding.ts"
 
 type Value = BulkValues.Value
@@ -44,11 +54,26 @@ const time: Codec<DateTime.Utc> = {
   decode: (stored) => DateTime.makeUnsafe(Number(stored))
 }
 
-/** An index into `ProviderNames.apis`, to which names are only ever appended. */
-const api: Codec<EventSummary["api"]> = {
+/** An index into a list to which words are only ever appended. */
+const wordOf = <A extends string>(words: ReadonlyArray<A>): Codec<A> => ({
   type: "smallint",
-  encode: (field) => ProviderNames.apis.indexOf(field),
-  decode: (stored) => ProviderNames.apis[Number(stored)]!
+  encode: (field) => words.indexOf(field),
+  decode: (stored) => words[Number(stored)]!
+})
+
+const knownWord = (words: ReadonlyArray<string>): Codec<string> => ({
+  type: "varchar",
+  encode: (field) => KnownWords.encode(words, field),
+  decode: (stored) => KnownWords.decode(words, stored as string)
+})
+
+const boolean: Codec<boolean> = { type: "smallint", encode: Number, decode: (stored) => Number(stored) === 1 }
+
+/** Separated by line feeds, which no name has. */
+const names: Codec<ReadonlyArray<string>> = {
+  type: "varchar",
+  encode: (field) => field.join("\n"),
+  decode: (stored) => (stored === "" ? [] : (stored as string).split("\n"))
 }
 
 const uuid = <A extends string>(sql: SqlClient.SqlClient): Codec<A> => ({
@@ -87,10 +112,13 @@ const nameColumns = {
   session: "s.session_id",
   agent: "a.agent_name",
   agentVersion: "v.agent_version_name",
-  person: "p.person_id"
+  person: "p.person_id",
+  price: "pr.price_name"
 } as const satisfies Partial<Record<keyof EventSummary, string>>
 
 type NameField = keyof typeof nameColumns
+
+const namedFields = Object.keys(nameColumns) as ReadonlyArray<NameField>
 
 /** Fields that the row holds itself. */
 type StoredFields = { readonly [Field in Exclude<keyof EventSummary, NameField>]: FieldColumn<EventSummary[Field]> }
@@ -98,7 +126,7 @@ type StoredFields = { readonly [Field in Exclude<keyof EventSummary, NameField>]
 const storedFields = (sql: SqlClient.SqlClient): StoredFields => ({
   id: stored("event_id", uuid(sql)),
   receivedAt: stored("received_at", time),
-  api: stored("api", api),
+  api: stored("api", wordOf(ProviderNames.apis)),
   fingerprintId: stored("fingerprint_id", uuid(sql)),
   occurredAt: stored("occurred_at", nullable(time)),
   durationMs: stored("duration_ms", nullable(number("double precision"))),
@@ -106,10 +134,22 @@ const storedFields = (sql: SqlClient.SqlClient): StoredFields => ({
   httpStatus: stored("http_status", nullable(number("smallint"))),
   traceId: stored("trace_id", nullable(traceId(sql))),
   spanId: stored("span_id", nullable(hex())),
+  provider: stored("provider", nullable(knownWord(KnownWords.providers))),
   model: stored("model", nullable(text())),
+  responseModel: stored("response_model", nullable(text())),
   inputTokens: stored("input_tokens", nullable(number("integer"))),
   outputTokens: stored("output_tokens", nullable(number("integer"))),
-  stopReason: stored("stop_reason", nullable(text())),
+  cacheReadTokens: stored("cache_read_tokens", nullable(number("integer"))),
+  cacheWriteTokens: stored("cache_write_tokens", nullable(number("integer"))),
+  reasoningTokens: stored("reasoning_tokens", nullable(number("integer"))),
+  stopReason: stored("stop_reason", nullable(wordOf(stopReasons))),
+  providerStopReason: stored("provider_stop_reason", nullable(knownWord(KnownWords.stopReasons))),
+  toolCalls: stored("tool_calls", nullable(names)),
+  errorType: stored("error_type", nullable(text())),
+  errorStatus: stored("error_status", nullable(number("smallint"))),
+  costUsd: stored("cost", nullable(number("bigint"))),
+  priceIsExact: stored("price_is_exact", nullable(boolean)),
+  unpriced: stored("unpriced", nullable(wordOf(unpricedReasons))),
   inputsBytes: stored("inputs_bytes", number("integer")),
   outputBytes: stored("output_bytes", number("integer"))
 })
@@ -121,6 +161,7 @@ export interface NumberedEvent {
   readonly agent_number: number
   readonly agent_version_number: number
   readonly person_number: number | null
+  readonly price_number: number | null
   readonly pack_number: number
   readonly summary_checksum: number
   readonly texts_checksum: number
@@ -135,6 +176,7 @@ const numberTypes = {
   agent_number: "integer",
   agent_version_number: "integer",
   person_number: "integer",
+  price_number: "smallint",
   pack_number: "integer",
   summary_checksum: "integer",
   texts_checksum: "integer",
@@ -180,7 +222,8 @@ const joins = `LEFT JOIN sessions s ON s.project_id = e.project_id AND s.session
     LEFT JOIN agents a ON a.project_id = e.project_id AND a.agent_number = e.agent_number
     LEFT JOIN agent_versions v ON v.project_id = e.project_id AND v.agent_number = e.agent_number
       AND v.agent_version_number = e.agent_version_number
-    LEFT JOIN people p ON p.project_id = e.project_id AND p.person_number = e.person_number`
+    LEFT JOIN people p ON p.project_id = e.project_id AND p.person_number = e.person_number
+    LEFT JOIN prices pr ON pr.price_number = e.price_number`
 
 export const reader = (sql: SqlClient.SqlClient): Reader => {
   const fields = storedFields(sql)
@@ -194,8 +237,8 @@ export const reader = (sql: SqlClient.SqlClient): Reader => {
     ([field, { decode }]) => [field, decode] as const
   )
   const toSummary = (row: EventRow): EventSummary => {
-    const { agent, agentVersion, person, session } = row
-    const summary: Record<string, unknown> = { agent, agentVersion, person, session }
+    const summary: Record<string, unknown> = {}
+    for (const field of namedFields) summary[field] = row[field]
     for (const [field, decode] of decoders) summary[field] = decode(row[field as keyof EventSummary])
     return new EventSummary(summary as unknown as EventSummary, trusted)
   }

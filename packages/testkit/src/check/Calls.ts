@@ -12,6 +12,7 @@ import {
   JsonText,
   PersonId,
   type ProjectId,
+  ReadFacts,
   Recorder,
   SessionId,
   Storage
@@ -163,7 +164,7 @@ export const recordOnce = Effect.fnUntraced(function* (recorder: Recorder["Servi
     agent: AgentName.make(`agent ${person.length}`),
     person: PersonId.make(person),
     payload: event!.payload,
-    facts: { model: null, inputTokens: null, outputTokens: null, stopReason: null }
+    facts: ReadFacts.read("aisdk", {}, {})
   })
   return id
 })

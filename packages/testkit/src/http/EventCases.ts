@@ -1,7 +1,7 @@
 /** Create Event: fields, defaults, side effects and errors. */
 import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
-import { badNames, event, expectError, expectInvalid, goodNames, iso8601, uuid7 } from "./Requests.ts"
+import { badNames, event, eventFacts, expectError, expectInvalid, goodNames, iso8601, uuid7 } from "./Requests.ts"
 
 const path = "/api/v1/events"
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -46,7 +46,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
         metadata: null,
         event_id: expect.stringMatching(uuid7),
         received_at: expect.stringMatching(iso8601),
-        occurred_at: "2026-01-02T02:04:05.000Z"
+        occurred_at: "2026-01-02T02:04:05.000Z",
+        ...eventFacts
       })
     })
 

@@ -21,15 +21,39 @@ export const define = ({ describe, fixture, it }: Cases) => {
 
     it("lists summaries without payloads", async () => {
       const { fingerprintId } = fixture()
-      const output = { model: "m-1", usage: { input_tokens: 3, output_tokens: 4 }, stop_reason: "end_turn" }
-      const properties = { api: "provider2-messages", inputs: { é: 1 }, output }
+      const usage = { input_tokens: 3, cache_read_input_tokens: 5, output_tokens: 4 }
+      const content = [{ type: "tool_use", id: "t1", name: "search", input: {} }]
+      const output = { model: "claude-sonnet-4-5", content, usage, stop_reason: "tool_use" }
+      const inputs = { é: 1, model: "claude-sonnet-4-5-20250929" }
+      const properties = { api: "provider2-messages", inputs, output }
       const fields = { session: "summary", agent: "a", agent_version: "v", person: "p", duration_ms: 5 }
       const id = await send({ ...fields, properties })
+      const facts = {
+        provider: "anthropic",
+        model: "claude-sonnet-4-5-20250929",
+        response_model: "claude-sonnet-4-5",
+        input_tokens: 8,
+        output_tokens: 4,
+        cache_read_tokens: 5,
+        cache_write_tokens: null,
+        reasoning_tokens: null,
+        stop_reason: "tool_calls",
+        provider_stop_reason: "tool_use",
+        tool_calls: ["search"],
+        error_type: null,
+        error_status: null,
+        // Dollars per million: 3 for input, 0.30 for what was cached, and 15 for output.
+        cost_usd: "0.0000705",
+        price: "anthropic/claude-sonnet-4-5",
+        price_is_exact: true,
+        unpriced: null
+      }
       const page = await list({ session: "summary" })
       expect(page).toEqual({
         events: [
           {
             ...fields,
+            ...facts,
             event_id: id,
             received_at: expect.stringMatching(iso8601),
             api: "provider2-messages",
@@ -39,10 +63,6 @@ export const define = ({ describe, fixture, it }: Cases) => {
             http_status: null,
             trace_id: null,
             span_id: null,
-            model: "m-1",
-            input_tokens: 3,
-            output_tokens: 4,
-            stop_reason: "end_turn",
             inputs_bytes: new TextEncoder().encode(JSON.stringify(properties.inputs)).length,
             output_bytes: JSON.stringify(output).length
           }
@@ -50,6 +70,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
         next_cursor: null
       })
       expect(id).toMatch(uuid7)
+      expect((await fixture().client.get(`/api/v1/events/${id}`)).body).toMatchObject({ ...facts, properties })
     })
 
     it("filters by session, agent, agent_version and person, alone and combined", { tags: ["adapter"] }, async () => {

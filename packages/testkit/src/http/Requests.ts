@@ -14,6 +14,27 @@ export const event = (fingerprint_id: string, fields: Record<string, unknown> = 
   ...fields
 })
 
+/** What a read of `event` adds: the facts of its payload. */
+export const eventFacts = {
+  provider: "anthropic",
+  model: "m",
+  response_model: null,
+  input_tokens: null,
+  output_tokens: null,
+  cache_read_tokens: null,
+  cache_write_tokens: null,
+  reasoning_tokens: null,
+  stop_reason: null,
+  provider_stop_reason: null,
+  tool_calls: null,
+  error_type: null,
+  error_status: null,
+  cost_usd: null,
+  price: null,
+  price_is_exact: null,
+  unpriced: "no-usage"
+}
+
 /** The text of a valid event with the texts of a payload. */
 export const eventText = (fingerprintId: string, inputs: string, output: string) =>
   `{"event_name":"llm","properties":{"api":"aisdk","inputs":${inputs},"output":${output}},` +

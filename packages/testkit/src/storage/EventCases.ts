@@ -32,22 +32,35 @@ export const define = (test: Test) => {
         httpStatus: 529,
         traceId: TraceId.make("00f067aa0ba902b700f067aa0ba90201"),
         spanId: SpanId.make("80f067aa0ba902ff"),
+        provider: "openai",
         model: "a model",
+        responseModel: "another model",
         inputTokens: 3,
         outputTokens: 2 ** 31 - 1,
-        stopReason: "stop",
+        cacheReadTokens: 1,
+        cacheWriteTokens: 2,
+        reasoningTokens: 0,
+        stopReason: "tool_calls",
+        providerStopReason: "a word",
+        toolCalls: ["search", "", "search"],
+        errorType: "overloaded_error",
+        errorStatus: 529,
+        costUsd: 2 ** 53 - 1,
+        price: "openai/a price",
+        priceIsExact: false,
         api: "provider2-beta-messages"
       })
+      const unpriced = event(3, { provider: "a provider", toolCalls: [], unpriced: "service-tier" })
       // With characters that an array of Postgres escapes.
       const metadata = JsonText.unsafe(`{ "a\\u0000\\ud800\\"": [1.0, null], "é": "{}," }`)
       // The last one is appended to a session and names that exist.
-      for (const batch of [[{ ...whole, metadata }, event(2)], [event(3)], [{ ...event(4), metadata }]]) {
+      for (const batch of [[{ ...whole, metadata }, event(2)], [unpriced], [{ ...event(4), metadata }]]) {
         yield* append(storage, batch)
       }
       for (const [{ pack, summary }, sent] of [
         [whole, metadata],
         [event(2), null],
-        [event(3), null],
+        [unpriced, null],
         [event(4), metadata]
       ] as const) {
         const found = yield* storage.getEvent(project, summary.id)

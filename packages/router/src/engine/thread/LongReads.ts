@@ -11,9 +11,12 @@ const lists: ReadonlySet<string> = new Set([
   "listPeople"
 ])
 
+/** Endpoints that read one event. */
+const events: ReadonlySet<string> = new Set(["getEvent", "getEventMessages"])
+
 /** Smaller events are read beside recording: one of them is not worth another thread with its memory (bytes). */
 const largeEventBytes = 64 * 1024
 
 /** `eventBytes` is the size of the event that is read, where it is known. */
 export const isLongRead = ({ endpoint }: Pick<Exchange, "endpoint">, eventBytes = 0): boolean =>
-  lists.has(endpoint) || (endpoint === "getEvent" && eventBytes >= largeEventBytes)
+  lists.has(endpoint) || (events.has(endpoint) && eventBytes >= largeEventBytes)

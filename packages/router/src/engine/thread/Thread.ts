@@ -4,6 +4,8 @@ import {
   CollectGarbage,
   CommitLimits,
   KeyStorage,
+  noPrices,
+  Prices,
   type ProjectId,
   Recorder,
   SessionCacheBytes,
@@ -89,6 +91,7 @@ const run = async (port: MessagePort, start: Start) => {
           Layer.succeed(BasePath, start.basePath),
           Layer.succeed(CommitLimits, start.commitLimits),
           Layer.succeed(SessionCacheBytes, start.sessionCacheBytes),
+          start.isReading ? Layer.succeed(Prices, noPrices) : Layer.empty,
           Logger.layer([forwardingLogger(outbox)]),
           Layer.succeed(References.MinimumLogLevel, start.logLevel),
           start.isTraced

@@ -1,0 +1,72 @@
+/** What a call was and what it cost, read from its payload. What cannot be read is null. */
+import type { StopReason as FormatsStopReason } from "@tachograph/formats"
+import type { Unpriced as PricesUnpriced } from "@tachograph/prices"
+import { formatUsd, parseUsd, usdPattern } from "@tachograph/prices/Usd"
+import { Schema, SchemaTransformation } from "effect"
+
+/** Why a model stopped, in one word for all providers. Stored by position: words are only ever appended. */
+export const stopReasons = [
+  "end",
+  "length",
+  "tool_calls",
+  "refusal",
+  "content_filter",
+  "pause",
+  "error",
+  "other"
+] as const satisfies ReadonlyArray<FormatsStopReason>
+export const StopReason = Schema.Literals(stopReasons)
+export type StopReason = FormatsStopReason
+
+/** Why a call has no cost. Stored by position: words are only ever appended. */
+export const unpricedReasons = [
+  "no-model",
+  "no-usage",
+  "usage-invalid",
+  "unknown-model",
+  "service-tier"
+] as const satisfies ReadonlyArray<PricesUnpriced>
+export const Unpriced = Schema.Literals(unpricedReasons)
+export type Unpriced = PricesUnpriced
+
+/** US dollars: a decimal number as text, and in memory whole billionths, so that sums are exact. */
+const NanoDollars = Schema.String.check(Schema.isPattern(usdPattern)).pipe(
+  Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: parseUsd, encode: formatUsd }))
+)
+
+const tokens = Schema.NullOr(Schema.Int)
+const label = Schema.NullOr(Schema.String)
+
+/** `docs/formats.md` says where each fact is read from. Tokens mean the same for every provider. */
+export const CallFacts = Schema.Struct({
+  provider: label,
+  /** The model that was asked for. */
+  model: label,
+  /** The model that answered. */
+  responseModel: label,
+  /** All that went in, whether cached or not. */
+  inputTokens: tokens,
+  /** All that came out. */
+  outputTokens: tokens,
+  /** Parts of the input. */
+  cacheReadTokens: tokens,
+  cacheWriteTokens: tokens,
+  /** A part of the output. */
+  reasoningTokens: tokens,
+  stopReason: Schema.NullOr(StopReason),
+  /** The provider's own word. */
+  providerStopReason: label,
+  /** The name of each tool that the answer calls, in order. */
+  toolCalls: Schema.NullOr(Schema.Array(Schema.String)),
+  /** Null if the output is not an error. */
+  errorType: label,
+  /** The HTTP status that the error itself names. */
+  errorStatus: Schema.NullOr(Schema.Int),
+  costUsd: Schema.NullOr(NanoDollars),
+  /** The provider and model of the price list by which the cost was computed, such as `openai/gpt-4o`. */
+  price: label,
+  /** Whether the price is that of the very model, and not of its family or of another provider. */
+  priceIsExact: Schema.NullOr(Schema.Boolean),
+  unpriced: Schema.NullOr(Unpriced)
+})
+export type CallFacts = typeof CallFacts.Type

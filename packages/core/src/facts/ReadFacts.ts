@@ -1,0 +1,91 @@
+/** Reads the facts of a call from its payload, within the bounds of the storages' columns, and prices it. */
+import { formats } from "@tachograph/formats"
+import type { PriceList, Usage } from "@tachograph/prices"
+import type { DateTime } from "effect"
+import type { CallFacts } from "../domain/CallFacts.ts"
+import type { Api } from "../domain/Event.ts"
+
+/** What formats read of `inputs`: the model, which the AI SDK has as an object, and the tier. */
+export const inputsPaths: ReadonlyArray<ReadonlyArray<string>> = [
+  ["model"],
+  ["modelId"],
+  ["model", "modelId"],
+  ["model", "provider"],
+  ["service_tier"]
+]
+
+/** In UTF-16 units: longer than any real value, and short enough for a column. */
+export const maxModelLength = 255
+export const maxWordLength = 100
+
+/** Names of tool calls, as many as fit in these UTF-16 units with a separator each. An answer has some; a hostile one, millions. */
+export const maxToolCallsLength = 1000
+
+/** The range of an integer column, and more tokens than any call takes. */
+export const maxTokens = 2 ** 31 - 1
+
+/** Names of providers and reasons: null if no column takes it. */
+const label = (value: string | null, maxLength: number): string | null =>
+  value !== null && value.length <= maxLength && value.isWellFormed() && !value.includes("\u0000") ? value : null
+
+const word = (value: string | null): string | null => label(value, maxWordLength)
+
+/** An error has a type, whatever it is: what no column takes is cut and cleaned. */
+const errorType = (value: string | null): string | null =>
+  value === null ? null : value.slice(0, maxWordLength).toWellFormed().replaceAll("\u0000", "\ufffd") || "unknown"
+
+const tokens = (value: number | null): number | null => (value !== null && value <= maxTokens ? value : null)
+
+/** Line feeds separate the names in a column. */
+const toolCalls = (names: ReadonlyArray<string> | null): ReadonlyArray<string> | null => {
+  if (names === null) return null
+  const kept: Array<string> = []
+  let length = 0
+  for (const name of names) {
+    const cleaned = name.toWellFormed().replaceAll(/[^\P{Cc}]/gu, "\ufffd")
+    length += cleaned.length + 1
+    if (length > maxToolCallsLength) break
+    kept.push(cleaned)
+  }
+  return kept
+}
+
+export type Cost = Pick<CallFacts, "costUsd" | "price" | "priceIsExact" | "unpriced">
+
+/** What the payload of a call says: its facts, and what its price depends on. */
+export interface FactsRead {
+  readonly facts: Omit<CallFacts, keyof Cost>
+  readonly usage: Usage
+}
+
+/** `inputs` and `output` are parsed JSON. Of `inputs`, no more than what stands at `inputsPaths` is needed. */
+export const read = (api: Api, inputs: unknown, output: unknown): FactsRead => {
+  const format = formats[api]
+  const facts = format.facts(inputs, output)
+  return {
+    facts: {
+      provider: word(facts.provider),
+      model: label(facts.model, maxModelLength),
+      responseModel: label(facts.response_model, maxModelLength),
+      inputTokens: tokens(facts.input_tokens),
+      outputTokens: tokens(facts.output_tokens),
+      cacheReadTokens: tokens(facts.cache_read_tokens),
+      cacheWriteTokens: tokens(facts.cache_write_tokens),
+      reasoningTokens: tokens(facts.reasoning_tokens),
+      stopReason: facts.stop_reason,
+      providerStopReason: word(facts.provider_stop_reason),
+      toolCalls: toolCalls(facts.tool_calls),
+      errorType: errorType(facts.error_type),
+      errorStatus: facts.error_status
+    },
+    usage: { ...facts, ...format.billing(inputs, output) }
+  }
+}
+
+/** Prices a call that was made at a time. */
+export const priced = (prices: PriceList.PriceList, { facts, usage }: FactsRead, at: DateTime.Utc): CallFacts => {
+  const cost = prices.cost(usage, new Date(at.epochMilliseconds))
+  return "unpriced" in cost
+    ? { ...facts, costUsd: null, price: null, priceIsExact: null, unpriced: cost.unpriced }
+    : { ...facts, costUsd: cost.nanoDollars, price: cost.price, priceIsExact: cost.isExact, unpriced: null }
+}
