@@ -429,11 +429,16 @@ export interface ListPage<Row, Key> {
   readonly next: Key | undefined
 }
 
-/** Fields of the events themselves by which a list can be filtered. All that are given must be equal. */
+type EqualField = "api" | "fingerprintId" | "traceId" | "stopReason" | "providerStopReason"
+
+/** Fields of the events themselves by which a list can be filtered. All that are given must match. */
 export type FieldFilter = {
-  readonly [Field in "api" | "fingerprintId" | "model" | "stopReason" | "traceId"]?:
-    | NonNullable<EventSummary[Field]>
-    | undefined
+  readonly [Field in EqualField]?: NonNullable<EventSummary[Field]> | undefined
+} & {
+  /** The model that was asked for, or the one that answered. */
+  readonly model?: string | undefined
+  /** Whether the output is an error. */
+  readonly isError?: boolean | undefined
 }
 
 /** A shared piece as a storage keeps it. */

@@ -5,15 +5,7 @@ export { Agent, AgentName } from "./domain/Agent.ts"
 export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 export { ApiKey, Scope } from "./domain/ApiKey.ts"
 export * as Errors from "./domain/Errors.ts"
-export {
-  Api,
-  type Event,
-  EventId,
-  EventReceipt,
-  EventSummary,
-  maxMetadataBytes,
-  type Payload
-} from "./domain/Event.ts"
+export { Api, type Event, EventId, EventReceipt, EventSummary, maxMetadataBytes, type Payload } from "./domain/Event.ts"
 export { Fingerprint, FingerprintId, RegisteredFingerprint } from "./domain/Fingerprint.ts"
 export { type Idempotency, IdempotencyKey, idempotencyKeyTtl } from "./domain/IdempotencyKey.ts"
 export * as JsonText from "./domain/JsonText.ts"

@@ -161,6 +161,7 @@ export class Events extends HttpApiGroup.make("events").add(
       api: Schema.optionalKey(ApiOrAlias),
       model: Schema.optionalKey(Name),
       stop_reason: Schema.optionalKey(Name),
+      error: Schema.optionalKey(Schema.Literals(["true", "false"])),
       trace_id: Schema.optionalKey(TraceId),
       after: Schema.optionalKey(Instant),
       before: Schema.optionalKey(Instant),

@@ -278,9 +278,12 @@ export const putVersion = (
   return version
 }
 
-const matches = ({ agent, agentVersion, person, session }: EventQuery, fields: FieldFilter) => {
-  const wanted = Object.entries({ ...fields, agent, agentVersion, person, session }).filter(
+const matches = ({ agent, agentVersion, person, session }: EventQuery, { isError, model, ...equal }: FieldFilter) => {
+  const wanted = Object.entries({ ...equal, agent, agentVersion, person, session }).filter(
     ([, value]) => value !== undefined
   ) as ReadonlyArray<readonly [keyof EventSummary, unknown]>
-  return (summary: EventSummary): boolean => wanted.every(([field, value]) => summary[field] === value)
+  return (summary: EventSummary): boolean =>
+    wanted.every(([field, value]) => summary[field] === value) &&
+    (model === undefined || summary.model === model || summary.responseModel === model) &&
+    (isError === undefined || (summary.errorType !== null) === isError)
 }

@@ -1,11 +1,18 @@
 import { Events } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
-import { Effect } from "effect"
+import { StopReason } from "@tachograph/core/domain/CallFacts"
+import { Effect, Schema } from "effect"
 import { ReserveAnswer } from "../Engine.ts"
 import * as Operation from "./Operation.ts"
 import * as CreateEvent from "../events/CreateEvent.ts"
 import * as EventResponse from "../events/EventResponse.ts"
 import * as PageQuery from "./PageQuery.ts"
+
+const isStopReason = Schema.is(StopReason)
+
+/** A reason in the words of all providers, or in the provider's own. */
+const stopReasonOf = (word: string | undefined) =>
+  isStopReason(word) ? { stopReason: word } : { providerStopReason: word }
 
 export const operations = Effect.gen(function* () {
   const recorder = yield* Recorder
@@ -23,7 +30,8 @@ export const operations = Effect.gen(function* () {
             fingerprintId: query.fingerprint,
             api: query.api,
             model: query.model,
-            stopReason: query.stop_reason,
+            ...stopReasonOf(query.stop_reason),
+            isError: query.error === undefined ? undefined : query.error === "true",
             traceId: query.trace_id
           },
           from: query.after,

@@ -196,13 +196,19 @@ export const toInsert = (sql: SqlClient.SqlClient): BulkValues.Columns<NumberedE
   }
 }
 
-/** The conditions that events `e` have these fields. */
-export const conditionsOf = (sql: SqlClient.SqlClient, filter: FieldFilter): ReadonlyArray<Statement.Fragment> => {
+/** The conditions that events `e` match a filter. */
+export const conditionsOf = (
+  sql: SqlClient.SqlClient,
+  { isError, model, ...equal }: FieldFilter
+): ReadonlyArray<Statement.Fragment> => {
   const fields: Readonly<Record<string, Pick<FieldColumn<never>, "column" | "encode">>> = storedFields(sql)
-  return Object.entries(filter).flatMap(([field, value]) => {
+  const conditions = Object.entries(equal).flatMap(([field, value]) => {
     const { column, encode } = fields[field]!
     return value === undefined ? [] : [sql`${sql.literal(`e.${column}`)} = ${encode(value as never)}`]
   })
+  if (model !== undefined) conditions.push(sql`(e.model = ${model} OR e.response_model = ${model})`)
+  if (isError !== undefined) conditions.push(sql`e.error_type IS ${sql.literal(isError ? "NOT NULL" : "NULL")}`)
+  return conditions
 }
 
 /** By the names of the fields, with the checksums. */

@@ -1,7 +1,7 @@
 /** Reading events: one event in full, or pages of summaries. */
 import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
-import { event, expectError, expectInvalid, iso8601, uuid7 } from "./Requests.ts"
+import { event, eventText, expectError, expectInvalid, iso8601, uuid7 } from "./Requests.ts"
 
 export const define = ({ describe, fixture, it }: Cases) => {
   const send = async (fields: Record<string, unknown>): Promise<string> => {
@@ -137,6 +137,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
         }
         expect(idsOf(await list(wanted))).toEqual([all])
         expect(idsOf(await list({ ...wanted, session, api: "anthropic-messages" }))).toEqual([all])
+        expect(idsOf(await list({ ...wanted, stop_reason: "length" }))).toEqual([all])
+        expect(idsOf(await list({ ...wanted, stop_reason: "end" }))).toEqual([])
         expect(idsOf(await list({ ...wanted, person: "nobody" }))).toEqual([])
         const first = await list({ session, trace_id, limit: "2", order: "desc" })
         const second = await list({ session, trace_id, limit: "9", order: "desc", cursor: first.next_cursor })
@@ -146,6 +148,47 @@ export const define = ({ describe, fixture, it }: Cases) => {
         expect(second.next_cursor).toBeNull()
       }
     )
+
+    it("filters by the model that was asked for, and by errors", async () => {
+      const session = "errors"
+      const properties = { api: "provider2-messages", inputs: { model: "asked" }, output: { model: "answered" } }
+      const answer = await send({ session, properties })
+      const body = { type: "error", error: { type: "overloaded_error", message: "" } }
+      const error = await send({ session, properties: { ...properties, output: body } })
+      expect(idsOf(await list({ session, model: "asked" }))).toEqual([answer, error])
+      expect(idsOf(await list({ session, model: "answered" }))).toEqual([answer])
+      expect(idsOf(await list({ session, error: "true" }))).toEqual([error])
+      expect(idsOf(await list({ session, error: "false" }))).toEqual([answer])
+      expect((await list({ session, error: "true" })).events[0].error_type).toBe("overloaded_error")
+    })
+
+    it("answers an event in normal form, with numbers as they were sent", async () => {
+      const { client } = fixture()
+      const call = '{"type":"tool_use","id":"t1","name":"add","input":{"n":9007199254740993}}'
+      const inputs = '{"model":"m","max_tokens":5,"system":"Be brief.","messages":[{"role":"user","content":"Hello"}]}'
+      const text = eventText(fixture().fingerprintId, inputs, `{"role":"assistant","content":[${call}]}`)
+      const { event_id } = (await client.post("/api/v1/events", text.replace('"aisdk"', '"provider2-messages"'))).body
+      const answer = await client.get(`/api/v1/events/${event_id}/messages`)
+      expect(answer.body).toEqual({
+        event_id,
+        instructions: [{ type: "text", content: "Be brief." }],
+        tools: [],
+        parameters: { model: "m", max_tokens: 5 },
+        input: [{ role: "user", parts: [{ type: "text", content: "Hello" }] }],
+        output: [
+          {
+            role: "assistant",
+            parts: [{ type: "tool_call", id: "t1", name: "add", arguments: { n: Number("9007199254740993") } }]
+          }
+        ]
+      })
+      expect(answer.text).toContain('{"n":9007199254740993}')
+      expectError(
+        await client.get("/api/v1/events/01900000-0000-7000-8000-000000000000/messages"),
+        404,
+        "event-not-found"
+      )
+    })
 
     it(
       "filters by the time of receipt: from one point in time until before another",

@@ -53,7 +53,6 @@ export const eventDamages: ReadonlyArray<RowDamage> = [
   eventColumn("tool_calls", () => "t", "fields"),
   eventColumn("error_type", () => "e", "fields"),
   eventColumn("cost", () => 3, "fields"),
-  eventColumn("price_number", () => 32_767, "fields"),
   eventColumn("unpriced", () => 3, "fields"),
   eventColumn("pack_number", ({ pack_number }) => plus(pack_number, 1), "texts", ["pack-without-event"]),
   eventColumn("session_number", () => nowhere, "fields and texts", [
