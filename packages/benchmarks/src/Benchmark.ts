@@ -7,6 +7,7 @@ import { groupCommit, latency } from "./serving/GroupCommit.ts"
 import { full, list } from "./serving/LargeStore.ts"
 import { host, largeBodies } from "./serving/HostLatency.ts"
 import { memory } from "./serving/Memory.ts"
+import { proxy } from "./serving/Proxy.ts"
 import { reads } from "./serving/Reads.ts"
 import { overload } from "./serving/Overload.ts"
 import { embed, postgres, route, sqlite } from "./serving/Throughput.ts"
@@ -28,7 +29,8 @@ await CommandLine.run({
     memory,
     embed,
     host,
-    "large-bodies": largeBodies
+    "large-bodies": largeBodies,
+    proxy
   },
   numbers: {
     seconds: { default: 5, max: 60, description: "Duration of each load in seconds" },

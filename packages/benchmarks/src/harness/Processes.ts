@@ -31,7 +31,7 @@ const read = (pid: number, file: string): string => {
 /** Linux counts CPU time in ticks of 10 ms. */
 const msPerTick = 10
 
-const usageOf = (pid: number): Usage => {
+export const usageOf = (pid: number): Usage => {
   const [, written = NaN] = /^write_bytes: (\d+)$/m.exec(read(pid, "io")) ?? []
   // The fields follow the process name, which may contain anything. The 12th and 13th are ticks in user and kernel mode.
   const [user = NaN, system = NaN] = read(pid, "stat").split(") ").at(-1)!.split(" ").slice(11, 13)

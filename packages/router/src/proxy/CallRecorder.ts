@@ -1,7 +1,7 @@
 /** Records the calls that passed, as calls in process are: through the same front, with its limits. */
 import type { Principal } from "@tachograph/core"
 import { type Api } from "@tachograph/formats"
-import { Clock, Effect, Fiber } from "effect"
+import { Clock, Effect, Fiber, Schedule } from "effect"
 import { arch, platform, release } from "node:os"
 import packageJson from "../../package.json" with { type: "json" }
 import { LoopBudget } from "../events/LoopBudget.ts"
@@ -37,6 +37,12 @@ interface CallHead extends Pick<CallEvent.PassedCall, "api" | "rest" | "interrup
 
 /** How long closing waits for calls that are being recorded. */
 const closingGrace = "5 seconds"
+
+/**
+ * When an event is sent again that was refused because the recorder has too much to do: nothing of it was stored, and its client
+ * is not waiting. Half a minute in all.
+ */
+const retries = Schedule.exponential("500 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 6 }))
 
 /** During an outage every call fails for the same reason: at most one line in this time (ms). */
 const logIntervalMs = 1_000
@@ -85,25 +91,18 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     return id
   })
 
-  /** A fingerprint goes with the project that is erased. */
   const send = (project: string, eventWith: (fingerprintId: string) => Buffer) => {
     const once = Effect.flatMap(fingerprintIn(project), (id) => InProcess.recordBytes(eventWith(id), { project }))
-    return Effect.catchIf(
-      once,
-      ({ type }) => type === "fingerprint-not-found",
-      () => {
-        fingerprints.delete(project)
-        return once
-      }
-    )
+    return Effect.retry(once, { schedule: retries, while: ({ type }) => type === "overloaded" })
   }
 
   const record = Effect.fnUntraced(function* (tap: Tap, project: string, call: CallHead) {
     const { firstByteAtMs, requestBody, requestHeaders, responseBody, responseHeaders, status } = tap.copy
-    const decompress = (bytes: Buffer, headers: ForwardedHeaders.RawHeaders) =>
-      Effect.promise(() =>
-        Decompression.decompress(bytes, ForwardedHeaders.valueOf(headers, "content-encoding"), maxBytes)
-      )
+    const decompress = (bytes: Buffer, headers: ForwardedHeaders.RawHeaders) => {
+      const encoding = ForwardedHeaders.valueOf(headers, "content-encoding")
+      if (encoding === undefined) return Effect.succeed(bytes)
+      return Effect.promise(() => Decompression.decompress(bytes, encoding, maxBytes))
+    }
     // A parser of the host may have decompressed it.
     const inputs = (yield* decompress(requestBody, requestHeaders)) ?? requestBody
     const body = yield* decompress(responseBody, responseHeaders)

@@ -30,10 +30,10 @@ const decompressors: Readonly<Record<string, Decompress>> = {
 /** Undefined if it cannot be decompressed, or has more than `maxBytes`. */
 export const decompress = async (
   bytes: Buffer,
-  contentEncoding: string | undefined,
+  contentEncoding: string,
   maxBytes: number
 ): Promise<Buffer | undefined> => {
-  const names = (contentEncoding ?? "").split(",").map((name) => name.trim().toLowerCase())
+  const names = contentEncoding.split(",").map((name) => name.trim().toLowerCase())
   let result = bytes
   for (const name of names.filter((name) => name !== "" && name !== "identity").reverse()) {
     const step = Object.hasOwn(decompressors, name) ? decompressors[name] : undefined
