@@ -48,7 +48,7 @@ export const silentReaders: Fault = {
   name: "silent-readers",
   promise:
     "100 clients ask for an event of 30 MB and read nothing, then 24 read it; memory stays bounded, and events are recorded",
-  storages: ["sqlite"],
+  storages: ["sqlite", "postgres"],
   rounds: 1,
   run: async (trial) => {
     const writer = await trial.serve()

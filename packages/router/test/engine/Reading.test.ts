@@ -51,6 +51,19 @@ it("leaves recording and small reads alone while the reading thread stands still
   expect(await held).toEqual([200, 200])
 })
 
+it("reads a small event on the reading thread where it runs and the other one is busy", async () => {
+  const { client, file, list, read, record } = await open("openReading")
+  const id = await record({ n: 1 })
+  expect((await list("default")).status).toBe(200)
+  let isHeld = true
+  const held = client.get("/api/v1/agents/hold").finally(() => (isHeld = false))
+  expect((await list("default")).status).toBe(200)
+  expect((await read(id)).body.properties.inputs).toEqual({ n: 1 })
+  expect(isHeld).toBe(true)
+  writeFileSync(FragileStorage.releaseOf(file), "")
+  expect((await held).status).toBe(404)
+})
+
 it("starts another reading thread after one that ended, until it has ended too often", async () => {
   const { client, list, record } = await open("openReading")
   const id = await record({ n: 1 })

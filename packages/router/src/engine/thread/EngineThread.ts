@@ -123,9 +123,9 @@ export class EngineThread {
     return this.#status.isSaturated
   }
 
-  /** Whether something is asked of it. */
-  get isBusy(): boolean {
-    return this.#pending.size > 0
+  /** How much it has been asked and has not answered. */
+  get inFlight(): number {
+    return this.#pending.size
   }
 
   /** Whether it has work, but has shown no sign of life for a second. */

@@ -5,7 +5,7 @@ import { type Exchange, ReserveAnswer } from "../../Engine.ts"
 import type * as Answer from "../../response/Answer.ts"
 import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
 import type { EngineThread } from "./EngineThread.ts"
-import { isLongRead } from "./LongReads.ts"
+import { isForReader, isLongRead } from "./LongReads.ts"
 import { referenceOf } from "./Spans.ts"
 import { type Supervisor, ThreadDown } from "./Supervisor.ts"
 
@@ -23,7 +23,7 @@ const withoutSecrets = (headers: Exchange["headers"]): Exchange["headers"] => {
   return kept
 }
 
-/** `reader` answers long reads, if there is one and its thread can be started; `engine` everything else. */
+/** `reader` answers the reads that `LongReads` says, if there is one and its thread can be started; `engine` everything else. */
 export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Supervisor | undefined) {
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
   return (exchange: Exchange): Effect.Effect<Answer.Answer> =>
@@ -69,6 +69,8 @@ export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Sup
         if (engine.thread === undefined) return answer(unavailable)
         if (reader === undefined) toEngine(reserveHere)
         else if (isLongRead(exchange)) void toReader(reader)
+        // Without `start`: only long reads keep the thread from ending.
+        else if (isForReader(exchange, reader.thread, engine.thread)) send(reader.thread!, reserveHere)
         else {
           toEngine(async (bytes) => {
             if (!isLongRead(exchange, bytes)) return reserveHere(bytes)

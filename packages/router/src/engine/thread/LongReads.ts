@@ -14,9 +14,22 @@ const lists: ReadonlySet<string> = new Set([
 /** Endpoints that read one event. */
 const events: ReadonlySet<string> = new Set(["getEvent", "getEventMessages"])
 
-/** Smaller events are read beside recording: one of them is not worth another thread with its memory (bytes). */
+/** One smaller event is not worth another thread with its memory (bytes). */
 const largeEventBytes = 64 * 1024
 
 /** `eventBytes` is the size of the event that is read, where it is known. */
 export const isLongRead = ({ endpoint }: Pick<Exchange, "endpoint">, eventBytes = 0): boolean =>
   lists.has(endpoint) || (events.has(endpoint) && eventBytes >= largeEventBytes)
+
+/** What a thread has been asked and has not answered. */
+interface Load {
+  readonly inFlight: number
+  readonly isFrozen: boolean
+}
+
+/** Whether the reading thread reads an event of any size: it runs already, and has less to do than the engine's. */
+export const isForReader = (
+  { endpoint }: Pick<Exchange, "endpoint">,
+  reader: Load | undefined,
+  engine: Load
+): boolean => events.has(endpoint) && reader !== undefined && !reader.isFrozen && reader.inFlight < engine.inFlight
