@@ -42,7 +42,7 @@ const open = async () => {
 }
 
 const isReady = async (client: ReturnType<typeof HttpClient.make>) =>
-  expect.poll(async () => (await client.get("/ready")).status, { timeout: 5_000, interval: 20 }).toBe(200)
+  expect.poll(async () => (await client.get("/ready")).status, { timeout: 30_000, interval: 20 }).toBe(200)
 
 it.each(["exit", "exhaust"])("starts another thread after one that ended: %s", async (how) => {
   const { act, client, event, tachograph } = await open()
