@@ -5,13 +5,19 @@ import type { DateTime } from "effect"
 import type { CallFacts } from "../domain/CallFacts.ts"
 import type { Api } from "../domain/Event.ts"
 
-/** What formats read of `inputs`: the model, which the AI SDK has as an object, and the tier. */
+/** What formats read of `inputs` for the facts: the model and who serves it, under the keys of each format. */
 export const inputsPaths: ReadonlyArray<ReadonlyArray<string>> = [
   ["model"],
+  ["agent"],
+  ["anthropic_version"],
+  ["provider"],
   ["modelId"],
   ["model", "modelId"],
   ["model", "provider"],
-  ["service_tier"]
+  ["ai.model.id"],
+  ["ai.model.provider"],
+  ["gen_ai.request.model"],
+  ["gen_ai.system"]
 ]
 
 /** In UTF-16 units: longer than any real value, and short enough for a column. */

@@ -1,0 +1,112 @@
+import { formats } from "@tachograph/formats"
+import { PriceList } from "@tachograph/prices"
+import { DateTime } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import { describe, expect, it } from "vitest"
+import { apis } from "../../src/domain/ProviderNames.ts"
+import type { Api } from "../../src/domain/Event.ts"
+import * as ReadFacts from "../../src/facts/ReadFacts.ts"
+import * as JsonValue from "../../src/payload/scan/JsonValue.ts"
+import * as Steps from "../../src/payload/scan/Steps.ts"
+
+const message = { role: "assistant", content: [{ type: "text", text: "x".repeat(3000) }] }
+const fields = JsonValue.fieldsAt(
+  ReadFacts.inputsPaths.map((path) => ["inputs", ...path]),
+  [["output"]]
+)
+
+/** The payload as it is read from a long text. */
+const shortened = (inputs: unknown, output: unknown) => {
+  const text = Buffer.from(JSON.stringify({ inputs, output }))
+  const { value } = Steps.run(JsonValue.parseFields(text, fields)) as { value: { inputs: unknown; output: unknown } }
+  return value
+}
+
+const expectSame = (api: Api, inputs: unknown, output: unknown, source: string) => {
+  const read = shortened(inputs, output)
+  expect([source, ReadFacts.read(api, read.inputs, read.output)]).toEqual([source, ReadFacts.read(api, inputs, output)])
+}
+
+describe("facts", () => {
+  it.each<[Api, object, object]>([
+    ["provider1-chat-completions", { model: "m" }, { choices: [{ message, finish_reason: "stop" }] }],
+    ["provider1-responses", { model: "m" }, { status: "completed", output: [message] }],
+    ["provider2-messages", { model: "m", anthropic_version: "vertex-2023-10-16" }, message],
+    ["provider2-beta-messages", { model: "m", anthropic_version: "bedrock-2023-05-31" }, message],
+    ["provider3-models", { model: "models/m" }, { candidates: [{ content: { parts: [{ text: "t" }] } }] }],
+    ["provider3-interactions", { agent: "a" }, { status: "completed" }],
+    ["aisdk", { model: { modelId: "m", provider: "openai.chat" } }, { finishReason: "stop" }],
+    ["aisdk", { modelId: "m", provider: "google.generative-ai" }, { finishReason: "stop" }],
+    ["aisdk", { "ai.model.id": "m", "ai.model.provider": "openai" }, { "ai.response.finishReason": "stop" }],
+    ["aisdk", { "gen_ai.request.model": "m", "gen_ai.system": "openai" }, { "ai.response.finishReason": "stop" }]
+  ])("of %s are the same if the text is long, for %j", (api, inputs, output) => {
+    expectSame(api, { ...inputs, messages: [message], contents: [message], input: [message] }, output, api)
+    expect(ReadFacts.read(api, inputs, output).facts).toMatchObject({ model: expect.anything() })
+  })
+
+  it("are the same if the text is long, for recorded calls", () => {
+    const file = (name: string) => new URL(`../../../../../shared/workloads/${name}`, import.meta.url)
+    if (!existsSync(file("calls.ndjson")))
+      return console.log("Left out: there are no recorded calls beside this folder")
+    const lines = (name: string): ReadonlyArray<any> =>
+      readFileSync(file(name), "utf8")
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+    for (const { api, inputs, output, source } of lines("calls.ndjson")) expectSame(api, inputs, output, source)
+    for (const { api, request, response, source } of lines("streams.ndjson")) {
+      if (response !== null) expectSame(api, request ?? {}, response, source)
+    }
+  })
+
+  it("are read by every format, of any value", () => {
+    expect(Object.keys(formats).sort()).toEqual([...apis].sort())
+    for (const api of apis) for (const value of [null, 1, "", [], {}]) ReadFacts.read(api, value, value)
+  })
+
+  it("fit into the columns of a storage", () => {
+    const calls = Array.from({ length: 2000 }, (_, n) => ({ type: "tool_use", id: `${n}`, name: `a\n\ud800${n}` }))
+    const output = {
+      model: "m".repeat(256),
+      stop_reason: "r".repeat(101),
+      content: calls,
+      usage: { input_tokens: 2 ** 31 }
+    }
+    const { facts } = ReadFacts.read("provider2-messages", { model: "m\u0000" }, output)
+    expect(facts).toMatchObject({ model: null, responseModel: null, providerStopReason: null, inputTokens: null })
+    const names = facts.toolCalls!
+    expect(names.slice(0, 2)).toEqual(["a\ufffd\ufffd0", "a\ufffd\ufffd1"])
+    expect(names.join("\n").length).toBeLessThan(ReadFacts.maxToolCallsLength)
+    expect([...names, "a\ufffd\ufffd200"].join("\n").length).toBeGreaterThan(ReadFacts.maxToolCallsLength - 10)
+    const atLimit = {
+      ...output,
+      model: "m".repeat(255),
+      stop_reason: "r".repeat(100),
+      usage: { input_tokens: 2 ** 31 - 1 }
+    }
+    expect(ReadFacts.read("provider2-messages", {}, atLimit).facts).toMatchObject({
+      responseModel: atLimit.model,
+      providerStopReason: atLimit.stop_reason,
+      inputTokens: 2 ** 31 - 1
+    })
+  })
+
+  it("name every error, whatever its type", () => {
+    const typeOf = (type: unknown) =>
+      ReadFacts.read("provider2-messages", {}, { type: "error", error: { type, message: "m" } }).facts.errorType
+    expect(typeOf("overloaded_error")).toBe("overloaded_error")
+    expect(typeOf("e".repeat(200))).toBe("e".repeat(100))
+    expect(typeOf("a\u0000b")).toBe("a\ufffdb")
+    expect(typeOf(undefined)).toBe("unknown")
+  })
+
+  it("are priced by the time of the call", () => {
+    const read = ReadFacts.read(
+      "provider1-chat-completions",
+      { model: "o3" },
+      { choices: [], usage: { prompt_tokens: 1_000_000, completion_tokens: 0 } }
+    )
+    const costAt = (time: string) => ReadFacts.priced(PriceList.make(), read, DateTime.makeUnsafe(time)).costUsd
+    expect([costAt("2025-06-01T00:00:00Z"), costAt("2026-01-01T00:00:00Z")]).toEqual([10e9, 2e9])
+  })
+})
