@@ -90,7 +90,8 @@ const facts = (inputs: unknown, output: unknown): Facts => {
     model: modelOf(get(inputs, "model")),
     response_model: modelOf(field(output, "modelVersion")),
     ...tokensOf(field(output, "usageMetadata")),
-    ...stopOf(output),
+    // Before an error, a reason to finish is that of a piece of the answer.
+    ...(error === null ? stopOf(output) : { stop_reason: null, provider_stop_reason: null }),
     tool_calls: Array.isArray(candidates) ? list(candidates).flatMap(namesOfCalls) : null,
     error_type: error?.type ?? null,
     error_status: error?.status ?? null

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import type { JsonObject } from "@tachograph/formats"
 import { Interactions } from "../src/Interactions.ts"
 import { everyStep, make, toText } from "./data/Interactions.ts"
+import { countWork } from "./Work.ts"
 import { areThere, longStrings, streamsOf } from "./Workloads.ts"
 
 const encoder = new TextEncoder()
@@ -297,20 +298,28 @@ describe("a stream of an interaction", () => {
     ).toContain(deep)
   })
 
-  it("costs as much with each of 200,000 deltas", () => {
+  const longDeltas = [
+    delta(0, text("word ")),
+    delta(1, { type: "thought_summary", content: text("word ") }),
+    delta(2, { type: "audio", data: "AQ==", mime_type: "audio/l16" }),
+    delta(3, { type: "arguments_delta", arguments: "1," }),
+    delta(0, { type: "text_annotation_delta", annotations: [1] })
+  ].map((event) => toText([event], "\n", ""))
+
+  it("takes as much work for each delta", async () => {
+    const [work = 0, twice = 0] = await countWork("InteractionsStream.ts", longDeltas, [600, 1200])
+    expect(twice / work).toBeGreaterThan(1.9)
+    expect(twice / work).toBeLessThan(2.1)
+  })
+
+  it("can have 200,000 deltas", () => {
     const count = 40_000
     const stream = Interactions.accumulator()
     const call = { type: "function_call", name: "a", arguments: {} }
     stream.push(
       encoder.encode(toText([start(3, call), delta(3, { type: "arguments_delta", arguments: "[" })], "\n", ""))
     )
-    const deltas = [
-      delta(0, text("word ")),
-      delta(1, { type: "thought_summary", content: text("word ") }),
-      delta(2, { type: "audio", data: "AQ==", mime_type: "audio/l16" }),
-      delta(3, { type: "arguments_delta", arguments: "1," }),
-      delta(0, { type: "text_annotation_delta", annotations: [1] })
-    ].map((event) => encoder.encode(toText([event], "\n", "")))
+    const deltas = longDeltas.map((event) => encoder.encode(event))
     for (let index = 0; index < count; index++) for (const bytes of deltas) stream.push(bytes)
     stream.push(encoder.encode(toText([delta(3, { type: "arguments_delta", arguments: "0]" })], "\n", "")))
     const steps = stream.end().output["steps"] as ReadonlyArray<JsonObject>

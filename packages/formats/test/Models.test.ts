@@ -159,6 +159,7 @@ describe("facts of generateContent", () => {
     expect(format.facts({}, error)).toEqual({ ...unknown, ...failed })
     expect(format.facts({}, [error])).toEqual({ ...unknown, ...failed })
     expect(format.messages({}, error).output).toEqual([])
+    expect(format.facts({}, { ...candidate({}), ...error })).toMatchObject({ ...failed, stop_reason: null })
     const late = { ...candidate({ parts: [{ text: "a" }] }, null), ...error }
     expect(format.facts({}, late)).toEqual({ ...unknown, ...failed, tool_calls: [] })
     expect(format.messages({}, late).output).toEqual([

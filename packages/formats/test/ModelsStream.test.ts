@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import type { JsonObject } from "@tachograph/formats"
 import { Models } from "../src/Models.ts"
 import { everyPart, toArray, toEvents } from "./data/Models.ts"
+import { countWork } from "./Work.ts"
 import { areThere, longStrings, streamsOf } from "./Workloads.ts"
 
 const encoder = new TextEncoder()
@@ -355,32 +356,25 @@ describe("a stream of generateContent", () => {
     expect(accumulate(`data: {"candidates":[{"content":{"parts":[{"x":${deep}}]}}]}\n\n`).text).toContain(deep)
   })
 
-  it("costs as much with each of 200,000 chunks", () => {
+  const piece = { jsonPath: "$.a", stringValue: "word ", willContinue: true }
+  const longChunks = [
+    { index: 0, content: { parts: [{ text: "word " }] } },
+    { index: 1, content: { parts: [{ functionCall: { partialArgs: [piece], willContinue: true } }] } },
+    { index: 2, content: { parts: [{ inlineData: { mimeType: "audio/L16", data: "AQ==" } }] } },
+    { index: 3, logprobsResult: { chosenCandidates: [1] }, citationMetadata: { citations: [2] } }
+  ].map((candidate) => toEvents([{ candidates: [candidate] }]))
+
+  it("takes as much work for each chunk", async () => {
+    const [work = 0, twice = 0] = await countWork("ModelsStream.ts", longChunks, [600, 1200])
+    expect(twice / work).toBeGreaterThan(1.9)
+    expect(twice / work).toBeLessThan(2.1)
+  })
+
+  it("can have 200,000 chunks", () => {
     const count = 50_000
     const stream = Models.accumulator()
-    const push = (candidate: JsonObject) => {
-      const bytes = encoder.encode(toEvents([{ candidates: [candidate] }]))
-      return () => stream.push(bytes)
-    }
-    const pushes = [
-      push({ index: 0, content: { parts: [{ text: "word " }] } }),
-      push({
-        index: 1,
-        content: {
-          parts: [
-            {
-              functionCall: {
-                partialArgs: [{ jsonPath: "$.a", stringValue: "word ", willContinue: true }],
-                willContinue: true
-              }
-            }
-          ]
-        }
-      }),
-      push({ index: 2, content: { parts: [{ inlineData: { mimeType: "audio/L16", data: "AQ==" } }] } }),
-      push({ index: 3, logprobsResult: { chosenCandidates: [1] } })
-    ]
-    for (let index = 0; index < count; index++) for (const push of pushes) push()
+    const chunks = longChunks.map((chunk) => encoder.encode(chunk))
+    for (let index = 0; index < count; index++) for (const bytes of chunks) stream.push(bytes)
     const lengths = (stream.end().output["candidates"] as ReadonlyArray<JsonObject>).map((candidate) => {
       const { parts } = (candidate["content"] ?? { parts: [] }) as { readonly parts: ReadonlyArray<JsonObject> }
       const tokens = candidate["logprobsResult"] as JsonObject | undefined
