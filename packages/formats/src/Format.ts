@@ -95,7 +95,7 @@ export interface Conversation {
   readonly parameters: JsonObject
   /** The messages that were sent. */
   readonly input: ReadonlyArray<Message>
-  /** The messages that were answered: one for each choice or candidate. */
+  /** The messages that were answered: one for each choice, candidate or item of the output, as they are sent back. */
   readonly output: ReadonlyArray<Message>
 }
 
