@@ -107,7 +107,7 @@ export const cases: ReadonlyArray<Case> = [
   roomForbids("client", "delivery", "../tap/Thing.ts", "../Recorder.ts"),
 
   ...inPackage("core", (from) => [
-    forbids(from, "core imports no other package.", "@tachograph/core", "@tachograph/api"),
+    forbids(from, "core imports only formats and prices.", "@tachograph/core", "@tachograph/api"),
     forbids(
       from,
       "core is independent of HTTP, SQL and platforms.",
