@@ -190,7 +190,11 @@ const outputOf = (output: unknown): ReadonlyArray<Message> => {
   }
   return said.map((message, at) =>
     at === index
-      ? { ...rest(others, new Set()), ...message, ...(reason === null ? {} : { finish_reason: reason }) }
+      ? {
+          ...message,
+          ...(reason === null ? {} : { finish_reason: reason }),
+          ...rest(others, new Set(Object.keys(message)))
+        }
       : message
   )
 }

@@ -128,10 +128,10 @@ export const messageOf = (message: Json): Message => {
   // Messages of a user interface have `parts`.
   const key = message["content"] === undefined ? "parts" : "content"
   return {
-    ...extrasOf(message, "role", key),
-    ...rest({ type: message["type"] ?? null }, new Set()),
     role: text(message["role"]) ?? "user",
-    parts: partsOf(message[key])
+    parts: partsOf(message[key]),
+    ...extrasOf(message, "role", key, "parts", "finish_reason"),
+    ...rest({ type: message["type"] ?? null }, new Set())
   }
 }
 

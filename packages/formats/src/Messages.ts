@@ -201,9 +201,9 @@ const partsOf = (content: Json | undefined, depth = 0): ReadonlyArray<Part> => {
 const messageOf = (message: Json): Message => {
   if (!isObject(message)) return { role: "user", parts: partsOf(message) }
   return {
-    ...restOf(message, "role", "content"),
     role: text(message["role"]) ?? "user",
-    parts: partsOf(message["content"])
+    parts: partsOf(message["content"]),
+    ...restOf(message, "role", "content", "parts", "finish_reason")
   }
 }
 
@@ -213,10 +213,10 @@ const outputOf = (output: unknown): ReadonlyArray<Message> => {
   const reason = text(output["stop_reason"])
   return [
     {
-      ...restOf(output, "type", "role", "content", "stop_reason"),
       role: text(output["role"]) ?? "assistant",
       parts: partsOf(content),
-      ...(reason === null ? {} : { finish_reason: reason })
+      ...(reason === null ? {} : { finish_reason: reason }),
+      ...restOf(output, "type", "role", "content", "stop_reason", "parts", "finish_reason")
     }
   ]
 }

@@ -18,37 +18,34 @@ interface Block {
 
 const fieldsOf = (value: Json | undefined): Fields => new Map(isObject(value) ? Object.entries(value) : [])
 
-/** Sets a field. A new one comes behind the field `after`, where that is there, else at the end. */
-const setField = (fields: Fields, key: string, value: Json, after?: string) => {
-  if (fields.has(key) || after === undefined || !fields.has(after)) return fields.set(key, value)
-  const entries = [...fields]
-  const index = entries.findIndex(([name]) => name === after)
-  fields.clear()
-  for (const [name, item] of entries.toSpliced(index + 1, 0, [key, value])) fields.set(name, item)
-  return fields
-}
+/** The fields that an answer without streaming has before those that its stream brings only at the end. */
+const before: ReadonlyMap<string, string> = new Map([
+  ["container", "content"],
+  ["stop_sequence", "stop_reason"],
+  ["stop_details", "stop_sequence"],
+  ["output_tokens_details", "output_tokens"]
+])
 
-/** Replaces fields of the message one by one. Those that its start did not have come where the answer has them. */
-const replaceFields = (message: Fields, changes: Json | undefined) => {
-  let last: string | undefined
-  for (const [key, value] of fieldsOf(changes)) {
-    setField(message, key, value, key === "container" ? "content" : last)
-    if (key !== "container") last = key
+/** Replaces a field, unless by null, which says nothing. A new one comes at the end, or where its place is known. */
+const replace = (fields: Fields, key: string, value: Json): void => {
+  if (fields.has(key)) {
+    if (value !== null) fields.set(key, value)
+    return
   }
-}
-
-/** Replaces counts one by one: they are cumulative. A null says nothing about what is known. */
-const replaceCounts = (usage: Fields, changes: Json | undefined) => {
-  for (const [key, value] of fieldsOf(changes)) {
-    if (value === null && usage.has(key)) continue
-    setField(usage, key, value, key === "output_tokens_details" ? "output_tokens" : undefined)
+  const after = before.get(key)
+  if (after === undefined || !fields.has(after)) return void fields.set(key, value)
+  const entries = [...fields]
+  fields.clear()
+  for (const [name, item] of entries) {
+    fields.set(name, item)
+    if (name === after) fields.set(key, value)
   }
 }
 
 const append = (fields: Fields, key: string, text: Json | undefined) => {
   if (typeof text !== "string") return
-  const before = fields.get(key)
-  fields.set(key, typeof before === "string" ? before + text : text)
+  const written = fields.get(key)
+  fields.set(key, typeof written === "string" ? written + text : text)
 }
 
 /** Lists in blocks are the accumulator's own, because it has parsed them. */
@@ -76,6 +73,7 @@ const blockOf = ({ fields, input }: Block): Json => {
 
 const builder = (): Accumulate.Builder => {
   let message: Fields | undefined
+  let usage: Fields = new Map()
   let blocks: Array<Block> = []
   let blockAt = new Map<Json | undefined, Block>()
   let error: JsonObject | undefined
@@ -88,6 +86,7 @@ const builder = (): Accumulate.Builder => {
     const id = text(get(value, "id"))
     if (!isObject(value) || (id !== null && message?.get("id") === id)) return
     message = fieldsOf(value)
+    usage = fieldsOf(message.get("usage"))
     const content = message.get("content")
     blocks = Array.isArray(content) ? content.map((block: Json) => ({ fields: fieldsOf(block), input: "" })) : []
     blockAt = new Map(blocks.map((block, index) => [index, block]))
@@ -98,10 +97,13 @@ const builder = (): Accumulate.Builder => {
     const block = { fields: fieldsOf(value), input: "" }
     blocks.push(block)
     blockAt.set(index, block)
+    // The answer without streaming names the model that went on, where another one had declined.
+    const served = value["type"] === "fallback" ? text(get(value, "to", "model")) : null
+    if (served !== null) message?.set("model", served)
   }
 
   const changeBlock = ({ fields }: Block, delta: JsonObject) => {
-    // Such as `compaction_delta`: text is appended, and anything else replaces what was there.
+    // Of kinds that are new: text is appended, and anything else replaces what was there.
     for (const [key, value] of Object.entries(delta)) {
       if (key === "type") continue
       if (typeof value === "string") append(fields, key, value)
@@ -118,12 +120,17 @@ const builder = (): Accumulate.Builder => {
       case "thinking_delta":
         return append(block.fields, "thinking", delta["thinking"])
       case "signature_delta":
-        return append(block.fields, "signature", delta["signature"])
+        if (text(delta["signature"]) !== null) block.fields.set("signature", delta["signature"] as Json)
+        return
       case "input_json_delta":
         block.input += text(delta["partial_json"]) ?? ""
         return
       case "citations_delta":
         return cite(block, delta["citation"])
+      case "compaction_delta":
+        // It holds the whole of the block.
+        for (const [key, value] of Object.entries(delta)) if (key !== "type") block.fields.set(key, value)
+        return
       default:
         return changeBlock(block, delta)
     }
@@ -131,11 +138,11 @@ const builder = (): Accumulate.Builder => {
 
   const changeMessage = ({ type: _type, delta, usage: counts, ...beside }: JsonObject) => {
     message ??= new Map()
-    replaceFields(message, delta)
-    const usage = fieldsOf(message.get("usage"))
-    replaceCounts(usage, counts)
-    if (usage.size > 0) message.set("usage", Object.fromEntries(usage))
-    for (const [key, value] of Object.entries(beside)) message.set(key, value)
+    for (const [key, value] of fieldsOf(delta)) replace(message, key, value)
+    for (const [key, value] of fieldsOf(beside)) replace(message, key, value)
+    // Counts are cumulative.
+    for (const [key, value] of fieldsOf(counts)) replace(usage, key, value)
+    if (usage.size > 0 && !message.has("usage")) message.set("usage", null)
   }
 
   const take = (event: JsonObject, name: string) => {
@@ -173,6 +180,7 @@ const builder = (): Accumulate.Builder => {
       ]
     )
     fields.set("content", blocks.map(blockOf))
+    if (usage.size > 0) fields.set("usage", Object.fromEntries(usage))
     for (const [key, value] of Object.entries(error ?? {})) if (key !== "type") fields.set(key, value)
     return Object.fromEntries(fields)
   }

@@ -156,26 +156,45 @@ describe("a stream of messages", () => {
     })
   })
 
-  it("appends the text of kinds of deltas that are new", () => {
-    const compaction = [blockStart(0, { type: "compaction", content: null })]
-    const changes = [
-      delta(0, { type: "compaction_delta", content: "The user " }),
-      delta(0, { type: "compaction_delta", content: "asked.", encrypted_content: "QUJD" }),
-      delta(0, { type: "unheard_of_delta", level: 1, of: { a: 1 }, content: null })
-    ]
-    expect(content(...compaction, ...changes)).toEqual([
-      { type: "compaction", content: "The user asked.", encrypted_content: "QUJD", level: 1, of: { a: 1 } }
+  it("takes a compaction as the whole that it is, and appends the text of kinds of deltas that are new", () => {
+    const compaction = [blockStart(0, { type: "compaction", content: "" })]
+    const whole = delta(0, { type: "compaction_delta", content: "The user asked.", encrypted_content: "QUJD" })
+    expect(content(...compaction, whole, whole)).toEqual([
+      { type: "compaction", content: "The user asked.", encrypted_content: "QUJD" }
     ])
+    expect(content(...compaction, delta(0, { type: "compaction_delta", content: null }))).toEqual([
+      { type: "compaction", content: null }
+    ])
+    const changes = [{ more: "a" }, { more: "b", level: 1, of: { a: 1 } }, { more: null, level: 2 }]
+    expect(
+      content(
+        blockStart(0, { type: "x" }),
+        ...changes.map((change) => delta(0, { type: "unheard_of_delta", ...change }))
+      )
+    ).toEqual([{ type: "x", more: "ab", level: 2, of: { a: 1 } }])
+  })
+
+  it("names the model that went on where another one had declined", () => {
     const fallback = { type: "fallback", from: { model: "a" }, to: { model: "b" } }
     const advice = {
       type: "advisor_tool_result",
       tool_use_id: "srvtoolu_1",
       content: { type: "advisor_result", text: "Go" }
     }
-    expect(content(blockStart(0, fallback), blockStop(0), blockStart(1, advice), blockStop(1))).toEqual([
-      fallback,
-      advice
-    ])
+    const { output } = accumulateEvents(messageStart(), blockStart(0, fallback), blockStop(0), blockStart(1, advice))
+    expect(output).toMatchObject({ model: "b", content: [fallback, advice] })
+  })
+
+  it("does not forget by null what it knows", () => {
+    const start = messageStart({ container: { id: "container_1" } })
+    const change = messageDelta({ container: null, stop_reason: "end_turn" }, {}, { context_management: null })
+    expect(accumulateEvents(start, change).output).toMatchObject({
+      container: { id: "container_1" },
+      stop_reason: "end_turn",
+      context_management: null
+    })
+    const applied = messageDelta({}, {}, { context_management: { applied_edits: [] } })
+    expect(accumulateEvents(start, applied, change).output).toMatchObject({ context_management: { applied_edits: [] } })
   })
 
   it("ends with an error, also after content has begun", () => {
@@ -190,6 +209,7 @@ describe("a stream of messages", () => {
     const cited = { type: "web_search_result_location", url: "https://example.com" }
     const events = [
       blockStart(0, { type: "thinking", thinking: "" }),
+      delta(0, { type: "signature_delta", signature: "Qg==" }),
       delta(0, { type: "signature_delta", signature: "QQ==" }),
       blockStart(1, { type: "text", text: "" }),
       delta(1, { type: "citations_delta", citation: cited })
@@ -260,6 +280,14 @@ describe("a stream of messages", () => {
       const half = begin.length + many.length / 2
       const [work = 0, twice = 0] = await countWork("MessagesStream.ts", pieces, [half, pieces.length])
       expect(twice / work).toBeGreaterThan(1.8)
+      expect(twice / work).toBeLessThan(2.1)
+    })
+
+    it("takes as much work for each field", async () => {
+      const changes = Array.from({ length: 500 }, (_, at) => messageDelta({ [`a${at}`]: 1 }, { [`b${at}`]: 1 }))
+      const pieces = [...begin, ...changes].map((event) => toText([event]))
+      const [work = 0, twice = 0] = await countWork("MessagesStream.ts", pieces, [begin.length + 250, pieces.length])
+      expect(twice / work).toBeGreaterThan(1.5)
       expect(twice / work).toBeLessThan(2.1)
     })
 
