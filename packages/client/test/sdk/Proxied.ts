@@ -41,7 +41,7 @@ export const startProxied = async (provider: Provider): Promise<Proxied> => {
           if (events.length < count) throw new Error(`${events.length} of ${count} events are recorded`)
           return events
         },
-        { timeout: 10_000, interval: 5 }
+        { timeout: 60_000, interval: 5 }
       )
   }
 }

@@ -1,6 +1,6 @@
 /** The body of Create Event for a call that passed, with the payload's bytes as they passed. */
 import type { Steps } from "@tachograph/core"
-import { type Api, sessionSeed } from "@tachograph/formats"
+import { type Api, recognise, sessionSeed } from "@tachograph/formats"
 import { createHash } from "node:crypto"
 import * as CallInputs from "./CallInputs.ts"
 import * as CallOutput from "./CallOutput.ts"
@@ -8,8 +8,7 @@ import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import * as Secrets from "./Secrets.ts"
 
 /** A call that is over. Its bodies are decompressed. */
-export interface PassedCall extends CallOutput.ReceivedOutput {
-  readonly api: Api
+export interface PassedCall extends Omit<CallOutput.ReceivedOutput, "api"> {
   readonly requestHeaders: ForwardedHeaders.RawHeaders
   /** Path and query below the upstream. */
   readonly rest: string
@@ -53,22 +52,33 @@ const derivedSession = (api: Api, inputs: object): string =>
 
 const rounded = (ms: number): number => Math.round(ms * 10) / 10
 
-/** What follows the payload needs the id of the fingerprint. Undefined if the request is no JSON object. */
-export function* make(call: PassedCall): Steps.Steps<((fingerprintId: string) => Buffer) | undefined> {
+/**
+ * The format of a request by POST, by its path below the upstream and, where it is known, its body; null where it is no call.
+ */
+export const apiOf = (rest: string, headers: ForwardedHeaders.RawHeaders, body?: object): Api | null =>
+  recognise(rest, body, ForwardedHeaders.valueOf(headers, "anthropic-beta"))
+
+/**
+ * What follows the payload needs the id of the fingerprint. Undefined if the request is no JSON object, and null if it is no
+ * call.
+ */
+export function* make(call: PassedCall): Steps.Steps<((fingerprintId: string) => Buffer) | undefined | null> {
   const secrets = Secrets.secretsOf(call.requestHeaders, call.rest)
   const grouping = groupingOf(call.requestHeaders)
   const inputs = yield* CallInputs.parse(call.inputs, grouping.session === undefined)
   if (inputs === undefined) return undefined
-  const output = Secrets.without(yield* CallOutput.of(call), secrets)
+  const api = apiOf(call.rest, call.requestHeaders, inputs.isWhole ? inputs.value : undefined)
+  if (api === null) return null
+  const output = Secrets.without(yield* CallOutput.of({ ...call, api }), secrets)
   const envelope = {
     ...grouping,
-    session: grouping.session ?? derivedSession(call.api, inputs),
+    session: grouping.session ?? derivedSession(api, inputs.value),
     occurred_at: call.occurredAt.toISOString(),
     duration_ms: rounded(call.durationMs),
     first_token_ms: call.firstByteMs && rounded(call.firstByteMs),
     http_status: call.status === 0 ? undefined : call.status
   }
-  const head = `{"event_name":"llm","properties":{"api":${JSON.stringify(call.api)},"inputs":`
+  const head = `{"event_name":"llm","properties":{"api":${JSON.stringify(api)},"inputs":`
   return (fingerprintId) =>
     Buffer.concat([
       Buffer.from(head),

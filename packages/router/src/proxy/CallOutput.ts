@@ -59,8 +59,9 @@ const isObject = (body: Buffer): boolean => /^\s*\{/.test(body.toString("latin1"
 
 export function* of(received: ReceivedOutput): Steps.Steps<Buffer> {
   const { api, body, contentType, status } = received
-  const format = (formats as Partial<Record<Api, Format>>)[api]
+  // Those of `aisdk` are no bytes, and it has no endpoint.
+  const format = formats[api] as Format
   const isStream = /event-stream|ndjson|jsonl/i.test(contentType) || (body.length > 0 && !isObject(body))
   const isAnswer = status >= 200 && status < 300
-  return yield* isAnswer && isStream && format !== undefined ? accumulate(received, format) : whole(received)
+  return yield* isAnswer && isStream ? accumulate(received, format) : whole(received)
 }

@@ -1,6 +1,5 @@
 /** Records the calls that passed, as calls in process are: through the same front, with its limits. */
 import type { Principal } from "@tachograph/core"
-import { type Api } from "@tachograph/formats"
 import { Clock, Effect, Fiber, Schedule } from "effect"
 import { arch, platform, release } from "node:os"
 import packageJson from "../../package.json" with { type: "json" }
@@ -16,7 +15,6 @@ import { type CopyBudget, type Interruption, Tap } from "./Tap.ts"
 
 /** A call that begins. */
 export interface Begun {
-  readonly api: Api
   readonly rest: string
   readonly headers: ForwardedHeaders.RawHeaders
   readonly project: Principal["project"]
@@ -30,7 +28,7 @@ export interface TappedCall {
 }
 
 /** What is known of a call that is over, beside what passed. */
-interface CallHead extends Pick<CallEvent.PassedCall, "api" | "rest" | "interruption" | "occurredAt" | "durationMs"> {
+interface CallHead extends Pick<CallEvent.PassedCall, "rest" | "interruption" | "occurredAt" | "durationMs"> {
   /** On the clock of `performance.now()`. */
   readonly startedAtMs: number
 }
@@ -112,6 +110,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     const passed = { ...call, requestHeaders, inputs, body, contentType, status, firstByteMs }
     const eventWith = yield* loop.runSteps(CallEvent.make(passed))
     if (eventWith === undefined) return yield* drop("undecodable")
+    if (eventWith === null) return
     yield* send(project, eventWith)
     metrics.countCall("recorded")
   })
@@ -137,8 +136,8 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
       tap,
       end: (interruption) => {
         const durationMs = performance.now() - startedAtMs
-        const { api, rest } = begun
-        const call = { api, rest, interruption, occurredAt, startedAtMs, durationMs }
+        const { rest } = begun
+        const call = { rest, interruption, occurredAt, startedAtMs, durationMs }
         const recorded = Effect.suspend(() =>
           tap.unkept === undefined ? record(tap, begun.project, call) : drop(tap.unkept)
         ).pipe(

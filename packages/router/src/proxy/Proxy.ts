@@ -14,6 +14,7 @@ import * as Node from "../mounts/Node.ts"
 import * as Web from "../mounts/Web.ts"
 import type { Answer } from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
+import * as CallEvent from "./CallEvent.ts"
 import * as CallRecorder from "./CallRecorder.ts"
 import type * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import * as Gate from "./Gate.ts"
@@ -22,7 +23,6 @@ import * as ProxyErrors from "./ProxyErrors.ts"
 import * as ProxyMetrics from "./ProxyMetrics.ts"
 import type { ProxySettings } from "./ProxyOptions.ts"
 import * as ProxyPath from "./ProxyPath.ts"
-import * as Recognise from "./Recognise.ts"
 import { CopyBudget } from "./Tap.ts"
 import { UpstreamClient, UpstreamTimeout } from "./UpstreamClient.ts"
 import * as WebPassage from "./WebPassage.ts"
@@ -75,8 +75,8 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     headers: ForwardedHeaders.RawHeaders,
     { project }: Principal
   ) => {
-    const api = Recognise.recognise(method, rest, headers)
-    const call = api && beginCall({ api, rest, headers, project })
+    const isCall = method === "POST" && CallEvent.apiOf(rest, headers) !== null
+    const call = isCall ? beginCall({ rest, headers, project }) : undefined
     const onEnd: NodePassage.OnEnd = (interruption, isAnswered) => {
       if (isAnswered) metrics.count(interruption === undefined ? "passed" : "cut")
       call?.end(interruption)

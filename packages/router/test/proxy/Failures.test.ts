@@ -70,7 +70,7 @@ describe("an upstream that fails", () => {
       )
       expect([text, (error as NodeJS.ErrnoException).code]).toEqual(["half", "ECONNRESET"])
     }
-  }, 30_000)
+  })
 
   it("may answer before it has the whole request", async () => {
     const upstreamPort = await listen((_message, response) => void response.writeHead(413).end("too large"))

@@ -32,7 +32,7 @@ const eventsOf = async ({ recorder }: Tachograph, count = 1): Promise<ReadonlyAr
       expect(page.events).toHaveLength(count)
       return page
     },
-    { timeout: 10_000, interval: 5 }
+    { timeout: 60_000, interval: 5 }
   )
   return Promise.all(events.map(({ event_id }) => recorder.getEvent(event_id)))
 }
@@ -202,6 +202,7 @@ describe("what is no call, or cannot be recorded", () => {
       { path: "/proxy/local/v1/threads/t_1/messages", body: request },
       { path, method: "OPTIONS" },
       { path, body: "no JSON" },
+      { path, body: '{"kind":"no call"}' },
       { path, body: "{" + " ".repeat(2_000) + "}" },
       { path, headers: { "X-Tachograph-Session": "s".repeat(256) }, body: request }
     ]

@@ -32,7 +32,7 @@ it("passes calls to the providers of --upstream on, and records them", async () 
   }
   const recorded = async () =>
     /proxy_calls_total\{outcome="recorded"\} 2/.test(await (await fetch(`${url}/metrics`)).text())
-  await vi.waitFor(async () => expect(await recorded()).toBe(true), { timeout: 10_000, interval: 20 })
+  await vi.waitFor(async () => expect(await recorded()).toBe(true), { timeout: 60_000, interval: 20 })
   expect((await fetch(`${url}/proxy/other/chat/completions`)).status).toBe(404)
 })
 
