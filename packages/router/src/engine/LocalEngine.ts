@@ -14,6 +14,7 @@ import * as Sessions from "../handlers/Sessions.ts"
 import * as StorageUse from "../handlers/StorageUse.ts"
 import * as System from "../handlers/System.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
+import * as AnswerCompression from "./AnswerCompression.ts"
 import * as Pages from "./Pages.ts"
 
 /** The handlers of each group of the contract; a missing group does not compile. */
@@ -35,6 +36,7 @@ export const layer: Layer.Layer<Engine, never, Recorder | Storage> = Layer.effec
     const handled = Object.values(yield* Effect.all(groups)).flat()
     const operations = new Map<string, Operation>([...handled, ...Object.entries(yield* Pages.operations)])
     const answerErrors = ErrorAnswer.make()
+    const compress = AnswerCompression.make()
     const { admission } = yield* Recorder
     return Engine.of({
       admission,
@@ -44,7 +46,9 @@ export const layer: Layer.Layer<Engine, never, Recorder | Storage> = Layer.effec
           operation === undefined
             ? Effect.die(new Error(`No operation for the endpoint ${exchange.endpoint}`))
             : Effect.suspend(() => operation(exchange))
-        return answerErrors(answer, exchange.requestId)
+        return Effect.flatMap(answerErrors(answer, exchange.requestId), (answer) =>
+          compress(answer, exchange.headers["accept-encoding"])
+        )
       }
     })
   })

@@ -11,15 +11,23 @@ import * as Answer from "../response/Answer.ts"
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => boolean
 
 export const write = (response: ServerResponse, reply: Reply): void => {
-  const { body, headers, pieces, status } = reply
+  const { body, pieces, status } = reply
   // The host may have answered already, for example because of a timeout of its own; or the client has disconnected.
   if (response.headersSent || response.destroyed) return pieces?.close()
   guarded(response, () => {
+    const headers = withVary(response, reply.headers)
     if (pieces === undefined) return void response.writeHead(status, headers).end(Answer.whole(body))
     holdUntilWritten(response, pieces)
     response.writeHead(status, headers)
     writePieces(response, pieces)
   })
+}
+
+/** Keeps what the host has said that its answers vary by. */
+const withVary = (response: ServerResponse, headers: Reply["headers"]): Reply["headers"] => {
+  const { vary } = headers
+  const ofHost = vary === undefined ? undefined : response.getHeader("vary")
+  return ofHost === undefined ? headers : { ...headers, vary: [ofHost, vary].flat().join(", ") }
 }
 
 const holdUntilWritten = (response: ServerResponse, pieces: Pieces): void => {

@@ -23,7 +23,12 @@ const textBytes = 16_000_000
 /** For answers that are not to time out. */
 const longTimeoutMs = 600_000
 
-const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" }
+/** `fetch` asks for compressed answers unless it is told otherwise, and these are very compressible. */
+const headers = {
+  authorization: `Bearer ${apiKey}`,
+  "content-type": "application/json",
+  "accept-encoding": "identity"
+}
 
 interface Setup {
   readonly answerTimeoutMs?: number

@@ -1,7 +1,10 @@
 /** Reading events: one event in full, or pages of summaries. */
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
 import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
 import { event, eventText, expectError, expectInvalid, iso8601, uuid7 } from "./Requests.ts"
+
+const decompress = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync }
 
 export const define = ({ describe, fixture, it }: Cases) => {
   const send = async (fields: Record<string, unknown>): Promise<string> => {
@@ -17,6 +20,26 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const { client } = fixture()
       expectError(await client.get("/api/v1/events/01900000-0000-7000-8000-000000000000"), 404, "event-not-found")
       expectInvalid(await client.get("/api/v1/events/nope"), "uuid_parsing", "path", "event_id")
+    })
+
+    it("compresses what is not short, as the client asks", { tags: ["adapter"] }, async () => {
+      const { client } = fixture()
+      const inputs = { text: "a repeated text, ".repeat(4_000) }
+      const id = await send({ session: "compressed", properties: { api: "aisdk", inputs, output: {} } })
+      const path = `/api/v1/events/${id}`
+      const expected = (await client.call("GET", path, undefined, { "accept-encoding": "identity" })).text
+      expect(expected).toContain(inputs.text)
+      for (const encoding of ["gzip", "br", "zstd"] as const) {
+        const accepted = { "accept-encoding": `${encoding}, identity;q=0.5` }
+        const answer = await client.call("GET", path, undefined, accepted)
+        expect(answer.headers.get("content-encoding")).toBe(encoding)
+        expect(answer.headers.get("vary")).toBe("Accept-Encoding")
+        // `fetch` decompresses what it knows.
+        const isPlain = answer.bytes.length > expected.length / 2
+        expect(isPlain ? answer.text : decompress[encoding](answer.bytes).toString()).toBe(expected)
+        const missing = await client.call("GET", "/api/v1/agents/nobody", undefined, accepted)
+        expect([missing.headers.get("content-encoding"), missing.text]).toEqual([null, '{"type":"agent-not-found"}'])
+      }
     })
 
     it("lists summaries without payloads", async () => {
