@@ -3,9 +3,7 @@ import type { Api, Conversation, Format, Message } from "./Format.ts"
 import { formats } from "./Formats.ts"
 import { identity } from "./Identity.ts"
 import { stringify } from "./json/ExactJson.ts"
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+import { isObject } from "./json/Read.ts"
 
 /** The messages up to the first of the user. Those after it are not read. */
 const opening = (format: Pick<Format, "element">, elements: ReadonlyArray<unknown>): ReadonlyArray<Message> => {

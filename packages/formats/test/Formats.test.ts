@@ -100,6 +100,10 @@ const readAll = (format: Format<unknown>, inputs: unknown, output: unknown) => {
     for (const part of message.parts) expect(typeof part.type).toBe("string")
     expect(typeof identity(message)).toBe("string")
   }
+  const lists = format.conversationKeys.map((key) => (Object(inputs) as Record<string, unknown>)[key])
+  const elements = lists.find((list) => Array.isArray(list))
+  if (elements !== undefined)
+    expect(conversation.input).toEqual((elements as ReadonlyArray<unknown>).flatMap(format.element))
   for (const message of format.element(inputs)) expect(identity(message)).toBeTypeOf("string")
 }
 
