@@ -151,6 +151,7 @@ const builder = () => {
 
   const finish = (part: JsonObject) => {
     if (ended !== "error") ended = "done"
+    isCall ||= part["totalUsage"] !== undefined
     if (isCall) copy(result, part, "finishReason", "rawFinishReason", "totalUsage")
     else copy(step().fields, part, "finishReason", "usage", "providerMetadata", "logprobs")
   }

@@ -27,6 +27,15 @@ describe("a stream of the AI SDK", () => {
     expect(ended).toBe("done")
   })
 
+  it("is a call's also where only its text and its end were taken", () => {
+    const taken = callParts.filter((part) => ["text-delta", "finish"].includes(String(part["type"])))
+    expect(accumulate(...taken).output).toMatchObject({
+      text: "It is sunny.",
+      finishReason: "stop",
+      totalUsage: callOutput["totalUsage"]
+    })
+  })
+
   it("has content and usage of all steps from version 7 on", () => {
     const parts = callParts.map((part) => (part["type"] === "finish-step" ? { ...part, performance: {} } : part))
     const steps = callOutput["steps"] as ReadonlyArray<{ readonly content: ReadonlyArray<JsonObject> }>

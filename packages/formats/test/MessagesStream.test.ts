@@ -57,6 +57,20 @@ describe("a stream of messages", () => {
     expect(accumulate(`${data}data: [DONE]\n\n`)).toEqual(accumulate(toText(everyBlock.events)))
   })
 
+  it("may have events of several lines, and empty ones", () => {
+    const texts = everyBlock.events.map((event) => JSON.stringify(event, null, 1).split("\n"))
+    const lines = texts.flatMap((text) => ["data:", "", "data", "", ...text.map((line) => `data: ${line}`), "", "", ""])
+    const body = lines.join("\n")
+    expect(accumulate(body)).toEqual(accumulate(toText(everyBlock.events)))
+  })
+
+  it("may be no stream: the answer as it is, or an error", () => {
+    const { output } = everyBlock
+    expect(accumulate(JSON.stringify(output, null, 2))).toMatchObject({ output, ended: "done" })
+    const error = { type: "error", error: { type: "api_error", message: "No" } }
+    expect(accumulate(JSON.stringify(error, null, 2))).toEqual({ output: error, text: null, ended: "error" })
+  })
+
   it("takes the type of an event from its name where the payload has none", () => {
     const body = toText(everyBlock.events)
     expect(accumulate(body.replaceAll(/"type":"(message_|content_block_)\w+",/g, ""))).toEqual(accumulate(body))
