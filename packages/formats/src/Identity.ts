@@ -28,8 +28,23 @@ const isMark = (part: Part, key: string, value: Json | undefined): boolean =>
   (key === "id" && !hasOwnId(part)) ||
   (results.has(key) && part.type.endsWith("_call") && part.type !== "tool_call")
 
-const withoutMarks = (part: Part): Json =>
-  Object.fromEntries(Object.entries(part).filter(([key, value]) => !isMark(part, key, value)))
+/** SDKs of Google send bytes back in the alphabet that base64 has in URLs. */
+const inOneAlphabet = (part: Part, key: string, value: Json): Json =>
+  part.type === "blob" && key === "content" && typeof value === "string"
+    ? value.replaceAll("-", "+").replaceAll("_", "/")
+    : value
+
+const withoutMarks = (part: Part): Part => ({
+  ...Object.fromEntries(
+    Object.entries(part)
+      .filter(([key, value]) => !isMark(part, key, value))
+      .map(([key, value]) => [key, inOneAlphabet(part, key, value)])
+  ),
+  type: part.type
+})
+
+/** A text that is empty but for its marks says nothing, and some clients leave it out. */
+const saysNothing = (part: Part): boolean => part.type === "text" && Object.keys(part).length === 1
 
 /**
  * A text that is equal for two messages that say the same: their role, name and parts, without reasons to stop, ids of items
@@ -37,7 +52,7 @@ const withoutMarks = (part: Part): Json =>
  * want an answer back without it.
  */
 export const identity = (message: Message): string => {
-  const said = message.parts.filter((part) => part.type !== "reasoning")
-  const parts = (said.length > 0 ? said : message.parts).map(withoutMarks)
-  return stringify({ role: message.role, name: message.name ?? null, parts }, true)
+  const told = message.parts.map(withoutMarks).filter((part) => !saysNothing(part))
+  const said = told.filter((part) => part.type !== "reasoning")
+  return stringify({ role: message.role, name: message.name ?? null, parts: said.length > 0 ? said : told }, true)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { identity } from "@tachograph/formats"
+import { identity, type Part } from "@tachograph/formats"
 
 describe("the identity of a message", () => {
   const call = { type: "tool_call", id: "call_1", name: "look", arguments: { b: 1, a: 2 } }
@@ -42,6 +42,17 @@ describe("the identity of a message", () => {
       { role: "user", parts: [] }
     ]
     expect(new Set(messages.map(identity)).size).toBe(messages.length)
+  })
+
+  it("does not depend on the alphabet of base64, nor on texts that hold marks only", () => {
+    const blob = (content: string) => ({ type: "blob", mime_type: "image/png", content })
+    const text = { type: "text", content: "a-b_c" }
+    const signature = { type: "text", thoughtSignature: "QQ==" }
+    const of = (...parts: ReadonlyArray<Part>) => identity({ role: "assistant", parts })
+    expect(of(blob("-_8="), text)).toBe(of(blob("+/8="), text, signature))
+    expect(of({ type: "reasoning", content: "Hm" }, signature)).toBe(of({ type: "reasoning", content: "Hm" }))
+    expect(of(text)).not.toBe(of({ ...text, content: "a+b/c" }))
+    expect(of({ type: "text", citation: 1 })).not.toBe(of())
   })
 
   it("takes parts of any depth", () => {
