@@ -192,7 +192,7 @@ export default Effect.gen(function* () {
   // The names of prices that events were priced by: of the kept list, or of an operator, and so of no user.
   yield* sql`CREATE TABLE prices (
     price_number INTEGER NOT NULL PRIMARY KEY,
-    price_name ${name} NOT NULL UNIQUE
+    price_name ${name} NOT NULL
   )`
 
   // `agent_number` is the agent of the pack's event, under which the pack's bytes are counted. `kept` is 0 when the event has

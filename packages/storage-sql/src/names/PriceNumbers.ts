@@ -15,10 +15,12 @@ export const make = (sql: SqlClient.SqlClient): PriceNumbers => {
   const find = (name: string) =>
     sql<{ price_number: number }>`SELECT price_number FROM prices WHERE price_name = ${name}`
 
-  // New names are rare, so there is no lock: the loser of a race gets a unique violation and reads again.
+  // New names are rare, so there is no lock: the loser of a race gets a unique violation and reads again. Whoever does not see the
+  // other's name does not see its number either, so that no name gets two.
   const create = (name: string) =>
     sql`INSERT INTO prices (price_number, price_name)
-      SELECT coalesce(max(price_number), 0) + 1, ${name} FROM prices`.pipe(
+      SELECT coalesce(max(price_number), 0) + 1, ${name} FROM prices
+      HAVING count(*) FILTER (WHERE price_name = ${name}) = 0`.pipe(
       Effect.catchIf(
         (error) => error.reason._tag === "UniqueViolation",
         () => Effect.void

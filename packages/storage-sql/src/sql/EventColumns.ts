@@ -31,8 +31,8 @@ type CreatedColumn = Initial.EventColumn
 /** How a field is stored. */
 interface Codec<A> {
   readonly type: BulkValues.Type
-  readonly encode: (field: A) => Value
-  readonly decode: (stored: Value) => A
+  readonly encode: (field: A, summary: EventSummary) => Value
+  readonly decode: (stored: Value, row: EventRow) => A
 }
 
 interface FieldColumn<A> extends Codec<A> {
@@ -76,6 +76,13 @@ const names: Codec<ReadonlyArray<string>> = {
   decode: (stored) => (stored === "" ? [] : (stored as string).split("\n"))
 }
 
+/** Empty for the model that was asked for: it mostly is the one that answers. */
+const answeringModel: Codec<string> = {
+  type: "varchar",
+  encode: (field, { model }) => (field === model ? "" : field),
+  decode: (stored, { model }) => (stored === "" ? model : stored) as string
+}
+
 const uuid = <A extends string>(sql: SqlClient.SqlClient): Codec<A> => ({
   type: "uuid",
   encode: UuidColumn.encoder(sql),
@@ -94,15 +101,15 @@ const traceId = (sql: SqlClient.SqlClient): Codec<TraceId> => {
   const { decode, encode, type } = uuid<string>(sql)
   return {
     type,
-    encode: (field) => encode(Uuid.fromHex(field)),
-    decode: (stored) => decode(stored).replaceAll("-", "") as TraceId
+    encode: (field, summary) => encode(Uuid.fromHex(field), summary),
+    decode: (stored, row) => decode(stored, row).replaceAll("-", "") as TraceId
   }
 }
 
 const nullable = <A>({ decode, encode, type }: Codec<A>): Codec<A | null> => ({
   type,
-  encode: (field) => (field === null ? null : encode(field)),
-  decode: (stored) => (stored === null ? null : decode(stored))
+  encode: (field, summary) => (field === null ? null : encode(field, summary)),
+  decode: (stored, row) => (stored === null ? null : decode(stored, row))
 })
 
 const stored = <A>(column: CreatedColumn, codec: Codec<A>): FieldColumn<A> => ({ column, ...codec })
@@ -136,7 +143,7 @@ const storedFields = (sql: SqlClient.SqlClient): StoredFields => ({
   spanId: stored("span_id", nullable(hex())),
   provider: stored("provider", nullable(knownWord(KnownWords.providers))),
   model: stored("model", nullable(text())),
-  responseModel: stored("response_model", nullable(text())),
+  responseModel: stored("response_model", nullable(answeringModel)),
   inputTokens: stored("input_tokens", nullable(number("integer"))),
   outputTokens: stored("output_tokens", nullable(number("integer"))),
   cacheReadTokens: stored("cache_read_tokens", nullable(number("integer"))),
@@ -188,7 +195,7 @@ export const toInsert = (sql: SqlClient.SqlClient): BulkValues.Columns<NumberedE
   const fields = storedFields(sql)
   const entry = <Field extends keyof StoredFields>(field: Field) => {
     const { column, encode, type }: FieldColumn<EventSummary[Field]> = fields[field]
-    return [column, { type, value: ({ summary }: NumberedEvent) => encode(summary[field]) }] as const
+    return [column, { type, value: ({ summary }: NumberedEvent) => encode(summary[field], summary) }] as const
   }
   return {
     ...BulkValues.named({ ...numberTypes, ...Bucket.types(sql) }),
@@ -204,7 +211,10 @@ export const conditionsOf = (
   const fields: Readonly<Record<string, Pick<FieldColumn<never>, "column" | "encode">>> = storedFields(sql)
   const conditions = Object.entries(equal).flatMap(([field, value]) => {
     const { column, encode } = fields[field]!
-    return value === undefined ? [] : [sql`${sql.literal(`e.${column}`)} = ${encode(value as never)}`]
+    // None of these columns depends on another.
+    return value === undefined
+      ? []
+      : [sql`${sql.literal(`e.${column}`)} = ${encode(value as never, undefined as never)}`]
   })
   if (model !== undefined) conditions.push(sql`(e.model = ${model} OR e.response_model = ${model})`)
   if (isError !== undefined) conditions.push(sql`e.error_type IS ${sql.literal(isError ? "NOT NULL" : "NULL")}`)
@@ -245,7 +255,7 @@ export const reader = (sql: SqlClient.SqlClient): Reader => {
   const toSummary = (row: EventRow): EventSummary => {
     const summary: Record<string, unknown> = {}
     for (const field of namedFields) summary[field] = row[field]
-    for (const [field, decode] of decoders) summary[field] = decode(row[field as keyof EventSummary])
+    for (const [field, decode] of decoders) summary[field] = decode(row[field as keyof EventSummary], row)
     return new EventSummary(summary as unknown as EventSummary, trusted)
   }
   return {
