@@ -84,11 +84,14 @@ const answerKeys = ["content", "text", "object", "steps", "toolCalls", "finishRe
 
 /** The type of an error: the provider's where it is told, else its status, else the name of its class. */
 const errorIn = (output: unknown): { readonly type: string; readonly status: number | null } | null => {
-  const error = errorOf(output)
+  // After retries, the SDK's error holds the last one of them.
+  const failed = get(output, "error", "lastError") ?? get(output, "error")
+  const error = errorOf(isEmpty(failed) ? output : { error: failed as Json })
   if (error === null) return null
-  const inner = errorOf(get(output, "error", "data"))
+  const inner = errorOf(get(failed, "data"))
   const type = [inner?.type, error.type].find((name) => name !== undefined && name !== "unknown")
-  return { type: type ?? text(get(output, "error", "name")) ?? "unknown", status: first(error.status, inner?.status) }
+  const name = text(get(failed, "name")) ?? text(get(output, "error", "name"))
+  return { type: type ?? name ?? "unknown", status: first(error.status, inner?.status) }
 }
 
 const facts = (inputs: unknown, output: unknown): Facts => readFacts(Span.inputsOf(inputs), Span.outputOf(output))

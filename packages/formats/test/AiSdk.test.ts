@@ -223,6 +223,10 @@ describe("facts of the AI SDK", () => {
     expect(AiSdk.facts({}, { error: { name: "AI_NoSuchToolError", message: "No" } }).error_type).toBe(
       "AI_NoSuchToolError"
     )
+    const retried = { name: "AI_RetryError", message: "Failed after 3 attempts", reason: "maxRetriesExceeded" }
+    const last = AiSdk.facts({}, { error: { ...retried, errors: [error], lastError: { ...error, data } } })
+    expect(last).toMatchObject({ error_type: "rate_limit_error", error_status: 429 })
+    expect(AiSdk.facts({}, { error: { ...retried, lastError: null } }).error_type).toBe("AI_RetryError")
     expect(AiSdk.facts({}, { error: { message: "No" } }).error_type).toBe("unknown")
     expect(AiSdk.facts({}, { error: "No" }).error_type).toBe("unknown")
   })
