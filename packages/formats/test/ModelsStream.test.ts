@@ -73,6 +73,17 @@ describe("a stream of generateContent", () => {
     )
   })
 
+  it("takes events of several lines, blank lines, a mark that nothing follows, and a last event without its end", () => {
+    const whole = accumulate(toEvents(everyPart.chunks))
+    const lines = everyPart.chunks.map((chunk) => JSON.stringify(chunk, null, 1).replaceAll("\n", "\ndata: "))
+    const body = lines.map((line) => `\n\ndata: ${line}\n\n\n`).join("")
+    expect(accumulate(body)).toEqual(whole)
+    expect(accumulate(`${body}data: [DONE]\n\n`)).toEqual(whole)
+    expect(accumulate(body.trimEnd())).toEqual(whole)
+    expect(accumulate(`data:\n\n${body}`)).toEqual(whole)
+    expect(accumulate("data: [DONE]\n\n")).toEqual({ output: {}, text: null, ended: "done" })
+  })
+
   it("can be read at any moment, and goes on afterwards", () => {
     for (const body of [toEvents(everyPart.chunks), toArray(everyPart.chunks)]) {
       const bytes = encoder.encode(body)
@@ -201,6 +212,8 @@ describe("a stream of generateContent", () => {
     expect(accumulateChunks(empty)).toEqual({ output: empty, text: null, ended: "cut" })
     const role = { candidates: [{ content: { role: "model" }, finishReason: "STOP" }] }
     expect(accumulateChunks(role).output).toEqual(role)
+    const bare = { candidates: [{ finishReason: "OTHER", finishMessage: "No." }] }
+    expect(accumulateChunks(bare)).toEqual({ output: bare, text: null, ended: "done" })
   })
 
   it("ends with an error, whatever frames it, and keeps what came before", () => {
