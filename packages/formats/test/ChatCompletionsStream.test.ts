@@ -476,6 +476,37 @@ describe.runIf(areThere)("recorded streams of chat completions", () => {
     expect(pairs.length).toBe(20)
   })
 
+  it("say what their deltas say, read line by line", () => {
+    const textsOf = (value: any): string => {
+      if (typeof value === "string") return value
+      if (Array.isArray(value)) return value.map(textsOf).join("")
+      return textsOf(value?.text ?? value?.thinking ?? "")
+    }
+    for (const { stream, source } of recorded) {
+      const said: Record<string, string> = {}
+      const add = (key: string, piece: any) => (said[key] = (said[key] ?? "") + textsOf(piece))
+      for (const [, data] of (stream as string).matchAll(/^ ?data: ?(\{.*\})\s*$/gm)) {
+        for (const { index, delta } of JSON.parse(data as string).choices ?? []) {
+          add(`${index} content`, delta?.content)
+          add(`${index} reasoning`, delta?.reasoning_content ?? delta?.reasoning)
+          for (const call of delta?.tool_calls ?? []) add(`${index} call ${call.index}`, call.function.arguments)
+        }
+      }
+      const { output } = accumulate(accumulator, stream as string)
+      const whole: Record<string, string> = {}
+      for (const { index, message } of output["choices"] as ReadonlyArray<any>) {
+        whole[`${index} content`] = textsOf(message.content)
+        whole[`${index} reasoning`] = textsOf(message.reasoning_content ?? message.reasoning)
+        // One provider begins to count at 1.
+        const first = source.includes("anthropic-fallback") ? 1 : 0
+        message.tool_calls?.forEach(
+          (call: any, at: number) => (whole[`${index} call ${at + first}`] = call.function.arguments)
+        )
+      }
+      expect(whole, source).toEqual(said)
+    }
+  })
+
   it("are the same wherever they are cut", () => {
     for (const { stream, source } of recorded) {
       const bytes = new TextEncoder().encode(stream as string)
