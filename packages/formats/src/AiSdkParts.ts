@@ -140,11 +140,14 @@ const isResult = (block: Json): boolean =>
 
 /** The messages that a step's content stands for. What the application's own tools answered is a message of its own. */
 export const messagesOfContent = (content: Json | undefined, hasResults: boolean): ReadonlyArray<Message> => {
-  const blocks = list(content)
+  // Sources stand with the message, because they are not sent back.
+  const blocks = list(content).filter((block) => get(block, "type") !== "source")
   const results = hasResults ? blocks.filter(isResult) : []
   const said = partsOf(results.length > 0 ? blocks.filter((block) => !isResult(block)) : blocks)
-  return [
-    { role: "assistant", parts: said },
-    ...(results.length > 0 ? [{ role: "tool", parts: partsOf(results) }] : [])
-  ]
+  const called = new Set(
+    blocks.filter((block) => get(block, "type") === "tool-call").map((block) => get(block, "toolCallId"))
+  )
+  // A result repeats the input of its call, which results that are sent back do not.
+  const bare = results.map((block) => (called.has(get(block, "toolCallId")) ? rest(block, new Set(["input"])) : block))
+  return [{ role: "assistant", parts: said }, ...(bare.length > 0 ? [{ role: "tool", parts: partsOf(bare) }] : [])]
 }

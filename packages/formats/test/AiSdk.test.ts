@@ -248,6 +248,7 @@ describe("messages of the AI SDK in normal form", () => {
     for (const output of outputs) expect(AiSdk.messages({}, output).output.map(identity)).toEqual(sent)
     const { response: _, responseMessages: __, ...bare } = result7
     const steps = (bare["steps"] as ReadonlyArray<JsonObject>).map((step) => ({ ...step, response: {} }))
+    expect(AiSdk.messages({}, { ...bare, steps }).output.map(identity)).toEqual(sent)
     expect(AiSdk.messages({}, { ...bare, steps }).output.map(({ role }) => role)).toEqual([
       "assistant",
       "tool",
