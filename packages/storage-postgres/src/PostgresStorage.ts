@@ -1,7 +1,7 @@
 /** Storage in Postgres. Any number of processes can share a database. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Storage } from "@tachograph/core"
-import { Migrations, SqlStorage } from "@tachograph/storage-sql"
+import { Distribution, Migrations, SqlStorage } from "@tachograph/storage-sql"
 import { Effect, Layer, Redacted } from "effect"
 import { type Migrator, SqlClient, SqlError } from "effect/sql"
 
@@ -99,6 +99,13 @@ export const migrate = (config: PostgresConfig) =>
   Effect.andThen(config.schema === undefined ? Effect.void : createSchema(config.schema), Migrations.run).pipe(
     Effect.provide(client({ ...config, operationTimeout: 0, maxConnections: 1 }))
   )
+
+/**
+ * Distributes the migrated tables over the nodes of a database with the extension Citus. Can be repeated. Fails if there are
+ * sessions already. Servers notice it when they start.
+ */
+export const distribute = (config: PostgresConfig) =>
+  Effect.provide(Distribution.run, client({ ...config, operationTimeout: 0, maxConnections: 1 }))
 
 /** Connects. Fails if the tables are not up to date; changes none, so its role needs no right to. */
 export const layerNoMigrations = (

@@ -8,6 +8,8 @@ import { type Migrator, SqlClient, type SqlError } from "effect/sql"
 import * as Accounts from "./account/Accounts.ts"
 import * as Pages from "./account/Pages.ts"
 import * as TableChecks from "./account/TableChecks.ts"
+import * as Bucket from "./dialect/Bucket.ts"
+import * as Distribution from "./Distribution.ts"
 import * as AppendEvents from "./append/AppendEvents.ts"
 import * as Erasure from "./erase/Erasure.ts"
 import * as ErasurePace from "./erase/ErasurePace.ts"
@@ -41,13 +43,14 @@ export interface SqlStorageOptions {
 }
 
 const make = Effect.fnUntraced(function* ({
-  appendConcurrency = 1,
+  appendConcurrency: concurrency = 1,
   connections = 1,
   operationTimeoutMs,
   scrub,
   verify = Effect.void
 }: SqlStorageOptions) {
   const sql = yield* SqlClient.SqlClient
+  yield* Distribution.detect
   const { timed, tracked } = yield* StorageMetrics.make(connections)
   const bounded = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) =>
     translate(tracked(effect), operationTimeoutMs)
@@ -66,6 +69,10 @@ const make = Effect.fnUntraced(function* ({
     timed(name)(bounded(effect))
   const requestScrub =
     scrub === undefined ? Effect.void : yield* ScrubSchedule.make(scrub, operation("scrub", scrub.run))
+  // Each node takes a batch. Other operations keep some connections.
+  const appendConcurrency = Bucket.isDistributed(sql)
+    ? Math.max(concurrency, Math.floor(0.8 * connections))
+    : concurrency
   const projects = Projects.make(sql)
   const appending = AppendEvents.make(sql, projects)
   const events = EventQueries.make(sql, projects)
@@ -88,6 +95,7 @@ const make = Effect.fnUntraced(function* ({
 
   return Storage.of({
     appendConcurrency,
+    laneOf: (session) => Bucket.laneOf(sql, session),
     appendEvents: (events) => pace.append(appendEvents(events)),
     getEvent: reading("getEvent", events.getEvent),
     listEvents: operation("listEvents", events.listEvents),

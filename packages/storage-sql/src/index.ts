@@ -1,2 +1,3 @@
+export * as Distribution from "./Distribution.ts"
 export * as Migrations from "./Migrations.ts"
 export * as SqlStorage from "./SqlStorage.ts"

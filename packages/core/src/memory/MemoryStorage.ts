@@ -53,6 +53,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
 
   return Storage.of({
     appendConcurrency: 1,
+    laneOf: () => 0,
     appendEvents: (events) =>
       Effect.andThen(compressNew(events), (): Effect.Effect<ReadonlyArray<number>, SessionConflict | KeyConflict> => {
         for (const { project, summary } of events) {

@@ -6,6 +6,8 @@ interface Queued {
   readonly key: string
   readonly event: { readonly project: string }
   readonly bytes: number
+  /** A batch has jobs of one lane. */
+  readonly lane: number
 }
 
 /** Projects in a batch. A storage appends the events of each project in statements of their own, which take time on a network. */
@@ -35,7 +37,8 @@ export class CommitQueue<Job extends Queued> {
   }
 
   /**
-   * Takes the next batch out of the queue: the oldest jobs of sessions that are in no batch, at least one if there is one.
+   * Takes the next batch out of the queue: the oldest job of a session that is in no batch, if there is one, and the next of its
+   * lane.
    * Their sessions are busy until `release`.
    */
   takeBatch(): ReadonlyArray<Job> {
@@ -48,7 +51,8 @@ export class CommitQueue<Job extends Queued> {
       const { project } = job.event
       const fits =
         batch.length === 0 ||
-        (batch.length < this.#maxBatch.events &&
+        (job.lane === batch[0]!.lane &&
+          batch.length < this.#maxBatch.events &&
           bytes + job.bytes <= this.#maxBatch.bytes &&
           (projects.size < maxProjects || projects.has(project)))
       if (fits && !this.#busy.has(job.key) && !skipped.has(job.key)) {

@@ -23,6 +23,7 @@ import { QueueWait } from "./QueueWait.ts"
 
 interface Job extends CommitBatch.Member {
   readonly bytes: number
+  readonly lane: number
   readonly done: Deferred.Deferred<CommitBatch.Outcome, StorageUnavailable | Overloaded>
   /** When it began to wait. */
   readonly tick: number
@@ -176,6 +177,7 @@ const make = Effect.gen(function* () {
       key: keyOf(event.project, event.summary.session),
       event,
       bytes: event.payload.text.length,
+      lane: storage.laneOf(event.summary.session),
       done: Deferred.makeUnsafe(),
       tick: wait.tickOf(event.arrivedAtMs)
     }

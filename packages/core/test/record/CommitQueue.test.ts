@@ -5,6 +5,7 @@ interface Job {
   readonly key: string
   readonly event: { readonly project: string }
   readonly bytes: number
+  readonly lane: number
   readonly n: number
 }
 
@@ -13,7 +14,7 @@ const event = { project: "default" }
 /** Jobs of these sessions, 10 bytes each, numbered in order. */
 const queueOf = (sessions: string, maxBatch = { events: 100, bytes: 1_000 }) => {
   const queue = new CommitQueue<Job>(maxBatch)
-  for (const [n, key] of Array.from(sessions).entries()) queue.push({ event, key, bytes: 10, n })
+  for (const [n, key] of Array.from(sessions).entries()) queue.push({ event, key, lane: 0, bytes: 10, n })
   return queue
 }
 
@@ -24,7 +25,7 @@ describe("CommitQueue", () => {
     const queue = queueOf("aba")
     const first = queue.takeBatch()
     expect(numbers(first)).toEqual([0, 1, 2])
-    for (const [n, key] of ["a", "c", "a"].entries()) queue.push({ event, key, bytes: 10, n: 3 + n })
+    for (const [n, key] of ["a", "c", "a"].entries()) queue.push({ event, key, lane: 0, bytes: 10, n: 3 + n })
     expect(numbers(queue.takeBatch())).toEqual([4])
     expect(queue.takeBatch()).toEqual([])
     queue.release(first)
@@ -42,10 +43,10 @@ describe("CommitQueue", () => {
 
   it("bounds a batch in bytes, and takes no later event of a session past one that did not fit", () => {
     const queue = new CommitQueue<Job>({ events: 100, bytes: 25 })
-    queue.push({ event, key: "a", bytes: 10, n: 0 })
-    queue.push({ event, key: "b", bytes: 20, n: 1 })
-    queue.push({ event, key: "b", bytes: 1, n: 2 })
-    queue.push({ event, key: "c", bytes: 10, n: 3 })
+    queue.push({ event, key: "a", lane: 0, bytes: 10, n: 0 })
+    queue.push({ event, key: "b", lane: 0, bytes: 20, n: 1 })
+    queue.push({ event, key: "b", lane: 0, bytes: 1, n: 2 })
+    queue.push({ event, key: "c", lane: 0, bytes: 10, n: 3 })
     expect(numbers(queue.takeBatch())).toEqual([0, 3])
     expect(numbers(queue.takeBatch())).toEqual([1, 2])
   })
@@ -54,7 +55,7 @@ describe("CommitQueue", () => {
     const queue = new CommitQueue<Job>({ events: 100, bytes: 1_000 })
     for (let n = 0; n < 40; n++) {
       const project = `p${n % 17}`
-      queue.push({ key: `${project} ${n}`, event: { project }, bytes: 1, n })
+      queue.push({ key: `${project} ${n}`, event: { project }, lane: 0, bytes: 1, n })
     }
     const of = (project: number) => [project, project + 17, project + 34].filter((n) => n < 40)
     const batch = queue.takeBatch()
@@ -76,7 +77,7 @@ describe("CommitQueue", () => {
   it("does not count a job as ready while its session is in a batch", () => {
     const queue = queueOf("a")
     const batch = queue.takeBatch()
-    queue.push({ event, key: "a", bytes: 10, n: 1 })
+    queue.push({ event, key: "a", lane: 0, bytes: 10, n: 1 })
     expect(queue.hasReady(() => true)).toBe(false)
     queue.release(batch)
     expect(queue.hasReady(() => true)).toBe(true)

@@ -1,14 +1,24 @@
 /** `tachograph migrate`: runs the storage's migrations, for deployments that migrate in a separate step. */
 import { Console, Effect } from "effect"
-import { Command } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import * as StorageSetting from "../config/StorageSetting.ts"
+
+const distribute = Flag.Boolean("distribute").pipe(
+  Flag.withDefault(false),
+  Flag.withDescription("Also distribute the tables over the nodes of a Postgres with the extension Citus, once")
+)
 
 export const migrate = Command.make(
   "migrate",
-  { storage: StorageSetting.setting.flag },
+  { storage: StorageSetting.setting.flag, distribute },
   Effect.fnUntraced(function* (flags) {
     const choice = yield* StorageSetting.setting.resolve(flags.storage)
     const migrations = yield* choice.migrate
     yield* Console.log(migrations.length === 0 ? "The tables are up to date" : `Ran ${migrations.join(", ")}`)
+    if (!flags.distribute) return
+    const { isNew, shards } = yield* choice.distribute
+    yield* Console.log(
+      `${isNew ? "Distributed the tables" : "The tables are distributed already"}, in ${shards} shards`
+    )
   })
 ).pipe(Command.withDescription("Bring the storage's tables up to date (serve does so too)"))

@@ -32,6 +32,8 @@ export interface StorageChoice {
   readonly layerReading: Layer.Layer<Storage, CommandError>
   /** Runs the migrations and returns their names. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, CommandError>
+  /** Distributes migrated tables over the nodes of a cluster, once. Returns over how many shards, and whether they were before. */
+  readonly distribute: Effect.Effect<{ readonly shards: number; readonly isNew: boolean }, CommandError>
 }
 
 /** The file names of migrations. */
@@ -50,6 +52,10 @@ const openingOf =
       Layer.effectContext(Effect.fail(failure("open", label, error)))
     )
 
+const notDistributable = Effect.fail(
+  new CommandError({ message: "Only a Postgres with the extension Citus can be distributed: --storage postgres://…" })
+)
+
 const memory: StorageChoice = {
   source: Redacted.make("memory:"),
   label: "memory (lost when the server exits)",
@@ -60,7 +66,8 @@ const memory: StorageChoice = {
   layerNoMigrations: MemoryStorage.layer,
   layerReadOnly: MemoryStorage.layer,
   layerReading: MemoryStorage.layer,
-  migrate: Effect.succeed([])
+  migrate: Effect.succeed([]),
+  distribute: notDistributable
 }
 
 const sqlite = (filename: string): StorageChoice => {
@@ -82,7 +89,8 @@ const sqlite = (filename: string): StorageChoice => {
       ),
       Effect.map(names),
       Effect.mapError((error) => failure("open", label, error))
-    )
+    ),
+    distribute: notDistributable
   }
 }
 
@@ -104,6 +112,10 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
       Effect.flatMap(({ PostgresStorage }) => PostgresStorage.migrate(config)),
       Effect.map(names),
       Effect.mapError((error) => failure("open", label, error))
+    ),
+    distribute: postgresPackage.pipe(
+      Effect.flatMap(({ PostgresStorage }) => PostgresStorage.distribute(config)),
+      Effect.mapError((error) => failure("distribute", label, error))
     )
   }
 }
@@ -119,7 +131,7 @@ export const parse = (text: string): Option.Option<StorageChoice> => {
 }
 
 /** One line that says why a storage cannot be used: an explanation if there is one, else the innermost cause's message. */
-export const failure = (verb: "open" | "use", label: string, error: unknown): CommandError => {
+export const failure = (verb: "distribute" | "open" | "use", label: string, error: unknown): CommandError => {
   const chain = causes(error)
   const explanation = chain.map(explain).find(Option.isSome)
   const outOfDate = chain.find((cause) => cause instanceof Migrator.MigrationError && cause.kind === "BadState")

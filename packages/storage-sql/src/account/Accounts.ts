@@ -15,7 +15,8 @@ import {
   type UsageTotals
 } from "@tachograph/core"
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
@@ -79,8 +80,15 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     sql.onDialectOrElse({ pg: () => "CAST(event_id AS text), NULL", orElse: () => "NULL, CAST(event_id AS BLOB)" })
   )
 
+  const ownedRows = (project_id: number, session: number) =>
+    sql<SessionRow>`SELECT 'owned' AS part, NULL AS name, ${StoredBytes.value(sql, "sha256")} AS bytes, CASE WHEN EXISTS (
+        SELECT 1 FROM shared_pieces s WHERE s.project_id = o.project_id AND s.sha256 = o.sha256
+          ${Bucket.andSame(sql, "s", "o")}) THEN 1 ELSE 0 END AS a,
+      0 AS b, 0 AS c, 0 AS d, 0 AS e, 0 AS f, 0 AS g, 0 AS h
+      FROM shared_piece_owners o WHERE project_id = ${project_id} AND session_number = ${session}`
+
   const sessionRows = (project_id: number, session: number) => {
-    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
+    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session))}`
     const agentName = sql`(SELECT agent_name FROM agents
       WHERE agents.project_id = ${project_id} AND agents.agent_number = t.agent_number)`
     // The statement ends with the branches that return many rows.
@@ -103,12 +111,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       UNION ALL SELECT 'event', ${eventId}, 0, 0, 0, 0, 0, 0, 0, 0 FROM (
         SELECT event_id FROM events e ${bySession} WHERE ${isOfSession} AND NOT EXISTS (
           SELECT 1 FROM packs p WHERE p.project_id = e.project_id AND p.session_number = e.session_number
-            AND p.pack_number = e.pack_number AND p.kept = 1)
+            AND p.pack_number = e.pack_number AND p.kept = 1${Bucket.and(sql, Bucket.ofNumber(session), "p.")})
         LIMIT ${maxListed}) t
-      UNION ALL SELECT 'owned', NULL, ${StoredBytes.value(sql, "sha256")}, CASE WHEN EXISTS (
-          SELECT 1 FROM shared_pieces s WHERE s.project_id = o.project_id AND s.sha256 = o.sha256) THEN 1 ELSE 0 END,
-        0, 0, 0, 0, 0, 0, 0
-        FROM shared_piece_owners o WHERE ${isOfSession}`
+      ${Bucket.isDistributed(sql) ? sql.literal("") : sql`UNION ALL ${ownedRows(project_id, session)}`}`
   }
 
   const sessionAccount = Effect.fn("SqlStorage.sessionAccount")(function* (
@@ -116,7 +121,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     session: number
   ): Effect.fn.Return<SessionAccount, SqlError.SqlError> {
     const project_id = (yield* projects.find(project)) ?? -1
-    const rows = yield* sessionRows(project_id, session)
+    const rows = [...(yield* sessionRows(project_id, session))]
+    // The owners of pieces are with the pieces, not with the session.
+    if (Bucket.isDistributed(sql)) rows.push(...(yield* ownedRows(project_id, session)))
     const usage = new Map<number, UsageAccount>()
     const addUsage = ({ a, name }: SessionRow, update: (found: UsageAccount) => Partial<UsageAccount>) => {
       const agent = Number(a)
@@ -175,6 +182,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }
   })
 
+  const sessionNumbers = (isOfProject: Statement.Fragment) =>
+    Bucket.isDistributed(sql)
+      ? sql`SELECT 'sessions', NULL, max(c.last_session), max(s.session_number), 0, 0, 0 FROM session_counters c
+          LEFT JOIN sessions s ON s.project_id = c.project_id AND s.bucket = c.bucket WHERE c.${isOfProject}
+          HAVING count(*) > 0`
+      : sql`SELECT 'sessions', NULL, sessions,
+          (SELECT max(session_number) FROM sessions WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}`
+
   const projectAccount = Effect.fn("SqlStorage.projectAccount")(function* (
     project: ProjectId
   ): Effect.fn.Return<ProjectAccount, SqlError.SqlError> {
@@ -184,16 +199,15 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const text = sql.literal(sql.onDialectOrElse({ pg: () => "varchar", orElse: () => "TEXT" }))
     const sums = sql.literal("agent_number, sum(entries), sum(sent_bytes), sum(new_bytes), sum(stored_bytes)")
     const rows = yield* sql<ProjectRow>`
-      SELECT 'kept' AS part, CAST(NULL AS ${text}) AS name, agent_number AS a, entries AS b, sent_bytes AS c, new_bytes AS d,
-        stored_bytes AS e FROM storage_usage WHERE ${isOfShared}
+      SELECT 'kept' AS part, CAST(NULL AS ${text}) AS name, ${Usage.ofProject.agent_number} AS a, sum(entries) AS b,
+        sum(sent_bytes) AS c, sum(new_bytes) AS d, sum(stored_bytes) AS e FROM storage_usage WHERE ${isOfShared}
       UNION ALL SELECT 'counted', NULL, ${Usage.ofProject.agent_number}, count(*), 0, coalesce(sum(CAST(size AS bigint)), 0),
         coalesce(sum(CAST(octet_length(piece) AS bigint)), 0) FROM shared_pieces WHERE ${isOfProject}
       UNION ALL SELECT 'agents', NULL, agents,
         (SELECT max(agent_number) FROM agents WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}
       UNION ALL SELECT 'people', NULL, people,
         (SELECT max(person_number) FROM people WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}
-      UNION ALL SELECT 'sessions', NULL, sessions,
-        (SELECT max(session_number) FROM sessions WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}
+      UNION ALL ${sessionNumbers(isOfProject)}
       UNION ALL SELECT 'versions', agent_name, versions, (SELECT max(v.agent_version_number) FROM agent_versions v
         WHERE v.project_id = a.project_id AND v.agent_number = a.agent_number), 0, 0, 0 FROM agents a WHERE ${isOfProject}
       UNION ALL SELECT 'agent', agent_name, agent_number, 0, 0, 0, 0 FROM agents WHERE ${isOfProject}

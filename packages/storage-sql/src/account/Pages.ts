@@ -2,6 +2,7 @@
 import type { EventId, ListedShared, NextSession, PackPage, ProjectId, SessionEvent, SessionId } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
@@ -19,6 +20,9 @@ const tables = ["sessions", "events", "packs", "shared_piece_owners", "storage_u
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
   const ascending = EventIndex.direction(sql, "asc")
+  const isOf = (project_id: number, session: number) =>
+    sql`project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session))}`
+
   const nextSession = Effect.fn("SqlStorage.nextSession")(function* (
     project: ProjectId,
     after: number
@@ -34,6 +38,20 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       LEFT JOIN sessions s ON s.project_id = ${project_id} AND s.session_number = n.session_number
       WHERE n.session_number IS NOT NULL`
     // One damaged page must not hide all sessions. What is unreadable is reported when their rows are counted.
+    if (Bucket.isDistributed(sql)) {
+      // All nodes are asked for the lowest number, and one for its name.
+      const numbers = yield* Effect.forEach(
+        tables,
+        (table) => sql<{ session_number: Integer | null }>`${lowest(table)}`
+      )
+      const found = numbers.flatMap(([row]) => (row!.session_number === null ? [] : [Number(row!.session_number)]))
+      if (found.length === 0) return undefined
+      const number = Math.min(...found)
+      const [session] = yield* sql<{
+        session_id: SessionId
+      }>`SELECT session_id FROM sessions WHERE ${isOf(project_id, number)}`
+      return { number, id: session?.session_id }
+    }
     const [row] = yield* Effect.catchIf(lowestOf(tables), isCorruption, () => lowestOf(["sessions"]))
     return row && { number: Number(row.session_number), id: row.session_id ?? undefined }
   })
@@ -51,7 +69,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         : sql`AND (agent_number, event_id) > (${after.agent}, ${toStored(after.id)})`
     const rows = yield* sql<{ agent_number: Integer; event_id: UuidColumn.StoredId }>`
       SELECT agent_number, ${StoredBytes.select(sql, "e.event_id")} FROM events e ${EventIndex.hint(sql, "events_by_session")}
-      WHERE project_id = ${project_id} AND session_number = ${session} ${isAfter}
+      WHERE ${isOf(project_id, session)} ${isAfter}
       ORDER BY e.agent_number ${ascending}, e.event_id ${ascending} LIMIT ${limit}`
     return rows.map(({ agent_number, event_id }) => ({
       id: UuidColumn.decode(event_id) as EventId,
@@ -74,7 +92,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     maxBytes: number
   ): Effect.fn.Return<PackPage, SqlError.SqlError> {
     const project_id = (yield* projects.find(project)) ?? -1
-    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
+    const isOfSession = isOf(project_id, session)
     const sizes = yield* sql<Size & { pack_number: Integer }>`SELECT pack_number, octet_length(pack) AS size FROM packs
       WHERE ${isOfSession} AND pack_number > ${above} ORDER BY pack_number LIMIT ${maxRows + 1}`
     const count = fitting(sizes, maxRows, maxBytes)
@@ -123,7 +141,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       is_owned: Integer
     }>`
       SELECT sha256, size, checksum, ${StoredBytes.select(sql, "piece")}, CASE WHEN EXISTS (SELECT 1 FROM shared_piece_owners o
-        WHERE o.project_id = s.project_id AND o.sha256 = s.sha256) THEN 1 ELSE 0 END AS is_owned
+        WHERE o.project_id = s.project_id AND o.sha256 = s.sha256${Bucket.andSame(sql, "o", "s")}) THEN 1 ELSE 0 END AS is_owned
       FROM shared_pieces s WHERE ${isAfter} AND sha256 <= ${last.sha256} ORDER BY sha256`
     return rows.map(({ checksum, is_owned, piece, sha256, size }) => ({
       sha256,

@@ -7,8 +7,10 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
+import * as PeopleInUse from "../names/PeopleInUse.ts"
 import * as PriceNumbers from "../names/PriceNumbers.ts"
 import type * as Projects from "../names/Projects.ts"
+import * as SessionNumbers from "../names/SessionNumbers.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
 import * as Usage from "../usage/Usage.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
@@ -26,6 +28,7 @@ const sessionsOf = (events: ReadonlyArray<AppendEvent>): ReadonlyArray<string> =
   Array.from(new Set(events.map(({ summary }) => summary.session)))
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const isDistributed = Bucket.isDistributed(sql)
   const pieces = SharedPieces.make(sql)
   const usage = Usage.make(sql, projects)
   const keys = IdempotencyKeys.make(sql)
@@ -62,14 +65,23 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const foundPeople = yield* NumberedNames.find(sql, NumberedNames.people, project_id, Array.from(people.keys()))
     const createdAgents = yield* agentVersions.createAgents(project_id, summaries, foundVersions)
     const personNumbers = yield* NumberedNames.ensure(sql, NumberedNames.people, project_id, people, foundPeople)
-    const created = yield* NumberedNames.ensure(sql, NumberedNames.sessions, project_id, newSessions)
+    const created = isDistributed
+      ? yield* SessionNumbers.ensure(sql, project_id, Array.from(newSessions.keys()))
+      : yield* NumberedNames.ensure(sql, NumberedNames.sessions, project_id, newSessions)
     const sessionNumbers = new Map([...expected, ...created])
     const versions = yield* agentVersions.createVersions(createdAgents)
 
     const conflicts = yield* counters.add(project_id, sessionNumbers, events)
     if (conflicts.length > 0) return { conflicts, sessions: [] }
 
-    const rows = EventRows.rowsOf(project_id, events, {
+    if (isDistributed) {
+      const uses = summaries.flatMap(({ person, session }) =>
+        person === null ? [] : [{ session: sessionNumbers.get(session)!, person: personNumbers.get(person)! }]
+      )
+      yield* PeopleInUse.lock(sql, project_id, uses)
+    }
+
+    const rows = EventRows.rowsOf(sql, project_id, events, {
       session: ({ session }) => sessionNumbers.get(session)!,
       versions,
       person: ({ person }) => (person === null ? null : personNumbers.get(person)!),
@@ -82,10 +94,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     yield* ownPieces(project_id, owners, existing, missing, rows.tally)
     yield* DataModifyingWith.asOneStatement(sql, [
       ...BulkValues.chunks(rows.packs).map(
-        (chunk) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.of(chunk)}`
+        (chunk) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.toInsert(chunk)}`
       ),
       ...BulkValues.chunks(rows.events).map(
-        (chunk) => sql`INSERT INTO events ${eventColumns.names} ${eventColumns.of(chunk)}`
+        (chunk) => sql`INSERT INTO events ${eventColumns.names} ${eventColumns.toInsert(chunk)}`
       ),
       ...usage.additions(project_id, rows.tally)
     ])
@@ -102,7 +114,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     if (owners.every(({ shared }) => shared.length === 0)) return
     for (const piece of yield* pieces.own(project_id, owners, existing, missing)) {
-      tally.add(Usage.ofProject, {
+      tally.add(Usage.ofPieces(sql, Bucket.ofPiece(piece.sha256)), {
         entries: 1,
         new_bytes: piece.size,
         stored_bytes: piece.bytes().length

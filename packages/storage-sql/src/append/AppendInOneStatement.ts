@@ -63,7 +63,7 @@ const makeAppend = (
     const { conflicts, increments } = SessionCounters.incrementsOf(project_id, sessions, events)
     if (conflicts.length > 0) return false
     const people = Array.from(new Set(events.flatMap(({ summary: { person } }) => person ?? [])))
-    const rows = EventRows.rowsOf(project_id, events, {
+    const rows = EventRows.rowsOf(sql, project_id, events, {
       session: ({ session }) => sessions.get(session)!,
       versions: (summary) => versions.cached(project_id, summary)!,
       person: () => null,

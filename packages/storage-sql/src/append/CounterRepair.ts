@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 
 /** A row whose damaged number is further away does not count: no counter reaches it soon, and counters must not overflow. */
@@ -47,6 +48,7 @@ const maxGeneration = 2 ** 52
 const maxPacks = 2 ** 31 - 1
 
 export const make = (sql: SqlClient.SqlClient) => {
+  const ofBuckets = (sessions: ReadonlyArray<string>) => Bucket.and(sql, sessions.map(Bucket.ofSession))
   const raise = (
     { child, counter, number, parent, shared }: Counter,
     project_id: number,
@@ -54,7 +56,9 @@ export const make = (sql: SqlClient.SqlClient) => {
   ) => {
     const kept = sql`${sql(parent)}.${sql(counter)}`
     const highest = sql`(SELECT max(child.${sql(number)}) FROM ${sql(child)} AS child
-      WHERE ${sql.and(shared.map((column) => sql`child.${sql(column)} = ${sql(parent)}.${sql(column)}`))}
+      WHERE ${sql.and(shared.map((column) => sql`child.${sql(column)} = ${sql(parent)}.${sql(column)}`))}${
+        counter === packs.counter ? Bucket.andSame(sql, "child", parent) : sql.literal("")
+      }
         AND child.${sql(number)} > ${kept} AND child.${sql(number)} < ${kept} + ${sql.literal(String(maxRaise))})`
     const nothing = sql.literal("")
     return sql`UPDATE ${sql(parent)} SET ${sql(counter)} = ${highest}${also.set ?? nothing}
@@ -67,11 +71,13 @@ export const make = (sql: SqlClient.SqlClient) => {
     sessions: ReadonlyArray<string>
   ): Effect.fn.Return<number, SqlError.SqlError> {
     let raised = 0
-    for (const counter of names) raised += (yield* raise(counter, project_id)).length
+    // The numbers of sessions of a distributed database come from counters that no damage of one bit separates from the rows.
+    const counters = Bucket.isDistributed(sql) ? names.filter(({ child }) => child !== "sessions") : names
+    for (const counter of counters) raised += (yield* raise(counter, project_id)).length
     // With another generation, no process builds on what it knew of the session.
     const ofSessions = yield* raise(packs, project_id, {
       set: sql`, generation = generation + 1`,
-      where: sql` AND ${BulkValues.isAmong(sql, "session_id", "varchar", sessions)}`
+      where: sql` AND ${BulkValues.isAmong(sql, "session_id", "varchar", sessions)}${ofBuckets(sessions)}`
     })
     raised += ofSessions.length
     if (raised > 0) yield* Effect.logWarning(`${raised} counters were below numbers in use, and were raised`)
@@ -86,7 +92,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     const isWrong = sql`packs < 0 OR packs > ${maxPacks} OR generation < 0 OR generation > ${sql.literal(String(maxGeneration))}`
     return sql`UPDATE sessions SET packs = CASE WHEN packs < 0 OR packs > ${maxPacks} THEN 0 ELSE packs END,
         generation = ${sql.literal(String(maxGeneration))}
-      WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_id", "varchar", sessions)} AND (${isWrong})`
+      WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_id", "varchar", sessions)}${ofBuckets(sessions)}
+        AND (${isWrong})`
   }
 
   return { repair, repairStates }

@@ -1,5 +1,6 @@
 /** The rows that are inserted for events, and their increments of the usage counters. */
 import type { AppendEvent, EventSummary } from "@tachograph/core"
+import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import type * as BulkValues from "../dialect/BulkValues.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
@@ -28,10 +29,15 @@ interface Rows {
   readonly tally: Usage.Tally
 }
 
-export const rowsOf = (project_id: number, events: ReadonlyArray<AppendEvent>, numbers: Numbers): Rows => {
+export const rowsOf = (
+  sql: SqlClient.SqlClient,
+  project_id: number,
+  events: ReadonlyArray<AppendEvent>,
+  numbers: Numbers
+): Rows => {
   const packs: Array<Rows["packs"][number]> = []
   const rows: Array<Rows["events"][number]> = []
-  const tally = new Usage.Tally()
+  const tally = new Usage.Tally(sql)
   for (const { checksums, metadata = null, pack, summary } of events) {
     const session_number = numbers.session(summary)
     const { agent_number, agent_version_number } = numbers.versions(summary)

@@ -9,7 +9,7 @@ import {
 } from "@tachograph/core"
 import { DateTime, Effect, Result } from "effect"
 import * as Hex from "effect/encoding/Hex"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
@@ -56,59 +56,86 @@ export const make = (sql: SqlClient.SqlClient) => {
    * Deletes expired keys, and keys without an event (from a partial restore), which would block their events for ever. Locks
    * them in their order first.
    */
-  const deleteInvalid = (project_id: number, hashes: ReadonlyArray<string>, before: UuidColumn.StoredId) =>
-    sql`WITH invalid AS MATERIALIZED (
-        SELECT key_hash FROM idempotency_keys WHERE project_id = ${project_id}
-          AND ${BulkValues.isAmong(sql, "key_hash", "varchar", hashes)}
-          AND (event_id < ${before} OR NOT EXISTS (SELECT 1 FROM events e
-            WHERE e.project_id = idempotency_keys.project_id AND e.event_id = idempotency_keys.event_id))
-        ORDER BY key_hash ${Locks.update(sql)})
-      DELETE FROM idempotency_keys WHERE project_id = ${project_id}
+  const deleteInvalid = Effect.fnUntraced(function* (
+    project_id: number,
+    hashes: ReadonlyArray<string>,
+    before: UuidColumn.StoredId,
+    ofBuckets: (table?: string) => Statement.Fragment
+  ) {
+    const invalid = sql<{ key_hash: string }>`SELECT key_hash FROM idempotency_keys WHERE project_id = ${project_id}
+      AND ${BulkValues.isAmong(sql, "key_hash", "varchar", hashes)}${ofBuckets()}
+      AND (event_id < ${before} OR NOT EXISTS (SELECT 1 FROM events e
+        WHERE e.project_id = idempotency_keys.project_id AND e.event_id = idempotency_keys.event_id
+          ${ofBuckets("e.")}))
+      ORDER BY key_hash ${Locks.update(sql)}`
+    if (!Bucket.isDistributed(sql)) {
+      yield* sql`WITH invalid AS MATERIALIZED (${invalid}) DELETE FROM idempotency_keys WHERE project_id = ${project_id}
         AND key_hash IN (SELECT key_hash FROM invalid)`
+      return
+    }
+    const rows = yield* invalid
+    if (rows.length === 0) return
+    const found = rows.map(({ key_hash }) => key_hash)
+    yield* sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id} AND ${sql.in("key_hash", found)}${ofBuckets()}`
+  })
 
   /** Skips keys that another transaction has locked. */
-  const deleteExpired = (project_id: number, before: UuidColumn.StoredId, limit: number) =>
-    sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id} AND key_hash IN (
-      SELECT key_hash FROM idempotency_keys WHERE project_id = ${project_id} AND event_id < ${before}
+  const deleteExpired = (
+    project_id: number,
+    before: UuidColumn.StoredId,
+    limit: number,
+    ofBuckets: Statement.Fragment
+  ) => sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id}${ofBuckets} AND key_hash IN (
+      SELECT key_hash FROM idempotency_keys WHERE project_id = ${project_id} AND event_id < ${before}${ofBuckets}
       ORDER BY event_id LIMIT ${limit} ${Locks.updateSkipLocked(sql)})`
 
-  /**
-   * Inserts the keys of events, and returns those that belong to other events. Waits for a transaction that has inserted the
-   * same key. Comes first in a transaction, and inserts in the order of the hashes, to avoid deadlocks.
-   */
-  const take = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
-    const keyed: Keyed = new Map(
-      events
-        .filter(isKeyed)
-        .map((event) => [idempotencyKeyHash(event.summary.session, event.idempotency.key), event] as const)
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-    )
+  const takePart = Effect.fnUntraced(function* (project_id: number, keyed: Keyed, buckets: ReadonlyArray<number>) {
     const [first] = keyed.values()
-    if (first === undefined) return []
-    const oldest = DateTime.subtractDuration(first.summary.receivedAt, idempotencyKeyTtl)
+    const oldest = DateTime.subtractDuration(first!.summary.receivedAt, idempotencyKeyTtl)
     const before = toStored(firstIdOf(oldest.epochMilliseconds))
+    const ofBuckets = (table = "") => Bucket.and(sql, buckets, table)
     const taken: Array<TakenKey> = []
     let left: Keyed = yield* insert(project_id, keyed)
     const attempt = Attempts.make("Storing idempotency keys")
     while (left.size > 0) {
       yield* attempt
       const hashes = Array.from(left.keys())
-      yield* deleteInvalid(project_id, hashes, before)
+      yield* deleteInvalid(project_id, hashes, before, ofBuckets)
       const rows = yield* sql<TakenRow>`SELECT k.key_hash, k.body_hash, k.event_id, e.received_at
         FROM idempotency_keys k JOIN events e ON e.project_id = k.project_id AND e.event_id = k.event_id
-        WHERE k.project_id = ${project_id} AND ${sql.in("k.key_hash", hashes)}`
+          ${Bucket.andSame(sql, "e", "k")}
+        WHERE k.project_id = ${project_id} AND ${sql.in("k.key_hash", hashes)}${ofBuckets("k.")}`
       for (const row of rows) taken.push(toTaken(left.get(row.key_hash)!, row))
       // These had expired, or have been erased concurrently: insert them again.
       const free = without(left, rows)
       left = free.size === 0 ? free : yield* insert(project_id, free)
     }
-    yield* deleteExpired(project_id, before, expiredPerAdded * keyed.size)
+    yield* deleteExpired(project_id, before, expiredPerAdded * keyed.size, ofBuckets())
     return taken
   })
 
-  /** Deletes the keys of events that are being erased. Comes first in the transaction, like `take`. */
-  const remove = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<UuidColumn.StoredId>) {
-    const isOfEvents = sql.and([sql`project_id = ${project_id}`, sql.in("event_id", events)])
+  /**
+   * Inserts the keys of events, and returns those that belong to other events. Waits for a transaction that has inserted the
+   * same key. Comes first in a transaction, and inserts in the order of the hashes, to avoid deadlocks.
+   */
+  const take = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
+    const keyed = events
+      .filter(isKeyed)
+      .map((event) => [idempotencyKeyHash(event.summary.session, event.idempotency.key), event] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+    const taken: Array<TakenKey> = []
+    const parts = Bucket.split(sql, keyed, ([, { summary }]) => Bucket.ofSession(summary.session))
+    for (const { buckets, rows } of parts) taken.push(...(yield* takePart(project_id, new Map(rows), buckets)))
+    return taken
+  })
+
+  /** Deletes the keys of events of some buckets that are being erased. Comes first in the transaction, like `take`. */
+  const remove = Effect.fnUntraced(function* (
+    project_id: number,
+    events: ReadonlyArray<UuidColumn.StoredId>,
+    buckets: ReadonlyArray<number>
+  ) {
+    const isOfEvents = sql`project_id = ${project_id} AND ${sql.in("event_id", events)}${Bucket.and(sql, buckets)}`
     const locked = yield* sql`SELECT key_hash FROM idempotency_keys WHERE ${isOfEvents}
       ORDER BY key_hash ${Locks.update(sql)}`
     if (locked.length > 0) yield* sql`DELETE FROM idempotency_keys WHERE ${isOfEvents}`

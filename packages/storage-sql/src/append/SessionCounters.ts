@@ -2,6 +2,7 @@
 import type { AppendEvent } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
@@ -77,6 +78,30 @@ export const make = (sql: SqlClient.SqlClient) => {
   const columns = BulkValues.make(sql, incrementColumns)
   const { rank } = SessionSizes.make(sql)
 
+  /** Returns the sessions that were as expected. */
+  const addTo = Effect.fnUntraced(function* (
+    project_id: number,
+    increments: ReadonlyArray<Increment>,
+    isOfBuckets: Statement.Fragment
+  ) {
+    const increment = sql`WITH increment ${columns.names} AS (${columns.of(increments)})`
+    // Locks the rows in the order of their numbers, to avoid deadlocks: the order of an update is the planner's choice.
+    if (increments.length > 1 && Locks.areNeeded(sql)) {
+      yield* sql`${increment} SELECT sessions.session_number FROM increment
+        JOIN sessions ON ${isIncremented(sql)}${isOfBuckets} ORDER BY sessions.session_number FOR UPDATE OF sessions`
+    }
+    const rows = yield* sql<{ session_id: string; session_number: Integer; is_ranked: Integer | boolean }>`${increment}
+      UPDATE sessions SET ${incremented(sql)}
+      FROM increment WHERE ${isIncremented(sql)}${isOfBuckets}
+        AND sessions.generation = increment.generation AND sessions.packs = increment.packs
+      RETURNING sessions.session_id, sessions.session_number, ${SessionSizes.isRanked(sql)} AS is_ranked`
+    yield* rank(
+      project_id,
+      rows.flatMap(({ is_ranked, session_number }) => (is_ranked ? [] : [Number(session_number)]))
+    )
+    return rows.map(({ session_id }) => session_id)
+  })
+
   /** Counts the events' packs, and locks the sessions' rows until the transaction ends. Returns the sessions that conflict. */
   const add = Effect.fnUntraced(function* (
     project_id: number,
@@ -84,24 +109,11 @@ export const make = (sql: SqlClient.SqlClient) => {
     events: ReadonlyArray<AppendEvent>
   ) {
     const { conflicts, increments } = incrementsOf(project_id, sessions, events)
-    if (increments.length === 0) return conflicts
-
-    const increment = sql`WITH increment ${columns.names} AS (${columns.of(increments)})`
-    // Locks the rows in the order of their numbers, to avoid deadlocks: the order of an update is the planner's choice.
-    if (increments.length > 1 && Locks.areNeeded(sql)) {
-      yield* sql`${increment} SELECT sessions.session_number FROM increment JOIN sessions ON ${isIncremented(sql)}
-        ORDER BY sessions.session_number FOR UPDATE OF sessions`
+    const updated = new Set<string>()
+    for (const { buckets, rows } of Bucket.split(sql, increments, (each) => Bucket.ofSession(each.session_id))) {
+      for (const session_id of yield* addTo(project_id, rows, Bucket.and(sql, buckets, "sessions.")))
+        updated.add(session_id)
     }
-    const rows = yield* sql<{ session_id: string; session_number: Integer; is_ranked: Integer | boolean }>`${increment}
-      UPDATE sessions SET ${incremented(sql)}
-      FROM increment WHERE ${isIncremented(sql)}
-        AND sessions.generation = increment.generation AND sessions.packs = increment.packs
-      RETURNING sessions.session_id, sessions.session_number, ${SessionSizes.isRanked(sql)} AS is_ranked`
-    const updated = new Set(rows.map(({ session_id }) => session_id))
-    yield* rank(
-      project_id,
-      rows.flatMap(({ is_ranked, session_number }) => (is_ranked ? [] : [Number(session_number)]))
-    )
     for (const { session_id } of increments) if (!updated.has(session_id)) conflicts.push(session_id)
     return conflicts
   })

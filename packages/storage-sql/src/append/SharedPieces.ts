@@ -46,8 +46,9 @@ interface Locked {
   readonly piece: Uint8Array | null
 }
 
+/** A piece that was deleted. */
 interface Deleted {
-  readonly pieces: number
+  readonly bucket: number
   /** Bytes of their text. */
   readonly size: number
   /** Bytes as stored. */
@@ -80,7 +81,13 @@ export const make = (sql: SqlClient.SqlClient) => {
     const added: Array<SharedPiece> = []
     const isNew = missingBefore.get(project_id) ?? new Set<string>()
     // All transactions lock them in this order.
-    for (const names of BulkValues.chunks(Array.from(pieces.keys()).sort(), maxShortRows)) {
+    const byShard = Bucket.split(sql, Array.from(pieces.keys()).sort(), (name) =>
+      Bucket.ofPiece(pieces.get(name)!.sha256)
+    )
+    const chunks = byShard.flatMap(({ buckets, rows }) =>
+      BulkValues.chunks(rows, maxShortRows).map((chunk) => [buckets, chunk] as const)
+    )
+    for (const [buckets, names] of chunks) {
       const missing = new Set(names)
       const attempt = Attempts.make("Storing shared pieces")
       let maybeExisting = names.filter((name) => !isNew.has(name))
@@ -88,7 +95,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         for (const chunk of BulkValues.chunks(maybeExisting)) {
           const wanted = chunk.map((name) => pieces.get(name)!.sha256)
           const locked = yield* sql<Locked>`SELECT ${columnsFor[existing]} FROM shared_pieces
-            WHERE project_id = ${project_id} AND ${isNamed(wanted)} ORDER BY sha256 ${Locks.keyShare(sql)}`
+            WHERE project_id = ${project_id} AND ${isNamed(wanted)}${Bucket.and(sql, buckets)} ORDER BY sha256 ${Locks.keyShare(sql)}`
           for (const row of locked) {
             const name = Hex.encode(row.sha256)
             missing.delete(name)
@@ -112,7 +119,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       shared.map(({ sha256 }) => ({ project_id, session_number, sha256, bucket: Bucket.ofPiece(sha256) }))
     )
     for (const chunk of BulkValues.chunks(rows, maxShortRows)) {
-      yield* sql`INSERT INTO shared_piece_owners ${ownerColumns.names} ${ownerColumns.of(chunk)}
+      yield* sql`INSERT INTO shared_piece_owners ${ownerColumns.names} ${ownerColumns.toInsert(chunk)}
         ON CONFLICT (project_id, session_number, sha256${Bucket.andColumn(sql)}) DO NOTHING`
     }
     return added
@@ -127,8 +134,9 @@ export const make = (sql: SqlClient.SqlClient) => {
     const missing = new Map(pieces.map((each) => [Hex.encode(each.sha256), each]))
     if (sum(missing.values(), ({ size }) => size) < prepareFromBytes) return new Set<string>()
     for (const names of BulkValues.chunks(Array.from(missing.keys()), maxShortRows)) {
+      const wanted = names.map((name) => missing.get(name)!.sha256)
       const existing = yield* sql<{ sha256: Uint8Array }>`SELECT sha256 FROM shared_pieces
-        WHERE project_id = ${project_id} AND ${isNamed(names.map((name) => missing.get(name)!.sha256))}`
+        WHERE project_id = ${project_id} AND ${isNamed(wanted)}${Bucket.and(sql, wanted.map(Bucket.ofPiece))}`
       for (const { sha256 } of existing) missing.delete(Hex.encode(sha256))
     }
     yield* compressPieces(missing.values())
@@ -149,7 +157,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         piece: bytes()
       }))
       const added = yield* sql<{ sha256: Uint8Array }>`INSERT INTO shared_pieces ${pieceColumns.names}
-        ${pieceColumns.of(rows)} ON CONFLICT (project_id, sha256${Bucket.andColumn(sql)}) DO NOTHING RETURNING sha256`
+        ${pieceColumns.toInsert(rows)} ON CONFLICT (project_id, sha256${Bucket.andColumn(sql)}) DO NOTHING RETURNING sha256`
       for (const { sha256 } of added) inserted.push(Hex.encode(sha256))
     }
     return inserted
@@ -158,7 +166,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** Stores an existing piece again. The counters have counted it as it was first stored, and so as it is now. */
   const replace = (project_id: number, { bytes, sha256, size }: SharedPiece) =>
     sql`UPDATE shared_pieces SET size = ${size}, checksum = ${sharedPieceChecksum(bytes())}, piece = ${bytes()}
-      WHERE project_id = ${project_id} AND sha256 = ${sha256}`
+      WHERE project_id = ${project_id} AND sha256 = ${sha256}${Bucket.and(sql, Bucket.ofPiece(sha256))}`
 
   /** Reduces what a session owns to the pieces of these names, in a transaction. Deletes pieces that have no owner left. */
   const disown = Effect.fnUntraced(function* (
@@ -172,19 +180,22 @@ export const make = (sql: SqlClient.SqlClient) => {
     const rows = yield* sql<{ sha256: Uint8Array }>`SELECT sha256 FROM shared_piece_owners
       WHERE ${isOfSession} ORDER BY sha256`
     const names = rows.map(({ sha256 }) => sha256).filter((name) => !kept.has(Hex.encode(name)))
-    let total: Deleted = { pieces: 0, size: 0, bytes: 0 }
-    for (const chunk of BulkValues.chunks(names)) {
-      const isInChunk = sql.and([sql`project_id = ${project_id}`, isNamed(chunk)])
+    const total: Array<Deleted> = []
+    const chunks = Bucket.split(sql, names, Bucket.ofPiece).flatMap(({ buckets, rows }) =>
+      BulkValues.chunks(rows).map((chunk) => [buckets, chunk] as const)
+    )
+    for (const [buckets, chunk] of chunks) {
+      const isInChunk = sql`project_id = ${project_id} AND ${isNamed(chunk)}${Bucket.and(sql, buckets)}`
       yield* sql`DELETE FROM shared_piece_owners WHERE ${isInChunk} AND session_number = ${session_number}`
       // Waits for transactions that are adding owners. The next statement sees the owners that they committed.
       yield* sql`SELECT sha256 FROM shared_pieces WHERE ${isInChunk} ORDER BY sha256 ${Locks.update(sql)}`
-      const deleted = yield* sql<{ size: Integer; bytes: Integer }>`DELETE FROM shared_pieces
+      const deleted = yield* sql<{ sha256: Uint8Array; size: Integer; bytes: Integer }>`DELETE FROM shared_pieces
         WHERE ${isInChunk} AND NOT EXISTS (
           SELECT 1 FROM shared_piece_owners o
-          WHERE o.project_id = shared_pieces.project_id AND o.sha256 = shared_pieces.sha256)
-        RETURNING size, octet_length(piece) AS bytes`
-      for (const { bytes, size } of deleted) {
-        total = { pieces: total.pieces + 1, size: total.size + Number(size), bytes: total.bytes + Number(bytes) }
+          WHERE o.project_id = shared_pieces.project_id AND o.sha256 = shared_pieces.sha256${Bucket.and(sql, buckets, "o.")})
+        RETURNING sha256, size, octet_length(piece) AS bytes`
+      for (const { bytes, sha256, size } of deleted) {
+        total.push({ bucket: Bucket.ofPiece(sha256), size: Number(size), bytes: Number(bytes) })
       }
     }
     return total

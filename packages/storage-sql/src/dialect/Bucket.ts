@@ -6,9 +6,8 @@
  * integers' hashes, and these integers have hashes at even distances: any power of two of shards up to 256 have equally many
  * buckets.
  */
-import { Bucket } from "@tachograph/core"
+import { Bucket, type EventId } from "@tachograph/core"
 import type { SqlClient, Statement } from "effect/sql"
-import type * as BulkValues from "./BulkValues.ts"
 
 const rotate = (value: number, bits: number): number => (value << bits) | (value >>> (32 - bits))
 
@@ -37,26 +36,92 @@ const integers: ReadonlyArray<number> = (() => {
   return Array.from({ length: Bucket.count }, (_, bucket) => found.get(bucket)!)
 })()
 
+const numbers = new Map(integers.map((integer, bucket) => [integer, bucket]))
+
 /** What the column holds for a bucket. */
 const stored = (bucket: number): number => integers[bucket]!
 
 export const ofSession = (session: string): number => stored(Bucket.ofSession(session))
 
+/** Of the event with this id. */
+export const ofEvent = (id: EventId): number => stored(Bucket.ofId(id))
+
 /** Of the shared pieces of a project, which are spread by their names. */
 export const ofPiece = (sha256: Uint8Array): number => stored(sha256[0]!)
 
-const distributed = new WeakSet<SqlClient.SqlClient>()
+/** The shards of the database's tables, by its client. */
+const shardsOf = new WeakMap<SqlClient.SqlClient, number>()
+
+/** Says that the database is distributed. */
+export const distributeOver = (sql: SqlClient.SqlClient, shards: number): void => {
+  shardsOf.set(sql, shards)
+}
 
 /** Whether the database is distributed, and rows have the column. */
-const exists = (sql: SqlClient.SqlClient): boolean => distributed.has(sql)
+export const isDistributed = (sql: SqlClient.SqlClient): boolean => shardsOf.has(sql)
+
+/** The shard of a bucket, or the bucket where buckets are not spread evenly over the shards. */
+const shardOf = (shards: number, bucket: number): number =>
+  Bucket.count % shards === 0 ? Math.floor((bucket * shards) / Bucket.count) : bucket
+
+/** The lane of a session's events. */
+export const laneOf = (sql: SqlClient.SqlClient, session: string): number => {
+  const shards = shardsOf.get(sql)
+  return shards === undefined ? 0 : shardOf(shards, Bucket.ofSession(session))
+}
+
+/** Below the numbers of the sessions of a session's bucket, where the database is distributed. */
+export const firstNumber = (session: string): number => Bucket.ofSession(session)
+
+/** The number that follows another one in the same bucket. */
+export const nextNumber = (number: number): number => number + Bucket.count
+
+/** The bucket of a session's number, where the database is distributed. */
+export const ofNumber = (session: number): number => stored(session % Bucket.count)
 
 /** The column among those of a statement that inserts many rows; each row has a property `bucket`. */
-export const types = (sql: SqlClient.SqlClient): Readonly<Record<"bucket", BulkValues.Type>> =>
-  (exists(sql) ? { bucket: "smallint" } : {}) as Readonly<Record<"bucket", BulkValues.Type>>
+export const types = (sql: SqlClient.SqlClient): Readonly<Record<"bucket", "smallint">> =>
+  (isDistributed(sql) ? { bucket: "smallint" } : {}) as Readonly<Record<"bucket", "smallint">>
 
 /** The column of a row to insert. */
 export const column = (sql: SqlClient.SqlClient, bucket: number): Readonly<Record<string, number>> =>
-  exists(sql) ? { bucket } : {}
+  isDistributed(sql) ? { bucket } : {}
 
 /** Follows other columns: of a `SELECT`, or of a key in `ON CONFLICT`. */
-export const andColumn = (sql: SqlClient.SqlClient): Statement.Fragment => sql.literal(exists(sql) ? ", bucket" : "")
+export const andColumn = (sql: SqlClient.SqlClient, table = ""): Statement.Fragment =>
+  sql.literal(isDistributed(sql) ? `, ${table}bucket` : "")
+
+/** Follows a condition. Holds a table to these buckets, and so a statement to the nodes that have them. */
+export const and = (
+  sql: SqlClient.SqlClient,
+  buckets: number | ReadonlyArray<number>,
+  table = ""
+): Statement.Fragment => {
+  if (!isDistributed(sql)) return sql.literal("")
+  const all = typeof buckets === "number" ? [buckets] : Array.from(new Set(buckets))
+  return all.length === 1
+    ? sql` AND ${sql.literal(`${table}bucket`)} = ${all[0]!}`
+    : sql` AND ${sql.literal(`${table}bucket`)} = ANY(CAST(${`{${all.join(",")}}`} AS smallint[]))`
+}
+
+/** Follows the condition of a join of two tables: rows of a session join rows of the same node. */
+export const andSame = (sql: SqlClient.SqlClient, a: string, b: string): Statement.Fragment =>
+  sql.literal(isDistributed(sql) ? ` AND ${a}.bucket = ${b}.bucket` : "")
+
+/**
+ * Splits rows by shards, in the order of these, for statements that lock: a distributed database locks rows of one shard in a
+ * statement. All rows together where the database is not distributed.
+ */
+export const split = <A>(
+  sql: SqlClient.SqlClient,
+  rows: ReadonlyArray<A>,
+  bucketOf: (row: A) => number
+): ReadonlyArray<{ readonly buckets: ReadonlyArray<number>; readonly rows: ReadonlyArray<A> }> => {
+  const shards = shardsOf.get(sql)
+  if (rows.length === 0) return []
+  if (shards === undefined) return [{ buckets: [], rows }]
+  const groups = Map.groupBy(rows, (row) => shardOf(shards, numbers.get(bucketOf(row))!))
+  return Array.from(groups)
+    .sort(([a], [b]) => a - b)
+    .map(([, group]) => ({ buckets: Array.from(new Set(group.map(bucketOf))).sort((a, b) => a - b), rows: group }))
+}

@@ -3,6 +3,7 @@
  * text does not depend on the number of rows and stays prepared. Other databases take one parameter per value.
  */
 import { type SqlClient, Statement } from "effect/sql"
+import * as Bucket from "./Bucket.ts"
 
 export type Type = "bigint" | "bytea" | "double precision" | "integer" | "smallint" | "uuid" | "varchar"
 
@@ -31,14 +32,17 @@ export const named = <Name extends string>(
 /** Rows in one statement, of less than 64 columns. SQLite takes 32,766 parameters: https://sqlite.org/limits.html#max_variable_number */
 export const maxRows = 500
 
-/** The same for short rows, of which one event may bring 32,000. SQLite has no round trips to save. */
+/**
+ * The same for short rows, of which one event may bring 32,000. SQLite has no round trips to save. In a distributed database each
+ * value is a parameter, of which the driver takes 32,767.
+ */
 export const maxShortRows = (sql: SqlClient.SqlClient): number =>
-  sql.onDialectOrElse({ pg: () => 20 * maxRows, orElse: () => 2 * maxRows })
+  sql.onDialectOrElse({ pg: () => (Bucket.isDistributed(sql) ? 10 : 20) * maxRows, orElse: () => 2 * maxRows })
 
 export const chunks = <A>(rows: ReadonlyArray<A>, size = maxRows): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(rows.length / size) }, (_, n) => rows.slice(n * size, (n + 1) * size))
 
-/** One row or more: `INSERT INTO t ${bulk.names} ${bulk.of(rows)}`, or `WITH t ${bulk.names} AS (${bulk.of(rows)})`. */
+/** One row or more: `INSERT INTO t ${bulk.names} ${bulk.toInsert(rows)}`, or `WITH t ${bulk.names} AS (${bulk.of(rows)})`. */
 export const make = <Row>(sql: SqlClient.SqlClient, columns: Columns<Row>) => {
   const all = Object.values(columns)
   const placeholders = `(${all.map(() => "?").join(",")})`
@@ -50,6 +54,9 @@ export const make = <Row>(sql: SqlClient.SqlClient, columns: Columns<Row>) => {
       Statement.literal(`VALUES ${Array.from(rows, () => placeholders).join(",")}`, parameters)
     ])
   }
+  /** The same for Postgres, whose placeholders have numbers. */
+  const numberedValues = (rows: ReadonlyArray<Row>) =>
+    sql`VALUES ${sql.csv(rows.map((row) => sql`(${sql.csv(all.map(({ value }) => sql`${value(row)}`))})`))}`
   const arrays = (rows: ReadonlyArray<Row>) =>
     sql`SELECT * FROM unnest(${sql.csv(
       all.map(({ type, value }) =>
@@ -62,7 +69,12 @@ export const make = <Row>(sql: SqlClient.SqlClient, columns: Columns<Row>) => {
     )})`
   return {
     names: sql.literal(`(${Object.keys(columns).join(", ")})`),
-    of: sql.onDialectOrElse({ pg: () => arrays, orElse: () => values })
+    of: sql.onDialectOrElse({ pg: () => arrays, orElse: () => values }),
+    /** A distributed database passes rows on to their nodes only if it sees them. */
+    toInsert: sql.onDialectOrElse({
+      pg: () => (Bucket.isDistributed(sql) ? numberedValues : arrays),
+      orElse: () => values
+    })
   }
 }
 

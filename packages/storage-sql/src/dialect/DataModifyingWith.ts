@@ -1,9 +1,13 @@
-/** `WITH … AS (INSERT …)`: several changes in one statement, and so in one round trip. Only Postgres has it. */
+/**
+ * `WITH … AS (INSERT …)`: several changes in one statement, and so in one round trip. Only Postgres has it. A distributed database
+ * would run each part by itself, and pass its result around.
+ */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as Bucket from "./Bucket.ts"
 
 export const isSupported = (sql: SqlClient.SqlClient): boolean =>
-  sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+  sql.onDialectOrElse({ pg: () => !Bucket.isDistributed(sql), orElse: () => false })
 
 /** Runs statements that return nothing and do not depend on each other: as one where the database can, else in order. */
 export const asOneStatement = (

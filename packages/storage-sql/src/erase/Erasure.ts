@@ -8,6 +8,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
+import * as PeopleInUse from "../names/PeopleInUse.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as BytesRepair from "../sql/BytesRepair.ts"
@@ -17,6 +18,14 @@ import * as Usage from "../usage/Usage.ts"
 import * as IndexRepair from "./IndexRepair.ts"
 
 const packTypes = { session_number: "integer", pack_number: "integer" } as const satisfies BulkValues.Types
+
+/** An event to erase. */
+interface Candidate {
+  readonly event_id: UuidColumn.StoredId
+  readonly session_number: Integer
+  /** Only in a distributed database. */
+  readonly bucket?: number
+}
 
 /** Every transaction that deletes something runs `requestScrub`. */
 export const make = (
@@ -35,7 +44,7 @@ export const make = (
   /** The oldest events that are to be erased. */
   const find = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
     if ("before" in which) {
-      const rows = sql`SELECT event_id, session_number FROM events
+      const rows = sql`SELECT event_id, session_number${Bucket.andColumn(sql)} FROM events
         WHERE project_id = ${project_id} AND event_id < ${toStored(which.before)} ORDER BY event_id LIMIT ${limit}`
       return { rows, count: undefined }
     }
@@ -54,13 +63,27 @@ export const make = (
   ) {
     const found = yield* find(project_id, which, limit)
     if (found === undefined) return { candidates: 0, events: 0 }
-    const candidates = yield* sql<{ event_id: UuidColumn.StoredId; session_number: Integer }>`
-      SELECT e.event_id, e.session_number FROM (${found.rows}) AS e ORDER BY e.event_id`
-    if (candidates.length === 0) return { candidates: 0, events: 0 }
+    const candidates = yield* sql<Candidate>`
+      SELECT e.event_id, e.session_number${Bucket.andColumn(sql, "e.")} FROM (${found.rows}) AS e ORDER BY e.event_id`
+    let events = 0
+    for (const { buckets, rows } of Bucket.split(sql, candidates, ({ bucket }) => bucket!)) {
+      events += yield* eraseInBuckets(project_id, buckets, rows, unmarked)
+    }
+    return { candidates: found.count ?? candidates.length, events }
+  })
+
+  /** Returns how many events it has erased. */
+  const eraseInBuckets = Effect.fnUntraced(function* (
+    project_id: number,
+    buckets: ReadonlyArray<number>,
+    candidates: ReadonlyArray<Candidate>,
+    unmarked: Set<number> | undefined
+  ) {
+    const ofBuckets = Bucket.and(sql, buckets)
     const ids = candidates.map(({ event_id }) => event_id)
-    yield* keys.remove(project_id, ids)
+    yield* keys.remove(project_id, ids, buckets)
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
-    const isOfSessions = sql.and([sql`project_id = ${project_id}`, sql.in("session_number", sessions)])
+    const isOfSessions = sql`project_id = ${project_id} AND ${sql.in("session_number", sessions)}${ofBuckets}`
     yield* sql`SELECT session_number FROM sessions WHERE ${isOfSessions} ORDER BY session_number ${Locks.update(sql)}`
     if (unmarked === undefined) {
       yield* sql`UPDATE sessions SET pending_sweep = abs(pending_sweep) + 1 WHERE ${isOfSessions}`
@@ -71,27 +94,24 @@ export const make = (
       agent_number: number
       pack_number: number
       sent_bytes: Integer
-      bucket?: number
     }>`DELETE FROM events
-      WHERE project_id = ${project_id} AND ${sql.in("event_id", ids)}
-      RETURNING session_number, agent_number, pack_number, inputs_bytes + output_bytes AS sent_bytes${Bucket.andColumn(sql)}`
-    const tally = new Usage.Tally()
-    for (const { agent_number, bucket = 0, sent_bytes, session_number } of erased) {
+      WHERE project_id = ${project_id} AND ${sql.in("event_id", ids)}${ofBuckets}
+      RETURNING session_number, agent_number, pack_number, inputs_bytes + output_bytes AS sent_bytes`
+    const tally = new Usage.Tally(sql)
+    for (const { agent_number, sent_bytes, session_number } of erased) {
       tally.add(
-        { session_number, agent_number, bucket },
-        {
-          entries: -1,
-          sent_bytes: -Number(sent_bytes)
-        }
+        { session_number, agent_number, bucket: Bucket.ofNumber(session_number) },
+        { entries: -1, sent_bytes: -Number(sent_bytes) }
       )
     }
     for (const rows of BulkValues.chunks(erased)) {
       yield* sql`WITH erased ${packColumns.names} AS (${packColumns.of(rows)})
         UPDATE packs SET kept = 0 FROM erased WHERE packs.project_id = ${project_id}
-          AND packs.session_number = erased.session_number AND packs.pack_number = erased.pack_number`
+          AND packs.session_number = erased.session_number AND packs.pack_number = erased.pack_number
+          ${Bucket.and(sql, buckets, "packs.")}`
     }
     yield* usage.add(project_id, tally)
-    return { candidates: found.count ?? candidates.length, events: erased.length }
+    return erased.length
   })
 
   const eraseIn = Effect.fnUntraced(function* (
@@ -141,6 +161,7 @@ export const make = (
   })
 
   const deleteIn = Effect.fnUntraced(function* (project_id: number, id: PersonId) {
+    if (Bucket.isDistributed(sql)) yield* PeopleInUse.lockEverywhere(sql, project_id, id)
     // Waits for transactions that append events of the person. The next statement sees the events that they committed.
     const [row] = yield* sql<{ person_number: Integer }>`SELECT person_number FROM people
       WHERE project_id = ${project_id} AND person_id = ${id} ${Locks.update(sql)}`

@@ -52,6 +52,9 @@ export const make = (
   const sizes = SessionSizes.make(sql)
   const repairing = IndexRepair.repairing(sql, ["sessions", "packs", "shared_pieces", "shared_piece_owners"])
 
+  const isOf = (project_id: number, session: number) =>
+    sql`project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session))}`
+
   const listPendingSweep = Effect.fn("SqlStorage.listPendingSweep")(function* (project: ProjectId, limit: number) {
     const number = yield* projects.find(project)
     if (number === undefined) return []
@@ -70,7 +73,7 @@ export const make = (
       pack_number: Integer
       size: Integer
     }>`SELECT pack_number, octet_length(pack) AS size FROM packs
-      WHERE project_id = ${project_id} AND session_number = ${session} AND pack_number <= ${to}
+      WHERE ${isOf(project_id, session)} AND pack_number <= ${to}
       ORDER BY pack_number DESC LIMIT ${limit + 1}`
     let bytes = 0
     let count = 0
@@ -85,31 +88,28 @@ export const make = (
   /** Packs from one number to another, both included; to the last one without `to`. */
   const readPacks = (project_id: number, session: number, from: number, to?: number) =>
     sql<PackRow>`SELECT pack_number, agent_number, kept, ${StoredBytes.select(sql, "pack")} FROM packs
-      WHERE project_id = ${project_id} AND session_number = ${session} AND pack_number >= ${from}
+      WHERE ${isOf(project_id, session)} AND pack_number >= ${from}
         ${to === undefined ? sql.literal("") : sql`AND pack_number <= ${to}`}
       ORDER BY pack_number`
 
   /** The packs that the session's events name. Reads all of them: once in a sweep. */
   const namedByEvents = Effect.fnUntraced(function* (project_id: number, session: number) {
     const rows = yield* sql<{ pack_number: Integer }>`SELECT pack_number FROM events e
-      ${EventIndex.hint(sql, "events_by_session")} WHERE project_id = ${project_id} AND session_number = ${session}`
+      ${EventIndex.hint(sql, "events_by_session")} WHERE ${isOf(project_id, session)}`
     return new Set(rows.map((row) => Number(row.pack_number)))
   })
 
   const finish = Effect.fnUntraced(function* (
     project_id: number,
     session: number,
-    bucket: number,
     { owned, pendingSweep, remaining }: NonNullable<SweepChanges<unknown>["done"]>,
     tally: Usage.Tally
   ) {
-    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
+    const isOfSession = isOf(project_id, session)
     const deleted = yield* shared.disown(project_id, session, owned)
-    tally.add(Usage.ofProject, {
-      entries: -deleted.pieces,
-      new_bytes: -deleted.size,
-      stored_bytes: -deleted.bytes
-    })
+    for (const { bucket, bytes, size } of deleted) {
+      tally.add(Usage.ofPieces(sql, bucket), { entries: -1, new_bytes: -size, stored_bytes: -bytes })
+    }
     const events = yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`
     yield* usage.add(project_id, tally)
     // Keeps the count, negated, so that a later erasure counts on from it: a sweep that began before this one must not take
@@ -119,10 +119,11 @@ export const make = (
       WHERE ${isOfSession} AND pending_sweep = ${pendingSweep} RETURNING session_number`
     const isEmpty = swept.length > 0 && events.length === 0
     if (isEmpty) {
-      yield* usage.remove(project_id, session, bucket)
+      yield* usage.remove(project_id, session, Bucket.ofNumber(session))
       yield* sql`DELETE FROM sessions WHERE ${isOfSession}`
     }
-    return { pieces: deleted.pieces, bytes: deleted.bytes, session: isEmpty }
+    const bytes = deleted.reduce((sum, each) => sum + each.bytes, 0)
+    return { pieces: deleted.length, bytes, session: isEmpty }
   })
 
   const sweepIn = Effect.fnUntraced(function* <A>(
@@ -131,9 +132,9 @@ export const make = (
     request: SweepRequest,
     rewrite: (packs: SweepPacks) => SweepChanges<A>
   ) {
-    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
-    const [row] = yield* sql<SessionRow & { pending_sweep: Integer; bucket?: number }>`
-      SELECT session_number, generation, packs, history, parts, pending_sweep${Bucket.andColumn(sql)} FROM sessions
+    const isOfSession = isOf(project_id, session)
+    const [row] = yield* sql<SessionRow & { pending_sweep: Integer }>`
+      SELECT session_number, generation, packs, history, parts, pending_sweep FROM sessions
       WHERE ${isOfSession} ${Locks.update(sql)}`
     if (row === undefined) return undefined
     const { from, isLast } = yield* stepDown(project_id, session, request)
@@ -152,8 +153,8 @@ export const make = (
     })
 
     const before = new Map(rows.map((each) => [Number(each.pack_number), each]))
-    const tally = new Usage.Tally()
-    const { bucket = 0 } = row
+    const tally = new Usage.Tally(sql)
+    const bucket = Bucket.ofNumber(session)
     let growth = 0
     for (const { bytes, formerNewBytes, newBytes, number } of packs) {
       const isPack = sql`${isOfSession} AND pack_number = ${number}`
@@ -174,7 +175,7 @@ export const make = (
     }
     let erased: ErasedAtLast = { pieces: 0, bytes: 0, session: false }
     if (done === undefined) yield* usage.add(project_id, tally)
-    else erased = yield* finish(project_id, session, bucket, done, tally)
+    else erased = yield* finish(project_id, session, done, tally)
     return { value, erased }
   })
 
@@ -192,9 +193,9 @@ export const make = (
   })
 
   const deleteIn = Effect.fnUntraced(function* (project_id: number, session: number, limit: number) {
-    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}`
-    const [row] = yield* sql<{ pending_sweep: Integer; pieces: Integer; bucket?: number }>`
-      SELECT pending_sweep, history + parts - erased_pieces AS pieces${Bucket.andColumn(sql)} FROM sessions
+    const isOfSession = isOf(project_id, session)
+    const [row] = yield* sql<{ pending_sweep: Integer; pieces: Integer }>`
+      SELECT pending_sweep, history + parts - erased_pieces AS pieces FROM sessions
       WHERE ${isOfSession} ${Locks.update(sql)}`
     if (row === undefined) return undefined
     if ((yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`).length > 0) return undefined
@@ -208,7 +209,7 @@ export const make = (
       return { pieces: 0, bytes, session: false }
     }
     const done = { owned: [], pendingSweep: Number(row.pending_sweep), remaining: 0 }
-    const erased = yield* finish(project_id, session, row.bucket ?? 0, done, new Usage.Tally())
+    const erased = yield* finish(project_id, session, done, new Usage.Tally(sql))
     return { ...erased, pieces: Number(row.pieces) + erased.pieces, bytes: bytes + erased.bytes }
   })
 

@@ -5,6 +5,7 @@
 import type { EventId, EventQuery, FieldFilter, TraceId } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as RowsByName from "../dialect/RowsByName.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
@@ -20,6 +21,8 @@ export interface Found {
   readonly rows: Statement.Fragment
   /** How many there were, if that is known. If there are fewer rows, some were erased meanwhile. */
   readonly count: number | undefined
+  /** The condition for the events `e` to take in order, if all nodes of a distributed database are asked. */
+  readonly where?: Statement.Fragment
 }
 
 /** The numbers of the names in a filter; undefined for those that it does not name. A version has its number within the agent. */
@@ -58,7 +61,10 @@ export const make = (sql: SqlClient.SqlClient) => {
     const select = (number: string, table: string, name: string, value: string) =>
       sql`SELECT ${sql(number)} FROM ${sql(table)} WHERE project_id = ${project_id} AND ${sql(name)} = ${value}`
     const queries: Array<readonly [name: keyof Numbers, query: Statement.Fragment]> = []
-    if (session !== undefined) queries.push(["session", select("session_number", "sessions", "session_id", session)])
+    if (session !== undefined) {
+      const ofBucket = Bucket.and(sql, Bucket.ofSession(session))
+      queries.push(["session", sql`${select("session_number", "sessions", "session_id", session)}${ofBucket}`])
+    }
     if (person !== undefined) queries.push(["person", select("person_number", "people", "person_id", person)])
     const ofAgent = agent !== undefined && select("agent_number", "agents", "agent_name", agent)
     if (ofAgent) queries.push(["agent", ofAgent])
@@ -118,12 +124,12 @@ export const make = (sql: SqlClient.SqlClient) => {
       AND v.agent_version_name = ${agentVersion} AND v.agent_number = e.agent_number
       AND v.agent_version_number = e.agent_version_number)`
 
-  const withIds = (project_id: number, ids: ReadonlyArray<UuidColumn.StoredId>): Found | undefined => {
+  const withIds = (project_id: number, bucket: number, ids: ReadonlyArray<UuidColumn.StoredId>): Found | undefined => {
     if (ids.length === 0) return undefined
     const selection = {
       table: "events",
       columns: sql`*`,
-      isOfParent: sql`project_id = ${project_id}`,
+      isOfParent: sql`project_id = ${project_id}${Bucket.and(sql, bucket)}`,
       name: "event_id",
       type: "uuid",
       lock: sql``
@@ -134,11 +140,12 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** Finds events by streams that contain no others. */
   const findIn = Effect.fnUntraced(function* (
     project_id: number,
+    bucket: number,
     streams: EventStreams.Streams,
     range: EventStreams.Range,
     limit: number
   ) {
-    const { begin, rows } = EventStreams.make(sql, project_id)
+    const { begin, rows } = EventStreams.make(sql, project_id, bucket)
     let merge = yield* begin(streams, range)
     if (merge === undefined) return undefined
     if (!merge.isBounded) return { rows: rows(merge, limit), count: undefined }
@@ -154,17 +161,23 @@ export const make = (sql: SqlClient.SqlClient) => {
       if (!isBeyond(ids.at(-1), before, range.order)) yield* attempt
       merge = yield* begin(streams, { ...range, after: ids.at(-1) ?? range.after })
     }
-    return withIds(project_id, ids)
+    return withIds(project_id, bucket, ids)
   })
 
   /** The rows of the next events on a way, in order, and whether there are others that begin after them. */
-  const begin = Effect.fnUntraced(function* (project_id: number, way: Way, range: EventStreams.Range, limit: number) {
-    const { begin, inRange, rows } = EventStreams.make(sql, project_id)
+  const begin = Effect.fnUntraced(function* (
+    project_id: number,
+    bucket: number,
+    way: Way,
+    range: EventStreams.Range,
+    limit: number
+  ) {
+    const { begin, rows } = EventStreams.make(sql, project_id, bucket)
     if (way.of === "project") return { rows: ofProject(project_id, range, limit), isBounded: false }
     if (way.of === "trace") {
       const [isOfTrace] = EventColumns.conditionsOf(sql, { traceId: way.id })
       const query = sql`SELECT e.* FROM events e ${EventIndex.hint(sql, "events_by_trace")}
-        WHERE e.project_id = ${project_id} AND ${isOfTrace!} AND ${inRange(range)}`
+        WHERE e.project_id = ${project_id} AND ${isOfTrace!} AND ${EventStreams.inRange(sql, range)}`
       return { rows: EventIndex.merged(sql, [query], range.order, limit), isBounded: false }
     }
     const merge = yield* begin(way, range)
@@ -173,16 +186,17 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   const ofProject = (project_id: number, range: EventStreams.Range, limit: number) =>
     sql`SELECT * FROM events e WHERE e.project_id = ${project_id}
-      AND ${EventStreams.make(sql, project_id).inRange(range)} ORDER BY e.event_id ${sql.literal(range.order)} LIMIT ${limit}`
+      AND ${EventStreams.inRange(sql, range)} ORDER BY e.event_id ${sql.literal(range.order)} LIMIT ${limit}`
 
   /** The next events of a walk: how many there were, the last one, and those which are wanted. */
   const step = Effect.fnUntraced(function* (
     project_id: number,
+    bucket: number,
     { conditions, way }: Walk,
     range: EventStreams.Range,
     limit: number
   ) {
-    const next = yield* begin(project_id, way, range, limit)
+    const next = yield* begin(project_id, bucket, way, range, limit)
     if (next === undefined) return { wanted: [], looked: 0, last: range.after, isEnd: true }
     const found = yield* sql<{ event_id: UuidColumn.StoredId; is_wanted: number }>`
       SELECT e.event_id, CASE WHEN ${sql.and(conditions)} THEN 1 ELSE 0 END AS is_wanted
@@ -198,6 +212,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** Takes the walks in turns, until one of them has found all, or has looked at `maxLooked` events. */
   const walk = Effect.fnUntraced(function* (
     project_id: number,
+    bucket: number,
     walks: ReadonlyArray<Walk>,
     range: EventStreams.Range,
     limit: number,
@@ -209,7 +224,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       for (const state of states) {
         const allowed = Math.min(events, maxLooked - state.looked)
         const at = { ...range, after: state.after }
-        const { isEnd, last, looked, wanted } = yield* step(project_id, state.walk, at, allowed)
+        const { isEnd, last, looked, wanted } = yield* step(project_id, bucket, state.walk, at, allowed)
         if (!isBeyond(last, state.after, range.order)) yield* attempt
         state.after = last
         state.looked += looked
@@ -234,21 +249,44 @@ export const make = (sql: SqlClient.SqlClient) => {
     return Object.values(filter).every((name) => name === undefined) ? undefined : filter
   }
 
+  /** The condition of a query for the nodes of a distributed database: each finds its first events, in order. */
+  const whereOf = (project_id: number, query: EventQuery, numbers: Numbers, fields: FieldFilter = {}) =>
+    sql`${sql.and([
+      sql`e.project_id = ${project_id}`,
+      ...conditionsOf(project_id, query, numbers),
+      ...EventColumns.conditionsOf(sql, fields),
+      EventStreams.inRange(sql, rangeOf(query))
+    ])}${query.session === undefined ? sql.literal("") : Bucket.and(sql, Bucket.ofSession(query.session), "e.")}`
+
+  const everywhere = ({ limit, order }: EventQuery, where: Statement.Fragment): Found => ({
+    rows: sql`SELECT * FROM events e WHERE ${where} ORDER BY e.event_id ${sql.literal(order)} LIMIT ${limit}`,
+    count: undefined,
+    where
+  })
+
   /** At most `limit` events; undefined if there are none. */
   const find = Effect.fnUntraced(function* (
     project_id: number,
     query: EventQuery
   ): Effect.fn.Return<Found | undefined, SqlError.SqlError> {
-    const { limit } = query
+    const { limit, session } = query
     const range = rangeOf(query)
     const filter = namesOf(query)
-    if (filter === undefined) return { rows: ofProject(project_id, range, limit), count: undefined }
-    const numbers = yield* numbersOf(project_id, filter)
+    const numbers = filter === undefined ? {} : yield* numbersOf(project_id, filter)
     if (numbers === undefined) return undefined
+    if (Bucket.isDistributed(sql) && session === undefined) {
+      return everywhere(query, whereOf(project_id, query, numbers))
+    }
+    if (filter === undefined) return { rows: ofProject(project_id, range, limit), count: undefined }
+    const bucket = Bucket.ofSession(session ?? "")
     const walks = walksOf(project_id, filter, numbers)
     const exact = walks.find(({ conditions }) => conditions.length === 0)
-    if (exact !== undefined) return yield* findIn(project_id, exact.way as EventStreams.Streams, range, limit)
-    return withIds(project_id, (yield* walk(project_id, walks, range, limit, Number.POSITIVE_INFINITY)).ids)
+    if (exact !== undefined) return yield* findIn(project_id, bucket, exact.way as EventStreams.Streams, range, limit)
+    return withIds(
+      project_id,
+      bucket,
+      (yield* walk(project_id, bucket, walks, range, limit, Number.POSITIVE_INFINITY)).ids
+    )
   })
 
   /** Events that have these fields besides the names; looks at about `maxLooked` events. */
@@ -262,6 +300,17 @@ export const make = (sql: SqlClient.SqlClient) => {
     const filter = namesOf(query)
     const numbers = filter === undefined ? {} : yield* numbersOf(project_id, filter)
     if (numbers === undefined) return { found: undefined, next: undefined }
+    if (Bucket.isDistributed(sql)) {
+      const where = whereOf(project_id, query, numbers, fields)
+      const found = yield* sql<{ event_id: UuidColumn.StoredId }>`SELECT e.event_id FROM events e WHERE ${where}
+        ORDER BY e.event_id ${sql.literal(query.order)} LIMIT ${limit + 1}`
+      const last = found[limit - 1]
+      return {
+        found: everywhere(query, where),
+        next: found.length > limit ? (UuidColumn.decode(last!.event_id) as EventId) : undefined
+      }
+    }
+    const bucket = Bucket.ofSession(query.session ?? "")
     const ofNames = filter === undefined ? [] : walksOf(project_id, filter, numbers)
     const conditions = EventColumns.conditionsOf(sql, fields)
     const walks = ofNames.map((each) => ({ ...each, conditions: [...each.conditions, ...conditions] }))
@@ -273,10 +322,10 @@ export const make = (sql: SqlClient.SqlClient) => {
       walks.push({ way: { of: "project" }, conditions: [...conditions] })
     }
     // One more event than requested shows whether there are others.
-    const { ids, stoppedAt } = yield* walk(project_id, walks, rangeOf(query), limit + 1, maxLooked)
+    const { ids, stoppedAt } = yield* walk(project_id, bucket, walks, rangeOf(query), limit + 1, maxLooked)
     const next = ids.length > limit ? ids[limit - 1] : stoppedAt
     return {
-      found: withIds(project_id, ids.slice(0, limit)),
+      found: withIds(project_id, bucket, ids.slice(0, limit)),
       next: next === undefined ? undefined : (UuidColumn.decode(next) as EventId)
     }
   })

@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import type { StoredId } from "../dialect/UuidColumn.ts"
 
@@ -61,15 +62,18 @@ export interface Merge {
   readonly isBounded: boolean
 }
 
-export const make = (sql: SqlClient.SqlClient, project_id: number) => {
-  const inRange = ({ after, before, order }: Range) => {
-    const [from, to] = order === "asc" ? [after, before] : [before, after]
-    return sql.and([
-      ...(from === undefined ? [] : [sql`e.event_id > ${from}`]),
-      ...(to === undefined ? [] : [sql`e.event_id < ${to}`])
-    ])
-  }
+/** The condition for events `e` within a range. */
+export const inRange = (sql: SqlClient.SqlClient, { after, before, order }: Range): Statement.Fragment => {
+  const [from, to] = order === "asc" ? [after, before] : [before, after]
+  return sql.and([
+    ...(from === undefined ? [] : [sql`e.event_id > ${from}`]),
+    ...(to === undefined ? [] : [sql`e.event_id < ${to}`])
+  ])
+}
 
+/** `bucket` is that of all events that are looked for. */
+export const make = (sql: SqlClient.SqlClient, project_id: number, bucket: number) => {
+  const ofBucket = Bucket.and(sql, bucket, "e.")
   /** The ids or columns of a stream within a range; the numbers may be columns of the statement around it. */
   const select = (
     index: Index,
@@ -81,7 +85,7 @@ export const make = (sql: SqlClient.SqlClient, project_id: number) => {
     const [firstColumn, secondColumn] = columns[index]
     return sql`SELECT ${sql.literal(selected)} FROM events e ${EventIndex.hint(sql, index)}
       WHERE e.project_id = ${project_id} AND e.${sql(firstColumn)} = ${first} AND e.${sql(secondColumn)} = ${second}
-        AND ${inRange(range)}`
+        AND ${inRange(sql, range)}${ofBucket}`
   }
 
   /** The numbers of streams that may have events. */
@@ -94,7 +98,7 @@ export const make = (sql: SqlClient.SqlClient, project_id: number) => {
     const [firstColumn, secondColumn] = columns[index]
     // Skips from each number in the index to the next one. Ends also if a damaged index leads back.
     const next = (condition: Statement.Fragment) => sql`SELECT (SELECT e.${sql(secondColumn)} FROM events e
-        ${EventIndex.hint(sql, index)} WHERE e.project_id = ${project_id} AND e.${sql(firstColumn)} = ${first} ${condition}
+        ${EventIndex.hint(sql, index)} WHERE e.project_id = ${project_id} AND e.${sql(firstColumn)} = ${first} ${condition}${ofBucket}
         ORDER BY e.${sql(secondColumn)} ${EventIndex.direction(sql, "asc")} LIMIT 1)`
     return sql`numbers (number) AS (${next(sql``)} UNION
         ${next(sql`AND e.${sql(secondColumn)} > numbers.number`)} FROM numbers WHERE numbers.number IS NOT NULL),
@@ -130,5 +134,5 @@ export const make = (sql: SqlClient.SqlClient, project_id: number) => {
     return EventIndex.merged(sql, queries, range.order, limit)
   }
 
-  return { begin, rows, inRange }
+  return { begin, rows }
 }

@@ -18,8 +18,6 @@ interface Kind {
   readonly number: string
   /** The column of `projects` that counts them. */
   readonly counter: string
-  /** Other columns of a row that follow from its name. */
-  readonly columns?: (sql: SqlClient.SqlClient, name: string) => Columns
   /** Rows can be deleted, so the ones in use are locked until the transaction ends. */
   readonly isDeletable?: true
 }
@@ -41,8 +39,7 @@ export const sessions: Kind = {
   table: "sessions",
   name: "session_id",
   number: "session_number",
-  counter: "sessions",
-  columns: (sql, name) => Bucket.column(sql, Bucket.ofSession(name))
+  counter: "sessions"
 }
 /** The other columns of a new row, besides its project, name and number. */
 export type Columns = Readonly<Record<string, unknown>>
@@ -62,7 +59,8 @@ export const select = (sql: SqlClient.SqlClient, kind: Kind, project_id: number,
       isOfParent: sql`project_id = ${project_id}`,
       name: kind.name,
       type: "varchar",
-      lock: kind.isDeletable ? Locks.keyShare(sql) : sql.literal("")
+      // In a distributed database `PeopleInUse` locks them.
+      lock: kind.isDeletable && !Bucket.isDistributed(sql) ? Locks.keyShare(sql) : sql.literal("")
     },
     names
   )
@@ -109,7 +107,6 @@ export const ensure = Effect.fnUntraced(function* (
     project_id,
     [kind.number]: numbers.get(name),
     [kind.name]: name,
-    ...kind.columns?.(sql, name),
     ...wanted.get(name)
   })
   for (const [first = "", ...others] of BulkValues.chunks(created)) {

@@ -1,6 +1,7 @@
 /** The numbers that stand for the names of prices in the rows of events. There are as many names as prices were used, so all are cached. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as NextNumber from "./NextNumber.ts"
 
 export interface PriceNumbers {
   /** The number of a name that `ensure` was called with. */
@@ -15,17 +16,8 @@ export const make = (sql: SqlClient.SqlClient): PriceNumbers => {
   const find = (name: string) =>
     sql<{ price_number: number }>`SELECT price_number FROM prices WHERE price_name = ${name}`
 
-  // New names are rare, so there is no lock: the loser of a race gets a unique violation and reads again. Whoever does not see the
-  // other's name does not see its number either, so that no name gets two.
   const create = (name: string) =>
-    sql`INSERT INTO prices (price_number, price_name)
-      SELECT coalesce(max(price_number), 0) + 1, ${name} FROM prices
-      HAVING count(*) FILTER (WHERE price_name = ${name}) = 0`.pipe(
-      Effect.catchIf(
-        (error) => error.reason._tag === "UniqueViolation",
-        () => Effect.void
-      )
-    )
+    NextNumber.insert(sql, { table: "prices", number: "price_number", name: "price_name" }, name)
 
   const ensureOne = Effect.fnUntraced(function* (name: string): Effect.fn.Return<void, SqlError.SqlError> {
     const [row] = yield* find(name)

@@ -2,6 +2,7 @@
 import type { ProjectId } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as NextNumber from "./NextNumber.ts"
 
 export interface Projects {
   /** `undefined` if the project does not exist. */
@@ -23,15 +24,9 @@ export const make = (sql: SqlClient.SqlClient): Projects => {
     return row.project_id
   })
 
-  // Projects are few and created by hand, so there is no lock: the loser of a race gets a unique violation and reads again.
+  // Projects are few and created by hand.
   const create = (project: ProjectId) =>
-    sql`INSERT INTO projects (project_id, project_name)
-      SELECT coalesce(max(project_id), 0) + 1, ${project} FROM projects`.pipe(
-      Effect.catchIf(
-        (error) => error.reason._tag === "UniqueViolation",
-        () => Effect.void
-      )
-    )
+    NextNumber.insert(sql, { table: "projects", number: "project_id", name: "project_name" }, project)
 
   const findOrCreate = Effect.fnUntraced(function* (project: ProjectId): Effect.fn.Return<number, SqlError.SqlError> {
     const number = yield* find(project)

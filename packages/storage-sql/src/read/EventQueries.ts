@@ -10,7 +10,8 @@ import {
   type StoredSummary
 } from "@tachograph/core"
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
@@ -45,13 +46,16 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.EventNotFound()
-    const [row] = yield* sql<
+    const select = (ofBucket: Statement.Fragment) => sql<
       EventColumns.EventRow & PackRow
     >`SELECT ${fields}, e.session_number, e.pack_number, e.metadata,
         CASE WHEN octet_length(k.pack) <= ${maxPackBytes} THEN ${StoredBytes.value(sql, "k.pack")} END AS pack
-      FROM events e ${joins} LEFT JOIN packs k ON k.project_id = e.project_id AND k.session_number = e.session_number
-        AND k.pack_number = e.pack_number
-      WHERE e.project_id = ${number} AND e.event_id = ${toStored(id)}`
+      FROM events e ${joins()} LEFT JOIN packs k ON k.project_id = e.project_id AND k.session_number = e.session_number
+        AND k.pack_number = e.pack_number${Bucket.andSame(sql, "k", "e")}
+      WHERE e.project_id = ${number} AND e.event_id = ${toStored(id)}${ofBucket}`
+    let [row] = yield* select(Bucket.and(sql, Bucket.ofEvent(id), "e."))
+    // An id that does not contain the bucket of its session: only this program makes those that do.
+    if (row === undefined && Bucket.isDistributed(sql)) [row] = yield* select(sql.literal(""))
     if (row === undefined) return yield* new Errors.EventNotFound()
     const pack = { number: Number(row.pack_number), bytes: row.pack ?? undefined }
     const metadata = row.metadata === null ? null : JsonText.unsafe(String(row.metadata))
@@ -60,8 +64,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   /** Undefined if an event was erased since it was found. */
   const readFound = Effect.fnUntraced(function* (found: EventFilter.Found, query: EventQuery) {
-    const rows = yield* sql<EventColumns.EventRow>`SELECT ${fields} FROM (${found.rows}) AS e ${joins}
-      ORDER BY e.event_id ${sql.literal(query.order)}`
+    const ordered = sql`ORDER BY e.event_id ${sql.literal(query.order)}`
+    const rows =
+      found.where === undefined
+        ? yield* sql<EventColumns.EventRow>`SELECT ${fields} FROM (${found.rows}) AS e
+            ${joins(query.session === undefined ? undefined : Bucket.ofSession(query.session))} ${ordered}`
+        : yield* sql<EventColumns.EventRow>`SELECT ${fields} FROM events e ${joins()} WHERE ${found.where}
+            ${ordered} LIMIT ${query.limit}`
     // A page with fewer events would be taken for the last one.
     if (found.count !== undefined && rows.length !== found.count) return undefined
     const events = rows.map(toStoredSummary)

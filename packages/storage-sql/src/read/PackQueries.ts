@@ -3,6 +3,7 @@ import type { PackRanges, ProjectId, SessionId, StoredPack, StoredShared } from 
 import { Effect } from "effect"
 import * as Hex from "effect/encoding/Hex"
 import type { SqlClient, Statement } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
@@ -26,7 +27,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return undefined
     const [row] = yield* sql<SessionRow>`SELECT session_number, generation, packs, history, parts FROM sessions
-      WHERE project_id = ${number} AND session_id = ${session}`
+      WHERE project_id = ${number} AND session_id = ${session}${Bucket.and(sql, Bucket.ofSession(session))}`
     return row && toSessionState(row)
   })
 
@@ -57,7 +58,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     const number = yield* projects.find(project)
     if (number === undefined || ranges.length === 0) return []
-    const isOfSession = sql`project_id = ${number} AND session_number = ${session}`
+    const isOfSession = sql`project_id = ${number} AND session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session))}`
     const conditions = ranges.map(({ from, to }) =>
       from === to ? sql`pack_number = ${from}` : sql`pack_number BETWEEN ${from} AND ${to}`
     )
@@ -79,8 +80,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     const sizes = new Map<string, number>()
     for (let at = 0; at < names.length; at += maxNames) {
+      const chunk = names.slice(at, at + maxNames)
       const rows = yield* sql<{ sha256: Uint8Array; size: Integer }>`SELECT sha256, size FROM shared_pieces
-        WHERE project_id = ${project_id} AND ${sql.in("sha256", names.slice(at, at + maxNames))}`
+        WHERE project_id = ${project_id} AND ${sql.in("sha256", chunk)}${Bucket.and(sql, chunk.map(Bucket.ofPiece))}`
       for (const { sha256, size } of rows) sizes.set(Hex.encode(sha256), Number(size))
     }
     let left = bytes
@@ -97,11 +99,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const wanted = maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes)
     const pieces: Array<StoredShared> = []
     for (let at = 0; at < wanted.length; at += maxNames) {
+      const chunk = wanted.slice(at, at + maxNames)
       const rows = yield* sql<{
         sha256: Uint8Array
         piece: Uint8Array
       }>`SELECT sha256, ${StoredBytes.select(sql, "piece")} FROM shared_pieces
-        WHERE project_id = ${number} AND ${sql.in("sha256", wanted.slice(at, at + maxNames))}`
+        WHERE project_id = ${number} AND ${sql.in("sha256", chunk)}${Bucket.and(sql, chunk.map(Bucket.ofPiece))}`
       for (const { piece, sha256 } of rows) pieces.push({ sha256, bytes: piece, isOwned: true })
     }
     return pieces

@@ -229,12 +229,18 @@ export type EventRow = Readonly<
 export interface Reader {
   /** The fields of a summary, for a `SELECT` from the table `events e` with `joins`. */
   readonly fields: Statement.Fragment
-  readonly joins: Statement.Fragment
+  /** `bucket` is that of all events, if they have the same. */
+  readonly joins: (bucket?: number) => Statement.Fragment
   readonly toStored: (row: EventRow) => StoredSummary
 }
 
 /** Left joins, so that a damaged number does not hide the event. */
-const joins = `LEFT JOIN sessions s ON s.project_id = e.project_id AND s.session_number = e.session_number
+const joins = (
+  sql: SqlClient.SqlClient,
+  bucket: number | undefined
+) => sql`LEFT JOIN sessions s ON s.project_id = e.project_id
+      AND s.session_number = e.session_number
+      ${bucket === undefined ? Bucket.andSame(sql, "s", "e") : Bucket.and(sql, bucket, "s.")}
     LEFT JOIN agents a ON a.project_id = e.project_id AND a.agent_number = e.agent_number
     LEFT JOIN agent_versions v ON v.project_id = e.project_id AND v.agent_number = e.agent_number
       AND v.agent_version_number = e.agent_version_number
@@ -260,7 +266,7 @@ export const reader = (sql: SqlClient.SqlClient): Reader => {
   }
   return {
     fields: sql.literal(selected.join(", ")),
-    joins: sql.literal(joins),
+    joins: (bucket) => joins(sql, bucket),
     toStored: (row) => ({
       id: UuidColumn.decode(row.id as UuidColumn.StoredId) as EventId,
       summary: orUndefined(() => toSummary(row)),

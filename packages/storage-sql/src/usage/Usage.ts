@@ -50,7 +50,12 @@ interface Counted {
 
 /** Amounts by session and agent. */
 export class Tally {
+  readonly #sql: SqlClient.SqlClient
   readonly #rows = new Map<string, Counted & Amounts>()
+
+  constructor(sql: SqlClient.SqlClient) {
+    this.#sql = sql
+  }
 
   add({ agent_number, bucket, session_number }: Counted, amounts: Partial<Amounts>): void {
     const key = `${session_number} ${agent_number} ${bucket}`
@@ -70,21 +75,29 @@ export class Tally {
     return sorted.map((row) => ({ project_id, ...row }))
   }
 
-  /** The sums by agent, likewise. */
-  agentRowsOf(project_id: number): ReadonlyArray<BulkValues.Row<keyof typeof agentTypes>> {
-    const sums = new Map<number, Amounts>()
-    for (const { agent_number, bucket: _, session_number, ...amounts } of this.#rows.values()) {
-      if (session_number !== ofProject.session_number)
-        sums.set(agent_number, plus(sums.get(agent_number) ?? none, amounts))
+  /** The sums by agent, likewise. In a distributed database, the sums of each bucket, which are its agents' stripe there. */
+  agentRowsOf(project_id: number): ReadonlyArray<BulkValues.Row<keyof typeof agentTypes | "stripe">> {
+    const sums = new Map<string, { readonly agent_number: number; readonly stripe: number } & Amounts>()
+    for (const { agent_number, bucket, session_number, ...amounts } of this.#rows.values()) {
+      if (session_number === ofProject.session_number) continue
+      const stripe = Bucket.isDistributed(this.#sql) ? bucket : 0
+      const key = `${agent_number} ${stripe}`
+      sums.set(key, { agent_number, stripe, ...plus(sums.get(key) ?? none, amounts) })
     }
-    return Array.from(sums, ([agent_number, amounts]) => ({ project_id, agent_number, ...amounts })).sort(
-      (a, b) => a.agent_number - b.agent_number
+    return Array.from(sums.values(), (row) => ({ project_id, ...row })).sort(
+      (a, b) => a.agent_number - b.agent_number || a.stripe - b.stripe
     )
   }
 }
 
 /** The row under which a project's shared pieces are counted. */
-export const ofProject: Counted = { session_number: 0, agent_number: 0, bucket: 0 }
+export const ofProject = { session_number: 0, agent_number: 0 }
+
+/** The same for shared pieces of a bucket: a distributed database has such a row for each. */
+export const ofPieces = (sql: SqlClient.SqlClient, bucket: number): Counted => ({
+  ...ofProject,
+  bucket: Bucket.isDistributed(sql) ? bucket : 0
+})
 
 type Row = { readonly [Column in keyof Amounts]: number | string }
 
@@ -104,31 +117,49 @@ const addingTo = (sql: SqlClient.SqlClient, table: string, key: Statement.Fragme
     sent_bytes = ${table}.sent_bytes + excluded.sent_bytes, new_bytes = ${table}.new_bytes + excluded.new_bytes,
     stored_bytes = ${table}.stored_bytes + excluded.stored_bytes`)}`
 
-/** Statements that add rows to counters, where `isWanted`. The row of an agent is that of the transaction's stripe. */
+/**
+ * Statements that add rows to counters, where `isWanted`. The row of an agent is that of the transaction's stripe, or of the bucket
+ * in a distributed database.
+ */
 export const statements = (sql: SqlClient.SqlClient) => {
   const columns = BulkValues.make(sql, BulkValues.named({ ...usageTypes, ...Bucket.types(sql) }))
   const agentColumns = BulkValues.make(sql, BulkValues.named(agentTypes))
   const stripe = Stripe.current(sql)
+  const always: Statement.Fragment = sql.literal("true")
+  const names = sql.literal(`(${Object.keys(agentTypes).join(", ")}, stripe)`)
+  const addingToSessions = addingTo(
+    sql,
+    "storage_usage",
+    sql`project_id, session_number, agent_number${Bucket.andColumn(sql)}`
+  )
+  const addingToAgents = addingTo(sql, "agent_usage", sql.literal("project_id, agent_number, stripe"))
+  if (Bucket.isDistributed(sql)) {
+    const striped = BulkValues.make(sql, BulkValues.named({ ...agentTypes, stripe: "smallint" }))
+    return {
+      ofSessions: (rows: ReturnType<Tally["rowsOf"]>) =>
+        sql`INSERT INTO storage_usage ${columns.names} ${columns.toInsert(rows)} ${addingToSessions}`,
+      ofAgents: (rows: ReturnType<Tally["agentRowsOf"]>) =>
+        sql`INSERT INTO agent_usage ${striped.names} ${striped.toInsert(rows)} ${addingToAgents}`
+    }
+  }
   return {
-    ofSessions: (rows: ReturnType<Tally["rowsOf"]>, isWanted: Statement.Fragment) =>
+    ofSessions: (rows: ReturnType<Tally["rowsOf"]>, isWanted = always) =>
       sql`INSERT INTO storage_usage ${columns.names} SELECT * FROM (${columns.of(rows)}) AS added WHERE ${isWanted}
-        ${addingTo(sql, "storage_usage", sql`project_id, session_number, agent_number${Bucket.andColumn(sql)}`)}`,
-    ofAgents: (rows: ReturnType<Tally["agentRowsOf"]>, isWanted: Statement.Fragment) =>
-      sql`INSERT INTO agent_usage (${sql.literal(Object.keys(agentTypes).join(", "))}, stripe)
-        SELECT added.*, ${stripe} FROM (${agentColumns.of(rows)}) AS added WHERE ${isWanted}
-        ${addingTo(sql, "agent_usage", sql.literal("project_id, agent_number, stripe"))}`
+        ${addingToSessions}`,
+    ofAgents: (rows: ReturnType<Tally["agentRowsOf"]>, isWanted = always) =>
+      sql`INSERT INTO agent_usage ${names} SELECT added.*, ${stripe} FROM (${agentColumns.of(rows)}) AS added
+        WHERE ${isWanted} ${addingToAgents}`
   }
 }
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const { ofAgents, ofSessions } = statements(sql)
   const sizes = SessionSizes.make(sql)
-  const always = sql.literal("true")
 
   // Each statement locks its rows in the order of the values.
   const additions = (project_id: number, tally: Tally) => [
-    ...BulkValues.chunks(tally.rowsOf(project_id)).map((rows) => ofSessions(rows, always)),
-    ...BulkValues.chunks(tally.agentRowsOf(project_id)).map((rows) => ofAgents(rows, always))
+    ...BulkValues.chunks(tally.rowsOf(project_id)).map((rows) => ofSessions(rows)),
+    ...BulkValues.chunks(tally.agentRowsOf(project_id)).map((rows) => ofAgents(rows))
   ]
 
   /** Call it at the end of a transaction that has locked the sessions. */
@@ -137,9 +168,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   /** Deletes the counters of a session, and takes what they count from those of its agents. */
   const remove = Effect.fnUntraced(function* (project_id: number, session: number, bucket: number) {
     const rows = yield* sql<Row & { agent_number: Integer }>`DELETE FROM storage_usage
-      WHERE project_id = ${project_id} AND session_number = ${session}
+      WHERE project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, bucket)}
       RETURNING agent_number, entries, sent_bytes, new_bytes, stored_bytes`
-    const tally = new Tally()
+    const tally = new Tally(sql)
     for (const row of rows) {
       tally.add(
         { session_number: session, agent_number: Number(row.agent_number), bucket },
@@ -152,7 +183,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       )
     }
     const agents = BulkValues.chunks(tally.agentRowsOf(project_id))
-    yield* Effect.forEach(agents, (each) => ofAgents(each, always), { discard: true })
+    yield* Effect.forEach(agents, (each) => ofAgents(each), { discard: true })
   })
 
   const sums = sql.literal(`sum(entries) AS entries, sum(sent_bytes) AS sent_bytes, sum(new_bytes) AS new_bytes,
@@ -169,7 +200,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         ? []
         : yield* sql<Row & { id: SessionId }>`SELECT s.id, ${sums} FROM (${sizes.largest(number, sessions)}) AS s
             JOIN storage_usage ON ${isOfSession} GROUP BY s.id, s.number, s.size ORDER BY s.size DESC, s.number`
-    const [ofShared = none] = yield* sql<Row>`SELECT entries, sent_bytes, new_bytes, stored_bytes FROM storage_usage
+    const [ofShared = none] = yield* sql<Row>`SELECT ${sums} FROM storage_usage
       WHERE project_id = ${number} AND session_number = ${ofProject.session_number} AND agent_number = ${ofProject.agent_number}`
 
     const { events: pieces, newBytes, storedBytes } = toCounters(ofShared)

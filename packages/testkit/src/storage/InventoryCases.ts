@@ -41,6 +41,7 @@ export const define = (test: Test) => {
       const expected = yield* Effect.forEach(ids, (id) =>
         Effect.map(numberOf(storage, id), (number) => ({ id, number }))
       )
+      expected.sort((a, b) => a.number - b.number)
       expect(yield* sessionsOf(storage)).toEqual(expected)
       const middle = expected[1]!
       yield* storage.eraseEvents(project, { session: middle.id }, 10)
@@ -250,12 +251,13 @@ export const define = (test: Test) => {
         appendEvent(eventId(3), { agent: AgentName.make("cat") }),
         appendEvent(eventId(4), {}, other)
       ])
+      const last = Math.max(...(yield* Effect.forEach(["s1", "s2"], (id) => numberOf(storage, id))))
       const three = { ...noPieces, events: 3, newBytes: 6, storedBytes: 24 }
       const { numbers, shared } = yield* account()
       expect(shared).toEqual({ kept: three, counted: three })
       for (const { highest, kept } of numbers) expect(highest).toBe(kept)
       expect(numbers.find((each) => each.of === "agents")).toEqual({ of: "agents", kept: 2, highest: 2 })
-      expect(numbers.find((each) => each.of === "sessions")).toEqual({ of: "sessions", kept: 2, highest: 2 })
+      expect(numbers.find((each) => each.of === "sessions")).toMatchObject({ kept: last })
       expect(
         numbers
           .filter((each) => each.of === "versions")
@@ -269,6 +271,6 @@ export const define = (test: Test) => {
       const two = { ...noPieces, events: 2, newBytes: 3, storedBytes: 15 }
       const after = yield* account()
       expect(after.shared).toEqual({ kept: two, counted: two })
-      expect(after.numbers.find((each) => each.of === "sessions")).toMatchObject({ kept: 2 })
+      expect(after.numbers.find((each) => each.of === "sessions")).toMatchObject({ kept: last })
     }))
 }

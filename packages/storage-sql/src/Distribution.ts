@@ -1,0 +1,106 @@
+/**
+ * Distributes the tables over the nodes of a Postgres with the extension Citus. A session is on one node, with all its rows:
+ * their column `bucket` says which. Tables with few rows that are read everywhere are copied to all nodes.
+ */
+import { Effect } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import * as Bucket from "./dialect/Bucket.ts"
+
+/** The keys of the rows of sessions, to each of which `bucket` is added: Citus cannot keep others unique. */
+const keys: Readonly<Record<string, string>> = {
+  sessions: "project_id, session_number",
+  events: "project_id, event_id",
+  packs: "project_id, session_number, pack_number",
+  shared_pieces: "project_id, sha256",
+  shared_piece_owners: "project_id, session_number, sha256",
+  storage_usage: "project_id, session_number, agent_number",
+  idempotency_keys: "project_id, key_hash"
+}
+
+/** Tables of which every node has a copy. A change of one is made on all nodes, in two phases. */
+const copied = [
+  ...["projects", "api_keys", "fingerprints", "agents", "agent_versions", "people", "prices", "leases"],
+  "tachograph_migrations"
+]
+
+const hasExtension = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  sql.onDialectOrElse({
+    pg: () => Effect.map(sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`, (rows) => rows.length > 0),
+    orElse: () => Effect.succeed(false)
+  })
+)
+
+/** The shards of the tables; undefined if they are not distributed. */
+const shards = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.map(
+    sql<{ shard_count: number | string }>`SELECT count(*) AS shard_count FROM pg_dist_shard
+      WHERE logicalrelid = to_regclass('events') HAVING count(*) > 0`,
+    ([row]) => (row === undefined ? undefined : Number(row.shard_count))
+  )
+)
+
+/** Finds out whether the client's tables are distributed. Statements that are made before do not know it. */
+export const detect = Effect.gen(function* () {
+  if (!(yield* hasExtension)) return
+  const count = yield* shards
+  if (count !== undefined) Bucket.distributeOver(yield* SqlClient.SqlClient, count)
+})
+
+const refuse = (message: string) =>
+  new SqlError.SqlError({
+    reason: new SqlError.UnknownError({ cause: new Error(message), message, operation: "distribute" })
+  })
+
+/**
+ * Distributes tables that exist and have no sessions, in one transaction. Returns over how many shards, and whether they were
+ * distributed before.
+ */
+export const run = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  if (!(yield* hasExtension)) {
+    return yield* refuse(
+      "the database does not have the extension Citus; run `CREATE EXTENSION citus` on every node first"
+    )
+  }
+  const before = yield* shards
+  if (before !== undefined) return { shards: before, isNew: false }
+  return yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE`
+      const meanwhile = yield* shards
+      if (meanwhile !== undefined) return { shards: meanwhile, isNew: false }
+      const sessions = yield* sql`SELECT 1 FROM sessions LIMIT 1`
+      if (sessions.length > 0) {
+        return yield* refuse("the tables have events; only tables without events can be distributed")
+      }
+      const workers = yield* sql`SELECT 1 FROM pg_dist_node WHERE isactive AND shouldhaveshards LIMIT 1`
+      if (workers.length === 0) {
+        return yield* refuse(
+          "the cluster has no nodes for data; add them with `SELECT citus_add_node(host, port)` first"
+        )
+      }
+      // Everything on one connection for each node, as both kinds of tables are created in one transaction.
+      yield* sql`SET LOCAL citus.multi_shard_modify_mode = 'sequential'`
+      for (const table of copied) yield* sql.unsafe(`SELECT create_reference_table('${table}')`)
+      for (const [table, key] of Object.entries(keys)) {
+        yield* sql.unsafe(`ALTER TABLE ${table} ADD COLUMN bucket SMALLINT NOT NULL,
+          DROP CONSTRAINT ${table}_pkey, ADD CONSTRAINT ${table}_pkey PRIMARY KEY (${key}, bucket)`)
+      }
+      yield* sql`DROP INDEX sessions_by_id`
+      yield* sql`CREATE UNIQUE INDEX sessions_by_id ON sessions (project_id, session_id, bucket)`
+      yield* sql`CREATE TABLE session_counters (
+        project_id INTEGER NOT NULL,
+        bucket SMALLINT NOT NULL,
+        last_session INTEGER NOT NULL,
+        PRIMARY KEY (project_id, bucket)
+      )`
+      yield* sql`SELECT create_distributed_table('sessions', 'bucket')`
+      for (const table of [...Object.keys(keys), "session_counters"]) {
+        if (table === "sessions") continue
+        yield* sql.unsafe(`SELECT create_distributed_table('${table}', 'bucket', colocate_with := 'sessions')`)
+      }
+      yield* sql`SELECT create_distributed_table('agent_usage', 'stripe', colocate_with := 'sessions')`
+      return { shards: (yield* shards)!, isNew: true }
+    })
+  )
+})

@@ -1,0 +1,55 @@
+/**
+ * The numbers of sessions in a distributed database. Each bucket of a project has a counter on the bucket's node, so that no
+ * node is asked for another one's sessions. A number contains its bucket. `NumberedNames` numbers them in other databases.
+ */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
+import * as BulkValues from "../dialect/BulkValues.ts"
+
+const counterTypes = {
+  project_id: "integer",
+  bucket: "smallint",
+  last_session: "integer"
+} as const satisfies BulkValues.Types
+
+/** The numbers of sessions; creates those that do not exist. Call it in a transaction. Locks the counters of their buckets. */
+export const ensure = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  project_id: number,
+  sessions: ReadonlyArray<string>
+) {
+  const counters = BulkValues.make(sql, BulkValues.named(counterTypes))
+  const numbers = new Map<string, number>()
+  for (const { buckets, rows: names } of Bucket.split(sql, sessions, Bucket.ofSession)) {
+    const ofBuckets = Bucket.and(sql, buckets)
+    const first = new Map(names.map((name) => [Bucket.ofSession(name), Bucket.firstNumber(name)]))
+    const unused = buckets.map((bucket) => ({ project_id, bucket, last_session: first.get(bucket)! }))
+    // The insertion locks the counters. The lookup after it sees sessions that other transactions committed before.
+    const counted = yield* sql<{ bucket: number; last_session: number }>`INSERT INTO session_counters
+      ${counters.names} ${counters.toInsert(unused)} ON CONFLICT (project_id, bucket)
+      DO UPDATE SET last_session = session_counters.last_session RETURNING bucket, last_session`
+    const last = new Map(counted.map(({ bucket, last_session }) => [bucket, last_session]))
+    const found = yield* sql<{ session_id: string; session_number: number }>`SELECT session_id, session_number
+      FROM sessions WHERE project_id = ${project_id}${ofBuckets}
+        AND ${BulkValues.isAmong(sql, "session_id", "varchar", names)}`
+    for (const { session_id, session_number } of found) numbers.set(session_id, session_number)
+    const created = names.filter((name) => !numbers.has(name)).sort()
+    if (created.length === 0) continue
+    const rows = created.map((session_id) => {
+      const bucket = Bucket.ofSession(session_id)
+      const session_number = Bucket.nextNumber(last.get(bucket)!)
+      last.set(bucket, session_number)
+      numbers.set(session_id, session_number)
+      return { project_id, session_number, session_id, bucket }
+    })
+    for (const [row, ...others] of BulkValues.chunks(rows)) {
+      yield* sql`INSERT INTO sessions ${sql.insert([row!, ...others])}`
+    }
+    const changed = Array.from(last, ([bucket, last_session]) => ({ project_id, bucket, last_session }))
+    yield* sql`WITH counted ${counters.names} AS (${counters.of(changed)}) UPDATE session_counters
+      SET last_session = counted.last_session FROM counted WHERE session_counters.project_id = counted.project_id
+        AND session_counters.bucket = counted.bucket${Bucket.and(sql, buckets, "session_counters.")}`
+  }
+  return numbers
+})
