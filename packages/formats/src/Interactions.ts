@@ -2,7 +2,8 @@
 import { errorOf } from "./Errors.ts"
 import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
 import { accumulator } from "./InteractionsStream.ts"
-import { count, get, isEmpty, isObject, list, rest, sum, text } from "./json/Read.ts"
+import { tokensOf, tokensOfModality } from "./GoogleUsage.ts"
+import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
 import { argumentsOf, generic, media, part } from "./Parts.ts"
 
 /** The status of an interaction says why it stopped. Whatever is not here is `other`. */
@@ -32,23 +33,9 @@ const wordOf = (output: unknown): string | null => {
   return status === null || running.has(status) ? null : status
 }
 
-/** Google counts thoughts beside the output, and what its tools read beside the input. */
-const tokensOf = (usage: Json | undefined) => {
-  const counted = (key: string) => count(get(usage, key))
-  const input = counted("total_input_tokens")
-  const output = counted("total_output_tokens")
-  const thoughts = counted("total_thought_tokens")
-  return {
-    input_tokens: input === null ? null : sum(input, counted("total_tool_use_tokens")),
-    output_tokens: sum(output, thoughts),
-    cache_read_tokens: counted("total_cached_tokens"),
-    cache_write_tokens: null,
-    reasoning_tokens: thoughts
-  }
-}
-
 const facts = (inputs: unknown, output: unknown): Facts => {
   const steps = stepsOf(output)
+  const usage = get(output, "usage")
   const word = wordOf(output)
   const error = errorOf(output)
   return {
@@ -56,7 +43,14 @@ const facts = (inputs: unknown, output: unknown): Facts => {
     // An agent stands in place of a model.
     model: text(get(inputs, "model")) ?? text(get(inputs, "agent")),
     response_model: text(get(output, "model")) ?? text(get(output, "agent")),
-    ...tokensOf(get(output, "usage")),
+    ...tokensOf({
+      input: get(usage, "total_input_tokens"),
+      toolUse: get(usage, "total_tool_use_tokens"),
+      cached: get(usage, "total_cached_tokens"),
+      output: get(usage, "total_output_tokens"),
+      thoughts: get(usage, "total_thought_tokens"),
+      total: get(usage, "total_tokens")
+    }),
     stop_reason: word === null ? null : (stopReasons.get(word) ?? "other"),
     provider_stop_reason: word,
     tool_calls: Array.isArray(steps) ? list(steps).filter(isCall).map(callNameOf) : null,
@@ -69,22 +63,20 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 const billing = (_inputs: unknown, output: unknown): Billing => {
   const usage = get(output, "usage")
   const steps = stepsOf(output)
-  const ofModality = (modality: string, ...keys: ReadonlyArray<string>) => {
-    const details = keys.flatMap((key) => list(get(usage, key)))
-    return sum(
-      ...details.filter((item) => get(item, "modality") === modality).map((item) => count(get(item, "tokens")))
-    )
-  }
   const counted = list(get(usage, "grounding_tool_count")).find((item) => get(item, "type") === "google_search")
   const searches = list(steps).filter((item) => typeOf(item) === "google_search_call")
   const queries = searches.flatMap((item) => list(get(item, "arguments", "queries")).filter((query) => !isEmpty(query)))
   return {
     service_tier: text(get(output, "service_tier")),
     cache_write_1h_tokens: null,
-    input_audio_tokens: ofModality("audio", "input_tokens_by_modality", "tool_use_tokens_by_modality"),
-    cache_audio_read_tokens: ofModality("audio", "cached_tokens_by_modality"),
-    output_audio_tokens: ofModality("audio", "output_tokens_by_modality"),
-    output_image_tokens: ofModality("image", "output_tokens_by_modality"),
+    input_audio_tokens: tokensOfModality(
+      "AUDIO",
+      get(usage, "input_tokens_by_modality"),
+      get(usage, "tool_use_tokens_by_modality")
+    ),
+    cache_audio_read_tokens: tokensOfModality("AUDIO", get(usage, "cached_tokens_by_modality")),
+    output_audio_tokens: tokensOfModality("AUDIO", get(usage, "output_tokens_by_modality")),
+    output_image_tokens: tokensOfModality("IMAGE", get(usage, "output_tokens_by_modality")),
     web_searches: count(get(counted, "count")) ?? (Array.isArray(steps) ? queries.length : null)
   }
 }

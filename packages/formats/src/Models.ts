@@ -1,29 +1,24 @@
 /** `generateContent` of Gemini (https://ai.google.dev/api/generate-content), also on Vertex. */
 import { errorOf } from "./Errors.ts"
 import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
-import { count, get, isEmpty, isObject, list, rest, sum, text } from "./json/Read.ts"
+import { tokensOf, tokensOfModality } from "./GoogleUsage.ts"
+import { get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
 import { accumulator } from "./ModelsStream.ts"
 import { generic, media, part } from "./Parts.ts"
+
+const filters = ["SAFETY", "RECITATION", "PROHIBITED_CONTENT"].flatMap((word) => [word, `IMAGE_${word}`])
+
+const failures = ["MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE", "UNEXPECTED_TOOL_CALL"]
+
+const each = (words: ReadonlyArray<string>, reason: StopReason) => words.map((word) => [word, reason] as const)
 
 /** Whatever is not here is `other`. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map([
   ["STOP", "end"],
   ["MAX_TOKENS", "length"],
-  ["SAFETY", "content_filter"],
-  ["RECITATION", "content_filter"],
-  ["BLOCKLIST", "content_filter"],
-  ["PROHIBITED_CONTENT", "content_filter"],
-  ["SPII", "content_filter"],
-  ["MODEL_ARMOR", "content_filter"],
-  ["IMAGE_SAFETY", "content_filter"],
-  ["IMAGE_PROHIBITED_CONTENT", "content_filter"],
-  ["IMAGE_RECITATION", "content_filter"],
   ["CONTINUATION", "pause"],
-  ["MALFORMED_FUNCTION_CALL", "error"],
-  ["MALFORMED_RESPONSE", "error"],
-  ["MISSING_THOUGHT_SIGNATURE", "error"],
-  ["UNEXPECTED_TOOL_CALL", "error"],
-  ["TOO_MANY_TOOL_CALLS", "error"]
+  ...each([...filters, "BLOCKLIST", "SPII", "MODEL_ARMOR"], "content_filter"),
+  ...each([...failures, "TOO_MANY_TOOL_CALLS"], "error")
 ])
 
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -65,31 +60,22 @@ const stopOf = (output: unknown): Pick<Facts, "stop_reason" | "provider_stop_rea
   return { stop_reason: blocked === null ? null : "content_filter", provider_stop_reason: blocked }
 }
 
-/** Google counts thoughts beside candidates, and what its tools read beside the prompt. A count of zero it leaves out. */
-const tokensOf = (usage: Json | undefined) => {
-  const counted = (key: string) => count(field(usage, key))
-  const prompt = counted("promptTokenCount")
-  const input = prompt === null ? null : sum(prompt, counted("toolUsePromptTokenCount"))
-  const total = counted("totalTokenCount")
-  const thoughts = counted("thoughtsTokenCount")
-  const output = sum(counted("candidatesTokenCount"), thoughts)
-  return {
-    input_tokens: input,
-    output_tokens: output ?? (total === null || input === null ? null : count(total - input)),
-    cache_read_tokens: counted("cachedContentTokenCount"),
-    cache_write_tokens: null,
-    reasoning_tokens: thoughts
-  }
-}
-
 const facts = (inputs: unknown, output: unknown): Facts => {
   const candidates = get(output, "candidates")
+  const usage = field(output, "usageMetadata")
   const error = errorOf(output)
   return {
     provider: "google",
     model: modelOf(get(inputs, "model")),
     response_model: modelOf(field(output, "modelVersion")),
-    ...tokensOf(field(output, "usageMetadata")),
+    ...tokensOf({
+      input: field(usage, "promptTokenCount"),
+      toolUse: field(usage, "toolUsePromptTokenCount"),
+      cached: field(usage, "cachedContentTokenCount"),
+      output: field(usage, "candidatesTokenCount"),
+      thoughts: field(usage, "thoughtsTokenCount"),
+      total: field(usage, "totalTokenCount")
+    }),
     // Before an error, a reason to finish is that of a piece of the answer.
     ...(error === null ? stopOf(output) : { stop_reason: null, provider_stop_reason: null }),
     tool_calls: Array.isArray(candidates) ? list(candidates).flatMap(namesOfCalls) : null,
@@ -100,12 +86,6 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 
 const billing = (_inputs: unknown, output: unknown): Billing => {
   const usage = field(output, "usageMetadata")
-  const ofModality = (modality: string, ...keys: ReadonlyArray<string>) => {
-    const details = keys.flatMap((key) => list(field(usage, key)))
-    return sum(
-      ...details.filter((item) => get(item, "modality") === modality).map((item) => count(field(item, "tokenCount")))
-    )
-  }
   const queries = list(get(output, "candidates")).map((candidate) =>
     field(field(candidate, "groundingMetadata"), "webSearchQueries")
   )
@@ -115,10 +95,14 @@ const billing = (_inputs: unknown, output: unknown): Billing => {
   return {
     service_tier: text(field(usage, "serviceTier")) ?? text(field(usage, "trafficType")),
     cache_write_1h_tokens: null,
-    input_audio_tokens: ofModality("AUDIO", "promptTokensDetails", "toolUsePromptTokensDetails"),
-    cache_audio_read_tokens: ofModality("AUDIO", "cacheTokensDetails"),
-    output_audio_tokens: ofModality("AUDIO", "candidatesTokensDetails"),
-    output_image_tokens: ofModality("IMAGE", "candidatesTokensDetails"),
+    input_audio_tokens: tokensOfModality(
+      "AUDIO",
+      field(usage, "promptTokensDetails"),
+      field(usage, "toolUsePromptTokensDetails")
+    ),
+    cache_audio_read_tokens: tokensOfModality("AUDIO", field(usage, "cacheTokensDetails")),
+    output_audio_tokens: tokensOfModality("AUDIO", field(usage, "candidatesTokensDetails")),
+    output_image_tokens: tokensOfModality("IMAGE", field(usage, "candidatesTokensDetails")),
     web_searches: queries.some((each) => each !== undefined) ? searches.length : null
   }
 }

@@ -57,6 +57,10 @@ describe("facts of interactions", () => {
     expect(format.billing({}, { usage: {} }).web_searches).toBeNull()
   })
 
+  it("have what the total says of the output where nothing else does", () => {
+    expect(format.facts({}, { usage: { total_input_tokens: 5, total_tokens: 9 } }).output_tokens).toBe(4)
+  })
+
   it("take an agent as a model", () => {
     expect(format.facts({ agent: "deep-research-pro" }, { agent: "deep-research-pro-1" })).toEqual({
       ...unknown,
