@@ -25,6 +25,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("platform", "platform is what differs between runtimes."),
     room("fingerprint", "fingerprint describes the environment of the application.", "platform"),
     room("event", "event builds events; it knows neither calls under way nor the server."),
+    room("aisdk", "aisdk listens to the telemetry of the AI SDK.", "event"),
     room("context", "context is what surrounds a call.", "platform", "event"),
     room("delivery", "delivery sends events; it must not import tap.", "platform"),
     room("spool", "spool keeps events in files; it must not send them.", "platform"),

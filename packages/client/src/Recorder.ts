@@ -1,5 +1,6 @@
 /** Records calls to model providers, in the background. */
 import type { Api } from "@tachograph/formats"
+import * as AiSdk from "./aisdk/Telemetry.ts"
 import * as Context from "./context/Context.ts"
 import { Budget } from "./delivery/Budget.ts"
 import type { Counters, Drop, DropReason } from "./delivery/Counters.ts"
@@ -39,6 +40,11 @@ export interface Recorder extends AsyncDisposable {
    * AsyncLocalStorage. Can be nested: what is not given is taken from outside.
    */
   readonly with: <A>(context: Context.CallContext, run: (recorder: Recorder) => A) => A
+  /**
+   * Records calls of Vercel's AI SDK as it sees them, where no tap does: `registerTelemetry(recorder.aiSdk)`. Version 6 calls it
+   * `registerTelemetryIntegration`.
+   */
+  readonly aiSdk: AiSdk.AiSdkTelemetry
   /** Records a call that no tap saw. Never throws. */
   readonly record: (call: RecordedCall) => void
   /**
@@ -214,6 +220,7 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
     },
     with: (context, run) =>
       core.context.run(context, () => run(bind(core, Context.merge(bound, core.context.current(), context)))),
+    aiSdk: AiSdk.make((call) => core.record({ api: "aisdk", ...call }, bound)),
     record: (call) => core.record(call, bound),
     flush: ({ timeoutMs = 30_000 } = {}) => core.flush(timeoutMs),
     spooled: () => core.intake.kept(),

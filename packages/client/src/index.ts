@@ -1,4 +1,5 @@
 /** Records what an application asks of model providers: `createRecorder`, and its `fetch`. */
+export type { AiSdkTelemetry } from "./aisdk/Telemetry.ts"
 export type { CallContext } from "./context/Context.ts"
 export type { Counters, Drop, DropReason } from "./delivery/Counters.ts"
 export type { EmbeddedTachograph } from "./delivery/EmbeddedTransport.ts"

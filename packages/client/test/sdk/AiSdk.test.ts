@@ -1,0 +1,148 @@
+import { createOpenAI } from "@ai-sdk/openai"
+import * as ai from "ai"
+import { createOpenAI as createOpenAI3 } from "ai-sdk-openai3"
+import * as ai6 from "ai6"
+import { formats } from "@tachograph/formats"
+import { beforeAll, describe, expect, it } from "vitest"
+import { json, type Provider, startProvider, stream } from "../Provider.ts"
+import { type Recording, startRecording } from "../Recording.ts"
+import { compared } from "./Compared.ts"
+import { chat, cut } from "./Wire.ts"
+
+let provider: Provider
+
+beforeAll(async () => {
+  provider = await startProvider()
+})
+
+const apiKey = "sk-planted-key"
+const prompt = "Weather in Köln?"
+const done = {
+  ...chat.answer,
+  choices: [{ index: 0, message: { role: "assistant", content: "18 °C" }, finish_reason: "stop" }]
+}
+
+/** Both versions have the same interface, as far as these tests use it. */
+interface Version {
+  readonly sdk: typeof ai
+  readonly createOpenAI: typeof createOpenAI
+  readonly telemetry: (recording: Recording) => object
+}
+
+const versions: ReadonlyArray<readonly [string, Version]> = [
+  ["7", { sdk: ai, createOpenAI, telemetry: ({ recorder }) => ({ telemetry: { integrations: [recorder.aiSdk] } }) }],
+  [
+    "6",
+    {
+      sdk: ai6 as unknown as typeof ai,
+      createOpenAI: createOpenAI3 as unknown as typeof createOpenAI,
+      telemetry: ({ recorder }) => ({ experimental_telemetry: { isEnabled: true, integrations: [recorder.aiSdk] } })
+    }
+  ]
+]
+
+describe.each(versions)("ai %s", (version, { createOpenAI, sdk, telemetry }) => {
+  const model = (fetch: typeof globalThis.fetch = globalThis.fetch) =>
+    createOpenAI({ apiKey, baseURL: `${provider.url}/v1`, fetch }).chat("gpt-x")
+  const tools = {
+    weather: sdk.tool({
+      description: "The weather",
+      inputSchema: sdk.jsonSchema<{ city: string }>({ type: "object", properties: { city: { type: "string" } } }),
+      execute: async ({ city }) => `18 °C in ${city}`
+    })
+  }
+  const generate = (fetch: typeof globalThis.fetch | undefined, options: object = {}) =>
+    sdk.generateText({
+      model: model(fetch),
+      system: "Be kind",
+      prompt,
+      tools,
+      temperature: 0.5,
+      headers: { "x-secret": "planted-header" },
+      stopWhen: sdk.stepCountIs(3),
+      maxRetries: 0,
+      ...options
+    })
+  /** Answers with a call of a tool, and then with a text. */
+  const answerInTwoSteps = () => {
+    let calls = 0
+    provider.answer = (response) => json(calls++ % 2 === 0 ? chat.answer : done)(response)
+  }
+
+  it("is recorded by the tap as what goes over the wire", async () => {
+    answerInTwoSteps()
+    const events = await compared(await startRecording(), provider, async (fetch) => (await generate(fetch)).text)
+    expect(events.map(({ properties }) => properties.api)).toEqual(Array(2).fill("provider1-chat-completions"))
+    expect(events.map(({ properties }) => properties.output)).toEqual([chat.answer, done])
+    expect(new Set(events.map(({ session }) => session)).size).toBe(1)
+  })
+
+  it("streams through the tap as without it", async () => {
+    provider.answer = stream(cut(chat.chunks))
+    const events = await compared(await startRecording(), provider, async (fetch) => {
+      const parts: Array<string> = []
+      for await (const part of sdk.streamText({ model: model(fetch), prompt, maxRetries: 0 }).textStream)
+        parts.push(part)
+      return parts
+    })
+    expect(events.map(({ properties }) => properties.output)).toEqual([chat.answer])
+  })
+
+  it("is recorded by its telemetry, step by step", async () => {
+    answerInTwoSteps()
+    const recording = await startRecording()
+    const result = await recording.recorder.with({ agent: "a" }, () => generate(undefined, telemetry(recording)))
+    expect(result.text).toBe("18 °C")
+    const events = await recording.events()
+    expect(events).toHaveLength(2)
+    expect(new Set(events.map(({ session }) => session)).size).toBe(1)
+    for (const { agent, properties, text } of events) {
+      expect(agent).toBe("a")
+      expect(properties.api).toBe("aisdk")
+      const { input, tools: definitions } = formats.aisdk.messages(properties.inputs, properties.output)
+      expect(input.find(({ role }) => role === "user")?.parts).toMatchObject([{ type: "text", content: prompt }])
+      expect(definitions).toMatchObject([{ name: "weather", description: "The weather" }])
+      for (const secret of [apiKey, "planted-header"]) expect(text).not.toContain(secret)
+    }
+    const facts = events.map(({ properties }) => formats.aisdk.facts(properties.inputs, properties.output))
+    expect(facts).toMatchObject([
+      { model: "gpt-x", provider: "openai", tool_calls: ["weather"], stop_reason: "tool_calls", input_tokens: 3 },
+      { model: "gpt-x", provider: "openai", tool_calls: [], stop_reason: "end", output_tokens: 5 }
+    ])
+    // The second step was sent the call of the tool and its result.
+    const { input } = formats.aisdk.messages(events[1]!.properties.inputs, {})
+    expect(input.map(({ role }) => role)).toEqual(["user", "assistant", "tool"])
+  })
+
+  it("is recorded by its telemetry when it streams, and when several generations run at once", async () => {
+    provider.answer = stream(chat.chunks)
+    const recording = await startRecording()
+    const run = async (index: number) => {
+      const text = `${prompt} ${index}`
+      const { textStream } = sdk.streamText({ model: model(), prompt: text, maxRetries: 0, ...telemetry(recording) })
+      for await (const _ of textStream) void 0
+    }
+    await Promise.all(Array.from({ length: 5 }, (_, index) => run(index)))
+    const events = await recording.events()
+    const asked = events.map(({ properties }) => JSON.stringify(properties.inputs))
+    for (let index = 0; index < 5; index++)
+      expect(asked.filter((text) => text.includes(`${prompt} ${index}`))).toHaveLength(1)
+    for (const { properties } of events) {
+      expect(formats.aisdk.facts(properties.inputs, properties.output)).toMatchObject({ tool_calls: ["weather"] })
+    }
+  })
+
+  // Version 6 does not tell of errors: there the tap is what records them.
+  if (version === "6") return
+
+  it("is recorded by its telemetry when it fails", async () => {
+    provider.answer = json({ error: { message: "No", type: "bad_thing" } }, 400)
+    const recording = await startRecording()
+    await expect(generate(undefined, telemetry(recording))).rejects.toThrow("No")
+    const [event] = await recording.events()
+    expect(formats.aisdk.facts(event!.properties.inputs, event!.properties.output)).toMatchObject({
+      error_type: "bad_thing"
+    })
+    for (const secret of [apiKey, "planted-header"]) expect(event!.text).not.toContain(secret)
+  })
+})
