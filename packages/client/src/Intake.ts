@@ -1,4 +1,5 @@
 /** Makes events of calls that are over, and keeps them until they are sent: in memory, or in files. */
+import type { Api } from "@tachograph/formats"
 import type { CallContext } from "./context/Context.ts"
 import type { Budget } from "./delivery/Budget.ts"
 import type { Drop } from "./delivery/Counters.ts"
@@ -9,9 +10,14 @@ import { defaults, type RecorderOptions } from "./Options.ts"
 import * as Timers from "./platform/Timers.ts"
 import { Spool, type SpoolEntry } from "./spool/Spool.ts"
 
+/** The payload of a call, whose format its inputs decide: null where they are no model call. */
+interface Found extends Omit<Payload, "api"> {
+  readonly apiOf: (inputs: Record<string, unknown>) => Api | null
+}
+
 /** A call that is over and becomes an event. */
 export interface Draft {
-  readonly payload: () => Promise<Payload | undefined>
+  readonly payload: () => Promise<Found | undefined>
   readonly envelope: Partial<Envelope>
   readonly context: CallContext
   /** Gives back what the call holds of the budget. Does nothing the second time. */
@@ -34,6 +40,12 @@ export interface IntakeOptions {
   readonly delivery: Delivery
   /** The JSON text of this process's fingerprint. */
   readonly fingerprint: () => Promise<string>
+}
+
+/** The call is not recorded. */
+const leave = ({ release, settle }: Draft): void => {
+  release()
+  settle()
 }
 
 export class Intake {
@@ -70,12 +82,11 @@ export class Intake {
     this.#track(
       Timers.laterTurn()
         .then(() => this.#eventOf(draft))
-        .then((event) => this.#keep(event, draft))
+        .then((event) => (event === undefined ? leave(draft) : this.#keep(event, draft)))
         .catch((cause: unknown) => {
           const drop = cause instanceof Dropped ? cause.drop : { reason: "unreadable" as const, cause }
-          draft.release()
           this.#delivery.drop(drop)
-          draft.settle()
+          leave(draft)
         })
     )
   }
@@ -99,17 +110,21 @@ export class Intake {
     this.#preparing.add(tracked)
   }
 
-  async #eventOf({ context, envelope, payload: find }: Draft): Promise<Uint8Array> {
-    const payload = await find()
-    const inputs = payload && objectIn(payload.inputs)
-    if (payload === undefined || inputs === undefined) throw new Dropped({ reason: "unreadable" })
+  /** Undefined where it is no model call. */
+  async #eventOf({ context, envelope, payload: find }: Draft): Promise<Uint8Array | undefined> {
+    const found = await find()
+    const inputs = found && objectIn(found.inputs)
+    if (found === undefined || inputs === undefined) throw new Dropped({ reason: "unreadable" })
+    const api = found.apiOf(inputs)
+    if (api === null) return undefined
     const whole: Envelope = {
-      session: context.session ?? (await Session.derive(payload.api, inputs)),
+      session: context.session ?? (await Session.derive(api, inputs)),
       agent: context.agent,
       agent_version: context.agentVersion,
       person: context.person,
       ...envelope
     }
+    const payload = { api, inputs: found.inputs, output: found.output }
     return new TextEncoder().encode(this.#redacted(payload, inputs, whole))
   }
 

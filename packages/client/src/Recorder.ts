@@ -136,19 +136,20 @@ class Core {
     let settle = () => {}
     merged.waitUntil?.(new Promise<void>((resolve) => (settle = resolve)))
     // Written at once: the application may change the values afterwards.
-    let payload: Payload | undefined
+    let payload: Omit<Payload, "api"> | undefined
     try {
-      payload = { api, inputs: text(inputs), output: text(output) }
+      payload = { inputs: text(inputs), output: text(output) }
     } catch {}
+    const found = payload && { ...payload, apiOf: () => api }
     const envelope = envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus)
-    this.intake.add({ payload: async () => payload, envelope, context: merged, release: () => {}, settle })
+    this.intake.add({ payload: async () => found, envelope, context: merged, release: () => {}, settle })
   }
 
-  async #payloadOf({ output, request }: FinishedCall): Promise<Payload | undefined> {
+  async #payloadOf({ output, request }: FinishedCall) {
     const inputs = await request.text()
     if (inputs === undefined) return undefined
     return {
-      api: request.api,
+      apiOf: request.apiOf,
       inputs: withoutSecrets(inputs, request.secrets),
       output: withoutSecrets(output, request.secrets)
     }

@@ -6,7 +6,8 @@ type Input = Parameters<typeof fetch>[0]
 type Init = Parameters<typeof fetch>[1]
 
 export interface CapturedRequest {
-  readonly api: Api
+  /** The format of the call, by its address and its body as JSON; null where it is none. */
+  readonly apiOf: (inputs?: Record<string, unknown>) => Api | null
   readonly url: URL
   /** Bytes that are held by keeping it, at most. */
   readonly bytes: number
@@ -59,13 +60,14 @@ const bodyOfRequest = (request: Request): Body | undefined => {
 export const capture = (input: Input, init: Init, url: URL): CapturedRequest | undefined => {
   const request = input instanceof Request ? input : undefined
   const headers = new Headers(init?.headers ?? request?.headers)
-  const api = recognise(url, undefined, headers.get("anthropic-beta"))
-  if (api === null) return undefined
+  const betaHeader = headers.get("anthropic-beta")
+  // By its path. Whether the body is one of a call is looked at when the call is over.
+  if (recognise(url, undefined, betaHeader) === null) return undefined
   const given = init?.body
   const body =
     given === undefined || given === null
       ? request && bodyOfRequest(request)
       : bodyOf(given as NonNullable<typeof given>)
   if (body === undefined) return undefined
-  return { api, url, ...body, secrets: secretsOf(headers, url) }
+  return { apiOf: (inputs) => recognise(url, inputs, betaHeader), url, ...body, secrets: secretsOf(headers, url) }
 }

@@ -36,10 +36,11 @@ export const untapped = (fetch: Fetch): Fetch => {
 /** True while a tap calls the `fetch` below it: one that is called there sees a call that is recorded already. */
 let isInside = false
 
-const keeperFor = ({ api, url }: CapturedRequest.CapturedRequest, response: Response): Keeper => {
+const keeperFor = ({ apiOf, url }: CapturedRequest.CapturedRequest, response: Response): Keeper => {
   const type = response.headers.get("content-type") ?? ""
   const isStream = /event-stream|ndjson|jsonl/i.test(type) || /:stream\w+$/i.test(url.pathname)
-  const format = (formats as Partial<Record<Api, Format>>)[api]
+  const api = apiOf()
+  const format = api === null ? undefined : (formats as Partial<Record<Api, Format>>)[api]
   return response.ok && isStream && format !== undefined ? streamKeeper(format.accumulator()) : textKeeper()
 }
 

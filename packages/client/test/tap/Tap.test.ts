@@ -195,6 +195,16 @@ describe("the request of a tapped call", () => {
     expect(recording.drops).toMatchObject([{ reason: "unreadable" }])
   })
 
+  it("is not recorded where its body is none of a model call", async () => {
+    const recording = await startRecording()
+    provider.answer = json({ sent: true })
+    const mail = { body: JSON.stringify({ to: "someone", text: "Hello" }) }
+    expect(await (await post(recording.recorder.fetch, mail)).json()).toEqual({ sent: true })
+    expect(await outputs(recording)).toEqual([])
+    expect(recording.drops).toEqual([])
+    expect(recording.recorder.counters().heldBytes).toBe(0)
+  })
+
   it("may have 20 MB", async () => {
     const recording = await startRecording()
     const request = JSON.stringify({ ...messages.request, system: "y".repeat(20_000_000) })
