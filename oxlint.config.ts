@@ -120,8 +120,15 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
   server: [
     oneByOne,
     packages(
-      "server imports only router, api, core and the storages.",
-      ...["!@tachograph/router", "!@tachograph/api", ...core, "!@tachograph/storage-*", "!@tachograph/storage-*/**"]
+      "server imports only router, api, core, prices and the storages.",
+      ...[
+        "!@tachograph/router",
+        "!@tachograph/prices/*",
+        "!@tachograph/api",
+        ...core,
+        "!@tachograph/storage-*",
+        "!@tachograph/storage-*/**"
+      ]
     )
   ],
   lambda: [

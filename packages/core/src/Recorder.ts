@@ -30,7 +30,7 @@ import { CollectGarbage, LargeReads } from "./read/LargeReads.ts"
 import type { WrittenEvent } from "./record/CommitBatch.ts"
 import { CommitLimits } from "./record/CommitLimits.ts"
 import * as CommitMetrics from "./record/CommitMetrics.ts"
-import { Prices } from "./facts/Prices.ts"
+import * as Prices from "./facts/Prices.ts"
 import * as ReadFacts from "./facts/ReadFacts.ts"
 import { GroupCommit } from "./record/GroupCommit.ts"
 import type { NewEvent } from "./record/NewEvent.ts"
@@ -74,6 +74,8 @@ export class Recorder extends Context.Service<
     readonly createEvent: (
       event: NewEvent
     ) => Result<WrittenEvent, SessionIdEmpty | FingerprintNotFound | Overloaded | IdempotencyKeyReused>
+    /** The days of the price lists by which calls get their costs. */
+    readonly prices: string
     /** Counts request bodies and queued events of this process, whichever mount they come through. */
     readonly admission: AdmissionControl
     /** How the conversations of a session are known to begin, for `EventJson.open`. */
@@ -128,7 +130,7 @@ const make = Effect.gen(function* () {
     }
   )
 
-  const prices = yield* yield* Prices
+  const prices = yield* Prices.load
   const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
   yield* CommitMetrics.showAdmission(admission)
   const logDamage = DamageLog.make()
@@ -230,6 +232,7 @@ const make = Effect.gen(function* () {
   })
 
   return Recorder.of({
+    prices: prices.date,
     admission,
     knownPrefixesOf: groupCommit.knownPrefixesOf,
     createEvent,

@@ -1,5 +1,5 @@
 /** The recorder as a function that returns promises: a few lines over the layers that Effect applications compose. */
-import { ApiKeys, Errors, isStaticKey, type Storage, staticKeyRule } from "@tachograph/core"
+import { ApiKeys, Errors, isStaticKey, type OwnPrices, Prices, type Storage, staticKeyRule } from "@tachograph/core"
 import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -38,6 +38,8 @@ interface CommonOptions<E> {
    * default.
    */
   readonly answerTimeoutMs?: number | undefined
+  /** Prices of your own, before those of the kept list: `PriceFile.parse(text)` of `@tachograph/prices` reads them. */
+  readonly prices?: OwnPrices | undefined
   /**
    * Whether events are processed and stored on a thread of their own, so that they never keep your routes waiting. True by
    * default, where the storage can be opened there: in memory, and with a layer of your own, it is not. `heapMib` is the
@@ -176,6 +178,7 @@ const services = <E>(
         Layer.succeed(MaxBodyBytes, options.maxBody ?? defaultMaxBody),
         Layer.succeed(MaxOtherBodyBytes, options.maxOtherBody ?? defaultMaxOtherBody),
         Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs ?? defaultAnswerTimeoutMs),
+        Layer.succeed(Prices, { own: options.prices ?? null }),
         Layer.succeed(BasePath.BasePath, base)
       )
     )

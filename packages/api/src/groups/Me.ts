@@ -12,7 +12,9 @@ export const MeOnWire = Schema.Struct({
   /** The version of the server. */
   version: Schema.String,
   /** How long events are kept, in milliseconds; null if none are erased by their age. */
-  retention_ms: Schema.NullOr(Schema.Int)
+  retention_ms: Schema.NullOr(Schema.Int),
+  /** The days of the price lists by which calls get their costs, the newest first. */
+  prices: Schema.String
 }).annotate({ identifier: "Me" })
 
 export class Me extends HttpApiGroup.make("me").add(

@@ -1,14 +1,18 @@
-/** The price list of a process. */
-import type { PriceList } from "@tachograph/prices"
+/** The prices by which calls get their costs. */
+import type { PriceFile, PriceList } from "@tachograph/prices"
 import { Context, Effect } from "effect"
 
-type Load = Effect.Effect<PriceList.PriceList>
+/** As `PriceFile.parse` of `@tachograph/prices` reads them. */
+export type OwnPrices = PriceFile.PriceFile
 
-/** Imported when a recorder is made: the list takes some megabytes, and not every process that imports this package records. */
-const kept: Load = Effect.promise(async () => (await import("@tachograph/prices")).PriceList.make())
+/** The kept list, with prices of an operator's own before it if there are any; or none, for a recorder that only reads. */
+export type PriceSource = "none" | { readonly own: OwnPrices | null }
 
-/** For recorders that only read. */
-export const noPrices: Load = Effect.succeed({ date: "", cost: () => ({ unpriced: "unknown-model" }) })
+export const Prices = Context.Reference<PriceSource>("tachograph/core/Prices", { defaultValue: () => ({ own: null }) })
 
-/** The kept list, unless a server is given prices of its own. */
-export const Prices = Context.Reference<Load>("tachograph/core/Prices", { defaultValue: () => kept })
+/** Imports the list when a recorder is made: it takes some megabytes, and not every process that imports this package records. */
+export const load: Effect.Effect<PriceList.PriceList> = Effect.flatMap(Prices, (source) =>
+  source === "none"
+    ? Effect.succeed({ date: "", cost: () => ({ unpriced: "unknown-model" }) as const })
+    : Effect.promise(async () => (await import("@tachograph/prices")).PriceList.make(source.own))
+)

@@ -1,5 +1,5 @@
 /** `tachograph serve`: the standalone server. */
-import { ApiKeys, defaultProject, isStaticKey, SessionCacheBytes, staticKeyRule } from "@tachograph/core"
+import { ApiKeys, defaultProject, isStaticKey, Prices, SessionCacheBytes, staticKeyRule } from "@tachograph/core"
 import {
   AnswerTimeoutMs,
   Authorizer,
@@ -118,7 +118,10 @@ const oneProcess = (
     Layer.provide(ApiKeys.layerNoDeps({ staticKeys: ownKeys })),
     // The primary has run the migrations for its workers.
     Layer.provide(engine(options, options.migrate && worker === undefined)),
-    Layer.provide(Layer.succeed(SessionCacheBytes, options.sessionCacheBytes)),
+    Layer.provide([
+      Layer.succeed(SessionCacheBytes, options.sessionCacheBytes),
+      Layer.succeed(Prices, { own: options.prices })
+    ]),
     Layer.provide([ProcessMetrics.layer, Worker.metrics])
   )
 

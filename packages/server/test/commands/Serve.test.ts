@@ -102,6 +102,35 @@ describe("tachograph serve", () => {
     await Promise.all(clients.map(({ finished }) => finished))
   })
 
+  it.concurrent("prices calls by a file of the operator, also on the engine's thread", async () => {
+    const folder = temporaryFolder()
+    const file = join(folder, "prices.json")
+    const price = { model: "my-model", input_mtok: 2, output_mtok: 4 }
+    writeFileSync(file, JSON.stringify({ date: "2026-11-01", prices: [price] }))
+    const env = { TACHOGRAPH_API_KEY: ownKey, TACHOGRAPH_STORAGE: `sqlite:${join(folder, "tachograph.db")}` }
+    const server = await serve(["--port", "0", "--prices", file], { env })
+    const client = HttpClient.open(server.url, ownKey)
+    const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
+    const { fingerprint_id } = (await client.put("/api/v1/fingerprints", fingerprint)).body
+    const output = { model: "my-model", usage: { prompt_tokens: 100, completion_tokens: 10 }, choices: [] }
+    const properties = { api: "provider1-chat-completions", inputs: { model: "my-model" }, output }
+    const event = { event_name: "llm", fingerprint_id, session: "s", properties }
+    const { event_id } = (await client.post("/api/v1/events", event)).body
+    // Dollars per million: 2 for input, and 4 for output.
+    const priced = { cost_usd: "0.00024", price: "own:my-model", price_is_exact: true, unpriced: null }
+    expect((await client.get(`/api/v1/events/${event_id}`)).body).toMatchObject(priced)
+    expect((await client.get("/api/v1/events")).body.events[0]).toMatchObject(priced)
+    expect((await client.get("/api/v1/me")).body.prices).toBe("2026-11-01 (own), 2026-09-23")
+    expect((await server.stop()).code).toBe(0)
+
+    writeFileSync(file, JSON.stringify({ date: "2026-11-01", prices: [{ ...price, input_mtok: -1 }] }))
+    const { code, stderr } = await run(["serve", "--port", "0", "--prices", file], { env })
+    expect(code).not.toBe(0)
+    expect(stderr).toContain(
+      "prices.json cannot be used: prices[0].input_mtok is not a number of dollars of at least 0"
+    )
+  })
+
   it.concurrent("reports in one line that the port is taken, with exit code 1", async () => {
     const other = createServer()
     await new Promise<void>((done) => other.listen(0, "127.0.0.1", done))

@@ -96,7 +96,13 @@ export const define = ({ describe, fixture, it }: Cases) => {
         const { body, status } = await as(key).get("/api/v1/me?unknown=1")
         expect([status, body]).toEqual([
           200,
-          { project: "é/ü", scopes: held, version: expect.stringMatching(/^\d+\.\d+\.\d+/), retention_ms: null }
+          {
+            project: "é/ü",
+            scopes: held,
+            version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+            retention_ms: null,
+            prices: "2026-09-23"
+          }
         ])
       }
     })

@@ -1,5 +1,5 @@
 /** What crosses between the thread of the host and that of the engine. */
-import type { CommitLimitsValue, ProjectId, StorageModule } from "@tachograph/core"
+import type { CommitLimitsValue, PriceSource, ProjectId, StorageModule } from "@tachograph/core"
 import type { LogLevel } from "effect"
 import type { Exchange } from "../../Engine.ts"
 import type { Answer } from "../../response/Answer.ts"
@@ -16,6 +16,7 @@ export interface Start {
   readonly basePath: string
   readonly commitLimits: CommitLimitsValue
   readonly sessionCacheBytes: number
+  readonly prices: PriceSource
   readonly logLevel: LogLevel.LogLevel
   /** Whether the host has a tracer, which gets the spans of the thread. */
   readonly isTraced: boolean

@@ -4,7 +4,6 @@ import {
   CollectGarbage,
   CommitLimits,
   KeyStorage,
-  noPrices,
   Prices,
   type ProjectId,
   Recorder,
@@ -91,7 +90,7 @@ const run = async (port: MessagePort, start: Start) => {
           Layer.succeed(BasePath, start.basePath),
           Layer.succeed(CommitLimits, start.commitLimits),
           Layer.succeed(SessionCacheBytes, start.sessionCacheBytes),
-          start.isReading ? Layer.succeed(Prices, noPrices) : Layer.empty,
+          Layer.succeed(Prices, start.prices),
           Logger.layer([forwardingLogger(outbox)]),
           Layer.succeed(References.MinimumLogLevel, start.logLevel),
           start.isTraced

@@ -10,6 +10,7 @@ import {
   KeyStorage,
   MemoryStorage,
   moduleOf,
+  Prices,
   Recorder,
   SessionCacheBytes,
   showAdmission,
@@ -64,6 +65,7 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
     basePath: yield* BasePath,
     commitLimits,
     sessionCacheBytes: yield* SessionCacheBytes,
+    prices: yield* Prices,
     logLevel: yield* References.MinimumLogLevel,
     isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer
   }
@@ -82,7 +84,7 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
           name: "reading thread",
           isOnDemand: true,
           maxDeaths,
-          start: { ...start, storage: { ...storage, name: storage.reading }, isReading: true },
+          start: { ...start, prices: "none", storage: { ...storage, name: storage.reading }, isReading: true },
           onStale: (project, session) => {
             // A thread that ends keeps nothing of the session.
             supervisor.thread?.call("announceStale", [project, session]).catch(() => {})
