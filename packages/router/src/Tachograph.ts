@@ -192,7 +192,8 @@ const isOurs = (base: string, url: string): boolean => {
 
 const mounts = (proxy: ProxySettings | undefined) =>
   Effect.all({
-    node: Node.make,
+    // `close` has waited then.
+    node: Effect.provideService(Node.make, CloseGraceMs, 0),
     web: Web.make,
     proxy: proxy === undefined ? Effect.undefined : Proxy.make(proxy),
     graceMs: CloseGraceMs

@@ -3,14 +3,17 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Runtime } from "effect"
 import { run } from "./Cli.ts"
+import * as Threads from "./process/Threads.ts"
 import * as Worker from "./workers/Worker.ts"
+
+Threads.watch()
 
 if (Worker.assignment === undefined) {
   // The first signal shuts down gracefully; the second exits immediately.
   let signalCount = 0
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      if (++signalCount > 1) process.exit(1)
+      if (++signalCount > 1) void Threads.end(() => process.exit(1))
     })
   }
   // SIGHUP restarts the workers. Without workers, or when a terminal closes, it shuts down.
@@ -27,9 +30,10 @@ run(process.argv.slice(2)).pipe(
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain({
     // A shutdown by signal is not a failure: exit 0, unless the command has set another code.
-    teardown: (exit, onExit) =>
-      Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
-        ? onExit(Number(process.exitCode ?? 0))
-        : Runtime.defaultTeardown(exit, onExit)
+    teardown: (exit, onExit) => {
+      const end = (code: number) => void Threads.end(() => onExit(code))
+      if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) end(Number(process.exitCode ?? 0))
+      else Runtime.defaultTeardown(exit, end)
+    }
   })
 )

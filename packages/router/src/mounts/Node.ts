@@ -3,6 +3,7 @@ import { Effect, Fiber, type Scope } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import { Front, type Incoming } from "../front/Front.ts"
 import type { Pieces, Reply } from "../front/Reply.ts"
+import { CloseGraceMs } from "./InFlight.ts"
 import * as Answer from "../response/Answer.ts"
 
 /**
@@ -86,11 +87,16 @@ const coalesceWrites = (): ((write: () => void) => void) => {
 const continueOnce = (message: IncomingMessage, response: ServerResponse & { readonly _sent100?: boolean }) =>
   message.headers.expect === undefined ? undefined : () => void (response._sent100 || response.writeContinue())
 
-/** Works until the scope is closed, which waits for events that are being committed. */
+/** Works until the scope is closed, which waits for at most `CloseGraceMs` for events that are being committed. */
 export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effect.gen(function* () {
   const front = yield* Front
   const fibers = new Set<Fiber.Fiber<unknown>>()
-  yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers))
+  const graceMs = yield* CloseGraceMs
+  yield* Effect.addFinalizer(() => {
+    for (const fiber of fibers) fiber.interruptUnsafe()
+    // A disk may hang.
+    return Effect.timeoutOption(Effect.interruptible(Fiber.awaitAll(fibers)), graceMs)
+  })
   const run = Effect.runForkWith(yield* Effect.context<never>())
   const writeLater = coalesceWrites()
 

@@ -1,11 +1,11 @@
 /** Create Event through the mount for `node:http`. */
 import { MemoryStorage, Storage } from "@tachograph/core"
 import { HttpClient } from "@tachograph/testkit"
-import { Effect, Layer, Logger, References, Scope } from "effect"
+import { Effect, Exit, Layer, Logger, References, Scope } from "effect"
 import { IncomingMessage, type RequestListener, ServerResponse } from "node:http"
 import { connect, Socket } from "node:net"
 import { describe, expect, it } from "vitest"
-import { createTachograph, Front, Node } from "../../src/index.ts"
+import { CloseGraceMs, createTachograph, Front, Node } from "../../src/index.ts"
 import { apiKey, event, fingerprint, opened } from "../Samples.ts"
 import { exchange, served } from "../Served.ts"
 
@@ -147,6 +147,32 @@ describe("Create Event over node:http", () => {
       1
     )
     await tachograph.close()
+  })
+})
+
+describe("Closing", () => {
+  it("waits for a commit, but not for ever", async () => {
+    for (const commit of [Effect.sleep(20), Effect.never]) {
+      let isCommitted = false
+      const answer = Effect.uninterruptible(
+        Effect.as(
+          Effect.tap(commit, () => Effect.sync(() => (isCommitted = true))),
+          { status: 200, headers: {}, body: "" }
+        )
+      )
+      const scope = Scope.makeUnsafe()
+      const handler = await Effect.runPromise(
+        Node.make.pipe(
+          Effect.provideService(Front, { handle: () => answer, handleOwn: () => answer }),
+          Effect.provideService(CloseGraceMs, commit === Effect.never ? 10 : 60_000),
+          Effect.provideService(Scope.Scope, scope)
+        )
+      )
+      const message = Object.assign(new IncomingMessage(new Socket()), { method: "POST", url: path })
+      handler(message, new ServerResponse(message))
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      expect(isCommitted).toBe(commit !== Effect.never)
+    }
   })
 })
 

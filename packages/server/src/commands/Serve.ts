@@ -3,6 +3,7 @@ import { ApiKeys, defaultProject, isStaticKey, Prices, SessionCacheBytes, static
 import {
   AnswerTimeoutMs,
   Authorizer,
+  CloseGraceMs,
   Front,
   MaxBodyBytes,
   MaxOtherBodyBytes,
@@ -70,6 +71,9 @@ const listen = (server: NodeServer.GracefulServer, { host, limits }: Options, po
 
 type Options = Effect.Success<ReturnType<typeof ServeOptions.resolve>>
 
+/** How long events may take to be committed after the grace period of the requests, when their clients are gone (ms). */
+const commitGraceMs = 500
+
 /** Serves until it is interrupted. */
 const serving = Effect.fnUntraced(function* (
   options: Options,
@@ -77,7 +81,7 @@ const serving = Effect.fnUntraced(function* (
   worker: Worker.Assignment | undefined
 ) {
   // Made before the server and closed after it, so that requests in progress are finished.
-  const mount = yield* Node.make
+  const mount = yield* Effect.provideService(Node.make, CloseGraceMs, commitGraceMs)
   const proxy = options.proxy && (yield* Proxy.make(options.proxy))
   const handler: typeof mount = (request, response) =>
     proxy?.node(request, response) === true || mount(request, response)
