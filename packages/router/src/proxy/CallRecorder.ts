@@ -1,6 +1,6 @@
 /** Records the calls that passed, as calls in process are: through the same front, with its limits. */
 import type { Principal } from "@tachograph/core"
-import { Clock, Effect, Fiber, Schedule } from "effect"
+import { Clock, Effect, Fiber, Schedule, Semaphore } from "effect"
 import { arch, platform, release } from "node:os"
 import packageJson from "../../package.json" with { type: "json" }
 import { LoopBudget } from "../events/LoopBudget.ts"
@@ -33,6 +33,12 @@ interface CallHead extends Pick<CallEvent.PassedCall, "rest" | "interruption" | 
   readonly startedAtMs: number
 }
 
+/**
+ * How many calls are recorded at once: enough to share commits. More would fill the recorder's queue, and be refused. The others
+ * wait.
+ */
+const maxConcurrent = 64
+
 /** How long closing waits for calls that are being recorded. */
 const closingGrace = "5 seconds"
 
@@ -62,6 +68,7 @@ const unrecorded = (reason: string, calls_not_logged: number) =>
 export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: ProxyMetrics) {
   const maxBytes = yield* MaxBodyBytes
   const loop = new LoopBudget()
+  const turns = yield* Semaphore.make(maxConcurrent)
   const fingerprints = new Map<string, string>()
   const fibers = new Set<Fiber.Fiber<unknown>>()
   const run = Effect.runForkWith(yield* Effect.context<Front>())
@@ -89,10 +96,12 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     return id
   })
 
-  const send = (project: string, eventWith: (fingerprintId: string) => Buffer) => {
-    const once = Effect.flatMap(fingerprintIn(project), (id) => InProcess.recordBytes(eventWith(id), { project }))
-    return Effect.retry(once, { schedule: retries, while: ({ type }) => type === "overloaded" })
-  }
+  const send = Effect.fnUntraced(function* (project: string, eventWith: (fingerprintId: string) => Buffer) {
+    const event = eventWith(yield* fingerprintIn(project))
+    yield* InProcess.recordBytes(event, { project }).pipe(
+      Effect.retry({ schedule: retries, while: ({ type }) => type === "overloaded" })
+    )
+  })
 
   const record = Effect.fnUntraced(function* (tap: Tap, project: string, call: CallHead) {
     const { firstByteAtMs, requestBody, requestHeaders, responseBody, responseHeaders, status } = tap.copy
@@ -124,6 +133,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   yield* Effect.addFinalizer(() =>
     Effect.suspend(() => Fiber.awaitAll(fibers)).pipe(
       Effect.timeoutOption(closingGrace),
+      Effect.andThen(Effect.suspend(() => (fibers.size === 0 ? Effect.void : unrecorded("closing", fibers.size - 1)))),
       Effect.andThen(Effect.suspend(() => Fiber.interruptAll(fibers)))
     )
   )
@@ -139,7 +149,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
         const { rest } = begun
         const call = { rest, interruption, occurredAt, startedAtMs, durationMs }
         const recorded = Effect.suspend(() =>
-          tap.unkept === undefined ? record(tap, begun.project, call) : drop(tap.unkept)
+          tap.unkept === undefined ? turns.withPermits(1)(record(tap, begun.project, call)) : drop(tap.unkept)
         ).pipe(
           Effect.catch(({ type }) => drop(type)),
           Effect.catchCause((cause) =>
