@@ -1,5 +1,14 @@
 /** Values of another type than their column's, which one changed bit in the head of a row makes of what was there. */
-import { AgentName, CurrentProject, PersonId, Recorder, SessionId, Storage, Verifier } from "@tachograph/core"
+import {
+  AgentName,
+  CurrentProject,
+  type Errors,
+  PersonId,
+  Recorder,
+  SessionId,
+  Storage,
+  Verifier
+} from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
 import { Effect } from "effect"
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
@@ -164,5 +173,19 @@ describe("a value of another type than its column's", () => {
     const file = damaged("agents", "description", "'{bad'")
     const { description } = await withRecorder(file, (recorder) => recorder.getAgent(name))
     expect(description).toBe("{bad")
+  })
+
+  it.each<
+    [
+      table: string,
+      column: string,
+      list: (recorder: Recorder["Service"]) => Effect.Effect<unknown, Errors.StorageUnavailable>
+    ]
+  >([
+    ["fingerprints", "fields", ({ listFingerprints }) => listFingerprints({ after: undefined, limit: 9 })],
+    ["people", "properties", ({ listPeople }) => listPeople({ after: undefined, limit: 9 })]
+  ])("in the text %s.%s: is answered as damage by the list", async (table, column, list) => {
+    const error = await withRecorder(damaged(table, column, "'{bad'"), (recorder) => Effect.flip(list(recorder)))
+    expect(error).toMatchObject({ _tag: "storage-unavailable", cause: { name: "Damage" } })
   })
 })
