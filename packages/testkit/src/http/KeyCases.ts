@@ -27,7 +27,8 @@ const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: R
   ["GET", "/api/v1/fingerprints", ["read"]],
   ["GET", "/api/v1/fingerprints/01900000-0000-7000-8000-000000000000", ["read"]],
   ["GET", "/api/v1/events", ["read"]],
-  ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000", ["read"]]
+  ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000", ["read"]],
+  ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000/messages", ["read"]]
 ]
 
 /** One endpoint per method. */
