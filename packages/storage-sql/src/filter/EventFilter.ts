@@ -34,7 +34,12 @@ interface Numbers {
 }
 
 /** Where the events of a walk are: in streams, in the index by trace, or anywhere in the project. */
-type Way = EventStreams.Streams | { readonly of: "trace"; readonly id: TraceId } | { readonly of: "project" }
+type Way =
+  | EventStreams.Streams
+  | { readonly of: "trace"; readonly id: TraceId }
+  | { readonly of: "project" }
+  /** On all nodes of a distributed database; not for `begin`. */
+  | { readonly of: "nodes"; readonly where: Statement.Fragment }
 
 /** A way along all events that are looked for, and the conditions for those that are. */
 interface Walk {
@@ -124,12 +129,16 @@ export const make = (sql: SqlClient.SqlClient) => {
       AND v.agent_version_name = ${agentVersion} AND v.agent_number = e.agent_number
       AND v.agent_version_number = e.agent_version_number)`
 
-  const withIds = (project_id: number, bucket: number, ids: ReadonlyArray<UuidColumn.StoredId>): Found | undefined => {
+  const withIds = (
+    project_id: number,
+    bucket: number | undefined,
+    ids: ReadonlyArray<UuidColumn.StoredId>
+  ): Found | undefined => {
     if (ids.length === 0) return undefined
     const selection = {
       table: "events",
       columns: sql`*`,
-      isOfParent: sql`project_id = ${project_id}${Bucket.and(sql, bucket)}`,
+      isOfParent: sql`project_id = ${project_id}${bucket === undefined ? sql.literal("") : Bucket.and(sql, bucket)}`,
       name: "event_id",
       type: "uuid",
       lock: sql``
@@ -168,7 +177,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const begin = Effect.fnUntraced(function* (
     project_id: number,
     bucket: number,
-    way: Way,
+    way: Exclude<Way, { readonly of: "nodes" }>,
     range: EventStreams.Range,
     limit: number
   ) {
@@ -196,11 +205,22 @@ export const make = (sql: SqlClient.SqlClient) => {
     range: EventStreams.Range,
     limit: number
   ) {
-    const next = yield* begin(project_id, bucket, way, range, limit)
+    const selected = sql`SELECT e.event_id, CASE WHEN ${sql.and(conditions)} THEN 1 ELSE 0 END AS is_wanted`
+    const ordered = sql`ORDER BY e.event_id ${sql.literal(range.order)}`
+    const next =
+      way.of === "nodes"
+        ? {
+            statement: sql`${selected} FROM events e WHERE ${way.where} AND ${EventStreams.inRange(sql, range)}
+              ${ordered} LIMIT ${limit}`,
+            isBounded: false
+          }
+        : yield* Effect.map(
+            begin(project_id, bucket, way, range, limit),
+            (rest) =>
+              rest && { statement: sql`${selected} FROM (${rest.rows}) AS e ${ordered}`, isBounded: rest.isBounded }
+          )
     if (next === undefined) return { wanted: [], looked: 0, last: range.after, isEnd: true }
-    const found = yield* sql<{ event_id: UuidColumn.StoredId; is_wanted: number }>`
-      SELECT e.event_id, CASE WHEN ${sql.and(conditions)} THEN 1 ELSE 0 END AS is_wanted
-      FROM (${next.rows}) AS e ORDER BY e.event_id ${sql.literal(range.order)}`
+    const found = yield* sql<{ event_id: UuidColumn.StoredId; is_wanted: number }>`${next.statement}`
     return {
       wanted: found.filter(({ is_wanted }) => is_wanted === 1).map(({ event_id }) => event_id),
       looked: found.length,
@@ -249,14 +269,11 @@ export const make = (sql: SqlClient.SqlClient) => {
     return Object.values(filter).every((name) => name === undefined) ? undefined : filter
   }
 
-  /** The condition of a query for the nodes of a distributed database: each finds its first events, in order. */
-  const whereOf = (project_id: number, query: EventQuery, numbers: Numbers, fields: FieldFilter = {}) =>
-    sql`${sql.and([
-      sql`e.project_id = ${project_id}`,
-      ...conditionsOf(project_id, query, numbers),
-      ...EventColumns.conditionsOf(sql, fields),
-      EventStreams.inRange(sql, rangeOf(query))
-    ])}${query.session === undefined ? sql.literal("") : Bucket.and(sql, Bucket.ofSession(query.session), "e.")}`
+  /** Whether an event is of the project and these names: for queries that the nodes of a distributed database answer. */
+  const whereOf = (project_id: number, query: EventQuery, numbers: Numbers) =>
+    sql`${sql.and([sql`e.project_id = ${project_id}`, ...conditionsOf(project_id, query, numbers)])}${
+      query.session === undefined ? sql.literal("") : Bucket.and(sql, Bucket.ofSession(query.session), "e.")
+    }`
 
   const everywhere = ({ limit, order }: EventQuery, where: Statement.Fragment): Found => ({
     rows: sql`SELECT * FROM events e WHERE ${where} ORDER BY e.event_id ${sql.literal(order)} LIMIT ${limit}`,
@@ -275,7 +292,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const numbers = filter === undefined ? {} : yield* numbersOf(project_id, filter)
     if (numbers === undefined) return undefined
     if (Bucket.isDistributed(sql) && session === undefined) {
-      return everywhere(query, whereOf(project_id, query, numbers))
+      return everywhere(query, sql`${whereOf(project_id, query, numbers)} AND ${EventStreams.inRange(sql, range)}`)
     }
     if (filter === undefined) return { rows: ofProject(project_id, range, limit), count: undefined }
     const bucket = Bucket.ofSession(session ?? "")
@@ -300,22 +317,17 @@ export const make = (sql: SqlClient.SqlClient) => {
     const filter = namesOf(query)
     const numbers = filter === undefined ? {} : yield* numbersOf(project_id, filter)
     if (numbers === undefined) return { found: undefined, next: undefined }
-    if (Bucket.isDistributed(sql)) {
-      const where = whereOf(project_id, query, numbers, fields)
-      const found = yield* sql<{ event_id: UuidColumn.StoredId }>`SELECT e.event_id FROM events e WHERE ${where}
-        ORDER BY e.event_id ${sql.literal(query.order)} LIMIT ${limit + 1}`
-      const last = found[limit - 1]
-      return {
-        found: everywhere(query, where),
-        next: found.length > limit ? (UuidColumn.decode(last!.event_id) as EventId) : undefined
-      }
-    }
     const bucket = Bucket.ofSession(query.session ?? "")
     const ofNames = filter === undefined ? [] : walksOf(project_id, filter, numbers)
     const conditions = EventColumns.conditionsOf(sql, fields)
     const walks = ofNames.map((each) => ({ ...each, conditions: [...each.conditions, ...conditions] }))
     const { traceId } = fields
-    if (traceId !== undefined) {
+    if (Bucket.isDistributed(sql)) {
+      // The nodes look for a trace themselves, as they have an index for it.
+      const ofTrace = traceId === undefined ? [] : EventColumns.conditionsOf(sql, { traceId })
+      const where = sql.and([whereOf(project_id, query, numbers), ...ofTrace])
+      walks.splice(0, walks.length, { way: { of: "nodes", where }, conditions: [...conditions] })
+    } else if (traceId !== undefined) {
       const isOfNames = filter === undefined ? [] : conditionsOf(project_id, filter, numbers)
       walks.unshift({ way: { of: "trace", id: traceId }, conditions: [...isOfNames, ...conditions] })
     } else if (walks.length === 0) {
@@ -325,7 +337,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const { ids, stoppedAt } = yield* walk(project_id, bucket, walks, rangeOf(query), limit + 1, maxLooked)
     const next = ids.length > limit ? ids[limit - 1] : stoppedAt
     return {
-      found: withIds(project_id, bucket, ids.slice(0, limit)),
+      found: withIds(project_id, query.session === undefined ? undefined : bucket, ids.slice(0, limit)),
       next: next === undefined ? undefined : (UuidColumn.decode(next) as EventId)
     }
   })
