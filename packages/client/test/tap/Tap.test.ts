@@ -295,4 +295,21 @@ describe("install", () => {
     }
     expect(await outputs(recording)).toHaveLength(2)
   })
+
+  it("leaves a call to the tap that is above it", async () => {
+    const lower = await startRecording()
+    const before = globalThis.fetch
+    provider.answer = json(messages.answer)
+    const uninstall = lower.recorder.install()
+    const installed = globalThis.fetch
+    globalThis.fetch = (...args) => installed(...args)
+    const upper = await startRecording()
+    try {
+      await (await post(upper.recorder.fetch)).text()
+    } finally {
+      uninstall()
+      globalThis.fetch = before
+    }
+    expect([await outputs(upper), await outputs(lower)]).toEqual([[messages.answer], []])
+  })
 })
