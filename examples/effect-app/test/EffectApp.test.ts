@@ -26,7 +26,7 @@ Embedded.suite({ program, base: "/tachograph", hello: "Hello from Effect\n", non
   it("records the model call of its own route byte for byte", async () => {
     expect(await call("/chat", question("s"))).toEqual({ status: 200, text: answer })
     const { events } = JSON.parse((await call("/tachograph/api/v1/events?session=s")).text)
-    expect(events).toMatchObject([{ model: "gpt-5-mini", stop_reason: "completed" }])
+    expect(events).toMatchObject([{ model: "gpt-5-mini", stop_reason: "end", provider_stop_reason: "completed" }])
     const { text } = await call(`/tachograph/api/v1/events/${events[0].event_id}`)
     expect(text).toContain(`"inputs":${requests[0]},"output":${answer}}`)
   })

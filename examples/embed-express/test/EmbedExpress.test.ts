@@ -77,7 +77,9 @@ describe("with Tachograph", () => {
     expect(await app.call("/chat", bob, question("s"))).toEqual({ status: 200, text: `{"answer":"42"}` })
     const event = await vi.waitFor(async () => {
       const { events } = JSON.parse((await app.call("/tachograph/api/v1/events?session=s", ada)).text)
-      expect(events).toMatchObject([{ model: "gpt-5-mini", person: "bob", stop_reason: "completed" }])
+      expect(events).toMatchObject([
+        { model: "gpt-5-mini", person: "bob", stop_reason: "end", provider_stop_reason: "completed" }
+      ])
       return events[0]
     }, soon)
     const { text } = await app.call(`/tachograph/api/v1/events/${event.event_id}`, ada)

@@ -5,6 +5,12 @@ import type { AddressInfo } from "node:net"
 import { expect, it, onTestFinished, vi } from "vitest"
 import { expectUsageError, runInProcess, serveInProcess } from "../CommandLine.ts"
 
+/** How many calls of the proxy were recorded. */
+const recorded = async (url: string): Promise<number> => {
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  return Number(/proxy_calls_total\{outcome="recorded"\} (\d+)/.exec(metrics)?.[1] ?? 0)
+}
+
 it("passes calls to the providers of --upstream on, and records them", async () => {
   const provider = createServer((request, response) => void response.end(JSON.stringify({ url: request.url })))
   await once(provider.listen(0, "127.0.0.1"), "listening")
@@ -23,6 +29,8 @@ it("passes calls to the providers of --upstream on, and records them", async () 
     ],
     "1 minute"
   )
+  // Counted by this process, in which other tests may have run before.
+  const before = await recorded(url)
   for (const [name, path] of [
     ["local", "/v1/chat/completions"],
     ["openai", "/v1/x/chat/completions"]
@@ -30,9 +38,7 @@ it("passes calls to the providers of --upstream on, and records them", async () 
     const response = await fetch(`${url}/proxy/${name}/chat/completions`, { method: "POST", body: `{"messages":[]}` })
     expect(await response.json()).toEqual({ url: path })
   }
-  const recorded = async () =>
-    /proxy_calls_total\{outcome="recorded"\} 2/.test(await (await fetch(`${url}/metrics`)).text())
-  await vi.waitFor(async () => expect(await recorded()).toBe(true), { timeout: 60_000, interval: 20 })
+  await vi.waitFor(async () => expect(await recorded(url)).toBe(before + 2), { timeout: 60_000, interval: 20 })
   expect((await fetch(`${url}/proxy/other/chat/completions`)).status).toBe(404)
 })
 

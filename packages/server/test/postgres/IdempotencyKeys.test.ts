@@ -28,13 +28,13 @@ describe.each(Object.entries(stores))("Two servers over one %s", (_, store) => {
     const clients = servers.map(({ url }) => HttpClient.open(url, apiKey))
     const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
     const { fingerprint_id } = (await clients[0]!.put("/api/v1/fingerprints", fingerprint)).body
-    const send = (n: number, key: string, session: string) =>
+    const send = (n: number, key: string, session: string, input = session) =>
       clients[n % 2]!.call(
         "POST",
         path,
         {
           event_name: "llm",
-          properties: { api: "aisdk", inputs: { session }, output: {} },
+          properties: { api: "aisdk", inputs: { input }, output: {} },
           fingerprint_id,
           session
         },
@@ -52,7 +52,7 @@ describe.each(Object.entries(stores))("Two servers over one %s", (_, store) => {
         const { events } = (await client.get(`${path}?session=${session}`)).body
         expect(events.map((event: any) => event.event_id)).toEqual([answers[0]!.body.event_id])
       }
-      const others = await Promise.all([send(0, key, "another"), send(1, key, "another")])
+      const others = await Promise.all([send(0, key, session, "another"), send(1, key, session, "another")])
       expect(others.map(({ body, status }) => [status, body])).toEqual(
         others.map(() => [422, { type: "idempotency-key-reused" }])
       )
