@@ -106,7 +106,7 @@ describe("facts", () => {
       { model: "o3" },
       { choices: [], usage: { prompt_tokens: 1_000_000, completion_tokens: 0 } }
     )
-    const costAt = (time: string) => ReadFacts.priced(PriceList.make(), read, DateTime.makeUnsafe(time)).costUsd
+    const costAt = (time: string) => ReadFacts.costOf(PriceList.make(), read, DateTime.makeUnsafe(time)).costUsd
     expect([costAt("2025-06-01T00:00:00Z"), costAt("2026-01-01T00:00:00Z")]).toEqual([10e9, 2e9])
   })
 })
