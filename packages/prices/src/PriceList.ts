@@ -1,8 +1,7 @@
 /** Finds the price of a call in the kept list of `@pydantic/genai-prices`, or in prices of your own. */
-import type { ModelPrice } from "@pydantic/genai-prices"
 import { calcPrice } from "@pydantic/genai-prices"
 import type { PriceFile } from "./PriceFile.ts"
-import { nanoDollars } from "./Rates.ts"
+import { nanoDollars, type Rates, ratesOf } from "./Rates.ts"
 import type { Usage } from "./Usage.ts"
 
 /** The day on which the kept list was published. It belongs to one version of the package, which is therefore pinned. */
@@ -36,7 +35,7 @@ export interface PriceList {
 interface Found {
   readonly price: string
   readonly isExact: boolean
-  readonly prices: ModelPrice
+  readonly rates: Rates
   /** The minute since 1970 that the prices hold for. Null where they always hold. */
   readonly minute: number | null
 }
@@ -62,7 +61,7 @@ const findKept = (provider: string | null, model: string, at: Date): Found | nul
   return {
     price: `${found.provider.id}/${found.model.id}`,
     isExact: found.provider.id === provider && found.model.id.toLowerCase() === model,
-    prices: found.model_price,
+    rates: ratesOf(found.model_price),
     minute: Array.isArray(found.model.prices) ? minuteOf(at) : null
   }
 }
@@ -78,7 +77,7 @@ const findOwn = (own: PriceFile, provider: string | null, model: string): Found 
   return {
     price: `own:${found.provider === null ? "" : `${found.provider}/`}${name}`,
     isExact: !found.isPrefix,
-    prices: found.prices,
+    rates: ratesOf(found.prices),
     minute: null
   }
 }
@@ -110,7 +109,7 @@ export const make = (own: PriceFile | null = null): PriceList => {
       for (const name of names) {
         const found = name.length > maxNameLength ? null : find(provider, name.toLowerCase().trim(), at)
         if (found === null) continue
-        const amount = nanoDollars(found.prices, usage)
+        const amount = nanoDollars(found.rates, usage)
         if (amount === null || !Number.isSafeInteger(amount)) return { unpriced: "usage-invalid" }
         return { nanoDollars: amount, price: found.price, isExact: found.isExact }
       }
