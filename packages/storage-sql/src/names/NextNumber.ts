@@ -10,7 +10,10 @@ interface Table {
   readonly name: string
 }
 
-/** Inserts a name unless it exists, or another one takes its number at the same time. Do not call it in a transaction. */
+/**
+ * Inserts a name unless it exists, or another one takes its number at the same time. In a distributed database a name may get two
+ * numbers, unless the table forbids it. Do not call it in a transaction.
+ */
 export const insert = (
   sql: SqlClient.SqlClient,
   { name, number, table }: Table,
@@ -24,7 +27,8 @@ export const insert = (
         sql<{ next: number }>`${next} FROM ${sql(table)}`,
         ([row]) => sql`${into} VALUES (${row!.next}, ${value})`
       )
-    : sql`${into} ${next}, ${value} FROM ${sql(table)}`
+    : // Whoever does not see the other's name does not see its number either, so that no name gets two.
+      sql`${into} ${next}, ${value} FROM ${sql(table)} HAVING count(*) FILTER (WHERE ${sql(name)} = ${value}) = 0`
   return Effect.asVoid(
     Effect.catchIf(
       inserted,
