@@ -94,7 +94,7 @@ const errorIn = (output: unknown): { readonly type: string; readonly status: num
   return { type: type ?? name ?? "unknown", status: first(error.status, inner?.status) }
 }
 
-const facts = (inputs: unknown, output: unknown): Facts => readFacts(Span.inputsOf(inputs), Span.outputOf(output))
+const facts = (inputs: unknown, output: unknown): Facts => readFacts(Span.calledOf(inputs), Span.outputOf(output))
 
 const readFacts = (inputs: unknown, output: unknown): Facts => {
   const tokens = tokensOf(output)
@@ -245,5 +245,6 @@ export const AiSdk: Format<unknown> = {
   messages,
   conversationKeys,
   element: (element) => [messageOf(element as Json)],
+  outputIsChoices: false,
   accumulator
 }

@@ -16,6 +16,15 @@ const fields = (values: Readonly<Record<string, Json | undefined>>): JsonObject 
 const without = (attributes: JsonObject, heads: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(Object.entries(attributes).filter(([key]) => !heads.some((head) => key.startsWith(head))))
 
+const modelOf = (attributes: JsonObject): JsonObject =>
+  fields({
+    provider: get(attributes, "ai.model.provider") ?? get(attributes, "gen_ai.system"),
+    modelId: get(attributes, "ai.model.id") ?? get(attributes, "gen_ai.request.model")
+  })
+
+/** What facts are read from. The prompt is as long as the conversation, so it is not parsed. */
+export const calledOf = (inputs: unknown): unknown => (isSpan(inputs) ? { model: modelOf(inputs) } : inputs)
+
 export const inputsOf = (inputs: unknown): unknown => {
   if (!isSpan(inputs)) return inputs
   const prompt = parsed(inputs, "ai.prompt")
@@ -28,10 +37,7 @@ export const inputsOf = (inputs: unknown): unknown => {
       tools: tools.length > 0 ? tools : undefined,
       toolChoice: parsed(inputs, "ai.prompt.toolChoice")
     }),
-    model: fields({
-      provider: get(inputs, "ai.model.provider") ?? get(inputs, "gen_ai.system"),
-      modelId: get(inputs, "ai.model.id") ?? get(inputs, "gen_ai.request.model")
-    })
+    model: modelOf(inputs)
   }
 }
 

@@ -193,5 +193,6 @@ export const ChatCompletions: Format = {
   messages,
   conversationKeys: ["messages"],
   element: (element) => [messageOf(element as Json)],
+  outputIsChoices: true,
   accumulator
 }

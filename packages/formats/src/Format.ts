@@ -134,6 +134,8 @@ export interface Format<Chunk = Uint8Array> {
    * that is sent again need not be read again. `messages().input` is these, in order, wherever there is such an array.
    */
   readonly element: (element: unknown) => ReadonlyArray<Message>
+  /** Whether the messages of an output are choices of which one is sent back, and not one after the other. */
+  readonly outputIsChoices: boolean
   /** Starts a stream. Chunks are bytes; those of `aisdk` are the stream's parts, as objects. */
   readonly accumulator: () => Accumulator<Chunk>
 }

@@ -215,4 +215,12 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
   }
 }
 
-export const Interactions: Format = { facts, billing, messages, conversationKeys: ["input"], element, accumulator }
+export const Interactions: Format = {
+  facts,
+  billing,
+  messages,
+  conversationKeys: ["input"],
+  element,
+  outputIsChoices: false,
+  accumulator
+}

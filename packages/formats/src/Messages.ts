@@ -249,5 +249,6 @@ export const Messages: Format = {
   messages,
   conversationKeys: ["messages"],
   element: (element) => [messageOf(element as Json)],
+  outputIsChoices: false,
   accumulator
 }

@@ -287,4 +287,12 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
   }
 }
 
-export const Models: Format = { facts, billing, messages, conversationKeys: ["contents"], element, accumulator }
+export const Models: Format = {
+  facts,
+  billing,
+  messages,
+  conversationKeys: ["contents"],
+  element,
+  outputIsChoices: true,
+  accumulator
+}

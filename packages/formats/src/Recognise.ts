@@ -81,9 +81,15 @@ export const modelInUrl = (url: string | URL): string | null => {
     /()\/deployments\/([^/]+)\/[^/]+(?:\/[^/]+)?$/.exec(path) ??
     []
   if (model === undefined) return null
+  const name = `${tuned ?? ""}${decoded(model)}`
+  // No longer than an event may name it.
+  return name.length <= 255 && !name.includes("\u0000") ? text(name) : null
+}
+
+const decoded = (part: string): string => {
   try {
-    return text(`${tuned ?? ""}${decodeURIComponent(model)}`)
+    return decodeURIComponent(part)
   } catch {
-    return `${tuned ?? ""}${model}`
+    return part
   }
 }

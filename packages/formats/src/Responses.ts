@@ -215,5 +215,6 @@ export const Responses: Format = {
   messages,
   conversationKeys: ["input"],
   element: (element) => [messageOf(element as Json)],
+  outputIsChoices: false,
   accumulator
 }

@@ -129,6 +129,18 @@ describe("facts of the AI SDK", () => {
     })
   })
 
+  it("of a span are read without its prompt, which is as long as the conversation", () => {
+    const inputs = { "ai.model.id": "gpt-5-mini", "ai.model.provider": "openai.responses" }
+    const prompts = ["ai.prompt", "ai.prompt.messages", "ai.prompt.tools", "ai.prompt.toolChoice"]
+    for (const name of prompts) {
+      const get = () => {
+        throw new Error(`${name} is read`)
+      }
+      Object.defineProperty(inputs, name, { enumerable: true, get })
+    }
+    expect(AiSdk.facts(inputs, {})).toMatchObject({ provider: "openai", model: "gpt-5-mini" })
+  })
+
   it("are null where nothing is known", () => {
     for (const output of [null, undefined, 0, "text", [], {}, true]) expect(AiSdk.facts({}, output)).toEqual(unknown)
     for (const inputs of [null, [], "a", { model: 4 }]) expect(AiSdk.facts(inputs, {})).toEqual(unknown)

@@ -114,6 +114,9 @@ describe("a request on the wire", () => {
     ["/openai/deployments/mine/responses", "mine"],
     ["/v1/chat/completions", null],
     ["/v1/messages", null],
+    [`/v1beta/models/${"m".repeat(255)}:generateContent`, "m".repeat(255)],
+    [`/v1beta/models/${"m".repeat(256)}:generateContent`, null],
+    ["/v1beta/models/a%00:generateContent", null],
     ["", null]
   ])("may name its model in the path: %s", (url, model) => {
     expect(modelInUrl(url)).toBe(model)

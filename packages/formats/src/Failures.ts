@@ -1,0 +1,58 @@
+/** The output of a call whose answer is missing, broken off or no JSON object: an error in the shape that `errorOf` reads. */
+import type { Accumulated } from "./Format.ts"
+
+/** Why an answer is not whole. */
+export type Interruption =
+  /** The application ended it. */
+  | "aborted"
+  /** The time for it is over. */
+  | "timeout"
+  /** The connection broke, or was never made. */
+  | "connection_error"
+  /** The application stopped reading. */
+  | "cancelled"
+  /** The application did not read on for as long as the recorder waits, or let go of the response. */
+  | "unread"
+  /** The stream ended without its last event. */
+  | "cut"
+
+export interface Failure {
+  readonly error: {
+    /** An `Interruption`, or `http_` and a status. */
+    readonly type: string
+    readonly message: string
+    /** What came, where it is no JSON object. */
+    readonly body?: string
+  }
+}
+
+const sentences: Readonly<Record<Interruption, string>> = {
+  aborted: "The application ended the call.",
+  timeout: "The call took too long.",
+  connection_error: "The connection failed.",
+  cancelled: "The application did not read the answer to its end.",
+  unread: "The application did not read the answer to its end.",
+  cut: "The stream ended before its last event."
+}
+
+/** `body` is what came of the answer. */
+export const failureOf = (interruption: Interruption, body = "", message = sentences[interruption]): Failure => ({
+  error: { type: interruption, message, ...(body === "" ? {} : { body }) }
+})
+
+/** Of a whole body that is no JSON object. */
+export const failureOfBody = (status: number, body: string): Failure => ({
+  error: {
+    type: `http_${status}`,
+    message: `The provider answered ${status} with something else than a JSON object.`,
+    body
+  }
+})
+
+/** The JSON text that a stream stands for, with `failure` where it was cut. */
+export const outputOf = ({ ended, output, text }: Accumulated, failure: Failure): string => {
+  const written = text ?? JSON.stringify(output)
+  if (ended !== "cut" || Object.hasOwn(output, "error")) return written
+  const added = JSON.stringify(failure).slice(1)
+  return Object.keys(output).length === 0 ? `{${added}` : `${written.trimEnd().slice(0, -1)},${added}`
+}

@@ -1,0 +1,37 @@
+/** How a call names the one that it continues, where the provider keeps the conversation and its history is not sent again. */
+import type { Api } from "./Format.ts"
+import { get, isObject, text } from "./json/Read.ts"
+
+export interface Links {
+  /** The id of the answer, by which a later call may continue it. */
+  readonly answer: string | null
+  /** The id of the answer that the call continues. */
+  readonly previous: string | null
+  /** The id of the conversation that the call is added to. */
+  readonly conversation: string | null
+}
+
+/** Parameters that are links, and so differ from call to call. */
+export const linkKeys: ReadonlySet<string> = new Set([
+  "previous_response_id",
+  "previous_interaction_id",
+  "conversation"
+])
+
+const none: Links = { answer: null, previous: null, conversation: null }
+
+/** `inputs` need not hold the messages. */
+export const links = (api: Api, inputs: unknown, output: unknown): Links => {
+  const answer = text(get(output, "id"))
+  switch (api) {
+    case "provider1-responses": {
+      const conversation = get(inputs, "conversation")
+      const id = isObject(conversation) ? conversation["id"] : conversation
+      return { answer, previous: text(get(inputs, "previous_response_id")), conversation: text(id) }
+    }
+    case "provider3-interactions":
+      return { answer, previous: text(get(inputs, "previous_interaction_id")), conversation: null }
+    default:
+      return none
+  }
+}

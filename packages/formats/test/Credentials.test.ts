@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest"
+import { credentialsOf, inJson } from "../src/Credentials.ts"
+
+const ofHeader = (name: string, value: string) => credentialsOf([[name, value]], [])
+
+describe("the credentials of a request", () => {
+  it.each([
+    ...["Authorization", "Proxy-Authorization", "cf-aig-authorization", "x-api-key", "api-key", "X-Goog-Api-Key"],
+    ...["Ocp-Apim-Subscription-Key", "X-Tachograph-Key", "x-amz-security-token", "Helicone-Auth", "x-access-key"]
+  ])("are in %s", (name) => expect(ofHeader(name, "planted-key")).toEqual(["planted-key"]))
+
+  it.each(["content-type", "idempotency-key", "user-agent", "x-request-id", "anthropic-version"])(
+    "are not in %s",
+    (name) => expect(ofHeader(name, "planted-key")).toEqual([])
+  )
+
+  it.each(["key", "access_token", "api_key", "api-key"])("are in the parameter %s", (name) =>
+    expect(credentialsOf([], [[name, "planted-key"]])).toEqual(["planted-key"])
+  )
+
+  it("are no other parameters, and no short values", () => {
+    expect(credentialsOf([["x-api-key", "1234567"]], new URLSearchParams("q=some-words&key=short"))).toEqual([])
+  })
+
+  it("are not the schemes and names around them", () => {
+    expect(ofHeader("authorization", "Authenticate planted-key=")).toEqual([
+      "Authenticate planted-key=",
+      "planted-key="
+    ])
+    const signed = `AWS4-HMAC-SHA256 Credential=AKIAPLANTED/x, SignedHeaders=content-type;host, Signature="0123456789"`
+    expect(ofHeader("authorization", signed).slice(1)).toEqual(["content-type;host", "AKIAPLANTED/x", "0123456789"])
+    expect(ofHeader("cookie", "javascript=planted-one; sessionid=planted two").slice(1)).toEqual([
+      "planted-one",
+      "planted two"
+    ])
+  })
+
+  it("are the longest first, each once, with others that are known", () => {
+    const headers = [
+      ["x-api-key", "planted-key"],
+      ["api-key", "planted-key"]
+    ] as const
+    expect(credentialsOf(headers, [["key", "planted-key-2"]], ["a-planted-password"])).toEqual([
+      "a-planted-password",
+      "planted-key-2",
+      "planted-key"
+    ])
+  })
+
+  it("may be written in two ways in JSON", () => {
+    expect(inJson("planted-key")).toEqual(["planted-key"])
+    expect(inJson('planted"key')).toEqual(['planted\\"key'])
+    expect(inJson("planted/key")).toEqual(["planted/key", "planted\\/key"])
+  })
+})
