@@ -1,61 +1,94 @@
 /** The operations of Tachograph, independent of any transport. */
-import { Cache, Context, DateTime, Duration, Effect, Exit, Fiber, Layer } from "effect"
+import { Cache, Context, type DateTime, Duration, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { defaultAgentName } from "./domain/Agent.ts"
 import { defaultAgentVersionName } from "./domain/AgentVersion.ts"
 import {
+  type AgentNotFound,
+  type AgentVersionNotFound,
+  ChecksumDiffers,
   type EventDamaged,
+  type EventIdInvalid,
+  type EventIdTaken,
   type EventNotFound,
   FingerprintNotFound,
   type IdempotencyKeyReused,
   Overloaded,
   type PersonNotFound,
   SessionIdEmpty,
-  type SessionNotFound,
+  SessionNotFound,
   type StorageUnavailable
 } from "./domain/Errors.ts"
 import { type Event, type EventId, EventSummary } from "./domain/Event.ts"
 import type { FingerprintId } from "./domain/Fingerprint.ts"
 import type { PersonId } from "./domain/Person.ts"
+import { SessionTitles } from "./conversation/SessionTitles.ts"
 import { CurrentProject, type ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
 import type { ErasureReceipt } from "./domain/ErasureReceipt.ts"
+import type { SessionSummary } from "./domain/SessionSummary.ts"
 import type { StorageUsage } from "./domain/StorageUsage.ts"
+import * as Deriver from "./derive/Deriver.ts"
 import { Eraser } from "./erase/Eraser.ts"
-import * as Uuid from "./domain/Uuid.ts"
-import * as EventIds from "./record/EventIds.ts"
+import * as EventMatch from "./EventMatch.ts"
+import * as Exporter from "./export/Exporter.ts"
+import * as Importer from "./export/Importer.ts"
+import * as ProjectReading from "./export/ProjectReading.ts"
+import * as Follower from "./follow/Follower.ts"
+import type { Position } from "./follow/Position.ts"
 import type { Damage } from "./payload/format/Damage.ts"
 import * as DamageLog from "./read/DamageLog.ts"
+import * as EventPages from "./read/EventPages.ts"
+import type { EventFilterQuery, EventListQuery, Period } from "./read/EventPages.ts"
 import * as EventReader from "./read/EventReader.ts"
 import { CollectGarbage, LargeReads } from "./read/LargeReads.ts"
-import type { WrittenEvent } from "./record/CommitBatch.ts"
+import type { GivenId, WrittenEvent } from "./record/CommitBatch.ts"
 import { CommitLimits } from "./record/CommitLimits.ts"
 import * as CommitMetrics from "./record/CommitMetrics.ts"
+import type { ConfigurationPage, ConfigurationQuery } from "./conversation/Configurations.ts"
+import {
+  type CallQuery,
+  type MessageQuery,
+  type NumberedPage,
+  type SessionCall,
+  type SessionMessage,
+  SessionReader
+} from "./conversation/SessionReader.ts"
 import * as Prices from "./facts/Prices.ts"
 import * as ReadFacts from "./facts/ReadFacts.ts"
+import * as Rules from "./facts/Rules.ts"
 import { GroupCommit } from "./record/GroupCommit.ts"
 import type { NewEvent } from "./record/NewEvent.ts"
 import * as Checksum from "./read/Checksum.ts"
 import type { KnownPrefixes } from "./payload/scan/PieceScanner.ts"
 import { AdmissionControl } from "./record/AdmissionControl.ts"
+import type { SessionPlace, SessionQuery, StoredSession } from "./rollup/SessionQuery.ts"
+import { orderOf, type UsagePage, type UsageQuery } from "./rollup/UsageQuery.ts"
 import { StaleSessions } from "./sessions/StaleSessions.ts"
+import { type SearchPage, type SearchPlace } from "./search/Search.ts"
+import * as Search from "./search/Search.ts"
 import * as Spans from "./telemetry/Spans.ts"
 import * as Resources from "./Resources.ts"
-import { type EventQuery, type FieldFilter, type ListPage, Storage, type StoredSummary } from "./Storage.ts"
+import { type ListPage, type RulesInUse, Storage } from "./Storage.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
 
 /** Fingerprints that are known to exist. Every event names one, and none is ever deleted. */
 const cachedFingerprints = 10_000
 
-/** Events that a list looks at for one page, where it is filtered by fields of which there is no index. */
-const maxLookedEvents = 10_000
-
-export interface EventListQuery extends Omit<EventQuery, "above" | "below"> {
-  readonly fields?: FieldFilter | undefined
-  /** Received at this time or later, and received before this time: by the times in the ids. */
-  readonly from?: DateTime.Utc | undefined
-  readonly to?: DateTime.Utc | undefined
+export interface TextQuery extends EventFilterQuery {
+  /** Not empty. */
+  readonly text: string
+  /** Otherwise upper and lower case are alike. */
+  readonly isCaseSensitive: boolean
+  readonly after: SearchPlace | undefined
+  /** At least 1. */
+  readonly limit: number
 }
+
+export interface ExportQuery extends EventFilterQuery, Exporter.ExportRange {}
+
+/** The period is that of the last event of each session. */
+export interface SessionListQuery extends Omit<SessionQuery, "above" | "below">, Period {}
 
 export interface EventPage {
   readonly events: ReadonlyArray<EventSummary>
@@ -63,10 +96,12 @@ export interface EventPage {
   readonly next: EventId | undefined
 }
 
+type Names = Resources.Resources & Importer.Importer
+
 /** Every operation works in the `CurrentProject`. */
 export class Recorder extends Context.Service<
   Recorder,
-  Resources.Resources & {
+  Names & {
     /**
      * Succeeds when the event is committed and readable, and not before. Fails with `Overloaded` if too much waits; an event
      * that `isAdmitted` is not counted again.
@@ -74,8 +109,24 @@ export class Recorder extends Context.Service<
     readonly createEvent: (
       event: NewEvent
     ) => Result<WrittenEvent, SessionIdEmpty | FingerprintNotFound | Overloaded | IdempotencyKeyReused>
+    /**
+     * Records an event under the id and the time that it got where it was recorded first. `checksum` is that of its texts, unsigned.
+     * Succeeds when it is committed, or was there already.
+     */
+    readonly importEvent: (
+      event: NewEvent,
+      given: GivenId,
+      checksum?: number
+    ) => Result<
+      "imported" | "exists",
+      SessionIdEmpty | FingerprintNotFound | Overloaded | EventIdTaken | EventIdInvalid | ChecksumDiffers
+    >
     /** The days of the price lists by which calls get their costs. */
     readonly prices: string
+    /** By which facts and costs of new events are computed. */
+    readonly rules: string
+    /** How many events are by which rules. */
+    readonly rulesInUse: Result<ReadonlyArray<RulesInUse>>
     /** Counts request bodies and queued events of this process, whichever mount they come through. */
     readonly admission: AdmissionControl
     /** How the conversations of a session are known to begin, for `EventJson.open`. */
@@ -90,31 +141,79 @@ export class Recorder extends Context.Service<
     ) => Result<Event, EventNotFound | EventDamaged | Overloaded>
     /** Fails with `EventDamaged` if the fields of an event are damaged. The page after it can be read. */
     readonly listEvents: (query: EventListQuery) => Result<EventPage, EventDamaged>
+    /** What an agent version ran with, by its latest calls first. Pages may have the same configuration, whose sums add up. */
+    readonly listConfigurations: (
+      query: Omit<ConfigurationQuery, "above" | "below"> & Period
+    ) => Result<ConfigurationPage, AgentNotFound | AgentVersionNotFound | EventDamaged>
+    /** The messages of a session, each once, in the order in which they were carried first. */
+    readonly listMessages: (
+      session: SessionId,
+      query: MessageQuery
+    ) => Result<NumberedPage<SessionMessage>, SessionNotFound | Overloaded>
+    /**
+     * The calls of a session, in the order in which they were recorded. With `afterEvent` those after this one, which the session
+     * must have.
+     */
+    readonly listCalls: (
+      session: SessionId,
+      query: CallQuery
+    ) => Result<NumberedPage<SessionCall>, SessionNotFound | EventNotFound | EventDamaged>
+    /**
+     * Texts of the events that a filter finds, the newest first. A page may have fewer results than `limit`, or none, although there
+     * are more: it ends when enough was looked at.
+     */
+    readonly search: (query: TextQuery) => Result<SearchPage>
+
+    /**
+     * All that the project has, or the events that a filter finds with what they name, in groups. `reserve` counts what a large event
+     * takes of the memory of the process.
+     */
+    readonly exportEvents: (
+      query: ExportQuery,
+      reserve?: Exporter.Reserve
+    ) => Stream.Stream<ReadonlyArray<Exporter.ExportItem>, StorageUnavailable | Overloaded>
+    /** Where to begin to follow the events that a filter finds, from now on. */
+    readonly startFollowing: (query: EventFilterQuery) => Result<Position>
+    /**
+     * The events after a position that became visible, each once, whichever process recorded it. Waits until there are some, for
+     * at most `maxWaitMs`. Fails with `Overloaded` if too many wait. Leaves out events whose fields are damaged.
+     */
+    readonly awaitEvents: (
+      query: EventFilterQuery,
+      from: Position,
+      maxWaitMs: number
+    ) => Result<Follower.FollowedEvents, Overloaded>
+    /** The same for some minutes; no events now and then. While the storage is out of reach it waits. */
+    readonly followEvents: (
+      query: EventFilterQuery,
+      from: Position
+    ) => Effect.Effect<Stream.Stream<Follower.FollowedEvents>>
     /** Erases the person and all their events. After an interruption, run it again to complete it. */
     readonly erasePerson: (id: PersonId) => Result<ErasureReceipt, PersonNotFound>
     /** Erases a session and its events. */
     readonly eraseSession: (session: SessionId) => Result<ErasureReceipt, SessionNotFound>
+    /** Sessions in the order of their last events, with what their calls add up to. */
+    readonly listSessions: (query: SessionListQuery) => Result<ListPage<SessionSummary, SessionPlace>>
+    readonly getSession: (session: SessionId) => Result<SessionSummary, SessionNotFound>
+    /** What events add up to, in groups. */
+    readonly sumUsage: (query: Omit<UsageQuery, "fromMs" | "toMs"> & Period) => Result<UsagePage>
     /** What payloads take as sent and as stored. `sessions` is how many of the largest sessions are listed. */
     readonly storageUsage: (sessions: number) => Result<StorageUsage>
   }
 >()("tachograph/core/Recorder") {
-  static readonly layerNoDeps: Layer.Layer<
-    Recorder,
-    never,
-    Storage | EventIds.EventIds | GroupCommit | Eraser | StaleSessions
-  > = Layer.effect(
-    Recorder,
-    Effect.suspend(() => make)
-  )
+  static readonly layerNoDeps: Layer.Layer<Recorder, never, Storage | GroupCommit | Eraser | StaleSessions> =
+    Layer.effect(
+      Recorder,
+      Effect.suspend(() => make)
+    )
 
-  static readonly layer: Layer.Layer<Recorder, never, Storage> = this.layerNoDeps.pipe(
-    Layer.provide([EventIds.EventIds.layer, GroupCommit.layer, Eraser.layer, StaleSessions.layer])
+  static readonly layer: Layer.Layer<Recorder, never, Storage> = Layer.merge(this.layerNoDeps, Deriver.layer).pipe(
+    Layer.provide([GroupCommit.layer, Eraser.layer, StaleSessions.layer])
   )
 }
 
 const make = Effect.gen(function* () {
   const storage = yield* Storage
-  const ids = yield* EventIds.EventIds
   const groupCommit = yield* GroupCommit
   const eraser = yield* Eraser
   const staleSessions = yield* StaleSessions
@@ -131,9 +230,11 @@ const make = Effect.gen(function* () {
   )
 
   const prices = yield* Prices.load
+  const rules = yield* Rules.current(prices)
   const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
   yield* CommitMetrics.showAdmission(admission)
   const logDamage = DamageLog.make()
+  const sessionTitles = new SessionTitles(storage, logDamage)
   const largeReads = new LargeReads(yield* CollectGarbage)
 
   /** Counts an event that no mount has counted. Interrupting the caller leaves it counted until it is committed. */
@@ -146,30 +247,54 @@ const make = Effect.gen(function* () {
     return yield* Fiber.join(yield* Effect.forkDetach(Effect.ensuring(append, Effect.sync(permit.release))))
   })
 
-  const createEvent = Effect.fnUntraced(function* (event: NewEvent) {
+  /** What the commit needs of an event. Fails if it names what must exist and does not. */
+  const prepare = Effect.fnUntraced(function* (event: NewEvent, given?: GivenId) {
     const project = yield* CurrentProject
     const { fingerprintId, session } = event
     if (session === "") return yield* new SessionIdEmpty()
     const known = yield* Cache.get(knownFingerprints, JSON.stringify({ project, id: fingerprintId }))
     if (!known) return yield* new FingerprintNotFound()
 
-    const [id, now] = yield* ids.next(session)
-    const receivedAt = DateTime.makeUnsafe(now)
-    const { inputs, output } = event.payload
-    const cost = ReadFacts.costOf(prices, event.facts, event.occurredAt ?? receivedAt)
-    const summary = summaryOf(id, receivedAt, event, cost)
-    const { arrivedAtMs, idempotency, isAdmitted, metadata = null, payload } = event
-    const checksums = {
-      summary: Checksum.ofSummary(project, summary),
-      texts: Checksum.ofTexts(
-        payload.text.subarray(inputs.start, inputs.end),
-        payload.text.subarray(output.start, output.end),
-        metadata
-      )
+    const { arrivedAtMs, idempotency, metadata = null, payload } = event
+    const { inputs, output, text } = payload
+    const texts = Checksum.ofTexts(
+      text.subarray(inputs.start, inputs.end),
+      text.subarray(output.start, output.end),
+      metadata
+    )
+    const withId = (id: EventId, receivedAt: DateTime.Utc) => {
+      const cost = ReadFacts.costOf(prices, event.facts, event.occurredAt ?? receivedAt)
+      const summary = summaryOf(id, receivedAt, event, cost)
+      return { summary, checksums: { summary: Checksum.ofSummary(project, summary), texts }, rules }
     }
-    const append = groupCommit.append({ project, summary, checksums, payload, metadata, idempotency, arrivedAtMs })
-    return yield* isAdmitted === true ? append : admitted(payload.text.length, append)
+    return { project, session, withId, given, payload, metadata, idempotency, arrivedAtMs }
+  })
+
+  const createEvent = Effect.fnUntraced(function* (event: NewEvent) {
+    const append = groupCommit.append(yield* prepare(event))
+    return yield* event.isAdmitted === true ? append : admitted(event.payload.text.length, append)
   }, Spans.spanIfTraced("Recorder.createEvent"))
+
+  const importEvent = Effect.fnUntraced(function* (event: NewEvent, given: GivenId, checksum?: number) {
+    yield* Importer.checkId(given.id, event.session)
+    const pending = yield* prepare(event, given)
+    const own = pending.withId(given.id, given.receivedAt)
+    if (checksum !== undefined && checksum !== own.checksums.texts >>> 0) return yield* new ChecksumDiffers()
+    const compared = storage.getEvent(pending.project, given.id, 0).pipe(
+      Effect.flatMap((stored) => Importer.compare(stored, own)),
+      Effect.catchTag("event-not-found", () => Effect.undefined)
+    )
+    const existing = yield* compared
+    if (existing !== undefined) return existing
+    return yield* admitted(event.payload.text.length, groupCommit.append(pending)).pipe(
+      Effect.as("imported" as const),
+      Effect.catchTag("idempotency-key-reused", (error) => Effect.die(error)),
+      // Another import has stored it meanwhile.
+      Effect.catchDefect((defect) =>
+        Effect.flatMap(compared, (existing) => (existing === undefined ? Effect.die(defect) : Effect.succeed(existing)))
+      )
+    )
+  }, Spans.spanIfTraced("Recorder.importEvent"))
 
   const getEvent = Effect.fn("Recorder.getEvent")(function* (
     id: EventId,
@@ -188,15 +313,72 @@ const make = Effect.gen(function* () {
     return yield* EventReader.read(storage, project, id, { admit, onDamage })
   })
 
-  const listEvents = Effect.fn("Recorder.listEvents")(function* ({ fields = {}, from, to, ...names }: EventListQuery) {
+  const listEvents = Effect.fn("Recorder.listEvents")(function* (query: EventListQuery) {
     const project = yield* CurrentProject
-    const query = { ...names, ...(from && { above: lastIdBefore(from) }), ...(to && { below: firstIdOf(to) }) }
-    const isFound = Object.values(fields).some((value) => value !== undefined)
-    const { next, rows } = isFound
-      ? yield* storage.findEvents(project, query, fields, maxLookedEvents)
-      : pageOf(yield* storage.listEvents(project, { ...query, limit: query.limit + 1 }), query.limit)
+    const { next, rows } = yield* EventPages.settled(storage, project, query)
     return { events: yield* Effect.forEach(rows, (stored) => EventReader.summaryOf(project, stored, logDamage)), next }
   })
+
+  const sessionReader = new SessionReader(storage, logDamage)
+  yield* staleSessions.listen(() => sessionReader.forget())
+
+  const listMessages = Effect.fn("Recorder.listMessages")(function* (session: SessionId, query: MessageQuery) {
+    return yield* sessionReader.listMessages(yield* CurrentProject, session, query)
+  })
+
+  const listCalls = Effect.fn("Recorder.listCalls")(function* (session: SessionId, query: CallQuery) {
+    return yield* sessionReader.listCalls(yield* CurrentProject, session, query)
+  })
+
+  const listConfigurations = Effect.fn("Recorder.listConfigurations")(function* ({
+    from,
+    to,
+    ...query
+  }: Omit<ConfigurationQuery, "above" | "below"> & Period) {
+    return yield* sessionReader.listConfigurations(yield* CurrentProject, {
+      ...query,
+      ...EventPages.idsBetween(from, to)
+    })
+  })
+
+  const search = Effect.fn("Recorder.search")(function* ({ fields = {}, from, to, ...query }: TextQuery) {
+    const { after, isCaseSensitive, limit, text, ...names } = query
+    const project = yield* CurrentProject
+    return yield* Search.search(
+      storage,
+      project,
+      { text, isCaseSensitive, names: { ...names, ...EventPages.idsBetween(from, to) }, fields, after, limit },
+      logDamage
+    )
+  })
+
+  const follower = Follower.make(storage)
+
+  const followedBy = ({ fields = {}, from, to, ...names }: EventFilterQuery) =>
+    Effect.map(CurrentProject, (project): Follower.Followed => ({
+      project,
+      list: (after, limit) =>
+        EventPages.visible(storage, project, { ...names, fields, from, to, order: "asc", after, limit }),
+      isMatch: EventMatch.of({ ...names, ...EventPages.idsBetween(from, to) }, fields),
+      undamaged: (stored) => Effect.catch(EventReader.summaryOf(project, stored, logDamage), () => Effect.undefined)
+    }))
+
+  const resources = Resources.make(storage)
+
+  const exportEvents = (
+    { after, limit, ...filter }: ExportQuery,
+    reserve: Exporter.Reserve = () => Effect.succeed(true)
+  ) =>
+    Stream.unwrap(
+      Effect.map(CurrentProject, (project) => {
+        const reading = ProjectReading.make(storage, project, resources, {
+          event: (id) => Effect.catchTag(getEvent(id), "overloaded", () => Effect.die("Nothing was reserved")),
+          page: (from, rows) =>
+            EventPages.settled(storage, project, { ...filter, order: "asc", after: from, limit: rows })
+        })
+        return Exporter.items(reading, { after, limit }, isWhole({ ...filter, after, limit }), reserve)
+      })
+    )
 
   const erasePerson = Effect.fn("Recorder.erasePerson")(function* (id: PersonId) {
     return yield* eraser.erasePerson(yield* CurrentProject, id)
@@ -206,33 +388,79 @@ const make = Effect.gen(function* () {
     return yield* eraser.eraseSession(yield* CurrentProject, session)
   })
 
+  const withTitles = Effect.fnUntraced(function* (project: ProjectId, sessions: ReadonlyArray<StoredSession>) {
+    const firstEvents = sessions.map(({ firstEvent }) => firstEvent)
+    const titles = yield* sessionTitles.of(project, firstEvents)
+    return sessions.map((stored, index): SessionSummary => {
+      const { firstEvent: _, ...session } = stored
+      return { ...session, title: titles[index]! }
+    })
+  })
+
+  const listSessions = Effect.fn("Recorder.listSessions")(function* ({ from, to, ...query }: SessionListQuery) {
+    const project = yield* CurrentProject
+    const { next, rows } = yield* storage.listSessions(project, { ...query, ...EventPages.idsBetween(from, to) })
+    return { rows: yield* withTitles(project, rows), next }
+  })
+
+  const getSession = Effect.fn("Recorder.getSession")(function* (session: SessionId) {
+    const project = yield* CurrentProject
+    const found = (yield* storage.sessionSummary(project, session)) ?? (yield* new SessionNotFound())
+    const [summary] = yield* withTitles(project, [found])
+    return summary!
+  })
+
+  const sumUsage = Effect.fn("Recorder.sumUsage")(function* ({
+    from,
+    groupBy,
+    to,
+    ...query
+  }: Omit<UsageQuery, "fromMs" | "toMs"> & Period) {
+    return yield* storage.sumUsage(yield* CurrentProject, {
+      ...query,
+      groupBy: orderOf(groupBy),
+      fromMs: from?.epochMilliseconds,
+      toMs: to?.epochMilliseconds
+    })
+  })
+
   const storageUsage = Effect.fn("Recorder.storageUsage")(function* (sessions: number) {
     return yield* storage.usage(yield* CurrentProject, sessions)
   })
 
   return Recorder.of({
     prices: prices.date,
+    rules,
+    rulesInUse: Effect.flatMap(CurrentProject, storage.rulesInUse),
     admission,
     knownPrefixesOf: groupCommit.knownPrefixesOf,
     createEvent,
+    importEvent,
     getEvent,
     listEvents,
-    ...Resources.make(storage),
+    listMessages,
+    listCalls,
+    listConfigurations,
+    search,
+    exportEvents,
+    startFollowing: (query) => Effect.flatMap(followedBy(query), follower.start),
+    awaitEvents: (query, from, maxWaitMs) =>
+      Effect.flatMap(followedBy(query), (followed) => follower.wait(followed, from, maxWaitMs)),
+    followEvents: (query, from) => Effect.map(followedBy(query), (followed) => follower.stream(followed, from)),
+    ...resources,
+    ...Importer.make(storage),
     erasePerson,
     eraseSession,
+    listSessions,
+    getSession,
+    sumUsage,
     storageUsage
   })
 })
 
-/** One more event than a page has shows whether there is a next page. */
-const pageOf = (found: ReadonlyArray<StoredSummary>, limit: number): ListPage<StoredSummary, EventId> => {
-  const rows = found.slice(0, limit)
-  return { rows, next: found.length > limit ? rows.at(-1)?.id : undefined }
-}
-
-const firstIdOf = (time: DateTime.Utc): EventId => EventIds.firstIdOf(Math.max(0, time.epochMilliseconds))
-
-const lastIdBefore = (time: DateTime.Utc): EventId => Uuid.previous(firstIdOf(time))
+/** Whether nothing is left out, not even what no event names. */
+const isWhole = ({ fields = {}, ...filter }: ExportQuery): boolean =>
+  [...Object.values(filter), ...Object.values(fields)].every((value) => value === undefined)
 
 /**
  * The summary of a new event. Every field has been decoded, so the constructor is not called: it would look at each again and

@@ -26,6 +26,8 @@ import type { ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
 import type { CountedSession, ProjectAccount, SessionAccount } from "./domain/StorageAccount.ts"
 import type { StorageUsage } from "./domain/StorageUsage.ts"
+import type { SessionPlace, SessionQuery, StoredSession } from "./rollup/SessionQuery.ts"
+import type { UsagePage, UsageQuery } from "./rollup/UsageQuery.ts"
 import type { EventChecksums } from "./domain/EventChecksums.ts"
 import type { StoredPack } from "./payload/format/Pack.ts"
 import type { PackRanges } from "./payload/format/PackRanges.ts"
@@ -49,11 +51,23 @@ export class Storage extends Context.Service<
      * that has inserted one of the keys is waited for. Nothing is appended. No two events of one session in a call may have
      * the same key.
      *
+     * Fails with `StaleIds` if an event `hasNewId` that may not be above every watermark that was returned. Nothing is appended;
+     * the caller gives all of them new ids.
+     *
      * Returns the session number of each event. A new session has generation 0.
      */
     readonly appendEvents: (
       events: ReadonlyArray<AppendEvent>
-    ) => Result<ReadonlyArray<number>, SessionConflict | KeyConflict>
+    ) => Result<ReadonlyArray<number>, SessionConflict | KeyConflict | StaleIds>
+    /**
+     * An id such that every event of the project with this id or a lower one is visible to each read that starts now, or never
+     * will be. It is that of no event, or of the newest one. Only events that were appended with ids that they had
+     * before (without `hasNewId`) can appear below it later.
+     *
+     * It never decreases within a storage. It lags behind the newest event by as much as the storage needs to know that no
+     * transaction still holds an older one, and stands still while a transaction is held.
+     */
+    readonly watermark: (project: ProjectId) => Result<EventId>
     /** The event, and its pack if that has at most `maxPackBytes` bytes. */
     readonly getEvent: (project: ProjectId, id: EventId, maxPackBytes?: number) => Result<StoredEvent, EventNotFound>
     /** Ordered by id, and therefore by time. */
@@ -70,6 +84,26 @@ export class Storage extends Context.Service<
       maxLooked: number
     ) => Result<ListPage<StoredSummary, EventId>>
 
+    /** Where the packs of the events of a list are: as `findEvents`, with few fields of the events. */
+    readonly findPacks: (
+      project: ProjectId,
+      query: EventQuery,
+      fields: FieldFilter,
+      maxLooked: number
+    ) => Result<ListPage<EventPack, EventId>>
+    /**
+     * Replaces facts and costs of events of one session, with the checksum of their fields. Leaves out events that were erased or
+     * changed meanwhile, and those that are by these rules already. Returns how many it has replaced.
+     */
+    readonly replaceFacts: (
+      project: ProjectId,
+      session: number,
+      rules: string,
+      changes: ReadonlyArray<FactsChange>
+    ) => Result<number>
+    /** How many events are by which rules, from counters. */
+    readonly rulesInUse: (project: ProjectId) => Result<ReadonlyArray<RulesInUse>>
+
     readonly getSession: (project: ProjectId, session: SessionId) => Result<SessionState | undefined>
     /**
      * The existing packs of a session in these ranges, in ascending order, from one snapshot. With `newestBytes`, only the
@@ -81,6 +115,15 @@ export class Storage extends Context.Service<
       ranges: PackRanges,
       newestBytes?: number
     ) => Result<ReadonlyArray<StoredPack>>
+    /**
+     * The existing packs of several sessions, each once, in the order of the sessions' numbers and of their own. The bytes of a
+     * pack that has more than `maxPackBytes` are undefined.
+     */
+    readonly readPackRanges: (
+      project: ProjectId,
+      ranges: ReadonlyArray<SessionRange>,
+      maxPackBytes: number
+    ) => Result<ReadonlyArray<RangedPack>>
     /**
      * The existing shared pieces with these names (SHA-256). With `maxBytes`, only as many of them, in the order of `names`,
      * as have at most this many bytes of text in total.
@@ -126,6 +169,24 @@ export class Storage extends Context.Service<
 
     /** Read from counters that appends and erasures maintain. `sessions` is the number of largest sessions to list. */
     readonly usage: (project: ProjectId, sessions: number) => Result<StorageUsage>
+
+    /**
+     * Sessions in the order of their last events. Looks at about 10,000 of them at most: then the page has fewer than `limit`, or none,
+     * and `next` says where to go on.
+     */
+    readonly listSessions: (project: ProjectId, query: SessionQuery) => Result<ListPage<StoredSession, SessionPlace>>
+    /** Undefined if it does not exist, or has no events. */
+    readonly sessionSummary: (project: ProjectId, session: SessionId) => Result<StoredSession | undefined>
+    /** What events add up to, in groups. */
+    readonly sumUsage: (project: ProjectId, query: UsageQuery) => Result<UsagePage>
+    /**
+     * Adds at most `limit` events to what the storage keeps to answer the three reads above, in one short transaction: those that
+     * follow the last one, up to `upTo`, below which no event appears any more. Returns how many; none if another process
+     * does the same. What is not added yet is read from the events themselves.
+     */
+    readonly deriveEvents: (project: ProjectId, upTo: EventId, limit: number) => Result<number>
+    /** Forgets what `deriveEvents` has kept, so that it begins anew. */
+    readonly dropDerived: (project: ProjectId) => Result<void>
 
     /** The session with the lowest number above `after` that any row names, whether or not the session exists. */
     readonly nextSession: (project: ProjectId, after: number) => Result<NextSession | undefined>
@@ -243,10 +304,14 @@ export interface AppendEvent {
   readonly project: ProjectId
   readonly summary: EventSummary
   readonly checksums: EventChecksums
+  /** By which its facts and its cost were computed: at most 255 characters. */
+  readonly rules: string
   /** None if undefined. */
   readonly metadata?: JsonText | null | undefined
   readonly pack: NewPack
   readonly idempotency?: Idempotency | undefined
+  /** Whether its id was given for this call, and not before, as that of an event which is imported. */
+  readonly hasNewId?: boolean | undefined
 }
 
 /** A pack, and the session state that it was written against. */
@@ -282,12 +347,35 @@ export interface TakenKey {
 /** Events exist under some of the idempotency keys. Nothing was appended. */
 export class KeyConflict extends Data.TaggedError("key-conflict")<{ readonly taken: ReadonlyArray<TakenKey> }> {}
 
+/** The ids of new events are too old, or not above those of other events. Nothing was appended. */
+export class StaleIds extends Data.TaggedError("stale-ids")<{
+  /** The time from which new ids would be accepted now, in epoch milliseconds. */
+  readonly notBefore: number
+}> {}
+
 export interface StoredSummary {
   /** The id as it is stored, even if nothing else can be read. */
   readonly id: EventId
   /** Undefined if its fields are not what an event may have. Not compared with the checksum. */
   readonly summary: EventSummary | undefined
   readonly checksums: EventChecksums
+  /** By which its facts and its cost were computed. Undefined if that is damaged. */
+  readonly rules: string | undefined
+}
+
+/** New facts of a stored event. */
+export interface FactsChange {
+  /** The checksum of the fields as they are stored. */
+  readonly was: number
+  /** With the new facts, and otherwise as it is stored. */
+  readonly summary: EventSummary
+  /** The checksum of the new fields. */
+  readonly checksum: number
+}
+
+export interface RulesInUse {
+  readonly rules: string
+  readonly events: number
 }
 
 export interface StoredEvent extends StoredSummary {
@@ -370,6 +458,36 @@ export interface NextSession {
   readonly number: number
   /** Undefined if it does not exist. */
   readonly id: SessionId | undefined
+}
+
+export interface EventPack {
+  readonly id: EventId
+  /** The session's number. */
+  readonly session: number
+  /** The number of the event's pack. */
+  readonly pack: number
+  /** Undefined if it is damaged. */
+  readonly api: EventSummary["api"] | undefined
+  /** In epoch milliseconds: a search passes a million events, for which `DateTime`s would take time. */
+  readonly receivedAtMs: number
+  readonly occurredAtMs: number | undefined
+}
+
+/** Packs of a session. Both ends are inclusive. No two ranges of a session overlap. */
+export interface SessionRange {
+  readonly session: number
+  readonly from: number
+  readonly to: number
+}
+
+export interface RangedPack {
+  readonly session: number
+  readonly number: number
+  readonly bytes: Uint8Array | undefined
+  /** Whether the pack's event still exists. */
+  readonly isKept: boolean
+  /** Whether events were ever erased from the session. */
+  readonly isOfErased: boolean
 }
 
 export interface SessionEvent {

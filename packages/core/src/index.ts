@@ -13,6 +13,8 @@ export { Name } from "./domain/Name.ts"
 export { Person, PersonId } from "./domain/Person.ts"
 export { CurrentProject, defaultProject, ProjectId } from "./domain/Project.ts"
 export { SessionId } from "./domain/Session.ts"
+export { SessionSummary } from "./domain/SessionSummary.ts"
+export { type Dimension, dimensions, UsageGroup } from "./domain/UsageGroup.ts"
 export { ErasureReceipt } from "./domain/ErasureReceipt.ts"
 export {
   type CountedSession,
@@ -26,7 +28,20 @@ export {
 export { SpanId, TraceId } from "./domain/Trace.ts"
 export { StorageUsage } from "./domain/StorageUsage.ts"
 export * as Uuid from "./domain/Uuid.ts"
-export { firstIdOf } from "./record/EventIds.ts"
+export * as EventTime from "./domain/EventTime.ts"
+export { firstIdOf } from "./domain/EventTime.ts"
+export type { EventFilterQuery, EventListQuery, Period } from "./read/EventPages.ts"
+export { DeriveInBackground, derive } from "./derive/Deriver.ts"
+export * as GroupValues from "./rollup/GroupValues.ts"
+export { LocalTime } from "./rollup/LocalTime.ts"
+export * as SessionParts from "./rollup/SessionParts.ts"
+export type { SessionFilter, SessionPlace, SessionQuery, StoredSession } from "./rollup/SessionQuery.ts"
+export { type Countable, Tally } from "./rollup/Tally.ts"
+export * as TimeRanges from "./rollup/TimeRanges.ts"
+export { type GroupKey, UsageGroups } from "./rollup/UsageGroups.ts"
+export type { UsagePage, UsageQuery } from "./rollup/UsageQuery.ts"
+export type { FollowedEvent, FollowedEvents } from "./follow/Follower.ts"
+export type { Position } from "./follow/Position.ts"
 export * as EventJson from "./record/EventJson.ts"
 export type { WrittenEvent } from "./record/CommitBatch.ts"
 export { CollectGarbage } from "./read/LargeReads.ts"
@@ -38,7 +53,7 @@ export * as PieceScanner from "./payload/scan/PieceScanner.ts"
 export { compressPieces } from "./payload/CompressPieces.ts"
 export type { StoredPack } from "./payload/format/Pack.ts"
 export type { EventChecksums } from "./domain/EventChecksums.ts"
-export { ofSummary as checksumOfSummary } from "./read/Checksum.ts"
+export { ofSummary as checksumOfSummary, ofTexts as checksumOfTexts } from "./read/Checksum.ts"
 export { Damage } from "./payload/format/Damage.ts"
 export { free as freeMemory } from "./payload/format/Memory.ts"
 export { lastWithinStep } from "./payload/Sweep.ts"
@@ -47,8 +62,20 @@ export * as Scan from "./payload/scan/Scan.ts"
 export { checksumOf as sharedPieceChecksum, type SharedPiece } from "./payload/format/SharedPiece.ts"
 export { type OwnPrices, Prices, type PriceSource } from "./facts/Prices.ts"
 export * as ReadFacts from "./facts/ReadFacts.ts"
+export type { Configuration, ConfigurationPage, ConfigurationQuery } from "./conversation/Configurations.ts"
+export type {
+  CallQuery,
+  MessageQuery,
+  NumberedPage,
+  SessionCall,
+  SessionMessage
+} from "./conversation/SessionReader.ts"
+export { titleOf } from "./conversation/Title.ts"
 export type { NewEvent } from "./record/NewEvent.ts"
-export { type EventListQuery, type EventPage, Recorder } from "./Recorder.ts"
+export { type EventPage, type ExportQuery, Recorder, type SessionListQuery, type TextQuery } from "./Recorder.ts"
+export type { ExportItem, Reserve } from "./export/Exporter.ts"
+export type { Imported, Importer } from "./export/Importer.ts"
+export type { GivenId } from "./record/CommitBatch.ts"
 export type { Resources } from "./Resources.ts"
 export { AdmissionControl, type Permit } from "./record/AdmissionControl.ts"
 export * as Retention from "./erase/Retention.ts"
@@ -62,7 +89,9 @@ export {
   type Erasable,
   type ErasedAtLast,
   type ErasedEvents,
+  type EventPack,
   type EventQuery,
+  type FactsChange,
   type FieldFilter,
   KeyConflict,
   type ListedPack,
@@ -72,8 +101,12 @@ export {
   type NewPack,
   type NextSession,
   type PackPage,
+  type RulesInUse,
   SessionConflict,
+  type RangedPack,
+  StaleIds,
   type SessionEvent,
+  type SessionRange,
   type SessionState,
   inModule,
   moduleOf,
@@ -89,6 +122,8 @@ export {
   type TableCheck,
   type TakenKey
 } from "./Storage.ts"
+export { type SearchPage, type SearchPlace, type SearchResult } from "./search/Search.ts"
 export * as Throttle from "./Throttle.ts"
+export * as Reindexer from "./reindex/Reindexer.ts"
 export * as Verifier from "./verify/Verifier.ts"
 export { showAdmission } from "./record/CommitMetrics.ts"

@@ -10,10 +10,15 @@ import { CurrentProject, ProjectId } from "../src/domain/Project.ts"
 import { SessionId } from "../src/domain/Session.ts"
 import * as PieceScanner from "../src/payload/scan/PieceScanner.ts"
 import * as MemoryStorage from "../src/memory/MemoryStorage.ts"
+import { DeriveInBackground } from "../src/derive/Deriver.ts"
 import { Recorder } from "../src/Recorder.ts"
 import { Storage } from "../src/Storage.ts"
 
-const runtime = Recorder.layer.pipe(Layer.provideMerge(MemoryStorage.layer))
+const runtime = Recorder.layer.pipe(
+  Layer.provideMerge(MemoryStorage.layer),
+  // What runs every few seconds would run for all the years that a test sets the clock ahead by.
+  Layer.provide(Layer.succeed(DeriveInBackground, false))
+)
 
 const fingerprint = new Fingerprint({
   language: "typescript",

@@ -42,6 +42,30 @@ export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReuse
 
 export class EventNotFound extends Schema.TaggedError<EventNotFound>()("event-not-found", {}, { httpApiStatus: 404 }) {}
 
+/** An event exists under the id of one that is imported, and it is another one. */
+export class EventIdTaken extends Schema.TaggedError<EventIdTaken>()("event-id-taken", {}, { httpApiStatus: 422 }) {}
+
+/** The id of an event that is imported is none that an event of its session gets, or is one of the future. */
+export class EventIdInvalid extends Schema.TaggedError<EventIdInvalid>()(
+  "event-id-invalid",
+  {},
+  { httpApiStatus: 422 }
+) {}
+
+/** The texts of an event that is imported are not those of its checksum. */
+export class ChecksumDiffers extends Schema.TaggedError<ChecksumDiffers>()(
+  "checksum-differs",
+  {},
+  { httpApiStatus: 422 }
+) {}
+
+/** Another environment is registered under the id of a fingerprint that is imported. */
+export class FingerprintIdTaken extends Schema.TaggedError<FingerprintIdTaken>()(
+  "fingerprint-id-taken",
+  {},
+  { httpApiStatus: 422 }
+) {}
+
 /** The stored bytes of the event are not those that were recorded. Other events are not affected. */
 export class EventDamaged extends Schema.TaggedError<EventDamaged>()(
   "event-damaged",

@@ -116,11 +116,24 @@ export const hexToBytes = (hex: string): Uint8Array => {
 
 export const fromBytes = (bytes: Uint8Array): string => fromHex(bytesToHex(bytes))
 
+/** The time in a UUIDv7, in epoch milliseconds. */
+export const timeOf = (uuid: string): number => Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)
+
 /** The one before it in their order. */
 export const previous = <Id extends string>(uuid: Id): Id => {
   const bytes = toBytes(uuid)
   let at = bytes.length - 1
   while (at >= 0 && bytes[at] === 0) bytes[at--] = 0xff
   if (at >= 0) bytes[at]!--
+  return fromBytes(bytes) as Id
+}
+
+/** The one after it in their order; the last one itself. */
+export const next = <Id extends string>(uuid: Id): Id => {
+  const bytes = toBytes(uuid)
+  if (bytes.every((byte) => byte === 0xff)) return uuid
+  let at = bytes.length - 1
+  while (bytes[at] === 0xff) bytes[at--] = 0
+  bytes[at]!++
   return fromBytes(bytes) as Id
 }

@@ -5,7 +5,7 @@
 import { Clock, Context, DateTime, Duration, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { addReceipts, emptyReceipt, Eraser } from "./Eraser.ts"
-import { firstIdOf } from "../record/EventIds.ts"
+import { firstIdOf } from "../domain/EventTime.ts"
 import { Storage } from "../Storage.ts"
 import { atRate, backgroundRate } from "../Throttle.ts"
 

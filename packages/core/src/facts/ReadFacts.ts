@@ -83,10 +83,14 @@ const usageOf = (facts: Facts, billing: Billing): Usage => ({
   service_tier: billing.service_tier
 })
 
-/** `inputs` and `output` are parsed JSON. Of `inputs`, no more than what stands at `inputsPaths` is needed. */
-export const read = (api: Api, inputs: unknown, output: unknown): FactsRead => {
+/**
+ * `inputs` and `output` are parsed JSON. Of `inputs`, no more than what stands at `inputsPaths` is needed. `model` is the one that
+ * was asked for where `inputs` do not say it: some providers take it in the URL.
+ */
+export const read = (api: Api, inputs: unknown, output: unknown, model?: string | null): FactsRead => {
   const format = formats[api]
-  const facts = format.facts(inputs, output)
+  const read = format.facts(inputs, output)
+  const facts = read.model === null && model ? { ...read, model } : read
   return {
     facts: {
       provider: word(facts.provider),

@@ -3,6 +3,7 @@ import { DateTime } from "effect"
 import { Agent, type AgentName } from "../domain/Agent.ts"
 import { AgentVersion, type AgentVersionName } from "../domain/AgentVersion.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
+import * as EventTime from "../domain/EventTime.ts"
 import type { FingerprintId } from "../domain/Fingerprint.ts"
 import { type Idempotency, idempotencyKeyTtl } from "../domain/IdempotencyKey.ts"
 import * as JsonText from "../domain/JsonText.ts"
@@ -12,14 +13,17 @@ import type { EventChecksums } from "../domain/EventChecksums.ts"
 import { checksumOf } from "../payload/format/SharedPiece.ts"
 import { idempotencyKeyOf } from "../sessions/SessionKey.ts"
 import { MemorySession } from "./MemorySession.ts"
+import * as EventMatch from "../EventMatch.ts"
 import type {
   AppendEvent,
   Erasable,
   ErasedAtLast,
   EventQuery,
+  FactsChange,
   FieldFilter,
   ListedShared,
   ListPage,
+  RulesInUse,
   SessionEvent,
   StoredFingerprint,
   SweepChanges,
@@ -41,6 +45,7 @@ interface EventEntry {
   readonly id: EventId
   readonly summary: EventSummary
   readonly checksums: EventChecksums
+  readonly rules: string
   readonly metadata: JsonText.JsonText | null
   readonly session: MemorySession
   readonly pack: number
@@ -66,6 +71,8 @@ export class MemoryProject {
   >()
   /** By session and key, in insertion order, which is nearly the order of `receivedAt`. */
   readonly #keys = new Map<string, TakenKey>()
+  /** The greatest id of an event that was erased. */
+  #erasedTo = EventTime.lowestId
   /** The highest numbers that a session and a person got. */
   lastSession = 0
   lastPerson = 0
@@ -117,9 +124,16 @@ export class MemoryProject {
     this.#keys.set(name, { project, session, idempotency, id, receivedAt })
   }
 
+  /** The newest event, or one that was erased since, of those which are not too far in the future. */
+  watermark(now: number): EventId {
+    const limit = EventTime.limitOf(now)
+    const newest = this.events.findLast(({ id }) => id < limit)?.id ?? EventTime.lowestId
+    return newest > this.#erasedTo ? newest : this.#erasedTo
+  }
+
   /** Returns the session's number. */
   append(event: AppendEvent): number {
-    const { checksums, idempotency, metadata = null, pack, summary } = event
+    const { checksums, idempotency, metadata = null, pack, rules, summary } = event
     if (idempotency !== undefined) this.#takeKey(event, idempotency)
     const { agent, agentVersion, id, person, receivedAt } = summary
     const session = this.#sessionOf(summary.session)
@@ -132,7 +146,7 @@ export class MemoryProject {
       session.owned.add(name)
     }
     session.append(pack, agent)
-    const entry = { id, summary, checksums, metadata, session, pack: pack.number }
+    const entry = { id, summary, checksums, rules, metadata, session, pack: pack.number }
     this.eventsById.set(id, entry)
     this.events.splice(this.#indexAfter(id), 0, entry)
     return session.state.number
@@ -157,7 +171,7 @@ export class MemoryProject {
 
   find(query: EventQuery, fields: FieldFilter, maxLooked: number): ListPage<EventEntry, EventId> {
     const { above, after, below, limit, order } = query
-    const isMatch = matches(query, fields)
+    const isMatch = EventMatch.of(query, fields)
     const rows: Array<EventEntry> = []
     const step = order === "asc" ? 1 : -1
     const indexAfter = after === undefined ? undefined : this.#indexAfter(after)
@@ -178,10 +192,31 @@ export class MemoryProject {
     return { rows, next: undefined }
   }
 
+  /** Returns how many events it has changed. */
+  replaceFacts(session: number, rules: string, changes: ReadonlyArray<FactsChange>): number {
+    let replaced = 0
+    for (const { checksum, summary, was } of changes) {
+      const entry = this.eventsById.get(summary.id)
+      const isAsExpected = entry?.session.state.number === session && entry.checksums.summary === was
+      if (!isAsExpected || entry.rules === rules) continue
+      const changed = { ...entry, summary, rules, checksums: { ...entry.checksums, summary: checksum } }
+      this.eventsById.set(summary.id, changed)
+      this.events[this.events.indexOf(entry)] = changed
+      replaced++
+    }
+    return replaced
+  }
+
+  rulesInUse(): ReadonlyArray<RulesInUse> {
+    const groups = Map.groupBy(this.events, ({ rules }) => rules)
+    return Array.from(groups, ([rules, events]) => ({ rules, events: events.length }))
+  }
+
   erase(which: Erasable, limit: number): number {
     const erased = this.events.filter(({ summary }) => isErasable(summary, which)).slice(0, limit)
     for (const { pack, session, summary } of erased) {
       this.eventsById.delete(summary.id)
+      if (summary.id > this.#erasedTo) this.#erasedTo = summary.id
       session.erase(pack)
     }
     for (const [key, { id }] of this.#keys) if (!this.eventsById.has(id)) this.#keys.delete(key)
@@ -276,14 +311,4 @@ export const putVersion = (
     versions.set(name, version)
   }
   return version
-}
-
-const matches = ({ agent, agentVersion, person, session }: EventQuery, { isError, model, ...equal }: FieldFilter) => {
-  const wanted = Object.entries({ ...equal, agent, agentVersion, person, session }).filter(
-    ([, value]) => value !== undefined
-  ) as ReadonlyArray<readonly [keyof EventSummary, unknown]>
-  return (summary: EventSummary): boolean =>
-    wanted.every(([field, value]) => summary[field] === value) &&
-    (model === undefined || summary.model === model || summary.responseModel === model) &&
-    (isError === undefined || (summary.errorType !== null) === isError)
 }

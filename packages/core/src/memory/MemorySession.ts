@@ -1,10 +1,10 @@
 /** A session of the memory storage: its packs, and how a sweep changes them. */
 import type { AgentName } from "../domain/Agent.ts"
 import type { SessionId } from "../domain/Session.ts"
-import type { PackRanges } from "../payload/format/PackRanges.ts"
+import type { PackRange, PackRanges } from "../payload/format/PackRanges.ts"
 import type { StoredPack } from "../payload/format/Pack.ts"
 import { type Change, lastWithinStep, type SweepPack } from "../payload/Sweep.ts"
-import type { NewPack, SessionState, SweepRequest } from "../Storage.ts"
+import type { NewPack, RangedPack, SessionState, SweepRequest } from "../Storage.ts"
 
 interface Pack extends StoredPack {
   readonly agent: AgentName
@@ -51,6 +51,18 @@ export class MemorySession {
       .toReversed()
       .filter(({ bytes }) => (bytesLeft -= bytes.length) >= 0)
       .toReversed()
+  }
+
+  readRange({ from, to }: PackRange, maxPackBytes: number): ReadonlyArray<RangedPack> {
+    return Array.from(this.packs.values())
+      .filter(({ number }) => from <= number && number <= to)
+      .map(({ bytes, isKept, number }) => ({
+        session: this.state.number,
+        number,
+        bytes: bytes.length > maxPackBytes ? undefined : bytes,
+        isKept,
+        isOfErased: this.pendingSweep !== 0
+      }))
   }
 
   /** The packs above a number that have at most `maxBytes` together; at least one, if there are any. */

@@ -10,15 +10,17 @@ import {
   FingerprintNotFound,
   PersonNotFound
 } from "../domain/Errors.ts"
+import * as EventTime from "../domain/EventTime.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionAccount } from "../domain/StorageAccount.ts"
 import * as MemoryAccounts from "./MemoryAccounts.ts"
+import * as MemoryRollups from "./MemoryRollups.ts"
 import * as MemoryLists from "./MemoryLists.ts"
 import { hexOf, MemoryProject, putVersion } from "./MemoryProject.ts"
 import { compressPieces } from "../payload/CompressPieces.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
-import { type AppendEvent, KeyConflict, SessionConflict, Storage } from "../Storage.ts"
+import { type AppendEvent, KeyConflict, SessionConflict, StaleIds, Storage } from "../Storage.ts"
 
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   const projects = new Map<ProjectId, MemoryProject>()
@@ -54,28 +56,38 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   return Storage.of({
     appendConcurrency: 1,
     laneOf: () => 0,
-    appendEvents: (events) =>
-      Effect.andThen(compressNew(events), (): Effect.Effect<ReadonlyArray<number>, SessionConflict | KeyConflict> => {
-        for (const { project, summary } of events) {
-          if (projects.get(project)?.eventsById.has(summary.id)) throw new Error(`Event ${summary.id} exists already`)
+    appendEvents: Effect.fnUntraced(function* (events: ReadonlyArray<AppendEvent>) {
+      const now = yield* Clock.currentTimeMillis
+      yield* compressNew(events)
+      // From here on nothing waits.
+      for (const { hasNewId = false, project, summary } of events) {
+        const watermark = readProject(project).watermark(now)
+        if (hasNewId && summary.id <= watermark) {
+          return yield* new StaleIds({ notBefore: EventTime.of(watermark) + 1 })
         }
-        const taken = events.flatMap((event) => readProject(event.project).keyTaken(event) ?? [])
-        if (taken.length > 0) return Effect.fail(new KeyConflict({ taken }))
-        const sessions = conflictingSessions(readProject, events)
-        if (sessions.length > 0) return Effect.fail(new SessionConflict({ sessions }))
-        return Effect.succeed(events.map((event) => projectOf(event.project).append(event)))
-      }),
+      }
+      for (const { project, summary } of events) {
+        if (projects.get(project)?.eventsById.has(summary.id)) throw new Error(`Event ${summary.id} exists already`)
+      }
+      const taken = events.flatMap((event) => readProject(event.project).keyTaken(event) ?? [])
+      if (taken.length > 0) return yield* new KeyConflict({ taken })
+      const sessions = conflictingSessions(readProject, events)
+      if (sessions.length > 0) return yield* new SessionConflict({ sessions })
+      return events.map((event) => projectOf(event.project).append(event))
+    }),
+    watermark: (project) => Effect.map(Clock.currentTimeMillis, (now) => readProject(project).watermark(now)),
     getEvent: (project, id, maxPackBytes = Number.POSITIVE_INFINITY) =>
       Effect.suspend(() =>
         Effect.map(
           orFail(projects.get(project)?.eventsById.get(id), () => new EventNotFound()),
-          ({ checksums, metadata, pack, session, summary }) => {
+          ({ checksums, metadata, pack, rules, session, summary }) => {
             const bytes = session.packs.get(pack)?.bytes
             const isLarge = bytes !== undefined && bytes.length > maxPackBytes
             return {
               id,
               summary,
               checksums,
+              rules,
               metadata,
               session: session.state.number,
               pack: { number: pack, bytes: isLarge ? undefined : bytes }
@@ -86,9 +98,33 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     listEvents: (project, query) => Effect.sync(() => readProject(project).list(query)),
     findEvents: (project, query, fields, maxLooked) =>
       Effect.sync(() => readProject(project).find(query, fields, maxLooked)),
+    findPacks: (project, query, fields, maxLooked) =>
+      Effect.sync(() => {
+        const { next, rows } = readProject(project).find(query, fields, maxLooked)
+        return {
+          next,
+          rows: rows.map(({ id, pack, session, summary: { api, occurredAt, receivedAt } }) => ({
+            ...{ id, pack, session: session.state.number, api },
+            receivedAtMs: receivedAt.epochMilliseconds,
+            occurredAtMs: occurredAt?.epochMilliseconds
+          }))
+        }
+      }),
+    replaceFacts: (project, session, rules, changes) =>
+      Effect.sync(() => readProject(project).replaceFacts(session, rules, changes)),
+    rulesInUse: (project) => Effect.sync(() => readProject(project).rulesInUse()),
     getSession: (project, session) => Effect.sync(() => projects.get(project)?.sessions.get(session)?.state),
     readPacks: (project, session, ranges, newestBytes) =>
       Effect.sync(() => projects.get(project)?.sessionsByNumber.get(session)?.read(ranges, newestBytes) ?? []),
+    readPackRanges: (project, ranges, maxPackBytes) =>
+      Effect.sync(() =>
+        ranges
+          .toSorted((a, b) => a.session - b.session || a.from - b.from)
+          .flatMap(({ session: number, ...range }) => {
+            const session = projects.get(project)?.sessionsByNumber.get(number)
+            return session === undefined ? [] : session.readRange(range, maxPackBytes)
+          })
+      ),
     readShared: (project, names, maxBytes = Number.POSITIVE_INFINITY) =>
       Effect.sync(() => {
         let bytesLeft = maxBytes
@@ -133,6 +169,16 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
       }),
     listProjects: Effect.sync(() => Array.from(projects.keys())),
     usage: (project, sessions) => Effect.sync(() => MemoryAccounts.usage(readProject(project), sessions)),
+    listSessions: (project, query) => Effect.sync(() => MemoryRollups.listSessions(readProject(project), query)),
+    sessionSummary: (project, session) =>
+      Effect.sync(() => {
+        const found = readProject(project).sessions.get(session)
+        return found && MemoryRollups.sessionSummary(readProject(project), found)
+      }),
+    sumUsage: (project, query) => Effect.sync(() => MemoryRollups.sumUsage(readProject(project), query)),
+    // Everything is counted when it is asked for.
+    deriveEvents: () => Effect.succeed(0),
+    dropDerived: () => Effect.void,
 
     nextSession: (project, after) =>
       Effect.sync(() => {

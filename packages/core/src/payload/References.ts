@@ -1,6 +1,6 @@
-/** Which pieces the new pieces of a pack reference. */
+/** Which pieces a pack references. */
 import { ByteReader } from "./format/Bytes.ts"
-import type * as PackContent from "./format/PackContent.ts"
+import * as PackContent from "./format/PackContent.ts"
 import * as Template from "./format/Template.ts"
 
 /** Numbers of pieces of one kind. Both ends are inclusive. */
@@ -11,7 +11,7 @@ interface NumberRange {
 
 type NumberRanges = ReadonlyArray<NumberRange>
 
-/** Ascending ranges that neither overlap nor touch. Leaves out what only the pack's texts reference. */
+/** What its new pieces reference: ascending ranges that neither overlap nor touch. Leaves out what only the pack's texts reference. */
 export const of = ({
   history,
   parts
@@ -35,4 +35,14 @@ const merged = (ranges: Array<NumberRange>): NumberRanges => {
     else if (last.to < range.to) result[result.length - 1] = { from: last.from, to: range.to }
   }
   return result
+}
+
+/** The names of the shared pieces that the templates of a content reference, in order. Views of the content. */
+export const sharedIn = (content: Buffer): ReadonlyArray<Buffer> => {
+  const reader = new ByteReader(content)
+  PackContent.skipHead(reader)
+  const names: Array<Buffer> = []
+  const visitor: Template.TemplateVisitor = { part: () => {}, history: () => {}, shared: (name) => names.push(name) }
+  while (reader.at < content.length) Template.readStep(reader, visitor)
+  return names
 }

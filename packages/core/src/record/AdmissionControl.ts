@@ -9,6 +9,9 @@
  */
 import type { CommitLimitsValue } from "./CommitLimits.ts"
 
+/** What an answer that is made while it is taken holds at most (bytes): in the thread that makes it, on the way, and for its client. */
+const streamBytes = 256 * 1024
+
 export class AdmissionControl {
   readonly #limits: CommitLimitsValue
   readonly #isSaturated: () => boolean
@@ -16,6 +19,8 @@ export class AdmissionControl {
   #reservedBytes = 0
   /** Bytes of all answers that are being read or written. */
   #answerBytes = 0
+  /** Bytes of all answers that are made while they are taken. */
+  #streamBytes = 0
   #queuedEvents = 0
   #queuedBytes = 0
 
@@ -35,6 +40,11 @@ export class AdmissionControl {
     return this.#answerBytes
   }
 
+  /** Answers that are being made while their clients take them. */
+  get streams(): number {
+    return this.#streamBytes / streamBytes
+  }
+
   /** Whether an event of this many bytes, none of which has arrived, may enter. */
   canAdmit(bytes: number): boolean {
     return !(this.#isQueueFull(bytes) || this.#exceedsBodyBudget(this.#reservedBytes, bytes))
@@ -49,6 +59,7 @@ export class AdmissionControl {
   permit(): Permit {
     let ownBytes = 0
     let ownAnswerBytes = 0
+    let ownStreamBytes = 0
     let isQueued = false
     let isReleased = false
     return {
@@ -75,15 +86,30 @@ export class AdmissionControl {
         this.#answerBytes += added
         return true
       },
+      releaseAnswer: () => {
+        this.#answerBytes -= ownAnswerBytes
+        ownAnswerBytes = 0
+      },
+      openStream: () => {
+        if (isReleased) return false
+        const bytes = streamBytes - ownStreamBytes
+        const others = this.#streamBytes - ownStreamBytes
+        if (others > 0 && this.#streamBytes + bytes > this.#limits.streamBudgetBytes) return false
+        ownStreamBytes += bytes
+        this.#streamBytes += bytes
+        return true
+      },
       release: () => {
         this.#reservedBytes -= ownBytes
         this.#answerBytes -= ownAnswerBytes
+        this.#streamBytes -= ownStreamBytes
         if (isQueued) {
           this.#queuedEvents--
           this.#queuedBytes -= ownBytes
         }
         ownBytes = 0
         ownAnswerBytes = 0
+        ownStreamBytes = 0
         isQueued = false
         isReleased = true
       }
@@ -112,6 +138,13 @@ export interface Permit {
    * are not counted. Of several calls the greatest number counts.
    */
   readonly reserveAnswer: (bytes: number) => boolean
+  /** Gives back what `reserveAnswer` has counted: that part of an answer is taken. */
+  readonly releaseAnswer: () => void
+  /**
+   * Counts an answer that is made while it is taken, of which a process holds the same few pieces at any time. False if there are
+   * too many of them.
+   */
+  readonly openStream: () => boolean
   /** Gives back all that the permit holds. From now on it holds nothing: a body that still arrives is refused. Idempotent. */
   readonly release: () => void
 }

@@ -2,32 +2,45 @@
  * Commits a batch of events. Each payload is written as a pack against the cached index of its session. If another process has
  * appended to a session, the missing packs are loaded and the batch is rewritten and tried again. Events that are committed
  * already under their idempotency keys are left out.
+ *
+ * The events get their ids last, and new ones with each try: so an id is never much older than its transaction, which
+ * `Storage.watermark` depends on.
  */
 import { type DateTime, Effect } from "effect"
 import { StorageUnavailable } from "../domain/Errors.ts"
-import type { EventId, EventSummary } from "../domain/Event.ts"
+import type { EventId } from "../domain/Event.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
+import type { SessionId } from "../domain/Session.ts"
 import type { JsonText } from "../domain/JsonText.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import * as PieceScanner from "../payload/scan/PieceScanner.ts"
-import type { EventChecksums } from "../domain/EventChecksums.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import type { CompressionEffort } from "../payload/format/Chain.ts"
 import * as Split from "../payload/Split.ts"
 import { type KnownSession, type SessionCache, unknownSession } from "../sessions/SessionCache.ts"
 import { idempotencyKeyOf, keyOf } from "../sessions/SessionKey.ts"
 import * as SessionLoader from "../sessions/SessionLoader.ts"
-import { type AppendEvent, KeyConflict, SessionConflict, type Storage } from "../Storage.ts"
+import { type AppendEvent, KeyConflict, type NewPack, SessionConflict, StaleIds, type Storage } from "../Storage.ts"
+import type { EventIds } from "./EventIds.ts"
 
 export interface PendingEvent {
   readonly project: ProjectId
-  readonly summary: EventSummary
-  readonly checksums: EventChecksums
+  readonly session: SessionId
+  /** What is recorded of it under an id. Called again with each id that the event gets, of which one is committed. */
+  readonly withId: (id: EventId, receivedAt: DateTime.Utc) => Pick<AppendEvent, "summary" | "checksums" | "rules">
+  /** What it got where it was recorded, if it is imported. */
+  readonly given?: GivenId | undefined
   readonly payload: PieceScanner.ScannedPayload
   readonly metadata?: JsonText | null | undefined
   readonly idempotency?: Idempotency | undefined
   /** When its body was complete, in milliseconds on the clock of `performance.now()`. Now unless given. */
   readonly arrivedAtMs?: number | undefined
+}
+
+/** The id of an event that was recorded before, and when it was received then. */
+export interface GivenId {
+  readonly id: EventId
+  readonly receivedAt: DateTime.Utc
 }
 
 /** The committed event: this one, or an earlier one with the same idempotency key. */
@@ -53,13 +66,6 @@ export interface Member {
   readonly event: PendingEvent
 }
 
-const outcomeOf = ({ idempotency, summary }: PendingEvent): Outcome => ({
-  id: summary.id,
-  receivedAt: summary.receivedAt,
-  isReplay: false,
-  idempotency
-})
-
 /**
  * A session that conflicts in the state that was just read has not changed: its row is damaged. It may do so once or twice
  * while the storage repairs its counters.
@@ -78,16 +84,20 @@ class RepeatedConflicts {
 
 const maxRepeatedConflicts = 5
 
+/** How often the ids of a batch may be too old before it fails. */
+const maxStaleIds = 10
+
 /** Commits all events of a batch that are not committed already, or fails with none of them committed. */
 export const commit = Effect.fn("CommitBatch.commit")(function* (
   storage: Storage["Service"],
   cache: SessionCache,
+  ids: EventIds["Service"],
   members: ReadonlyArray<Member>
 ): Effect.fn.Return<Committed, StorageUnavailable> {
   /** Outcomes of events that were committed earlier under the same idempotency keys. */
   const replays = new Map<string, Outcome>()
-  const replayOf = ({ event: { idempotency, project, summary } }: Member): Outcome | undefined =>
-    idempotency && replays.get(idempotencyKeyOf(project, summary.session, idempotency.key))
+  const replayOf = ({ event: { idempotency, project, session } }: Member): Outcome | undefined =>
+    idempotency && replays.get(idempotencyKeyOf(project, session, idempotency.key))
 
   const sessions = new Map<string, KnownSession>()
   /** Sessions to be loaded before packs are written for them. */
@@ -101,19 +111,14 @@ export const commit = Effect.fn("CommitBatch.commit")(function* (
   let batch = members
   const repeated = new RepeatedConflicts()
   for (;;) {
-    for (const [key, { project, summary }] of stale) {
+    for (const [key, { project, session }] of stale) {
       const known = sessions.get(key) ?? unknownSession()
-      sessions.set(key, yield* SessionLoader.refresh(storage, project, summary.session, known))
+      sessions.set(key, yield* SessionLoader.refresh(storage, project, session, known))
     }
     stale.clear()
 
     const drafts = yield* write(batch, sessions)
-    const result = yield* storage.appendEvents(drafts.map(({ append }) => append)).pipe(
-      Effect.catchTags({
-        "session-conflict": (conflict) => Effect.succeed(conflict),
-        "key-conflict": (conflict) => Effect.succeed(conflict)
-      })
-    )
+    const { appends, result } = yield* append(storage, ids, batch, drafts)
     if (result instanceof SessionConflict) {
       const conflicts = new Set(result.sessions.map(({ project, session }) => keyOf(project as ProjectId, session)))
       for (const { event, key } of batch) {
@@ -138,16 +143,23 @@ export const commit = Effect.fn("CommitBatch.commit")(function* (
         session.index.learn(draft.learned)
         cache.set(key, { ...session, state: session.state ?? { number: result[index]!, generation: 0 } })
       }
-      const outcomes = members.map((member) => replayOf(member) ?? outcomeOf(member.event))
-      return { written: drafts.map(({ append }) => append), outcomes }
+      const written = new Map(batch.map((member, index) => [member, outcomeOf(appends[index]!)]))
+      return { written: appends, outcomes: members.map((member) => replayOf(member) ?? written.get(member)!) }
     }
   }
+})
+
+const outcomeOf = ({ idempotency, summary: { id, receivedAt } }: AppendEvent): Outcome => ({
+  id,
+  receivedAt,
+  isReplay: false,
+  idempotency
 })
 
 interface Drafted {
   readonly key: string
   readonly draft: Split.Draft
-  readonly append: AppendEvent
+  readonly pack: NewPack
 }
 
 /**
@@ -176,7 +188,7 @@ const write = Effect.fnUntraced(function* (
     const fork = forks.get(key) ?? index.fork()
     forks.set(key, fork)
     const draft = draftOf(event, state, fork)
-    drafts.push({ key, draft, append: appendOf(event, state, draft, effort) })
+    drafts.push({ key, draft, pack: packOf(state, draft, effort) })
     if (performance.now() - sliceStartedMs < slice) continue
     yield* Effect.yieldNow
     sliceStartedMs = performance.now()
@@ -195,24 +207,50 @@ const draftOf = ({ payload }: PendingEvent, state: KnownSession["state"], fork: 
   return draft
 }
 
-const appendOf = (
-  { checksums, idempotency, metadata, project, summary }: PendingEvent,
-  state: KnownSession["state"],
-  draft: Split.Draft,
-  effort: CompressionEffort
-): AppendEvent => ({
-  project,
-  summary,
-  checksums,
-  metadata,
-  pack: {
-    session: state,
-    number: draft.number,
-    bytes: draft.pack.bytes(effort),
-    history: draft.added.history,
-    parts: draft.added.parts,
-    newBytes: draft.newBytes,
-    shared: draft.shared
-  },
-  idempotency
+const packOf = (state: KnownSession["state"], draft: Split.Draft, effort: CompressionEffort): NewPack => ({
+  session: state,
+  number: draft.number,
+  bytes: draft.pack.bytes(effort),
+  history: draft.added.history,
+  parts: draft.added.parts,
+  newBytes: draft.newBytes,
+  shared: draft.shared
+})
+
+/** Appends events with new ids, until these are not too old. */
+const append = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  ids: EventIds["Service"],
+  batch: ReadonlyArray<Member>,
+  drafts: ReadonlyArray<Drafted>
+) {
+  for (let staleIds = 0; staleIds < maxStaleIds; staleIds++) {
+    const startedMs = performance.now()
+    const appends = yield* identify(batch, drafts, ids)
+    const result = yield* storage.appendEvents(appends).pipe(
+      Effect.catchTags({
+        "session-conflict": (conflict) => Effect.succeed(conflict),
+        "key-conflict": (conflict) => Effect.succeed(conflict),
+        "stale-ids": (stale) => Effect.succeed(stale)
+      })
+    )
+    if (!(result instanceof StaleIds)) return { appends, result }
+    // The next try may take as long until its ids are judged.
+    yield* ids.continueFrom(result.notBefore + Math.ceil(performance.now() - startedMs))
+  }
+  return yield* new StorageUnavailable({ cause: new Error("The ids of events are always too old") })
+})
+
+/** Gives the events their ids, in their order. */
+const identify = Effect.fnUntraced(function* (
+  batch: ReadonlyArray<Member>,
+  drafts: ReadonlyArray<Drafted>,
+  eventIds: EventIds["Service"]
+): Effect.fn.Return<ReadonlyArray<AppendEvent>> {
+  const { ids, now } = yield* eventIds.next(batch.map(({ event }) => event.session))
+  return batch.map(({ event: { given, idempotency, metadata, project, withId } }, index) => {
+    const { checksums, rules, summary } = withId(given?.id ?? ids[index]!, given?.receivedAt ?? now)
+    const hasNewId = given === undefined
+    return { project, summary, checksums, rules, metadata, pack: drafts[index]!.pack, idempotency, hasNewId }
+  })
 })

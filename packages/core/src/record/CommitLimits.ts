@@ -17,6 +17,8 @@ export interface CommitLimitsValue {
   readonly bodyBudgetBytes: number
   /** Bytes of all answers that are held at once, until their clients have taken them. Answers of a few KiB are not counted. */
   readonly answerBudgetBytes: number
+  /** Bytes of all answers that are made while their clients take them, 256 KiB each. They have no length that could be counted. */
+  readonly streamBudgetBytes: number
   /** What one transaction commits. */
   readonly batch: CommitLimit
 }
@@ -25,6 +27,7 @@ export const defaultCommitLimits: CommitLimitsValue = {
   queue: { events: 2048, bytes: 32 * 1024 * 1024, waitMs: 400 },
   bodyBudgetBytes: 64 * 1024 * 1024,
   answerBudgetBytes: 32 * 1024 * 1024,
+  streamBudgetBytes: 32 * 1024 * 1024,
   batch: { events: 256, bytes: 8 * 1024 * 1024 }
 }
 

@@ -80,10 +80,15 @@ const answerBytes = Metric.gauge("tachograph_answer_bytes", {
   description: "Bytes of answers above 16 KiB that are being read, or that their clients have not taken yet"
 })
 
+const streams = Metric.gauge("tachograph_streams", {
+  description: "Answers that are being made while their clients take them"
+})
+
 /** Publishes what requests hold while the scope is open. */
 export const showAdmission = (admission: AdmissionControl): Effect.Effect<void, never, Scope.Scope> =>
   ObservableMetrics.show(
     ObservableMetrics.of(queueEvents, () => ({ value: admission.queued.events })),
     ObservableMetrics.of(queueBytes, () => ({ value: admission.queued.bytes })),
-    ObservableMetrics.of(answerBytes, () => ({ value: admission.answerBytes }))
+    ObservableMetrics.of(answerBytes, () => ({ value: admission.answerBytes })),
+    ObservableMetrics.of(streams, () => ({ value: admission.streams }))
   )

@@ -3,43 +3,39 @@
  * random bits and the bucket of the session. If the clock steps back, the last millisecond is kept; if the counter overflows,
  * the next one is used.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import { randomFillSync } from "node:crypto"
 import type { EventId } from "../domain/Event.ts"
 import * as Uuid from "../domain/Uuid.ts"
 import * as Bucket from "../sessions/Bucket.ts"
 
+/** Ids of events, and the server's time when they were given. The time in an id may be ahead of it. */
+export interface NewIds {
+  readonly ids: ReadonlyArray<EventId>
+  readonly now: DateTime.Utc
+}
+
 export class EventIds extends Context.Service<
   EventIds,
   {
-    /**
-     * The next id for an event of a session, and the server's time in epoch milliseconds. The time in the id may be ahead of
-     * it.
-     */
-    readonly next: (session: string) => Effect.Effect<readonly [id: EventId, now: number]>
+    /** The next ids, for an event of each of these sessions, in their order. */
+    readonly next: (sessions: ReadonlyArray<string>) => Effect.Effect<NewIds>
+    /** Gives no ids of an earlier time than this from now on (epoch milliseconds). */
+    readonly continueFrom: (epochMillis: number) => Effect.Effect<void>
   }
 >()("tachograph/core/EventIds") {
   static readonly layer = Layer.sync(EventIds, () => {
     const nextUuid = makeUuid7()
+    let earliest = 0
     return EventIds.of({
-      next: (session) =>
-        Effect.map(
-          Clock.currentTimeMillis,
-          (now) => [nextUuid(now, Bucket.ofSession(session)) as EventId, now] as const
-        )
+      next: (sessions) =>
+        Effect.map(Clock.currentTimeMillis, (now) => ({
+          ids: sessions.map((session) => nextUuid(Math.max(now, earliest), Bucket.ofSession(session)) as EventId),
+          now: DateTime.makeUnsafe(now)
+        })),
+      continueFrom: (epochMillis) => Effect.sync(() => void (earliest = Math.max(earliest, epochMillis)))
     })
   })
-}
-
-/** The smallest id of a millisecond. */
-export const firstIdOf = (epochMillis: number): EventId => {
-  const bytes = new Uint8Array(16)
-  const view = new DataView(bytes.buffer)
-  view.setUint16(0, Math.floor(epochMillis / 2 ** 32))
-  view.setUint32(2, epochMillis % 2 ** 32)
-  view.setUint16(6, 0x7000)
-  view.setUint8(8, 0x80)
-  return Uuid.fromBytes(bytes) as EventId
 }
 
 const maxCounter = 0xfff

@@ -18,6 +18,7 @@ import * as CommitBatch from "./CommitBatch.ts"
 import { CommitLimits } from "./CommitLimits.ts"
 import * as CommitMetrics from "./CommitMetrics.ts"
 import { CommitQueue } from "./CommitQueue.ts"
+import { EventIds } from "./EventIds.ts"
 import { InFlightKeys } from "./InFlightKeys.ts"
 import { QueueWait } from "./QueueWait.ts"
 
@@ -52,11 +53,12 @@ export class GroupCommit extends Context.Service<
   static readonly layer: Layer.Layer<GroupCommit, never, Storage> = Layer.effect(
     GroupCommit,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(StaleSessions.layer))
+  ).pipe(Layer.provide([StaleSessions.layer, EventIds.layer]))
 }
 
 const make = Effect.gen(function* () {
   const storage = yield* Storage
+  const ids = yield* EventIds
   const sessions = new SessionCache(yield* SessionCacheBytes)
   const limits = yield* CommitLimits
   const queue = new CommitQueue<Job>(limits.batch)
@@ -129,7 +131,7 @@ const make = Effect.gen(function* () {
   const commitBatch = (batch: ReadonlyArray<Job>, stale: StaleDuringBatch): Effect.Effect<void> =>
     Effect.suspend(() => {
       const startedMs = performance.now()
-      return Effect.flatMap(Effect.exit(CommitBatch.commit(storage, sessions, batch)), (exit) => {
+      return Effect.flatMap(Effect.exit(CommitBatch.commit(storage, sessions, ids, batch)), (exit) => {
         if (Exit.isFailure(exit)) {
           // Their cached indexes may already contain pieces of this batch.
           for (const { key } of batch) sessions.delete(key)
@@ -174,10 +176,10 @@ const make = Effect.gen(function* () {
 
   const enqueue = (event: CommitBatch.PendingEvent): Job => {
     const job: Job = {
-      key: keyOf(event.project, event.summary.session),
+      key: keyOf(event.project, event.session),
       event,
       bytes: event.payload.text.length,
-      lane: storage.laneOf(event.summary.session),
+      lane: storage.laneOf(event.session),
       done: Deferred.makeUnsafe(),
       tick: wait.tickOf(event.arrivedAtMs)
     }
@@ -215,7 +217,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-const scopeOf = ({ project, summary }: CommitBatch.PendingEvent) => ({ project, session: summary.session })
+const scopeOf = ({ project, session }: CommitBatch.PendingEvent) => ({ project, session })
 
 const isSameBody = (a: Idempotency | undefined, b: Idempotency | undefined): boolean =>
   a !== undefined && b !== undefined && Buffer.compare(a.bodyHash, b.bodyHash) === 0

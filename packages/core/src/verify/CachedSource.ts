@@ -12,7 +12,7 @@ import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import * as Join from "../payload/Join.ts"
 import * as EventReader from "../read/EventReader.ts"
 import type { Storage } from "../Storage.ts"
-import { LruCache } from "./LruCache.ts"
+import { LruCache } from "../read/LruCache.ts"
 
 type Service = Storage["Service"]
 

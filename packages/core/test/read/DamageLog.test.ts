@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
-import { firstIdOf } from "../../src/record/EventIds.ts"
+import { firstIdOf } from "../../src/domain/EventTime.ts"
 import { Damage } from "../../src/payload/format/Damage.ts"
 import * as DamageLog from "../../src/read/DamageLog.ts"
 

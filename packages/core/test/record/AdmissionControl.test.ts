@@ -91,6 +91,20 @@ describe("AdmissionControl", () => {
     expect(other.permit().reserveAnswer(1_000)).toBe(true)
   })
 
+  it("counts answers that are made while they are taken apart from others, 256 KiB each, and always admits one", () => {
+    const one = new AdmissionControl({ ...limits, streamBudgetBytes: 1 }, () => false)
+    expect([one.permit().openStream(), one.permit().openStream(), one.streams]).toEqual([true, false, 1])
+    const admission = new AdmissionControl({ ...limits, streamBudgetBytes: 512 * 1024 }, () => false)
+    const permit = admission.permit()
+    expect([permit.openStream(), permit.openStream(), admission.streams]).toEqual([true, true, 1])
+    expect([permit.reserveAnswer(1_000), admission.permit().reserveAnswer(1)]).toEqual([true, false])
+    permit.releaseAnswer()
+    expect([admission.answerBytes, admission.streams, admission.permit().reserveAnswer(1)]).toEqual([0, 1, true])
+    expect([admission.permit().openStream(), admission.permit().openStream()]).toEqual([true, false])
+    permit.release()
+    expect([permit.openStream(), admission.streams]).toEqual([false, 1])
+  })
+
   it("admits nothing while the queue is saturated", () => {
     let isSaturated = false
     const admission = admissionControl(() => isSaturated)

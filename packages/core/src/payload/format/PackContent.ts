@@ -51,6 +51,9 @@ const readHead = (reader: ByteReader): ContentHead => ({
   added: { history: reader.integer(), parts: reader.integer() }
 })
 
+/** Leads from the start of a content to its first template. */
+export const skipHead = (reader: ByteReader): void => void readHead(reader)
+
 /** The number of pieces of a content, erased ones included. */
 export const addedPieces = (content: Buffer): number => {
   const { added } = readHead(new ByteReader(content))

@@ -12,7 +12,7 @@
  * Integers are those of `Bytes`. Pieces are numbered from 1, and numbers are absolute: what a call has in common with the
  * previous one is encoded in the same bytes, which compress to almost emptyBuffer.
  */
-import { type ByteReader, ByteWriter } from "./Bytes.ts"
+import { ByteReader, ByteWriter } from "./Bytes.ts"
 
 const end = 0
 const part = 1
@@ -26,6 +26,13 @@ export interface Run {
   readonly first: number
   readonly count: number
 }
+
+/** A comma, and white space around it. */
+const listSeparator = /^[ \t\r\n]*,[ \t\r\n]*$/
+
+/** Whether a run with this separator is of elements of one array. Other runs go on from one array into another. */
+export const isOfOneArray = (count: number, separator: Buffer): boolean =>
+  count === 1 || listSeparator.test(separator.toString("latin1"))
 
 /** Pieces with a longer text between them are not joined into a run. */
 const maxSeparatorBytes = 64
@@ -195,3 +202,11 @@ export const sharedAlone = (content: Buffer, start: number, stop: number): Buffe
   stop - start === sha256Bytes + 2 && content[start] === shared && content[stop - 1] === end
     ? content.subarray(start + 1, stop - 1)
     : undefined
+
+/** The text that a template consists of, if it contains no reference. */
+export const literalAlone = (content: Buffer, start: number, stop: number): Buffer | undefined => {
+  const reader = new ByteReader(content, start)
+  const header = reader.integer()
+  const length = Math.floor(header / 4)
+  return header % 4 === end && reader.at + length === stop ? content.subarray(reader.at, stop) : undefined
+}

@@ -20,13 +20,13 @@ export class LruCache<Key, Value> {
 
   /** A value that is larger than the cache is not kept. */
   set(key: Key, value: Value, bytes: number): void {
-    this.#delete(key)
+    this.delete(key)
     if (bytes > this.#maxBytes) return
     this.#entries.set(key, { value, bytes })
     this.#bytes += bytes
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#maxBytes) break
-      this.#delete(oldest)
+      this.delete(oldest)
     }
   }
 
@@ -35,7 +35,7 @@ export class LruCache<Key, Value> {
     this.#bytes = 0
   }
 
-  #delete(key: Key): void {
+  delete(key: Key): void {
     this.#bytes -= this.#entries.get(key)?.bytes ?? 0
     this.#entries.delete(key)
   }

@@ -1,0 +1,18 @@
+/** Whether an event is one that a list asks for, but for the place in the list. */
+import type { EventSummary } from "./domain/Event.ts"
+import type { EventQuery, FieldFilter } from "./Storage.ts"
+
+export const of = (
+  { above, agent, agentVersion, below, person, session }: Omit<EventQuery, "order" | "limit">,
+  { isError, model, ...equal }: FieldFilter
+): ((summary: EventSummary) => boolean) => {
+  const wanted = Object.entries({ ...equal, agent, agentVersion, person, session }).filter(
+    ([, value]) => value !== undefined
+  ) as ReadonlyArray<readonly [keyof EventSummary, unknown]>
+  return (summary) =>
+    (above === undefined || summary.id > above) &&
+    (below === undefined || summary.id < below) &&
+    wanted.every(([field, value]) => summary[field] === value) &&
+    (model === undefined || summary.model === model || summary.responseModel === model) &&
+    (isError === undefined || (summary.errorType !== null) === isError)
+}

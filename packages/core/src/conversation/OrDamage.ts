@@ -1,0 +1,11 @@
+import { Cause, Effect, Exit } from "effect"
+import { Damage } from "../payload/format/Damage.ts"
+
+/** What an effect succeeds or dies with, if that is damage. */
+export const orDamage = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A | Damage, E> =>
+  Effect.flatMap(Effect.exit(effect), (exit): Effect.Effect<A | Damage, E> => {
+    if (Exit.isSuccess(exit)) return exit
+    const defect = Cause.squash(exit.cause)
+    // A text whose pieces were erased is no JSON.
+    return defect instanceof Damage || defect instanceof SyntaxError ? Effect.succeed(Damage.of(defect)) : exit
+  })

@@ -1,0 +1,216 @@
+/**
+ * Reads all that a project has, or the events that a filter finds: first what events name, then the events in the order of their
+ * ids, up to the newest at the start. It holds no more than one group of events, or one large event.
+ */
+import { Effect, Option, Stream } from "effect"
+import type { Agent, AgentName } from "../domain/Agent.ts"
+import type { AgentVersion } from "../domain/AgentVersion.ts"
+import {
+  type AgentNotFound,
+  type EventDamaged,
+  type EventNotFound,
+  Overloaded,
+  type StorageUnavailable
+} from "../domain/Errors.ts"
+import type { Event, EventId, EventSummary } from "../domain/Event.ts"
+import type { FingerprintId, RegisteredFingerprint } from "../domain/Fingerprint.ts"
+import type { Person } from "../domain/Person.ts"
+import type { ListPage, StoredSummary } from "../Storage.ts"
+import { NamesSeen } from "./NamesSeen.ts"
+
+type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
+
+/** What an export consists of, in the order in which an import needs it. */
+export type ExportItem =
+  | { readonly type: "export" }
+  | { readonly type: "agent"; readonly agent: Agent }
+  | { readonly type: "agent-version"; readonly agent: AgentName; readonly version: AgentVersion }
+  | { readonly type: "person"; readonly person: Person }
+  | { readonly type: "fingerprint"; readonly fingerprint: RegisteredFingerprint }
+  | { readonly type: "event"; readonly event: Event }
+  /** An event whose bytes are not those that were recorded. */
+  | { readonly type: "damaged"; readonly id: EventId }
+  /** The last one. `last` is the event after which it is continued: with what is recorded later, or if the limit was reached. */
+  | {
+      readonly type: "end"
+      /** Whether the limit was not reached. */
+      readonly isWhole: boolean
+      readonly last: EventId | undefined
+      readonly events: number
+      readonly damaged: number
+    }
+
+export interface ExportRange {
+  /** Only events after this one. */
+  readonly after?: EventId | undefined
+  /** Events at most, damaged ones among them. */
+  readonly limit?: number | undefined
+}
+
+/** What an export reads with, in the current project. */
+export interface Reading {
+  readonly newest: Result<EventId | undefined>
+  /** A page of the events that the filter finds, in ascending order. */
+  readonly page: (after: EventId | undefined, limit: number) => Result<ListPage<StoredSummary, EventId>>
+  readonly event: (id: EventId) => Result<Event, EventNotFound | EventDamaged>
+  readonly isDamaged: (stored: StoredSummary) => boolean
+  readonly names: {
+    readonly agents: (after: number | undefined) => Result<ListPage<Agent, number>>
+    readonly versions: (
+      agent: AgentName,
+      after: number | undefined
+    ) => Result<ListPage<AgentVersion, number>, AgentNotFound>
+    readonly people: (after: number | undefined) => Result<ListPage<Person, number>>
+    readonly fingerprints: (after: FingerprintId | undefined) => Result<ListPage<RegisteredFingerprint, FingerprintId>>
+    /** Those of one event. What was erased meanwhile is left out. */
+    readonly of: (event: EventSummary, seen: NamesSeen) => Result<ReadonlyArray<ExportItem>>
+  }
+}
+
+/** Counts the bytes of what is held, beside a few pieces; 0 gives them back. False if they do not fit now. */
+export type Reserve = (bytes: number) => Effect.Effect<boolean>
+
+/** Events are read together up to this size and number. */
+const groupBytes = 256 * 1024
+const groupEvents = 64
+
+/** How many of them are read at a time: a database on another machine is waited for once for all of these. */
+const readConcurrency = 8
+
+const pageEvents = 512
+
+/** How often a large event asks for memory, and for how long: other answers end, or are given up. */
+const reserveEvery = "100 millis"
+const maxReserves = 600
+
+const sizeOf = ({ summary }: StoredSummary): number =>
+  summary === undefined ? 0 : summary.inputsBytes + summary.outputBytes
+
+/** Consecutive events that are read together. */
+function* groupsOf(rows: ReadonlyArray<StoredSummary>): Generator<ReadonlyArray<StoredSummary>> {
+  let group: Array<StoredSummary> = []
+  let bytes = 0
+  for (const row of rows) {
+    if (group.length > 0 && (bytes + sizeOf(row) > groupBytes || group.length === groupEvents)) {
+      yield group
+      group = []
+      bytes = 0
+    }
+    group.push(row)
+    bytes += sizeOf(row)
+  }
+  if (group.length > 0) yield group
+}
+
+const allPages = <Row, Key, E>(page: (after: Key | undefined) => Effect.Effect<ListPage<Row, Key>, E>) =>
+  Stream.paginate(undefined as Key | undefined, (after) =>
+    Effect.map(page(after), ({ next, rows }) => [rows, Option.fromUndefinedOr(next)] as const)
+  )
+
+/** Everything that events can name, whether an event does or not. */
+const allNames = ({ names }: Reading): Stream.Stream<ExportItem, StorageUnavailable> => {
+  const versionsOf = (agent: Agent) =>
+    allPages((after: number | undefined) => names.versions(agent.name, after)).pipe(
+      Stream.map((version): ExportItem => ({ type: "agent-version", agent: agent.name, version })),
+      // Agents are not erased.
+      Stream.catchTag("agent-not-found", () => Stream.empty)
+    )
+  const agents = Stream.flatMap(allPages(names.agents), (agent) =>
+    Stream.concat(Stream.make<[ExportItem]>({ type: "agent", agent }), versionsOf(agent))
+  )
+  const people = Stream.map(allPages(names.people), (person): ExportItem => ({ type: "person", person }))
+  const fingerprints = Stream.map(allPages(names.fingerprints), (fingerprint): ExportItem => ({
+    type: "fingerprint",
+    fingerprint
+  }))
+  return agents.pipe(Stream.concat(people), Stream.concat(fingerprints))
+}
+
+/** Fails with `Overloaded` after a minute. */
+const waitFor = Effect.fnUntraced(function* (reserve: Reserve, bytes: number): Effect.fn.Return<void, Overloaded> {
+  for (let attempt = 0; attempt < maxReserves; attempt++) {
+    if (yield* reserve(bytes)) return
+    yield* Effect.sleep(reserveEvery)
+  }
+  return yield* new Overloaded()
+})
+
+/**
+ * The items in groups, as they are read. What events name comes before them all if `isAll`, and otherwise each before the first event
+ * that names it: then only what they name. Fails with `Overloaded` if there is no memory for a large event for a minute.
+ */
+export const items = (
+  reading: Reading,
+  { after, limit = Number.POSITIVE_INFINITY }: ExportRange,
+  isAll: boolean,
+  reserve: Reserve
+): Stream.Stream<ReadonlyArray<ExportItem>, StorageUnavailable | Overloaded> => {
+  const seen = new NamesSeen()
+  const counted = { events: 0, damaged: 0 }
+  let last = after
+  let isCut = false
+
+  const readEvent = (stored: StoredSummary): Result<ReadonlyArray<ExportItem>> => {
+    const damaged: ReadonlyArray<ExportItem> = [{ type: "damaged", id: stored.id }]
+    if (reading.isDamaged(stored)) return Effect.succeed(damaged)
+    return reading.event(stored.id).pipe(
+      Effect.map((event): ReadonlyArray<ExportItem> => [{ type: "event", event }]),
+      Effect.catchTags({
+        "event-damaged": () => Effect.succeed(damaged),
+        // Erased meanwhile.
+        "event-not-found": () => Effect.succeed([])
+      })
+    )
+  }
+
+  const readGroup = Effect.fnUntraced(function* (group: ReadonlyArray<StoredSummary>) {
+    const bytes = group.reduce((sum, stored) => sum + sizeOf(stored), 0)
+    if (bytes > groupBytes) yield* waitFor(reserve, bytes)
+    const read = yield* Effect.forEach(group, readEvent, { concurrency: readConcurrency })
+    const found: Array<ExportItem> = []
+    for (const [index, own] of read.entries()) {
+      const { summary } = group[index]!
+      if (!isAll && summary !== undefined && own[0]?.type === "event")
+        found.push(...(yield* reading.names.of(summary, seen)))
+      found.push(...own)
+      for (const { type } of own) counted[type === "event" ? "events" : "damaged"]++
+      last = group[index]!.id
+    }
+    return { found, isLarge: bytes > groupBytes }
+  })
+
+  const eventsUntil = (end: EventId) => {
+    const page = Effect.fnUntraced(function* (from: EventId | undefined) {
+      const left = limit - counted.events - counted.damaged
+      const { next, rows } = yield* reading.page(from, Math.min(pageEvents, left + 1))
+      const within = rows.filter(({ id }) => id <= end)
+      const taken = within.slice(0, left)
+      isCut = within.length > taken.length
+      const isOver = isCut || next === undefined || next >= end
+      return [Array.from(groupsOf(taken)), isOver ? Option.none<EventId>() : Option.some(next)] as const
+    })
+    return Stream.paginate(after, page).pipe(
+      Stream.mapEffect(readGroup),
+      Stream.flatMap(({ found, isLarge }) =>
+        isLarge
+          ? // Taken, when the next one is asked for.
+            Stream.concat(Stream.make<[ReadonlyArray<ExportItem>]>(found), Stream.fromEffectDrain(reserve(0)))
+          : Stream.make<[ReadonlyArray<ExportItem>]>(found)
+      )
+    )
+  }
+
+  const trailer = Stream.sync((): ReadonlyArray<ExportItem> => [{ type: "end", isWhole: !isCut, last, ...counted }])
+  return Stream.make<[ReadonlyArray<ExportItem>]>([{ type: "export" }]).pipe(
+    Stream.concat(
+      Stream.unwrap(
+        // Before the names, so that they are there of every event.
+        Effect.map(reading.newest, (end) => {
+          const names = isAll ? Stream.grouped(allNames(reading), groupEvents) : Stream.empty
+          return end === undefined ? names : Stream.concat(names, eventsUntil(end))
+        })
+      )
+    ),
+    Stream.concat(trailer)
+  )
+}

@@ -1,0 +1,168 @@
+/** What the events of a project add up to, counted when it is asked for. */
+import { DateTime } from "effect"
+import type { AgentName } from "../domain/Agent.ts"
+import type { AgentVersionName } from "../domain/AgentVersion.ts"
+import type { EventId, EventSummary } from "../domain/Event.ts"
+import * as ProviderNames from "../domain/ProviderNames.ts"
+import type { PersonId } from "../domain/Person.ts"
+import type { Dimension } from "../domain/UsageGroup.ts"
+import * as EventTime from "../domain/EventTime.ts"
+import * as GroupValues from "../rollup/GroupValues.ts"
+import { LocalTime } from "../rollup/LocalTime.ts"
+import * as SessionParts from "../rollup/SessionParts.ts"
+import type { SessionFilter, SessionPlace, SessionQuery, StoredSession } from "../rollup/SessionQuery.ts"
+import { Tally } from "../rollup/Tally.ts"
+import { type GroupKey, UsageGroups } from "../rollup/UsageGroups.ts"
+import type { UsagePage, UsageQuery } from "../rollup/UsageQuery.ts"
+import type { ListPage } from "../Storage.ts"
+import type { MemoryProject } from "./MemoryProject.ts"
+import type { MemorySession } from "./MemorySession.ts"
+
+const numbersOf = (project: MemoryProject, { agent, agentVersion, person }: EventSummary) => {
+  const entry = project.agents.get(agent)!
+  return {
+    agent: entry.agent.number,
+    agentVersion: entry.versions.get(agentVersion)!.number,
+    person: person === null ? 0 : project.people.get(person)!.number
+  }
+}
+
+type Entry = MemoryProject["events"][number]
+
+const partsOf = (project: MemoryProject, entries: ReadonlyArray<Entry>): ReadonlyArray<SessionParts.SessionPart> => {
+  const parts = new Map<string, SessionParts.SessionPart>()
+  for (const { id, summary } of entries) {
+    const names = { ...numbersOf(project, summary), ...SessionParts.modelsOf(summary) }
+    const key = JSON.stringify(names)
+    const part = parts.get(key) ?? { ...names, first: id, last: id, tally: new Tally() }
+    part.tally.add(summary)
+    parts.set(key, { ...part, last: id })
+  }
+  return Array.from(parts.values())
+}
+
+/** A name that does not exist has a number that no event has. */
+const filterOf = (
+  project: MemoryProject,
+  { agent, agentVersion, isError, model, person }: SessionFilter
+): SessionParts.PartFilter => ({
+  agent: agent && (project.agents.get(agent)?.agent.number ?? -1),
+  agentVersions:
+    agentVersion &&
+    new Map(
+      Array.from(project.agents.values()).flatMap(({ agent: { number }, versions }) => {
+        const version = versions.get(agentVersion)
+        return version === undefined ? [] : [[number, version.number]]
+      })
+    ),
+  person: person && (project.people.get(person)?.number ?? -1),
+  model,
+  isError
+})
+
+const summaryOf = (
+  project: MemoryProject,
+  session: MemorySession,
+  entries: ReadonlyArray<Entry>,
+  parts: ReadonlyArray<SessionParts.SessionPart>
+): StoredSession => {
+  const { agentVersions, agents, first, last, models, people, sums } = SessionParts.summaryOf(parts)
+  const agentNames = new Map(Array.from(project.agents, ([name, { agent }]) => [agent.number, name]))
+  const personIds = new Map(Array.from(project.people, ([id, { number }]) => [number, id]))
+  const versionName = ({ agent, agentVersion }: (typeof agentVersions)[number]): AgentVersionName => {
+    const { versions } = project.agents.get(agentNames.get(agent)!)!
+    return Array.from(versions.values()).find(({ number }) => number === agentVersion)!.name
+  }
+  return {
+    session: session.id,
+    firstEvent: first,
+    firstEventAt: DateTime.makeUnsafe(EventTime.of(first)),
+    lastEventAt: DateTime.makeUnsafe(EventTime.of(last)),
+    ...sums,
+    agents: agents.map((number): AgentName => agentNames.get(number)!),
+    agentVersions: Array.from(new Set(agentVersions.map(versionName))),
+    people: people.map((number): PersonId => personIds.get(number)!),
+    models,
+    sentBytes: entries.reduce((sum, { summary }) => sum + summary.inputsBytes + summary.outputBytes, 0),
+    newBytes: Array.from(session.packs.values()).reduce((sum, pack) => sum + pack.newBytes, 0)
+  }
+}
+
+export const sessionSummary = (project: MemoryProject, session: MemorySession): StoredSession | undefined => {
+  const entries = project.events.filter((entry) => entry.session === session)
+  return entries.length === 0 ? undefined : summaryOf(project, session, entries, partsOf(project, entries))
+}
+
+export const listSessions = (
+  project: MemoryProject,
+  { above, after, below, limit, order, ...names }: SessionQuery
+): ListPage<StoredSession, SessionPlace> => {
+  const asOf = after?.asOf ?? project.events.at(-1)?.id
+  if (asOf === undefined) return { rows: [], next: undefined }
+  const filter = filterOf(project, names)
+  const sign = order === "asc" ? 1 : -1
+  const isAfter = (last: EventId) => after === undefined || (order === "asc" ? last > after.last : last < after.last)
+  const found = Array.from(Map.groupBy(project.events, ({ session }) => session))
+    .flatMap(([session, entries]) => {
+      const last = entries.findLast(({ id }) => id <= asOf)?.id
+      const isInRange =
+        last !== undefined &&
+        isAfter(last) &&
+        (above === undefined || last > above) &&
+        (below === undefined || last < below)
+      if (!isInRange) return []
+      const parts = partsOf(project, entries)
+      return SessionParts.isSessionMatch(filter, parts) ? [{ session, entries, parts, last }] : []
+    })
+    .sort((a, b) => (a.last < b.last ? -sign : sign))
+  const page = found.slice(0, limit)
+  return {
+    rows: page.map(({ entries, parts, session }) => summaryOf(project, session, entries, parts)),
+    next: found.length > limit ? { asOf, last: page.at(-1)!.last } : undefined
+  }
+}
+
+export const sumUsage = (
+  project: MemoryProject,
+  { after, fromMs, groupBy, limit, timeZone, toMs, ...query }: UsageQuery
+): UsagePage => {
+  const time = new LocalTime(timeZone)
+  const groups = new UsageGroups({ after, limit })
+  const filter = filterOf(project, query)
+  const keyOf = ({ id, session, summary }: Entry, dimension: Dimension): GroupKey => {
+    const numbers = numbersOf(project, summary)
+    switch (dimension) {
+      case "hour":
+        return time.hourOf(EventTime.of(id))
+      case "day":
+        return time.dayOf(EventTime.of(id))
+      case "agent":
+        return numbers.agent
+      case "agent_version":
+        return summary.agentVersion
+      case "model":
+        return SessionParts.modelsOf(summary).model || null
+      case "person":
+        return numbers.person || null
+      case "session":
+        return session.state.number
+      case "api":
+        return ProviderNames.apis.indexOf(summary.api)
+    }
+  }
+  for (const entry of project.events) {
+    const { id, summary } = entry
+    const at = EventTime.of(id)
+    if ((fromMs !== undefined && at < fromMs) || (toMs !== undefined && at >= toMs)) continue
+    if (query.api !== undefined && summary.api !== query.api) continue
+    if (!SessionParts.isMatch(filter, { ...numbersOf(project, summary), ...SessionParts.modelsOf(summary) })) continue
+    groups.of(groupBy.map((dimension) => keyOf(entry, dimension)))?.add(summary)
+  }
+  const nameOf = (dimension: Dimension, key: number): string | null => {
+    if (dimension === "session") return project.sessionsByNumber.get(key)!.id
+    if (dimension === "person") return Array.from(project.people).find(([, { number }]) => number === key)![0]
+    return Array.from(project.agents).find(([, { agent }]) => agent.number === key)![0]
+  }
+  const { groups: found, next } = groups.page
+  return { groups: found.map(({ keys, tally }) => GroupValues.of(groupBy, keys, tally, time, nameOf)), next }
+}

@@ -1,0 +1,154 @@
+/** Computes facts and costs of the events of a project anew, session by session. */
+import { Cause, Effect, Exit } from "effect"
+import type { StorageUnavailable } from "../domain/Errors.ts"
+import { type Event, type EventId, EventSummary } from "../domain/Event.ts"
+import type { ProjectId } from "../domain/Project.ts"
+import type { SessionId } from "../domain/Session.ts"
+import * as ReadFacts from "../facts/ReadFacts.ts"
+import { Damage } from "../payload/format/Damage.ts"
+import * as JsonValue from "../payload/scan/JsonValue.ts"
+import * as Steps from "../payload/scan/Steps.ts"
+import * as Checksum from "../read/Checksum.ts"
+import * as EventReader from "../read/EventReader.ts"
+import { firstIdOf } from "../domain/EventTime.ts"
+import type { FactsChange, NextSession, StoredSummary } from "../Storage.ts"
+import { CachedSource } from "../verify/CachedSource.ts"
+import { Counts } from "../verify/Finding.ts"
+import * as VerifyRun from "../verify/Run.ts"
+import { SessionPacks } from "../verify/SessionPacks.ts"
+import type { Run } from "./Run.ts"
+
+/** Events in one page. */
+const pageEvents = 500
+
+/** Events and bytes of their texts that are read and written in one step. */
+const eventsPerStep = 64
+const bytesPerStep = 8 * 1024 * 1024
+
+/** From this many events on, the packs of their session are read once and not with each event. */
+const cachedFromEvents = 8
+
+/** How far the clocks of servers may be ahead. */
+const clockAllowanceMs = 1_000
+
+const inputsFields = JsonValue.fieldsAt(ReadFacts.inputsPaths)
+const outputFields = JsonValue.fieldsAt([], [[]])
+
+export const recompute = Effect.fnUntraced(function* (
+  run: Run,
+  project: ProjectId
+): Effect.fn.Return<void, StorageUnavailable> {
+  const inUse = yield* run.storage.rulesInUse(project)
+  if (inUse.every(({ rules }) => rules === run.rules)) return
+  const source = new CachedSource(run.storage)
+  for (let after = VerifyRun.belowAll; ;) {
+    const next: NextSession | undefined = yield* run.storage.nextSession(project, after)
+    if (next === undefined || next.number <= after) return
+    after = next.number
+    if (next.id === undefined) {
+      yield* leave(run, { project, session: undefined, eventId: undefined, reason: `Session ${after} does not exist` })
+    } else yield* recomputeSession(run, project, source, next.number, next.id)
+  }
+})
+
+const leave = (run: Run, left: Parameters<Run["report"]>[0]) => {
+  run.counts.left++
+  return run.report(left)
+}
+
+const recomputeSession = Effect.fnUntraced(function* (
+  run: Run,
+  project: ProjectId,
+  source: CachedSource,
+  session: number,
+  id: SessionId
+): Effect.fn.Return<void, StorageUnavailable> {
+  const below = firstIdOf(run.startedAt.epochMilliseconds + clockAllowanceMs)
+  source.startSession(project, session)
+  let isCached = false
+  for (let after: EventId | undefined; ;) {
+    const query = { session: id, order: "asc", limit: pageEvents, below, ...(after && { after }) } as const
+    const page: ReadonlyArray<StoredSummary> = yield* run.throttle(run.storage.listEvents(project, query))
+    const last = page.at(-1)?.id
+    if (last === undefined || (after !== undefined && last <= after)) return
+    after = last
+    const stale = page.filter(({ rules }) => rules !== run.rules)
+    if (stale.length >= cachedFromEvents && !isCached) {
+      yield* cachePacks(run, project, source, session)
+      isCached = true
+    }
+    for (let at = 0; at < stale.length;) at += yield* run.throttle(step(run, project, source, session, stale.slice(at)))
+  }
+})
+
+/** Damage is found again at the events that need the packs. */
+const cachePacks = (run: Run, project: ProjectId, source: CachedSource, session: number) => {
+  const verifying: VerifyRun.Run = {
+    storage: run.storage,
+    throttle: run.throttle,
+    source,
+    counts: new Counts(),
+    reported: new Set(),
+    report: () => Effect.void
+  }
+  return VerifyRun.attempt(verifying, { project }, new SessionPacks(verifying, project, session).read())
+}
+
+/** Returns how many of the events it has looked at. */
+const step = Effect.fnUntraced(function* (
+  run: Run,
+  project: ProjectId,
+  source: CachedSource,
+  session: number,
+  stale: ReadonlyArray<StoredSummary>
+) {
+  const changes: Array<FactsChange> = []
+  let looked = 0
+  for (let bytesLeft = bytesPerStep; looked < Math.min(stale.length, eventsPerStep) && bytesLeft > 0;) {
+    const stored = stale[looked++]!
+    const event = yield* read(run, project, source, stored)
+    if (event === undefined) continue
+    bytesLeft -= event.inputsBytes + event.outputBytes
+    changes.push(changeOf(run, project, event))
+  }
+  const replaced = yield* run.storage.replaceFacts(project, session, run.rules, changes)
+  run.counts.events += replaced
+  run.counts.changed += Math.min(replaced, changes.filter(({ checksum, was }) => checksum !== was).length)
+  return looked
+})
+
+/** Undefined if the event was erased meanwhile, or cannot be read. */
+const read = Effect.fnUntraced(function* (
+  run: Run,
+  project: ProjectId,
+  source: CachedSource,
+  { id, summary }: StoredSummary
+): Effect.fn.Return<Event | undefined, StorageUnavailable> {
+  const cached = yield* Effect.exit(EventReader.readOnce(source, project, id))
+  if (Exit.isSuccess(cached)) return cached.value
+  if (Cause.hasInterrupts(cached.cause)) return yield* Effect.failCause(cached.cause as Cause.Cause<never>)
+  // What is cached may be older than what is stored.
+  const again = yield* Effect.exit(EventReader.readAgain(EventReader.sourceOf(run.storage), project, id))
+  if (Exit.isSuccess(again)) return again.value
+  const error = Cause.squash(again.cause)
+  if ((error as { readonly _tag?: unknown } | null)?._tag === "event-not-found") return undefined
+  if (!(error instanceof Damage)) return yield* Effect.failCause(again.cause as Cause.Cause<StorageUnavailable>)
+  yield* leave(run, { project, session: summary?.session, eventId: id, reason: error.message })
+  return undefined
+})
+
+const valueOf = (text: Uint8Array, fields: JsonValue.Fields): unknown => {
+  const parsed = Steps.run(JsonValue.parseInSteps(Buffer.from(text.buffer, text.byteOffset, text.length), fields))
+  return "value" in parsed ? parsed.value : undefined
+}
+
+const changeOf = (run: Run, project: ProjectId, event: Event): FactsChange => {
+  const { metadata: _, payload, ...before } = event
+  run.counts.textBytes += payload.inputs.length + payload.output.length
+  const inputs = valueOf(payload.inputs, inputsFields)
+  // A model that the payload does not say was sent beside it.
+  const read = ReadFacts.read(event.api, inputs, valueOf(payload.output, outputFields), event.model)
+  const cost = ReadFacts.costOf(run.prices, read, event.occurredAt ?? event.receivedAt)
+  const summary = new EventSummary({ ...before, ...read.facts, ...cost }, { disableChecks: true })
+  return { was: Checksum.ofSummary(project, event), summary, checksum: Checksum.ofSummary(project, summary) }
+}

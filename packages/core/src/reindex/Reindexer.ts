@@ -1,0 +1,45 @@
+/**
+ * Computes what is derived from events anew, when the rules for it improve. Works in steps of bounded size, beside other processes
+ * that record, erase and reindex: an event that is by the current rules already is left alone, so that an interrupted run goes on
+ * where it was.
+ */
+import { DateTime, Effect } from "effect"
+import type { StorageUnavailable } from "../domain/Errors.ts"
+import type { ProjectId } from "../domain/Project.ts"
+import * as Deriver from "../derive/Deriver.ts"
+import * as Prices from "../facts/Prices.ts"
+import * as Rules from "../facts/Rules.ts"
+import type { Storage } from "../Storage.ts"
+import * as FactsOfEvents from "./FactsOfEvents.ts"
+import type { Options, Run } from "./Run.ts"
+
+export { Counts, type LeftEvent } from "./Run.ts"
+
+/** By which events are computed now, with the prices of the reference `Prices`. */
+export const currentRules: Effect.Effect<string> = Effect.flatMap(Prices.load, Rules.current)
+
+/** The prices are likewise those of `Prices`. */
+export const reindex = Effect.fn("Reindexer.reindex")(function* (
+  storage: Storage["Service"],
+  { projects, ...options }: Options
+): Effect.fn.Return<void, StorageUnavailable> {
+  const prices = yield* Prices.load
+  const run: Run = {
+    ...options,
+    storage,
+    prices,
+    rules: yield* Rules.current(prices),
+    startedAt: yield* DateTime.now
+  }
+  for (const project of projects) yield* reindexProject(run, project)
+})
+
+/** What follows from facts comes after them. */
+const reindexProject = Effect.fnUntraced(function* (
+  run: Run,
+  project: ProjectId
+): Effect.fn.Return<void, StorageUnavailable> {
+  yield* FactsOfEvents.recompute(run, project)
+  yield* run.throttle(run.storage.dropDerived(project))
+  yield* Deriver.derive(run.storage, project, run.throttle)
+})

@@ -1,0 +1,74 @@
+/** The calls of a session, added up by who made them: what a summary of the session is made of. Names are numbers here. */
+import type { EventId } from "../domain/Event.ts"
+import { Tally } from "./Tally.ts"
+
+/** The calls of a session that have the same names. */
+export interface SessionPart {
+  readonly agent: number
+  /** Within its agent. */
+  readonly agentVersion: number
+  /** 0 for none. */
+  readonly person: number
+  /** The model that was asked for, or the one that answered where that is not known; empty for none. */
+  readonly model: string
+  /** The model that answered, if it is another one; else empty. */
+  readonly responseModel: string
+  readonly first: EventId
+  readonly last: EventId
+  readonly tally: Tally
+}
+
+/** What a part must have; undefined where that does not matter. */
+export interface PartFilter {
+  readonly agent?: number | undefined
+  /** Numbers of versions by the numbers of their agents. */
+  readonly agentVersions?: ReadonlyMap<number, number> | undefined
+  readonly person?: number | undefined
+  readonly model?: string | undefined
+  readonly isError?: boolean | undefined
+}
+
+/** The model of an event by which its sums are kept, and the one that answered if it is another one. */
+export const modelsOf = (event: { readonly model: string | null; readonly responseModel: string | null }) => {
+  const model = event.model ?? event.responseModel ?? ""
+  const responseModel = event.responseModel ?? model
+  return { model, responseModel: responseModel === model ? "" : responseModel }
+}
+
+export const isMatch = (
+  { agent, agentVersions, model, person }: Omit<PartFilter, "isError">,
+  part: Pick<SessionPart, "agent" | "agentVersion" | "person" | "model" | "responseModel">
+): boolean =>
+  (agent === undefined || part.agent === agent) &&
+  (agentVersions === undefined || agentVersions.get(part.agent) === part.agentVersion) &&
+  (person === undefined || part.person === person) &&
+  (model === undefined || part.model === model || part.responseModel === model)
+
+/** Whether a session with these parts is looked for. */
+export const isSessionMatch = ({ isError, ...filter }: PartFilter, parts: ReadonlyArray<SessionPart>): boolean =>
+  parts.some((part) => isMatch(filter, part)) &&
+  (isError === undefined || parts.some(({ tally }) => tally.errors > 0) === isError)
+
+const min = <A extends string>(values: ReadonlyArray<A>): A => values.reduce((a, b) => (b < a ? b : a))
+const max = <A extends string>(values: ReadonlyArray<A>): A => values.reduce((a, b) => (b > a ? b : a))
+
+const numbersIn = (values: ReadonlyArray<number>): ReadonlyArray<number> =>
+  Array.from(new Set(values)).sort((a, b) => a - b)
+
+/** What the parts of a session say of it: one part or more. */
+export const summaryOf = (parts: ReadonlyArray<SessionPart>) => {
+  const tally = new Tally()
+  for (const part of parts) tally.merge(part.tally)
+  const versions = new Map(
+    parts.map(({ agent, agentVersion }) => [`${agent} ${agentVersion}`, { agent, agentVersion }])
+  )
+  return {
+    first: min(parts.map(({ first }) => first)),
+    last: max(parts.map(({ last }) => last)),
+    sums: tally.sums,
+    agents: numbersIn(parts.map(({ agent }) => agent)),
+    agentVersions: Array.from(versions.values()).sort((a, b) => a.agent - b.agent || a.agentVersion - b.agentVersion),
+    people: numbersIn(parts.map(({ person }) => person).filter((person) => person !== 0)),
+    models: Array.from(new Set(parts.map(({ model }) => model).filter((model) => model !== ""))).sort()
+  }
+}

@@ -1,0 +1,117 @@
+/** What some events add up to, with their durations: in memory, and in the bytes in which it is kept. */
+import type { EventId, EventSummary } from "../domain/Event.ts"
+import type { Sums } from "../domain/Sums.ts"
+import * as Uuid from "../domain/Uuid.ts"
+import { ByteReader, ByteWriter, toBuffer } from "../payload/format/Bytes.ts"
+import { Durations } from "./Durations.ts"
+
+/** What is added up of an event. */
+export type Countable = Pick<
+  EventSummary,
+  | "errorType"
+  | "inputTokens"
+  | "outputTokens"
+  | "cacheReadTokens"
+  | "cacheWriteTokens"
+  | "reasoningTokens"
+  | "costUsd"
+  | "durationMs"
+>
+
+const counters = [
+  "events",
+  "errors",
+  "unpricedEvents",
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "reasoningTokens"
+] as const
+
+type Counters = Record<(typeof counters)[number], number>
+
+const idBytes = 16
+
+const nanosOfDollar = 1_000_000_000n
+
+export class Tally {
+  readonly #counters: Counters = {
+    events: 0,
+    errors: 0,
+    unpricedEvents: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0
+  }
+  /** Billionths of a dollar. */
+  #cost = 0n
+  #durations = new Durations()
+
+  get events(): number {
+    return this.#counters.events
+  }
+
+  get errors(): number {
+    return this.#counters.errors
+  }
+
+  add(event: Countable): void {
+    const sums = this.#counters
+    sums.events++
+    if (event.errorType !== null) sums.errors++
+    sums.inputTokens += event.inputTokens ?? 0
+    sums.outputTokens += event.outputTokens ?? 0
+    sums.cacheReadTokens += event.cacheReadTokens ?? 0
+    sums.cacheWriteTokens += event.cacheWriteTokens ?? 0
+    sums.reasoningTokens += event.reasoningTokens ?? 0
+    if (event.costUsd === null) sums.unpricedEvents++
+    else this.#cost += BigInt(event.costUsd)
+    if (event.durationMs !== null) this.#durations.add(event.durationMs)
+  }
+
+  /** Adds other sums, or takes them away with -1. */
+  merge(other: Tally, sign: 1 | -1 = 1): void {
+    for (const name of counters) this.#counters[name] = Math.max(0, this.#counters[name] + sign * other.#counters[name])
+    this.#cost += sign === 1 ? other.#cost : -other.#cost
+    if (this.#cost < 0n) this.#cost = 0n
+    this.#durations.merge(other.#durations, sign)
+  }
+
+  get sums(): Sums {
+    const isPriced = this.#counters.unpricedEvents < this.#counters.events
+    return { ...this.#counters, costUsd: isPriced ? this.#cost : null }
+  }
+
+  get durationPercentiles() {
+    const [durationMsP50 = null, durationMsP95 = null, durationMsP99 = null] = this.#durations.percentiles([
+      0.5, 0.95, 0.99
+    ])
+    return { durationMsP50, durationMsP95, durationMsP99 }
+  }
+
+  /** The bytes in which it is kept. With an id, those of it and the sums, without durations. */
+  toBytes(id?: EventId): Uint8Array {
+    const writer = new ByteWriter(64)
+    if (id !== undefined) writer.bytes(toBuffer(Uuid.toBytes(id)))
+    for (const name of counters) writer.integer(this.#counters[name])
+    writer.integer(Number(this.#cost / nanosOfDollar))
+    writer.integer(Number(this.#cost % nanosOfDollar))
+    if (id === undefined) this.#durations.write(writer)
+    return Uint8Array.from(writer.view())
+  }
+
+  /** Throws `Damage` if the bytes are not what was written. */
+  static fromBytes(bytes: Uint8Array, hasId: boolean): { readonly tally: Tally; readonly id: EventId | undefined } {
+    const reader = new ByteReader(toBuffer(bytes))
+    const id = hasId ? (Uuid.fromBytes(reader.bytes(idBytes)) as EventId) : undefined
+    const tally = new Tally()
+    for (const name of counters) tally.#counters[name] = reader.integer()
+    tally.#cost = BigInt(reader.integer()) * nanosOfDollar
+    tally.#cost += BigInt(reader.integer())
+    tally.#durations = Durations.read(reader)
+    return { tally, id }
+  }
+}

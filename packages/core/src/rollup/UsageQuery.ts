@@ -1,0 +1,42 @@
+/** Which events are added up, and by what they are grouped. */
+import type { AgentName } from "../domain/Agent.ts"
+import type { AgentVersionName } from "../domain/AgentVersion.ts"
+import type { Api } from "../domain/Event.ts"
+import type { PersonId } from "../domain/Person.ts"
+import type { Dimension, UsageGroup } from "../domain/UsageGroup.ts"
+import type { GroupKey } from "./UsageGroups.ts"
+
+export interface UsageQuery {
+  /** At most two, in the order in which groups are ordered. */
+  readonly groupBy: ReadonlyArray<Dimension>
+  /** Of days and hours. An IANA name, which `Intl` knows. */
+  readonly timeZone: string
+  /** Only events that were received at this time or later, and before this time: epoch milliseconds, as in the ids. */
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
+  readonly agent?: AgentName | undefined
+  readonly agentVersion?: AgentVersionName | undefined
+  readonly person?: PersonId | undefined
+  /** The model that was asked for, or the one that answered. */
+  readonly model?: string | undefined
+  readonly api?: Api | undefined
+  /** The keys of the last group of the page before. */
+  readonly after?: ReadonlyArray<GroupKey> | undefined
+  /** At least 1. */
+  readonly limit: number
+}
+
+export interface UsagePage {
+  readonly groups: ReadonlyArray<UsageGroup>
+  /** The keys of the last group, which may be none of this page, if there may be more. */
+  readonly next: ReadonlyArray<GroupKey> | undefined
+}
+
+/**
+ * Dimensions in the order in which groups are ordered: sessions before people before all others, because what is kept is in
+ * this order, and a page costs what it lists then.
+ */
+export const orderOf = (groupBy: ReadonlyArray<Dimension>): ReadonlyArray<Dimension> => {
+  const rank = (dimension: Dimension) => (dimension === "session" ? 0 : dimension === "person" ? 1 : 2)
+  return groupBy.toSorted((a, b) => rank(a) - rank(b))
+}

@@ -1,0 +1,345 @@
+/**
+ * Looks for packs that may hold a text, session by session from newer packs to older ones, without parsing them. Remembers what it
+ * has looked at, so that each chain is unpacked once.
+ */
+import { Cause, Effect } from "effect"
+import type { StorageUnavailable } from "../domain/Errors.ts"
+import type { ProjectId } from "../domain/Project.ts"
+import { Damage } from "../payload/format/Damage.ts"
+import * as Memory from "../payload/format/Memory.ts"
+import * as Pack from "../payload/format/Pack.ts"
+import * as SharedPiece from "../payload/format/SharedPiece.ts"
+import * as Join from "../payload/Join.ts"
+import * as References from "../payload/References.ts"
+import type { EventPack, RangedPack, SessionRange, Storage } from "../Storage.ts"
+import type { Needle } from "./Needle.ts"
+
+/** Larger packs stand alone, and are read one by one (bytes). */
+const maxPackBytes = 40 * 1024
+
+/** Sessions whose packs are read together. */
+const maxSessions = 16
+
+/** Text of the shared pieces that are read together (bytes). */
+const maxSharedBytes = 4 * 1024 * 1024
+
+/** Shared pieces that are looked at together. */
+const maxShared = 64
+
+/** After this many unpacked bytes the event loop turns: those of about one long chain. */
+const sliceBytes = 128 * 1024
+
+/** How often packs are read again that are damaged, because an erasure may have rewritten them meanwhile. */
+const maxAttempts = 3
+
+/** What was found in packs of a session. */
+interface Found {
+  /** The numbers of the packs that may hold the text. */
+  readonly candidates: Set<number>
+  /** The packs whose events were erased: others may have what is in them. */
+  readonly erased: Set<number>
+  readonly damaged: Map<number, Damage>
+  /** Those that were looked at and do not have it. */
+  readonly others: Set<number>
+  readonly shared: Array<SharedIn>
+}
+
+/** A shared piece that a pack references. */
+interface SharedIn {
+  readonly pack: number
+  /** `Join.keyOf` its name. */
+  readonly key: string
+}
+
+/** All packs from `from` to `to` were looked at. */
+export interface ScannedSession extends Omit<Found, "shared"> {
+  readonly session: number
+  readonly to: number
+  from: number
+  /** Whether events were ever erased from it. */
+  isOfErased: boolean
+  /** Bytes of contents that were looked at. */
+  bytes: number
+}
+
+/** Of a pack that the database cannot read. */
+const nothing = Buffer.alloc(0)
+
+/** What a storage dies with where its own files are damaged. */
+const orDamage = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A | Damage, E> =>
+  Effect.catchCauseIf(
+    effect,
+    (cause) => Cause.squash(cause) instanceof Damage,
+    (cause) => Effect.succeed(Cause.squash(cause) as Damage)
+  )
+
+type Verdict = "candidate" | "other" | Damage
+
+/** The bytes of packs that follow each other in one memory, or of one pack. */
+const spanOf = (packs: ReadonlyArray<Pack.OpenPack>): Buffer | undefined => {
+  const first = packs[0]!.content
+  let end = first.byteOffset
+  for (const { content } of packs) {
+    if (content.buffer !== first.buffer || content.byteOffset !== end) return undefined
+    end += content.length
+  }
+  return Buffer.from(first.buffer, first.byteOffset, end - first.byteOffset)
+}
+
+export class PackScan {
+  readonly #storage: Storage["Service"]
+  readonly #project: ProjectId
+  readonly #needle: Needle
+  readonly #sessions = new Map<number, ScannedSession>()
+  readonly #shared = new Map<string, Verdict>()
+  /** Bytes that were unpacked. */
+  bytes = 0
+  /** Those when the event loop last turned. */
+  #bytesAtTurn = 0
+
+  constructor(storage: Storage["Service"], project: ProjectId, needle: Needle) {
+    this.#storage = storage
+    this.#project = project
+    this.#needle = needle
+  }
+
+  /** The session of an event, if its pack was looked at. */
+  sessionOf({ pack, session }: EventPack): ScannedSession | undefined {
+    const scanned = this.#sessions.get(session)
+    return scanned !== undefined && scanned.from <= pack && pack <= scanned.to ? scanned : undefined
+  }
+
+  /** Whether a shared piece may hold the text. It must be one of a pack that was looked at. */
+  isCandidate(name: Uint8Array): boolean {
+    return this.#shared.get(Join.keyOf(name)) === "candidate"
+  }
+
+  /** Looks at the pack of the event at an index, and at those of some that follow. */
+  readonly look = Effect.fnUntraced(function* (this: PackScan, events: ReadonlyArray<EventPack>, from: number) {
+    const sessions = new Map<number, { readonly scanned: ScannedSession; readonly to: number }>()
+    for (let index = from; index < events.length && sessions.size < maxSessions; index++) {
+      const event = events[index]!
+      const { pack, session } = event
+      if (sessions.has(session) || this.sessionOf(event) !== undefined) continue
+      let scanned = this.#sessions.get(session)
+      if (scanned === undefined || pack > scanned.to) {
+        scanned = startAt(session, pack)
+        this.#sessions.set(session, scanned)
+      }
+      sessions.set(session, { scanned, to: pack })
+    }
+    let open = [...sessions.values()]
+    while (open.length > 0) {
+      yield* this.#step(open.map(({ scanned }) => scanned))
+      open = open.filter(({ scanned, to }) => scanned.from > to)
+    }
+  })
+
+  /** Looks at all older packs of a session, unless these have more than `maxBytes`. */
+  readonly lookBack = Effect.fnUntraced(function* (this: PackScan, scanned: ScannedSession, maxBytes: number) {
+    while (scanned.from > 1 && scanned.bytes < maxBytes) yield* this.#step([scanned])
+  })
+
+  /** Looks at the next older packs of each session. */
+  readonly #step = Effect.fnUntraced(function* (this: PackScan, sessions: ReadonlyArray<ScannedSession>) {
+    const ranges = sessions.map(({ from, session }) => ({
+      session,
+      from: Math.max(1, from - Pack.maxChainPacks),
+      to: from - 1
+    }))
+    const read = yield* this.#read(ranges)
+    const bySession = Map.groupBy(read, ({ session }) => session)
+    for (const [index, scanned] of sessions.entries()) {
+      yield* this.#lookAt(scanned, ranges[index]!, bySession.get(scanned.session) ?? [])
+    }
+  })
+
+  /** What the database cannot read has no bytes. */
+  readonly #read = Effect.fnUntraced(function* (
+    this: PackScan,
+    ranges: ReadonlyArray<SessionRange>
+  ): Effect.fn.Return<ReadonlyArray<RangedPack>, StorageUnavailable> {
+    const read = yield* orDamage(this.#storage.readPackRanges(this.#project, ranges, maxPackBytes))
+    if (!(read instanceof Damage)) return read
+    const [{ from, session, to }] = ranges as readonly [SessionRange]
+    if (ranges.length === 1 && from === to) {
+      return [{ session, number: from, bytes: nothing, isKept: true, isOfErased: false }]
+    }
+    const middle = from + Math.floor((to - from) / 2)
+    const halves = [
+      { session, from, to: middle },
+      { session, from: middle + 1, to }
+    ]
+    return (yield* Effect.forEach(ranges.length === 1 ? halves : ranges, (range) => this.#read([range]))).flat()
+  })
+
+  readonly #lookAt = Effect.fnUntraced(function* (
+    this: PackScan,
+    scanned: ScannedSession,
+    range: SessionRange,
+    read: ReadonlyArray<RangedPack>
+  ): Effect.fn.Return<void, StorageUnavailable> {
+    let packs = read
+    for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
+      const found: Found = {
+        candidates: new Set(),
+        erased: new Set(),
+        damaged: new Map(),
+        others: new Set(),
+        shared: []
+      }
+      const before = this.bytes
+      const from = yield* this.#find(range, packs, found)
+      yield* this.#findShared(found)
+      if (found.damaged.size > 0 && attemptsLeft > 1) {
+        for (const [key, verdict] of this.#shared) if (verdict instanceof Damage) this.#shared.delete(key)
+        packs = yield* this.#read([range])
+        continue
+      }
+      for (const pack of found.candidates) scanned.candidates.add(pack)
+      for (const pack of found.erased) scanned.erased.add(pack)
+      for (const [pack, damage] of found.damaged) scanned.damaged.set(pack, damage)
+      for (const pack of found.others) {
+        if (!found.candidates.has(pack) && !found.damaged.has(pack)) scanned.others.add(pack)
+      }
+      scanned.from = from
+      scanned.isOfErased ||= packs.some(({ isOfErased }) => isOfErased)
+      scanned.bytes += this.bytes - before
+      return
+    }
+  })
+
+  /** Returns the lowest pack from which on all were looked at: those before it continue a chain that starts before the range. */
+  readonly #find = Effect.fnUntraced(function* (
+    this: PackScan,
+    { from, to }: SessionRange,
+    packs: ReadonlyArray<RangedPack>,
+    found: Found
+  ): Effect.fn.Return<number, StorageUnavailable> {
+    for (const { isKept, number } of packs) if (!isKept) found.erased.add(number)
+    let lowest = from
+    let isFirst = true
+    /** Small packs that follow each other. */
+    let small: Array<Pack.StoredPack> = []
+    const lookAtSmall = () => {
+      const chains = Pack.chainsOf(small)
+      const start = chains[0]?.[0]?.number
+      // The rest of a chain of which the range has the last pack would begin in it.
+      const isCut = isFirst && from > 1 && start !== undefined
+      if (isCut) lowest = start
+      else {
+        for (const { number } of small) {
+          if (start === undefined || number < start)
+            found.damaged.set(number, new Damage("The start of its chain is missing"))
+        }
+      }
+      for (const chain of chains) this.#open(chain, found)
+      small = []
+      isFirst = false
+    }
+    for (const { bytes, number, session } of packs) {
+      if (bytes !== undefined) {
+        small.push({ number, bytes })
+        continue
+      }
+      // Packs before it continue a chain that starts before the range, if they start none.
+      if (small.length > 0 && isFirst && from > 1 && Pack.chainsOf(small).length === 0) {
+        lowest = number
+        small = []
+        isFirst = false
+      } else lookAtSmall()
+      const read = yield* orDamage(this.#storage.readPacks(this.#project, session, [{ from: number, to: number }]))
+      const large = read instanceof Damage ? [{ number, bytes: nothing }] : read
+      for (const chain of Pack.chainsOf(large)) this.#open(chain, found)
+      yield* Effect.yieldNow
+    }
+    if (small.length > 0) lookAtSmall()
+    if (this.bytes - this.#bytesAtTurn >= sliceBytes) {
+      yield* Effect.yieldNow
+      this.#bytesAtTurn = this.bytes
+    }
+    return Math.min(lowest, to)
+  })
+
+  #open(chain: Pack.StoredChain, found: Found): void {
+    const { damage, damaged, packs } = Pack.openChain(chain)
+    for (const number of damaged) found.damaged.set(number, damage!)
+    if (packs.length === 0) return
+    const span = spanOf(packs)
+    if (span === undefined) for (const pack of packs) this.#lookIn(pack.content, [pack], found)
+    else this.#lookIn(span, packs, found)
+    for (const { content } of packs) Memory.free(content)
+  }
+
+  #lookIn(bytes: Buffer, packs: ReadonlyArray<Pack.OpenPack>, { candidates, damaged, others, shared }: Found): void {
+    this.bytes += bytes.length
+    const text = bytes.toString("latin1")
+    let hit = this.#needle.findRaw(text)
+    let end = 0
+    for (const { content, number } of packs) {
+      const start = end
+      end += content.length
+      if (hit !== -1 && hit < start) hit = this.#needle.findRaw(text, start)
+      if (hit !== -1 && hit < end) candidates.add(number)
+      else others.add(number)
+      try {
+        for (const name of References.sharedIn(content)) {
+          shared.push({ pack: number, key: Join.keyOf(name) })
+        }
+      } catch (error) {
+        damaged.set(number, Damage.of(error))
+      }
+    }
+  }
+
+  /** Adds the packs whose shared pieces may hold the text. */
+  readonly #findShared = Effect.fnUntraced(function* (this: PackScan, { candidates, damaged, shared }: Found) {
+    const unknown = new Set(shared.flatMap(({ key }) => (this.#shared.has(key) ? [] : key)))
+    const names = Array.from(unknown, (key) => Buffer.from(key, "latin1"))
+    for (let at = 0; at < names.length; at += maxShared) yield* this.#readShared(names.slice(at, at + maxShared))
+    for (const { key, pack } of shared) {
+      const verdict = this.#shared.get(key)
+      if (verdict instanceof Damage) damaged.set(pack, verdict)
+      if (verdict === "candidate") candidates.add(pack)
+    }
+  })
+
+  /** Looks at shared pieces. */
+  readonly #readShared = Effect.fnUntraced(function* (this: PackScan, names: ReadonlyArray<Uint8Array>) {
+    const together = yield* orDamage(this.#storage.readShared(this.#project, names, maxSharedBytes))
+    if (!(together instanceof Damage)) for (const piece of together) this.#judge(piece)
+    for (const name of names) {
+      const key = Join.keyOf(name)
+      if (this.#shared.has(key)) continue
+      const alone = yield* orDamage(this.#storage.readShared(this.#project, [name]))
+      if (alone instanceof Damage) this.#shared.set(key, alone)
+      else if (alone.length === 0) this.#shared.set(key, new Damage("A shared piece is missing"))
+      else this.#judge(alone[0]!)
+      yield* Effect.yieldNow
+    }
+  })
+
+  #judge({ bytes, sha256 }: { readonly bytes: Uint8Array; readonly sha256: Uint8Array }): void {
+    const key = Join.keyOf(sha256)
+    try {
+      const text = SharedPiece.textOf(bytes)
+      this.bytes += text.length
+      this.#shared.set(key, this.#needle.findRaw(text.toString("latin1")) === -1 ? "other" : "candidate")
+      Memory.free(text)
+    } catch (error) {
+      this.#shared.set(key, Damage.of(error))
+    }
+  }
+}
+
+const startAt = (session: number, pack: number): ScannedSession => ({
+  session,
+  to: pack,
+  from: pack + 1,
+  isOfErased: false,
+  bytes: 0,
+  candidates: new Set(),
+  erased: new Set(),
+  damaged: new Map(),
+  others: new Set()
+})

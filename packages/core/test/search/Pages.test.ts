@@ -1,0 +1,145 @@
+/** What a page of a search does besides finding: it ends in time, skips what is damaged, and can be interrupted. */
+import { describe, expect, it } from "@effect/vitest"
+import { StorageSuite } from "@tachograph/testkit"
+import { Deferred, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { defaultProject } from "../../src/domain/Project.ts"
+import { SessionId } from "../../src/domain/Session.ts"
+import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
+import type { Recorder } from "../../src/Recorder.ts"
+import type { SearchPage, SearchPlace } from "../../src/search/Search.ts"
+import { Storage } from "../../src/Storage.ts"
+import { noise } from "../payload/Conversations.ts"
+import { type Call, recording, type Service } from "../Recording.ts"
+
+const { Calls } = StorageSuite
+
+/** Calls of sessions that take turns, each with texts of its own. */
+const callsOf = (sessions: number, each: number, length: number): ReadonlyArray<Call> =>
+  Array.from({ length: sessions * each }, (_, n) => {
+    const messages = Array.from({ length: Math.floor(n / sessions) + 1 }, (_, turn) => ({
+      role: "user",
+      content: `needle ${n % sessions} ${turn} ${noise(100 * (n % sessions) + turn, length)}`
+    }))
+    return {
+      api: "provider1-chat-completions",
+      session: `s${n % sessions}`,
+      person: "p",
+      inputs: JSON.stringify({ messages }),
+      output: "{}"
+    }
+  })
+
+const filled = Effect.fnUntraced(function* (calls: ReadonlyArray<Call>) {
+  const storage = yield* Storage
+  yield* recording(storage, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+  return storage
+}, Effect.provide(MemoryStorage.layer))
+
+const query = { text: "NEEDLE", isCaseSensitive: false, after: undefined, limit: 1_000 }
+
+const pagesOf = (storage: Service) =>
+  recording(
+    storage,
+    Effect.fnUntraced(function* (recorder: Recorder["Service"]) {
+      const pages: Array<SearchPage> = []
+      let after: SearchPlace | undefined
+      do {
+        const page: SearchPage = yield* recorder.search({ ...query, after })
+        pages.push(page)
+        after = page.next
+      } while (after !== undefined)
+      return pages
+    })
+  )
+
+const snippets = (pages: ReadonlyArray<SearchPage>) =>
+  pages.flatMap(({ results }) => results.map(({ event, snippet }) => [event.id, snippet]))
+
+describe("A page of a search", () => {
+  it.effect("ends when its time is spent, and the next one goes on", () =>
+    Effect.gen(function* () {
+      const storage = yield* filled(callsOf(40, 3, 40))
+      const whole = yield* pagesOf(storage)
+      expect(whole.length).toBe(1)
+      expect(whole[0]!.results.length).toBe(120)
+      const slow = {
+        ...storage,
+        readPackRanges: (...args: Parameters<Service["readPackRanges"]>) =>
+          Effect.andThen(TestClock.adjust("1 second"), storage.readPackRanges(...args))
+      }
+      const pages = yield* pagesOf(slow)
+      expect(pages.length).toBeGreaterThan(3)
+      expect(snippets(pages)).toEqual(snippets(whole))
+    })
+  )
+
+  it.effect("may be empty although there are more", () =>
+    Effect.gen(function* () {
+      const others = callsOf(60, 1, 40).map((call) => ({ ...call, inputs: call.inputs.replaceAll("needle", "thread") }))
+      const storage = yield* filled([...callsOf(1, 1, 40), ...others])
+      const slow = {
+        ...storage,
+        readPackRanges: (...args: Parameters<Service["readPackRanges"]>) =>
+          Effect.andThen(TestClock.adjust("1 second"), storage.readPackRanges(...args))
+      }
+      const pages = yield* pagesOf(slow)
+      expect(pages[0]).toEqual({ results: [], damaged: 0, next: { event: expect.any(String), given: undefined } })
+      expect(snippets(pages).length).toBe(1)
+    })
+  )
+
+  it.effect("skips damaged packs, counts their events, and finds all others", () =>
+    Effect.gen(function* () {
+      for (const length of [40, 2_000, 40_000]) {
+        const storage = yield* filled(callsOf(4, 12, length))
+        const whole = snippets(yield* pagesOf(storage))
+        expect(whole.length).toBe(48)
+        const { number } = (yield* storage.getSession(defaultProject, SessionId.make("s2")))!
+        yield* StorageSuite.DamagedPack.flipBits(storage, defaultProject, number, (pack) => pack === 7)
+        const pages = yield* pagesOf(storage)
+        const damaged = pages.reduce((sum, page) => sum + page.damaged, 0)
+        const found = new Set(snippets(pages).map(String))
+        expect(damaged).toBeGreaterThan(0)
+        expect(damaged).toBeLessThanOrEqual(6)
+        expect(found.size).toBe(48 - damaged)
+        expect(whole.map(String).filter((each) => found.has(each)).length).toBe(found.size)
+      }
+    })
+  )
+
+  it.effect("counts events whose packs or shared pieces are missing", () =>
+    Effect.gen(function* () {
+      const storage = yield* filled(callsOf(1, 3, 20_000))
+      const withoutShared = yield* pagesOf({ ...storage, readShared: () => Effect.succeed([]) })
+      expect(withoutShared.map(({ damaged, results }) => [damaged, results.length])).toEqual([[3, 0]])
+      const withoutPacks = yield* pagesOf({ ...storage, readPackRanges: () => Effect.succeed([]) })
+      expect(withoutPacks.map(({ damaged, results }) => [damaged, results.length])).toEqual([[3, 0]])
+    })
+  )
+
+  it.effect("stops between two steps when it is interrupted", () =>
+    Effect.gen(function* () {
+      const storage = yield* filled(callsOf(100, 1, 40))
+      const isReading = yield* Deferred.make<void>()
+      let reads = 0
+      const counted = {
+        ...storage,
+        readPackRanges: (...args: Parameters<Service["readPackRanges"]>) => {
+          reads++
+          return Effect.andThen(Deferred.succeed(isReading, undefined), storage.readPackRanges(...args))
+        }
+      }
+      yield* recording(counted, (recorder) =>
+        Effect.gen(function* () {
+          const fiber = yield* Effect.forkChild(recorder.search(query))
+          yield* Deferred.await(isReading)
+          yield* Fiber.interrupt(fiber)
+        })
+      )
+      expect(reads).toBeLessThan(3)
+      yield* pagesOf(counted)
+      expect(reads).toBeGreaterThan(6)
+    })
+  )
+})
