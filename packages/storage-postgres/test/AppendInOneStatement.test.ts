@@ -2,6 +2,7 @@
 import {
   type AppendEvent,
   AgentVersionName,
+  EventId,
   IdempotencyKey,
   PersonId,
   ProjectId,
@@ -39,8 +40,13 @@ const failed = [false, true]
 const run = (test: (storage: Storage["Service"]) => Effect.Effect<void, unknown>) =>
   Effect.runPromise(Effect.flatMap(Storage, test).pipe(Effect.provide(emptyStorage())))
 
-const event = (n: number, fields: Parameters<typeof Samples.appendEvent>[1] = {}) =>
-  Samples.appendEvent(Samples.eventId(n), { person, ...fields })
+/** The id of an event that is recorded now, by a clock that is ahead: late events are derived in the transaction that appends them. */
+const newId = (n: number) => EventId.make(Samples.eventId(n).replace(/^0190/, "01ff"))
+
+const event = (n: number, fields: Parameters<typeof Samples.appendEvent>[1] = {}): AppendEvent => ({
+  ...Samples.appendEvent(newId(n), { person, ...fields }),
+  hasNewId: true
+})
 
 it("appends in one statement if the session, the agent and the people exist", () =>
   run((storage) =>

@@ -57,7 +57,9 @@ it("stores names, labels and numbers of a batch unchanged", async () => {
       return { listed, sessions }
     }).pipe(Effect.provide(PostgresStorage.layer(freshSchema())))
   )
-  const stored = batches.map((batch) => batch.map(({ checksums, summary }) => ({ checksums, id: summary.id, summary })))
+  const stored = batches.map((batch) =>
+    batch.map(({ checksums, rules, summary }) => ({ checksums, id: summary.id, rules, summary }))
+  )
   expect(read.listed).toEqual(stored.flat())
   expect(read.sessions).toEqual(texts.map((_, n) => stored.map((each) => each[n])))
 })

@@ -64,6 +64,11 @@ else {
         append: yield* nodesOf(sql, coordinator, appendOnce(storage, [event(87)])),
         getEvent: yield* nodesOf(sql, coordinator, storage.getEvent(project, event(7).summary.id)),
         readPacks: yield* nodesOf(sql, coordinator, storage.readPacks(project, number, [{ from: 1, to: 3 }])),
+        readPackRanges: yield* nodesOf(
+          sql,
+          coordinator,
+          storage.readPackRanges(project, [{ session: number, from: 1, to: 3 }], 1000)
+        ),
         listSession: yield* nodesOf(sql, coordinator, storage.listEvents(project, { ...list, session })),
         listPerson: yield* nodesOf(
           sql,
@@ -77,6 +82,7 @@ else {
         append: 1,
         getEvent: 1,
         readPacks: 1,
+        readPackRanges: 1,
         listSession: 1,
         listPerson: all,
         listAll: all,

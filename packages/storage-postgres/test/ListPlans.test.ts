@@ -166,3 +166,21 @@ it("reads the names that a page lists", async () => {
   })
   await run(test)
 })
+
+it.each(statistics)(
+  "reads the packs of several sessions that are asked for, %s statistics",
+  async (_, hasStatistics) => {
+    const test = Effect.gen(function* () {
+      const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+      yield* ManyEvents.fill(storage, events)
+      if (hasStatistics) yield* sql`ANALYZE packs, sessions`
+      const ranges = [1, 2, 3].map((session) => ({ session, from: 2, to: 5 }))
+      const read = storage.readPackRanges(project, ranges, 1_000)
+      const found = (yield* read).length
+      expect(found).toBeGreaterThan(3)
+      const { kinds, rows } = yield* visited(sql, read, ["packs"])
+      expect(rows, Array.from(kinds).join(", ")).toBe(found)
+    })
+    await run(test)
+  }
+)

@@ -14,12 +14,14 @@ const keys: Readonly<Record<string, string>> = {
   shared_pieces: "project_id, sha256",
   shared_piece_owners: "project_id, session_number, sha256",
   storage_usage: "project_id, session_number, agent_number",
+  rollups:
+    "project_id, series, slot, session_number, agent_number, agent_version_number, person_number, api, model, response_model",
   idempotency_keys: "project_id, key_hash"
 }
 
 /** Tables of which every node has a copy. A change of one is made on all nodes, in two phases. */
 const copied = [
-  ...["projects", "api_keys", "fingerprints", "agents", "agent_versions", "people", "prices", "leases"],
+  ...["projects", "api_keys", "fingerprints", "agents", "agent_versions", "people", "event_kinds", "leases"],
   "tachograph_migrations"
 ]
 

@@ -19,13 +19,18 @@ import * as Migrations from "./Migrations.ts"
 import * as Projects from "./names/Projects.ts"
 import * as EventQueries from "./read/EventQueries.ts"
 import * as PackQueries from "./read/PackQueries.ts"
+import * as Watermark from "./read/Watermark.ts"
+import * as Derivation from "./rollup/Derivation.ts"
+import * as SessionQueries from "./rollup/SessionQueries.ts"
+import * as UsageQueries from "./rollup/UsageQueries.ts"
+import * as ReplaceFacts from "./reindex/ReplaceFacts.ts"
 import * as ApiKeys from "./resources/ApiKeys.ts"
 import * as Leases from "./resources/Leases.ts"
 import * as Lists from "./resources/Lists.ts"
 import * as Resources from "./resources/Resources.ts"
 import { corruptionAsDamage, translate } from "./sql/SqlErrors.ts"
 import * as StorageMetrics from "./sql/StorageMetrics.ts"
-import * as Usage from "./usage/Usage.ts"
+import * as SpaceCounters from "./space/SpaceCounters.ts"
 
 export type { Scrub } from "./erase/ScrubSchedule.ts"
 
@@ -74,16 +79,20 @@ const make = Effect.fnUntraced(function* ({
     ? Math.max(concurrency, Math.floor(0.8 * connections))
     : concurrency
   const projects = Projects.make(sql)
-  const appending = AppendEvents.make(sql, projects)
+  const derivation = Derivation.make(sql, projects)
+  const appending = AppendEvents.make(sql, projects, derivation)
   const events = EventQueries.make(sql, projects)
   const resources = Resources.make(sql, projects)
   const lists = Lists.make(sql, projects)
   const keys = ApiKeys.make(sql, projects)
   const packs = PackQueries.make(sql, projects)
-  const erasure = Erasure.make(sql, projects, requestScrub)
+  const erasure = Erasure.make(sql, projects, derivation, requestScrub)
   const sweep = PackSweep.make(sql, projects, requestScrub)
-  const usage = Usage.make(sql, projects)
+  const space = SpaceCounters.make(sql, projects)
+  const reindexing = ReplaceFacts.make(sql, projects, derivation)
   const leases = Leases.make(sql)
+  const sessions = SessionQueries.make(sql, projects)
+  const groups = UsageQueries.make(sql, projects)
   const pages = Pages.make(sql, projects)
   const accounts = Accounts.make(sql, projects)
   // With several connections, erasures and appends do not wait for each other.
@@ -91,17 +100,23 @@ const make = Effect.fnUntraced(function* ({
   const appendEvents = operation("appendEvents", appending.appendEvents)
   const eraseEvents = operation("eraseEvents", erasure.eraseEvents)
   const deleteEmptySession = operation("deleteEmptySession", sweep.deleteEmptySession)
+  const deriveEvents = operation("deriveEvents", derivation.deriveEvents)
   const sweepPacks = operation("sweepPacks", sweep.sweepPacks)
 
   return Storage.of({
     appendConcurrency,
     laneOf: (session) => Bucket.laneOf(sql, session),
     appendEvents: (events) => pace.append(appendEvents(events)),
+    watermark: operation("watermark", Watermark.make(sql, projects).watermark),
     getEvent: reading("getEvent", events.getEvent),
     listEvents: operation("listEvents", events.listEvents),
     findEvents: operation("findEvents", events.findEvents),
+    findPacks: operation("findPacks", events.findPacks),
+    replaceFacts: operation("replaceFacts", reindexing.replaceFacts),
+    rulesInUse: operation("rulesInUse", space.rulesInUse),
     getSession: operation("getSession", packs.getSession),
     readPacks: reading("readPacks", packs.readPacks),
+    readPackRanges: reading("readPackRanges", packs.readPackRanges),
     readShared: reading("readShared", packs.readShared),
     eraseEvents: (...args) => pace.erase(eraseEvents(...args)),
     listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
@@ -110,7 +125,12 @@ const make = Effect.fnUntraced(function* ({
     deletePerson: operation("deletePerson", erasure.deletePerson),
     takeLease: operation("takeLease", leases.takeLease),
     listProjects: operationOf("listProjects", projects.list),
-    usage: operation("usage", usage.usage),
+    usage: operation("usage", space.usage),
+    listSessions: reading("listSessions", sessions.listSessions),
+    sessionSummary: reading("sessionSummary", sessions.sessionSummary),
+    sumUsage: reading("sumUsage", groups.sumUsage),
+    deriveEvents: (...args) => pace.erase(deriveEvents(...args)),
+    dropDerived: operation("dropDerived", derivation.dropDerived),
     nextSession: operation("nextSession", pages.nextSession),
     sessionEvents: operation("sessionEvents", pages.sessionEvents),
     listPacks: operation("listPacks", pages.listPacks),

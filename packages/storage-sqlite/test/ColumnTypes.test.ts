@@ -105,7 +105,7 @@ describe("a value of another type than its column's", () => {
   it.each<Case>([
     ["packs", "pack", asText("pack"), ["as sent"]],
     ["shared_pieces", "piece", asText("piece"), ["as sent"]],
-    ["events", "fingerprint_id", asText("fingerprint_id"), ["event-damaged"]],
+    ["event_kinds", "fingerprint_id", asText("fingerprint_id"), ["event-damaged"]],
     ["events", "event_id", asText("event_id"), ["event-not-found"]],
     // Nothing leads from the key of an event to its changed id.
     [
@@ -115,7 +115,7 @@ describe("a value of another type than its column's", () => {
       ["event-not-found"],
       { idempotency_keys: 16 }
     ],
-    ["events", "received_at", "'text'", ["event-damaged"]],
+    ["events", "received_after", "'7 text'", ["event-damaged"]],
     ["shared_piece_owners", "sha256", asText("sha256"), ["as sent"]],
     ["idempotency_keys", "event_id", asText("event_id"), ["as sent"]],
     ["sessions", "history", "'{bad'", ["as sent"]],

@@ -143,3 +143,26 @@ it("finds the largest sessions by their index, and only their figures", async ()
   const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
   await Effect.runPromise(Effect.provide(test, layers))
 })
+
+it("reads the packs of several sessions by their keys", async () => {
+  const filename = temporaryFile()
+  const test = Effect.gen(function* () {
+    const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+    yield* ManyEvents.fill(storage, events)
+    const ranges = [1, 2, 3].map((session) => ({ session, from: 2, to: 5 }))
+    const [, statements] = yield* Statements.capture(storage.readPackRanges(project, ranges, 1_000))
+    const plans: Array<string> = []
+    for (const { parameters, text } of statements.filter(({ text }) => /\bpacks\b/.test(text))) {
+      const plan = yield* sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${text}`, parameters)
+      plans.push(...plan.map(({ detail }) => detail).filter((detail) => /^(SEARCH|SCAN) [ks] /.test(detail)))
+    }
+    expect(plans).toEqual([
+      expect.stringMatching(
+        /^SEARCH k USING INDEX \w+ \(project_id=\? AND session_number=\? AND pack_number>\? AND pack_number<\?\)$/
+      ),
+      expect.stringMatching(/^SEARCH s USING PRIMARY KEY \(project_id=\? AND session_number=\?\)/)
+    ])
+  })
+  const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
+  await Effect.runPromise(Effect.provide(test, layers))
+})

@@ -22,7 +22,7 @@ import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import * as Usage from "../usage/Usage.ts"
+import * as SpaceCounters from "../space/SpaceCounters.ts"
 
 /** What a row of a session's account says. The comments name its columns a, b, … */
 type SessionPart =
@@ -195,13 +195,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ): Effect.fn.Return<ProjectAccount, SqlError.SqlError> {
     const project_id = (yield* projects.find(project)) ?? -1
     const isOfProject = sql`project_id = ${project_id}`
-    const isOfShared = sql`${isOfProject} AND session_number = ${Usage.ofProject.session_number} AND agent_number = ${Usage.ofProject.agent_number}`
+    const isOfShared = sql`${isOfProject} AND session_number = ${SpaceCounters.ofProject.session_number} AND agent_number = ${SpaceCounters.ofProject.agent_number}`
     const text = sql.literal(sql.onDialectOrElse({ pg: () => "varchar", orElse: () => "TEXT" }))
     const sums = sql.literal("agent_number, sum(entries), sum(sent_bytes), sum(new_bytes), sum(stored_bytes)")
     const rows = yield* sql<ProjectRow>`
-      SELECT 'kept' AS part, CAST(NULL AS ${text}) AS name, ${Usage.ofProject.agent_number} AS a, sum(entries) AS b,
+      SELECT 'kept' AS part, CAST(NULL AS ${text}) AS name, ${SpaceCounters.ofProject.agent_number} AS a, sum(entries) AS b,
         sum(sent_bytes) AS c, sum(new_bytes) AS d, sum(stored_bytes) AS e FROM storage_usage WHERE ${isOfShared}
-      UNION ALL SELECT 'counted', NULL, ${Usage.ofProject.agent_number}, count(*), 0, coalesce(sum(CAST(size AS bigint)), 0),
+      UNION ALL SELECT 'counted', NULL, ${SpaceCounters.ofProject.agent_number}, count(*), 0, coalesce(sum(CAST(size AS bigint)), 0),
         coalesce(sum(CAST(octet_length(piece) AS bigint)), 0) FROM shared_pieces WHERE ${isOfProject}
       UNION ALL SELECT 'agents', NULL, agents,
         (SELECT max(agent_number) FROM agents WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}
@@ -213,7 +213,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       UNION ALL SELECT 'agent', agent_name, agent_number, 0, 0, 0, 0 FROM agents WHERE ${isOfProject}
       UNION ALL SELECT 'keptOfAgent', NULL, ${sums} FROM agent_usage WHERE ${isOfProject} GROUP BY agent_number
       UNION ALL SELECT 'countedOfAgent', NULL, ${sums} FROM storage_usage
-        WHERE ${isOfProject} AND session_number <> ${Usage.ofProject.session_number} GROUP BY agent_number`
+        WHERE ${isOfProject} AND session_number <> ${SpaceCounters.ofProject.session_number} GROUP BY agent_number`
     let kept = noTotals
     let counted = noTotals
     const numbers: Array<ProjectAccount["numbers"][number]> = []

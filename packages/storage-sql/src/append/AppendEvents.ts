@@ -6,36 +6,40 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
+import * as EventKinds from "../names/EventKinds.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import * as PeopleInUse from "../names/PeopleInUse.ts"
-import * as PriceNumbers from "../names/PriceNumbers.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as SessionNumbers from "../names/SessionNumbers.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
-import * as Usage from "../usage/Usage.ts"
+import * as CountedEvents from "../rollup/CountedEvents.ts"
+import * as Derivation from "../rollup/Derivation.ts"
+import * as SpaceCounters from "../space/SpaceCounters.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 import * as AppendInOneStatement from "./AppendInOneStatement.ts"
 import * as CounterRepair from "./CounterRepair.ts"
 import * as EventRows from "./EventRows.ts"
 import * as IdempotencyKeys from "./IdempotencyKeys.ts"
+import * as NewIds from "./NewIds.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 import * as SharedPieces from "./SharedPieces.ts"
 
 /** In the order of the projects' numbers: all transactions lock in this order. */
-type ByProject = ReadonlyArray<readonly [project_id: number, events: ReadonlyArray<AppendEvent>]>
+type ByProject = ReadonlyArray<EventRows.Batch>
 
 const sessionsOf = (events: ReadonlyArray<AppendEvent>): ReadonlyArray<string> =>
   Array.from(new Set(events.map(({ summary }) => summary.session)))
 
-export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, derivation: Derivation.Derivation) => {
   const isDistributed = Bucket.isDistributed(sql)
   const pieces = SharedPieces.make(sql)
-  const usage = Usage.make(sql, projects)
+  const space = SpaceCounters.make(sql, projects)
   const keys = IdempotencyKeys.make(sql)
   const counters = SessionCounters.make(sql)
   const agentVersions = AgentVersionNumbers.make(sql)
-  const prices = PriceNumbers.make(sql)
-  const appendInOneStatement = AppendInOneStatement.make(sql, agentVersions, prices)
+  const kinds = EventKinds.make(sql)
+  const newIds = NewIds.make(sql)
+  const appendInOneStatement = AppendInOneStatement.make(sql, agentVersions)
   const { repair, repairStates } = CounterRepair.make(sql)
 
   const packColumns = BulkValues.make(sql, BulkValues.named({ ...EventRows.packTypes, ...Bucket.types(sql) }))
@@ -43,11 +47,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   /** Appends events of one project, in a transaction. Returns the sessions that conflict, or the number of each event's session. */
   const appendIn = Effect.fnUntraced(function* (
-    project_id: number,
-    events: ReadonlyArray<AppendEvent>,
+    batch: EventRows.Batch,
     existing: SharedPieces.Existing,
     missing: SharedPieces.Missing
   ) {
+    const { events, project_id } = batch
+    yield* newIds.checkOrder(project_id, events)
+    const position = Derivation.areLate(events) ? yield* derivation.lock(project_id) : undefined
     const summaries = events.map(({ summary }) => summary)
     const people = new Map(
       summaries.flatMap(({ person, receivedAt }) =>
@@ -71,8 +77,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const sessionNumbers = new Map([...expected, ...created])
     const versions = yield* agentVersions.createVersions(createdAgents)
 
-    const conflicts = yield* counters.add(project_id, sessionNumbers, events)
+    const { conflicts, now } = yield* counters.add(project_id, sessionNumbers, events)
     if (conflicts.length > 0) return { conflicts, sessions: [] }
+    // Before what takes the longest: the ids are no older then than what came before.
+    yield* newIds.checkAge(events, now)
 
     if (isDistributed) {
       const uses = summaries.flatMap(({ person, session }) =>
@@ -81,17 +89,16 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       yield* PeopleInUse.lock(sql, project_id, uses)
     }
 
-    const rows = EventRows.rowsOf(sql, project_id, events, {
+    const rows = EventRows.rowsOf(sql, batch, {
       session: ({ session }) => sessionNumbers.get(session)!,
       versions,
-      person: ({ person }) => (person === null ? null : personNumbers.get(person)!),
-      price: prices.cached
+      person: ({ person }) => (person === null ? null : personNumbers.get(person)!)
     })
     const owners = events.map(({ pack, summary }) => ({
       session_number: sessionNumbers.get(summary.session)!,
       shared: pack.shared
     }))
-    yield* ownPieces(project_id, owners, existing, missing, rows.tally)
+    yield* ownPieces(project_id, owners, existing, missing, rows.increments)
     yield* DataModifyingWith.asOneStatement(sql, [
       ...BulkValues.chunks(rows.packs).map(
         (chunk) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.toInsert(chunk)}`
@@ -99,8 +106,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       ...BulkValues.chunks(rows.events).map(
         (chunk) => sql`INSERT INTO events ${eventColumns.names} ${eventColumns.toInsert(chunk)}`
       ),
-      ...usage.additions(project_id, rows.tally)
+      ...space.additions(project_id, rows.increments)
     ])
+    if (position !== undefined) {
+      yield* derivation.afterAppend(project_id, position, rows.events.map(CountedEvents.ofNumbered))
+    }
     return { conflicts, sessions: owners.map(({ session_number }) => session_number) }
   })
 
@@ -110,11 +120,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     owners: Parameters<typeof pieces.own>[1],
     existing: SharedPieces.Existing,
     missing: SharedPieces.Missing,
-    tally: Usage.Tally
+    increments: SpaceCounters.Increments
   ) {
     if (owners.every(({ shared }) => shared.length === 0)) return
     for (const piece of yield* pieces.own(project_id, owners, existing, missing)) {
-      tally.add(Usage.ofPieces(sql, Bucket.ofPiece(piece.sha256)), {
+      increments.add(SpaceCounters.ofPieces(sql, Bucket.ofPiece(piece.sha256)), {
         entries: 1,
         new_bytes: piece.size,
         stored_bytes: piece.bytes().length
@@ -128,13 +138,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     missing: SharedPieces.Missing = new Map()
   ) {
     const taken: Array<TakenKey> = []
-    for (const [project_id, events] of byProject) taken.push(...(yield* keys.take(project_id, events)))
+    for (const { events, project_id } of byProject) taken.push(...(yield* keys.take(project_id, events)))
     if (taken.length > 0) return yield* new KeyConflict({ taken })
 
     const sessions = new Map<AppendEvent, number>()
     const conflicts: Array<{ readonly project: ProjectId; readonly session: string }> = []
-    for (const [project_id, events] of byProject) {
-      const appended = yield* appendIn(project_id, events, existing, missing)
+    for (const batch of byProject) {
+      const { events } = batch
+      const appended = yield* appendIn(batch, existing, missing)
       for (const session of appended.conflicts) conflicts.push({ project: events[0]!.project, session })
       for (const [index, number] of appended.sessions.entries()) sessions.set(events[index]!, number)
     }
@@ -147,19 +158,19 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     // The database cannot read a shared piece.
     if (isCorruption(error)) return yield* sql.withTransaction(appendInSteps(byProject, "replace"))
     if (error.reason._tag !== "UniqueViolation") return yield* error
-    const repairs = Effect.forEach(byProject, ([project_id, events]) => repair(project_id, sessionsOf(events)))
+    const repairs = Effect.forEach(byProject, ({ events, project_id }) => repair(project_id, sessionsOf(events)))
     const raised = yield* sql.withTransaction(repairs)
     if (raised.every((counters) => counters === 0)) return yield* error
     return yield* new SessionConflict({
-      sessions: byProject.flatMap(([, events]) =>
+      sessions: byProject.flatMap(({ events }) =>
         sessionsOf(events).map((session) => ({ project: events[0]!.project, session }))
       )
     })
   })
 
-  const tryOneStatement: typeof appendInOneStatement = (project_id, events) =>
+  const tryOneStatement: typeof appendInOneStatement = (batch) =>
     Effect.catchIf(
-      appendInOneStatement(project_id, events),
+      appendInOneStatement(batch),
       // Damage: the steps find it, too.
       ({ reason }) => reason._tag === "UniqueViolation",
       () => Effect.succeed(false)
@@ -173,21 +184,24 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       if (group === undefined) grouped.set(project_id, [event])
       else group.push(event)
     }
-    yield* prices.ensure(events.flatMap(({ summary: { price } }) => price ?? []))
-    const byProject = Array.from(grouped).sort(([a], [b]) => a - b)
-    const [first] = byProject
-    if (byProject.length === 1 && (yield* tryOneStatement(...first!))) {
+    const byProject: Array<EventRows.Batch> = []
+    for (const [project_id, group] of Array.from(grouped).sort(([a], [b]) => a - b)) {
+      byProject.push({ project_id, events: group, kinds: yield* kinds.ensureAll(project_id, group) })
+    }
+    const isQuick = byProject.length === 1 && !Derivation.areLate(events)
+    if (isQuick && (yield* tryOneStatement(byProject[0]!))) {
       return events.map(({ pack }) => pack.session!.number)
     }
     const missing = new Map<number, ReadonlySet<string>>()
-    for (const [project_id, group] of byProject) {
+    for (const { events: group, project_id } of byProject) {
       const shared = group.flatMap(({ pack }) => pack.shared)
       if (shared.length > 0) missing.set(project_id, yield* pieces.prepare(project_id, shared))
     }
+    if (missing.size > 0) yield* newIds.checkDelay(events)
     const sessions = yield* sql.withTransaction(appendInSteps(byProject, "compare", missing)).pipe(
       Effect.catchTag("SqlError", (error) => afterDamage(byProject, error)),
       Effect.tapErrorTag("session-conflict", () =>
-        Effect.forEach(byProject, ([project_id, events]) => repairStates(project_id, sessionsOf(events)))
+        Effect.forEach(byProject, ({ events, project_id }) => repairStates(project_id, sessionsOf(events)))
       )
     )
     return events.map((event) => sessions.get(event)!)

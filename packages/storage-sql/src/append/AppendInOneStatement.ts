@@ -15,30 +15,23 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
-import type * as PriceNumbers from "../names/PriceNumbers.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
-import * as Usage from "../usage/Usage.ts"
+import * as SpaceCounters from "../space/SpaceCounters.ts"
 import * as EventRows from "./EventRows.ts"
+import * as NewIds from "./NewIds.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 
 /**
  * Returns whether the events were appended. If not, nothing was, and the transaction of `AppendEvents` has to do it, which
  * also finds out what conflicts.
  */
-type Append = (project_id: number, events: ReadonlyArray<AppendEvent>) => Effect.Effect<boolean, SqlError.SqlError>
+type Append = (batch: EventRows.Batch) => Effect.Effect<boolean, SqlError.SqlError>
 
 /** Databases that cannot do it append nothing here. */
-export const make = (
-  sql: SqlClient.SqlClient,
-  versions: AgentVersionNumbers.AgentVersions,
-  prices: PriceNumbers.PriceNumbers
-): Append => (DataModifyingWith.isSupported(sql) ? makeAppend(sql, versions, prices) : () => Effect.succeed(false))
+export const make = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.AgentVersions): Append =>
+  DataModifyingWith.isSupported(sql) ? makeAppend(sql, versions) : () => Effect.succeed(false)
 
-const makeAppend = (
-  sql: SqlClient.SqlClient,
-  versions: AgentVersionNumbers.AgentVersions,
-  prices: PriceNumbers.PriceNumbers
-): Append => {
+const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.AgentVersions): Append => {
   // The statement looks up the number of a person, so it takes the name.
   const { person_number: _, ...columns } = EventColumns.toInsert(sql)
   const columnNames = sql.literal(Object.keys(columns).join(", "))
@@ -48,7 +41,8 @@ const makeAppend = (
     ...columns,
     person_id: { type: "varchar", value: ({ summary }: EventColumns.NumberedEvent) => summary.person }
   })
-  const usage = Usage.statements(sql)
+  const space = SpaceCounters.statements(sql)
+  const { isYoung } = NewIds.make(sql)
 
   /** False for an event that creates a name, shares a piece or has an idempotency key: each takes a step of its own. */
   const isSimple = (project_id: number, { idempotency, pack, summary }: AppendEvent): boolean =>
@@ -57,17 +51,17 @@ const makeAppend = (
     idempotency === undefined &&
     versions.cached(project_id, summary) !== undefined
 
-  return Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
+  return Effect.fnUntraced(function* (batch: EventRows.Batch) {
+    const { events, project_id } = batch
     if (events.length > BulkValues.maxRows || !events.every((event) => isSimple(project_id, event))) return false
     const sessions = new Map(events.map(({ pack, summary }) => [summary.session, pack.session!.number] as const))
     const { conflicts, increments } = SessionCounters.incrementsOf(project_id, sessions, events)
     if (conflicts.length > 0) return false
     const people = Array.from(new Set(events.flatMap(({ summary: { person } }) => person ?? [])))
-    const rows = EventRows.rowsOf(sql, project_id, events, {
+    const rows = EventRows.rowsOf(sql, batch, {
       session: ({ session }) => sessions.get(session)!,
       versions: (summary) => versions.cached(project_id, summary)!,
-      person: () => null,
-      price: prices.cached
+      person: () => null
     })
 
     // Locks in the order of every transaction: people, sessions by their numbers, usage of sessions, usage of agents.
@@ -79,7 +73,7 @@ const makeAppend = (
         SELECT increment.*,
           sessions.generation = increment.generation AND sessions.packs = increment.packs AS is_expected
         FROM increment JOIN sessions ON ${SessionCounters.isIncremented(sql)}
-        WHERE (SELECT count(*) FROM person) = ${people.length}
+        WHERE (SELECT count(*) FROM person) = ${people.length} AND ${isYoung(events)}
         ORDER BY sessions.session_number FOR UPDATE OF sessions
       ), updated AS (
         UPDATE sessions SET ${SessionCounters.incremented(sql)} FROM locked AS increment
@@ -94,9 +88,9 @@ const makeAppend = (
         SELECT ${columnNames}, person.number FROM (${eventColumns.of(rows.events)}) AS added ${eventColumns.names}
         LEFT JOIN person ON person.name = added.person_id WHERE ${areAllUpdated}
       ), added_usage AS (
-        ${usage.ofSessions(rows.tally.rowsOf(project_id), areAllUpdated)} RETURNING 1
+        ${space.ofSessions(rows.increments.rowsOf(project_id), areAllUpdated)} RETURNING 1
       ), added_agent_usage AS (
-        ${usage.ofAgents(rows.tally.agentRowsOf(project_id), sql`${areAllUpdated} AND (SELECT count(*) FROM added_usage) > 0`)}
+        ${space.ofAgents(rows.increments.agentRowsOf(project_id), sql`${areAllUpdated} AND (SELECT count(*) FROM added_usage) > 0`)}
       ) SELECT session_number FROM updated`
     if (updated.length === 0 || updated.length === increments.length) return updated.length > 0
     return yield* Effect.die(new Error(`${increments.length} sessions were locked, but ${updated.length} were updated`))

@@ -5,7 +5,7 @@ import * as Bucket from "../dialect/Bucket.ts"
 import type * as BulkValues from "../dialect/BulkValues.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import type * as EventColumns from "../sql/EventColumns.ts"
-import * as Usage from "../usage/Usage.ts"
+import * as SpaceCounters from "../space/SpaceCounters.ts"
 
 export const packTypes = {
   project_id: "integer",
@@ -15,30 +15,32 @@ export const packTypes = {
   pack: "bytea"
 } as const satisfies BulkValues.Types
 
-/** Lookups of the numbers that stand for an event's names. */
+/** Events of one project that are appended together. */
+export interface Batch {
+  readonly project_id: number
+  readonly events: ReadonlyArray<AppendEvent>
+  /** The number of each event's kind. */
+  readonly kinds: ReadonlyArray<number>
+}
+
+/** Lookups of the other numbers that stand for an event's names. */
 interface Numbers {
   readonly session: (summary: EventSummary) => number
   readonly versions: (summary: EventSummary) => AgentVersionNumbers.Numbers
   readonly person: (summary: EventSummary) => number | null
-  readonly price: (name: string) => number
 }
 
 interface Rows {
   readonly packs: ReadonlyArray<BulkValues.Row<keyof typeof packTypes | "bucket">>
   readonly events: ReadonlyArray<EventColumns.NumberedEvent>
-  readonly tally: Usage.Tally
+  readonly increments: SpaceCounters.Increments
 }
 
-export const rowsOf = (
-  sql: SqlClient.SqlClient,
-  project_id: number,
-  events: ReadonlyArray<AppendEvent>,
-  numbers: Numbers
-): Rows => {
+export const rowsOf = (sql: SqlClient.SqlClient, { events, kinds, project_id }: Batch, numbers: Numbers): Rows => {
   const packs: Array<Rows["packs"][number]> = []
   const rows: Array<Rows["events"][number]> = []
-  const tally = new Usage.Tally(sql)
-  for (const { checksums, metadata = null, pack, summary } of events) {
+  const increments = new SpaceCounters.Increments(sql)
+  for (const [n, { checksums, metadata = null, pack, rules, summary }] of events.entries()) {
     const session_number = numbers.session(summary)
     const { agent_number, agent_version_number } = numbers.versions(summary)
     const person_number = numbers.person(summary)
@@ -51,7 +53,7 @@ export const rowsOf = (
       agent_number,
       agent_version_number,
       person_number,
-      price_number: summary.price === null ? null : numbers.price(summary.price),
+      kind_number: kinds[n]!,
       pack_number,
       summary_checksum: checksums.summary,
       texts_checksum: checksums.texts,
@@ -59,8 +61,8 @@ export const rowsOf = (
       metadata,
       summary
     })
-    tally.add(
-      { session_number, agent_number, bucket },
+    increments.add(
+      { session_number, agent_number, bucket, rules },
       {
         entries: 1,
         sent_bytes: summary.inputsBytes + summary.outputBytes,
@@ -69,5 +71,5 @@ export const rowsOf = (
       }
     )
   }
-  return { packs, events: rows, tally }
+  return { packs, events: rows, increments }
 }

@@ -1,7 +1,7 @@
 /** The idempotency keys of events, for as long as a client may retry with them. A key is stored as a hash of it and the session. */
 import {
   type AppendEvent,
-  firstIdOf,
+  EventTime,
   type Idempotency,
   idempotencyKeyHash,
   idempotencyKeyTtl,
@@ -21,7 +21,7 @@ interface TakenRow {
   readonly key_hash: string
   readonly body_hash: string
   readonly event_id: UuidColumn.StoredId
-  readonly received_at: Integer
+  readonly received_after: Integer
 }
 
 type KeyedEvent = AppendEvent & { readonly idempotency: Idempotency }
@@ -92,7 +92,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const takePart = Effect.fnUntraced(function* (project_id: number, keyed: Keyed, buckets: ReadonlyArray<number>) {
     const [first] = keyed.values()
     const oldest = DateTime.subtractDuration(first!.summary.receivedAt, idempotencyKeyTtl)
-    const before = toStored(firstIdOf(oldest.epochMilliseconds))
+    const before = toStored(EventTime.firstIdOf(oldest.epochMilliseconds))
     const ofBuckets = (table = "") => Bucket.and(sql, buckets, table)
     const taken: Array<TakenKey> = []
     let left: Keyed = yield* insert(project_id, keyed)
@@ -101,7 +101,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       yield* attempt
       const hashes = Array.from(left.keys())
       yield* deleteInvalid(project_id, hashes, before, ofBuckets)
-      const rows = yield* sql<TakenRow>`SELECT k.key_hash, k.body_hash, k.event_id, e.received_at
+      const rows = yield* sql<TakenRow>`SELECT k.key_hash, k.body_hash, k.event_id, e.received_after
         FROM idempotency_keys k JOIN events e ON e.project_id = k.project_id AND e.event_id = k.event_id
           ${Bucket.andSame(sql, "e", "k")}
         WHERE k.project_id = ${project_id} AND ${sql.in("k.key_hash", hashes)}${ofBuckets("k.")}`
@@ -151,10 +151,13 @@ const without = (events: Keyed, rows: ReadonlyArray<{ readonly key_hash: string 
   return left
 }
 
-const toTaken = ({ idempotency, project, summary }: KeyedEvent, row: TakenRow): TakenKey => ({
-  project,
-  session: summary.session,
-  idempotency: { key: idempotency.key, bodyHash: Result.getOrThrow(Hex.decode(row.body_hash)) },
-  id: UuidColumn.decode(row.event_id) as TakenKey["id"],
-  receivedAt: time(row.received_at)
-})
+const toTaken = ({ idempotency, project, summary }: KeyedEvent, row: TakenRow): TakenKey => {
+  const id = UuidColumn.decode(row.event_id) as TakenKey["id"]
+  return {
+    project,
+    session: summary.session,
+    idempotency: { key: idempotency.key, bodyHash: Result.getOrThrow(Hex.decode(row.body_hash)) },
+    id,
+    receivedAt: time(EventTime.of(id) + Number(row.received_after))
+  }
+}

@@ -4,9 +4,10 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as CommitOrder from "../dialect/CommitOrder.ts"
 import * as Locks from "../dialect/Locks.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import * as SessionSizes from "../usage/SessionSizes.ts"
+import * as SessionSizes from "../space/SessionSizes.ts"
 
 const incrementTypes = {
   project_id: "integer",
@@ -74,11 +75,18 @@ export const incremented = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql`packs = sessions.packs + increment.added, history = sessions.history + increment.history,
         parts = sessions.parts + increment.parts, ${SessionSizes.grown(sql, sql`increment.stored`)}`
 
+interface Updated {
+  readonly session_id: string
+  readonly session_number: Integer
+  readonly is_ranked: Integer | boolean
+  readonly now?: number
+}
+
 export const make = (sql: SqlClient.SqlClient) => {
   const columns = BulkValues.make(sql, incrementColumns)
   const { rank } = SessionSizes.make(sql)
 
-  /** Returns the sessions that were as expected. */
+  /** Returns the sessions that were as expected, with the time. */
   const addTo = Effect.fnUntraced(function* (
     project_id: number,
     increments: ReadonlyArray<Increment>,
@@ -90,19 +98,23 @@ export const make = (sql: SqlClient.SqlClient) => {
       yield* sql`${increment} SELECT sessions.session_number FROM increment
         JOIN sessions ON ${isIncremented(sql)}${isOfBuckets} ORDER BY sessions.session_number FOR UPDATE OF sessions`
     }
-    const rows = yield* sql<{ session_id: string; session_number: Integer; is_ranked: Integer | boolean }>`${increment}
+    const rows = yield* sql<Updated>`${increment}
       UPDATE sessions SET ${incremented(sql)}
       FROM increment WHERE ${isIncremented(sql)}${isOfBuckets}
         AND sessions.generation = increment.generation AND sessions.packs = increment.packs
-      RETURNING sessions.session_id, sessions.session_number, ${SessionSizes.isRanked(sql)} AS is_ranked`
+      RETURNING sessions.session_id, sessions.session_number, ${SessionSizes.isRanked(sql)} AS is_ranked
+        ${CommitOrder.andClock(sql)}`
     yield* rank(
       project_id,
       rows.flatMap(({ is_ranked, session_number }) => (is_ranked ? [] : [Number(session_number)]))
     )
-    return rows.map(({ session_id }) => session_id)
+    return rows
   })
 
-  /** Counts the events' packs, and locks the sessions' rows until the transaction ends. Returns the sessions that conflict. */
+  /**
+   * Counts the events' packs, and locks the sessions' rows until the transaction ends. Returns the sessions that conflict, and the
+   * time by the database's clock (ms) if it has many writers.
+   */
   const add = Effect.fnUntraced(function* (
     project_id: number,
     sessions: ReadonlyMap<string, number>,
@@ -110,12 +122,19 @@ export const make = (sql: SqlClient.SqlClient) => {
   ) {
     const { conflicts, increments } = incrementsOf(project_id, sessions, events)
     const updated = new Set<string>()
+    let now: number | undefined
     for (const { buckets, rows } of Bucket.split(sql, increments, (each) => Bucket.ofSession(each.session_id))) {
-      for (const session_id of yield* addTo(project_id, rows, Bucket.and(sql, buckets, "sessions.")))
-        updated.add(session_id)
+      for (const row of yield* addTo(project_id, rows, Bucket.and(sql, buckets, "sessions."))) {
+        updated.add(row.session_id)
+        now = row.now
+      }
     }
     for (const { session_id } of increments) if (!updated.has(session_id)) conflicts.push(session_id)
-    return conflicts
+    if (Bucket.isDistributed(sql)) {
+      const [row] = yield* sql<{ now: number }>`SELECT ${CommitOrder.clock(sql)} AS now`
+      now = row!.now
+    }
+    return { conflicts, now }
   })
 
   return { add }

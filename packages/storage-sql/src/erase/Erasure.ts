@@ -5,16 +5,20 @@ import type { SqlClient, SqlError } from "effect/sql"
 import * as IdempotencyKeys from "../append/IdempotencyKeys.ts"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as CommitOrder from "../dialect/CommitOrder.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
+import * as EventKinds from "../names/EventKinds.ts"
 import * as PeopleInUse from "../names/PeopleInUse.ts"
 import type * as Projects from "../names/Projects.ts"
+import * as CountedEvents from "../rollup/CountedEvents.ts"
+import type * as Derivation from "../rollup/Derivation.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as BytesRepair from "../sql/BytesRepair.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
-import * as Usage from "../usage/Usage.ts"
+import * as SpaceCounters from "../space/SpaceCounters.ts"
 import * as IndexRepair from "./IndexRepair.ts"
 
 const packTypes = { session_number: "integer", pack_number: "integer" } as const satisfies BulkValues.Types
@@ -31,11 +35,13 @@ interface Candidate {
 export const make = (
   sql: SqlClient.SqlClient,
   projects: Projects.Projects,
+  derivation: Derivation.Derivation,
   requestScrub: Effect.Effect<void, SqlError.SqlError>
 ) => {
   const toStored = UuidColumn.encoder(sql)
-  const usage = Usage.make(sql, projects)
+  const space = SpaceCounters.make(sql, projects)
   const keys = IdempotencyKeys.make(sql)
+  const kinds = EventKinds.make(sql)
   const filter = EventFilter.make(sql)
   const repairingEvents = IndexRepair.repairing(sql, ["events", "idempotency_keys", "sessions"])
   const repairingPeople = IndexRepair.repairing(sql, ["people"])
@@ -82,25 +88,31 @@ export const make = (
     const ofBuckets = Bucket.and(sql, buckets)
     const ids = candidates.map(({ event_id }) => event_id)
     yield* keys.remove(project_id, ids, buckets)
+    const position = yield* derivation.lock(project_id)
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
     const isOfSessions = sql`project_id = ${project_id} AND ${sql.in("session_number", sessions)}${ofBuckets}`
-    yield* sql`SELECT session_number FROM sessions WHERE ${isOfSessions} ORDER BY session_number ${Locks.update(sql)}`
+    if (Locks.areNeeded(sql)) {
+      yield* sql`SELECT session_number FROM sessions WHERE ${isOfSessions} ORDER BY session_number ${Locks.update(sql)}`
+    }
     if (unmarked === undefined) {
       yield* sql`UPDATE sessions SET pending_sweep = abs(pending_sweep) + 1 WHERE ${isOfSessions}`
     } else for (const session of sessions) unmarked.add(session)
 
-    const erased = yield* sql<{
-      session_number: number
-      agent_number: number
-      pack_number: number
-      sent_bytes: Integer
-    }>`DELETE FROM events
+    const erased = yield* sql<
+      CountedEvents.Row & { session_number: number; agent_number: number; pack_number: number; sent_bytes: Integer }
+    >`DELETE FROM events
       WHERE project_id = ${project_id} AND ${sql.in("event_id", ids)}${ofBuckets}
-      RETURNING session_number, agent_number, pack_number, inputs_bytes + output_bytes AS sent_bytes`
-    const tally = new Usage.Tally(sql)
-    for (const { agent_number, sent_bytes, session_number } of erased) {
-      tally.add(
-        { session_number, agent_number, bucket: Bucket.ofNumber(session_number) },
+      RETURNING ${CountedEvents.selected(sql)}, pack_number, inputs_bytes + output_bytes AS sent_bytes`
+    yield* CommitOrder.keepErased(sql, project_id, ids)
+    const increments = new SpaceCounters.Increments(sql)
+    const rules = yield* kinds.rulesOf(
+      project_id,
+      erased.map(({ kind_number }) => Number(kind_number))
+    )
+    for (const { agent_number, kind_number, sent_bytes, session_number } of erased) {
+      const bucket = Bucket.ofNumber(session_number)
+      increments.add(
+        { session_number, agent_number, bucket, rules: rules.get(Number(kind_number)) ?? "" },
         { entries: -1, sent_bytes: -Number(sent_bytes) }
       )
     }
@@ -110,7 +122,10 @@ export const make = (
           AND packs.session_number = erased.session_number AND packs.pack_number = erased.pack_number
           ${Bucket.and(sql, buckets, "packs.")}`
     }
-    yield* usage.add(project_id, tally)
+    yield* space.add(project_id, increments)
+    if (position !== undefined) {
+      yield* derivation.afterErasure(project_id, position, yield* derivation.toCounted(project_id, erased))
+    }
     return erased.length
   })
 

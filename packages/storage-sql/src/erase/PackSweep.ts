@@ -18,9 +18,9 @@ import * as TableScan from "../dialect/TableScan.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
-import * as SessionSizes from "../usage/SessionSizes.ts"
+import * as SessionSizes from "../space/SessionSizes.ts"
 import * as IndexRepair from "./IndexRepair.ts"
-import * as Usage from "../usage/Usage.ts"
+import * as SpaceCounters from "../space/SpaceCounters.ts"
 
 interface PackRow {
   readonly pack_number: Integer
@@ -48,7 +48,7 @@ export const make = (
   requestScrub: Effect.Effect<void, SqlError.SqlError>
 ) => {
   const shared = SharedPieces.make(sql)
-  const usage = Usage.make(sql, projects)
+  const space = SpaceCounters.make(sql, projects)
   const sizes = SessionSizes.make(sql)
   const repairing = IndexRepair.repairing(sql, ["sessions", "packs", "shared_pieces", "shared_piece_owners"])
 
@@ -103,15 +103,15 @@ export const make = (
     project_id: number,
     session: number,
     { owned, pendingSweep, remaining }: NonNullable<SweepChanges<unknown>["done"]>,
-    tally: Usage.Tally
+    increments: SpaceCounters.Increments
   ) {
     const isOfSession = isOf(project_id, session)
     const deleted = yield* shared.disown(project_id, session, owned)
     for (const { bucket, bytes, size } of deleted) {
-      tally.add(Usage.ofPieces(sql, bucket), { entries: -1, new_bytes: -size, stored_bytes: -bytes })
+      increments.add(SpaceCounters.ofPieces(sql, bucket), { entries: -1, new_bytes: -size, stored_bytes: -bytes })
     }
     const events = yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`
-    yield* usage.add(project_id, tally)
+    yield* space.add(project_id, increments)
     // Keeps the count, negated, so that a later erasure counts on from it: a sweep that began before this one must not take
     // that erasure for the one it has swept.
     const swept = yield* sql`UPDATE sessions SET pending_sweep = -abs(pending_sweep),
@@ -119,7 +119,7 @@ export const make = (
       WHERE ${isOfSession} AND pending_sweep = ${pendingSweep} RETURNING session_number`
     const isEmpty = swept.length > 0 && events.length === 0
     if (isEmpty) {
-      yield* usage.remove(project_id, session, Bucket.ofNumber(session))
+      yield* space.remove(project_id, session, Bucket.ofNumber(session))
       yield* sql`DELETE FROM sessions WHERE ${isOfSession}`
     }
     const bytes = deleted.reduce((sum, each) => sum + each.bytes, 0)
@@ -153,7 +153,7 @@ export const make = (
     })
 
     const before = new Map(rows.map((each) => [Number(each.pack_number), each]))
-    const tally = new Usage.Tally(sql)
+    const increments = new SpaceCounters.Increments(sql)
     const bucket = Bucket.ofNumber(session)
     let growth = 0
     for (const { bytes, formerNewBytes, newBytes, number } of packs) {
@@ -163,8 +163,8 @@ export const make = (
       const { agent_number, pack } = before.get(number)!
       const stored_bytes = (bytes?.length ?? 0) - pack.length
       growth += stored_bytes
-      tally.add(
-        { session_number: session, agent_number: Number(agent_number), bucket },
+      increments.add(
+        { session_number: session, agent_number: Number(agent_number), bucket, rules: "" },
         { new_bytes: newBytes - formerNewBytes, stored_bytes }
       )
     }
@@ -174,8 +174,8 @@ export const make = (
       yield* sizes.rank(project_id, [session])
     }
     let erased: ErasedAtLast = { pieces: 0, bytes: 0, session: false }
-    if (done === undefined) yield* usage.add(project_id, tally)
-    else erased = yield* finish(project_id, session, done, tally)
+    if (done === undefined) yield* space.add(project_id, increments)
+    else erased = yield* finish(project_id, session, done, increments)
     return { value, erased }
   })
 
@@ -209,7 +209,7 @@ export const make = (
       return { pieces: 0, bytes, session: false }
     }
     const done = { owned: [], pendingSweep: Number(row.pending_sweep), remaining: 0 }
-    const erased = yield* finish(project_id, session, done, new Usage.Tally(sql))
+    const erased = yield* finish(project_id, session, done, new SpaceCounters.Increments(sql))
     return { ...erased, pieces: Number(row.pieces) + erased.pieces, bytes: bytes + erased.bytes }
   })
 

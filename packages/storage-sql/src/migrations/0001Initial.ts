@@ -34,7 +34,8 @@ const typesOf = (sql: SqlClient.SqlClient) => ({
 
 /** Wide columns first: Postgres aligns columns to their width, and so adds no padding. */
 const eventColumns = ({ bigint, bytes, double, label, short, uuid }: ReturnType<typeof typesOf>) => ({
-  received_at: `${bigint} NOT NULL`,
+  /** Since the time in the event's id, in milliseconds: mostly none, which takes no byte in SQLite. */
+  received_after: `${bigint} NOT NULL`,
   occurred_at: bigint,
   duration_ms: double,
   first_token_ms: double,
@@ -46,6 +47,7 @@ const eventColumns = ({ bigint, bytes, double, label, short, uuid }: ReturnType<
   agent_version_number: "INTEGER NOT NULL",
   person_number: "INTEGER",
   pack_number: "INTEGER NOT NULL",
+  kind_number: "INTEGER NOT NULL",
   inputs_bytes: "INTEGER NOT NULL",
   output_bytes: "INTEGER NOT NULL",
   input_tokens: "INTEGER",
@@ -55,15 +57,10 @@ const eventColumns = ({ bigint, bytes, double, label, short, uuid }: ReturnType<
   reasoning_tokens: "INTEGER",
   summary_checksum: "INTEGER NOT NULL",
   texts_checksum: "INTEGER NOT NULL",
-  api: "SMALLINT NOT NULL",
   http_status: "SMALLINT",
   stop_reason: "SMALLINT",
   error_status: "SMALLINT",
-  price_number: "SMALLINT",
-  price_is_exact: "SMALLINT",
-  unpriced: "SMALLINT",
   event_id: `${uuid} NOT NULL`,
-  fingerprint_id: `${uuid} NOT NULL`,
   trace_id: uuid,
   span_id: bytes,
   provider: short,
@@ -75,8 +72,28 @@ const eventColumns = ({ bigint, bytes, double, label, short, uuid }: ReturnType<
   metadata: "TEXT"
 })
 
-/** Columns of the table `events` that this migration creates. `sql/EventColumns` is checked against them. */
+/** What many events have in common: few of them, and nothing that an erasure has to remove. */
+const kindColumns = ({ name, uuid }: ReturnType<typeof typesOf>) => ({
+  project_id: "INTEGER NOT NULL",
+  kind_number: "INTEGER NOT NULL",
+  api: "SMALLINT NOT NULL",
+  price_is_exact: "SMALLINT",
+  unpriced: "SMALLINT",
+  fingerprint_id: `${uuid} NOT NULL`,
+  /** Of the kept list, or of an operator, and so of no user. */
+  price_name: name,
+  /** By which facts and costs were computed. */
+  rules: `${name} NOT NULL`
+})
+
+/** Columns of the tables `events` and `event_kinds` that this migration creates. `sql/EventColumns` is checked against them. */
 export type EventColumn = keyof ReturnType<typeof eventColumns>
+export type KindColumn = keyof ReturnType<typeof kindColumns>
+
+const listed = (columns: Readonly<Record<string, string>>): string =>
+  Object.entries(columns)
+    .map(([column, type]) => `${column} ${type}`)
+    .join(", ")
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -95,7 +112,8 @@ export default Effect.gen(function* () {
     project_name ${name} NOT NULL UNIQUE,
     agents INTEGER NOT NULL DEFAULT 0,
     people INTEGER NOT NULL DEFAULT 0,
-    sessions INTEGER NOT NULL DEFAULT 0
+    sessions INTEGER NOT NULL DEFAULT 0,
+    erased_to ${uuid}
   )`
 
   yield* sql`CREATE TABLE api_keys (
@@ -108,7 +126,7 @@ export default Effect.gen(function* () {
     expires_at ${bigint},
     revoked_at ${bigint},
     PRIMARY KEY (project_id, key_id)
-  )`
+  ) ${clustered}`
   yield* sql`CREATE UNIQUE INDEX api_keys_by_hash ON api_keys (key_hash)`
 
   yield* sql`CREATE TABLE fingerprints (
@@ -167,14 +185,13 @@ export default Effect.gen(function* () {
     pending_sweep INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, session_number)
   ) ${clustered}`
-  // `ranked_bytes` follows `stored_bytes` by steps, so that the index seldom changes: see `usage/SessionSizes`.
+  // `ranked_bytes` follows `stored_bytes` by steps, so that the index seldom changes: see `space/SessionSizes`.
   yield* sql`CREATE INDEX sessions_by_size ON sessions (project_id, ranked_bytes)`
   yield* sql`CREATE UNIQUE INDEX sessions_by_id ON sessions (project_id, session_id)`
   yield* sql`CREATE INDEX sessions_pending_sweep ON sessions (project_id, session_number) WHERE pending_sweep > 0`
 
-  const columns = Object.entries(eventColumns(types)).map(([column, type]) => `${column} ${type}`)
   yield* sql`CREATE TABLE events (
-    ${sql.literal(columns.join(",\n    "))},
+    ${sql.literal(listed(eventColumns(types)))},
     PRIMARY KEY (project_id, event_id) ${appended}
   ) ${clustered}`
   // `dialect/EventIndex` says why their last columns are ordered in another way than those of the primary key.
@@ -189,11 +206,10 @@ export default Effect.gen(function* () {
   yield* sql`CREATE INDEX events_by_trace
     ON events (project_id, trace_id, event_id ${other}) ${appended} WHERE trace_id IS NOT NULL`
 
-  // The names of prices that events were priced by: of the kept list, or of an operator, and so of no user.
-  yield* sql`CREATE TABLE prices (
-    price_number INTEGER NOT NULL PRIMARY KEY,
-    price_name ${name} NOT NULL
-  )`
+  yield* sql`CREATE TABLE event_kinds (
+    ${sql.literal(listed(kindColumns(types)))},
+    PRIMARY KEY (project_id, kind_number)
+  ) ${clustered}`
 
   // `agent_number` is the agent of the pack's event, under which the pack's bytes are counted. `kept` is 0 when the event has
   // been erased.
@@ -245,17 +261,38 @@ export default Effect.gen(function* () {
     PRIMARY KEY (project_id, session_number, agent_number)
   ) ${clustered}`
 
-  // The sums of `storage_usage` over the sessions of each agent, in stripes: see `dialect/Stripe`.
+  // The sums of `storage_usage` over the sessions of each agent, by the rules of its events and in stripes: see
+  // `dialect/Stripe`. What was erased of packs is taken from the rows with empty rules.
   yield* sql`CREATE TABLE agent_usage (
     project_id INTEGER NOT NULL,
     agent_number INTEGER NOT NULL,
+    rules ${name} NOT NULL,
     stripe SMALLINT NOT NULL,
     entries ${bigint} NOT NULL,
     sent_bytes ${bigint} NOT NULL,
     new_bytes ${bigint} NOT NULL,
     stored_bytes ${bigint} NOT NULL,
-    PRIMARY KEY (project_id, agent_number, stripe)
+    PRIMARY KEY (project_id, agent_number, rules, stripe)
   ) ${clustered}`
+
+  // What events add up to, derived from them: `rollup/Rollups` says what the rows are. Numbers that a row does not have are 0.
+  yield* sql`CREATE TABLE rollups (
+    last_event ${uuid},
+    project_id INTEGER NOT NULL,
+    slot INTEGER NOT NULL,
+    session_number INTEGER NOT NULL,
+    agent_number INTEGER NOT NULL,
+    agent_version_number INTEGER NOT NULL,
+    person_number INTEGER NOT NULL,
+    series SMALLINT NOT NULL,
+    api SMALLINT NOT NULL,
+    model ${name} NOT NULL,
+    response_model ${name} NOT NULL,
+    sums ${bytes} NOT NULL,
+    PRIMARY KEY (project_id, series, slot, session_number, agent_number, agent_version_number, person_number, api,
+      model, response_model)
+  ) ${clustered}`
+  yield* sql`CREATE INDEX rollups_by_last_event ON rollups (project_id, last_event) WHERE series = 1`
 
   // The hashes are text: for a column of bytes, which has no bounded length, Postgres would create a TOAST table. `key_hash` is
   // that of the session's name and the key, which is unique within its session.
@@ -272,5 +309,5 @@ export default Effect.gen(function* () {
     lease_name ${name} NOT NULL PRIMARY KEY,
     holder ${short} NOT NULL,
     expires_at ${bigint} NOT NULL
-  )`
+  ) ${clustered}`
 })

@@ -2,6 +2,7 @@
 import {
   Errors,
   type EventId,
+  type EventPack,
   type EventQuery,
   type FieldFilter,
   JsonText,
@@ -19,6 +20,7 @@ import type * as Projects from "../names/Projects.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
+import * as EventPlaces from "./EventPlaces.ts"
 
 interface PackRow {
   readonly session_number: Integer
@@ -109,5 +111,29 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }
   })
 
-  return { getEvent, listEvents, findEvents }
+  const findPacks = Effect.fn("SqlStorage.findPacks")(function* (
+    project: ProjectId,
+    query: EventQuery,
+    fields: FieldFilter,
+    maxLooked: number
+  ): Effect.fn.Return<ListPage<EventPack, EventId>, SqlError.SqlError> {
+    const number = yield* projects.find(project)
+    if (number === undefined) return { rows: [], next: undefined }
+    const isFound = Object.values(fields).some((value) => value !== undefined)
+    const { found, next } = isFound
+      ? yield* filter.findFields(number, query, fields, maxLooked)
+      : { found: yield* filter.find(number, query), next: undefined }
+    if (found === undefined) return { rows: [], next }
+    const isWhere = found.where === undefined ? sql`` : sql`WHERE ${found.where}`
+    const rows = yield* sql<EventPlaces.Row>`SELECT ${sql.literal(EventPlaces.columns)}
+      FROM ${found.where === undefined ? sql`(${found.rows}) AS e` : sql`events e`} ${EventPlaces.join(sql)} ${isWhere}
+      ORDER BY e.event_id ${sql.literal(query.order)} LIMIT ${query.limit}`
+    const packs = rows.map(EventPlaces.toEventPack)
+    if (packs.some(({ id }) => !isBeyond(id, query))) return yield* Attempts.endless("A list of events")
+    // Where some were erased meanwhile, the page is shorter, and the next one goes on after the last.
+    const isFull = (found.count ?? packs.length) >= query.limit
+    return { rows: packs, next: isFound || !isFull ? next : packs.at(-1)?.id }
+  })
+
+  return { getEvent, listEvents, findEvents, findPacks }
 }

@@ -1,9 +1,18 @@
 /** Reads sessions, their packs, and the shared pieces that the packs name. */
-import type { PackRanges, ProjectId, SessionId, StoredPack, StoredShared } from "@tachograph/core"
+import type {
+  PackRanges,
+  ProjectId,
+  RangedPack,
+  SessionId,
+  SessionRange,
+  StoredPack,
+  StoredShared
+} from "@tachograph/core"
 import { Effect } from "effect"
 import * as Hex from "effect/encoding/Hex"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
+import * as BulkValues from "../dialect/BulkValues.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
@@ -11,6 +20,14 @@ import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecodin
 interface PackRow {
   readonly pack_number: Integer
   readonly pack: Uint8Array
+}
+
+interface RangedPackRow {
+  readonly session_number: Integer
+  readonly pack_number: Integer
+  readonly kept: Integer
+  readonly pending_sweep: Integer | null
+  readonly pack: Uint8Array | null
 }
 
 /** The highest number of a pack that the column can hold. */
@@ -72,6 +89,43 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return rows.map((row): StoredPack => ({ number: Number(row.pack_number), bytes: row.pack }))
   })
 
+  const rangeValues = BulkValues.make(
+    sql,
+    BulkValues.named({ session_number: "integer", from_pack: "integer", to_pack: "integer", ...Bucket.types(sql) })
+  )
+
+  const readPackRanges = Effect.fn("SqlStorage.readPackRanges")(function* (
+    project: ProjectId,
+    ranges: ReadonlyArray<SessionRange>,
+    maxPackBytes: number
+  ) {
+    const number = yield* projects.find(project)
+    if (number === undefined || ranges.length === 0) return []
+    const values = ranges.map(({ from, session, to }) => ({
+      session_number: session,
+      from_pack: from,
+      to_pack: to,
+      bucket: Bucket.ofNumber(session)
+    }))
+    const buckets = values.map(({ bucket }) => bucket)
+    const wanted = sql`WITH ranges ${rangeValues.names} AS (${rangeValues.of(values)}) SELECT * FROM ranges`
+    const rows = yield* sql<RangedPackRow>`SELECT k.session_number, k.pack_number, k.kept, s.pending_sweep,
+        CASE WHEN octet_length(k.pack) <= ${maxPackBytes} THEN ${StoredBytes.value(sql, "k.pack")} END AS pack
+      FROM (${wanted}) AS ranges
+      JOIN packs k ON k.project_id = ${number} AND k.session_number = ranges.session_number
+        AND k.pack_number BETWEEN ranges.from_pack AND ranges.to_pack${Bucket.andSame(sql, "k", "ranges")}
+        ${Bucket.and(sql, buckets, "k.")}
+      LEFT JOIN sessions s ON s.project_id = ${number} AND s.session_number = ranges.session_number${Bucket.andSame(sql, "s", "k")}
+      ORDER BY k.session_number, k.pack_number`
+    return rows.map((row): RangedPack => ({
+      session: Number(row.session_number),
+      number: Number(row.pack_number),
+      bytes: row.pack ?? undefined,
+      isKept: Number(row.kept) === 1,
+      isOfErased: Number(row.pending_sweep ?? 0) !== 0
+    }))
+  })
+
   /** The names, in their order, whose texts fit into `bytes` together. */
   const namesThatFit = Effect.fnUntraced(function* (
     project_id: number,
@@ -110,5 +164,5 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return pieces
   })
 
-  return { getSession, readPacks, readShared }
+  return { getSession, readPacks, readPackRanges, readShared }
 }

@@ -4,8 +4,11 @@
  * migration creates.
  */
 import {
+  type AppendEvent,
+  CallFacts,
   type EventId,
   EventSummary,
+  EventTime,
   type FieldFilter,
   type StoredSummary,
   stopReasons,
@@ -25,8 +28,9 @@ import { type Integer, trusted } from "./RowDecoding.ts"
 
 type Value = BulkValues.Value
 
-/** Columns of the table `events` that some migration creates. */
+/** Columns of the tables `events` and `event_kinds` that some migration creates. */
 type CreatedColumn = Initial.EventColumn
+type KindColumn = Initial.KindColumn
 
 /** How a field is stored. */
 interface Codec<A> {
@@ -35,9 +39,21 @@ interface Codec<A> {
   readonly decode: (stored: Value, row: EventRow) => A
 }
 
-interface FieldColumn<A> extends Codec<A> {
-  readonly column: CreatedColumn
+interface FieldColumn<A, Column = CreatedColumn> extends Codec<A> {
+  readonly column: Column
 }
+
+/** A column of any field. */
+interface AnyColumn {
+  readonly column: string
+  readonly encode: (field: never, summary: never) => Value
+  readonly decode: (stored: Value, row: never) => unknown
+}
+
+type AnyColumns = Readonly<Record<string, AnyColumn>>
+
+/** For fields that do not depend on others. */
+const alone = undefined as never
 
 const text = <A extends string>(): Codec<A> => ({
   type: "varchar",
@@ -52,6 +68,14 @@ const time: Codec<DateTime.Utc> = {
   type: "bigint",
   encode: (field) => field.epochMilliseconds,
   decode: (stored) => DateTime.makeUnsafe(Number(stored))
+}
+
+/** As the milliseconds since the time in the event's id. */
+const sinceId: Codec<DateTime.Utc> = {
+  type: "bigint",
+  encode: (field, { id }) => field.epochMilliseconds - EventTime.of(id),
+  decode: (stored, { id }) =>
+    DateTime.makeUnsafe(EventTime.of(UuidColumn.decode(id as UuidColumn.StoredId) as EventId) + Number(stored))
 }
 
 /** An index into a list to which words are only ever appended. */
@@ -112,29 +136,65 @@ const nullable = <A>({ decode, encode, type }: Codec<A>): Codec<A | null> => ({
   decode: (stored, row) => (stored === null ? null : decode(stored, row))
 })
 
-const stored = <A>(column: CreatedColumn, codec: Codec<A>): FieldColumn<A> => ({ column, ...codec })
+const stored = <A, Column>(column: Column, codec: Codec<A>): FieldColumn<A, Column> => ({ column, ...codec })
 
 /** Fields that the row holds as numbers, which stand for the names in other tables. */
 const nameColumns = {
   session: "s.session_id",
   agent: "a.agent_name",
   agentVersion: "v.agent_version_name",
-  person: "p.person_id",
-  price: "pr.price_name"
+  person: "p.person_id"
 } as const satisfies Partial<Record<keyof EventSummary, string>>
 
 type NameField = keyof typeof nameColumns
 
 const namedFields = Object.keys(nameColumns) as ReadonlyArray<NameField>
 
+/** Fields of the event's kind, whose number the row holds. None depends on other fields. */
+export type EventKind = Pick<EventSummary, "fingerprintId" | "api" | "price" | "priceIsExact" | "unpriced"> &
+  Pick<AppendEvent, "rules">
+type KindFields = { readonly [Field in keyof EventKind]: FieldColumn<EventKind[Field], KindColumn> }
+
+const kindFields = (sql: SqlClient.SqlClient): KindFields => ({
+  fingerprintId: stored("fingerprint_id", uuid(sql)),
+  api: stored("api", wordOf(ProviderNames.apis)),
+  price: stored("price_name", nullable(text())),
+  priceIsExact: stored("price_is_exact", nullable(boolean)),
+  unpriced: stored("unpriced", nullable(wordOf(unpricedReasons))),
+  rules: stored("rules", text())
+})
+
+/** By the names of the fields. */
+export type KindRow = Readonly<Record<keyof EventKind, Value> & { kind_number: number }>
+
+/** The table `event_kinds`. */
+export const kinds = (sql: SqlClient.SqlClient) => {
+  const fields = Object.entries<AnyColumn>(kindFields(sql)) as ReadonlyArray<[keyof EventKind, AnyColumn]>
+  return {
+    /** For a `SELECT`. */
+    columns: sql.literal(fields.map(([field, { column }]) => `${column} AS "${field}"`).join(", ")),
+    /** The columns but the numbers. */
+    encode: (kind: EventKind): Readonly<Record<string, Value>> =>
+      Object.fromEntries(fields.map(([field, { column, encode }]) => [column, encode(kind[field] as never, alone)])),
+    /** Undefined if it is damaged. */
+    decode: (row: KindRow): EventKind | undefined =>
+      orUndefined(
+        () =>
+          Object.fromEntries(
+            fields.map(([field, { decode }]) => [field, decode(row[field], alone)])
+          ) as unknown as EventKind
+      )
+  }
+}
+
 /** Fields that the row holds itself. */
-type StoredFields = { readonly [Field in Exclude<keyof EventSummary, NameField>]: FieldColumn<EventSummary[Field]> }
+type StoredFields = {
+  readonly [Field in Exclude<keyof EventSummary, NameField | keyof EventKind>]: FieldColumn<EventSummary[Field]>
+}
 
 const storedFields = (sql: SqlClient.SqlClient): StoredFields => ({
   id: stored("event_id", uuid(sql)),
-  receivedAt: stored("received_at", time),
-  api: stored("api", wordOf(ProviderNames.apis)),
-  fingerprintId: stored("fingerprint_id", uuid(sql)),
+  receivedAt: stored("received_after", sinceId),
   occurredAt: stored("occurred_at", nullable(time)),
   durationMs: stored("duration_ms", nullable(number("double precision"))),
   firstTokenMs: stored("first_token_ms", nullable(number("double precision"))),
@@ -155,8 +215,6 @@ const storedFields = (sql: SqlClient.SqlClient): StoredFields => ({
   errorType: stored("error_type", nullable(text())),
   errorStatus: stored("error_status", nullable(number("smallint"))),
   costUsd: stored("cost", nullable(number("bigint"))),
-  priceIsExact: stored("price_is_exact", nullable(boolean)),
-  unpriced: stored("unpriced", nullable(wordOf(unpricedReasons))),
   inputsBytes: stored("inputs_bytes", number("integer")),
   outputBytes: stored("output_bytes", number("integer"))
 })
@@ -168,7 +226,7 @@ export interface NumberedEvent {
   readonly agent_number: number
   readonly agent_version_number: number
   readonly person_number: number | null
-  readonly price_number: number | null
+  readonly kind_number: number
   readonly pack_number: number
   readonly summary_checksum: number
   readonly texts_checksum: number
@@ -183,7 +241,7 @@ const numberTypes = {
   agent_number: "integer",
   agent_version_number: "integer",
   person_number: "integer",
-  price_number: "smallint",
+  kind_number: "integer",
   pack_number: "integer",
   summary_checksum: "integer",
   texts_checksum: "integer",
@@ -203,19 +261,57 @@ export const toInsert = (sql: SqlClient.SqlClient): BulkValues.Columns<NumberedE
   }
 }
 
+/** An event with new facts. */
+export interface ChangedFacts {
+  readonly summary: EventSummary
+  /** The checksum of its fields. */
+  readonly checksum: number
+  readonly kind_number: number
+}
+
+/** The columns of the facts, their checksum and the kind, and the event's id. */
+export const factColumns = (sql: SqlClient.SqlClient): BulkValues.Columns<ChangedFacts> => {
+  const isFact = (field: string) => field === "id" || field in CallFacts.fields
+  const fields = Object.entries<AnyColumn & { readonly type: BulkValues.Type }>(storedFields(sql))
+  return {
+    ...Object.fromEntries(
+      fields
+        .filter(([field]) => isFact(field))
+        .map(([field, { column, encode, type }]) => [
+          column,
+          {
+            type,
+            value: ({ summary }: ChangedFacts) =>
+              encode(summary[field as keyof EventSummary] as never, summary as never)
+          }
+        ])
+    ),
+    kind_number: { type: numberTypes.kind_number, value: (changed) => changed.kind_number },
+    summary_checksum: { type: numberTypes.summary_checksum, value: ({ checksum }) => checksum }
+  }
+}
+
 /** The conditions that events `e` match a filter. */
 export const conditionsOf = (
   sql: SqlClient.SqlClient,
   { isError, model, ...equal }: FieldFilter
 ): ReadonlyArray<Statement.Fragment> => {
-  const fields: Readonly<Record<string, Pick<FieldColumn<never>, "column" | "encode">>> = storedFields(sql)
-  const conditions = Object.entries(equal).flatMap(([field, value]) => {
-    const { column, encode } = fields[field]!
-    // None of these columns depends on another.
-    return value === undefined
-      ? []
-      : [sql`${sql.literal(`e.${column}`)} = ${encode(value as never, undefined as never)}`]
-  })
+  // None of the fields that lists are filtered by depends on another.
+  const fields: AnyColumns = storedFields(sql)
+  const ofKind: AnyColumns = kindFields(sql)
+  const conditions: Array<Statement.Fragment> = []
+  const kindConditions: Array<Statement.Fragment> = []
+  for (const [field, value] of Object.entries(equal)) {
+    if (value === undefined) continue
+    const { column, encode } = ofKind[field] ?? fields[field]!
+    const encoded = encode(value as never, alone)
+    if (field in ofKind) kindConditions.push(sql`${sql.literal(`ek.${column}`)} = ${encoded}`)
+    else conditions.push(sql`${sql.literal(`e.${column}`)} = ${encoded}`)
+  }
+  if (kindConditions.length > 0) {
+    conditions.push(sql`EXISTS (SELECT 1 FROM event_kinds ek WHERE ek.project_id = e.project_id
+      AND ek.kind_number = e.kind_number AND ${sql.and(kindConditions)})`)
+  }
   if (model !== undefined) conditions.push(sql`(e.model = ${model} OR e.response_model = ${model})`)
   if (isError !== undefined) conditions.push(sql`e.error_type IS ${sql.literal(isError ? "NOT NULL" : "NULL")}`)
   return conditions
@@ -223,7 +319,10 @@ export const conditionsOf = (
 
 /** By the names of the fields, with the checksums. */
 export type EventRow = Readonly<
-  Record<keyof EventSummary, Value> & Record<"summary_checksum" | "texts_checksum", Integer>
+  Record<keyof EventSummary, Value> & { readonly rules: string | null } & Record<
+      "summary_checksum" | "texts_checksum",
+      Integer
+    >
 >
 
 export interface Reader {
@@ -245,17 +344,20 @@ const joins = (
     LEFT JOIN agent_versions v ON v.project_id = e.project_id AND v.agent_number = e.agent_number
       AND v.agent_version_number = e.agent_version_number
     LEFT JOIN people p ON p.project_id = e.project_id AND p.person_number = e.person_number
-    LEFT JOIN prices pr ON pr.price_number = e.price_number`
+    LEFT JOIN event_kinds ek ON ek.project_id = e.project_id AND ek.kind_number = e.kind_number`
 
 export const reader = (sql: SqlClient.SqlClient): Reader => {
   const fields = storedFields(sql)
+  const ofKind = kindFields(sql)
   const selected = [
     ...Object.entries(fields).map(([field, { column }]) => `e.${column} AS "${field}"`),
+    ...Object.entries(ofKind).map(([field, { column }]) => `ek.${column} AS "${field}"`),
     ...Object.entries(nameColumns).map(([field, column]) => `${column} AS "${field}"`),
     "e.summary_checksum",
     "e.texts_checksum"
   ]
-  const decoders = Object.entries<Pick<Codec<unknown>, "decode">>(fields).map(
+  const { rules: _, ...ofSummary } = ofKind
+  const decoders = Object.entries<Pick<Codec<unknown>, "decode">>({ ...fields, ...ofSummary }).map(
     ([field, { decode }]) => [field, decode] as const
   )
   const toSummary = (row: EventRow): EventSummary => {
@@ -270,7 +372,8 @@ export const reader = (sql: SqlClient.SqlClient): Reader => {
     toStored: (row) => ({
       id: UuidColumn.decode(row.id as UuidColumn.StoredId) as EventId,
       summary: orUndefined(() => toSummary(row)),
-      checksums: { summary: Number(row.summary_checksum), texts: Number(row.texts_checksum) }
+      checksums: { summary: Number(row.summary_checksum), texts: Number(row.texts_checksum) },
+      rules: row.rules ?? undefined
     })
   }
 }

@@ -18,8 +18,8 @@ export type Integer = number | string
 /** The range of a date (ms). Only damage leads out of it. The row can be read nevertheless, and its person erased. */
 const maxTime = 8.64e15
 
-export const time = (value: Integer): DateTime.Utc =>
-  DateTime.makeUnsafe(Math.max(-maxTime, Math.min(Number(value), maxTime)))
+export const timeMs = (value: Integer): number => Math.max(-maxTime, Math.min(Number(value), maxTime))
+export const time = (value: Integer): DateTime.Utc => DateTime.makeUnsafe(timeMs(value))
 const timeOrNull = (value: Integer | null): DateTime.Utc | null => (value === null ? null : time(value))
 
 /** Skips validation: values were validated before they were stored. */

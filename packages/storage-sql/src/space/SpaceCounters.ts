@@ -29,6 +29,7 @@ export const usageTypes = {
 export const agentTypes = {
   project_id: "integer",
   agent_number: "integer",
+  rules: "varchar",
   ...amountTypes
 } as const satisfies BulkValues.Types
 
@@ -46,21 +47,38 @@ interface Counted {
   readonly agent_number: number
   /** The column of the session's rows. Ignored where they have none. */
   readonly bucket: number
+  /** Of the events that are counted; empty for packs without their events. */
+  readonly rules: string
 }
 
-/** Amounts by session and agent. */
-export class Tally {
+type OfSession = Omit<Counted, "rules"> & Amounts
+type OfAgent = Pick<Counted, "agent_number" | "rules"> & { readonly stripe: number } & Amounts
+
+/** Amounts by session and agent, and by agent and rules. */
+export class Increments {
   readonly #sql: SqlClient.SqlClient
-  readonly #rows = new Map<string, Counted & Amounts>()
+  readonly #rows = new Map<string, OfSession>()
+  readonly #agents = new Map<string, OfAgent>()
 
   constructor(sql: SqlClient.SqlClient) {
     this.#sql = sql
   }
 
-  add({ agent_number, bucket, session_number }: Counted, amounts: Partial<Amounts>): void {
+  add(counted: Counted, amounts: Partial<Amounts>): void {
+    const { agent_number, bucket, session_number } = counted
     const key = `${session_number} ${agent_number} ${bucket}`
     const row = this.#rows.get(key) ?? none
     this.#rows.set(key, { session_number, agent_number, bucket, ...plus(row, amounts) })
+    if (session_number !== ofProject.session_number) this.addToAgent(counted, amounts)
+  }
+
+  /** The same for the agent alone. */
+  addToAgent({ agent_number, bucket, rules }: Omit<Counted, "session_number">, amounts: Partial<Amounts>): void {
+    // In a distributed database, a bucket is its agents' stripe.
+    const stripe = Bucket.isDistributed(this.#sql) ? bucket : 0
+    const key = `${agent_number} ${stripe} ${rules}`
+    const row = this.#agents.get(key) ?? none
+    this.#agents.set(key, { agent_number, rules, stripe, ...plus(row, amounts) })
   }
 
   /** In the order in which every transaction locks them. The project's own row is last, because all transactions share it. */
@@ -75,23 +93,16 @@ export class Tally {
     return sorted.map((row) => ({ project_id, ...row }))
   }
 
-  /** The sums by agent, likewise. In a distributed database, the sums of each bucket, which are its agents' stripe there. */
+  /** The sums by agent, likewise. */
   agentRowsOf(project_id: number): ReadonlyArray<BulkValues.Row<keyof typeof agentTypes | "stripe">> {
-    const sums = new Map<string, { readonly agent_number: number; readonly stripe: number } & Amounts>()
-    for (const { agent_number, bucket, session_number, ...amounts } of this.#rows.values()) {
-      if (session_number === ofProject.session_number) continue
-      const stripe = Bucket.isDistributed(this.#sql) ? bucket : 0
-      const key = `${agent_number} ${stripe}`
-      sums.set(key, { agent_number, stripe, ...plus(sums.get(key) ?? none, amounts) })
-    }
-    return Array.from(sums.values(), (row) => ({ project_id, ...row })).sort(
-      (a, b) => a.agent_number - b.agent_number || a.stripe - b.stripe
+    return Array.from(this.#agents.values(), (row) => ({ project_id, ...row })).sort(
+      (a, b) => a.agent_number - b.agent_number || a.stripe - b.stripe || (a.rules < b.rules ? -1 : 1)
     )
   }
 }
 
 /** The row under which a project's shared pieces are counted. */
-export const ofProject = { session_number: 0, agent_number: 0 }
+export const ofProject = { session_number: 0, agent_number: 0, rules: "" }
 
 /** The same for shared pieces of a bucket: a distributed database has such a row for each. */
 export const ofPieces = (sql: SqlClient.SqlClient, bucket: number): Counted => ({
@@ -132,21 +143,21 @@ export const statements = (sql: SqlClient.SqlClient) => {
     "storage_usage",
     sql`project_id, session_number, agent_number${Bucket.andColumn(sql)}`
   )
-  const addingToAgents = addingTo(sql, "agent_usage", sql.literal("project_id, agent_number, stripe"))
+  const addingToAgents = addingTo(sql, "agent_usage", sql.literal("project_id, agent_number, rules, stripe"))
   if (Bucket.isDistributed(sql)) {
     const striped = BulkValues.make(sql, BulkValues.named({ ...agentTypes, stripe: "smallint" }))
     return {
-      ofSessions: (rows: ReturnType<Tally["rowsOf"]>) =>
+      ofSessions: (rows: ReturnType<Increments["rowsOf"]>) =>
         sql`INSERT INTO storage_usage ${columns.names} ${columns.toInsert(rows)} ${addingToSessions}`,
-      ofAgents: (rows: ReturnType<Tally["agentRowsOf"]>) =>
+      ofAgents: (rows: ReturnType<Increments["agentRowsOf"]>) =>
         sql`INSERT INTO agent_usage ${striped.names} ${striped.toInsert(rows)} ${addingToAgents}`
     }
   }
   return {
-    ofSessions: (rows: ReturnType<Tally["rowsOf"]>, isWanted = always) =>
+    ofSessions: (rows: ReturnType<Increments["rowsOf"]>, isWanted = always) =>
       sql`INSERT INTO storage_usage ${columns.names} SELECT * FROM (${columns.of(rows)}) AS added WHERE ${isWanted}
         ${addingToSessions}`,
-    ofAgents: (rows: ReturnType<Tally["agentRowsOf"]>, isWanted = always) =>
+    ofAgents: (rows: ReturnType<Increments["agentRowsOf"]>, isWanted = always) =>
       sql`INSERT INTO agent_usage ${names} SELECT added.*, ${stripe} FROM (${agentColumns.of(rows)}) AS added
         WHERE ${isWanted} ${addingToAgents}`
   }
@@ -157,23 +168,24 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const sizes = SessionSizes.make(sql)
 
   // Each statement locks its rows in the order of the values.
-  const additions = (project_id: number, tally: Tally) => [
-    ...BulkValues.chunks(tally.rowsOf(project_id)).map((rows) => ofSessions(rows)),
-    ...BulkValues.chunks(tally.agentRowsOf(project_id)).map((rows) => ofAgents(rows))
+  const additions = (project_id: number, increments: Increments) => [
+    ...BulkValues.chunks(increments.rowsOf(project_id)).map((rows) => ofSessions(rows)),
+    ...BulkValues.chunks(increments.agentRowsOf(project_id)).map((rows) => ofAgents(rows))
   ]
 
   /** Call it at the end of a transaction that has locked the sessions. */
-  const add = (project_id: number, tally: Tally) => Effect.all(additions(project_id, tally), { discard: true })
+  const add = (project_id: number, increments: Increments) =>
+    Effect.all(additions(project_id, increments), { discard: true })
 
   /** Deletes the counters of a session, and takes what they count from those of its agents. */
   const remove = Effect.fnUntraced(function* (project_id: number, session: number, bucket: number) {
     const rows = yield* sql<Row & { agent_number: Integer }>`DELETE FROM storage_usage
       WHERE project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, bucket)}
       RETURNING agent_number, entries, sent_bytes, new_bytes, stored_bytes`
-    const tally = new Tally(sql)
+    const increments = new Increments(sql)
     for (const row of rows) {
-      tally.add(
-        { session_number: session, agent_number: Number(row.agent_number), bucket },
+      increments.add(
+        { session_number: session, agent_number: Number(row.agent_number), bucket, rules: "" },
         {
           entries: -Number(row.entries),
           sent_bytes: -Number(row.sent_bytes),
@@ -182,7 +194,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         }
       )
     }
-    const agents = BulkValues.chunks(tally.agentRowsOf(project_id))
+    const agents = BulkValues.chunks(increments.agentRowsOf(project_id))
     yield* Effect.forEach(agents, (each) => ofAgents(each), { discard: true })
   })
 
@@ -218,5 +230,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     } satisfies StorageUsage
   })
 
-  return { add, additions, remove, usage }
+  const rulesInUse = Effect.fn("SqlStorage.rulesInUse")(function* (project: ProjectId) {
+    const number = (yield* projects.find(project)) ?? -1
+    const rows = yield* sql<{ rules: string; entries: Integer }>`SELECT rules, sum(entries) AS entries FROM agent_usage
+      WHERE project_id = ${number} GROUP BY rules HAVING sum(entries) > 0 ORDER BY rules`
+    return rows.map(({ entries, rules }) => ({ rules, events: clamped(entries) }))
+  })
+
+  return { add, additions, remove, usage, rulesInUse }
 }

@@ -1,0 +1,147 @@
+import {
+  checksumOfSummary,
+  type EventId,
+  type EventPage,
+  EventTime,
+  Recorder,
+  SessionId,
+  Storage
+} from "@tachograph/core"
+import { SqlStorage } from "@tachograph/storage-sql"
+import { Samples, StorageSuite, TestSeed } from "@tachograph/testkit"
+import { Context, Deferred, Effect, Fiber, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { expect, it } from "vitest"
+import { PostgresStorage } from "../src/index.ts"
+import { emptySchema } from "./EmptySchema.ts"
+
+/** Runs a body with two servers: the client and the storage of each. */
+const withServers = (
+  body: (
+    one: { readonly sql: SqlClient.SqlClient; readonly storage: Storage["Service"] },
+    two: Storage["Service"]
+  ) => Effect.Effect<unknown, unknown>
+) =>
+  Effect.gen(function* () {
+    const config = yield* Effect.promise(emptySchema)
+    const server = Layer.build(SqlStorage.layerNoMigrations().pipe(Layer.provideMerge(PostgresStorage.client(config))))
+    const [one, two] = [yield* server, yield* server]
+    yield* body(
+      { sql: Context.get(one, SqlClient.SqlClient), storage: Context.get(one, Storage) },
+      Context.get(two, Storage)
+    )
+  }).pipe(Effect.scoped, Effect.runPromise)
+
+const newEvent = (session: string) =>
+  Effect.sync(() => {
+    const event = Samples.appendEvent(EventTime.firstIdOf(Date.now()), { session: SessionId.make(session) })
+    const checksums = { ...event.checksums, summary: checksumOfSummary(event.project, event.summary) }
+    return { ...event, checksums, hasNewId: true }
+  })
+
+const { project } = Samples
+
+/** Waits until the watermark is above a time. */
+const above = (storage: Storage["Service"], ms: number) =>
+  Effect.repeat(storage.watermark(project), {
+    until: (watermark) => EventTime.of(watermark) > ms,
+    schedule: Schedule.spaced("20 millis"),
+    times: 500
+  })
+
+const idsOf = (storage: Storage["Service"]) =>
+  Effect.map(StorageSuite.StoreCheck.listAll(storage, project), (events) => events.map(({ id }): EventId => id))
+
+it("stands still while a transaction with an older event is held, and passes it when that is committed", () =>
+  withServers(({ sql, storage }, two) =>
+    Effect.gen(function* () {
+      // A transaction that creates names would hold those of the other server.
+      for (const session of ["held", "later"]) yield* Samples.append(storage, [yield* newEvent(session)])
+      const before = yield* idsOf(two)
+      const held = yield* newEvent("held")
+      const [inserted, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const untilReleased = Effect.andThen(Deferred.succeed(inserted, undefined), Deferred.await(release))
+      const transaction = yield* Effect.forkChild(
+        sql.withTransaction(Effect.andThen(Samples.append(storage, [held]), untilReleased))
+      )
+      yield* Deferred.await(inserted)
+      // Another server goes on.
+      const later = yield* newEvent("later")
+      yield* Samples.append(two, [later])
+      const end = EventTime.of(later.summary.id) + 1_500
+      while (Date.now() < end) {
+        expect((yield* two.watermark(project)) < held.summary.id).toBe(true)
+        yield* Effect.sleep(20)
+      }
+      expect(yield* idsOf(two)).toEqual([...before, later.summary.id])
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(transaction)
+      expect((yield* above(two, EventTime.of(later.summary.id))) > later.summary.id).toBe(true)
+      expect(yield* idsOf(two)).toEqual([...before, held.summary.id, later.summary.id])
+    })
+  ))
+
+it("ends pages in ascending order before what a held transaction may still commit", () =>
+  withServers(({ sql, storage }, two) =>
+    Effect.gen(function* () {
+      for (const session of ["held", "later"]) yield* Samples.append(storage, [yield* newEvent(session)])
+      const after = (yield* idsOf(two)).at(-1)!
+      yield* above(two, EventTime.of(after))
+      const held = yield* newEvent("held")
+      const [inserted, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const untilReleased = Effect.andThen(Deferred.succeed(inserted, undefined), Deferred.await(release))
+      const transaction = yield* Effect.forkChild(
+        sql.withTransaction(Effect.andThen(Samples.append(storage, [held]), untilReleased))
+      )
+      yield* Deferred.await(inserted)
+      const later: Array<EventId> = []
+      for (let n = 0; n < 5; n++) {
+        const event = yield* newEvent("later")
+        yield* Samples.append(two, [event])
+        later.push(event.summary.id)
+      }
+      const list = (after: EventId) =>
+        Effect.flatMap(Recorder, (recorder) => recorder.listEvents({ order: "asc", limit: 2, after })).pipe(
+          Effect.provide(StorageSuite.Calls.recorderOver(two))
+        )
+      const page = yield* list(after)
+      expect([page.events, page.next! < held.summary.id]).toEqual([[], true])
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(transaction)
+      const ids: Array<EventId> = []
+      for (let next: EventId | undefined = page.next; next !== undefined;) {
+        const { events, next: last }: EventPage = yield* list(next)
+        for (const { id } of events) ids.push(id)
+        next = last
+      }
+      expect(ids).toEqual([held.summary.id, ...later])
+    })
+  ))
+
+it("does not wait for a transaction that writes other tables", () =>
+  withServers(({ sql }, two) =>
+    Effect.gen(function* () {
+      const [inserted, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const untilReleased = Effect.andThen(Deferred.succeed(inserted, undefined), Deferred.await(release))
+      const transaction = yield* Effect.forkChild(
+        sql.withTransaction(
+          Effect.andThen(sql`INSERT INTO leases (lease_name, holder, expires_at) VALUES ('a', 'b', 1)`, untilReleased)
+        )
+      )
+      yield* Deferred.await(inserted)
+      const begun = Date.now()
+      expect(EventTime.of(yield* above(two, begun))).toBeGreaterThan(begun)
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(transaction)
+    })
+  ))
+
+it(`has no event appear below it while servers record, whose clocks are ahead and behind, seed ${TestSeed.seed}`, () =>
+  withServers(({ storage }, two) =>
+    Effect.gen(function* () {
+      const writers = [{ storage }, { storage: two, aheadMs: -20_000 }, { storage: two, aheadMs: 1_500 }]
+      const { problems, watermarks } = yield* StorageSuite.Settled.look(writers, storage, TestSeed.seed, 120)
+      expect(problems).toEqual([])
+      expect(watermarks).toBeGreaterThan(1)
+    })
+  ))

@@ -1,0 +1,70 @@
+/** In which order the transactions that append events become visible. SQLite has one writer at a time; Postgres has many. */
+import { type EventId, EventTime } from "@tachograph/core"
+import { Effect } from "effect"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as Bucket from "./Bucket.ts"
+import * as UuidColumn from "./UuidColumn.ts"
+
+/** Whether a transaction that appends excludes all others from its start. */
+export const isSerial = (sql: SqlClient.SqlClient): boolean =>
+  sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })
+
+/**
+ * How much older than its transaction an id may be, by the clock of a database with many writers (ms). It covers the time from the
+ * id to the transaction, and the difference between the clocks of a server and the database.
+ */
+export const allowanceMs = 1_000
+
+/** For a database with one writer: the greatest id of an event of the project, or of one that was erased. */
+export const newest = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, project_id: number, now: number) {
+  const limit = UuidColumn.encoder(sql)(EventTime.limitOf(now))
+  const [row] = yield* sql<{ id: UuidColumn.StoredId | null }>`SELECT max(
+      coalesce((SELECT erased_to FROM projects WHERE project_id = ${project_id}), x'00'),
+      coalesce((SELECT max(event_id) FROM events WHERE project_id = ${project_id} AND event_id < ${limit}), x'00')
+    ) AS id`
+  const id = row?.id
+  return id instanceof Uint8Array && id.length === 16 ? (UuidColumn.decode(id) as EventId) : undefined
+})
+
+/** Keeps the ids of events of a project that are being erased, for `newest`. */
+export const keepErased = (
+  sql: SqlClient.SqlClient,
+  project_id: number,
+  ids: ReadonlyArray<UuidColumn.StoredId>
+): Effect.Effect<void, SqlError.SqlError> =>
+  isSerial(sql) && ids.length > 0
+    ? Effect.asVoid(sql`UPDATE projects SET erased_to = max(coalesce(erased_to, x'00'), ${ids.at(-1)!})
+        WHERE project_id = ${project_id}`)
+    : Effect.void
+
+/** For Postgres: its clock when the expression is evaluated, in epoch milliseconds. */
+export const clock = (sql: SqlClient.SqlClient): Statement.Fragment => milliseconds(sql, "clock_timestamp()")
+
+const milliseconds = (sql: SqlClient.SqlClient, time: string): Statement.Fragment =>
+  sql.literal(`CAST(1000 * extract(epoch FROM ${time}) AS double precision)`)
+
+/** The clock as a column `now` that follows others. None where there is one writer, or nodes with clocks of their own. */
+export const andClock = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  isSerial(sql) || Bucket.isDistributed(sql) ? sql.literal("") : sql`, ${clock(sql)} AS now`
+
+/** Transactions that may append events and have not ended, and the database's clock before they were looked for. */
+export interface Writers {
+  /** Epoch milliseconds. */
+  readonly atMs: number
+  readonly transactions: ReadonlyArray<string>
+}
+
+/**
+ * For Postgres. A transaction locks the table `sessions` before it inserts events, and gives the lock back when they are visible; with
+ * Citus, on all nodes. So this finds those of all servers that connect to the same node. Unlike a snapshot it leaves out the
+ * transactions of other applications and databases.
+ */
+export const writers = (sql: SqlClient.SqlClient): Effect.Effect<Writers, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ at: number; transactions: ReadonlyArray<string> }>`SELECT
+        ${milliseconds(sql, "statement_timestamp()")} AS at,
+        ARRAY(SELECT virtualtransaction FROM pg_locks WHERE locktype = 'relation' AND mode = 'RowExclusiveLock'
+          AND granted AND relation = CAST('sessions' AS regclass)
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS transactions`,
+    ([row]) => ({ atMs: row!.at, transactions: row!.transactions })
+  )

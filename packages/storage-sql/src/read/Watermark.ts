@@ -1,0 +1,85 @@
+/** `Storage.watermark`. Which ids new events may have is checked by `append/NewIds.ts`. */
+import { type EventId, EventTime, type ProjectId } from "@tachograph/core"
+import { Clock, Effect, Semaphore } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as CommitOrder from "../dialect/CommitOrder.ts"
+import type * as Projects from "../names/Projects.ts"
+
+/** Transactions that were under way at a time, and have not ended since. */
+interface Sample {
+  readonly atMs: number
+  readonly writers: Set<string>
+}
+
+/** Transactions that last longer than a watermark waits for are followed from this many times on. */
+const maxSamples = 8
+
+/** How often a watermark looks whether the transactions have ended that it has found, and the pause in between. Most take less. */
+const maxLooks = 10
+const pauseMs = 5
+
+/**
+ * Every event whose transaction began before some time is visible when all transactions have ended that were under way then; and
+ * an event is not older than its transaction by more than the allowance.
+ */
+class SettledTime {
+  /** In the order of their times. */
+  #samples: Array<Sample> = []
+  #settledMs = Number.NEGATIVE_INFINITY
+
+  /** Takes the transactions that are under way now. Returns whether all have ended that were under way at the time `since`. */
+  observe({ atMs, transactions }: CommitOrder.Writers, since = atMs): boolean {
+    const current = new Set(transactions)
+    for (const { writers } of this.#samples) {
+      for (const writer of writers) if (!current.has(writer)) writers.delete(writer)
+    }
+    if (current.size === 0) this.#settle(atMs)
+    else if (this.#samples.length < maxSamples) this.#samples.push({ atMs, writers: current })
+    const ended = this.#samples.findLastIndex(({ writers }) => writers.size === 0)
+    if (ended !== -1) this.#settle(this.#samples[ended]!.atMs)
+    this.#samples = this.#samples.slice(current.size === 0 ? this.#samples.length : ended + 1)
+    return this.#settledMs >= since
+  }
+
+  #settle(atMs: number): void {
+    // The clock of the database may have stepped back.
+    this.#settledMs = Math.max(this.#settledMs, atMs)
+  }
+
+  get watermark(): EventId {
+    return EventTime.firstIdOf(Math.max(0, Math.floor(this.#settledMs - CommitOrder.allowanceMs)))
+  }
+}
+
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const settled = new SettledTime()
+  // Each observation is of a later time than the one before.
+  const semaphore = Semaphore.makeUnsafe(1)
+
+  const observe = (since?: number) =>
+    semaphore.withPermits(1)(
+      Effect.map(CommitOrder.writers(sql), (writers) => ({
+        atMs: writers.atMs,
+        isSettled: settled.observe(writers, since)
+      }))
+    )
+
+  const settle: Effect.Effect<EventId, SqlError.SqlError> = Effect.gen(function* () {
+    const { atMs, isSettled } = yield* observe()
+    let isDone = isSettled
+    for (let looks = 1; !isDone && looks < maxLooks; looks++) {
+      yield* Effect.sleep(pauseMs)
+      isDone = (yield* observe(atMs)).isSettled
+    }
+    return settled.watermark
+  })
+
+  const watermark = Effect.fn("SqlStorage.watermark")(function* (project: ProjectId) {
+    if (!CommitOrder.isSerial(sql)) return yield* settle
+    const number = yield* projects.find(project)
+    if (number === undefined) return EventTime.lowestId
+    return (yield* CommitOrder.newest(sql, number, yield* Clock.currentTimeMillis)) ?? EventTime.lowestId
+  })
+
+  return { watermark }
+}

@@ -1,0 +1,171 @@
+/** Events with the columns by which they are added up. Names are numbers. */
+import { type Countable, type EventId, EventTime, SessionParts } from "@tachograph/core"
+import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
+import { Effect } from "effect"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as BulkValues from "../dialect/BulkValues.ts"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
+import type { NumberedEvent } from "../sql/EventColumns.ts"
+import type { Integer } from "../sql/RowDecoding.ts"
+
+/** Of a table or a deleted row of `events`. */
+const columns = [
+  "event_id",
+  "session_number",
+  "agent_number",
+  "agent_version_number",
+  "person_number",
+  "kind_number",
+  "model",
+  "response_model",
+  "error_type",
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "reasoning_tokens",
+  "cost",
+  "duration_ms"
+] as const
+
+export type Row = {
+  readonly [Column in (typeof columns)[number]]: Column extends "event_id"
+    ? UuidColumn.StoredId
+    : Column extends "session_number" | "agent_number" | "agent_version_number" | "kind_number"
+      ? Integer
+      : Column extends "model" | "response_model" | "error_type"
+        ? string | null
+        : Integer | null
+}
+
+/** By what events are added up, beside their time. */
+export interface CountedBy {
+  readonly session: number
+  readonly agent: number
+  readonly agentVersion: number
+  /** 0 for none. */
+  readonly person: number
+  /** As it is stored. */
+  readonly api: number
+  readonly model: string
+  readonly responseModel: string
+}
+
+export interface CountedEvent extends Countable, CountedBy {
+  readonly id: EventId
+  readonly atMs: number
+}
+
+export const selected = (sql: SqlClient.SqlClient): Statement.Fragment => sql.literal(columns.join(", "))
+
+/** Only damage makes it none. */
+const numberOf = (value: Integer | null): number | null => {
+  if (value === null) return null
+  const number = Number(value)
+  return Number.isFinite(number) && number >= 0 ? Math.min(number, Number.MAX_SAFE_INTEGER) : null
+}
+
+const of = (row: Row, api: number): CountedEvent => {
+  const id = UuidColumn.decode(row.event_id) as EventId
+  const { model, response_model: responseModel } = row
+  return {
+    id,
+    atMs: EventTime.of(id),
+    session: Number(row.session_number),
+    agent: Number(row.agent_number),
+    agentVersion: Number(row.agent_version_number),
+    person: Number(row.person_number ?? 0),
+    api,
+    // A model that answered is empty where it is the one that was asked for.
+    ...SessionParts.modelsOf({ model, responseModel: responseModel === "" ? model : responseModel }),
+    errorType: row.error_type,
+    inputTokens: numberOf(row.input_tokens),
+    outputTokens: numberOf(row.output_tokens),
+    cacheReadTokens: numberOf(row.cache_read_tokens),
+    cacheWriteTokens: numberOf(row.cache_write_tokens),
+    reasoningTokens: numberOf(row.reasoning_tokens),
+    costUsd: numberOf(row.cost),
+    durationMs: numberOf(row.duration_ms)
+  }
+}
+
+/** Of an event that is being inserted. */
+export const ofNumbered = (event: NumberedEvent): CountedEvent => ({
+  id: event.summary.id,
+  atMs: EventTime.of(event.summary.id),
+  session: event.session_number,
+  agent: event.agent_number,
+  agentVersion: event.agent_version_number,
+  person: event.person_number ?? 0,
+  api: ProviderNames.apis.indexOf(event.summary.api),
+  ...SessionParts.modelsOf(event.summary),
+  errorType: event.summary.errorType,
+  inputTokens: event.summary.inputTokens,
+  outputTokens: event.summary.outputTokens,
+  cacheReadTokens: event.summary.cacheReadTokens,
+  cacheWriteTokens: event.summary.cacheWriteTokens,
+  reasoningTokens: event.summary.reasoningTokens,
+  costUsd: event.summary.costUsd,
+  durationMs: event.summary.durationMs
+})
+
+/** Events that one statement reads. */
+const pageSize = 2_000
+
+const maxCachedKinds = 10_000
+
+/** A range of ids. */
+export interface IdRange {
+  /** Greater than this one. */
+  readonly above?: EventId | undefined
+  /** Up to this one. */
+  readonly upTo?: EventId | undefined
+}
+
+export const make = (sql: SqlClient.SqlClient) => {
+  const toStored = UuidColumn.encoder(sql)
+
+  /** APIs by the kinds of a project. Rows of kinds are only ever added. */
+  const apis = new Map<string, number>()
+
+  const toCounted = Effect.fnUntraced(function* (
+    project_id: number,
+    rows: ReadonlyArray<Row>
+  ): Effect.fn.Return<ReadonlyArray<CountedEvent>, SqlError.SqlError> {
+    const nameOf = (kind: Integer) => `${project_id} ${kind}`
+    const unknown = new Set(rows.map(({ kind_number }) => kind_number).filter((kind) => !apis.has(nameOf(kind))))
+    if (apis.size > maxCachedKinds) apis.clear()
+    for (const chunk of BulkValues.chunks(Array.from(unknown))) {
+      const kinds = yield* sql<{ kind_number: Integer; api: Integer }>`SELECT kind_number, api FROM event_kinds
+        WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "kind_number", "integer", chunk)}`
+      for (const { api, kind_number } of kinds) apis.set(nameOf(kind_number), Number(api))
+    }
+    return rows.map((row) => of(row, apis.get(nameOf(row.kind_number)) ?? 0))
+  })
+
+  const page = Effect.fnUntraced(function* (project_id: number, { above, upTo }: IdRange, limit: number) {
+    const isAbove = above === undefined ? sql.literal("") : sql` AND event_id > ${toStored(above)}`
+    const isUpTo = upTo === undefined ? sql.literal("") : sql` AND event_id <= ${toStored(upTo)}`
+    const rows = yield* sql<Row>`SELECT ${selected(sql)} FROM events
+      WHERE project_id = ${project_id}${isAbove}${isUpTo} ORDER BY event_id LIMIT ${limit}`
+    return yield* toCounted(project_id, rows)
+  })
+
+  /** Calls `use` with each event of a range, in the order of their ids. */
+  const forEach = Effect.fnUntraced(function* (
+    project_id: number,
+    range: IdRange,
+    use: (event: CountedEvent) => void
+  ): Effect.fn.Return<void, SqlError.SqlError> {
+    for (let above = range.above; ;) {
+      const events = yield* page(project_id, { ...range, above }, pageSize)
+      events.forEach(use)
+      if (events.length < pageSize) return
+      above = events.at(-1)!.id
+      // Cancelled, if the client goes, and others run, where the database answers at once.
+      yield* Effect.yieldNow
+    }
+  })
+
+  return { page, forEach, toCounted }
+}

@@ -1,0 +1,97 @@
+/** The events of sessions, session by session in the order of their numbers. */
+import { type EventId, firstIdOf, type UsageQuery } from "@tachograph/core"
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
+import * as BulkValues from "../dialect/BulkValues.ts"
+import * as EventIndex from "../dialect/EventIndex.ts"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
+import * as CountedEvents from "./CountedEvents.ts"
+import * as Position from "./Position.ts"
+import * as Rollups from "./Rollups.ts"
+
+/** Sessions that are found by one statement. */
+const sessionStep = 1_000
+
+/** Events that one statement reads, about, unless a session has more. */
+const maxEvents = 20_000
+
+export const make = (sql: SqlClient.SqlClient) => {
+  const events = CountedEvents.make(sql)
+  const positions = Position.make(sql)
+  const rollups = Rollups.make(sql)
+  const toStored = UuidColumn.encoder(sql)
+
+  /** Calls `use` with the events of some sessions. */
+  const forEach = Effect.fnUntraced(function* (
+    project_id: number,
+    sessions: ReadonlyArray<number>,
+    { fromMs, toMs }: Pick<UsageQuery, "fromMs" | "toMs">,
+    use: (event: CountedEvents.CountedEvent) => void
+  ): Effect.fn.Return<void, SqlError.SqlError> {
+    const isFrom = fromMs === undefined ? sql.literal("") : sql` AND event_id >= ${toStored(firstIdOf(fromMs))}`
+    const isTo = toMs === undefined ? sql.literal("") : sql` AND event_id < ${toStored(firstIdOf(toMs))}`
+    const rows = yield* sql<CountedEvents.Row>`SELECT ${CountedEvents.selected(sql)}
+      FROM events ${EventIndex.hint(sql, "events_by_session")}
+      WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_number", "integer", sessions)}
+        ${isFrom}${isTo}${Bucket.and(sql, sessions.map(Bucket.ofNumber))}`
+    for (const event of yield* events.toCounted(project_id, rows)) use(event)
+  })
+
+  /**
+   * Calls `use` with the events of the sessions after a number, in some steps of whole sessions, until `isFull` or after about
+   * `maxEvents`. Returns the last session that it has looked at, if there may be more.
+   */
+  const addAll = Effect.fnUntraced(function* (
+    project_id: number,
+    query: UsageQuery,
+    after: number,
+    use: (event: CountedEvents.CountedEvent) => void,
+    isFull: () => boolean
+  ): Effect.fn.Return<number | undefined, SqlError.SqlError> {
+    const { fromMs, toMs } = query
+    const { last } = yield* positions.read(project_id)
+    const recent = new Map<number, number>()
+    yield* events.forEach(project_id, { above: last }, ({ session }) => {
+      recent.set(session, (recent.get(session) ?? 0) + 1)
+    })
+    const fromId: EventId = firstIdOf(fromMs ?? 0)
+    let looked = 0
+    for (let from = after; ;) {
+      const rows = yield* sql<Rollups.Row>`SELECT ${Rollups.selected(sql)} FROM rollups
+        WHERE ${rollups.ofProject(project_id)} AND series = ${Rollups.series.session} AND slot = 0
+          AND session_number > ${from} AND last_event >= ${toStored(fromId)}
+        ORDER BY session_number LIMIT ${sessionStep}`
+      const isLast = rows.length < sessionStep
+      // A session may have more rows than the step.
+      const to = isLast ? Number.POSITIVE_INFINITY : Number(rows.at(-1)!.session_number)
+      const counts = new Map(Array.from(recent).filter(([session]) => session > from && session <= to))
+      for (const row of rows) {
+        const { first, session, tally } = yield* Rollups.readable(() => Rollups.of(row))
+        if (toMs !== undefined && first! >= firstIdOf(toMs)) continue
+        counts.set(session, (counts.get(session) ?? 0) + tally.events)
+      }
+      let step: Array<number> = []
+      let stepEvents = 0
+      const sessions = Array.from(counts).sort(([a], [b]) => a - b)
+      for (const [index, [session, count]] of sessions.entries()) {
+        step.push(session)
+        stepEvents += count
+        const isEnd = index === sessions.length - 1
+        if (stepEvents < eventStep && !isEnd) continue
+        yield* forEach(project_id, step, query, use)
+        looked += stepEvents
+        step = []
+        stepEvents = 0
+        if (isFull() || looked >= maxEvents) return isEnd && isLast ? undefined : session
+      }
+      if (isLast) return undefined
+      from = to
+    }
+  })
+
+  return { addAll }
+}
+
+/** Events that one statement reads, about: those of some sessions. */
+const eventStep = 2_000

@@ -1,0 +1,92 @@
+/** Which indexes sessions and usage use: SQLite does not say how many rows it has read. */
+import { AgentName, PersonId, ProjectId, SessionId, Storage } from "@tachograph/core"
+import { StorageSuite } from "@tachograph/testkit"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { expect, it } from "vitest"
+import { SqliteClient, SqliteStorage } from "../src/index.ts"
+import { temporaryFile } from "./TemporaryFile.ts"
+
+const { ManyEvents, Statements } = StorageSuite
+const project = ProjectId.make("default")
+const events = 1_000
+
+/** A range of a key, or one row. */
+const allowed = [
+  // The rows of a range of time, of sessions, the position, and the sessions by their last events.
+  /^SEARCH rollups USING PRIMARY KEY \(project_id=\? AND series=\?( AND slot>\? AND slot<\?)?\)$/,
+  /^SEARCH (rollups|o) USING PRIMARY KEY \(project_id=\? AND series=\? AND slot=\? AND session_number[=>]\?\)$/,
+  /^SEARCH (rollups|r) USING (COVERING )?INDEX rollups_by_last_event \(project_id=\?( AND last_event[<>]\?){0,2}\)$/,
+  /^SEARCH r USING PRIMARY KEY \(project_id=\?( AND \w+=\?){9}\)$/,
+  // Events that the rows do not have yet, those of a session, and the first and the last of all.
+  /^SEARCH events USING (COVERING INDEX events_by_\w+|PRIMARY KEY) \(project_id=\?( AND event_id[<>]\?){0,2}\)$/,
+  /^SEARCH events USING INDEX events_by_person \(project_id=\? AND person_number=\?\)$/,
+  /^SEARCH events USING (COVERING )?INDEX events_by_session \(project_id=\? AND session_number=\?( AND agent_number=\?)?( AND event_id[<>]\?){0,2}\)$/
+]
+
+it("reads sessions and usage by ranges of keys", async () => {
+  const filename = temporaryFile()
+  const test = Effect.gen(function* () {
+    const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+    yield* ManyEvents.fill(storage, events)
+    const upTo = yield* storage.watermark(project)
+    while ((yield* storage.deriveEvents(project, upTo, 200)) === 200);
+    const page = yield* storage.listSessions(project, { order: "desc", limit: 5 })
+    const names = { agent: AgentName.make("busy"), person: PersonId.make("bob") }
+    const time = { fromMs: Date.UTC(2020, 0), toMs: Date.UTC(2030, 0, 1, 0, 7) }
+    const usage = { timeZone: "UTC", limit: 10 }
+    const reads: Readonly<Record<string, Effect.Effect<unknown, unknown>>> = {
+      sessions: storage.listSessions(project, { order: "desc", limit: 5 }),
+      "sessions, the next page": storage.listSessions(project, { order: "desc", limit: 5, after: page.next }),
+      "sessions of names": storage.listSessions(project, { order: "asc", limit: 5, ...names, isError: false }),
+      "a session": storage.sessionSummary(project, SessionId.make("long")),
+      usage: storage.sumUsage(project, { ...usage, groupBy: [] }),
+      "usage by day": storage.sumUsage(project, { ...usage, ...time, groupBy: ["day"] }),
+      "usage by hour": storage.sumUsage(project, { ...usage, groupBy: ["hour"], timeZone: "Asia/Kolkata" }),
+      "usage by person": storage.sumUsage(project, { ...usage, ...names, groupBy: ["person", "model"] }),
+      "usage by session": storage.sumUsage(project, { ...usage, ...time, groupBy: ["session"] })
+    }
+    for (const [name, read] of Object.entries(reads)) {
+      const [, statements] = yield* Statements.capture(read)
+      const looked = statements.filter(({ text }) => /\b(rollups|events)\b/.test(text))
+      expect(looked.length, name).toBeGreaterThan(0)
+      for (const { parameters, text } of looked) {
+        const plan = yield* sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${text}`, parameters)
+        const ways = plan
+          .map(({ detail }) => detail)
+          .filter((detail) => /^(SEARCH|SCAN) (rollups|events|r|o)\b/.test(detail))
+        expect(
+          ways.filter((detail) => !allowed.some((way) => way.test(detail))),
+          `${name}: ${text}`
+        ).toEqual([])
+        expect(ways.length, `${name}: ${text}`).toBeGreaterThan(0)
+      }
+    }
+  })
+  const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
+  await Effect.runPromise(Effect.provide(test, layers))
+})
+
+it("derives by single rows", async () => {
+  const filename = temporaryFile()
+  const test = Effect.gen(function* () {
+    const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+    yield* ManyEvents.fill(storage, events)
+    const upTo = yield* storage.watermark(project)
+    const [, statements] = yield* Statements.capture(storage.deriveEvents(project, upTo, 200))
+    const reads = statements.filter(({ text }) => /^(WITH|SELECT)/.test(text) && /\b(rollups|events)\b/.test(text))
+    expect(reads.length).toBeGreaterThan(2)
+    for (const { parameters, text } of reads) {
+      const plan = yield* sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${text}`, parameters)
+      const ways = plan
+        .map(({ detail }) => detail)
+        .filter((detail) => /^(SEARCH|SCAN) (rollups|events|r)\b/.test(detail))
+      expect(
+        ways.filter((detail) => !allowed.some((way) => way.test(detail))),
+        text
+      ).toEqual([])
+    }
+  })
+  const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
+  await Effect.runPromise(Effect.provide(test, layers))
+})
