@@ -3,21 +3,23 @@
  * names the last row of a page. A cursor is valid with the same filters and order.
  */
 import * as Violation from "@tachograph/core/domain/Violation"
-import { Schema } from "effect"
+import { Option, Result, Schema } from "effect"
+import * as Base64Url from "effect/encoding/Base64Url"
 
 const prefix = "c1_"
 
-const make = <Row extends string | number>(
+const make = <Row>(
   pattern: RegExp,
   write: (row: Row) => string,
-  read: (written: string) => Row
+  /** Undefined if it is not what was written. */
+  read: (written: string) => Row | undefined
 ) => ({
   schema: Schema.String.check(
-    Violation.check((text) =>
-      text.startsWith(prefix) && pattern.test(text.slice(prefix.length))
-        ? undefined
-        : Violation.valueError("not a cursor of this server")
-    )
+    Violation.check((text) => {
+      const written = text.slice(prefix.length)
+      const isOurs = text.startsWith(prefix) && pattern.test(written) && read(written) !== undefined
+      return isOurs ? undefined : Violation.valueError("not a cursor of this server")
+    })
   ),
   /** Null without a row: there is no other page. */
   encode: (row: Row | undefined): string | null => (row === undefined ? null : prefix + write(row)),
@@ -26,12 +28,22 @@ const make = <Row extends string | number>(
     text === undefined ? undefined : read(text.slice(prefix.length))
 })
 
+const toHex = (uuid: string): string => uuid.replaceAll("-", "")
+
+const fromHex = <Id extends string>(hex: string): Id => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") as Id
+
 /** Names a row by its UUID. */
-export const ofId = <Id extends string>() =>
-  make<Id>(
-    /^[0-9a-f]{32}$/,
-    (id) => id.replaceAll("-", ""),
-    (hex) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") as Id
+export const ofId = <Id extends string>() => make<Id>(/^[0-9a-f]{32}$/, toHex, fromHex)
+
+/** Names an event by its UUID, and how much of it was given if there is more of it. */
+export const ofPlace = <Id extends string>() =>
+  make<{ readonly event: Id; readonly given: number | undefined }>(
+    /^[0-9a-f]{32}(?:_[0-7][0-9a-f]{7})?$/,
+    ({ event, given }) => toHex(event) + (given === undefined ? "" : `_${given.toString(16).padStart(8, "0")}`),
+    (written) => ({
+      event: fromHex(written.slice(0, 32)),
+      given: written.length === 32 ? undefined : Number.parseInt(written.slice(33), 16)
+    })
   )
 
 /** Names a row by its number, of 31 bits like the columns of all numbers. */
@@ -40,3 +52,45 @@ export const ofNumber = make<number>(
   (number) => number.toString(16).padStart(8, "0"),
   (hex) => Number.parseInt(hex, 16)
 )
+
+/** Names a place in a list by two UUIDs. */
+export const ofIds = <Row extends Readonly<Record<string, string>>>(
+  first: keyof Row & string,
+  second: keyof Row & string
+) =>
+  make<Row>(
+    /^[0-9a-f]{64}$/,
+    (row) => toHex(row[first]!) + toHex(row[second]!),
+    (hex) => ({ [first]: fromHex(hex.slice(0, 32)), [second]: fromHex(hex.slice(32)) }) as Row
+  )
+
+type Key = number | string | null
+
+const isKey = (value: unknown): value is Key =>
+  value === null || typeof value === "string" || (typeof value === "number" && Number.isFinite(value))
+
+/** The keys of a group that a cursor has at most, and the bytes of each. */
+const maxKeys = 2
+const maxKeyBytes = 4 * 255
+
+const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+
+/** Names a group by the values of its keys. */
+export const ofKeys = make<ReadonlyArray<Key>>(
+  new RegExp(`^[\\w-]{2,${8 * maxKeys * maxKeyBytes}}$`),
+  (keys) => Base64Url.encode(JSON.stringify(keys)),
+  (written) => {
+    const keys = Option.getOrUndefined(Option.flatMap(Result.getSuccess(Base64Url.decodeString(written)), decodeJson))
+    return Array.isArray(keys) && keys.length <= maxKeys && keys.every(isKey) ? keys : undefined
+  }
+)
+/** Names where one has come to who follows events: a UUID, and those after it that were given. */
+export const ofPosition = <Id extends string>(maxGiven: number) =>
+  make<{ readonly settled: Id; readonly given: ReadonlyArray<Id> }>(
+    new RegExp(`^(?:[0-9a-f]{32}){1,${maxGiven + 1}}$`),
+    ({ given, settled }) => [settled, ...given].map(toHex).join(""),
+    (written) => {
+      const [settled, ...given] = (written.match(/.{32}/g) ?? []).map((hex) => fromHex<Id>(hex))
+      return { settled: settled!, given }
+    }
+  )

@@ -5,6 +5,13 @@ import { DateTime, Effect, Option, Schema, SchemaTransformation } from "effect"
 const iso8601 =
   /^(?<date>\d{4}-\d{2}-\d{2})[Tt ](?<time>\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(?<zone>[Zz]|[+-]\d{2}:?\d{2})?$/
 
+/** Years are written with four digits. An offset can lead out of them. */
+const firstMs = Date.parse("0000-01-01T00:00:00.000Z")
+const lastMs = Date.parse("9999-12-31T23:59:59.999Z")
+
+const hasYear = ({ epochMilliseconds }: DateTime.Utc): boolean =>
+  epochMilliseconds >= firstMs && epochMilliseconds <= lastMs
+
 const parse = (text: string): Option.Option<DateTime.Utc> => {
   const { date, time, zone = "Z" } = iso8601.exec(text)?.groups ?? {}
   if (date === undefined || time === undefined) return Option.none()
@@ -12,7 +19,8 @@ const parse = (text: string): Option.Option<DateTime.Utc> => {
   // Rejects a day that does not exist: `Date` reads 30 February as 1 or 2 March.
   return Option.filter(midnight, (day) => DateTime.formatIsoDateUtc(day) === date).pipe(
     Option.flatMap(() => DateTime.make(`${date}T${time.replace(",", ".")}${zone.toUpperCase()}`)),
-    Option.map(DateTime.toUtc)
+    Option.map(DateTime.toUtc),
+    Option.filter(hasYear)
   )
 }
 

@@ -1,4 +1,4 @@
-/** The number of rows to return, as a query parameter: 1 to 1,000. */
+/** Whole numbers as query parameters, and the number of rows to return: 1 to 1,000. */
 import * as Violation from "@tachograph/core/domain/Violation"
 import { Effect, Schema, SchemaTransformation } from "effect"
 
@@ -7,24 +7,30 @@ export const defaultLimit = 100
 
 const maxLimit = 1_000
 
-const violationOf = (value: number) => {
+const violationOf = (value: number, min: number, max: number) => {
   if (Number.isNaN(value)) {
     return { type: "int_parsing", msg: "Input should be a valid integer, unable to parse string as an integer" }
   }
-  if (value < 1) return Violation.greaterThanEqual(1)
-  return value > maxLimit ? Violation.lessThanEqual(maxLimit) : undefined
+  if (value < min) return Violation.greaterThanEqual(min)
+  return value > max ? Violation.lessThanEqual(max) : undefined
 }
 
-export const Limit = Schema.String.pipe(
-  Schema.decodeTo(
-    Schema.Int,
-    SchemaTransformation.transformEffect({
-      decode: (text: string, options) => {
-        const value = /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : Number.NaN
-        const violation = violationOf(value)
-        return violation === undefined ? Effect.succeed(value) : Effect.fail(Violation.issue(violation, text, options))
-      },
-      encode: (value: number) => Effect.succeed(String(value))
-    })
+/** A number from `min` to `max`. The format tells generators of clients that the text is a number. */
+export const wholeNumber = (min: number, max: number) =>
+  Schema.String.annotate({ format: "int32" }).pipe(
+    Schema.decodeTo(
+      Schema.Int,
+      SchemaTransformation.transformEffect({
+        decode: (text: string, options) => {
+          const value = /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : Number.NaN
+          const violation = violationOf(value, min, max)
+          return violation === undefined
+            ? Effect.succeed(value)
+            : Effect.fail(Violation.issue(violation, text, options))
+        },
+        encode: (value: number) => Effect.succeed(String(value))
+      })
+    )
   )
-)
+
+export const Limit = wholeNumber(1, maxLimit)

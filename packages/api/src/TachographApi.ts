@@ -4,11 +4,14 @@ import { Authorization } from "./Authorization.ts"
 import { AgentVersions } from "./groups/AgentVersions.ts"
 import { Agents } from "./groups/Agents.ts"
 import { Events } from "./groups/Events.ts"
+import { Export } from "./groups/Export.ts"
 import { Fingerprints } from "./groups/Fingerprints.ts"
 import { Me } from "./groups/Me.ts"
 import { People } from "./groups/People.ts"
+import { Search } from "./groups/Search.ts"
 import { Sessions } from "./groups/Sessions.ts"
 import { StorageUse } from "./groups/StorageUse.ts"
+import { Usage } from "./groups/Usage.ts"
 import { System } from "./groups/System.ts"
 import { transform } from "./OpenApiDocument.ts"
 import { RequestErrors } from "./RequestErrors.ts"
@@ -16,7 +19,7 @@ import { RequestErrors } from "./RequestErrors.ts"
 export const prefix = "/api/v1"
 
 export class TachographApi extends HttpApi.make("tachograph")
-  .add(Events, Fingerprints, Agents, AgentVersions, People, Sessions, StorageUse, Me)
+  .add(Events, Fingerprints, Agents, AgentVersions, People, Search, Sessions, Usage, StorageUse, Export, Me)
   .prefix(prefix)
   .middleware(RequestErrors)
   .middleware(Authorization)

@@ -1,11 +1,15 @@
 import { AgentName } from "@tachograph/core/domain/Agent"
 import { AgentVersion, AgentVersionName } from "@tachograph/core/domain/AgentVersion"
+import { EventId } from "@tachograph/core/domain/Event"
+import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
+import { sumFields } from "@tachograph/core/domain/Sums"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, reading, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
-import { AgentNotFound, AgentVersionNotFound, bodyErrors } from "../Errors.ts"
-import { optional } from "../Json.ts"
+import { AgentNotFound, AgentVersionNotFound, bodyErrors, EventDamaged } from "../Errors.ts"
+import { Instant } from "../Instant.ts"
+import { JsonObject, optional } from "../Json.ts"
 import { Limit } from "../Limit.ts"
 import { snakeKeys } from "../WireNames.ts"
 
@@ -23,6 +27,37 @@ export const CreateAgentVersion = Schema.Struct({
 })
 
 export const cursor = Cursor.ofNumber
+
+/** Of configurations: the last call that was looked at. */
+export const callCursor = Cursor.ofId<EventId>()
+
+const DurationMs = Schema.NullOr(Schema.Finite)
+
+const configurationFields = {
+  model: Schema.NullOr(Schema.String),
+  parameters: JsonObject,
+  /** Those that stand apart, and those at the beginning of the messages. */
+  instructions: Schema.Array(JsonObject),
+  tools: Schema.Array(JsonObject),
+  fingerprintId: FingerprintId,
+  firstUsedAt: Schema.DateTimeUtcFromString,
+  lastUsedAt: Schema.DateTimeUtcFromString,
+  firstEventId: EventId,
+  ...sumFields,
+  durationMsP50: DurationMs,
+  durationMsP95: DurationMs,
+  durationMsP99: DurationMs,
+  isDamaged: Schema.Boolean
+}
+
+/** What calls of an agent version had beside their conversations, and what they add up to. */
+export const ConfigurationOnWire = Schema.Struct(configurationFields)
+  .pipe(Schema.encodeKeys(snakeKeys(configurationFields)))
+  .annotate({ identifier: "Configuration" })
+
+/** The fields but `instructions`, `tools` and `parameters`, which are written as text. */
+const { instructions: _instructions, parameters: _parameters, tools: _tools, ...encodedFields } = configurationFields
+export const ConfigurationUse = Schema.Struct(encodedFields).pipe(Schema.encodeKeys(snakeKeys(encodedFields)))
 
 export class AgentVersions extends HttpApiGroup.make("agentVersions").add(
   HttpApiEndpoint.put("createAgentVersion", "/agents/:agent_name/agent-versions", {
@@ -51,6 +86,22 @@ export class AgentVersions extends HttpApiGroup.make("agentVersions").add(
   })
     .annotate(AllowedScopes, reading)
     .annotate(OpenApi.Summary, "Read a version of an agent"),
+  HttpApiEndpoint.get("listConfigurations", "/agents/:agent_name/agent-versions/:agent_version_name/configurations", {
+    params: { agent_name: AgentName, agent_version_name: AgentVersionName },
+    query: {
+      after: Schema.optionalKey(Instant),
+      before: Schema.optionalKey(Instant),
+      limit: Schema.optionalKey(Limit),
+      cursor: Schema.optionalKey(callCursor.schema)
+    },
+    success: Schema.Struct({
+      configurations: Schema.Array(ConfigurationOnWire),
+      next_cursor: Schema.NullOr(callCursor.schema)
+    }).annotate({ identifier: "ConfigurationPage" }),
+    error: [AgentNotFound, AgentVersionNotFound, EventDamaged]
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "List what a version of an agent ran with, and what the calls add up to"),
   HttpApiEndpoint.post("deprecateAgentVersion", "/agents/:agent_name/agent-versions/:agent_version_name/deprecate", {
     params: { agent_name: AgentName, agent_version_name: AgentVersionName },
     success: AgentVersionOnWire,

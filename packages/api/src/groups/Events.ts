@@ -1,17 +1,17 @@
 import { AgentName } from "@tachograph/core/domain/Agent"
 import { AgentVersionName } from "@tachograph/core/domain/AgentVersion"
-import { Api, type CallFields, EventId, EventReceipt, EventSummary, callFields } from "@tachograph/core/domain/Event"
+import { type CallFields, EventId, EventReceipt, EventSummary, callFields } from "@tachograph/core/domain/Event"
 import { CallFacts } from "@tachograph/core/domain/CallFacts"
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
 import { IdempotencyKey } from "@tachograph/core/domain/IdempotencyKey"
 import { Name } from "@tachograph/core/domain/Name"
 import { PersonId } from "@tachograph/core/domain/Person"
-import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { SessionId } from "@tachograph/core/domain/Session"
 import { SpanId, TraceId } from "@tachograph/core/domain/Trace"
 import * as Violation from "@tachograph/core/domain/Violation"
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ApiOrAlias } from "../Api.ts"
 import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
 import {
@@ -19,34 +19,15 @@ import {
   EventNotFound,
   FingerprintNotFound,
   IdempotencyKeyReused,
+  Overloaded,
   SessionIdEmpty,
   bodyErrors
 } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
 import { JsonObject, optional } from "../Json.ts"
-import { Limit } from "../Limit.ts"
+import { Limit, wholeNumber } from "../Limit.ts"
+import { Lines } from "../Lines.ts"
 import { type SnakeCase, snakeKeys } from "../WireNames.ts"
-
-const oneOf = (values: ReadonlyArray<string>) => {
-  const quoted = values.map((value) => `'${value}'`)
-  return [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" or ")
-}
-
-/** The neutral names, and the vendors' names as aliases. */
-const ApiOrAlias = Schema.Literals([...ProviderNames.apis, ...ProviderNames.apiAliases.keys()]).pipe(
-  Violation.annotate({
-    type: "enum",
-    msg: `Input should be ${oneOf(ProviderNames.apis)}`,
-    ctx: { expected: oneOf(ProviderNames.apis) }
-  }),
-  Schema.decodeTo(
-    Api,
-    SchemaTransformation.transform({
-      decode: (name: string) => ProviderNames.apiAliases.get(name) ?? (name as Api),
-      encode: (api: string) => api
-    })
-  )
-)
 
 const DurationMs = Schema.Number.check(
   Violation.check((value) => {
@@ -86,6 +67,8 @@ export const CreateEvent = Schema.Struct({
   event_name: Schema.Literal("llm"),
   properties: Schema.Struct({ api: ApiOrAlias, inputs: JsonObject, output: JsonObject }),
   ...sentFields,
+  /** The model that was asked for where `inputs` do not name it: some providers take it in the URL. */
+  model: optional(Name),
   /** At most 16 KiB of JSON; kept as it was sent. */
   metadata: optional(JsonObject)
 })
@@ -140,7 +123,32 @@ export const ConversationOnWire = Schema.Struct({
   output: Schema.Array(Message)
 }).annotate({ identifier: "Conversation" })
 
+/** The query parameters by which events are chosen. All that are given must match. */
+export const filters = {
+  session: Schema.optionalKey(SessionId),
+  agent: Schema.optionalKey(AgentName),
+  agent_version: Schema.optionalKey(AgentVersionName),
+  person: Schema.optionalKey(PersonId),
+  fingerprint: Schema.optionalKey(FingerprintId),
+  api: Schema.optionalKey(ApiOrAlias),
+  model: Schema.optionalKey(Name),
+  stop_reason: Schema.optionalKey(Name),
+  error: Schema.optionalKey(Schema.Literals(["true", "false"])),
+  trace_id: Schema.optionalKey(TraceId),
+  after: Schema.optionalKey(Instant),
+  before: Schema.optionalKey(Instant)
+}
+
 export const cursor = Cursor.ofId<EventId>()
+
+/** Where one has come to who follows events. The recorder gives at most 16 events before their turn. */
+export const position = Cursor.ofPosition<EventId>(16)
+
+/** The longest that an answer waits for events (seconds). */
+export const maxWait = 30
+
+/** The header of a stream with the cursor that it begins at: for a client that is cut before the first line. */
+export const cursorHeader = "tachograph-cursor"
 
 export class Events extends HttpApiGroup.make("events").add(
   HttpApiEndpoint.post("createEvent", "/events", {
@@ -153,18 +161,7 @@ export class Events extends HttpApiGroup.make("events").add(
     .annotate(OpenApi.Summary, "Record a model call"),
   HttpApiEndpoint.get("listEvents", "/events", {
     query: {
-      session: Schema.optionalKey(SessionId),
-      agent: Schema.optionalKey(AgentName),
-      agent_version: Schema.optionalKey(AgentVersionName),
-      person: Schema.optionalKey(PersonId),
-      fingerprint: Schema.optionalKey(FingerprintId),
-      api: Schema.optionalKey(ApiOrAlias),
-      model: Schema.optionalKey(Name),
-      stop_reason: Schema.optionalKey(Name),
-      error: Schema.optionalKey(Schema.Literals(["true", "false"])),
-      trace_id: Schema.optionalKey(TraceId),
-      after: Schema.optionalKey(Instant),
-      before: Schema.optionalKey(Instant),
+      ...filters,
       limit: Schema.optionalKey(Limit),
       cursor: Schema.optionalKey(cursor.schema),
       order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
@@ -177,6 +174,23 @@ export class Events extends HttpApiGroup.make("events").add(
   })
     .annotate(AllowedScopes, readingOnly)
     .annotate(OpenApi.Summary, "List events without their payloads"),
+  HttpApiEndpoint.get("streamEvents", "/events/stream", {
+    query: {
+      ...filters,
+      cursor: Schema.optionalKey(position.schema),
+      wait: Schema.optionalKey(wholeNumber(0, maxWait))
+    },
+    success: [
+      Schema.Struct({
+        events: Schema.Array(EventSummaryOnWire),
+        next_cursor: position.schema
+      }).annotate({ identifier: "NewEvents" }),
+      Lines
+    ],
+    error: Overloaded
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "Follow events as they are recorded, as lines of JSON, or wait for some"),
   HttpApiEndpoint.get("getEvent", "/events/:event_id", {
     params: { event_id: EventId },
     success: EventOnWire,
@@ -190,5 +204,19 @@ export class Events extends HttpApiGroup.make("events").add(
     error: [EventNotFound, EventDamaged]
   })
     .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read a call in normal form: its messages, instructions, tools and parameters")
+    .annotate(OpenApi.Summary, "Read a call in normal form: its messages, instructions, tools and parameters"),
+  HttpApiEndpoint.get("getEventInputs", "/events/:event_id/inputs", {
+    params: { event_id: EventId },
+    success: JsonObject.annotate({ identifier: "EventInputs" }),
+    error: [EventNotFound, EventDamaged]
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "Read the inputs of an event byte for byte, or a `Range` of them"),
+  HttpApiEndpoint.get("getEventOutput", "/events/:event_id/output", {
+    params: { event_id: EventId },
+    success: JsonObject.annotate({ identifier: "EventOutput" }),
+    error: [EventNotFound, EventDamaged]
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "Read the output of an event byte for byte, or a `Range` of it")
 ) {}

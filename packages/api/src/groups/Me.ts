@@ -14,7 +14,14 @@ export const MeOnWire = Schema.Struct({
   /** How long events are kept, in milliseconds; null if none are erased by their age. */
   retention_ms: Schema.NullOr(Schema.Int),
   /** The days of the price lists by which calls get their costs, the newest first. */
-  prices: Schema.String
+  prices: Schema.String,
+  /** By which facts and costs of new events are computed: a version, and the price lists. */
+  rules: Schema.String,
+  /**
+   * How many events of the project are by which rules; null without the scope `read`. `tachograph reindex` brings them to the
+   * current ones.
+   */
+  events_by_rules: Schema.NullOr(Schema.Array(Schema.Struct({ rules: Schema.String, events: Schema.Int })))
 }).annotate({ identifier: "Me" })
 
 export class Me extends HttpApiGroup.make("me").add(

@@ -1,15 +1,145 @@
-import { SessionId } from "@tachograph/core/domain/Session"
+import { AgentName } from "@tachograph/core/domain/Agent"
+import { AgentVersionName } from "@tachograph/core/domain/AgentVersion"
 import { ErasureReceipt } from "@tachograph/core/domain/ErasureReceipt"
+import { EventId, EventSummary } from "@tachograph/core/domain/Event"
+import { Name } from "@tachograph/core/domain/Name"
+import { PersonId } from "@tachograph/core/domain/Person"
+import { SessionId } from "@tachograph/core/domain/Session"
+import { SessionSummary } from "@tachograph/core/domain/SessionSummary"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, administering } from "../Authorization.ts"
-import { SessionNotFound } from "../Errors.ts"
+import { AllowedScopes, administering, readingOnly } from "../Authorization.ts"
+import * as Cursor from "../Cursor.ts"
+import { EventDamaged, EventNotFound, SessionNotFound } from "../Errors.ts"
+import { Instant } from "../Instant.ts"
+import { JsonObject } from "../Json.ts"
+import { Limit, wholeNumber } from "../Limit.ts"
+import { snakeKeys } from "../WireNames.ts"
+
+/** Numbers of messages and of calls have 31 bits, like the columns of all numbers. */
+const maxNumber = 2 ** 31 - 1
+
+const Order = Schema.optionalKey(Schema.Literals(["asc", "desc"]))
+
+const MessageNumber = Schema.Int.annotate({ description: "The number of a message of the session, from 1" })
+
+/** A message in normal form, with what else the provider's message holds. Written as text, with numbers as they were sent. */
+const SessionMessageOnWire = Schema.StructWithRest(
+  Schema.Struct({
+    number: MessageNumber,
+    /** The call that carried it first. */
+    event_id: EventId,
+    /** When that call happened, or was recorded. */
+    at: Schema.DateTimeUtcFromString,
+    from: Schema.Literals(["input", "output"]),
+    role: Schema.String,
+    parts: Schema.Array(JsonObject),
+    /** Its JSON text as it was sent, if it was asked for. Null where no value of the call is the message alone. */
+    verbatim: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    /** True if it cannot be read. It has no parts then. */
+    is_damaged: Schema.optionalKey(Schema.Literal(true))
+  }),
+  [Schema.Record(Schema.String, Schema.Any)]
+).annotate({ identifier: "SessionMessage" })
+
+const sessionCallFields = {
+  ...EventSummary.fields,
+  parentEventId: Schema.NullOr(EventId),
+  keptMessages: Schema.Int,
+  newMessages: Schema.Array(MessageNumber),
+  goneMessages: Schema.Array(MessageNumber),
+  output: Schema.Array(MessageNumber),
+  carried: Schema.Struct({
+    kept: Schema.Int,
+    runs: Schema.Array(Schema.Tuple([MessageNumber, MessageNumber]))
+  }),
+  instructionsChanged: Schema.Boolean,
+  toolsChanged: Schema.Boolean,
+  parametersChanged: Schema.Boolean,
+  isDamaged: Schema.Boolean
+}
+
+/** A call, and how the conversation grew with it. `docs/conversations.md` says what the fields mean. */
+export const SessionCallOnWire = Schema.Struct(sessionCallFields)
+  .pipe(Schema.encodeKeys({ ...snakeKeys(sessionCallFields), id: "event_id" }))
+  .annotate({ identifier: "SessionCall" })
+
+/** Of messages and of calls. */
+export const cursor = Cursor.ofNumber
+
+export const SessionOnWire = SessionSummary.pipe(Schema.encodeKeys(snakeKeys(SessionSummary.fields))).annotate({
+  identifier: "Session"
+})
+
+/** Names a place in the list by the newest event when the list was begun, and the last event of a session up to it. */
+export const listCursor = Cursor.ofIds<{ readonly asOf: EventId; readonly last: EventId }>("asOf", "last")
 
 export class Sessions extends HttpApiGroup.make("sessions").add(
+  HttpApiEndpoint.get("listSessions", "/sessions", {
+    query: {
+      agent: Schema.optionalKey(AgentName),
+      agent_version: Schema.optionalKey(AgentVersionName),
+      person: Schema.optionalKey(PersonId),
+      model: Schema.optionalKey(Name),
+      error: Schema.optionalKey(Schema.Literals(["true", "false"])),
+      after: Schema.optionalKey(Instant),
+      before: Schema.optionalKey(Instant),
+      limit: Schema.optionalKey(Limit),
+      cursor: Schema.optionalKey(listCursor.schema),
+      order: Order
+    },
+    success: Schema.Struct({
+      sessions: Schema.Array(SessionOnWire),
+      next_cursor: Schema.NullOr(listCursor.schema)
+    }).annotate({ identifier: "SessionPage" })
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "List sessions by their last activity, with what their calls add up to"),
+  HttpApiEndpoint.get("getSession", "/sessions/:session", {
+    params: { session: SessionId },
+    success: SessionOnWire,
+    error: SessionNotFound
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "Read what the calls of a session add up to"),
   HttpApiEndpoint.delete("eraseSession", "/sessions/:session", {
     params: { session: SessionId },
     success: ErasureReceipt,
     error: SessionNotFound
   })
     .annotate(AllowedScopes, administering)
-    .annotate(OpenApi.Summary, "Erase a session, its events, and content that only those events hold")
+    .annotate(OpenApi.Summary, "Erase a session, its events, and content that only those events hold"),
+  HttpApiEndpoint.get("listSessionMessages", "/sessions/:session/messages", {
+    params: { session: SessionId },
+    query: {
+      verbatim: Schema.optionalKey(Schema.Literals(["true", "false"])),
+      after_number: Schema.optionalKey(wholeNumber(0, maxNumber)),
+      limit: Schema.optionalKey(Limit),
+      cursor: Schema.optionalKey(cursor.schema),
+      order: Order
+    },
+    success: Schema.Struct({
+      messages: Schema.Array(SessionMessageOnWire),
+      next_cursor: Schema.NullOr(cursor.schema)
+    }).annotate({ identifier: "SessionMessagePage" }),
+    error: SessionNotFound
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "Read the messages of a session, each once"),
+  HttpApiEndpoint.get("listSessionCalls", "/sessions/:session/calls", {
+    params: { session: SessionId },
+    query: {
+      after_event: Schema.optionalKey(EventId),
+      limit: Schema.optionalKey(Limit),
+      cursor: Schema.optionalKey(cursor.schema),
+      order: Order
+    },
+    success: Schema.Struct({
+      calls: Schema.Array(SessionCallOnWire),
+      next_cursor: Schema.NullOr(cursor.schema)
+    }).annotate({ identifier: "SessionCallPage" }),
+    error: [SessionNotFound, EventNotFound, EventDamaged]
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "List the calls of a session, and what each carried of its messages")
 ) {}

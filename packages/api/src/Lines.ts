@@ -1,0 +1,7 @@
+/** Lines of JSON, each of which is an answer of its own. */
+import { Schema } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+
+export const linesType = "application/x-ndjson"
+
+export const Lines = Schema.String.pipe(HttpApiSchema.asText({ contentType: linesType }))

@@ -1,0 +1,102 @@
+/** All that a project has, as lines of JSON, and back. `docs/export.md` has their shapes. */
+import { AgentName } from "@tachograph/core/domain/Agent"
+import { EventId, EventReceipt, callFields } from "@tachograph/core/domain/Event"
+import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
+import * as Violation from "@tachograph/core/domain/Violation"
+import { Effect, Schema, SchemaTransformation } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AllowedScopes, administering, readingOnly } from "../Authorization.ts"
+import { Overloaded, bodyErrors } from "../Errors.ts"
+import { Instant } from "../Instant.ts"
+import { optional } from "../Json.ts"
+import { Lines } from "../Lines.ts"
+import { snakeKeys } from "../WireNames.ts"
+import { CreateAgent } from "./Agents.ts"
+import { CreateAgentVersion } from "./AgentVersions.ts"
+import { filters } from "./Events.ts"
+import { CreateFingerprint } from "./Fingerprints.ts"
+import { CreatePerson } from "./People.ts"
+
+/** CRC-32, as eight hexadecimal digits. */
+const Checksum = Schema.String.check(
+  Violation.check((text) =>
+    /^[0-9a-f]{8}$/.test(text) ? undefined : Violation.valueError("expected eight hexadecimal digits in lower case")
+  )
+)
+
+/** What an event was sent with, beside its payload, and what it got then. */
+export const ExportedFields = Schema.Struct({ ...EventReceipt.fields, ...callFields }).pipe(
+  Schema.encodeKeys({ ...snakeKeys(EventReceipt.fields), ...snakeKeys(callFields), id: "event_id" })
+)
+
+/** Beside the body of an event, in a line of one. */
+export const ImportedEvent = Schema.Struct({
+  event_id: EventId,
+  received_at: Instant,
+  checksum: Schema.optionalKey(Checksum)
+})
+
+export const ImportedAgent = Schema.Struct({ ...CreateAgent.fields, created_at: Instant })
+
+export const ImportedAgentVersion = Schema.Struct({
+  agent_name: AgentName,
+  ...CreateAgentVersion.fields,
+  created_at: Instant,
+  deprecated_at: optional(Instant)
+})
+
+export const ImportedPerson = Schema.Struct({
+  ...CreatePerson.fields,
+  properties_text: optional(Schema.String),
+  created_at: Instant
+})
+
+export const ImportedFingerprint = Schema.Struct({
+  ...CreateFingerprint.fields,
+  fingerprint_id: FingerprintId,
+  created_at: Instant
+})
+
+const violationOf = (value: number) =>
+  Number.isNaN(value)
+    ? { type: "int_parsing", msg: "Input should be a valid integer, unable to parse string as an integer" }
+    : value < 1
+      ? Violation.greaterThanEqual(1)
+      : undefined
+
+/** Events at most, without a bound of its own. */
+const Count = Schema.String.annotate({ format: "int64" }).pipe(
+  Schema.decodeTo(
+    Schema.Int,
+    SchemaTransformation.transformEffect({
+      decode: (text: string, options) => {
+        const value = /^\s*[+-]?\d{1,15}\s*$/.test(text) ? Number(text) : Number.NaN
+        const violation = violationOf(value)
+        return violation === undefined ? Effect.succeed(value) : Effect.fail(Violation.issue(violation, text, options))
+      },
+      encode: (value: number) => Effect.succeed(String(value))
+    })
+  )
+)
+
+export class Export extends HttpApiGroup.make("export").add(
+  HttpApiEndpoint.get("export", "/export", {
+    query: {
+      ...filters,
+      after_event: Schema.optionalKey(EventId),
+      limit: Schema.optionalKey(Count)
+    },
+    success: Lines,
+    error: Overloaded
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "Export events whole, with all that they name, as lines of JSON"),
+  HttpApiEndpoint.post("import", "/import", {
+    query: { answers: Schema.optionalKey(Schema.Literals(["all", "failed"])) },
+    payload: Lines,
+    success: Lines,
+    error: [Overloaded, ...bodyErrors]
+  })
+    .annotate(AllowedScopes, administering)
+    .annotate(OpenApi.Summary, "Import what was exported, with the same ids; each line is answered")
+) {}

@@ -1,0 +1,79 @@
+import { AgentName } from "@tachograph/core/domain/Agent"
+import { AgentVersionName } from "@tachograph/core/domain/AgentVersion"
+import { Name } from "@tachograph/core/domain/Name"
+import { PersonId } from "@tachograph/core/domain/Person"
+import { type Dimension, dimensions, UsageGroup } from "@tachograph/core/domain/UsageGroup"
+import * as Violation from "@tachograph/core/domain/Violation"
+import { Effect, Schema, SchemaTransformation } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ApiOrAlias } from "../Api.ts"
+import { AllowedScopes, readingOnly } from "../Authorization.ts"
+import * as Cursor from "../Cursor.ts"
+import { Instant } from "../Instant.ts"
+import { Limit } from "../Limit.ts"
+import { snakeKeys } from "../WireNames.ts"
+
+const isDimension = (name: string): name is Dimension => dimensions.includes(name as Dimension)
+
+/** One or two different dimensions, with a comma between them. */
+const GroupBy = Schema.String.pipe(
+  Schema.decodeTo(
+    Schema.Array(Schema.Literals(dimensions)),
+    SchemaTransformation.transformEffect({
+      decode: (text: string, options) => {
+        const names = text.split(",")
+        const isValid = names.every(isDimension) && names.length <= 2 && new Set(names).size === names.length
+        if (isValid) return Effect.succeed(names)
+        const violation = Violation.valueError(
+          `expected up to two of ${dimensions.join(", ")}, with a comma between them`
+        )
+        return Effect.fail(Violation.issue(violation, text, options))
+      },
+      encode: (names: ReadonlyArray<Dimension>) => Effect.succeed(names.join(","))
+    })
+  )
+)
+
+const isTimeZone = (name: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== ""
+  } catch {
+    return false
+  }
+}
+
+const TimeZone = Schema.String.check(
+  Violation.check((name) =>
+    isTimeZone(name) ? undefined : Violation.valueError("expected the name of a time zone, such as Europe/Berlin")
+  )
+)
+
+export const UsageGroupOnWire = UsageGroup.pipe(Schema.encodeKeys(snakeKeys(UsageGroup.fields))).annotate({
+  identifier: "UsageGroup"
+})
+
+export const cursor = Cursor.ofKeys
+
+export class Usage extends HttpApiGroup.make("usage").add(
+  HttpApiEndpoint.get("readUsage", "/usage", {
+    query: {
+      group_by: Schema.optionalKey(GroupBy),
+      time_zone: Schema.optionalKey(TimeZone),
+      agent: Schema.optionalKey(AgentName),
+      agent_version: Schema.optionalKey(AgentVersionName),
+      person: Schema.optionalKey(PersonId),
+      model: Schema.optionalKey(Name),
+      api: Schema.optionalKey(ApiOrAlias),
+      after: Schema.optionalKey(Instant),
+      before: Schema.optionalKey(Instant),
+      limit: Schema.optionalKey(Limit),
+      cursor: Schema.optionalKey(cursor.schema)
+    },
+    success: Schema.Struct({
+      usage: Schema.Array(UsageGroupOnWire),
+      next_cursor: Schema.NullOr(cursor.schema)
+    }).annotate({ identifier: "UsagePage" })
+  })
+    .annotate(AllowedScopes, readingOnly)
+    .annotate(OpenApi.Summary, "Add up calls, tokens and cost, by time, name or model")
+) {}
