@@ -1,6 +1,7 @@
 /** An AWS Lambda handler for API Gateway, function URLs and load balancers. */
 import { createTachograph, type Tachograph, type TachographOptions } from "@tachograph/router"
 import { randomUUID } from "node:crypto"
+import * as CollectedBody from "./CollectedBody.ts"
 import * as LambdaEvent from "./LambdaEvent.ts"
 import { toRequest } from "./LambdaRequest.ts"
 import { fromResponse, type LambdaResult } from "./LambdaResult.ts"
@@ -38,7 +39,22 @@ const respond = async (call: LambdaEvent.HttpCall, tachograph: Tachograph | unde
   } catch {
     return errorResponse(400, "bad-request")
   }
-  return tachograph.fetch(request)
+  return whole(await tachograph.fetch(request))
+}
+
+/** An answer that is made while it is taken, which has no length, as one that is complete. */
+const whole = async (response: Response): Promise<Response> => {
+  const { body, headers, status } = response
+  if (body === null || headers.has("content-length")) return response
+  try {
+    const bytes = await CollectedBody.collect(body)
+    if (bytes === undefined) return errorResponse(413, "answer-too-large")
+    headers.set("content-length", String(bytes.length))
+    return new Response(bytes, { status, headers })
+  } catch {
+    // What made it has logged why.
+    return errorResponse(503, "storage-unavailable", { "retry-after": "1" })
+  }
 }
 
 /**

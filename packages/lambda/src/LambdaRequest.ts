@@ -4,6 +4,9 @@ import type { HttpCall } from "./LambdaEvent.ts"
 /** Converts a header value to Node's form, one character per byte. AWS decodes header values as UTF-8. */
 const toBytes = (value: string): string => Buffer.from(value, "utf8").toString("latin1")
 
+/** For so long a stream of events waits for the first ones. */
+const maxWaitSeconds = 10
+
 const events = new WeakMap<object, unknown>()
 
 /**
@@ -16,6 +19,8 @@ export const eventOf = (source: object): unknown => events.get(source)
 export const toRequest = ({ body, event, headers: pairs, method, target }: HttpCall): Request => {
   const headers = new Headers()
   for (const [name, value] of pairs) headers.append(name, toBytes(value))
+  // The result of a function is one value: an answer without end is to end with what comes first.
+  if (!headers.has("prefer")) headers.set("prefer", `wait=${maxWaitSeconds}`)
   // The gateway may have decoded the body, so its Content-Length may be wrong.
   headers.delete("content-length")
   if (body !== undefined) headers.set("content-length", String(body.length))

@@ -27,17 +27,43 @@ const httpApi: HttpSuite.Exceptions = {
   "accepts any id in the body and in the path": decodes("/api/v1/people", ({ client }, person_id) =>
     client.put("/api/v1/people", { person_id })
   ),
+  "finds a session by a name of any characters, and none that is not there": decodes(
+    "/api/v1/sessions",
+    ({ client, fingerprintId }, session) =>
+      client.post("/api/v1/events", {
+        ...{ event_name: "llm", fingerprint_id: fingerprintId, session },
+        properties: { api: "aisdk", inputs: {}, output: {} }
+      })
+  ),
   "accepts any name in the path": decodes("/api/v1/people", ({ client }, person_id) =>
     client.put("/api/v1/people", { person_id })
   )
 }
 
+/** The result of a function is one value. */
+const collected: HttpSuite.Exceptions = {
+  "streams lines with cursors, to go on with over another connection": {
+    why: "a stream ends with the first events",
+    instead: async ({ client, fingerprintId }) => {
+      const path = "/api/v1/events/stream"
+      const { next_cursor: cursor } = (await client.get(`${path}?wait=0`)).body
+      const { body } = await client.post("/api/v1/events", {
+        ...{ event_name: "llm", fingerprint_id: fingerprintId, session: "lambda" },
+        properties: { api: "aisdk", inputs: {}, output: {} }
+      })
+      const { headers, text } = await client.get(`${path}?cursor=${cursor}`)
+      expect(JSON.parse(text)).toMatchObject({ event_id: body.event_id })
+      expect(headers.get("tachograph-cursor")).toBe(cursor)
+    }
+  }
+}
+
 const transports: Readonly<Record<Exclude<Kind, "http-1">, HttpSuite.Exceptions>> = {
-  rest: {},
-  http: httpApi,
-  url: {},
-  alb: {},
-  "alb-multi": {}
+  rest: collected,
+  http: { ...httpApi, ...collected },
+  url: collected,
+  alb: collected,
+  "alb-multi": collected
 }
 
 for (const [kind, exceptions] of Object.entries(transports) as Array<[Kind, HttpSuite.Exceptions]>) {

@@ -5,9 +5,20 @@
 import type { AdmissionControl, ProjectId, Scope } from "@tachograph/core"
 import { Context, Effect } from "effect"
 import type { Answer } from "./response/Answer.ts"
+import type { BodyStream } from "./response/BodyStream.ts"
 
 /** The pages beside the contract, by the names under which the engine answers them. */
 export const pagePaths = { openapi: "/openapi.json", docs: "/docs" } as const
+
+/** The viewer, by the names under which the engine answers it: its page, the files of it, and the path that lacks a slash. */
+export const viewerPaths = {
+  viewer: "/viewer/",
+  viewerFile: "/viewer/assets/:file",
+  viewerRedirect: "/viewer"
+} as const
+
+/** Whether the viewer is served. */
+export const ServesViewer = Context.Reference<boolean>("tachograph/router/ServesViewer", { defaultValue: () => true })
 
 /** A request whose path is matched, whose sender is authorized, and whose body is complete. */
 export interface Exchange {
@@ -25,6 +36,10 @@ export interface Exchange {
   readonly scopes: ReadonlyArray<Scope>
   /** Empty for endpoints that take none. */
   readonly body: Uint8Array
+  /** The body of an endpoint that reads it as it comes. Crosses to another thread apart from the exchange. */
+  readonly stream?: BodyStream | undefined
+  /** The limit on the length of an event's body (bytes), for what holds several. */
+  readonly maxEventBytes: number
   /** Whether nothing but this exchange uses the memory of the body. */
   readonly isBodyOwned: boolean
   /** When the body was complete, in milliseconds on the clock of `performance.now()` of this thread. */
@@ -33,7 +48,8 @@ export interface Exchange {
 
 /**
  * Counts the bytes of the answer to the current request before they are read from the storage. False if the process holds
- * too much already: then the engine answers `overloaded`. The front provides it.
+ * too much already: then the engine answers `overloaded`. 0 gives them back, where an answer is made in pieces. The front provides
+ * it.
  */
 export const ReserveAnswer = Context.Reference<(bytes: number) => Effect.Effect<boolean>>(
   "tachograph/router/ReserveAnswer",

@@ -9,6 +9,7 @@ import { IncomingMessage, type ServerResponse } from "node:http"
 import { Front, type Incoming } from "./front/Front.ts"
 import * as NodeBody from "./front/NodeBody.ts"
 import type { Pieces, Reply } from "./front/Reply.ts"
+import type { TimedStream } from "./front/TimedStream.ts"
 import type { BodySource } from "./front/RequestBody.ts"
 import * as Answer from "./response/Answer.ts"
 
@@ -48,11 +49,27 @@ const streamOf = (pieces: Pieces): Stream.Stream<Uint8Array> =>
     })
   )
 
+/** Asks for each piece when the server does. Fails if the body is cut: then the server closes the connection. */
+const madeWhileRead = (live: TimedStream): Stream.Stream<Uint8Array> =>
+  Stream.unfold(undefined, () =>
+    Effect.map(Effect.promise(live.next), (piece) => piece && ([piece, undefined] as const))
+  )
+
 const toResponse = (request: HttpServerRequest.HttpServerRequest, reply: Reply): Handled => {
-  const { body, headers, pieces, status } = reply
+  const { body, headers, live, pieces, status } = reply
   const contentType = headers["content-type"]
   if (contentType === undefined || request.method === "HEAD") {
     return Effect.succeed(HttpServerResponse.empty({ status, headers }))
+  }
+  if (live !== undefined) {
+    live.onTimeout = () => {
+      live.cancel()
+      closeConnection(request)
+    }
+    return Effect.as(
+      Effect.addFinalizer(() => Effect.sync(live.cancel)),
+      HttpServerResponse.stream(madeWhileRead(live), { status, headers, contentType })
+    )
   }
   if (pieces === undefined) {
     const bytes = Buffer.from(Answer.whole(body))

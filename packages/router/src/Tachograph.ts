@@ -4,11 +4,12 @@ import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "eff
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as BasePath from "./BasePath.ts"
+import { ServesViewer } from "./Engine.ts"
 import * as ThreadEngine from "./engine/thread/ThreadEngine.ts"
+import { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/AnswerTimeout.ts"
 import { type Authorize, Authorizer } from "./front/Authorizer.ts"
 import { Front } from "./front/Front.ts"
 import * as Paths from "./front/Paths.ts"
-import { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/Reply.ts"
 import { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
 import { addStandardHeaders } from "./front/StandardHeaders.ts"
 import { CloseGraceMs, InFlight } from "./mounts/InFlight.ts"
@@ -51,6 +52,8 @@ interface CommonOptions<E> {
    * is no such path.
    */
   readonly proxy?: boolean | ProxyOptions | undefined
+  /** Whether the viewer is served, below `/viewer/`. True by default. */
+  readonly viewer?: boolean | undefined
 }
 
 interface WithApiKeys {
@@ -89,7 +92,7 @@ export interface Tachograph {
   readonly recorder: InProcess.Reads
   /**
    * Waits for requests in flight, for at most 10 s, then closes the storage. Requests that are not complete by then, and later
-   * ones, are answered 503.
+   * ones, are answered 503. Answers that are made while they are taken, such as exports, are cut at once.
    */
   readonly close: () => Promise<void>
 }
@@ -109,7 +112,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
     await runtime.dispose()
     throw TachographError.ofOpening(opening.cause)
   }
-  const { graceMs, node, proxy, web } = opening.value
+  const { endStreams, graceMs, node, proxy, web } = opening.value
   let closing: Promise<void> | undefined
 
   const inFlight = new InFlight()
@@ -120,6 +123,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
     throw Cause.squash(exit.cause)
   }
   const close = async () => {
+    endStreams()
     await inFlight.end(graceMs)
     await runtime.runPromise(Scope.close(scope, Exit.void))
     await runtime.dispose()
@@ -133,7 +137,8 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
     },
     node: (request, response, next) => {
       if (closing !== undefined) {
-        if (next !== undefined && !isOurs(base, request.url!) && proxy?.isOurs(request.url!) !== true) return next()
+        if (next !== undefined && !isOurs(base, request.url!, options.viewer) && proxy?.isOurs(request.url!) !== true)
+          return next()
         return Node.write(response, closedAnswer(base, request.url!))
       }
       const isHandled = proxy?.node(request, response) === true || node(request, response, next)
@@ -179,15 +184,16 @@ const services = <E>(
         Layer.succeed(MaxOtherBodyBytes, options.maxOtherBody ?? defaultMaxOtherBody),
         Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs ?? defaultAnswerTimeoutMs),
         Layer.succeed(Prices, { own: options.prices ?? null }),
-        Layer.succeed(BasePath.BasePath, base)
+        Layer.succeed(BasePath.BasePath, base),
+        Layer.succeed(ServesViewer, options.viewer ?? true)
       )
     )
   )
 }
 
-const isOurs = (base: string, url: string): boolean => {
+const isOurs = (base: string, url: string, servesViewer: boolean | undefined): boolean => {
   const path = BasePath.below(base, BasePath.targetIn(url))
-  return path !== undefined && Paths.isOurs(path)
+  return path !== undefined && Paths.isOurs(path, servesViewer)
 }
 
 const mounts = (proxy: ProxySettings | undefined) =>
@@ -196,7 +202,8 @@ const mounts = (proxy: ProxySettings | undefined) =>
     node: Effect.provideService(Node.make, CloseGraceMs, 0),
     web: Web.make,
     proxy: proxy === undefined ? Effect.undefined : Proxy.make(proxy),
-    graceMs: CloseGraceMs
+    graceMs: CloseGraceMs,
+    endStreams: Effect.map(Front, (front) => front.endStreams)
   })
 
 const storageUnavailable = ErrorAnswer.of(new Errors.StorageUnavailable({ cause: undefined }))!

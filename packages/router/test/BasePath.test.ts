@@ -45,6 +45,13 @@ describe("basePath", () => {
     expect((await client.get("/in/here/docs")).text).toContain('"servers":[{"url":"/in/here"}]')
   })
 
+  it("is where the viewer is", async () => {
+    const client = HttpClient.make((await opened({ basePath: "/in/here" })).fetch, undefined)
+    expect((await client.get("/in/here/viewer/")).status).toBe(200)
+    const { headers, status } = await client.get("/in/here/viewer")
+    expect([status, headers.get("location")]).toEqual([308, "viewer/"])
+  })
+
   it.each(["", "/in/here"])("accepts a target in absolute form, with base path %j", async (basePath) => {
     const tachograph = await opened({ basePath })
     const fetch = await served((request, response) => tachograph.node(request, response, () => response.end()))

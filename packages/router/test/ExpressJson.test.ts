@@ -86,6 +86,30 @@ const reserialisedByHost: HttpSuite.Exceptions = {
       expect(text).toContain(`"properties":{"b":2,"a":1},`)
     }
   },
+  "answers each text alone, whole or a range of it, with its digest": {
+    why: bytesAreLost,
+    instead: async ({ client, fingerprintId }) => {
+      const { body } = await client.post(events, eventText(fingerprintId, `{ "n" : 1.0, "n":"é" }`))
+      const { text } = await client.get(`${events}/${body.event_id}/inputs`)
+      expect(text).toBe(`{"n":"é"}`)
+    }
+  },
+  "writes all that a project has, before it is named": {
+    why: bytesAreLost,
+    instead: async ({ client }) => {
+      await client.put("/api/v1/people", `{"person_id":"exported","properties":{"n": 1.0,\n"n":2}}`)
+      const { text } = await client.get("/api/v1/export")
+      expect(text).toContain(`"properties":{"n":2}`)
+    }
+  },
+  "writes payloads byte for byte, on one line": {
+    why: bytesAreLost,
+    instead: async ({ client, fingerprintId }) => {
+      await client.post(events, eventText(fingerprintId, `{\r\n "exported": [1 ,2]}`))
+      const { text } = await client.get("/api/v1/export")
+      expect(text).toContain(`"inputs":{"exported":[1,2]},"output":{}`)
+    }
+  },
   "compares the bytes of the decompressed body": {
     why: bytesAreLost,
     instead: async ({ client, fingerprintId }) => {

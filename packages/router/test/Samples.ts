@@ -15,7 +15,9 @@ export const event = (fingerprint_id: string, fields: object = {}) => ({
   ...fields
 })
 
-type Options = Partial<Pick<TachographOptions<never>, "authorize" | "basePath" | "maxBody" | "maxOtherBody" | "proxy">>
+type Options = Partial<
+  Pick<TachographOptions<never>, "authorize" | "basePath" | "maxBody" | "maxOtherBody" | "proxy" | "viewer">
+>
 
 /** Over a memory storage, opened by `apiKey` unless there is a rule. Closed when the test ends. */
 export const opened = async ({ authorize, ...options }: Options = {}): Promise<Tachograph> => {

@@ -49,8 +49,14 @@ const names = Object.keys(encoders) as ReadonlyArray<Encoding>
 
 const member = /^\s*([\w*.-]+)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/i
 
-/** What `Accept-Encoding` prefers of what there is; undefined for an answer as it is. A member that is malformed is ignored. */
-export const preferred = (header: string | undefined): Encoding | undefined => {
+/**
+ * What `Accept-Encoding` prefers of the encodings that there are; undefined for an answer as it is. A member that is malformed is
+ * ignored.
+ */
+export const preferred = <E extends Encoding = Encoding>(
+  header: string | undefined,
+  available = names as ReadonlyArray<E>
+): E | undefined => {
   if (header === undefined || header === "") return undefined
   const qualities = new Map<string, number>()
   for (const text of header.split(",")) {
@@ -58,8 +64,8 @@ export const preferred = (header: string | undefined): Encoding | undefined => {
     if (name !== undefined) qualities.set(name.toLowerCase().replace(/^x-gzip$/, "gzip"), Number(quality))
   }
   const qualityOf = (name: string) => qualities.get(name) ?? qualities.get("*") ?? 0
-  let best: Encoding | undefined
-  for (const name of names) if (qualityOf(name) > (best === undefined ? 0 : qualityOf(best))) best = name
+  let best: E | undefined
+  for (const name of available) if (qualityOf(name) > (best === undefined ? 0 : qualityOf(best))) best = name
   // An answer as it is needs not be named, but it may be preferred.
   return best !== undefined && qualityOf(best) >= (qualities.get("identity") ?? 0) ? best : undefined
 }
@@ -122,7 +128,9 @@ export const make = (): Compress => {
   })
 
   return (answer, acceptEncoding) => {
-    const { body, isShared } = answer
+    const { body, headers, isShared } = answer
+    // The viewer's files are compressed when they are built; a digest is of the bytes as they are.
+    if (headers["content-encoding"] !== undefined || headers["repr-digest"] !== undefined) return Effect.succeed(answer)
     if (typeof body === "string" && body.length < minCompressedBytes / 3) return Effect.succeed(answer)
     const bytes = Answer.byteLength(body)
     if (bytes < minCompressedBytes) return Effect.succeed(answer)

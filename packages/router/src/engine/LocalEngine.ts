@@ -6,16 +6,20 @@ import { Engine } from "../Engine.ts"
 import * as Agents from "../handlers/Agents.ts"
 import * as AgentVersions from "../handlers/AgentVersions.ts"
 import * as Events from "../handlers/Events.ts"
+import * as Export from "../handlers/Export.ts"
 import * as Fingerprints from "../handlers/Fingerprints.ts"
 import * as Me from "../handlers/Me.ts"
 import type { Operation } from "../handlers/Operation.ts"
 import * as People from "../handlers/People.ts"
+import * as Search from "../handlers/Search.ts"
 import * as Sessions from "../handlers/Sessions.ts"
 import * as StorageUse from "../handlers/StorageUse.ts"
+import * as Usage from "../handlers/Usage.ts"
 import * as System from "../handlers/System.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import * as AnswerCompression from "./AnswerCompression.ts"
 import * as Pages from "./Pages.ts"
+import * as Viewer from "./Viewer.ts"
 
 /** The handlers of each group of the contract; a missing group does not compile. */
 const groups = {
@@ -24,8 +28,11 @@ const groups = {
   agents: Agents.operations,
   agentVersions: AgentVersions.operations,
   people: People.operations,
+  search: Search.operations,
   sessions: Sessions.operations,
+  usage: Usage.operations,
   storage: StorageUse.operations,
+  export: Export.operations,
   me: Me.operations,
   system: System.operations
 } satisfies Record<keyof (typeof TachographApi)["groups"], unknown>
@@ -34,7 +41,11 @@ export const layer: Layer.Layer<Engine, never, Recorder | Storage> = Layer.effec
   Engine,
   Effect.gen(function* () {
     const handled = Object.values(yield* Effect.all(groups)).flat()
-    const operations = new Map<string, Operation>([...handled, ...Object.entries(yield* Pages.operations)])
+    const operations = new Map<string, Operation>([
+      ...handled,
+      ...Object.entries(yield* Pages.operations),
+      ...Object.entries(Viewer.operations())
+    ])
     const answerErrors = ErrorAnswer.make()
     const compress = AnswerCompression.make()
     const { admission } = yield* Recorder

@@ -1,6 +1,6 @@
 /** Create Event: decodes the body, and answers when the event is committed. */
 import { Events } from "@tachograph/api"
-import { CurrentProject, Errors, Recorder, Steps } from "@tachograph/core"
+import { CurrentProject, Errors, type ProjectId, Recorder, Steps } from "@tachograph/core"
 import { Effect } from "effect"
 import type { Exchange } from "../Engine.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
@@ -15,8 +15,8 @@ const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 
 const atOnce: EventDecoder.RunSteps = (steps) => Effect.sync(() => Steps.run(steps))
 
-export const make = Effect.gen(function* () {
-  const recorder = yield* Recorder
+/** Decodes the events of a recorder, large ones in turns of the event loop, which all of them share. */
+export const makeDecoder = (recorder: Recorder["Service"]) => {
   const loopBudget = new LoopBudget()
 
   /** A large body whose event would time out in the queue is not decoded any further. */
@@ -27,17 +27,21 @@ export const make = Effect.gen(function* () {
 
   const inTurns: EventDecoder.RunSteps = (steps) => Effect.flatten(loopBudget.runSteps(unlessOverloaded(steps)))
 
-  const decode = ({ body, headers, project }: Exchange) =>
+  return (project: ProjectId, body: { readonly bytes: Uint8Array; readonly isJson: boolean }, key?: string) =>
     EventDecoder.decode(
-      { bytes: bufferOf(body), isJson: JsonBody.isJson(headers["content-type"]) },
-      headers[Events.idempotencyKeyHeader],
+      { bytes: bufferOf(body.bytes), isJson: body.isJson },
+      key,
       (session) => recorder.knownPrefixesOf(project, session),
-      body.length < largeBodyBytes ? atOnce : inTurns
+      body.bytes.length < largeBodyBytes ? atOnce : inTurns
     )
+}
 
-  return Effect.fnUntraced(function* (exchange: Exchange) {
-    const { arrivedAtMs, project } = exchange
-    const event = yield* decode(exchange)
+export const make = Effect.gen(function* () {
+  const recorder = yield* Recorder
+  const decode = makeDecoder(recorder)
+  return Effect.fnUntraced(function* ({ arrivedAtMs, body: bytes, headers, project }: Exchange) {
+    const body = { bytes, isJson: JsonBody.isJson(headers["content-type"]) }
+    const event = yield* decode(project, body, headers[Events.idempotencyKeyHeader])
     const written = yield* Effect.provideService(
       recorder.createEvent({ ...event, arrivedAtMs, isAdmitted: true }),
       CurrentProject,

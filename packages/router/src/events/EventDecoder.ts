@@ -66,7 +66,7 @@ const toNewEvent = (
     spanId: value.span_id,
     metadata: metadata && JsonText.unsafe(metadata.toString()),
     payload,
-    facts: ReadFacts.read(api, inputs, output)
+    facts: ReadFacts.read(api, inputs, output, value.model)
   } satisfies Record<keyof DecodedEvent, unknown>
 }
 

@@ -3,6 +3,7 @@ import { AuthorizationUnavailableError } from "@tachograph/api"
 import { ApiKeys, type Errors, type Principal, ProjectId, Scope } from "@tachograph/core"
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import type { IncomingMessage } from "node:http"
+import { isCrossSite } from "./CrossSite.ts"
 
 /** The request as a host's rule sees it. */
 export interface AuthorizeRequest {
@@ -27,7 +28,8 @@ type Granted = Grant | null | undefined | false
 /**
  * A rule of the host, in place of API keys. Null, undefined and any other falsy value is answered 401, insufficient scopes 403.
  * An exception, and anything else that is no grant, is a mistake of the rule: it is logged and answered 500 `internal`. A rule
- * that does not answer within 10 s is logged and answered 503 `authorization-unavailable`.
+ * that does not answer within 10 s is logged and answered 503 `authorization-unavailable`. It is not asked about requests that a
+ * page of another origin made a browser send, without `Authorization`: these are answered 401.
  */
 export type Authorize = (request: AuthorizeRequest) => Granted | Promise<Granted>
 
@@ -56,19 +58,21 @@ export class Authorizer extends Context.Service<
     )
   )
 
-  /** By a rule of the host; API keys open nothing. */
+  /** By a rule of the host; API keys open nothing, and nothing is granted to pages of other origins without `Authorization`. */
   static readonly layerRule = (rule: Authorize): Layer.Layer<Authorizer> =>
     Layer.effect(
       Authorizer,
       Effect.map(AuthorizeTimeoutMs, (timeoutMs) =>
         Authorizer.of({
-          authorize: ({ headers, method, source, url }) =>
-            Effect.promise(async () =>
+          authorize: ({ headers, method, source, url }) => {
+            if (isCrossSite({ headers, source })) return Effect.undefined
+            return Effect.promise(async () =>
               rule({ method, url, headers, source: source as AuthorizeRequest["source"] })
             ).pipe(
               Effect.timeoutOrElse({ duration: timeoutMs, orElse: () => unanswered(timeoutMs) }),
               Effect.flatMap((granted) => (granted ? Effect.orDie(decodeGrant(granted)) : Effect.undefined))
-            ),
+            )
+          },
           cachedPrincipal: () => undefined
         })
       )

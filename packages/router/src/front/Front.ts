@@ -14,19 +14,22 @@ import {
 } from "@tachograph/core"
 import { Context, Effect, Exit, Layer } from "effect"
 import * as BasePath from "../BasePath.ts"
-import { Engine, ReserveAnswer } from "../Engine.ts"
+import { Engine, ReserveAnswer, ServesViewer } from "../Engine.ts"
 import * as LocalEngine from "../engine/LocalEngine.ts"
 import * as Answer from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import { accessLogger } from "./AccessLog.ts"
+import { AnswerTimeoutMs } from "./AnswerTimeout.ts"
 import * as AmbiguousRequest from "./AmbiguousRequest.ts"
 import * as Authorization from "./Authorization.ts"
 import { Authorizer } from "./Authorizer.ts"
+import * as BodyOnTheWay from "./BodyOnTheWay.ts"
 import * as Paths from "./Paths.ts"
 import * as Reply from "./Reply.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as RequestState from "./RequestState.ts"
 import { addStandardHeaders } from "./StandardHeaders.ts"
+import type { TimedStream } from "./TimedStream.ts"
 
 /** A request as a mount received it. */
 export interface Incoming {
@@ -56,6 +59,8 @@ export class Front extends Context.Service<
     readonly handle: (incoming: Incoming) => Handled
     /** The same for a mount that has another handler: undefined if the path is not of the contract. */
     readonly handleOwn: (incoming: Incoming) => Handled | undefined
+    /** Cuts all answers that are being made while they are taken: some of them have no end. */
+    readonly endStreams: () => void
   }
 >()("tachograph/router/Front") {
   /** Uses the engine and the authorizer that the application provides. */
@@ -102,12 +107,15 @@ const maxAddedBytes = 1024
 
 const make = Effect.gen(function* () {
   const base = yield* BasePath.BasePath
+  const servesViewer = yield* ServesViewer
   const authorizer = yield* Authorizer
   const { admission, handle: handleInEngine } = yield* Engine
   const readBody = yield* RequestBody.make
   const logAccess = yield* accessLogger
   const answerErrors = ErrorAnswer.make()
-  const answerTimeoutMs = yield* Reply.AnswerTimeoutMs
+  const answerTimeoutMs = yield* AnswerTimeoutMs
+  const maxEventBytes = yield* RequestBody.MaxBodyBytes
+  const streams = new Set<TimedStream>()
 
   const principalOf = (
     incoming: Incoming,
@@ -136,12 +144,16 @@ const make = Effect.gen(function* () {
     const allowed = route.scopes === undefined ? anonymous : yield* authorize(incoming, url, route.scopes)
     if ("status" in allowed) return allowed
     if (route.takesBody) incoming.onReadBody?.()
-    const collected = route.takesBody
-      ? yield* readBody(incoming.body, headers, route.isRecording, state.permit)
-      : noBody
+    // An answer to it is given as the body comes, and counts as a stream.
+    if (route.streamsBody && !state.permit.openStream()) return overloaded
+    const stream = route.streamsBody ? yield* BodyOnTheWay.open(incoming.body, headers) : undefined
+    const collected =
+      route.takesBody && !route.streamsBody
+        ? yield* readBody(incoming.body, headers, route.isRecording, state.permit)
+        : noBody
     const { bytes: body, isOwned: isBodyOwned } = collected
     if (route.isRecording && !state.permit.enqueue()) return overloaded
-    const { reserveAnswer } = state.permit
+    const { releaseAnswer, reserveAnswer } = state.permit
     // A write answers with what was sent, or with what was stored before. It is refused before anything of it is stored.
     if (!route.isRecording && body.length > Reply.smallAnswerBytes && !reserveAnswer(body.length + maxAddedBytes)) {
       return overloaded
@@ -158,11 +170,18 @@ const make = Effect.gen(function* () {
       scopes: allowed.scopes,
       body,
       isBodyOwned,
+      stream,
+      maxEventBytes,
       arrivedAtMs
     })
     // An event is committed even if its client disconnects; its permit is released after the commit.
     if (route.isRecording) return yield* Effect.uninterruptible(handled)
-    return yield* Effect.provideService(handled, ReserveAnswer, (bytes) => Effect.sync(() => reserveAnswer(bytes)))
+    const reserve = (bytes: number) => {
+      if (bytes > 0) return reserveAnswer(bytes)
+      releaseAnswer()
+      return true
+    }
+    return yield* Effect.provideService(handled, ReserveAnswer, (bytes) => Effect.sync(() => reserve(bytes)))
   })
 
   const finish = (state: RequestState.RequestState, url: string | undefined, reply: Reply.Reply): Reply.Reply => {
@@ -178,13 +197,19 @@ const make = Effect.gen(function* () {
       Answer.free(answer)
       return reply
     }
-    return finish(state, url, Reply.of(answer, answerTimeoutMs, state.permit) ?? overloaded)
+    const reply = Reply.of(answer, answerTimeoutMs, state.permit)
+    const live = reply?.live
+    if (live !== undefined) {
+      streams.add(live)
+      live.onEnd = () => void streams.delete(live)
+    }
+    return finish(state, url, reply ?? overloaded)
   }
 
   type Found = Paths.Match | Paths.Allowed | undefined
 
   const matchOf = (url: string | undefined, method: string): Found =>
-    url === undefined ? undefined : Paths.match(method, url)
+    url === undefined ? undefined : Paths.match(method, url, servesViewer)
 
   const handle = (incoming: Incoming, url: string | undefined, found: Found): Handled => {
     const { headers, method, source } = incoming
@@ -202,14 +227,22 @@ const make = Effect.gen(function* () {
       Effect.map((answer) => finishLarge(state, url, answer)),
       Effect.onExit((exit) =>
         // A reply in pieces releases the permit itself.
-        Exit.isSuccess(exit) && exit.value.pieces !== undefined ? Effect.void : Effect.sync(state.permit.release)
+        Exit.isSuccess(exit) && (exit.value.pieces ?? exit.value.live) !== undefined
+          ? Effect.void
+          : Effect.sync(state.permit.release)
       )
     )
   }
 
+  const endStreams = () => {
+    for (const stream of streams) stream.cancel()
+  }
+  yield* Effect.addFinalizer(() => Effect.sync(endStreams))
+
   const urlOf = ({ url }: Incoming) => BasePath.below(base, BasePath.targetIn(url))
 
   return Front.of({
+    endStreams,
     handle: (incoming) => {
       const url = urlOf(incoming)
       return handle(incoming, url, matchOf(url, incoming.method))

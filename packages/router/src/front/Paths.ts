@@ -3,7 +3,7 @@ import { AllowedScopes, Authorization, prefix, TachographApi } from "@tachograph
 import type { Scope } from "@tachograph/core"
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import { pagePaths } from "../Engine.ts"
+import { pagePaths, viewerPaths } from "../Engine.ts"
 
 interface Route {
   /** The endpoint's name in the contract, or the name of a page beside it. */
@@ -11,6 +11,8 @@ interface Route {
   /** A key needs one of them; undefined where no key is needed. */
   readonly scopes: ReadonlyArray<Scope> | undefined
   readonly takesBody: boolean
+  /** Whether its body is read as it comes, and may have any length. */
+  readonly streamsBody: boolean
   /** Whether its events go through the commit queue. */
   readonly isRecording: boolean
 }
@@ -29,6 +31,8 @@ export type Allowed = ReadonlyArray<string>
 interface Entry {
   readonly routes: Map<string, Route>
   readonly paramNames: ReadonlyArray<string>
+  /** Whether it is of the viewer, which can be left out. */
+  readonly isViewer: boolean
 }
 
 const needsKey = ({ middlewares }: HttpApiEndpoint.Top): boolean =>
@@ -38,13 +42,14 @@ const entries = (() => {
   const byPath = new Map<string, Entry>()
   const add = (path: string, method: string, route: Route) => {
     const paramNames = Array.from(path.matchAll(/:(\w+)/g), ([, name]) => name!)
-    const entry = byPath.get(path) ?? { routes: new Map<string, Route>(), paramNames }
+    const isViewer = path.startsWith(viewerPaths.viewerRedirect)
+    const entry = byPath.get(path) ?? { routes: new Map<string, Route>(), paramNames, isViewer }
     byPath.set(path, entry)
     entry.routes.set(method, route)
     if (method === "GET") entry.routes.set("HEAD", route)
   }
-  for (const [endpoint, path] of Object.entries(pagePaths)) {
-    add(path, "GET", { endpoint, scopes: undefined, takesBody: false, isRecording: false })
+  for (const [endpoint, path] of Object.entries({ ...pagePaths, ...viewerPaths })) {
+    add(path, "GET", { endpoint, scopes: undefined, takesBody: false, streamsBody: false, isRecording: false })
   }
   HttpApi.reflect(TachographApi, {
     onGroup: () => {},
@@ -53,6 +58,7 @@ const entries = (() => {
         endpoint: endpoint.identifier,
         scopes: needsKey(endpoint) ? Context.get(endpoint.annotations, AllowedScopes) : undefined,
         takesBody: endpoint.payload.size > 0,
+        streamsBody: endpoint.identifier === "import",
         isRecording: endpoint.identifier === "createEvent"
       })
   })
@@ -81,7 +87,7 @@ const find = (path: string): readonly [entry: Entry, params: Readonly<Record<str
   const literal = entries.literal.get(path)
   if (literal !== undefined) return [literal, noParams]
   // A host hands over the requests of all its paths: most fail here, without a regular expression.
-  if (!path.startsWith(prefix)) return undefined
+  if (!path.startsWith(prefix) && !path.startsWith(viewerPaths.viewer)) return undefined
   for (const [pattern, entry] of entries.patterns) {
     const found = pattern.exec(path)
     if (found === null) continue
@@ -92,18 +98,20 @@ const find = (path: string): readonly [entry: Entry, params: Readonly<Record<str
 
 /**
  * Matches a path with its query, below the base path, to the letter: nothing is folded, trimmed or normalised. The route, or
- * the methods that the path takes where it does not take this one; undefined where there is no such path.
+ * the methods that the path takes where it does not take this one; undefined where there is no such path. Without the viewer
+ * there are no paths of it.
  */
-export const match = (method: string, url: string): Match | Allowed | undefined => {
+export const match = (method: string, url: string, servesViewer = true): Match | Allowed | undefined => {
   const end = url.indexOf("?")
   const path = end === -1 ? url : url.slice(0, end)
   const found = find(path)
   if (found === undefined) return undefined
-  const [{ routes }, params] = found
+  const [{ isViewer, routes }, params] = found
+  if (isViewer && !servesViewer) return undefined
   const route = routes.get(method)
   if (route === undefined) return [...routes.keys(), "OPTIONS"].sort()
   return { route, params, query: end === -1 ? "" : url.slice(end + 1) }
 }
 
 /** Whether a URL below the base path has a path of the contract, whatever its method. */
-export const isOurs = (url: string): boolean => match("", url) !== undefined
+export const isOurs = (url: string, servesViewer = true): boolean => match("", url, servesViewer) !== undefined

@@ -1,20 +1,11 @@
 /** An answer on its way to the client. A large one is written in pieces, so that a client that does not read holds little. */
-import { Context } from "effect"
 import * as Answer from "../response/Answer.ts"
-
-/** The default of `AnswerTimeoutMs`. */
-export const defaultAnswerTimeoutMs = 15_000
-
-/** How long a client may take nothing of a large answer, until its connection is closed (ms). */
-export const AnswerTimeoutMs = Context.Reference<number>("tachograph/router/AnswerTimeoutMs", {
-  defaultValue: () => defaultAnswerTimeoutMs
-})
+import { type BodyStream, pieceBytes } from "../response/BodyStream.ts"
+import { AnswerTimeout } from "./AnswerTimeout.ts"
+import { TimedStream } from "./TimedStream.ts"
 
 /** The largest answer that is not counted (bytes): 4,096 connections hold at most 64 MiB of such answers. */
 export const smallAnswerBytes = 16 * 1024
-
-/** Largest piece (bytes): as much as Node buffers of a response before it asks to wait. */
-const pieceBytes = 64 * 1024
 
 /** As many UTF-16 units fit into a piece, whatever they are. */
 const pieceUnits = Math.floor(pieceBytes / 3)
@@ -22,13 +13,15 @@ const pieceUnits = Math.floor(pieceBytes / 3)
 export interface Reply extends Answer.Answer {
   /** The body in pieces, which the mount takes one after the other; undefined if it is small, to be written at once. */
   readonly pieces?: Pieces
+  /** The body, where it is made while the mount takes it. */
+  readonly live?: TimedStream
 }
 
-/** Thrown by `Pieces.next` after the timeout. */
-export class AnswerTimeout extends Error {
-  constructor() {
-    super("The client took nothing of the answer for too long")
-  }
+/** What a request may hold of the memory of the process until its answer is taken. */
+interface AnswerPermit {
+  readonly reserveAnswer: (bytes: number) => boolean
+  readonly openStream: () => boolean
+  readonly release: () => void
 }
 
 /** A body that is held until its last piece is written, or none has been taken for too long. */
@@ -102,18 +95,27 @@ const cut = (text: string, start: number): number => {
 }
 
 /**
- * A large answer counts in the admission control until its client has taken it: `reserve` counts its bytes, and `release`
- * gives them back. Undefined if they do not fit. An answer that is the same for every request takes no memory of its own.
+ * A large answer counts in the admission control until its client has taken it: `reserveAnswer` counts its bytes, and `release`
+ * gives them back. An answer that is made while it is taken counts as a stream. Undefined if it does not fit. An answer that is
+ * the same for every request takes no memory of its own.
  */
-export const of = (
-  answer: Answer.Answer,
-  timeoutMs: number,
-  permit: { readonly reserveAnswer: (bytes: number) => boolean; readonly release: () => void }
-): Reply | undefined => {
+export const of = (answer: Answer.Answer, timeoutMs: number, permit: AnswerPermit): Reply | undefined => {
+  if (answer.stream !== undefined) return ofStream(answer, answer.stream, timeoutMs, permit)
   if (answer.isShared === true) return { ...answer, pieces: new Pieces(answer, timeoutMs, () => {}) }
   const bytes = Answer.byteLength(answer.body)
   if (bytes <= smallAnswerBytes) return answer
   if (permit.reserveAnswer(bytes)) return { ...answer, pieces: new Pieces(answer, timeoutMs, permit.release) }
   Answer.free(answer)
+  return undefined
+}
+
+const ofStream = (
+  answer: Answer.Answer,
+  stream: BodyStream,
+  timeoutMs: number,
+  permit: AnswerPermit
+): Reply | undefined => {
+  if (permit.openStream()) return { ...answer, live: new TimedStream(stream, timeoutMs, permit.release) }
+  stream.cancel()
   return undefined
 }

@@ -56,14 +56,14 @@ type Encoding = keyof typeof decompressors
 /** No client applies more encodings on top of each other. */
 const maxEncodings = 2
 
-const encodingsOf = (headers: Headers): ReadonlyArray<string> => {
+export const encodingsOf = (headers: Headers): ReadonlyArray<string> => {
   const header = headers["content-encoding"]
   if (header === undefined) return []
   const names = header.split(",").map((name) => name.trim().toLowerCase())
   return names.filter((name) => name !== "" && name !== "identity")
 }
 
-const isSupported = (encodings: ReadonlyArray<string>): encodings is ReadonlyArray<Encoding> =>
+export const isSupported = (encodings: ReadonlyArray<string>): encodings is ReadonlyArray<Encoding> =>
   encodings.length <= maxEncodings && encodings.every((name) => Object.hasOwn(decompressors, name))
 
 /** The length in `Content-Length`, in bytes; 0 if there is none. */
@@ -123,15 +123,25 @@ const checked = (decompressor: Decompressor): { readonly stage: Decompressor; re
   return { stage: decompressor, check }
 }
 
+/** What undoes these encodings. `check` throws if something follows what was compressed; it is called after the end. */
+export const decompression = (encodings: ReadonlyArray<Encoding>) => {
+  const decompressed = encodings.toReversed().map((name) => ({ name, ...checked(decompressors[name]()) }))
+  return {
+    stages: decompressed.flatMap(({ name, stage }) => (name === "zstd" ? [new ZstdFrames(), stage] : [stage])),
+    check: () => {
+      for (const { check } of decompressed) check()
+    }
+  }
+}
+
 /** Decompresses while the bytes arrive, so that neither form of a body that is too large is held whole. */
 const collectDecompressed = (source: BodySource, encodings: ReadonlyArray<Encoding>, collector: BodyCollector) =>
   Effect.tryPromise({
     try: async (signal) => {
       const compressed = Readable.from(source instanceof Uint8Array ? [source] : chunksOf(source))
-      const decompressed = encodings.toReversed().map((name) => ({ name, ...checked(decompressors[name]()) }))
-      const stages = decompressed.flatMap(({ name, stage }) => (name === "zstd" ? [new ZstdFrames(), stage] : [stage]))
+      const { check, stages } = decompression(encodings)
       await pipeline([compressed, ...stages, sinkOf(collector)], { signal })
-      for (const { check } of decompressed) check()
+      check()
     },
     catch: (error) => failureOf(error, `The body is not valid ${encodings.join(", ")}`)
   }).pipe(Effect.catch((error) => (hasClientGone(source) ? Effect.interrupt : Effect.fail(error))))
@@ -140,7 +150,7 @@ const collectDecompressed = (source: BodySource, encodings: ReadonlyArray<Encodi
  * The chunks of a request, without destroying it when they are read no further: a request that is refused is answered over
  * its connection.
  */
-const chunksOf = async function* (source: Exclude<BodySource, Uint8Array>): AsyncIterable<Uint8Array> {
+export const chunksOf = async function* (source: Exclude<BodySource, Uint8Array>): AsyncIterable<Uint8Array> {
   if (!(source instanceof IncomingMessage)) return yield* source
   const iterator = source.iterator({ destroyOnReturn: false })
   try {

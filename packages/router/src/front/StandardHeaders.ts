@@ -15,7 +15,9 @@ export const addStandardHeaders = <A extends Answer.Answer>(
     "x-request-id": requestId,
     "x-content-type-options": "nosniff"
   }
-  if (answer.status !== 204) headers["content-length"] = String(Answer.byteLength(answer.body))
+  // A 304 has the headers of the answer that it stands for, and no body (RFC 9110, section 15.4.5).
+  if (answer.status !== 204 && answer.status !== 304 && answer.stream === undefined)
+    headers["content-length"] = String(Answer.byteLength(answer.body))
   if (path?.startsWith("/api/")) headers["cache-control"] = "no-store"
   if (answer.status === 401) headers["www-authenticate"] = "Bearer"
   if (answer.status === 503) headers["retry-after"] = retryAfter()

@@ -1,6 +1,7 @@
 import { AgentVersions } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
+import * as Configurations from "../response/Configurations.ts"
 import * as Operation from "./Operation.ts"
 import * as PageQuery from "./PageQuery.ts"
 
@@ -14,6 +15,18 @@ export const operations = Effect.map(Recorder, (recorder) =>
         ({ next, rows }) => ({ agent_versions: rows, next_cursor: AgentVersions.cursor.encode(next) })
       ),
     getAgentVersion: ({ params }) => recorder.getAgentVersion(params.agent_name, params.agent_version_name),
+    listConfigurations: ({ params, query }) =>
+      Effect.map(
+        recorder.listConfigurations({
+          agent: params.agent_name,
+          agentVersion: params.agent_version_name,
+          from: query.after,
+          to: query.before,
+          ...PageQuery.of(query, AgentVersions.callCursor)
+        }),
+        ({ configurations, next }) =>
+          new Operation.Encoded(Configurations.toAnswer(configurations, AgentVersions.callCursor.encode(next)))
+      ),
     deprecateAgentVersion: ({ params }) => recorder.deprecateAgentVersion(params.agent_name, params.agent_version_name)
   })
 )

@@ -1,18 +1,14 @@
 import { Events } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
-import { StopReason } from "@tachograph/core/domain/CallFacts"
-import { Effect, Schema } from "effect"
+import { Effect, Stream } from "effect"
 import { ReserveAnswer } from "../Engine.ts"
 import * as Operation from "./Operation.ts"
 import * as CreateEvent from "../events/CreateEvent.ts"
+import * as EventBytes from "../events/EventBytes.ts"
 import * as EventResponse from "../events/EventResponse.ts"
+import * as EventLines from "./EventLines.ts"
+import * as EventFilter from "./EventFilter.ts"
 import * as PageQuery from "./PageQuery.ts"
-
-const isStopReason = Schema.is(StopReason)
-
-/** A reason in the words of all providers, or in the provider's own. */
-const stopReasonOf = (word: string | undefined) =>
-  isStopReason(word) ? { stopReason: word } : { providerStopReason: word }
 
 export const operations = Effect.gen(function* () {
   const recorder = yield* Recorder
@@ -22,25 +18,26 @@ export const operations = Effect.gen(function* () {
     listEvents: ({ query }) =>
       Effect.map(
         recorder.listEvents({
-          session: query.session,
-          agent: query.agent,
-          agentVersion: query.agent_version,
-          person: query.person,
-          fields: {
-            fingerprintId: query.fingerprint,
-            api: query.api,
-            model: query.model,
-            ...stopReasonOf(query.stop_reason),
-            isError: query.error === undefined ? undefined : query.error === "true",
-            traceId: query.trace_id
-          },
-          from: query.after,
-          to: query.before,
+          ...EventFilter.of(query),
           order: query.order ?? "asc",
           ...PageQuery.of(query, Events.cursor)
         }),
         ({ events, next }) => ({ events, next_cursor: Events.cursor.encode(next) })
       ),
+    streamEvents: Effect.fnUntraced(function* ({ exchange, query }) {
+      const filter = EventFilter.of(query)
+      const from = Events.position.decode(query.cursor) ?? (yield* recorder.startFollowing(filter))
+      if (query.wait !== undefined) {
+        const { events, next } = yield* recorder.awaitEvents(filter, from, 1000 * query.wait)
+        return { events: events.map(({ summary }) => summary), next_cursor: Events.position.encode(next)! }
+      }
+      const preferredWait = EventLines.preferredWait(exchange.headers["prefer"])
+      const followed =
+        preferredWait === undefined
+          ? yield* recorder.followEvents(filter, from)
+          : Stream.make(yield* recorder.awaitEvents(filter, from, 1000 * preferredWait))
+      return EventLines.of(followed, from)
+    }),
     getEvent: Effect.fnUntraced(function* ({ params }) {
       const event = yield* recorder.getEvent(params.event_id, yield* ReserveAnswer)
       return new Operation.Encoded(EventResponse.toAnswer(event))
@@ -48,6 +45,14 @@ export const operations = Effect.gen(function* () {
     getEventMessages: Effect.fnUntraced(function* ({ params }) {
       const event = yield* recorder.getEvent(params.event_id, yield* ReserveAnswer)
       return new Operation.Encoded(EventResponse.toConversation(event))
+    }),
+    getEventInputs: Effect.fnUntraced(function* ({ exchange, params }) {
+      const event = yield* recorder.getEvent(params.event_id, yield* ReserveAnswer)
+      return new Operation.Encoded(EventBytes.toAnswer(event, "inputs", exchange))
+    }),
+    getEventOutput: Effect.fnUntraced(function* ({ exchange, params }) {
+      const event = yield* recorder.getEvent(params.event_id, yield* ReserveAnswer)
+      return new Operation.Encoded(EventBytes.toAnswer(event, "output", exchange))
     })
   })
 })

@@ -1,21 +1,26 @@
-import { Recorder, Retention } from "@tachograph/core"
+import { Recorder, Retention, type Scope } from "@tachograph/core"
 import { Duration, Effect } from "effect"
 import packageJson from "../../package.json" with { type: "json" }
 import * as Operation from "./Operation.ts"
 
 const { version } = packageJson
 
+/** A key that only records does not learn how much there is. */
+const mayRead = (scopes: ReadonlyArray<Scope>): boolean => scopes.includes("read") || scopes.includes("admin")
+
 export const operations = Effect.gen(function* () {
   const keptFor = yield* Retention.KeptFor
-  const { prices } = yield* Recorder
+  const { prices, rules, rulesInUse } = yield* Recorder
   return Operation.group("me", {
     getMe: ({ exchange: { project, scopes } }) =>
-      Effect.succeed({
+      Effect.map(mayRead(scopes) ? rulesInUse : Effect.succeed(null), (events_by_rules) => ({
         project,
         scopes,
         version,
         retention_ms: keptFor === undefined ? null : Duration.toMillis(keptFor),
-        prices
-      })
+        prices,
+        rules,
+        events_by_rules
+      }))
   })
 })

@@ -2,12 +2,13 @@
  * Runs the handler of an endpoint: decodes path, query and body by the schemas of the contract, and encodes the result with
  * status 200. A handler that needs more, such as a header, is a `Raw` one; a result with verbatim texts in it is `Encoded`.
  */
-import { type ErrorDetail, TachographApi, ValidationFailure } from "@tachograph/api"
+import { type ErrorDetail, linesType, TachographApi, ValidationFailure } from "@tachograph/api"
 import { CurrentProject } from "@tachograph/core"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Schema, type Stream } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { Exchange } from "../Engine.ts"
 import * as Answer from "../response/Answer.ts"
+import * as BodyStream from "../response/BodyStream.ts"
 import * as ErrorInput from "../validation/ErrorInput.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as ValidationDetail from "../validation/ValidationDetail.ts"
@@ -26,10 +27,10 @@ interface Input<Endpoint> {
   readonly exchange: Exchange
 }
 
-/** Returns a value of the contract, which is encoded then, or an encoded answer. */
+/** Returns a value of the contract, which is encoded then, or an encoded answer, or one that is made while it is taken. */
 type Handler<Endpoint> = (
   input: Input<Endpoint>
-) => Effect.Effect<TypeOf<HttpApiEndpoint.Success<Endpoint>> | Encoded, HttpApiEndpoint.Errors<Endpoint>>
+) => Effect.Effect<TypeOf<HttpApiEndpoint.Success<Endpoint>> | Encoded | Lines, HttpApiEndpoint.Errors<Endpoint>>
 
 /** Answers an exchange whose parts it decodes itself. */
 export class Raw {
@@ -46,6 +47,19 @@ export class Encoded {
     this.answer = answer
   }
 }
+
+/** NDJSON that is made while its client takes it, from a stream of whole lines. Its failure cuts the body. */
+export class Lines {
+  readonly lines: Stream.Stream<string | Uint8Array, unknown>
+  readonly headers: Readonly<Record<string, string>>
+  constructor(lines: Lines["lines"], headers: Lines["headers"] = {}) {
+    this.lines = lines
+    this.headers = headers
+  }
+}
+
+/** Whether a request wants lines where it could have a page. */
+export const wantsLines = ({ headers }: Exchange): boolean => headers["accept"]?.includes(linesType) === true
 
 /** A handler for each endpoint of a group of the contract. */
 export type Handlers<Group extends keyof Groups> = {
@@ -66,12 +80,13 @@ export const group = <Group extends keyof Groups>(
   })
 
 const operation = (endpoint: HttpApiEndpoint.Top, handler: Handler<HttpApiEndpoint.Top>): Operation => {
-  if (endpoint.headers !== undefined || endpoint.success.size !== 1) {
-    throw new Error(`The endpoint ${endpoint.identifier} has headers or several results: make its handler a Raw one`)
+  if (endpoint.headers !== undefined) {
+    throw new Error(`The endpoint ${endpoint.identifier} has headers: make its handler a Raw one`)
   }
   const decodeParams = parameterDecoder(endpoint.params, "path")
   const decodeQuery = parameterDecoder(endpoint.query, "query")
   const decodeBody = bodyDecoder(endpoint)
+  // Others are made by the handler, such as lines.
   const [success] = endpoint.success
   const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(success!) as unknown as Schema.Encoder<unknown>)
   return Effect.fnUntraced(function* (exchange: Exchange) {
@@ -89,9 +104,20 @@ const operation = (endpoint: HttpApiEndpoint.Top, handler: Handler<HttpApiEndpoi
     } as Input<HttpApiEndpoint.Top>
     const result = yield* Effect.provideService(handler(input), CurrentProject, exchange.project)
     if (result instanceof Encoded) return result.answer
+    if (result instanceof Lines) return yield* streamed(result, exchange)
     return Answer.json(JSON.stringify(yield* Effect.orDie(encode(result))))
   })
 }
+
+/** The stream runs with the project, the log annotations and the span of its request, after the answer to it. */
+const streamed = Effect.fnUntraced(function* ({ headers, lines }: Lines, { project }: Exchange) {
+  const context = yield* Effect.context<never>()
+  const logCut = Effect.runForkWith(context)
+  const body = BodyStream.ofStream(lines, Context.add(context, CurrentProject, project), (error) => {
+    logCut(Effect.logError("An answer was cut while it was made", error))
+  })
+  return Answer.streamed(body, linesType, headers)
+})
 
 type Parameters = Readonly<Record<string, string | ReadonlyArray<string>>>
 
@@ -128,7 +154,8 @@ const noBody: JsonBody.Decoded<unknown> = { value: undefined, bytes: Buffer.of()
 
 const bodyDecoder = (endpoint: HttpApiEndpoint.Top) => {
   const [payload] = endpoint.payload.values()
-  if (payload === undefined) return () => Effect.succeed(noBody)
+  // Lines are decoded one by one, as they come.
+  if (payload === undefined || payload.encoding.contentType === linesType) return () => Effect.succeed(noBody)
   const decode = JsonBody.decoder(payload.schemas[0] as Schema.Decoder<unknown>)
   return ({ body, headers }: Exchange, detail: Array<ErrorDetail>): Effect.Effect<JsonBody.Decoded<unknown>> =>
     Effect.match(decode({ bytes: body, isJson: JsonBody.isJson(headers["content-type"]) }), {

@@ -1,9 +1,49 @@
+import { Sessions } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import { Effect } from "effect"
+import { ReserveAnswer } from "../Engine.ts"
+import * as SessionMessages from "../response/SessionMessages.ts"
 import * as Operation from "./Operation.ts"
+import * as PageQuery from "./PageQuery.ts"
 
 export const operations = Effect.map(Recorder, (recorder) =>
   Operation.group("sessions", {
-    eraseSession: ({ params }) => recorder.eraseSession(params.session)
+    listSessions: ({ query }) =>
+      Effect.map(
+        recorder.listSessions({
+          agent: query.agent,
+          agentVersion: query.agent_version,
+          person: query.person,
+          model: query.model,
+          isError: query.error === undefined ? undefined : query.error === "true",
+          from: query.after,
+          to: query.before,
+          order: query.order ?? "desc",
+          ...PageQuery.of(query, Sessions.listCursor)
+        }),
+        ({ next, rows }) => ({ sessions: rows, next_cursor: Sessions.listCursor.encode(next) })
+      ),
+    getSession: ({ params }) => recorder.getSession(params.session),
+    eraseSession: ({ params }) => recorder.eraseSession(params.session),
+    listSessionMessages: Effect.fnUntraced(function* ({ params, query }) {
+      const isVerbatim = query.verbatim === "true"
+      const { next, rows } = yield* recorder.listMessages(params.session, {
+        above: query.after_number,
+        isVerbatim,
+        order: query.order ?? "asc",
+        reserve: yield* ReserveAnswer,
+        ...PageQuery.of(query, Sessions.cursor)
+      })
+      return new Operation.Encoded(SessionMessages.toAnswer(rows, Sessions.cursor.encode(next), isVerbatim))
+    }),
+    listSessionCalls: ({ params, query }) =>
+      Effect.map(
+        recorder.listCalls(params.session, {
+          afterEvent: query.after_event,
+          order: query.order ?? "asc",
+          ...PageQuery.of(query, Sessions.cursor)
+        }),
+        ({ next, rows }) => ({ calls: rows, next_cursor: Sessions.cursor.encode(next) })
+      )
   })
 )

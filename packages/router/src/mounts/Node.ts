@@ -3,6 +3,7 @@ import { Effect, Fiber, type Scope } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import { Front, type Incoming } from "../front/Front.ts"
 import type { Pieces, Reply } from "../front/Reply.ts"
+import type { TimedStream } from "../front/TimedStream.ts"
 import { CloseGraceMs } from "./InFlight.ts"
 import * as Answer from "../response/Answer.ts"
 
@@ -12,11 +13,21 @@ import * as Answer from "../response/Answer.ts"
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => boolean
 
 export const write = (response: ServerResponse, reply: Reply): void => {
-  const { body, pieces, status } = reply
+  const { body, live, pieces, status } = reply
   // The host may have answered already, for example because of a timeout of its own; or the client has disconnected.
-  if (response.headersSent || response.destroyed) return pieces?.close()
+  if (response.headersSent || response.destroyed) {
+    live?.cancel()
+    return pieces?.close()
+  }
   guarded(response, () => {
     const headers = withVary(response, reply.headers)
+    if (live !== undefined) {
+      lives.add(response)
+      response.once("close", live.cancel)
+      live.onTimeout = () => void (response.socket === null ? live.cancel() : response.destroy())
+      response.writeHead(status, headers).flushHeaders()
+      return void writeLive(response, live)
+    }
     if (pieces === undefined) return void response.writeHead(status, headers).end(Answer.whole(body))
     holdUntilWritten(response, pieces)
     response.writeHead(status, headers)
@@ -30,6 +41,11 @@ const withVary = (response: ServerResponse, headers: Reply["headers"]): Reply["h
   const ofHost = vary === undefined ? undefined : response.getHeader("vary")
   return ofHost === undefined ? headers : { ...headers, vary: [ofHost, vary].flat().join(", ") }
 }
+
+const lives = new WeakSet<ServerResponse>()
+
+/** Whether it answers a request while its body may still come, for which a server's timeout of requests is too short. */
+export const isLive = (response: ServerResponse): boolean => lives.has(response)
 
 const holdUntilWritten = (response: ServerResponse, pieces: Pieces): void => {
   const close = () => pieces.close()
@@ -65,6 +81,29 @@ const writePieces = (response: ServerResponse, pieces: Pieces): void =>
     const next = () => void setImmediate(writePieces, response, pieces)
     if (response.write(bytes)) next()
     else response.once("drain", next)
+  })
+
+/** Writes each piece when it is made and the client has taken the one before. A body that is cut closes its connection. */
+const writeLive = async (response: ServerResponse, live: TimedStream): Promise<void> => {
+  try {
+    for (let piece = await live.next(); piece !== undefined; piece = await live.next()) {
+      if (!response.write(piece)) await drained(response)
+    }
+    response.end()
+  } catch {
+    response.destroy()
+  }
+}
+
+/** Resolves when the client has taken what was written, or is gone. */
+const drained = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done).off("close", done)
+      resolve()
+    }
+    response.once("drain", done).once("close", done)
+    if (response.destroyed) done()
   })
 
 /**

@@ -1,7 +1,9 @@
 /** The mount for fetch handlers: Hono, h3, Next.js, Bun, Deno, and AWS Lambda. */
 import { Cause, Effect, Fiber, type Scope } from "effect"
 import { Front } from "../front/Front.ts"
-import { AnswerTimeout, type Pieces, type Reply } from "../front/Reply.ts"
+import { AnswerTimeout } from "../front/AnswerTimeout.ts"
+import type { Pieces, Reply } from "../front/Reply.ts"
+import type { TimedStream } from "../front/TimedStream.ts"
 import * as Answer from "../response/Answer.ts"
 
 /**
@@ -11,10 +13,11 @@ import * as Answer from "../response/Answer.ts"
 export type WebHandler = (request: Request) => Promise<Response | undefined>
 
 /** Statuses whose responses have no body. */
-const isBodiless = (method: string, status: number): boolean => method === "HEAD" || status === 204
+const isBodiless = (method: string, status: number): boolean => method === "HEAD" || status === 204 || status === 304
 
-export const toResponse = (method: string, { body, headers, pieces, status }: Reply): Response => {
+export const toResponse = (method: string, { body, headers, live, pieces, status }: Reply): Response => {
   if (isBodiless(method, status)) return new Response(null, { status, headers })
+  if (live !== undefined) return new Response(madeWhileRead(live), { status, headers })
   if (pieces !== undefined) return new Response(streamOf(pieces), { status, headers })
   return new Response(Answer.whole(body) as string | Uint8Array<ArrayBuffer>, { status, headers })
 }
@@ -53,6 +56,26 @@ const streamOf = (pieces: Pieces): ReadableStream<Uint8Array> => {
   )
 }
 
+/** Asks for each piece when the host does. A body that is cut fails its reader. */
+const madeWhileRead = (live: TimedStream): ReadableStream<Uint8Array> =>
+  new ReadableStream(
+    {
+      start: (controller) => {
+        live.onTimeout = () => {
+          live.cancel()
+          controller.error(new AnswerTimeout())
+        }
+      },
+      pull: async (controller) => {
+        const piece = await live.next()
+        if (piece === undefined) controller.close()
+        else controller.enqueue(piece)
+      },
+      cancel: () => live.cancel()
+    },
+    { highWaterMark: 0 }
+  )
+
 /** Throws if the host has read the body or is reading it; the front then answers 422. */
 const bodyOf = async function* (request: Request): AsyncIterable<Uint8Array> {
   if (request.bodyUsed) throw new TypeError("The body was read before")
@@ -89,6 +112,10 @@ export const make: Effect.Effect<WebHandler, never, Front | Scope.Scope> = Effec
       body: bodyOf(request)
     })
     const reply = Effect.isEffect(handled) ? await replyOf(handled, signal) : handled
+    if (reply?.live !== undefined) {
+      if (signal.aborted) reply.live.cancel()
+      signal.addEventListener("abort", reply.live.cancel, { once: true })
+    }
     return reply && toResponse(method, reply)
   }
 })

@@ -1,6 +1,6 @@
 /** The body of Create Event for a call that passed, with the payload's bytes as they passed. */
 import type { Steps } from "@tachograph/core"
-import { type Api, recognise, sessionSeed } from "@tachograph/formats"
+import { type Api, modelInUrl, recognise, sessionSeed } from "@tachograph/formats"
 import { createHash } from "node:crypto"
 import * as CallInputs from "./CallInputs.ts"
 import * as CallOutput from "./CallOutput.ts"
@@ -58,17 +58,22 @@ const rounded = (ms: number): number => Math.round(ms * 10) / 10
 export const apiOf = (rest: string, headers: ForwardedHeaders.RawHeaders, body?: object): Api | null =>
   recognise(rest, body, ForwardedHeaders.valueOf(headers, "anthropic-beta"))
 
-/**
- * What follows the payload needs the id of the fingerprint. Undefined if the request is no JSON object, and null if it is no
- * call.
- */
-export function* make(call: PassedCall): Steps.Steps<((fingerprintId: string) => Buffer) | undefined | null> {
+/** An event whose fingerprint is not registered yet. */
+export interface MadeEvent {
+  /** Of the payload. */
+  readonly bytes: number
+  readonly withFingerprint: (id: string) => Buffer
+}
+
+/** Undefined if the request is no JSON object, and null if it is no call. */
+export function* make(call: PassedCall): Steps.Steps<MadeEvent | undefined | null> {
   const secrets = Secrets.secretsOf(call.requestHeaders, call.rest)
   const grouping = groupingOf(call.requestHeaders)
   const inputs = yield* CallInputs.parse(call.inputs, grouping.session === undefined)
   if (inputs === undefined) return undefined
   const api = apiOf(call.rest, call.requestHeaders, inputs.isWhole ? inputs.value : undefined)
   if (api === null) return null
+  const inputsText = Secrets.without(call.inputs, secrets)
   const output = Secrets.without(yield* CallOutput.of({ ...call, api }), secrets)
   const envelope = {
     ...grouping,
@@ -76,15 +81,19 @@ export function* make(call: PassedCall): Steps.Steps<((fingerprintId: string) =>
     occurred_at: call.occurredAt.toISOString(),
     duration_ms: rounded(call.durationMs),
     first_token_ms: call.firstByteMs && rounded(call.firstByteMs),
-    http_status: call.status === 0 ? undefined : call.status
+    http_status: call.status === 0 ? undefined : call.status,
+    model: modelInUrl(call.rest) ?? undefined
   }
   const head = `{"event_name":"llm","properties":{"api":${JSON.stringify(api)},"inputs":`
-  return (fingerprintId) =>
-    Buffer.concat([
-      Buffer.from(head),
-      Secrets.without(call.inputs, secrets),
-      Buffer.from(`,"output":`),
-      output,
-      Buffer.from(`},${JSON.stringify({ ...envelope, fingerprint_id: fingerprintId }).slice(1)}`)
-    ])
+  return {
+    bytes: inputsText.length + output.length,
+    withFingerprint: (id) =>
+      Buffer.concat([
+        Buffer.from(head),
+        inputsText,
+        Buffer.from(`,"output":`),
+        output,
+        Buffer.from(`},${JSON.stringify({ ...envelope, fingerprint_id: id }).slice(1)}`)
+      ])
+  }
 }

@@ -67,11 +67,20 @@ const local: Principal = { project: defaultProject, scopes: ["record"] }
 
 type Unavailable = Errors.StorageUnavailable | AuthorizationUnavailableError
 
-/** The principal of a request, or why it has none. `isOpen` waives the key of local requests. */
+type Judged = Principal | Answer
+
+const judged = (principal: Principal | undefined): Judged => {
+  if (principal === undefined) return ProxyErrors.unauthorized
+  return Authorization.opens(principal.scopes, ["record"]) ? principal : ProxyErrors.forbidden
+}
+
+/**
+ * The principal of a request, or why it has none: at once, where the key is known. `isOpen` waives the key of local requests.
+ */
 export const make = (
   authorizer: Authorizer["Service"],
   isOpen: boolean
-): ((visitor: Visitor) => Effect.Effect<Principal | Answer, Unavailable>) => {
+): ((visitor: Visitor) => Judged | Effect.Effect<Judged, Unavailable>) => {
   /** The principals of keys that were valid, by hash, oldest first: an outage of the storage must not end an application's calls. */
   const remembered = new Map<string, Principal>()
 
@@ -95,12 +104,8 @@ export const make = (
 
   return (visitor) => {
     const key = visitor.headers["x-tachograph-key"] ?? ""
-    if (key === "" && isOpen && isLocal(visitor)) return Effect.succeed(local)
+    if (key === "" && isOpen && isLocal(visitor)) return local
     const cached = authorizer.cachedPrincipal(Redacted.make(key))
-    const found = cached === undefined ? lookUp(visitor, key) : Effect.succeed(cached)
-    return Effect.map(found, (principal) => {
-      if (principal === undefined) return ProxyErrors.unauthorized
-      return Authorization.opens(principal.scopes, ["record"]) ? principal : ProxyErrors.forbidden
-    })
+    return cached === undefined ? Effect.map(lookUp(visitor, key), judged) : judged(cached)
   }
 }

@@ -86,7 +86,9 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
 
   /** Calls back with the principal, or with why there is none; undefined if the scope is closed first. */
   const admit = (visitor: Gate.Visitor, resume: (result: Principal | Answer | undefined) => void): void => {
-    const fiber = run(answerErrors(judge(visitor), randomUUID()))
+    const judged = judge(visitor)
+    if (!Effect.isEffect(judged)) return resume(judged)
+    const fiber = run(answerErrors(judged, randomUUID()))
     fibers.add(fiber)
     fiber.addObserver((exit) => {
       fibers.delete(fiber)

@@ -1,6 +1,6 @@
 /** The metrics of the proxy. */
 import { ObservableMetrics } from "@tachograph/core"
-import { Effect, Metric } from "effect"
+import { Effect, Metric, type Scope } from "effect"
 
 const requests = Metric.counter("tachograph_proxy_requests_total", {
   description: "Requests to the proxy, by what became of them",
@@ -16,20 +16,26 @@ const held = Metric.gauge("tachograph_proxy_held_bytes", {
   description: "Bytes of calls that the proxy holds for the recorder"
 })
 
+const waiting = Metric.gauge("tachograph_proxy_waiting_calls", {
+  description: "Model calls that passed the proxy and are not recorded yet"
+})
+
 /** `passed` counts what an upstream answered, whatever it answered. */
 const outcomes = ["passed", "refused", "unreachable", "timeout", "cut"] as const
 type Outcome = (typeof outcomes)[number]
 
 /** Alerts see no increase in a series that did not exist before. */
-const alerted = ["recorded", "held-bytes", "overloaded", "payload-too-large", "storage-unavailable"]
+const alerted = ["recorded", "held-bytes", "payload-too-large", "undecodable", "internal", "closing"]
 
 export interface ProxyMetrics {
+  /** Shows how many calls are not recorded yet, until the scope is closed. */
+  readonly showWaiting: (calls: () => number) => Effect.Effect<void, never, Scope.Scope>
   readonly count: (outcome: Outcome) => void
   /** `recorded`, or why a call is not: one of a few words. */
-  readonly countCall: (outcome: string) => void
+  readonly countCall: (outcome: string, by?: number) => void
 }
 
-/** `heldBytes` is what the copies of calls take. */
+/** `heldBytes` is what calls take that are not recorded. */
 export const make = Effect.fnUntraced(function* (heldBytes: () => number) {
   const context = yield* Effect.context<never>()
   yield* ObservableMetrics.show(ObservableMetrics.of(held, () => ({ value: heldBytes() })))
@@ -46,7 +52,9 @@ export const make = Effect.fnUntraced(function* (heldBytes: () => number) {
   for (const outcome of outcomes) countRequest(outcome, 0)
   for (const outcome of alerted) countCall(outcome, 0)
   return {
+    showWaiting: (calls: () => number) =>
+      ObservableMetrics.show(ObservableMetrics.of(waiting, () => ({ value: calls() }))),
     count: (outcome) => countRequest(outcome, 1),
-    countCall: (outcome) => countCall(outcome, 1)
+    countCall: (outcome, by = 1) => countCall(outcome, by)
   } satisfies ProxyMetrics as ProxyMetrics
 })

@@ -1,8 +1,9 @@
 /** Copies of what passes the proxy, for the recorder. A copy never delays what it copies, and never fails it. */
+import type * as Failures from "@tachograph/formats/Failures"
 import { BodyCollector } from "../front/BodyCollector.ts"
 
 /** What ended a call early: the client, or the connection to the upstream. */
-export type Interruption = "aborted" | "connection_error" | "timeout"
+export type Interruption = Extract<Failures.Interruption, "aborted" | "connection_error" | "timeout">
 
 /** How many bytes the copies of all calls may take together. */
 export class CopyBudget {
@@ -28,6 +29,9 @@ export class CopyBudget {
     this.#held -= bytes
   }
 }
+
+/** What a call takes beside its bodies, at most (bytes): its headers, and the objects that hold it. */
+const overheadBytes = 2 * 1024
 
 /** Why a call is not recorded: a body is too long, or the copies of all calls take too much. */
 type Unkept = "payload-too-large" | "held-bytes"
@@ -61,6 +65,7 @@ export class Tap {
     this.#requestHeaders = requestHeaders
     this.#request = new BodyCollector(maxBytes, permit)
     this.#response = new BodyCollector(maxBytes, permit)
+    if (!this.#reserve(overheadBytes)) this.#unkept = "held-bytes"
   }
 
   /** Set once a byte could not be kept: then nothing is. */
@@ -94,7 +99,13 @@ export class Tap {
     }
   }
 
-  /** Gives back what the copies take of the budget. */
+  /** Lets go of the copies for what was made of them. Returns whether that is within the budget. */
+  replace(bytes: number): boolean {
+    this.#clear()
+    return this.#reserve(bytes + overheadBytes)
+  }
+
+  /** Gives back what the call takes of the budget. */
   release(): void {
     this.#budget.release(this.#held)
     this.#held = 0
@@ -111,6 +122,10 @@ export class Tap {
     const refused = collector.add(chunk)
     if (refused === undefined) return
     this.#unkept = refused._tag === "payload-too-large" ? refused._tag : "held-bytes"
+    this.#clear()
+  }
+
+  #clear(): void {
     this.#request.clear()
     this.#response.clear()
     this.release()

@@ -1,6 +1,7 @@
 /** What a request is answered: status, headers and body. It can be cloned, so that it can cross to another thread. */
 import type { ErrorDetail } from "@tachograph/api"
 import { freeMemory } from "@tachograph/core"
+import type { BodyStream } from "./BodyStream.ts"
 
 /** Which error an answer is. Known where the error is made, so that nothing parses an answer to learn it. */
 interface Refusal {
@@ -13,7 +14,10 @@ export interface Answer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
+  /** Empty where there is a `stream`. */
   readonly body: Body
+  /** The body of an answer that is made while its client takes it. Crosses to another thread apart from the answer. */
+  readonly stream?: BodyStream | undefined
   /** Whether the body is the same bytes for every request, so that an answer takes no memory of its own. */
   readonly isShared?: boolean
   readonly refusal?: Refusal | undefined
@@ -32,7 +36,8 @@ export const whole = (body: Body): string | Uint8Array => {
 }
 
 /** Frees the body of an answer that is written, or will not be. Views of it are empty afterwards. */
-export const free = ({ body, isShared }: Answer): void => {
+export const free = ({ body, isShared, stream }: Answer): void => {
+  stream?.cancel()
   if (typeof body === "string" || isShared === true) return
   for (const part of body) freeMemory(part)
 }
@@ -51,6 +56,13 @@ export const text = (body: string, contentType: string): Answer => ({
   headers: { "content-type": contentType },
   body
 })
+
+/** An answer that is made while its client takes it. */
+export const streamed = (
+  stream: BodyStream,
+  contentType: string,
+  headers: Readonly<Record<string, string>> = {}
+): Answer => ({ status: 200, headers: { "content-type": contentType, ...headers }, body: "", stream })
 
 /** The answer to every request, as shared bytes. */
 export const shared = (answer: Answer): Answer => ({

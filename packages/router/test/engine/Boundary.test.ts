@@ -82,6 +82,7 @@ it("shows the spans of the thread in the host's tracer", async () => {
     scopes: [],
     body: new Uint8Array(),
     isBodyOwned: true,
+    maxEventBytes: 0,
     arrivedAtMs: performance.now()
   }
   const answer = Effect.flatMap(Engine, ({ handle }) => handle(exchange))

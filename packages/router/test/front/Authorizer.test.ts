@@ -33,6 +33,35 @@ describe("authorize", () => {
     expect(read.session).toBe("in process")
   })
 
+  it("grants nothing to pages of other origins, whose requests carry the host's cookies", async () => {
+    const tachograph = await opened({ authorize: cookies })
+    const overHttp = await served((request, response) => tachograph.node(request, response))
+    const own = `http://127.0.0.1:${overHttp.port}`
+    const statusOf = async (headers: Record<string, string>) => {
+      const { status } = await HttpClient.open(own, undefined).call("GET", "/api/v1/me", undefined, {
+        cookie: "session=acme.read",
+        ...headers
+      })
+      return status
+    }
+    for (const site of ["same-origin", "none"]) {
+      expect(await statusOf({ "sec-fetch-site": site, origin: "https://behind.a.proxy" })).toBe(200)
+    }
+    for (const site of ["cross-site", "same-site"]) expect(await statusOf({ "sec-fetch-site": site })).toBe(401)
+    // Older browsers send `Origin` alone.
+    expect(await statusOf({})).toBe(200)
+    expect(await statusOf({ origin: own })).toBe(200)
+    for (const origin of ["https://elsewhere.example", "null"]) expect(await statusOf({ origin })).toBe(401)
+    expect(await statusOf({ "sec-fetch-site": "cross-site", authorization: "Bearer of the host" })).toBe(200)
+
+    const viaFetch = async (origin: string) => {
+      const headers = { cookie: "session=acme.read", origin }
+      return (await tachograph.fetch(new Request("http://host.example/api/v1/me", { headers }))).status
+    }
+    expect(await viaFetch("http://host.example")).toBe(200)
+    expect(await viaFetch("http://elsewhere.example")).toBe(401)
+  })
+
   it("receives the path below the base path, lower-case headers, and the framework's request", async () => {
     const seen: Array<AuthorizeRequest> = []
     const tachograph = await opened({

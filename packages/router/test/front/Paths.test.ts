@@ -33,7 +33,8 @@ describe("Paths.match", () => {
   it("takes HEAD where it takes GET", () => {
     expect(endpointOf("HEAD", "/health")).toBe("health")
     expect(endpointOf("HEAD", "/api/v1/agents/a")).toBe("getAgent")
-    expect(endpointOf("HEAD", "/api/v1/sessions/s")).toEqual(["DELETE", "OPTIONS"])
+    expect(endpointOf("HEAD", "/api/v1/sessions/s")).toBe("getSession")
+    expect(endpointOf("HEAD", "/api/v1/import")).toEqual(["OPTIONS", "POST"])
   })
 
   it("returns the sorted methods of a path that does not take the method", () => {

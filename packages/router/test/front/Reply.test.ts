@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { AnswerTimeout } from "../../src/front/AnswerTimeout.ts"
 import * as Reply from "../../src/front/Reply.ts"
 import * as Answer from "../../src/response/Answer.ts"
 
@@ -84,7 +85,7 @@ describe("Pieces", () => {
     expect([release.mock.calls.length, onTimeout.mock.calls.length]).toEqual([0, 0])
     vi.advanceTimersByTime(1)
     expect([release.mock.calls.length, onTimeout.mock.calls.length]).toEqual([0, 1])
-    expect(() => pieces.next()).toThrow(Reply.AnswerTimeout)
+    expect(() => pieces.next()).toThrow(AnswerTimeout)
     pieces.close()
     expect(release).toHaveBeenCalledOnce()
   })
@@ -98,7 +99,11 @@ describe("Pieces", () => {
 })
 
 describe("Reply.of", () => {
-  const permitOf = (fits: boolean) => ({ reserveAnswer: vi.fn(() => fits), release: vi.fn() })
+  const permitOf = (fits: boolean) => ({
+    reserveAnswer: vi.fn(() => fits),
+    openStream: vi.fn(() => fits),
+    release: vi.fn()
+  })
 
   it("does not count a small answer", () => {
     const permit = permitOf(false)

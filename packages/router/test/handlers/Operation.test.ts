@@ -19,6 +19,7 @@ const run = (operations: Operations, endpoint: string, fields: Partial<Exchange>
     scopes: [],
     body: new Uint8Array(),
     isBodyOwned: false,
+    maxEventBytes: 0,
     arrivedAtMs: 0,
     ...fields
   }
@@ -47,6 +48,7 @@ const versions = (createAgentVersion: Operation.Handlers<"agentVersions">["creat
     createAgentVersion,
     getAgentVersion: () => Effect.die("planted"),
     listAgentVersions: () => Effect.die("planted"),
+    listConfigurations: () => Effect.die("planted"),
     deprecateAgentVersion: () => Effect.die("planted")
   })
 
@@ -92,7 +94,10 @@ describe("Operation.group", () => {
       createEvent: () => Effect.never,
       getEvent: () => Effect.never,
       getEventMessages: () => Effect.never,
-      listEvents: () => Effect.never
+      getEventInputs: () => Effect.never,
+      getEventOutput: () => Effect.never,
+      listEvents: () => Effect.never,
+      streamEvents: () => Effect.never
     }
     expect(() => Operation.group("events", handlers)).toThrow("createEvent has headers")
   })
@@ -102,7 +107,10 @@ describe("Operation.group", () => {
       createEvent: new Operation.Raw(() => Effect.die("planted")),
       getEvent: () => Effect.die("planted"),
       getEventMessages: () => Effect.die("planted"),
-      listEvents: () => Effect.die("called")
+      getEventInputs: () => Effect.die("planted"),
+      getEventOutput: () => Effect.die("planted"),
+      listEvents: () => Effect.die("called"),
+      streamEvents: () => Effect.die("planted")
     })
     const query = "unknown=x&__proto__=x&limit=0&order=up&session=a&session=b"
     expect(locationsOf(await run(operations, "listEvents", { query }))).toEqual([

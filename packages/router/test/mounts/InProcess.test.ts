@@ -37,6 +37,25 @@ describe("recorder", () => {
     expect((await recorder.getAgentVersion("..", "default")).agent_version_number).toBe(1)
   })
 
+  it("searches the same in process as over HTTP", async () => {
+    const tachograph = await opened()
+    const client = HttpClient.make(tachograph.fetch, apiKey)
+    const id = await tachograph.fingerprint(fingerprint)
+    const inputs = { messages: [{ role: "user", content: "Where is Refund 4711 & what of it?" }] }
+    const properties = { api: "provider1-chat-completions", inputs, output: {} }
+    const { event_id } = await tachograph.record(event(id, { properties }))
+    const q = "refund 4711 & what"
+    const found = await tachograph.recorder.search({ q })
+    expect(found.results.map((result) => result.event_id)).toEqual([event_id])
+    expect(found).toEqual((await client.get(`/api/v1/search?q=${encodeURIComponent(q)}`)).body)
+    expect((await tachograph.recorder.search({ q, case: "sensitive" })).results).toEqual([])
+    expect((await tachograph.recorder.search({ q, error: true })).results).toEqual([])
+    expect((await tachograph.recorder.search({ q }, { project: "other" })).results).toEqual([])
+    // It becomes U+FFFD, which no text has.
+    expect((await tachograph.recorder.search({ q: "\ud800" })).results).toEqual([])
+    await expect(tachograph.recorder.search({ q: "" })).rejects.toMatchObject({ type: "validation-error" })
+  })
+
   it("returns the text of an event as it was sent", async () => {
     const tachograph = await opened()
     const id = await tachograph.fingerprint(fingerprint)
@@ -44,6 +63,7 @@ describe("recorder", () => {
     const body = JSON.stringify(event(id)).replace('{"n":1}', inputs)
     const { body: created } = await HttpClient.make(tachograph.fetch, apiKey).post("/api/v1/events", body)
     expect(await tachograph.recorder.getEventText(created.event_id)).toContain(`"inputs":${inputs},`)
+    expect(await tachograph.recorder.getEventInputs(created.event_id)).toBe(inputs)
   })
 
   it("records a JSON text byte for byte", async () => {

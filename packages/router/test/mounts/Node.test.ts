@@ -163,7 +163,7 @@ describe("Closing", () => {
       const scope = Scope.makeUnsafe()
       const handler = await Effect.runPromise(
         Node.make.pipe(
-          Effect.provideService(Front, { handle: () => answer, handleOwn: () => answer }),
+          Effect.provideService(Front, { handle: () => answer, handleOwn: () => answer, endStreams: () => {} }),
           Effect.provideService(CloseGraceMs, commit === Effect.never ? 10 : 60_000),
           Effect.provideService(Scope.Scope, scope)
         )
@@ -190,7 +190,7 @@ describe("Answers that are ready in the same turn of the event loop", () => {
           return response
         }
       }).pipe(
-        Effect.provideService(Front, { handle: () => answer, handleOwn: () => answer }),
+        Effect.provideService(Front, { handle: () => answer, handleOwn: () => answer, endStreams: () => {} }),
         Effect.provideService(Scope.Scope, Scope.makeUnsafe())
       )
     )

@@ -91,7 +91,11 @@ describe("an outage of the storage of keys", () => {
       authorize: () =>
         isAway ? Effect.fail(new Errors.StorageUnavailable({ cause: undefined })) : Effect.succeed(principal)
     }
-    const judge = Gate.make(authorizer, false)
+    const judgeNow = Gate.make(authorizer, false)
+    const judge = (visitor: Gate.Visitor) => {
+      const judged = judgeNow(visitor)
+      return Effect.isEffect(judged) ? judged : Effect.succeed(judged)
+    }
     const known = visitor({ "x-tachograph-key": "known" })
     expect(await Effect.runPromise(judge(known))).toBe(principal)
     isAway = true

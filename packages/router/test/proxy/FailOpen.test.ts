@@ -12,7 +12,11 @@ const path = "/proxy/local/chat/completions"
 const request = '{"messages":[]}'
 
 /** A proxy over a storage that appends as the test says, and the lines of its log. */
-const proxyOver = async (append: (storage: Storage["Service"]) => Storage["Service"]["appendEvents"], limits = {}) => {
+const proxyOver = async (
+  append: (storage: Storage["Service"]) => Storage["Service"]["appendEvents"],
+  limits = {},
+  options = {}
+) => {
   const { url } = await upstream((response) => void response.end('{"choices":[]}'))
   const storage = Layer.effect(
     Storage,
@@ -23,24 +27,72 @@ const proxyOver = async (append: (storage: Storage["Service"]) => Storage["Servi
   const tachograph = await createTachograph({
     storage: Layer.mergeAll(storage, logger, Layer.succeed(CommitLimits, { ...defaultCommitLimits, ...limits })),
     apiKeys: [apiKey],
-    proxy: { upstreams: { local: url } }
+    proxy: { upstreams: { local: url }, ...options }
   })
   onTestFinished(() => tachograph.close())
   const { port } = await served(tachograph.node)
   const metrics = async () => (await tachograph.fetch(new Request("http://host/metrics"))).text()
   const outcome = async (name: string) =>
     Number(new RegExp(`calls_total\\{outcome="${name}"\\} (\\d+)`).exec(await metrics())?.[1])
-  return { lines, outcome, port, tachograph }
+  const waiting = async () => Number(/^tachograph_proxy_waiting_calls (\d+)$/m.exec(await metrics())?.[1])
+  return { lines, outcome, port, tachograph, waiting }
 }
 
-it("goes on while the storage is away, and says so in a metric and in the log", async () => {
-  const unavailable = Effect.fail(new Errors.StorageUnavailable({ cause: new Error("away") }))
-  const { lines, outcome, port } = await proxyOver(() => () => unavailable)
-  const before = await outcome("storage-unavailable")
-  const { answer, body } = await send(port, path, { headers: withKey, body: request })
-  expect([answer.statusCode, String(body)]).toEqual([200, '{"choices":[]}'])
-  await vi.waitFor(async () => expect(await outcome("storage-unavailable")).toBe(before + 1), { timeout: 60_000 })
-  expect(lines.some((line) => line.includes("not recorded") && line.includes("storage-unavailable"))).toBe(true)
+const sessions = async ({ recorder }: Awaited<ReturnType<typeof proxyOver>>["tachograph"]) =>
+  (await recorder.listEvents({ order: "asc", limit: 1000 })).events.map(({ session }) => session)
+
+const sendIn = (port: number, session: string) =>
+  send(port, path, { headers: { ...withKey, "x-tachograph-session": session }, body: request })
+
+const unavailable = Effect.fail(new Errors.StorageUnavailable({ cause: new Error("away") }))
+
+it("goes on while the storage is away, and records each call once when it is back", async () => {
+  let isAway = true
+  const { lines, outcome, port, tachograph, waiting } = await proxyOver(
+    (storage) => (events) => Effect.suspend(() => (isAway ? unavailable : storage.appendEvents(events)))
+  )
+  const before = await outcome("recorded")
+  const sent = Array.from({ length: 100 }, (_, index) => `session ${index}`)
+  for (const session of sent) {
+    const { answer, body } = await sendIn(port, session)
+    expect([answer.statusCode, String(body)]).toEqual([200, '{"choices":[]}'])
+  }
+  expect(await waiting()).toBe(100)
+  expect(lines.filter((line) => line.includes("model calls wait"))).toHaveLength(1)
+  isAway = false
+  await vi.waitFor(async () => expect(await outcome("recorded")).toBe(before + 100), { timeout: 60_000 })
+  expect((await sessions(tachograph)).sort()).toEqual(sent.sort())
+  expect(await waiting()).toBe(0)
+})
+
+it("records a call once whose commit was not heard of", async () => {
+  let appends = 0
+  const { outcome, port, tachograph } = await proxyOver((storage) => (events) => {
+    const lost = ++appends === 1 ? unavailable : Effect.void
+    return Effect.tap(storage.appendEvents(events), () => lost)
+  })
+  const before = await outcome("recorded")
+  await sendIn(port, "session")
+  await vi.waitFor(async () => expect(await outcome("recorded")).toBe(before + 1), { timeout: 60_000 })
+  expect(appends).toBeGreaterThan(1)
+  expect(await sessions(tachograph)).toEqual(["session"])
+})
+
+it("keeps no more than it may while the storage is away, and says how many calls it leaves", async () => {
+  let isAway = true
+  const { lines, outcome, port, tachograph, waiting } = await proxyOver(
+    (storage) => (events) => Effect.suspend(() => (isAway ? unavailable : storage.appendEvents(events))),
+    {},
+    { maxHeldBytes: 10_000 }
+  )
+  const before = await outcome("held-bytes")
+  for (let n = 0; n < 6; n++) expect((await sendIn(port, `session ${n}`)).answer.statusCode).toBe(200)
+  await vi.waitFor(async () => expect(await outcome("held-bytes")).toBe(before + 2), { timeout: 60_000 })
+  expect(await waiting()).toBe(4)
+  expect(lines.some((line) => line.includes("not recorded") && line.includes("held-bytes"))).toBe(true)
+  isAway = false
+  await tachograph.close()
+  expect(lines.some((line) => line.includes("closing"))).toBe(false)
 })
 
 it("answers before the call is recorded, and waits for it when it is closed", async () => {

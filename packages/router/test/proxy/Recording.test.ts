@@ -49,6 +49,15 @@ const answering = (body: string | Uint8Array, headers: Record<string, string> = 
   upstream((response) => void response.writeHead(status, headers).end(body))
 
 describe("a call that passes", () => {
+  it("is recorded with the model that its path names", async () => {
+    const { url } = await answering('{"candidates":[]}')
+    const { port, tachograph } = await proxyTo(url)
+    const path = "/proxy/local/v1beta/models/gemini-3-pro:generateContent"
+    await send(port, path, { body: '{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}', headers: withKey })
+    const [event] = await eventsOf(tachograph)
+    expect([event!.properties.api, event!.model]).toEqual(["provider3-models", "gemini-3-pro"])
+  })
+
   it("is recorded byte for byte, with what groups it", async () => {
     const { url } = await answering(answer)
     const { port, tachograph } = await proxyTo(url)
@@ -194,7 +203,7 @@ describe("what is no call, or cannot be recorded", () => {
 
   it("passes all the same", async () => {
     const { url } = await answering(answer)
-    const { port, tachograph } = await proxyTo(url, { maxHeldBytes: 1_000 })
+    const { port, tachograph } = await proxyTo(url, { maxHeldBytes: 20_000 })
     const before = await outcomes(tachograph)
     const sent = [
       { path: "/proxy/local/v1/models", method: "GET" },
@@ -203,7 +212,7 @@ describe("what is no call, or cannot be recorded", () => {
       { path, method: "OPTIONS" },
       { path, body: "no JSON" },
       { path, body: '{"kind":"no call"}' },
-      { path, body: "{" + " ".repeat(2_000) + "}" },
+      { path, body: "{" + " ".repeat(40_000) + "}" },
       { path, headers: { "X-Tachograph-Session": "s".repeat(256) }, body: request }
     ]
     for (const { path: target, headers, ...one } of sent) {

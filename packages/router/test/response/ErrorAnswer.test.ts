@@ -34,7 +34,11 @@ describe("ErrorAnswer.of", () => {
   const documented: Readonly<Record<string, number>> = {
     "agent-not-found": 404,
     "agent-version-not-found": 404,
+    "checksum-differs": 422,
+    "event-id-invalid": 422,
+    "event-id-taken": 422,
     "event-not-found": 404,
+    "fingerprint-id-taken": 422,
     "fingerprint-not-found": 404,
     "idempotency-key-reused": 422,
     overloaded: 503,

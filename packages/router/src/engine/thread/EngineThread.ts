@@ -9,9 +9,10 @@ import * as HeapLimit from "./HeapLimit.ts"
 import type { FromThread, Start, ToThread } from "./Messages.ts"
 import { movable, Outbox } from "./Outbox.ts"
 import type { HostSpans, SpanReference } from "./Spans.ts"
+import { Streams } from "./Streams.ts"
 import { ThreadStatus } from "./ThreadStatus.ts"
 
-/** The host of an exchange. One of `onAnswer` and `onLost` is called, once. */
+/** The host of an exchange. One of `onAnswer` and `onLost` is called, once; `onReserve` as long as the answer is made. */
 export interface Waiting {
   readonly onAnswer: (answer: Answer.Answer) => void
   /** Whether the answer may take so many bytes. */
@@ -61,6 +62,8 @@ export class EngineThread {
   readonly #outbox: Outbox<ToThread>
   readonly #status: ThreadStatus
   readonly #pending = new Map<number, Pending>()
+  /** The bodies that are on their way, after the answers to their exchanges. */
+  readonly #streams: Streams
   readonly #onLog: Options["onLog"]
   readonly #spans: HostSpans
   readonly #onStale: Options["onStale"]
@@ -73,6 +76,10 @@ export class EngineThread {
   private constructor(worker: Worker, status: ThreadStatus, { onLog, onStale, spans }: Options) {
     this.#worker = worker
     this.#outbox = new Outbox(worker)
+    this.#streams = new Streams(
+      (message, transfers) => this.#outbox.send(message, transfers),
+      () => this.#updateRef()
+    )
     this.#status = status
     this.#onLog = onLog
     this.#onStale = onStale
@@ -128,6 +135,11 @@ export class EngineThread {
     return this.#pending.size
   }
 
+  /** Whether it has nothing to do. */
+  get isIdle(): boolean {
+    return this.#pending.size + this.#streams.size === 0
+  }
+
   /** Whether it has work, but has shown no sign of life for a second. */
   get isFrozen(): boolean {
     const { beat } = this.#status
@@ -139,11 +151,15 @@ export class EngineThread {
   /** The body is moved to the thread, unless others use its memory. Returns a function that gives the exchange up. */
   exchange(exchange: Exchange, span: SpanReference | undefined, waiting: Waiting): () => void {
     const id = this.#await(waiting)
+    const { stream, ...sent } = exchange
     const body = movable(exchange.body, exchange.isBodyOwned)
-    this.#outbox.send({ type: "exchange", id, exchange: { ...exchange, body }, span }, [body.buffer])
+    const isStreamed = stream !== undefined
+    this.#outbox.send({ type: "exchange", id, exchange: { ...sent, body }, isStreamed, span }, [body.buffer])
+    if (isStreamed) this.#streams.send(id, stream)
     return () => {
       if (this.#pending.has(id)) this.#outbox.send({ type: "cancel", id })
       this.#settle(id)
+      this.#streams.stop(id)
     }
   }
 
@@ -181,31 +197,48 @@ export class EngineThread {
   }
 
   #await(pending: Pending): number {
-    if (this.#pending.size === 0) {
-      this.#worker.ref()
-      this.#seen = { beat: this.#status.beat, atMs: performance.now() }
-    }
+    if (this.#pending.size === 0) this.#seen = { beat: this.#status.beat, atMs: performance.now() }
     this.#pending.set(++this.#lastId, pending)
+    this.#updateRef()
     return this.#lastId
   }
 
   #settle(id: number): Pending | undefined {
     const pending = this.#pending.get(id)
-    if (this.#pending.delete(id) && this.#pending.size === 0) this.#worker.unref()
+    if (this.#pending.delete(id)) this.#updateRef()
     return pending
+  }
+
+  /** It keeps the process alive only while something is asked of it. */
+  #updateRef(): void {
+    if (this.isIdle) this.#worker.unref()
+    else this.#worker.ref()
+  }
+
+  #answer({ answer, id, isStreamed }: Extract<FromThread, { readonly type: "answer" }>): void {
+    const { onAnswer, onReserve } = this.#pending.get(id) ?? {}
+    if (isStreamed === undefined) {
+      this.#settle(id)
+      // An error, of which the body does not matter.
+      this.#streams.stop(id)
+      return onAnswer === undefined ? Answer.free(answer) : onAnswer(answer)
+    }
+    // Given up before the answer came.
+    if (onAnswer === undefined) return this.#outbox.send({ type: "stop", id })
+    const stream = this.#streams.receive(id, onReserve)
+    this.#settle(id)
+    onAnswer({ ...answer, stream })
   }
 
   #receive(item: FromThread): void {
     switch (item.type) {
-      case "answer": {
-        const onAnswer = this.#settle(item.id)?.onAnswer
-        return onAnswer === undefined ? Answer.free(item.answer) : onAnswer(item.answer)
-      }
+      case "answer":
+        return this.#answer(item)
       case "lost":
         return this.#settle(item.id)?.onLost?.()
       case "reserve": {
         const { bytes, id } = item
-        const asked = this.#pending.get(id)?.onReserve?.(bytes)
+        const asked = this.#pending.get(id)?.onReserve?.(bytes) ?? this.#streams.reserve(id, bytes)
         return void asked?.then((isReserved) => this.#outbox.send({ type: "reserved", id, isReserved }))
       }
       case "returned":
@@ -222,6 +255,12 @@ export class EngineThread {
         return this.#spans.ended(item)
       case "closed":
         return this.#onClosed?.()
+      case "loaded":
+      case "opened":
+      case "failed":
+        return
+      default:
+        return this.#streams.handle(item)
     }
   }
 
@@ -230,6 +269,7 @@ export class EngineThread {
     const lost = Array.from(this.#pending.values())
     this.#pending.clear()
     for (const { onLost } of lost) onLost?.()
+    this.#streams.close()
     this.#spans.lost(BigInt(Date.now()) * 1_000_000n)
     this.#onClosed?.()
     return this.#onClosed !== undefined

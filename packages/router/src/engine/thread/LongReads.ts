@@ -1,18 +1,27 @@
 /** Which exchanges the reading thread answers, so that recording does not wait for them. */
 import type { Exchange } from "../../Engine.ts"
 
-/** Endpoints that read many rows. */
+/** Endpoints that read many rows, or whole sessions. */
 const lists: ReadonlySet<string> = new Set([
   "listEvents",
+  "listSessions",
+  "getSession",
+  "readUsage",
+  "streamEvents",
   "readStorage",
   "listFingerprints",
   "listAgents",
   "listAgentVersions",
-  "listPeople"
+  "listPeople",
+  "listConfigurations",
+  "listSessionMessages",
+  "listSessionCalls",
+  "search",
+  "export"
 ])
 
 /** Endpoints that read one event. */
-const events: ReadonlySet<string> = new Set(["getEvent", "getEventMessages"])
+const events: ReadonlySet<string> = new Set(["getEvent", "getEventMessages", "getEventInputs", "getEventOutput"])
 
 /** One smaller event is not worth another thread with its memory (bytes). */
 const largeEventBytes = 64 * 1024

@@ -4,6 +4,7 @@ import type { LogLevel } from "effect"
 import type { Exchange } from "../../Engine.ts"
 import type { Answer } from "../../response/Answer.ts"
 import type { ErrorData } from "./ErrorData.ts"
+import type { StreamMessage } from "./Streams.ts"
 import type { SpanBegan, SpanEnded, SpanReference } from "./Spans.ts"
 
 /** What the engine's thread is started with. */
@@ -37,7 +38,9 @@ export type ToThread =
       readonly type: "exchange"
       readonly id: number
       /** `arrivedAtMs` counts from the time origin of the epoch, not of a thread. */
-      readonly exchange: Exchange
+      readonly exchange: Omit<Exchange, "stream">
+      /** Whether the pieces of its body follow. */
+      readonly isStreamed: boolean
       /** The parent of the spans of the exchange. */
       readonly span: SpanReference | undefined
     }
@@ -46,6 +49,7 @@ export type ToThread =
   /** Answers a `reserve`. */
   | { readonly type: "reserved"; readonly id: number; readonly isReserved: boolean }
   | Call
+  | StreamMessage
   | { readonly type: "close" }
 
 export type FromThread =
@@ -55,7 +59,8 @@ export type FromThread =
   | { readonly type: "opened" }
   /** The storage cannot be opened; the thread ends. */
   | { readonly type: "failed"; readonly error: ErrorData }
-  | { readonly type: "answer"; readonly id: number; readonly answer: Answer }
+  /** Where its body is made while it is taken, the pieces follow. */
+  | { readonly type: "answer"; readonly id: number; readonly answer: Answer; readonly isStreamed?: true }
   /** The exchange has no answer. */
   | { readonly type: "lost"; readonly id: number }
   /** Asks whether the answer may take so many bytes. */
@@ -70,6 +75,7 @@ export type FromThread =
     }
   /** A read has found damage in the session of this number. */
   | { readonly type: "stale"; readonly project: ProjectId; readonly session: number }
+  | StreamMessage
   | SpanBegan
   | SpanEnded
   | { readonly type: "closed" }

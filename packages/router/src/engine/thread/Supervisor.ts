@@ -172,9 +172,9 @@ export class Supervisor {
   async #endIfIdle(): Promise<void> {
     const thread = this.#thread
     if (thread === undefined) return
-    if (thread.inFlight === 0) await Effect.runPromise(this.#readMetrics)
+    if (thread.isIdle) await Effect.runPromise(this.#readMetrics)
     if (thread !== this.#thread) return
-    if (thread.inFlight > 0) return void this.#idle?.refresh()
+    if (!thread.isIdle) return void this.#idle?.refresh()
     this.#forget()
     await thread.close()
   }

@@ -3,6 +3,7 @@ import {
   type ApiKey,
   CollectGarbage,
   CommitLimits,
+  DeriveInBackground,
   KeyStorage,
   Prices,
   type ProjectId,
@@ -38,6 +39,7 @@ import type { Call, FromThread, Start, ToThread } from "./Messages.ts"
 import { movable, Outbox } from "./Outbox.ts"
 import * as Priority from "./Priority.ts"
 import * as Spans from "./Spans.ts"
+import { Streams } from "./Streams.ts"
 import { ThreadStatus } from "./ThreadStatus.ts"
 
 /** How often the status is updated while there is work (ms). */
@@ -91,6 +93,7 @@ const run = async (port: MessagePort, start: Start) => {
           Layer.succeed(CommitLimits, start.commitLimits),
           Layer.succeed(SessionCacheBytes, start.sessionCacheBytes),
           Layer.succeed(Prices, start.prices),
+          Layer.succeed(DeriveInBackground, !start.isReading),
           Logger.layer([forwardingLogger(outbox)]),
           Layer.succeed(References.MinimumLogLevel, start.logLevel),
           start.isTraced
@@ -154,8 +157,14 @@ const run = async (port: MessagePort, start: Start) => {
       return Effect.sync(() => reservations.delete(id))
     })
 
-  const answer = (id: number, given: Answer) => {
+  const streams = new Streams((message, transfers) => outbox.send(message, transfers))
+
+  const answer = (id: number, { stream, ...given }: Answer) => {
     const answer = { ...given, refusal: cloneable(given.refusal) }
+    if (stream !== undefined) {
+      outbox.send({ type: "answer", id, answer, isStreamed: true })
+      return streams.send(id, stream)
+    }
     if (typeof answer.body === "string") return outbox.send({ type: "answer", id, answer })
     const body = answer.body.map((part) => movable(part, answer.isShared !== true))
     const transfers = new Set(body.map(({ buffer }) => buffer))
@@ -187,6 +196,7 @@ const run = async (port: MessagePort, start: Start) => {
   }
 
   const close = async () => {
+    streams.close()
     await runtime.dispose()
     outbox.send({ type: "closed" })
     outbox.flush()
@@ -196,8 +206,10 @@ const run = async (port: MessagePort, start: Start) => {
   const receive = (item: ToThread) => {
     switch (item.type) {
       case "exchange": {
-        const { exchange, id, span } = item
-        const answered = engine.handle({ ...exchange, arrivedAtMs: exchange.arrivedAtMs - performance.timeOrigin })
+        const { exchange, id, isStreamed, span } = item
+        const stream = isStreamed ? streams.receive(id) : undefined
+        const arrivedAtMs = exchange.arrivedAtMs - performance.timeOrigin
+        const answered = engine.handle({ ...exchange, stream, arrivedAtMs })
         const handled = span === undefined ? answered : Effect.withParentSpan(answered, Tracer.externalSpan(span))
         const fiber = fork(
           Effect.annotateLogs(
@@ -220,6 +232,8 @@ const run = async (port: MessagePort, start: Start) => {
         return call(item)
       case "close":
         return void close()
+      default:
+        return streams.handle(item)
     }
   }
   port.on("message", (items: ReadonlyArray<ToThread>) => {

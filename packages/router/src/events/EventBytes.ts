@@ -1,0 +1,34 @@
+/** The answers that are one text of an event, byte for byte, or a range of it. */
+import { type Event, freeMemory } from "@tachograph/core"
+import { createHash } from "node:crypto"
+import type { Exchange } from "../Engine.ts"
+import * as Answer from "../response/Answer.ts"
+import * as ByteRange from "./ByteRange.ts"
+
+type Text = keyof Event["payload"]
+
+const other = { inputs: "output", output: "inputs" } as const satisfies Record<Text, Text>
+
+/**
+ * `Repr-Digest` (RFC 9530) and `ETag` are of the whole text. The digest is of bytes that are not compressed, so the answer is not
+ * compressed either.
+ */
+export const toAnswer = ({ payload }: Event, text: Text, { headers }: Pick<Exchange, "headers">): Answer.Answer => {
+  const bytes = payload[text]
+  freeMemory(payload[other[text]])
+  const digest = createHash("sha256").update(bytes).digest("base64")
+  const etag = `"${digest}"`
+  const described = { "accept-ranges": "bytes", etag, "repr-digest": `sha-256=:${digest}:` }
+  const isSame = headers["if-range"] === undefined || headers["if-range"] === etag
+  const range = isSame ? ByteRange.parse(headers["range"], bytes.length) : undefined
+  if (range === undefined) return Answer.json([bytes], described)
+  const size = bytes.length
+  if (range === "unsatisfiable") {
+    freeMemory(bytes)
+    return Answer.refuse(416, "range-not-satisfiable", { "content-range": `bytes */${size}` })
+  }
+  const part = Uint8Array.from(bytes.subarray(range.start, range.end))
+  freeMemory(bytes)
+  const answer = Answer.json([part], { ...described, "content-range": `bytes ${range.start}-${range.end - 1}/${size}` })
+  return { ...answer, status: 206 }
+}

@@ -1,0 +1,26 @@
+/**
+ * Requests that a page of another origin makes a browser send: with the host's cookies, which a rule of the host may trust (CSRF).
+ */
+
+interface Sent {
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly source: object
+}
+
+const hostIn = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).host : undefined)
+
+/** A web request has a whole URL, but perhaps no `Host`. */
+const ownHost = ({ headers, source }: Sent): string | undefined =>
+  headers["host"] ?? (source instanceof Request ? hostIn(source.url) : undefined)
+
+/**
+ * By `Sec-Fetch-Site`, which browsers send and pages cannot change; without it, by `Origin`. A request with `Authorization` is
+ * never one: no browser adds that by itself.
+ */
+export const isCrossSite = (sent: Sent): boolean => {
+  const { authorization, origin, "sec-fetch-site": site } = sent.headers
+  if (authorization !== undefined) return false
+  // `none`: the person has opened the address.
+  if (site !== undefined) return site !== "same-origin" && site !== "none"
+  return origin !== undefined && hostIn(origin) !== ownHost(sent)
+}

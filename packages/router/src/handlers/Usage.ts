@@ -1,0 +1,26 @@
+import { Usage } from "@tachograph/api"
+import { Recorder } from "@tachograph/core"
+import { Effect } from "effect"
+import * as Operation from "./Operation.ts"
+import * as PageQuery from "./PageQuery.ts"
+
+export const operations = Effect.map(Recorder, (recorder) =>
+  Operation.group("usage", {
+    readUsage: ({ query }) =>
+      Effect.map(
+        recorder.sumUsage({
+          groupBy: query.group_by ?? [],
+          timeZone: query.time_zone ?? "UTC",
+          agent: query.agent,
+          agentVersion: query.agent_version,
+          person: query.person,
+          model: query.model,
+          api: query.api,
+          from: query.after,
+          to: query.before,
+          ...PageQuery.of(query, Usage.cursor)
+        }),
+        ({ groups, next }) => ({ usage: groups, next_cursor: Usage.cursor.encode(next) })
+      )
+  })
+)

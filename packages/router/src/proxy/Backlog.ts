@@ -1,0 +1,122 @@
+/** Calls that passed and are not recorded yet: some at once, the oldest first, and again after an outage. */
+
+/**
+ * How long a call waits for others, so that they share commits (ms). The next call of the same client passes meanwhile, and does not
+ * wait for the work on this one.
+ */
+const gatherMs = 10
+
+/** The first pause after a failure, and the longest (ms). Each is twice as long as the one before, less a random half. */
+const firstPauseMs = 250
+const longestPauseMs = 5_000
+
+/** The pause where the process is about to end (ms). */
+const closingPauseMs = 100
+
+/** A call that was tried so often lets others go first: it may be what fails. */
+const attemptsInFront = 8
+
+const pauseMs = (failures: number): number => {
+  const whole = Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1))
+  return whole / 2 + (Math.random() * whole) / 2
+}
+
+interface Attempted {
+  /** How often it was tried. */
+  attempts: number
+}
+
+export class Backlog<Call extends Attempted> {
+  readonly #attempt: (call: Call, done: (isSettled: boolean) => void) => void
+  readonly #maxConcurrent: number
+  readonly #waiting = new Set<Call>()
+  readonly #again: Array<Call> = []
+  readonly #onEmpty: Array<() => void> = []
+  #active = 0
+  /** Since the last success. */
+  #failures = 0
+  #timer: NodeJS.Timeout | undefined
+  #gathering: NodeJS.Timeout | undefined
+  #isClosing = false
+  #isStopped = false
+
+  /** `attempt` calls back once: with false where the call is to be tried again. */
+  constructor(maxConcurrent: number, attempt: (call: Call, done: (isSettled: boolean) => void) => void) {
+    this.#maxConcurrent = maxConcurrent
+    this.#attempt = attempt
+  }
+
+  get size(): number {
+    return this.#waiting.size + this.#again.length + this.#active
+  }
+
+  add(call: Call): void {
+    this.#waiting.add(call)
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined
+      this.#pump()
+    }, gatherMs)
+  }
+
+  /** Tries without long pauses from now on. Resolves when nothing is left. */
+  close(): Promise<void> {
+    this.#isClosing = true
+    this.#endPause()
+    return this.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onEmpty.push(resolve))
+  }
+
+  /** Starts no other attempt. Returns how many calls are left. */
+  stop(): number {
+    const left = this.size
+    clearTimeout(this.#timer)
+    clearTimeout(this.#gathering)
+    this.#waiting.clear()
+    this.#again.length = 0
+    this.#isStopped = true
+    return left
+  }
+
+  #endPause(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#pump()
+  }
+
+  #take(): Call | undefined {
+    const again = this.#again.shift()
+    if (again !== undefined) return again
+    const [oldest] = this.#waiting
+    if (oldest !== undefined) this.#waiting.delete(oldest)
+    return oldest
+  }
+
+  #pump(): void {
+    // After a failure one call finds out whether the others can go on.
+    const limit = this.#failures === 0 ? this.#maxConcurrent : 1
+    while (this.#timer === undefined && this.#active < limit) {
+      const call = this.#take()
+      if (call === undefined) return
+      this.#active++
+      call.attempts++
+      this.#attempt(call, (isSettled) => this.#done(call, isSettled))
+    }
+  }
+
+  #done(call: Call, isSettled: boolean): void {
+    this.#active--
+    if (isSettled) this.#failures = 0
+    else this.#fail(call)
+    this.#pump()
+    if (this.size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve()
+  }
+
+  #fail(call: Call): void {
+    if (this.#isStopped) return
+    if (call.attempts < attemptsInFront) this.#again.push(call)
+    else this.#waiting.add(call)
+    if (this.#timer !== undefined) return
+    this.#failures++
+    this.#timer = setTimeout(() => this.#endPause(), this.#isClosing ? closingPauseMs : pauseMs(this.#failures))
+    this.#timer.unref()
+  }
+}

@@ -1,0 +1,77 @@
+/** A body that is made while its client takes it: neither side of it holds more than a few pieces. */
+import { type Context, Stream } from "effect"
+
+/** Largest piece (bytes): as much as Node buffers of a response before it asks to wait. */
+export const pieceBytes = 64 * 1024
+
+export interface BodyStream {
+  /**
+   * The next piece: at most `pieceBytes`, and alone in its memory, so that it can be transferred. Undefined after the last one.
+   * Rejects if the rest cannot be made: then the body is cut, and must not end as a whole one does. It is not called again before it
+   * has settled.
+   */
+  readonly next: () => Promise<Uint8Array | undefined>
+  /** No more is taken: ends the work, and settles a `next` that waits. Idempotent. */
+  readonly cancel: () => void
+}
+
+/** The body was given up by its client, by the end of the server, or by that of the thread that makes it. */
+export class BodyCut extends Error {
+  constructor(options?: ErrorOptions) {
+    super("The body of the answer is cut", options)
+  }
+}
+
+const utf8 = new TextEncoder()
+
+/** Cuts a part where it is too long for a piece. */
+export function* piecesOf(part: string | Uint8Array): Generator<Uint8Array> {
+  const bytes = typeof part === "string" ? utf8.encode(part) : part
+  if (bytes.length <= pieceBytes && bytes.byteLength === bytes.buffer.byteLength) {
+    if (bytes.length > 0) yield bytes
+    return
+  }
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield Uint8Array.from(bytes.subarray(at, at + pieceBytes))
+}
+
+/**
+ * Runs a stream of texts and bytes as its pieces are asked for. Each element is handed over at once: a stream of many short lines
+ * joins them itself. `onCut` is told why the stream failed; not if it was cancelled.
+ */
+export const ofStream = <R>(
+  stream: Stream.Stream<string | Uint8Array, unknown, R>,
+  context: Context.Context<R>,
+  onCut: (error: unknown) => void
+): BodyStream => {
+  const parts = Stream.toAsyncIterableWith(stream, context)[Symbol.asyncIterator]()
+  let pieces: Iterator<Uint8Array> = [][Symbol.iterator]()
+  let isCancelled = false
+  const take = async (): Promise<Uint8Array | undefined> => {
+    for (;;) {
+      if (isCancelled) throw new BodyCut()
+      const piece = pieces.next()
+      if (piece.done !== true) return piece.value
+      const part = await parts.next()
+      if (isCancelled) throw new BodyCut()
+      if (part.done === true) return undefined
+      pieces = piecesOf(part.value)
+    }
+  }
+  return {
+    next: async () => {
+      try {
+        return await take()
+      } catch (error) {
+        if (isCancelled) throw new BodyCut()
+        onCut(error)
+        throw new BodyCut({ cause: error })
+      }
+    },
+    cancel: () => {
+      if (isCancelled) return
+      isCancelled = true
+      // It is interrupted, which is no error.
+      parts.return?.().catch(() => {})
+    }
+  }
+}

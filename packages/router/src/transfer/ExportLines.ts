@@ -1,0 +1,106 @@
+/** An export as lines of JSON. Payloads are spliced in byte for byte. */
+import { AgentVersions, Agents, Export, Fingerprints } from "@tachograph/api"
+import { checksumOfTexts, type Event, type ExportItem } from "@tachograph/core"
+import { DateTime, Schema } from "effect"
+
+/** The version of the lines' shapes. */
+const format = 1
+
+/** A part of a line. */
+type Part = string | Uint8Array
+
+/** Longer parts are not copied together with others (bytes). */
+const longPartBytes = 64 * 1024
+
+const encodeFields = Schema.encodeSync(Export.ExportedFields)
+const encodeAgent = Schema.encodeSync(Agents.AgentOnWire)
+const encodeVersion = Schema.encodeSync(AgentVersions.AgentVersionOnWire)
+const encodeFingerprint = Schema.encodeSync(Fingerprints.FingerprintOnWire)
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+/** White space between the tokens of a text, which would end its line. Within a string JSON escapes it. */
+const isBroken = (text: Uint8Array): boolean => text.includes(lineFeed) || text.includes(carriageReturn)
+
+const utf8 = new TextDecoder()
+
+/** A member of an object: the text as it is, or as a string under another name if it has line breaks. */
+const member = (name: string, text: Uint8Array): ReadonlyArray<Part> =>
+  isBroken(text) ? [`"${name}_text":${JSON.stringify(utf8.decode(text))}`] : [`"${name}":`, text]
+
+/** Fields that are not null, without the braces around them. */
+const membersOf = (fields: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))).slice(1, -1)
+
+/** Eight hexadecimal digits. */
+const hexOf = (checksum: number): string => (checksum >>> 0).toString(16).padStart(8, "0")
+
+const eventParts = (event: Event): ReadonlyArray<Part> => {
+  const { api, event_id, received_at, ...call } = encodeFields(event)
+  const { inputs, output } = event.payload
+  const metadata = event.metadata === null ? [] : [",", ...member("metadata", Buffer.from(event.metadata))]
+  const checksum = hexOf(checksumOfTexts(inputs, output, event.metadata))
+  return [
+    `{"type":"event","event_id":"${event_id}","received_at":"${received_at}","checksum":"${checksum}",`,
+    `"event_name":"llm",${membersOf(call)},"properties":{"api":"${api}",`,
+    ...member("inputs", inputs),
+    ",",
+    ...member("output", output),
+    "}",
+    ...metadata,
+    "}\n"
+  ]
+}
+
+const line = (fields: Readonly<Record<string, unknown>>): string => `${JSON.stringify(fields)}\n`
+
+type Parts = {
+  readonly [Type in ExportItem["type"]]: (item: Extract<ExportItem, { type: Type }>) => ReadonlyArray<Part>
+}
+
+const parts: Parts = {
+  export: ({ type }) => [line({ type, format })],
+  agent: ({ agent, type }) => {
+    // Numbers are given anew where it is imported, in the order of the lines.
+    const { agent_number: _, ...fields } = encodeAgent(agent)
+    return [line({ type, ...fields })]
+  },
+  "agent-version": ({ agent, type, version }) => {
+    const { agent_version_number: _, ...fields } = encodeVersion(version)
+    return [line({ type, agent_name: agent, ...fields })]
+  },
+  person: ({ person: { createdAt, id, properties }, type }) => {
+    const fields = { type, person_id: id, created_at: DateTime.formatIso(createdAt) }
+    return [`${JSON.stringify(fields).slice(0, -1)},`, ...member("properties", Buffer.from(properties)), "}\n"]
+  },
+  fingerprint: ({ fingerprint, type }) => [line({ type, ...encodeFingerprint(fingerprint) })],
+  event: ({ event }) => eventParts(event),
+  damaged: ({ id, type }) => [line({ type, event_id: id })],
+  end: ({ damaged, events, isWhole, last, type }) => [
+    line({ type: isWhole ? type : "more", events, damaged, after_event: last ?? null })
+  ]
+}
+
+const partsOf = <Type extends ExportItem["type"]>(item: Extract<ExportItem, { type: Type }>): ReadonlyArray<Part> =>
+  (parts[item.type] as (item: ExportItem) => ReadonlyArray<Part>)(item)
+
+/** The lines of these items, in few parts. */
+export const of = (items: ReadonlyArray<ExportItem>): ReadonlyArray<Uint8Array> => {
+  const joined: Array<Uint8Array> = []
+  let short: Array<Uint8Array> = []
+  const flush = () => {
+    if (short.length > 0) joined.push(Buffer.concat(short))
+    short = []
+  }
+  for (const part of items.flatMap(partsOf)) {
+    const bytes = typeof part === "string" ? Buffer.from(part) : part
+    if (bytes.length < longPartBytes) short.push(bytes)
+    else {
+      flush()
+      joined.push(bytes)
+    }
+  }
+  flush()
+  return joined
+}

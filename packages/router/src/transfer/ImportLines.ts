@@ -1,0 +1,215 @@
+/** Imports lines, and answers each. A line that is refused changes nothing, and the next ones are imported all the same. */
+import { Export, PayloadTooLargeError, ValidationFailure } from "@tachograph/api"
+import { CurrentProject, Errors, type Imported, JsonText, type ProjectId, type Recorder, Scan } from "@tachograph/core"
+import { Person } from "@tachograph/core/domain/Person"
+import { RegisteredFingerprint } from "@tachograph/core/domain/Fingerprint"
+import { Effect, Schema, Stream } from "effect"
+import { makeDecoder } from "../events/CreateEvent.ts"
+import type { BodyStream } from "../response/BodyStream.ts"
+import * as ErrorAnswer from "../response/ErrorAnswer.ts"
+import * as JsonBody from "../validation/JsonBody.ts"
+import * as EventLine from "./EventLine.ts"
+import { toFingerprint } from "./FingerprintFields.ts"
+import { type Line, LineReader, LongLines } from "./LineReader.ts"
+
+/** Events of consecutive lines that are recorded at a time. */
+const concurrency = 64
+
+/** How long a line of an event may be, as a multiple of a body: a text in a string has escapes. */
+const lengthFactor = 2
+const envelopeBytes = 64 * 1024
+
+/** How often an event that does not fit into the queue is tried again, and how many times. */
+const retryEvery = "50 millis"
+const maxTries = 1_200
+
+/** What a line may be. The last four are of no use here. */
+const types = ["event", "agent", "agent-version", "person", "fingerprint", "export", "end", "more", "damaged"] as const
+
+type Type = (typeof types)[number]
+
+const isType = (value: unknown): value is Type => types.includes(value as Type)
+
+/** Says what is wrong with a line of no type. */
+const decodeType = JsonBody.decoder(Schema.Struct({ type: Schema.Literals(types) }))
+
+const decodeAgent = JsonBody.decoder(Export.ImportedAgent)
+const decodeVersion = JsonBody.decoder(Export.ImportedAgentVersion)
+const decodePerson = JsonBody.decoder(Export.ImportedPerson)
+const decodeFingerprint = JsonBody.decoder(Export.ImportedFingerprint)
+
+type Result = Imported | "ignored" | "failed"
+
+interface LineAnswer {
+  readonly line: number
+  readonly type: Type | null
+  readonly event_id?: string
+  readonly result: Result
+  /** The JSON text of the error. */
+  readonly error?: string
+}
+
+const textOf = ({ error, ...fields }: LineAnswer): string => {
+  const text = JSON.stringify(fields)
+  return error === undefined ? `${text}\n` : `${text.slice(0, -1)},"error":${error}}\n`
+}
+
+/** The string at a member; undefined where there is none, or the line is no object. */
+const stringAt = (line: Buffer, name: string): string | undefined => {
+  try {
+    const span = Scan.locate(line, [name])
+    return span && (JSON.parse(line.toString("utf8", span.start, span.end)) as string)
+  } catch {
+    return undefined
+  }
+}
+
+/** The properties as they were sent. */
+const propertiesIn = (line: Buffer, text: string | null | undefined): JsonText.JsonText => {
+  if (typeof text === "string") return JsonText.unsafe(text)
+  const span = Scan.locate(line, ["properties"])
+  const properties = span === undefined ? "null" : line.toString("utf8", span.start, span.end)
+  return JsonText.unsafe(properties === "null" ? "{}" : properties)
+}
+
+const isObjectText = (text: string): boolean => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+/** An import waits where the queue is full: its client is not read then. */
+const whenThereIsRoom = <A, E>(
+  effect: Effect.Effect<A, E | Errors.Overloaded>,
+  triesLeft = maxTries
+): Effect.Effect<A, E | Errors.Overloaded> =>
+  Effect.catchIf(
+    effect,
+    (error) => error instanceof Errors.Overloaded && triesLeft > 0,
+    () => Effect.andThen(Effect.sleep(retryEvery), whenThereIsRoom(effect, triesLeft - 1))
+  )
+
+export const make = (recorder: Recorder["Service"]) => {
+  const decodeEvent = makeDecoder(recorder)
+  const longLines = new LongLines()
+
+  const importEvent = Effect.fnUntraced(function* (project: ProjectId, line: Buffer) {
+    const { body, given } = yield* EventLine.read(line)
+    const event = yield* decodeEvent(project, { bytes: body, isJson: true })
+    const checksum = given.checksum === undefined ? undefined : Number.parseInt(given.checksum, 16)
+    return yield* recorder.importEvent(event, { id: given.event_id, receivedAt: given.received_at }, checksum)
+  })
+
+  const importers = {
+    event: (line: Buffer, project: ProjectId) => whenThereIsRoom(importEvent(project, line)),
+    agent: Effect.fnUntraced(function* (line: Buffer) {
+      const { value } = yield* decodeAgent({ bytes: line, isJson: true })
+      const { agent_name: name, created_at: createdAt, description } = value
+      return yield* recorder.importAgent({ name, description: description ?? "", createdAt })
+    }),
+    "agent-version": Effect.fnUntraced(function* (line: Buffer) {
+      const { value } = yield* decodeVersion({ bytes: line, isJson: true })
+      const { agent_name, agent_version_name: name, created_at: createdAt, deprecated_at, description } = value
+      const version = { name, description: description ?? null, createdAt, deprecatedAt: deprecated_at ?? null }
+      return yield* recorder.importAgentVersion(agent_name, version)
+    }),
+    person: Effect.fnUntraced(function* (line: Buffer) {
+      const { bytes, value } = yield* decodePerson({ bytes: line, isJson: true })
+      const properties = propertiesIn(bytes, value.properties_text)
+      if (!isObjectText(properties)) return yield* new ValidationFailure({ detail: [noObject] })
+      return yield* recorder.importPerson(new Person({ id: value.person_id, properties, createdAt: value.created_at }))
+    }),
+    fingerprint: Effect.fnUntraced(function* (line: Buffer) {
+      const { value } = yield* decodeFingerprint({ bytes: line, isJson: true })
+      const fields = { ...toFingerprint(value), id: value.fingerprint_id, createdAt: value.created_at }
+      return yield* recorder.importFingerprint(new RegisteredFingerprint(fields))
+    })
+  }
+
+  const importLine = (project: ProjectId, bytes: Buffer, type: Type | undefined) => {
+    if (type === undefined) return Effect.as(decodeType({ bytes, isJson: true }), "ignored" as const)
+    return type in importers
+      ? importers[type as keyof typeof importers](bytes, project)
+      : Effect.succeed("ignored" as const)
+  }
+
+  /** Fails where the storage does, which ends the import. */
+  const answer = Effect.fnUntraced(function* (
+    project: ProjectId,
+    { bytes, number }: Line
+  ): Effect.fn.Return<LineAnswer, Errors.StorageUnavailable> {
+    const sentType = bytes && stringAt(bytes, "type")
+    const type = isType(sentType) ? sentType : undefined
+    const id = bytes && type === "event" ? stringAt(bytes, "event_id") : undefined
+    const imported: Effect.Effect<Result, unknown> =
+      bytes === undefined ? Effect.fail(new PayloadTooLargeError()) : importLine(project, bytes, type)
+    const common = { line: number, type: type ?? null, ...(typeof id === "string" && { event_id: id }) }
+    return yield* Effect.matchEffect(imported, {
+      onSuccess: (result) => Effect.succeed({ ...common, result }),
+      onFailure: (error) => {
+        if (error instanceof Errors.StorageUnavailable) return Effect.fail(error)
+        const refusal = ErrorAnswer.of(error)
+        if (refusal === undefined) return Effect.die(error)
+        return Effect.succeed({ ...common, result: "failed" as const, error: String(refusal.body) })
+      }
+    })
+  })
+
+  /** Events at a time, and what they may name before them. */
+  const answerAll = Effect.fnUntraced(function* (project: ProjectId, lines: ReadonlyArray<Line>) {
+    const answers: Array<LineAnswer> = []
+    let events: Array<Line> = []
+    const flush = Effect.suspend(() => {
+      const some = events
+      events = []
+      return Effect.map(
+        Effect.forEach(some, (line) => answer(project, line), { concurrency }),
+        (own) => void answers.push(...own)
+      )
+    })
+    for (const line of lines) {
+      if (line.bytes !== undefined && stringAt(line.bytes, "type") === "event") {
+        events.push(line)
+        continue
+      }
+      yield* flush
+      answers.push(yield* answer(project, line))
+    }
+    yield* flush
+    return answers
+  })
+
+  /** The answers to the lines of a body, as lines: all of them, or those that failed. The last line counts them. */
+  return (body: BodyStream, maxEventBytes: number, isEach: boolean): Stream.Stream<string, unknown> => {
+    const reader = new LineReader(body, lengthFactor * maxEventBytes + envelopeBytes, longLines)
+    const counted: Record<Result, number> = { imported: 0, exists: 0, kept: 0, ignored: 0, failed: 0 }
+    let lines = 0
+    const next = Effect.gen(function* () {
+      const project = yield* CurrentProject
+      const read = yield* Effect.tryPromise({ try: () => reader.next(), catch: (error) => error })
+      if (read === undefined) return undefined
+      const answers = yield* answerAll(project, read)
+      lines += answers.length
+      for (const { result } of answers) counted[result]++
+      const said = isEach ? answers : answers.filter(({ result }) => result === "failed")
+      return said.map(textOf).join("")
+    })
+    return Stream.unfold(undefined, () =>
+      Effect.map(next, (text) => (text === undefined ? undefined : ([text, undefined] as const)))
+    ).pipe(
+      Stream.filter((text) => text !== ""),
+      Stream.concat(Stream.sync(() => `${JSON.stringify({ type: "end", lines, ...counted })}\n`)),
+      Stream.ensuring(Effect.sync(() => reader.close()))
+    )
+  }
+}
+
+const noObject = {
+  type: "dict_type",
+  loc: ["body", "properties_text"],
+  msg: "Input should be the text of a valid dictionary",
+  input: {}
+}

@@ -1,0 +1,154 @@
+/** Exports and imports whose bodies cross to a thread: whole, cut, and not further than they are taken. */
+import { sqlite } from "@tachograph/storage-sqlite"
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, it, onTestFinished } from "vitest"
+import { createTachograph } from "../../src/index.ts"
+import * as FragileStorage from "./FragileStorage.ts"
+
+const key = "an API key for tests"
+const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
+
+const open = async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tachograph-transfer-"))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const storage = FragileStorage.open(join(folder, "transfer.db"), "openReading")
+  const tachograph = await createTachograph({ storage, apiKeys: [key] })
+  onTestFinished(() => tachograph.close())
+  return tachograph
+}
+
+/** Has some events, one of which is larger than what is on its way at once. */
+const filled = async () => {
+  const tachograph = await open()
+  const fingerprint_id = await tachograph.fingerprint(fingerprint)
+  const record = (inputs: object, session: string) =>
+    tachograph.record({ event_name: "llm", properties: { api: "aisdk", inputs, output: {} }, fingerprint_id, session })
+  await record({ large: randomBytes(1_000_000).toString("hex") }, "large")
+  for (let n = 0; n < 60; n += 20) {
+    await Promise.all(Array.from({ length: 20 }, (_, m) => record({ n, m, text: "x".repeat(n) }, `${m % 7}`)))
+  }
+  return tachograph
+}
+
+type Opened = Awaited<ReturnType<typeof open>>
+
+const request = (path: string, init: RequestInit = {}) =>
+  new Request(`http://host/api/v1${path}`, { ...init, headers: { authorization: `Bearer ${key}` } })
+
+const all = async <A>(items: AsyncIterable<A>) => {
+  const found: Array<A> = []
+  for await (const item of items) found.push(item)
+  return found
+}
+
+const textOf = async ({ recorder }: Opened) => Buffer.concat(await all(recorder.export()))
+
+it("imports what another exports, in process, and exports the same", async () => {
+  const from = await filled()
+  const to = await open()
+  const results: Record<string, number> = {}
+  for await (const answer of to.recorder.import(from.recorder.export())) {
+    const result = "result" in answer ? answer.result : answer.type
+    results[result] = (results[result] ?? 0) + 1
+  }
+  expect(results).toEqual({ ignored: 2, imported: 64, end: 1 })
+  const text = await textOf(from)
+  expect((await textOf(to)).equals(text)).toBe(true)
+  const answers = await all(to.recorder.import([text.subarray(0, 5), text.subarray(5).toString()]))
+  expect(answers.at(-1)).toMatchObject({ type: "end", exists: 64, imported: 0, failed: 0 })
+})
+
+it("names events that are damaged, and goes on", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tachograph-damaged-"))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, "damaged.db")
+  const tachograph = await createTachograph({ storage: sqlite(file) })
+  onTestFinished(() => tachograph.close())
+  const fingerprint_id = await tachograph.fingerprint(fingerprint)
+  const ids: Array<string> = []
+  for (const session of ["a", "b", "c"]) {
+    const properties = { api: "aisdk", inputs: { session }, output: {} }
+    ids.push((await tachograph.record({ event_name: "llm", properties, fingerprint_id, session })).event_id)
+  }
+  const database = new DatabaseSync(file)
+  const damage = `UPDATE packs SET pack = zeroblob(length(pack)) WHERE session_number =
+    (SELECT session_number FROM sessions WHERE session_id = 'b')`
+  expect(database.prepare(damage).run().changes).toBe(1)
+  database.close()
+  const lines = (await textOf(tachograph)).toString().trimEnd().split("\n")
+  const last = lines.slice(-4).map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(last).toMatchObject([
+    { type: "event", event_id: ids[0] },
+    { type: "damaged", event_id: ids[1] },
+    { type: "event", event_id: ids[2] },
+    { type: "end", events: 2, damaged: 1, after_event: ids[2] }
+  ])
+})
+
+it("gives an export up in the middle, and reads others", async () => {
+  const tachograph = await filled()
+  for (let n = 0; n < 5; n++) for await (const _ of tachograph.recorder.export()) break
+  const { body } = await tachograph.fetch(request("/export"))
+  const reader = body!.getReader()
+  await reader.read()
+  await reader.cancel()
+  expect((await textOf(tachograph)).toString()).toMatch(/"events":61,"damaged":0,"after_event":"[^"]+"\}\n$/)
+})
+
+it("cuts an export whose thread ends, and makes others on another", async () => {
+  const tachograph = await filled()
+  await expect((await tachograph.fetch(request("/export?agent=exit"))).text()).rejects.toThrow()
+  expect((await textOf(tachograph)).toString()).toContain('{"type":"end"')
+})
+
+it("cuts an import whose thread ends, of which the lines before are kept", async () => {
+  const from = await filled()
+  const to = await open()
+  const lines = (await textOf(from)).toString().split("\n")
+  const created_at = "2026-01-01T00:00:00Z"
+  const fatal = JSON.stringify({ type: "agent", agent_name: "exit", created_at })
+  const body = [...lines.slice(0, -10), fatal, ...lines].join("\n")
+  await expect((await to.fetch(request("/import", { method: "POST", body }))).text()).rejects.toThrow()
+  const events = async () => {
+    const text = (await textOf(to)).toString()
+    return text.split("\n").filter((line) => line.startsWith('{"type":"event"')).length
+  }
+  await expect.poll(() => events().catch(() => 0), { timeout: 20_000 }).toBeGreaterThan(0)
+  const again = await all(to.recorder.import(lines.map((line) => `${line}\n`)))
+  expect(again.at(-1)).toMatchObject({ failed: 0 })
+  expect(await events()).toBe(61)
+})
+
+it("reads no more of an import than its answers are taken", async () => {
+  const to = await open()
+  let sent = 0
+  const line = `${JSON.stringify({ type: "more", filler: "x".repeat(10_000) })}\n`
+  const body = new ReadableStream({
+    pull: (controller) => {
+      sent++
+      controller.enqueue(Buffer.from(line))
+    }
+  })
+  const init = { method: "POST", body, duplex: "half" } as RequestInit
+  const reader = (await to.fetch(request("/import", init))).body!.getReader()
+  await reader.read()
+  let before = -1
+  await expect
+    .poll(
+      () => {
+        const isStill = before === sent
+        before = sent
+        return isStill
+      },
+      { interval: 100, timeout: 20_000 }
+    )
+    .toBe(true)
+  expect(sent).toBeLessThan(2_000)
+  for (let n = 0; n < 50; n++) await reader.read()
+  expect(sent).toBeGreaterThan(50)
+  await reader.cancel()
+})
