@@ -1,0 +1,71 @@
+/** On top of every page: where to go, the project, the zone of all times, the theme. */
+import { useState } from "preact/hooks"
+import { Help } from "./keyboard/Help.tsx"
+import { useKeys } from "./keyboard/Keys.ts"
+import * as Route from "./route/Route.ts"
+import { places } from "./route/Places.ts"
+import type { Me } from "./server/Types.ts"
+import * as Key from "./server/Key.ts"
+import * as Theme from "./settings/Theme.ts"
+import { zone } from "./text/Format.ts"
+
+interface Props {
+  readonly me: Me
+  readonly leave: () => void
+}
+
+const themeIcon = { system: "◐", light: "☀", dark: "☾" } as const
+
+export const Header = ({ leave, me }: Props) => {
+  const { path } = Route.useRoute()
+  const theme = Theme.setting.use()
+  const [isHelpOpen, setHelpOpen] = useState(false)
+  useKeys([
+    ...places.map(({ key, name, path }) => ({
+      keys: `g ${key}`,
+      does: `Go to ${name.toLowerCase()}`,
+      run: () => Route.go(Route.to([path]))
+    })),
+    { keys: "?", does: "Show the keys", run: () => setHelpOpen(true) }
+  ])
+  return (
+    <header class="top">
+      <a class="brand" href="#/">
+        Tachograph
+      </a>
+      <nav aria-label="Pages">
+        {places.map((place) => (
+          <a
+            key={place.path}
+            href={Route.to([place.path])}
+            aria-current={(path[0] ?? "sessions") === place.path ? "page" : undefined}
+          >
+            {place.name}
+          </a>
+        ))}
+      </nav>
+      <div class="who">
+        <span title="The project that the key opens">{me.project}</span>
+        <span title="The zone of all times on these pages">{zone}</span>
+        <button
+          type="button"
+          class="quiet"
+          onClick={Theme.cycle}
+          aria-label={`Theme: ${theme}`}
+          title={`Theme: ${theme}`}
+        >
+          {themeIcon[theme]}
+        </button>
+        <button type="button" class="quiet" onClick={() => setHelpOpen(true)} aria-label="Keys" title="Keys (?)">
+          ?
+        </button>
+        {Key.get() !== undefined && (
+          <button type="button" class="quiet" onClick={leave}>
+            Forget key
+          </button>
+        )}
+      </div>
+      {isHelpOpen && <Help close={() => setHelpOpen(false)} />}
+    </header>
+  )
+}

@@ -1,0 +1,63 @@
+/** Two texts as one: words that only the first has struck out, words that only the second has marked. */
+import { diffLines, diffWordsWithSpace } from "diff"
+import { useMemo } from "preact/hooks"
+import { Plain } from "../text/Plain.tsx"
+
+/** Longer texts (characters, together) are compared by lines. */
+const maxWords = 60_000
+
+/** How long comparing may take (ms). */
+const timeoutMs = 2_000
+
+/** Parts of a text that is the same in both, and longer than this (characters), are folded to their ends. */
+const foldedCharacters = 600
+const shownCharacters = 200
+
+const Same = ({ text }: { readonly text: string }) => {
+  if (text.length <= foldedCharacters) return <Plain text={text} />
+  const middle = text.slice(shownCharacters, -shownCharacters)
+  return (
+    <>
+      <Plain text={text.slice(0, shownCharacters)} />
+      <details class="same">
+        <summary>{middle.length} characters that are the same</summary>
+        <Plain text={middle} />
+      </details>
+      <Plain text={text.slice(-shownCharacters)} />
+    </>
+  )
+}
+
+export const WordDiff = ({ after, before }: { readonly before: string; readonly after: string }) => {
+  const changes = useMemo(() => {
+    const options = { timeout: timeoutMs }
+    return before.length + after.length > maxWords
+      ? diffLines(before, after, options)
+      : diffWordsWithSpace(before, after, options)
+  }, [before, after])
+  if (changes === undefined) {
+    return <p class="hint">These texts differ too much to be compared.</p>
+  }
+  if (changes.every(({ added, removed }) => !added && !removed)) return <p class="hint">The same in both.</p>
+  return (
+    <div class="diff as-sent">
+      {changes.map(({ added, removed, value }, index) => {
+        if (added) {
+          return (
+            <ins key={index}>
+              <Plain text={value} />
+            </ins>
+          )
+        }
+        if (removed) {
+          return (
+            <del key={index}>
+              <Plain text={value} />
+            </del>
+          )
+        }
+        return <Same key={index} text={value} />
+      })}
+    </div>
+  )
+}

@@ -1,0 +1,151 @@
+/** `#/agents/{a}`: the versions of an agent, and with which prompts, tools and settings each was used. */
+import { useEffect } from "preact/hooks"
+import { Cost, Time } from "../../parts/Facts.tsx"
+import { Failed, Loading } from "../../parts/States.tsx"
+import { Text } from "../../parts/Text.tsx"
+import { UsageTable } from "../../parts/Usage.tsx"
+import type { PageProps } from "../../route/Page.tsx"
+import * as Route from "../../route/Route.ts"
+import * as Lists from "../../server/Lists.ts"
+import type { AgentVersion, Configuration, Part } from "../../server/Types.ts"
+import { useAnswer } from "../../server/useAnswer.ts"
+import * as Format from "../../text/Format.ts"
+import { Plain } from "../../text/Plain.tsx"
+import * as Words from "../../text/Words.ts"
+import { Prompts } from "./Prompts.tsx"
+
+const read = (agent: string) => async (signal: AbortSignal) => {
+  const [versions, usage] = await Promise.all([
+    Lists.versions(agent, signal),
+    Lists.usage({ group_by: "agent_version", agent }, signal)
+  ])
+  return { versions, usage }
+}
+
+export const AgentPage = ({ query, rest }: PageProps) => {
+  const agent = rest[0]!
+  const { again, error, value } = useAnswer(read(agent), agent)
+  useEffect(() => void (document.title = `${agent} · Tachograph`), [agent])
+  if (error !== undefined) return <Failed isWhole error={error} again={again} />
+  if (value === undefined) return <Loading what="the agent" />
+  const names = value.versions.map(({ agent_version_name }) => agent_version_name)
+  const order = new Map(names.map((name, index) => [name, index]))
+  const rows = value.usage.toSorted(
+    (one, other) => (order.get(other.agent_version ?? "") ?? 0) - (order.get(one.agent_version ?? "") ?? 0)
+  )
+  const shown = query.get("version") ?? rows[0]?.agent_version ?? names.at(-1)
+  const [last, previous] = [names.at(-1), names.at(-2)]
+  return (
+    <section class="page">
+      <div class="page-head">
+        <h1>
+          <Plain text={agent} />
+        </h1>
+        <p>
+          <a href={Route.to(["sessions"], { agent })}>Its sessions</a>
+          {last !== undefined && previous !== undefined && (
+            <>
+              {" · "}
+              <a href={Route.to(["agents", agent, "compare"], { from: previous, to: last })}>
+                Compare <Plain text={previous} /> with <Plain text={last} />
+              </a>
+            </>
+          )}
+        </p>
+      </div>
+      <UsageTable
+        title="Version"
+        rows={rows}
+        keyOf={({ agent_version }) => agent_version ?? ""}
+        nameOf={({ agent_version }) => (
+          <>
+            <a
+              href={Route.to(["agents", agent], { version: agent_version })}
+              aria-current={agent_version === shown ? "true" : undefined}
+            >
+              <Plain text={agent_version ?? ""} />
+            </a>
+            <AboutVersion version={value.versions[order.get(agent_version ?? "") ?? -1]} />
+          </>
+        )}
+      />
+      <Prompts agent={agent} versions={names} />
+      {shown !== undefined && <Configurations key={shown} agent={agent} version={shown} />}
+    </section>
+  )
+}
+
+/** When it began, and whether it is still meant to be used. */
+const AboutVersion = ({ version }: { readonly version: AgentVersion | undefined }) => {
+  if (version === undefined) return null
+  return (
+    <small class="about">
+      since <Time at={version.created_at} />
+      {version.deprecated_at !== null && (
+        <span class="warn">
+          , deprecated <Time at={version.deprecated_at} />
+        </span>
+      )}
+      {version.description !== null && (
+        <>
+          {" · "}
+          <Plain text={version.description} />
+        </>
+      )}
+    </small>
+  )
+}
+
+const Configurations = ({ agent, version }: { readonly agent: string; readonly version: string }) => {
+  const { again, error, value } = useAnswer((signal) => Lists.configurations(agent, version, signal), version)
+  return (
+    <section class="configurations">
+      <h2>
+        How version <Plain text={version} /> was called
+      </h2>
+      {error !== undefined && <Failed error={error} again={again} />}
+      {value === undefined && error === undefined && <Loading what="its configurations" />}
+      {value?.map((configuration) => (
+        <OneConfiguration key={configuration.first_event_id} configuration={configuration} />
+      ))}
+    </section>
+  )
+}
+
+const OneConfiguration = ({ configuration }: { readonly configuration: Configuration }) => {
+  const instructions = (configuration.instructions as ReadonlyArray<Part>).map(Words.ofPart).join("\n\n")
+  return (
+    <details class="configuration">
+      <summary>
+        <b>
+          <Plain text={configuration.model ?? "no model"} />
+        </b>
+        <span>
+          {Format.count(configuration.events)} {configuration.events === 1 ? "call" : "calls"}
+        </span>
+        <Cost usd={configuration.cost_usd} unpriced={configuration.unpriced_events} />
+        <span>
+          <Time at={configuration.first_used_at} /> to <Time at={configuration.last_used_at} />
+        </span>
+        <span class="arguments">
+          <Plain text={Words.line(instructions)} />
+        </span>
+      </summary>
+      <div class="fold">
+        <p>
+          <a href={Route.to(["events", configuration.first_event_id], { tab: "settings" })}>Its first call</a>
+          {" · "}
+          <a href={Route.to(["fingerprints", configuration.fingerprint_id])}>Its runtime</a>
+        </p>
+        <h3>Instructions</h3>
+        <Text text={instructions} isMarkdown={false} />
+        <h3>Tools</h3>
+        <p>
+          <Plain text={configuration.tools.map((tool) => Words.textOf(tool["name"])).join(", ") || "none"} />
+        </p>
+        <h3>Parameters</h3>
+        <Text text={JSON.stringify(configuration.parameters, undefined, 2)} isMarkdown={false} />
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,135 @@
+/** `#/agents/{a}/compare?from=…&to=…`: what one version of an agent changed against another. */
+import { useEffect } from "preact/hooks"
+import { PackagesDiff } from "../../diff/PackagesDiff.tsx"
+import { ToolsDiff } from "../../diff/ToolsDiff.tsx"
+import { WordDiff } from "../../diff/WordDiff.tsx"
+import { Empty, Failed, Loading } from "../../parts/States.tsx"
+import { UsageTable } from "../../parts/Usage.tsx"
+import type { PageProps } from "../../route/Page.tsx"
+import * as Route from "../../route/Route.ts"
+import * as Client from "../../server/Client.ts"
+import * as Lists from "../../server/Lists.ts"
+import type { Configuration, Fingerprint, Part } from "../../server/Types.ts"
+import { useAnswer } from "../../server/useAnswer.ts"
+import { Plain } from "../../text/Plain.tsx"
+import * as Words from "../../text/Words.ts"
+import { PerCall } from "./PerCall.tsx"
+
+/** The configuration that stands for a version: the one with most calls. */
+const mainOf = (configurations: ReadonlyArray<Configuration>): Configuration | undefined =>
+  configurations.toSorted((one, other) => other.events - one.events)[0]
+
+const instructionsOf = ({ instructions }: Configuration): string =>
+  (instructions as ReadonlyArray<Part>).map(Words.ofPart).join("\n\n")
+
+/** One line for each fact of a runtime that its program chose, without its packages. */
+const runtimeOf = ({ all_packages: _packages, created_at: _at, fingerprint_id: _id, ...facts }: Fingerprint): string =>
+  Object.entries(facts)
+    .flatMap(([name, value]) => (value === null ? [] : [`${name}: ${String(value)}`]))
+    .join("\n")
+
+const read = (agent: string, from: string, to: string) => async (signal: AbortSignal) => {
+  const [versions, usage, before, after] = await Promise.all([
+    Lists.versions(agent, signal),
+    Lists.usage({ group_by: "agent_version", agent }, signal),
+    from === "" ? [] : Lists.configurations(agent, from, signal),
+    to === "" ? [] : Lists.configurations(agent, to, signal)
+  ])
+  const configurations = [mainOf(before), mainOf(after)] as const
+  const runtimes = await Promise.all(
+    configurations.map((configuration) =>
+      configuration === undefined
+        ? undefined
+        : Client.get<Fingerprint>(["fingerprints", configuration.fingerprint_id], {}, signal)
+    )
+  )
+  return { names: versions.map(({ agent_version_name }) => agent_version_name), usage, configurations, runtimes }
+}
+
+interface ChoiceProps {
+  readonly name: "from" | "to"
+  readonly value: string
+  readonly names: ReadonlyArray<string>
+}
+
+const Choice = ({ name, names, value }: ChoiceProps) => (
+  <label>
+    <span>{name === "from" ? "From" : "To"}</span>{" "}
+    <select value={value} onChange={({ currentTarget }) => Route.amend({ [name]: currentTarget.value }, "go")}>
+      <option value="">choose</option>
+      {names.map((each) => (
+        <option key={each} value={each}>
+          {each}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+export const ComparePage = ({ query, rest }: PageProps) => {
+  const agent = rest[0]!
+  const from = query.get("from") ?? ""
+  const to = query.get("to") ?? ""
+  const { again, error, value } = useAnswer(read(agent, from, to), JSON.stringify([agent, from, to]))
+  useEffect(() => void (document.title = `${agent}, ${from} and ${to} · Tachograph`), [agent, from, to])
+  if (error !== undefined) return <Failed isWhole error={error} again={again} />
+  if (value === undefined) return <Loading what="the versions" />
+  const [before, after] = value.configurations
+  const usageOf = (name: string) => value.usage.find(({ agent_version }) => agent_version === name)
+  return (
+    <section class="page">
+      <div class="page-head">
+        <h1>
+          <a href={Route.to(["agents", agent])}>
+            <Plain text={agent} />
+          </a>
+          , compared
+        </h1>
+        <div class="choices">
+          <Choice name="from" value={from} names={value.names} />
+          <Choice name="to" value={to} names={value.names} />
+        </div>
+      </div>
+      <UsageTable
+        title="Version"
+        rows={[from, to].flatMap((name) => usageOf(name) ?? [])}
+        keyOf={({ agent_version }) => agent_version ?? ""}
+        nameOf={({ agent_version }) => <Plain text={agent_version ?? ""} />}
+      />
+      <PerCall before={usageOf(from)} after={usageOf(to)} names={[from, to]} />
+      {before === undefined || after === undefined ? (
+        <Empty title={from === "" || to === "" ? "Choose two versions" : "One of them has no calls"} />
+      ) : (
+        <div class="settings">
+          <section>
+            <h2>Instructions</h2>
+            <WordDiff before={instructionsOf(before)} after={instructionsOf(after)} />
+          </section>
+          <section>
+            <h2>Tools</h2>
+            <ToolsDiff before={before.tools} after={after.tools} />
+          </section>
+          <section>
+            <h2>Model and parameters</h2>
+            <WordDiff
+              before={`${before.model ?? ""}\n${JSON.stringify(before.parameters, undefined, 2)}`}
+              after={`${after.model ?? ""}\n${JSON.stringify(after.parameters, undefined, 2)}`}
+            />
+          </section>
+          <section>
+            <h2>Runtime and commit</h2>
+            <WordDiff before={runtimeOf(value.runtimes[0]!)} after={runtimeOf(value.runtimes[1]!)} />
+          </section>
+          <section>
+            <h2>Packages</h2>
+            <PackagesDiff
+              before={value.runtimes[0]!.all_packages ?? {}}
+              after={value.runtimes[1]!.all_packages ?? {}}
+              names={[from, to]}
+            />
+          </section>
+        </div>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,129 @@
+/** What a call of each version took and cost: how its durations are spread, and the mean of what it used. */
+import type { UsageRow } from "../../server/Types.ts"
+import * as Format from "../../text/Format.ts"
+import { Plain } from "../../text/Plain.tsx"
+
+interface Measure {
+  readonly name: string
+  readonly title: string
+  /** Null where it is not known. */
+  readonly of: (usage: UsageRow) => number | null
+  readonly show: (value: number) => string
+}
+
+const mean = (sum: (usage: UsageRow) => number) => (usage: UsageRow) =>
+  usage.events === 0 ? null : sum(usage) / usage.events
+
+const priced = ({ cost_usd, events, unpriced_events }: UsageRow): number | null =>
+  cost_usd === null || events === unpriced_events ? null : Number(cost_usd) / (events - unpriced_events)
+
+const rounded = (value: number) => Format.short(Math.round(value))
+
+const measures: ReadonlyArray<Measure> = [
+  {
+    name: "Duration, p50",
+    title: "Half of the calls took no longer",
+    of: ({ duration_ms_p50 }) => duration_ms_p50,
+    show: Format.duration
+  },
+  {
+    name: "Duration, p95",
+    title: "95 % of the calls took no longer",
+    of: ({ duration_ms_p95 }) => duration_ms_p95,
+    show: Format.duration
+  },
+  {
+    name: "Duration, p99",
+    title: "99 % of the calls took no longer",
+    of: ({ duration_ms_p99 }) => duration_ms_p99,
+    show: Format.duration
+  },
+  { name: "Tokens in", title: "The mean of all calls", of: mean(({ input_tokens }) => input_tokens), show: rounded },
+  { name: "Tokens out", title: "The mean of all calls", of: mean(({ output_tokens }) => output_tokens), show: rounded },
+  {
+    name: "Cost",
+    title: "The mean of all calls that have a price",
+    of: priced,
+    show: (value) => Format.dollars(String(value))
+  },
+  {
+    name: "Failed",
+    title: "The part of all calls that failed",
+    of: mean(({ errors }) => errors),
+    show: (value) => Format.percent(value, 1)
+  }
+]
+
+/** How much more or less the second is than the first. */
+const change = (before: number | null, after: number | null): string => {
+  if (before === null || after === null) return "–"
+  if (before === after) return "the same"
+  if (before === 0) return "new"
+  const by = Math.round((100 * (after - before)) / before)
+  return by > 0 ? `+${by}%` : `${by < 0 ? "−" : ""}${Math.abs(by)}%`
+}
+
+const Bar = ({
+  most,
+  show,
+  value
+}: {
+  readonly value: number | null
+  readonly most: number
+  readonly show: string
+}) => (
+  <td class="number measured">
+    {show}
+    <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+      <rect width={value === null || most === 0 ? 0 : (100 * value) / most} height={4} />
+    </svg>
+  </td>
+)
+
+interface Props {
+  readonly before: UsageRow | undefined
+  readonly after: UsageRow | undefined
+  readonly names: readonly [from: string, to: string]
+}
+
+export const PerCall = ({ after, before, names }: Props) => {
+  if (before === undefined || after === undefined) return null
+  return (
+    <section>
+      <h2>Each call</h2>
+      <div class="table-scroll" tabIndex={0} role="region" aria-label="Each call">
+        <table class="rows">
+          <thead>
+            <tr>
+              <th scope="col">Of a call</th>
+              {names.map((name, index) => (
+                <th key={index} scope="col" class="number">
+                  <Plain text={name} />
+                </th>
+              ))}
+              <th scope="col" class="number">
+                Change
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {measures.map(({ name, of, show, title }) => {
+              const [old, now] = [of(before), of(after)]
+              const most = Math.max(old ?? 0, now ?? 0)
+              return (
+                <tr key={name}>
+                  <th scope="row" title={title}>
+                    {name}
+                  </th>
+                  <Bar value={old} most={most} show={old === null ? "–" : show(old)} />
+                  <Bar value={now} most={most} show={now === null ? "–" : show(now)} />
+                  <td class="number">{change(old, now)}</td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,140 @@
+/** What is known of a call. */
+import type { ComponentChildren } from "preact"
+import { Bytes, Cost, Duration, Time, Tokens } from "../../parts/Facts.tsx"
+import * as Route from "../../route/Route.ts"
+import * as Client from "../../server/Client.ts"
+import type { Call } from "../../server/Types.ts"
+import { useAnswer } from "../../server/useAnswer.ts"
+import * as Copy from "../../text/Copy.ts"
+import { Plain } from "../../text/Plain.tsx"
+
+interface Fingerprint {
+  readonly language: string | null
+  readonly language_version: string | null
+  readonly system: string | null
+}
+
+const Fact = ({ children, name }: { readonly name: string; readonly children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+const Runtime = ({ id }: { readonly id: string }) => {
+  const { value } = useAnswer((signal) => Client.get<Fingerprint>(["fingerprints", id], {}, signal), id)
+  const text =
+    value === undefined
+      ? id.slice(0, 8)
+      : [value.language, value.language_version, value.system].filter(Boolean).join(" ")
+  return (
+    <a href={Route.to(["fingerprints", id])} title={id}>
+      <Plain text={text} />
+    </a>
+  )
+}
+
+const unpriced: Readonly<Record<string, string>> = {
+  "no-model": "it names no model",
+  "no-usage": "it says nothing of its tokens",
+  "usage-invalid": "its tokens contradict each other",
+  "unknown-model": "the price list lacks the model",
+  "service-tier": "the price list lacks its service tier"
+}
+
+export const EventFacts = ({ call }: { readonly call: Call }) => (
+  <aside class="side" aria-label="Facts of the call">
+    <dl class="facts">
+      <Fact name="Recorded">
+        <Time at={call.received_at} />
+      </Fact>
+      {call.occurred_at !== null && (
+        <Fact name="Began">
+          <Time at={call.occurred_at} />
+        </Fact>
+      )}
+      <Fact name="Took">
+        <Duration ms={call.duration_ms} />
+      </Fact>
+      {call.first_token_ms !== null && (
+        <Fact name="First token">
+          <Duration ms={call.first_token_ms} />
+        </Fact>
+      )}
+      <Fact name="Model">
+        <Plain text={call.model ?? "–"} />
+      </Fact>
+      {call.response_model !== null && call.response_model !== call.model && (
+        <Fact name="Answered by">
+          <Plain text={call.response_model} />
+        </Fact>
+      )}
+      <Fact name="Tokens">
+        <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
+      </Fact>
+      <Fact name="Cost">
+        <Cost usd={call.cost_usd} />
+        {call.unpriced !== null && <small> {unpriced[call.unpriced] ?? call.unpriced}</small>}
+      </Fact>
+      {call.price !== null && (
+        <Fact name="Price of">
+          <Plain text={call.price} />
+        </Fact>
+      )}
+      <Fact name="Stopped">
+        <Plain text={call.stop_reason ?? "–"} />
+        {call.provider_stop_reason !== null && call.provider_stop_reason !== call.stop_reason && (
+          <small>
+            {" "}
+            <Plain text={call.provider_stop_reason} />
+          </small>
+        )}
+      </Fact>
+      {call.error_type !== null && (
+        <Fact name="Error">
+          <span class="bad">
+            <Plain text={call.error_type} /> {call.error_status ?? call.http_status}
+          </span>
+        </Fact>
+      )}
+      <Fact name="Inputs">
+        <Bytes value={call.inputs_bytes} />
+      </Fact>
+      <Fact name="Output">
+        <Bytes value={call.output_bytes} />
+      </Fact>
+      <Fact name="Format">{call.api}</Fact>
+      <Fact name="Agent">
+        <a href={Route.to(["agents", call.agent])}>
+          <Plain text={`${call.agent} ${call.agent_version}`} />
+        </a>
+      </Fact>
+      {call.person !== null && (
+        <Fact name="Person">
+          <a href={Route.to(["people", call.person])}>
+            <Plain text={call.person} />
+          </a>
+        </Fact>
+      )}
+      <Fact name="Fingerprint">
+        <Runtime id={call.fingerprint_id} />
+      </Fact>
+      {call.trace_id !== null && (
+        <Fact name="Trace">
+          <code>{call.trace_id}</code>
+        </Fact>
+      )}
+    </dl>
+    <div class="copies">
+      <button type="button" onClick={() => void Copy.text(call.event_id)}>
+        Copy id
+      </button>
+      <button type="button" onClick={() => void Copy.text(location.href)}>
+        Copy link
+      </button>
+      <button type="button" onClick={() => void Copy.curl(["events", call.event_id])}>
+        Copy curl
+      </button>
+    </div>
+  </aside>
+)

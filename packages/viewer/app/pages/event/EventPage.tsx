@@ -1,0 +1,184 @@
+/** `#/events/{id}`: one call. What it added first; then all that it sent, what was answered, its settings, and the bytes. */
+import { useEffect } from "preact/hooks"
+import type { Text } from "../../bytes/useDocument.ts"
+import { useKeys } from "../../keyboard/Keys.ts"
+import { Empty, Failed, Loading } from "../../parts/States.tsx"
+import type { PageProps } from "../../route/Page.tsx"
+import * as Route from "../../route/Route.ts"
+import * as Reading from "../../settings/Reading.ts"
+import * as Copy from "../../text/Copy.ts"
+import * as Format from "../../text/Format.ts"
+import * as Words from "../../text/Words.ts"
+import { ConversationTabs } from "./ConversationTabs.tsx"
+import { EventFacts } from "./EventFacts.tsx"
+import { JsonTab } from "./JsonTab.tsx"
+import { Messages } from "./Messages.tsx"
+import { RawTab } from "./RawTab.tsx"
+import { type CallState, useCall } from "./useCall.ts"
+
+const tabs = [
+  ["new", "New"],
+  ["input", "Full input"],
+  ["answer", "Answer"],
+  ["settings", "Settings"],
+  ["json", "JSON"],
+  ["raw", "Raw"]
+] as const
+
+type Tab = (typeof tabs)[number][0]
+
+const tabOf = (query: URLSearchParams): Tab => tabs.find(([name]) => name === query.get("tab"))?.[0] ?? "new"
+
+const show = (tab: Tab) => Route.amend({ tab: tab === "new" ? null : tab })
+
+export const EventPage = ({ query, rest }: PageProps) => {
+  const id = rest[0]!
+  const { again, error, value } = useCall(id)
+  const tab = tabOf(query)
+  const isDiff = query.get("diff") === "1"
+  const text: Text = query.get("of") === "output" ? "output" : "inputs"
+  const goTo = (event: string | null | undefined) =>
+    typeof event === "string" && Route.go(Route.to(["events", event], { tab: query.get("tab") }))
+  const back = () =>
+    Route.go(value === undefined ? Route.to(["sessions"]) : Route.to(["sessions", value.call.session], { call: id }))
+  useKeys([
+    { keys: "n", does: "Next call of the session", run: () => goTo(value?.next) },
+    { keys: "p", does: "Previous call of the session", run: () => goTo(value?.previous) },
+    { keys: "f", does: "What is new, or all that was sent", run: () => show(tab === "input" ? "new" : "input") },
+    {
+      keys: "d",
+      does: "Settings compared with the call before",
+      run: () => Route.amend({ tab: "settings", diff: isDiff ? null : "1" })
+    },
+    ...tabs.map(([name, title], index) => ({ keys: String(index + 1), does: title, run: () => show(name) })),
+    { keys: "m", does: "Markdown, or as it was sent", run: () => Reading.toggle(Reading.text, "markdown", "raw") },
+    { keys: "t", does: "Open or fold thinking", run: () => Reading.toggle(Reading.thinking, "folded", "open") },
+    { keys: "x", does: "Open or fold tools", run: () => Reading.toggle(Reading.tools, "folded", "open") },
+    { keys: "Escape", does: "Back to the session", run: back },
+    { keys: "c i", does: "Copy the id", run: () => Copy.text(id) },
+    { keys: "c l", does: "Copy the link", run: () => Copy.text(location.href) },
+    { keys: "c u", does: "Copy a curl command", run: () => Copy.curl(["events", id]) }
+  ])
+  useEffect(() => void (document.title = `Call ${id} · Tachograph`), [id])
+  if (error !== undefined) return <Failed isWhole error={error} again={again} />
+  if (value === undefined) return <Loading what="the call" />
+  const { call } = value
+  return (
+    <div class="event">
+      <header class="event-head">
+        <p class="crumbs">
+          <a href={Route.to(["sessions", call.session], { call: id })}>{Words.line(call.session, 60)}</a>
+        </p>
+        <h1>
+          Call <code>{id}</code>
+        </h1>
+        <nav class="neighbours" aria-label="Calls of the session">
+          <button type="button" disabled={value.previous === undefined} onClick={() => goTo(value.previous)}>
+            ← Previous
+          </button>
+          <button type="button" disabled={value.next === undefined} onClick={() => goTo(value.next)}>
+            Next →
+          </button>
+        </nav>
+      </header>
+      <div class="event-columns">
+        <div class="event-main">
+          <div class="tabs" role="tablist" aria-label="The call">
+            {tabs.map(([name, title], index) => (
+              <button
+                key={name}
+                id={`tab-${name}`}
+                type="button"
+                role="tab"
+                class="quiet"
+                aria-selected={tab === name}
+                aria-controls="tab-panel"
+                tabIndex={tab === name ? 0 : -1}
+                title={`${title} (${index + 1})`}
+                onClick={() => show(name)}
+                onKeyDown={(event) => moveTab(event, index)}
+              >
+                {title}
+              </button>
+            ))}
+          </div>
+          <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`} class={`panel ${tab}`}>
+            {(tab === "json" || tab === "raw") && <Which text={text} call={value} />}
+            {tab === "new" && <New state={value} />}
+            {(tab === "input" || tab === "answer" || tab === "settings") && (
+              <>
+                {tab === "settings" && call.parent_event_id !== null && (
+                  <label class="check">
+                    <input
+                      type="checkbox"
+                      checked={isDiff}
+                      onChange={() => Route.amend({ diff: isDiff ? null : "1" })}
+                    />
+                    Compare with the call before
+                  </label>
+                )}
+                <ConversationTabs call={call} tab={tab} isDiff={isDiff} />
+              </>
+            )}
+            {tab === "json" && <JsonTab key={text} eventId={id} text={text} />}
+            {tab === "raw" && <RawTab key={text} eventId={id} text={text} />}
+          </div>
+        </div>
+        <EventFacts call={call} />
+      </div>
+    </div>
+  )
+}
+
+/** Arrows move along tabs (ARIA Authoring Practices, tabs). */
+const moveTab = (event: KeyboardEvent, index: number): void => {
+  const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+  if (by === undefined) return
+  const [name] = tabs[(index + by + tabs.length) % tabs.length]!
+  show(name)
+  document.querySelector<HTMLElement>(`#tab-${name}`)?.focus()
+  event.preventDefault()
+}
+
+const Which = ({ call: { call }, text }: { readonly text: Text; readonly call: CallState }) => (
+  <div class="which" role="group" aria-label="Which text">
+    {(["inputs", "output"] as const).map((each) => (
+      <button
+        key={each}
+        type="button"
+        class="quiet"
+        aria-pressed={text === each}
+        onClick={() => Route.amend({ of: each === "inputs" ? null : each })}
+      >
+        {each === "inputs" ? "Inputs" : "Output"}{" "}
+        <small>{Format.bytes(each === "inputs" ? call.inputs_bytes : call.output_bytes)}</small>
+      </button>
+    ))}
+  </div>
+)
+
+const New = ({ state: { call, fresh, gone, output } }: { readonly state: CallState }) => {
+  if (fresh.length + output.length + gone.length === 0) return <Empty title="This call added no message" />
+  return (
+    <>
+      {gone.length > 0 && (
+        <>
+          <p class="rewrite">
+            History rewritten: {gone.length} messages gone, {call.kept_messages} kept
+          </p>
+          <details class="gone">
+            <summary>What is gone</summary>
+            <Messages messages={gone} />
+          </details>
+        </>
+      )}
+      {call.parent_event_id !== null && (
+        <p class="hint">
+          It continues <a href={Route.to(["events", call.parent_event_id])}>the call before</a>, of which it kept{" "}
+          {call.kept_messages} {call.kept_messages === 1 ? "message" : "messages"}.
+        </p>
+      )}
+      <Messages messages={[...fresh, ...output]} />
+    </>
+  )
+}

@@ -1,0 +1,49 @@
+/** Messages of one call, of which each has its place. */
+import { Parts } from "../../parts/message/Parts.tsx"
+import type { Conversation, Part } from "../../server/Types.ts"
+import * as Reading from "../../settings/Reading.ts"
+import { Plain } from "../../text/Plain.tsx"
+
+type Said = Conversation["input"][number] & { readonly number?: number }
+
+/** Messages that are shown at first. */
+export const firstMessages = 60
+
+export const Messages = ({ messages }: { readonly messages: ReadonlyArray<Said> }) => {
+  const text = Reading.text.use()
+  const thinking = Reading.thinking.use()
+  const tools = Reading.tools.use()
+  const results = new Map<unknown, Part>()
+  for (const { parts } of messages) {
+    for (const part of parts) if (part.type === "tool_call_response") results.set(part["id"], part)
+  }
+  const called = new Set(
+    messages.flatMap(({ parts }) => parts.filter(({ type }) => type === "tool_call").map(({ id }) => id))
+  )
+  return (
+    <>
+      {messages.map((message, index) => {
+        const isElsewhere = (part: Part) => part.type === "tool_call_response" && called.has(part["id"])
+        if (message.parts.length > 0 && message.parts.every(isElsewhere)) return null
+        return (
+          <div key={message.number ?? index} class={`message ${message.role}`}>
+            <div class="role">
+              <Plain text={message.role} />
+              <small>#{message.number ?? index + 1}</small>
+            </div>
+            <div class="said">
+              <Parts
+                parts={message.parts}
+                resultOf={(part) => results.get(part["id"])}
+                isElsewhere={isElsewhere}
+                isMarkdown={text === "markdown"}
+                isThinkingOpen={thinking === "open"}
+                areToolsOpen={tools === "open"}
+              />
+            </div>
+          </div>
+        )
+      })}
+    </>
+  )
+}

@@ -1,0 +1,66 @@
+/** `#/fingerprints/{id}`: the runtime of a client. */
+import { useEffect } from "preact/hooks"
+import { Failed, Loading } from "../../parts/States.tsx"
+import type { PageProps } from "../../route/Page.tsx"
+import * as Route from "../../route/Route.ts"
+import * as Client from "../../server/Client.ts"
+import type { Fingerprint } from "../../server/Types.ts"
+import { useAnswer } from "../../server/useAnswer.ts"
+import { Plain } from "../../text/Plain.tsx"
+import { safeHref } from "../../text/Links.ts"
+import { Packages } from "./Packages.tsx"
+import { Users } from "./Users.tsx"
+
+const nameOf = (field: string): string => {
+  const words = field
+    .replace(/_/g, " ")
+    .replace(/\bsdk\b/, "SDK")
+    .replace(/\burl\b/, "URL")
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const Fact = ({ value }: { readonly value: string }) => {
+  const href = safeHref(value)
+  if (href === undefined) return <Plain text={value} />
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer">
+      <Plain text={value} />
+    </a>
+  )
+}
+
+export const FingerprintPage = ({ query, rest }: PageProps) => {
+  const id = rest[0]!
+  const { again, error, value } = useAnswer((signal) => Client.get<Fingerprint>(["fingerprints", id], {}, signal), id)
+  useEffect(() => void (document.title = "Runtime · Tachograph"), [])
+  if (error !== undefined) return <Failed isWhole error={error} again={again} />
+  if (value === undefined) return <Loading what="the runtime" />
+  const { all_packages: _packages, fingerprint_id: _id, ...facts } = value
+  return (
+    <section class="page">
+      <div class="page-head">
+        <h1>
+          Runtime <code>{id}</code>
+        </h1>
+        <p>
+          <a href={Route.to(["fingerprints"])}>All runtimes</a>
+        </p>
+      </div>
+      <dl class="facts narrow">
+        {Object.entries(facts).map(([name, fact]) =>
+          fact === null ? null : (
+            <div key={name}>
+              <dt>{nameOf(name)}</dt>
+              <dd>
+                <Fact value={String(fact)} />
+              </dd>
+            </div>
+          )
+        )}
+      </dl>
+      <h2>Used by</h2>
+      <Users fingerprint={id} />
+      <Packages fingerprint={value} other={query.get("with") ?? ""} />
+    </section>
+  )
+}

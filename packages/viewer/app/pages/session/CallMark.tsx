@@ -1,0 +1,55 @@
+/** A call, as a mark in the stream: when it was, what it cost, and what it did to the history. */
+import { Cost, Duration, Time, Tokens } from "../../parts/Facts.tsx"
+import * as Route from "../../route/Route.ts"
+import type { Call } from "../../server/Types.ts"
+import { Plain } from "../../text/Plain.tsx"
+import { isRewrite, timeOf } from "./Items.ts"
+
+interface Props {
+  readonly call: Call
+  readonly number: number
+  /** Where the session has several. */
+  readonly thread: number | undefined
+}
+
+const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`
+
+/** What changed beside the messages. */
+const changesOf = (call: Call): ReadonlyArray<string> => [
+  ...(call.instructions_changed ? ["instructions changed"] : []),
+  ...(call.tools_changed ? ["tools changed"] : []),
+  ...(call.parameters_changed ? ["settings changed"] : [])
+]
+
+export const CallMark = ({ call, number, thread }: Props) => {
+  const changes = changesOf(call)
+  return (
+    <div class={call.error_type === null ? "call-mark" : "call-mark failed"}>
+      <div class="call-line">
+        <a class="call-number" href={Route.to(["events", call.event_id])}>
+          Call {number}
+        </a>
+        {thread !== undefined && <span class="thread">thread {thread}</span>}
+        <Time at={timeOf(call)} />
+        <span>
+          <Plain text={call.response_model ?? call.model ?? ""} />
+        </span>
+        <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
+        <Cost usd={call.cost_usd} />
+        <Duration ms={call.duration_ms} />
+      </div>
+      {isRewrite(call) && (
+        <p class="rewrite">
+          History rewritten: {plural(call.gone_messages.length, "message")} gone, {call.kept_messages} kept
+        </p>
+      )}
+      {changes.length > 0 && <p class="rewrite">{changes.join(", ")}</p>}
+      {call.error_type !== null && (
+        <p class="error">
+          Failed: <Plain text={call.error_type} />
+          {call.http_status !== null && ` (${call.http_status})`}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,113 @@
+/** What the session is, and how its stream is shown. */
+import { Bytes, Cost, Time, Tokens } from "../../parts/Facts.tsx"
+import * as Route from "../../route/Route.ts"
+import * as Reading from "../../settings/Reading.ts"
+import type { Session } from "../../server/Types.ts"
+import * as Format from "../../text/Format.ts"
+import { Plain } from "../../text/Plain.tsx"
+import type { Thread } from "./Threads.ts"
+
+interface Props {
+  readonly session: Session
+  readonly threads: ReadonlyArray<Thread>
+  readonly thread: number | undefined
+  readonly isTable: boolean
+  readonly isFollowing: boolean
+  readonly follow: () => void
+  readonly find: () => void
+}
+
+interface ToggleProps {
+  readonly name: string
+  readonly keys: string
+  readonly isOn: boolean
+  readonly toggle: () => void
+}
+
+const Toggle = ({ isOn, keys, name, toggle }: ToggleProps) => (
+  <button type="button" class="quiet" aria-pressed={isOn} title={`${name} (${keys})`} onClick={toggle}>
+    {name}
+  </button>
+)
+
+export const Head = ({ find, follow, isFollowing, isTable, session, thread, threads }: Props) => {
+  const text = Reading.text.use()
+  const thinking = Reading.thinking.use()
+  const tools = Reading.tools.use()
+  return (
+    <header class="session-head">
+      <div class="titles">
+        <h1>
+          <Plain text={session.title ?? session.session} />
+        </h1>
+        <p class="about">
+          <code>
+            <Plain text={session.session} />
+          </code>
+          <span>
+            <b>{Format.count(session.events)}</b> {session.events === 1 ? "call" : "calls"}
+          </span>
+          {session.errors > 0 && <span class="bad">{Format.count(session.errors)} failed</span>}
+          <span>
+            <Plain text={[...session.agents, ...session.agent_versions].join(" ")} />
+          </span>
+          {session.people.length > 0 && (
+            <span>
+              <Plain text={session.people.join(", ")} />
+            </span>
+          )}
+          <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
+          <Cost usd={session.cost_usd} unpriced={session.unpriced_events} />
+          <span
+            title={`${Format.count(session.sent_bytes)} bytes sent, ${Format.count(session.new_bytes)} of them for the first time`}
+          >
+            <Bytes value={session.sent_bytes} /> sent,{" "}
+            {Format.percent(session.sent_bytes - session.new_bytes, session.sent_bytes)} again
+          </span>
+          <span>
+            <Time at={session.first_event_at} /> to <Time at={session.last_event_at} />
+          </span>
+        </p>
+      </div>
+      <div class="tools" role="toolbar" aria-label="How the conversation is shown">
+        {threads.length > 1 && (
+          <select
+            aria-label="Thread"
+            value={thread ?? ""}
+            onChange={({ currentTarget }) => Route.amend({ thread: currentTarget.value, call: null, message: null })}
+          >
+            <option value="">All {threads.length} threads</option>
+            {threads.map(({ calls, number }) => (
+              <option key={number} value={number}>
+                Thread {number}: {calls.length} {calls.length === 1 ? "call" : "calls"}
+              </option>
+            ))}
+          </select>
+        )}
+        <Toggle name="Table" keys="v" isOn={isTable} toggle={() => Route.amend({ view: isTable ? null : "table" })} />
+        <Toggle
+          name="As sent"
+          keys="m"
+          isOn={text === "raw"}
+          toggle={() => Reading.toggle(Reading.text, "markdown", "raw")}
+        />
+        <Toggle
+          name="Thinking"
+          keys="t"
+          isOn={thinking === "open"}
+          toggle={() => Reading.toggle(Reading.thinking, "folded", "open")}
+        />
+        <Toggle
+          name="Tools"
+          keys="x"
+          isOn={tools === "open"}
+          toggle={() => Reading.toggle(Reading.tools, "folded", "open")}
+        />
+        <Toggle name="Follow" keys="l" isOn={isFollowing} toggle={follow} />
+        <button type="button" class="quiet" title="Find (Ctrl+F)" onClick={find}>
+          Find
+        </button>
+      </div>
+    </header>
+  )
+}

@@ -1,0 +1,117 @@
+/** A session as one growing stream: each call as a mark, and after it the messages that it added. */
+import type { Call, Message, Part } from "../../server/Types.ts"
+import * as Words from "../../text/Words.ts"
+
+/** What a tool answered, and the message that holds it. */
+export interface Result {
+  readonly message: Message
+  readonly part: Part
+}
+
+interface CallItem {
+  readonly kind: "call"
+  readonly key: string
+  readonly call: Call
+  /** From 1, among all calls of the session. */
+  readonly number: number
+}
+
+interface MessageItem {
+  readonly kind: "message"
+  readonly key: string
+  readonly message: Message
+  readonly call: Call
+}
+
+export type Item = CallItem | MessageItem
+
+export interface Stream {
+  readonly items: ReadonlyArray<Item>
+  /** By the part that calls a tool. */
+  readonly results: ReadonlyMap<Part, Result>
+  readonly callsById: ReadonlyMap<string, CallItem>
+}
+
+const idOf = (part: Part): string | undefined => (typeof part["id"] === "string" ? part["id"] : undefined)
+
+/** The results of tools, by the calls of them. Ids may come again: a result belongs to the latest call before it. */
+const pairsOf = (messages: ReadonlyArray<Message>) => {
+  const results = new Map<Part, Result>()
+  const paired = new Set<Part>()
+  const open = new Map<string, Part>()
+  for (const message of messages) {
+    for (const part of message.parts) {
+      const id = idOf(part)
+      if (id === undefined) continue
+      if (part.type === "tool_call") open.set(id, part)
+      const call = part.type === "tool_call_response" ? open.get(id) : undefined
+      if (call === undefined || results.has(call)) continue
+      results.set(call, { message, part })
+      paired.add(part)
+    }
+  }
+  return { results, paired }
+}
+
+/** Only the calls of `shown`, where it is given. */
+export const streamOf = (
+  calls: ReadonlyArray<Call>,
+  messages: ReadonlyArray<Message>,
+  shown: ReadonlySet<string> | undefined
+): Stream => {
+  const { paired, results } = pairsOf(messages)
+  const byEvent = new Map<string, Array<Message>>()
+  for (const message of messages) {
+    const own = byEvent.get(message.event_id)
+    if (own === undefined) byEvent.set(message.event_id, [message])
+    else own.push(message)
+  }
+  const items: Array<Item> = []
+  const callsById = new Map<string, CallItem>()
+  calls.forEach((call, index) => {
+    const item: CallItem = { kind: "call", key: call.event_id, call, number: index + 1 }
+    callsById.set(call.event_id, item)
+    if (shown !== undefined && !shown.has(call.event_id)) return
+    items.push(item)
+    for (const message of byEvent.get(call.event_id) ?? []) {
+      // What a tool answered is shown beside its call.
+      if (message.parts.length > 0 && message.parts.every((part) => paired.has(part))) continue
+      items.push({ kind: "message", key: `m${message.number}`, message, call })
+    }
+  })
+  return { items, results, callsById }
+}
+
+const texts = new WeakMap<Message, string>()
+
+/** What an item says, for finding: a tool's call with what it answered. In lower case. */
+export const wordsOf = (item: Item, results: ReadonlyMap<Part, Result>): string => {
+  if (item.kind === "call") return ""
+  const { message } = item
+  const known = texts.get(message)
+  if (known !== undefined) return known
+  const answered = message.parts.flatMap((part) => {
+    const result = results.get(part)
+    return result === undefined ? [] : [Words.ofPart(result.part)]
+  })
+  const words = [Words.ofMessage(message), ...answered].join("\n").toLowerCase()
+  texts.set(message, words)
+  return words
+}
+
+/** When a call happened, as its client says; else when it was recorded. */
+export const timeOf = (call: Call): string => call.occurred_at ?? call.received_at
+
+/** A call whose history was rewritten: it shares messages with its parent, but not all of them. */
+export const isRewrite = (call: Call): boolean => call.parent_event_id !== null && call.gone_messages.length > 0
+
+/** The item of a message; of a tool's answer, the item of its call. */
+export const indexOfMessage = ({ items, results }: Stream, number: number): number => {
+  const own = items.findIndex((item) => item.kind === "message" && item.message.number === number)
+  if (own !== -1) return own
+  for (const [part, { message }] of results) {
+    if (message.number !== number) continue
+    return items.findIndex((item) => item.kind === "message" && item.message.parts.includes(part))
+  }
+  return -1
+}

@@ -1,0 +1,29 @@
+/** A message of the stream, with the answers of the tools that it calls. */
+import { Parts, type Shown } from "../../parts/message/Parts.tsx"
+import type { Message, Part } from "../../server/Types.ts"
+import { Plain } from "../../text/Plain.tsx"
+import type { Result } from "./Items.ts"
+
+interface Props extends Shown {
+  readonly message: Message
+  readonly results: ReadonlyMap<Part, Result>
+  readonly answered: ReadonlySet<Part>
+}
+
+export const MessageRow = ({ answered, message, results, ...shown }: Props) => (
+  <div class={`message ${message.role}`}>
+    <div class="role">
+      <Plain text={message.role} />
+      <small>#{message.number}</small>
+    </div>
+    <div class="said">
+      <Parts
+        parts={message.parts}
+        resultOf={(part) => results.get(part)?.part}
+        isElsewhere={(part) => answered.has(part)}
+        {...shown}
+      />
+      {message.parts.length === 0 && <i class="nothing">says nothing</i>}
+    </div>
+  </div>
+)

@@ -1,0 +1,281 @@
+/** `#/sessions/{id}`: one growing stream, with the calls as marks. */
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { FindBar } from "../../find/FindBar.tsx"
+import * as Highlight from "../../find/Highlight.ts"
+import { useFind } from "../../find/useFind.ts"
+import { useKeys } from "../../keyboard/Keys.ts"
+import { Empty, Failed, Loading } from "../../parts/States.tsx"
+import type { PageProps } from "../../route/Page.tsx"
+import * as Route from "../../route/Route.ts"
+import * as Scroll from "../../route/Scroll.ts"
+import * as Reading from "../../settings/Reading.ts"
+import * as Copy from "../../text/Copy.ts"
+import * as Words from "../../text/Words.ts"
+import { CallMark } from "./CallMark.tsx"
+import { CallsTable } from "./CallsTable.tsx"
+import { Head } from "./Head.tsx"
+import { indexOfMessage, isRewrite, type Item, streamOf, wordsOf } from "./Items.ts"
+import { MessageRow } from "./MessageRow.tsx"
+import { Side } from "./Side.tsx"
+import { Strip } from "./Strip.tsx"
+import { threadsOf } from "./Threads.ts"
+import { useSession } from "./useSession.ts"
+import { type ListHandle, VirtualList } from "./VirtualList.tsx"
+
+/** Rough heights of rows that have not been measured (pixels). */
+const callHeight = 52
+const charactersPerLine = 90
+const lineHeight = 24
+
+const estimate = (item: Item | undefined): number => {
+  if (item === undefined) return 60
+  if (item.kind === "call") return callHeight
+  const texts = item.message.parts.map((part) =>
+    part.type === "text" ? Math.min(Words.ofPart(part).length / charactersPerLine, 150) : 1.3
+  )
+  return 28 + lineHeight * texts.reduce((sum, lines) => sum + Math.max(1, lines), 0)
+}
+
+/** How near to its end the list counts as being at the end (pixels). */
+const endPixels = 80
+
+export const SessionPage = ({ query, rest }: PageProps) => {
+  const id = rest[0]!
+  const state = useSession(id)
+  const { calls, messages, session } = state
+  const [isFollowing, setFollowing] = useState(false)
+  const scroller = useRef<HTMLDivElement>(null)
+  const list = useRef<ListHandle>(null)
+  const isTable = query.get("view") === "table"
+
+  const threads = useMemo(() => threadsOf(calls), [calls])
+  const thread = Number(query.get("thread")) || undefined
+  const shown = useMemo(() => {
+    const one = threads.find(({ number }) => number === thread)
+    return one === undefined ? undefined : new Set(one.calls.map(({ event_id }) => event_id))
+  }, [threads, thread])
+  const threadOf = useMemo(
+    () => new Map(threads.flatMap(({ calls, number }) => calls.map(({ event_id }) => [event_id, number] as const))),
+    [threads]
+  )
+  const stream = useMemo(() => streamOf(calls, messages, shown), [calls, messages, shown])
+  const { callsById, items, results } = stream
+  const answered = useMemo(() => new Set(Array.from(results.values(), ({ part }) => part)), [results])
+
+  // What is selected is in the place: a call, or a message.
+  const callId = query.get("call")
+  const messageNumber = Number(query.get("message")) || undefined
+  const selected = useMemo(() => {
+    if (messageNumber !== undefined) return indexOfMessage(stream, messageNumber)
+    return callId === null ? -1 : items.findIndex(({ key }) => key === callId)
+  }, [stream, callId, messageNumber])
+  const selectedItem = items[selected]
+  const selectedCall = selectedItem?.call
+
+  const select = useCallback(
+    (index: number) => {
+      const item = items[index]
+      if (item === undefined) return
+      if (item.kind === "call") Route.amend({ call: item.call.event_id, message: null })
+      else Route.amend({ message: item.message.number, call: null })
+    },
+    [items]
+  )
+
+  // Goes to what the place says, whenever it says something else; and again while rows come before it, until the person scrolls.
+  const wanted = `${callId} ${messageNumber} ${thread} ${isTable}`
+  const arrived = useRef("")
+  const stay = () => void (arrived.current = wanted)
+  useEffect(() => {
+    if (selected === -1 || isTable || arrived.current === wanted) return
+    if (!state.isLoading) stay()
+    const element = scroller.current?.querySelector(`[data-index="${selected}"]`)
+    if (element !== null && element !== undefined) element.scrollIntoView({ block: "nearest" })
+    else list.current?.scrollTo(selected, "center")
+  }, [selected, wanted, items.length, state.isLoading])
+
+  // Going back restores the scroll.
+  const isRestored = useRef(false)
+  useEffect(() => {
+    if (isRestored.current || items.length === 0 || scroller.current === null) return
+    const offset = Scroll.recall("session")
+    if (offset === undefined || state.isLoading === false) isRestored.current = true
+    if (offset === undefined) return
+    scroller.current.scrollTop = offset
+    if (scroller.current.scrollTop >= offset - 1) isRestored.current = true
+  }, [items, state.isLoading])
+
+  useEffect(() => {
+    if (isFollowing) list.current?.scrollTo(items.length - 1, "start")
+  }, [items.length, isFollowing])
+
+  const wordsAt = useCallback((row: number) => wordsOf(items[row]!, results), [items, results])
+  const find = useFind(items.length, wordsAt)
+  const { current, words } = find
+  useEffect(() => {
+    if (words === "") return Highlight.clear()
+    if (current !== undefined) list.current?.scrollTo(current.row, "auto")
+    // After the row is there, and what is folded in it is open.
+    const timers = [0, 120].map((ms) =>
+      setTimeout(() => {
+        const root = scroller.current
+        const row = current === undefined ? null : (root?.querySelector(`[data-index="${current.row}"]`) ?? null)
+        if (root !== null) Highlight.show(root, words, row, current?.within ?? 0)
+      }, ms)
+    )
+    return () => timers.forEach(clearTimeout)
+  }, [words, current?.row, current?.within])
+  useEffect(() => Highlight.clear, [])
+
+  const text = Reading.text.use()
+  const thinking = Reading.thinking.use()
+  const tools = Reading.tools.use()
+
+  const step = (from: number, by: 1 | -1, matches: (item: Item) => boolean): void => {
+    for (let index = from + by; index >= 0 && index < items.length; index += by) {
+      if (matches(items[index]!)) return select(index)
+    }
+  }
+  const isCall = (item: Item) => item.kind === "call"
+  const open = () => selectedCall !== undefined && Route.go(Route.to(["events", selectedCall.event_id]))
+  useKeys([
+    { keys: "j", does: "Next row", run: () => step(selected, 1, () => true) },
+    { keys: "k", does: "Previous row", run: () => step(selected === -1 ? items.length : selected, -1, () => true) },
+    { keys: "n", does: "Next call", run: () => step(selected, 1, isCall) },
+    { keys: "p", does: "Previous call", run: () => step(selected, -1, isCall) },
+    { keys: "N", does: "Next rewrite", run: () => step(selected, 1, (item) => isCall(item) && isRewrite(item.call)) },
+    {
+      keys: "P",
+      does: "Previous rewrite",
+      run: () => step(selected, -1, (item) => isCall(item) && isRewrite(item.call))
+    },
+    {
+      keys: "e",
+      does: "Next error",
+      run: () => step(selected, 1, (item) => isCall(item) && item.call.error_type !== null)
+    },
+    { keys: "Enter", does: "Open the call", run: open },
+    {
+      keys: "Escape",
+      does: "Back to the sessions",
+      run: () => (find.isOpen ? find.close() : Route.go(Route.to(["sessions"])))
+    },
+    { keys: "Mod+f", does: "Find (twice: the browser's)", run: () => (find.isOpen ? false : find.open()) },
+    { keys: "m", does: "Markdown, or as it was sent", run: () => Reading.toggle(Reading.text, "markdown", "raw") },
+    { keys: "t", does: "Open or fold thinking", run: () => Reading.toggle(Reading.thinking, "folded", "open") },
+    { keys: "x", does: "Open or fold tools", run: () => Reading.toggle(Reading.tools, "folded", "open") },
+    { keys: "l", does: "Follow what is new", run: () => setFollowing((following) => !following) },
+    { keys: "v", does: "The stream, or a table of calls", run: () => Route.amend({ view: isTable ? null : "table" }) },
+    { keys: "c i", does: "Copy the id", run: () => Copy.text(selectedCall?.event_id ?? id) },
+    { keys: "c l", does: "Copy the link", run: () => Copy.text(location.href) },
+    {
+      keys: "c b",
+      does: "Copy the text",
+      run: () => selectedItem?.kind === "message" && Copy.text(Words.ofMessage(selectedItem.message))
+    },
+    {
+      keys: "c u",
+      does: "Copy a curl command",
+      run: () => selectedCall && Copy.curl(["events", selectedCall.event_id])
+    }
+  ])
+
+  useEffect(() => {
+    document.title = `${Words.line(session?.title ?? id, 60)} · Tachograph`
+  }, [session, id])
+
+  if (state.error !== undefined && calls.length === 0) return <Failed isWhole error={state.error} again={state.again} />
+  if (session === undefined || (calls.length === 0 && state.isLoading)) return <Loading what="the session" />
+  if (calls.length === 0) return <Empty title="This session has no calls" isWhole />
+
+  const number = selectedCall === undefined ? undefined : callsById.get(selectedCall.event_id)?.number
+  const rowOf = (index: number) => {
+    const item = items[index]!
+    const isSelected = index === selected
+    const select_ = () => select(index)
+    return (
+      <div class={isSelected ? "row selected" : "row"} onClick={(event) => isOwnClick(event) && select_()}>
+        {item.kind === "call" ? (
+          <CallMark
+            call={item.call}
+            number={item.number}
+            thread={threads.length > 1 ? threadOf.get(item.call.event_id) : undefined}
+          />
+        ) : (
+          <MessageRow
+            message={item.message}
+            results={results}
+            answered={answered}
+            isMarkdown={text === "markdown"}
+            isThinkingOpen={thinking === "open" || current?.row === index}
+            areToolsOpen={tools === "open" || current?.row === index}
+          />
+        )}
+      </div>
+    )
+  }
+  return (
+    <div class="session">
+      <Head
+        session={session}
+        threads={threads}
+        thread={thread}
+        isTable={isTable}
+        isFollowing={isFollowing}
+        follow={() => setFollowing((following) => !following)}
+        find={find.open}
+      />
+      <Strip
+        calls={calls}
+        selected={selectedCall?.event_id}
+        select={(call) => Route.amend({ call: call.event_id, message: null, view: null })}
+      />
+      {find.isOpen && (
+        <FindBar
+          words={find.words}
+          set={find.set}
+          index={find.index}
+          count={find.occurrences.length}
+          step={find.step}
+          close={find.close}
+        />
+      )}
+      <div class="columns">
+        {isTable ? (
+          <CallsTable calls={calls} shown={shown} />
+        ) : (
+          <div
+            class="scroller"
+            ref={scroller}
+            tabIndex={0}
+            role="region"
+            aria-label="The conversation"
+            onWheel={stay}
+            onTouchMove={stay}
+            onPointerDown={stay}
+            onScroll={({ currentTarget: { clientHeight, scrollHeight, scrollTop } }) => {
+              Scroll.remember("session", scrollTop)
+              if (isFollowing && scrollHeight - scrollTop - clientHeight > 20 * endPixels) setFollowing(false)
+            }}
+          >
+            <VirtualList
+              scroller={scroller}
+              handle={list}
+              count={items.length}
+              keyOf={(index) => items[index]?.key ?? String(index)}
+              estimate={(index) => estimate(items[index])}
+              row={rowOf}
+              label="The conversation"
+            />
+            {state.isLoading && <p class="state">Loading the rest…</p>}
+          </div>
+        )}
+        <Side calls={calls} messages={messages} selected={selectedCall} number={number} />
+      </div>
+    </div>
+  )
+}
+
+/** A click that selects text, or on something that does its own, selects no row. */
+const isOwnClick = (event: MouseEvent): boolean =>
+  (event.target as Element).closest("a, button, summary, input") === null && getSelection()?.isCollapsed !== false

@@ -1,0 +1,61 @@
+import { Cost, Time, Tokens } from "../../parts/Facts.tsx"
+import * as Route from "../../route/Route.ts"
+import type { Session } from "../../server/Types.ts"
+import * as Format from "../../text/Format.ts"
+import { Plain } from "../../text/Plain.tsx"
+
+/** A session is live if its last call is no older (ms). */
+const liveMs = 60_000
+
+interface Props {
+  readonly session: Session
+  readonly isSelected: boolean
+  readonly now: number
+}
+
+export const Row = ({ isSelected, now, session }: Props) => {
+  const isLive = now - Date.parse(session.last_event_at) < liveMs
+  const lasted = Date.parse(session.last_event_at) - Date.parse(session.first_event_at)
+  return (
+    <tr aria-current={isSelected ? "true" : undefined}>
+      <td class="title">
+        <a href={Route.to(["sessions", session.session])}>
+          {isLive && <span class="live" role="img" aria-label="Live" title="A call within the last minute" />}
+          {session.title === null ? <i>No words of a user</i> : <Plain text={session.title} />}
+        </a>
+        <small class="id">
+          <Plain text={session.session} />
+        </small>
+      </td>
+      <td class="agent">
+        <Plain text={session.agents.join(", ")} />
+        <small>
+          <Plain text={[...session.agent_versions, ...session.people].join(" · ")} />
+        </small>
+      </td>
+      <td class="number">
+        {Format.count(session.events)}
+        {session.errors > 0 && <small class="bad">{Format.count(session.errors)} failed</small>}
+      </td>
+      <td class="number">
+        <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
+        <small>
+          <Plain text={session.models.join(", ")} />
+        </small>
+      </td>
+      <td class="number">
+        <Cost usd={session.cost_usd} unpriced={session.unpriced_events} />
+      </td>
+      <td
+        class="number"
+        title={`${Format.bytes(session.sent_bytes)} sent, ${Format.bytes(session.new_bytes)} of them new`}
+      >
+        {Format.percent(session.sent_bytes - session.new_bytes, session.sent_bytes)}
+      </td>
+      <td class="number">
+        <Time at={session.last_event_at} />
+        <small title="From the first call to the last">{Format.duration(lasted)}</small>
+      </td>
+    </tr>
+  )
+}

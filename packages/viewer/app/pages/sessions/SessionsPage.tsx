@@ -1,0 +1,117 @@
+/** `#/sessions`: the sessions, the latest first. Filters are in the place; new calls appear while the page is looked at. */
+import { useEffect, useRef, useState } from "preact/hooks"
+import { useKeys } from "../../keyboard/Keys.ts"
+import { useSelection } from "../../keyboard/useSelection.ts"
+import { More } from "../../parts/More.tsx"
+import { Empty, Failed, Loading } from "../../parts/States.tsx"
+import * as Route from "../../route/Route.ts"
+import * as Scroll from "../../route/Scroll.ts"
+import * as Client from "../../server/Client.ts"
+import type { Session, SessionPage } from "../../server/Types.ts"
+import { usePages } from "../../server/usePages.ts"
+import { Filters, filterNames } from "./Filters.tsx"
+import { Row } from "./Row.tsx"
+
+/** How often the first page is asked for again (ms), while the page is visible. */
+const refreshMs = 5_000
+
+const read = (query: Client.Query) => async (cursor: string | null, signal?: AbortSignal) => {
+  const page = await Client.get<SessionPage>(["sessions"], { ...query, cursor }, signal)
+  return { rows: page.sessions, next: page.next_cursor }
+}
+
+export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => {
+  const filters = Object.fromEntries(filterNames.map((name) => [name, query.get(name)]))
+  const pages = usePages(
+    "sessions",
+    read(filters),
+    ({ session }: Session) => session,
+    JSON.stringify(filters),
+    refreshMs
+  )
+  const list = useRef<HTMLTableSectionElement>(null)
+  const selection = useSelection(pages.rows.length, list, (index) =>
+    Route.go(Route.to(["sessions", pages.rows[index]!.session]))
+  )
+  const now = useNow()
+  Scroll.useWindowScroll("sessions", pages.rows.length > 0)
+  useKeys([
+    {
+      keys: "/",
+      does: "Go to the filters",
+      run: () => document.querySelector<HTMLInputElement>(".filters input")?.focus()
+    }
+  ])
+  useEffect(() => void (document.title = "Sessions · Tachograph"), [])
+  const isFiltered = Object.values(filters).some(Boolean)
+  return (
+    <section class="sessions" aria-labelledby="sessions-title">
+      <div class="page-head">
+        <h1 id="sessions-title">Sessions</h1>
+        <Filters values={filters} />
+      </div>
+      {pages.error !== undefined && pages.rows.length === 0 && <Failed error={pages.error} again={pages.again} />}
+      {pages.rows.length === 0 && pages.isLoading && <Loading what="sessions" />}
+      {pages.rows.length === 0 && !pages.isLoading && pages.error === undefined && <Nothing isFiltered={isFiltered} />}
+      {pages.rows.length > 0 && (
+        <>
+          <table class="rows">
+            <thead>
+              <tr>
+                <th scope="col">Conversation</th>
+                <th scope="col">Agent</th>
+                <th scope="col" class="number">
+                  Calls
+                </th>
+                <th scope="col" class="number">
+                  Tokens
+                </th>
+                <th scope="col" class="number">
+                  Cost
+                </th>
+                <th scope="col" class="number" title="The part of all bytes sent that had been sent before">
+                  Repeated
+                </th>
+                <th scope="col" class="number">
+                  Last call
+                </th>
+              </tr>
+            </thead>
+            <tbody ref={list}>
+              {pages.rows.map((session, index) => (
+                <Row key={session.session} session={session} isSelected={index === selection} now={now} />
+              ))}
+            </tbody>
+          </table>
+          {pages.hasMore && <More load={pages.more} />}
+        </>
+      )}
+    </section>
+  )
+}
+
+/** The clock of the live dots. */
+const useNow = (): number => {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), refreshMs)
+    return () => clearInterval(timer)
+  }, [])
+  return now
+}
+
+const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }) =>
+  isFiltered ? (
+    <Empty title="No session matches">
+      <p>
+        <a href="#/sessions">Show all sessions</a>
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="Nothing is recorded yet">
+      <p>
+        The first call appears here by itself. <code>npx tachograph serve --proxy</code>, or a few lines in your
+        program: the page <a href="../docs">docs</a> has them.
+      </p>
+    </Empty>
+  )

@@ -1,0 +1,40 @@
+/** A modal dialog of the browser: it holds the focus, and Escape closes it. */
+import type { ComponentChildren } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+
+interface Props {
+  readonly title: string
+  readonly close: () => void
+  readonly children: ComponentChildren
+}
+
+export const Dialog = ({ children, close, title }: Props) => {
+  const ref = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const dialog = ref.current!
+    const opener = document.activeElement
+    dialog.showModal()
+    return () => {
+      dialog.close()
+      if (opener instanceof HTMLElement) opener.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      aria-label={title}
+      onClose={close}
+      onClick={({ currentTarget, target }) => target === currentTarget && close()}
+    >
+      <div class="dialog">
+        <div class="dialog-head">
+          <h2>{title}</h2>
+          <button type="button" class="quiet" onClick={close} aria-label="Close">
+            ✕
+          </button>
+        </div>
+        {children}
+      </div>
+    </dialog>
+  )
+}

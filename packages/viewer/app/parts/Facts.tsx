@@ -1,0 +1,45 @@
+/** Small texts that many pages show, each with its exact value as a title. */
+import * as Format from "../text/Format.ts"
+
+export const Time = ({ at }: { readonly at: string }) => (
+  <time dateTime={at} title={Format.exactly(at)}>
+    {Format.moment(at)}
+  </time>
+)
+
+export const Cost = ({ usd, unpriced = 0 }: { readonly usd: string | null; readonly unpriced?: number }) => {
+  const missing = unpriced === 0 ? "" : `, without ${unpriced} calls that have no price`
+  return (
+    <span title={usd === null ? "No call has a price" : `${usd} US dollars${missing}`}>
+      {Format.dollars(usd)}
+      {usd !== null && unpriced > 0 ? "+" : ""}
+    </span>
+  )
+}
+
+export const Bytes = ({ value }: { readonly value: number }) => (
+  <span title={`${Format.count(value)} bytes`}>{Format.bytes(value)}</span>
+)
+
+export const Duration = ({ ms }: { readonly ms: number | null }) => (
+  <span title={ms === null ? "Not known" : `${ms} ms`}>{Format.duration(ms)}</span>
+)
+
+interface TokensProps {
+  readonly input: number | null
+  readonly cached: number | null
+  readonly output: number | null
+}
+
+/** What went in, the part of it that was read from the cache, and what came out. */
+export const Tokens = ({ cached, input, output }: TokensProps) => {
+  if (input === null && output === null) return <span title="The call does not say">–</span>
+  const title = `${Format.count(input ?? 0)} tokens in, ${Format.count(cached ?? 0)} of them from the cache; ${Format.count(output ?? 0)} out`
+  return (
+    <span class="tokens" title={title}>
+      {Format.short(input ?? 0)}
+      {cached !== null && cached > 0 && <small> {Format.percent(cached, input ?? 0)} cached</small>}
+      <span class="out"> → {Format.short(output ?? 0)}</span>
+    </span>
+  )
+}

@@ -1,0 +1,65 @@
+/** What a page shows where it has nothing to show: it waits, there is nothing, or it may not. */
+import type { ComponentChildren } from "preact"
+import type { ServerError } from "../server/Client.ts"
+
+/** Appears only after a moment, so that a quick answer does not flicker. */
+export const Loading = ({ what }: { readonly what: string }) => (
+  <p class="state loading" role="status">
+    Loading {what}…
+  </p>
+)
+
+interface Whole {
+  /** Whether it is all that the page shows, so that its title is that of the page. */
+  readonly isWhole?: boolean
+}
+
+const Title = ({ isWhole, title }: Whole & { readonly title: string }) =>
+  isWhole === true ? <h1>{title}</h1> : <h2>{title}</h2>
+
+export const Empty = ({
+  children,
+  isWhole = false,
+  title
+}: Whole & { readonly title: string; readonly children?: ComponentChildren }) => (
+  <div class="state">
+    <Title title={title} isWhole={isWhole} />
+    {children}
+  </div>
+)
+
+const texts: Readonly<Record<string, readonly [title: string, text: string]>> = {
+  offline: ["The server does not answer", "It may have been stopped, or the network is gone."],
+  unauthorized: ["The key opens nothing", "It may have expired, or have been revoked."],
+  forbidden: ["This key may not read", "Ask for a key with the scope read."],
+  overloaded: ["The server is busy", "It refuses what it cannot answer soon."],
+  "storage-unavailable": ["The database does not answer", "The log of the server says why."],
+  "session-not-found": ["There is no such session", "It may have been erased."],
+  "event-not-found": ["There is no such call", "It may have been erased."],
+  "event-damaged": ["This call is damaged", "What is stored is not what was recorded: tachograph verify says more."],
+  "agent-not-found": ["There is no such agent", "It has recorded nothing here."],
+  "agent-version-not-found": ["There is no such version", "It has recorded nothing here."],
+  "person-not-found": ["There is no such person", "They may have been erased."],
+  "fingerprint-not-found": ["There is no such fingerprint", "Nothing was recorded with it here."],
+  "not-found": ["There is nothing here", "The server does not know this address."]
+}
+
+interface Props extends Whole {
+  readonly error: ServerError
+  readonly again?: () => void
+}
+
+export const Failed = ({ again, error, isWhole = false }: Props) => {
+  const [title, text] = texts[error.type] ?? ["This did not work", `The server answered ${error.status} ${error.type}.`]
+  return (
+    <div class="state" role="alert">
+      <Title title={title} isWhole={isWhole} />
+      <p>{text}</p>
+      {again !== undefined && (
+        <button type="button" onClick={again}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,47 @@
+/** A text of any length. Long ones begin with their first part, and show the rest when asked. */
+import { useState } from "preact/hooks"
+import { bytes } from "../text/Format.ts"
+import { Markdown, maxMarkdown } from "../text/Markdown.tsx"
+import { Plain, withoutAnsi } from "../text/Plain.tsx"
+
+/** Characters that are shown at first, and that are added with each step. */
+const firstCharacters = 12_000
+const stepCharacters = 200_000
+
+interface Props {
+  readonly text: string
+  readonly isMarkdown: boolean
+  /** Shown at first, where that is less than usual (characters). */
+  readonly first?: number
+}
+
+/** Where a text may be cut: after a line if there is one near, and never within a character. */
+const cutAt = (text: string, length: number): number => {
+  if (text.length <= length) return text.length
+  const line = text.lastIndexOf("\n", length)
+  if (line > 0.8 * length) return line
+  return (text.charCodeAt(length - 1) & 0xfc00) === 0xd800 ? length - 1 : length
+}
+
+export const Text = ({ first = firstCharacters, isMarkdown, text: given }: Props) => {
+  const text = withoutAnsi(given)
+  const [shown, setShown] = useState(first)
+  const end = cutAt(text, shown)
+  const visible = end === text.length ? text : text.slice(0, end)
+  return (
+    <>
+      {isMarkdown && visible.length <= maxMarkdown ? (
+        <Markdown text={visible} />
+      ) : (
+        <div class="as-sent">
+          <Plain text={visible} />
+        </div>
+      )}
+      {end < text.length && (
+        <button type="button" class="more-text" onClick={() => setShown((shown) => shown + stepCharacters)}>
+          Show more of {bytes(text.length)}
+        </button>
+      )}
+    </>
+  )
+}

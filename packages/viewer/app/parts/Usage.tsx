@@ -1,0 +1,63 @@
+/** What calls add up to, as a table: a row for each value of one dimension. */
+import type { ComponentChildren } from "preact"
+import type { UsageRow } from "../server/Types.ts"
+import * as Format from "../text/Format.ts"
+import { Cost, Duration, Tokens } from "./Facts.tsx"
+
+interface Props {
+  readonly title: string
+  readonly rows: ReadonlyArray<UsageRow>
+  readonly nameOf: (row: UsageRow) => ComponentChildren
+  readonly keyOf: (row: UsageRow) => string
+}
+
+export const UsageTable = ({ keyOf, nameOf, rows, title }: Props) => (
+  <div class="table-scroll" tabIndex={0} role="region" aria-label={title}>
+    <table class="rows">
+      <thead>
+        <tr>
+          <th scope="col">{title}</th>
+          <th scope="col" class="number">
+            Calls
+          </th>
+          <th scope="col" class="number">
+            Failed
+          </th>
+          <th scope="col" class="number">
+            Tokens
+          </th>
+          <th scope="col" class="number">
+            Cost
+          </th>
+          <th scope="col" class="number" title="Half of the calls took no longer">
+            p50
+          </th>
+          <th scope="col" class="number" title="95 % of the calls took no longer">
+            p95
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            <td>{nameOf(row)}</td>
+            <td class="number">{Format.count(row.events)}</td>
+            <td class="number">{row.errors > 0 ? <span class="bad">{Format.count(row.errors)}</span> : 0}</td>
+            <td class="number">
+              <Tokens input={row.input_tokens} cached={row.cache_read_tokens} output={row.output_tokens} />
+            </td>
+            <td class="number">
+              <Cost usd={row.cost_usd} unpriced={row.unpriced_events} />
+            </td>
+            <td class="number">
+              <Duration ms={row.duration_ms_p50} />
+            </td>
+            <td class="number">
+              <Duration ms={row.duration_ms_p95} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)

@@ -1,0 +1,233 @@
+/** The parts of a message, each as what it is. */
+import type { ComponentChildren } from "preact"
+import { useState } from "preact/hooks"
+import type { Part } from "../../server/Types.ts"
+import { bytes } from "../../text/Format.ts"
+import { safeHref, safeImage } from "../../text/Links.ts"
+import { Plain } from "../../text/Plain.tsx"
+import * as Words from "../../text/Words.ts"
+import { Text } from "../Text.tsx"
+import { Value } from "./Value.tsx"
+
+export interface Shown {
+  readonly isMarkdown: boolean
+  readonly isThinkingOpen: boolean
+  readonly areToolsOpen: boolean
+}
+
+interface FoldProps {
+  readonly isOpen: boolean
+  readonly class: string
+  readonly summary: ComponentChildren
+  readonly children: () => ComponentChildren
+}
+
+/** One line that opens. Its contents exist only while it is open. */
+const Fold = ({ children, class: name, isOpen, summary }: FoldProps) => {
+  const [own, setOwn] = useState<{ readonly given: boolean; readonly isOpen: boolean }>({ given: isOpen, isOpen })
+  const isShown = own.given === isOpen ? own.isOpen : isOpen
+  return (
+    <details
+      class={name}
+      open={isShown}
+      onToggle={({ currentTarget }) => setOwn({ given: isOpen, isOpen: currentTarget.open })}
+    >
+      <summary>{summary}</summary>
+      {isShown && <div class="fold">{children()}</div>}
+    </details>
+  )
+}
+
+const textField = (part: Part, name: string): string => Words.textOf(part[name])
+
+interface ToolProps {
+  readonly call: Part
+  readonly result: Part | undefined
+  readonly isOpen: boolean
+}
+
+/** A tool's call and what it answered, on one line. */
+const Tool = ({ call, isOpen, result }: ToolProps) => {
+  const answer = result === undefined ? undefined : Words.ofPart(result)
+  return (
+    <Fold
+      class="tool"
+      isOpen={isOpen}
+      summary={
+        <>
+          <b>
+            <Plain text={textField(call, "name")} />
+          </b>
+          <span class="arguments">
+            <Plain text={Words.argumentsLine(call["arguments"])} />
+          </span>
+          <span class="answer">
+            {answer === undefined ? <i>no answer here</i> : <Plain text={Words.line(answer, 90)} />}
+          </span>
+          {answer !== undefined && <small>{bytes(answer.length)}</small>}
+        </>
+      }
+    >
+      {() => (
+        <>
+          <h3>Arguments</h3>
+          <Value value={call["arguments"] ?? ""} />
+          {answer !== undefined && (
+            <>
+              <h3>Answer</h3>
+              <Answer part={result!} text={answer} />
+            </>
+          )}
+        </>
+      )}
+    </Fold>
+  )
+}
+
+const isPart = (value: unknown): value is Part =>
+  typeof value === "object" && value !== null && typeof (value as Part).type === "string"
+
+/** An answer may hold parts, such as images. */
+const Answer = ({ part, text }: { readonly part: Part; readonly text: string }) => {
+  const response = part["response"]
+  if (Array.isArray(response) && response.some((each) => isPart(each) && each.type !== "text")) {
+    return (
+      <>
+        {response.map((each) =>
+          isPart(each) ? <Single part={each} isMarkdown={false} isThinkingOpen /> : <Value value={each} />
+        )}
+      </>
+    )
+  }
+  return typeof response === "object" && response !== null && !Array.isArray(response) ? (
+    <Value value={response} />
+  ) : (
+    <Text text={text} isMarkdown={false} first={4_000} />
+  )
+}
+
+/** An image of a safe kind, or the name of what is there. */
+const Media = ({ part }: { readonly part: Part }) => {
+  const kind = textField(part, "mime_type") || textField(part, "modality") || "File"
+  const content = textField(part, "content")
+  const uri = textField(part, "uri")
+  const src = content === "" ? safeImage(uri) : safeImage(`data:${kind};base64,${content}`)
+  if (src !== undefined) return <img src={src} alt={`An image, ${kind}`} />
+  const href = safeHref(uri)
+  return (
+    <p class="media">
+      <Plain text={kind} />
+      {content !== "" && `, ${bytes(Math.floor((content.length * 3) / 4))}`}
+      {uri !== "" && (
+        <>
+          , not loaded:{" "}
+          {href === undefined ? (
+            <Plain text={uri.slice(0, 300)} />
+          ) : (
+            <a href={href} target="_blank" rel="noopener noreferrer">
+              <Plain text={uri.slice(0, 300)} />
+            </a>
+          )}
+        </>
+      )}
+      {textField(part, "file_id") !== "" && (
+        <>
+          , file <code>{textField(part, "file_id")}</code>
+        </>
+      )}
+    </p>
+  )
+}
+
+interface SingleProps {
+  readonly part: Part
+  readonly isMarkdown: boolean
+  readonly isThinkingOpen: boolean
+}
+
+/** A part that is no call of a tool. */
+const Single = ({ isMarkdown, isThinkingOpen, part }: SingleProps) => {
+  switch (part.type) {
+    case "text":
+      return <Text text={textField(part, "content")} isMarkdown={isMarkdown} />
+    case "reasoning": {
+      const text = textField(part, "content")
+      return (
+        <Fold
+          class="thinking"
+          isOpen={isThinkingOpen}
+          summary={
+            <>
+              <b>Thinking</b>
+              <span class="arguments">
+                {text === "" ? <i>hidden by the provider</i> : <Plain text={Words.line(text)} />}
+              </span>
+            </>
+          }
+        >
+          {() => <Text text={text} isMarkdown={isMarkdown} />}
+        </Fold>
+      )
+    }
+    case "refusal":
+      return (
+        <div class="refusal">
+          <b>Refused: </b>
+          <Text text={textField(part, "refusal")} isMarkdown={isMarkdown} />
+        </div>
+      )
+    case "tool_call_response":
+      return (
+        <Fold
+          class="tool"
+          isOpen={false}
+          summary={
+            <>
+              <b>Answer of a tool</b>
+              <span class="answer">
+                <Plain text={Words.line(Words.ofPart(part))} />
+              </span>
+            </>
+          }
+        >
+          {() => <Answer part={part} text={Words.ofPart(part)} />}
+        </Fold>
+      )
+    case "blob":
+    case "uri":
+    case "file":
+      return <Media part={part} />
+    default:
+      return (
+        <Fold
+          class="tool"
+          isOpen={false}
+          summary={
+            <b>
+              <Plain text={part.type} />
+            </b>
+          }
+        >
+          {() => <Value value={part} />}
+        </Fold>
+      )
+  }
+}
+
+interface Props extends Shown {
+  readonly parts: ReadonlyArray<Part>
+  readonly resultOf: (part: Part) => Part | undefined
+  /** Parts that are shown elsewhere. */
+  readonly isElsewhere?: (part: Part) => boolean
+}
+
+export const Parts = ({ areToolsOpen, isElsewhere, isMarkdown, isThinkingOpen, parts, resultOf }: Props) => (
+  <>
+    {parts.map((part, index) => {
+      if (isElsewhere?.(part) === true) return null
+      if (part.type === "tool_call")
+        return <Tool key={index} call={part} result={resultOf(part)} isOpen={areToolsOpen} />
+      return <Single key={index} part={part} isMarkdown={isMarkdown} isThinkingOpen={isThinkingOpen} />
+    })}
+  </>
+)

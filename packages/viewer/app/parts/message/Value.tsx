@@ -1,0 +1,31 @@
+/** Arguments and answers of tools: fields by name, texts with their own line breaks, everything else as JSON. */
+import { ExactNumber } from "../../server/ExactJson.ts"
+import { Text } from "../Text.tsx"
+
+/** Deeper values are shown as JSON. */
+const maxDepth = 3
+
+/** Characters of a value that are shown at first. */
+const firstCharacters = 4_000
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+
+export const Value = ({ depth = 0, value }: { readonly value: unknown; readonly depth?: number }) => {
+  if (typeof value === "string") return <Text text={value} isMarkdown={false} first={firstCharacters} />
+  if (isFields(value) && depth < maxDepth && Object.keys(value).length > 0) {
+    return (
+      <dl class="value">
+        {Object.entries(value).map(([name, each]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Value value={each} depth={depth + 1} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    )
+  }
+  return <Text text={JSON.stringify(value, undefined, 2) ?? ""} isMarkdown={false} first={firstCharacters} />
+}

@@ -1,0 +1,81 @@
+/** Which page a place has. All but the first are loaded when they are first shown. */
+import type { ComponentType } from "preact"
+import { useEffect, useState } from "preact/hooks"
+import { Empty, Failed, Loading } from "../parts/States.tsx"
+import { SessionsPage } from "../pages/sessions/SessionsPage.tsx"
+import { ServerError } from "../server/Client.ts"
+import type { Me } from "../server/Types.ts"
+import * as Route from "./Route.ts"
+
+export interface PageProps {
+  readonly me: Me
+  readonly query: URLSearchParams
+  /** The segments of the place after the page's own. */
+  readonly rest: ReadonlyArray<string>
+}
+
+type Load = () => Promise<ComponentType<PageProps>>
+
+/** By the name of the page, and how many segments follow. */
+const pages: Readonly<Record<string, Load>> = {
+  "agents 0": () => import("../pages/agents/AgentsPage.tsx").then(({ AgentsPage }) => AgentsPage),
+  "agents 1": () => import("../pages/agents/AgentPage.tsx").then(({ AgentPage }) => AgentPage),
+  "agents 2": () => import("../pages/compare/ComparePage.tsx").then(({ ComparePage }) => ComparePage),
+  "events 1": () => import("../pages/event/EventPage.tsx").then(({ EventPage }) => EventPage),
+  "fingerprints 0": () =>
+    import("../pages/fingerprints/FingerprintsPage.tsx").then(({ FingerprintsPage }) => FingerprintsPage),
+  "fingerprints 1": () =>
+    import("../pages/fingerprint/FingerprintPage.tsx").then(({ FingerprintPage }) => FingerprintPage),
+  "live 0": () => import("../pages/live/LivePage.tsx").then(({ LivePage }) => LivePage),
+  "overview 0": () => import("../pages/overview/OverviewPage.tsx").then(({ OverviewPage }) => OverviewPage),
+  "people 0": () => import("../pages/people/PeoplePage.tsx").then(({ PeoplePage }) => PeoplePage),
+  "people 1": () => import("../pages/person/PersonPage.tsx").then(({ PersonPage }) => PersonPage),
+  "search 0": () => import("../pages/search/SearchPage.tsx").then(({ SearchPage }) => SearchPage),
+  "sessions 1": () => import("../pages/session/SessionPage.tsx").then(({ SessionPage }) => SessionPage)
+}
+
+const loaded = new Map<string, ComponentType<PageProps>>()
+
+const Loaded = ({ load, name, ...props }: PageProps & { readonly name: string; readonly load: Load }) => {
+  const [state, setState] = useState<{ readonly name?: string; readonly hasFailed?: boolean }>({})
+  const [round, setRound] = useState(0)
+  useEffect(() => {
+    if (loaded.has(name)) return
+    load().then(
+      (page) => {
+        loaded.set(name, page)
+        setState({ name })
+      },
+      () => setState({ name, hasFailed: true })
+    )
+  }, [name, round])
+  const Component = loaded.get(name)
+  if (Component !== undefined) return <Component {...props} key={props.rest.join("/")} />
+  if (state.name === name && state.hasFailed === true) {
+    // The server may have been replaced by another version, whose files have other names.
+    return (
+      <Failed
+        isWhole
+        error={new ServerError(0, "offline")}
+        again={() => (round < 2 ? setRound(round + 1) : location.reload())}
+      />
+    )
+  }
+  return <Loading what="the page" />
+}
+
+export const Page = ({ me }: { readonly me: Me }) => {
+  const { path, query } = Route.useRoute()
+  const [first = "sessions", ...rest] = path
+  if (first === "sessions" && rest.length === 0) return <SessionsPage query={query} />
+  const name = `${first} ${rest.length}`
+  const load = pages[name]
+  if (load !== undefined) return <Loaded key={name} name={name} load={load} me={me} query={query} rest={rest} />
+  return (
+    <Empty title="There is no such page" isWhole>
+      <p>
+        <a href="#/">To the sessions</a>
+      </p>
+    </Empty>
+  )
+}

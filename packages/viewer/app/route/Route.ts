@@ -1,0 +1,75 @@
+/**
+ * Where the person is: everything is in the fragment, `#/sessions/s?call=…`, so that no server sees it, and the pages work below
+ * every path. Going back restores the scroll, because each entry of the history has its place.
+ */
+import { useEffect, useState } from "preact/hooks"
+
+export interface Route {
+  /** Decoded. `#/sessions/a%2Fb` is `["sessions", "a/b"]`. */
+  readonly path: ReadonlyArray<string>
+  readonly query: URLSearchParams
+}
+
+type Query = Readonly<Record<string, string | number | null | undefined>>
+
+const decode = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+const parse = (hash: string): Route => {
+  const [path = "", ...query] = hash.replace(/^#\/?/, "").split("?")
+  return {
+    path: path.split("/").filter(Boolean).map(decode),
+    query: new URLSearchParams(query.join("?"))
+  }
+}
+
+/** The fragment of a place. Values that are null, undefined or empty are left out. */
+export const to = (path: ReadonlyArray<string>, query: Query = {}): string => {
+  const kept = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "")
+  const text = new URLSearchParams(kept.map(([name, value]) => [name, String(value)])).toString()
+  return `#/${path.map(encodeURIComponent).join("/")}${text === "" ? "" : `?${text}`}`
+}
+
+const listeners = new Set<() => void>()
+const changed = () => {
+  for (const listener of Array.from(listeners)) listener()
+}
+addEventListener("hashchange", changed)
+addEventListener("popstate", changed)
+
+/** Goes to another place, which can be gone back from. */
+export const go = (hash: string): void => {
+  if (hash !== location.hash) location.hash = hash
+}
+
+/** Changes what the current place says, without an entry of its own in the history. */
+const replace = (hash: string): void => {
+  if (hash === location.hash) return
+  history.replaceState(history.state, "", hash)
+  changed()
+}
+
+/** Changes parts of the query of the current place. */
+export const amend = (changes: Query, how: "go" | "replace" = "replace"): void => {
+  const { path, query } = current()
+  const next = to(path, { ...Object.fromEntries(query), ...changes })
+  if (how === "go") go(next)
+  else replace(next)
+}
+
+export const current = (): Route => parse(location.hash)
+
+export const useRoute = (): Route => {
+  const [route, setRoute] = useState(current)
+  useEffect(() => {
+    const update = () => setRoute(current())
+    listeners.add(update)
+    return () => void listeners.delete(update)
+  }, [])
+  return route
+}

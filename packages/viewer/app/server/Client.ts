@@ -1,0 +1,65 @@
+/** Calls of the API, relative to the page: the pages are at `viewer/`, beside `api/`. */
+import * as ExactJson from "./ExactJson.ts"
+import * as Key from "./Key.ts"
+
+/** An answer that is an error, or no answer at all (`offline`). */
+export class ServerError extends Error {
+  readonly status: number
+  /** The error's `type` on the wire: `docs/errors.md` of the server lists them. */
+  readonly type: string
+  constructor(status: number, type: string) {
+    super(`${status} ${type}`)
+    this.status = status
+    this.type = type
+  }
+}
+
+type Value = string | number | boolean | null | undefined
+export type Query = Readonly<Record<string, Value>>
+
+const base = new URL("../", document.baseURI)
+
+/** A path below `api/v1/`, whose parts are encoded. Parameters that are null, undefined or empty are left out. */
+export const urlOf = (parts: ReadonlyArray<string>, query: Query = {}): URL => {
+  const url = new URL(`api/v1/${parts.map(encodeURIComponent).join("/")}`, base)
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, String(value))
+  }
+  return url
+}
+
+/** Where the key is known to open nothing. */
+let onUnauthorized: () => void = () => {}
+export const whenUnauthorized = (listener: () => void): void => void (onUnauthorized = listener)
+
+const errorOf = async (response: Response): Promise<ServerError> => {
+  const body = (await response.json().catch(() => undefined)) as { readonly type?: unknown } | undefined
+  const type = typeof body?.type === "string" ? body.type : response.status === 422 ? "validation-error" : "error"
+  return new ServerError(response.status, type)
+}
+
+/** Rejects with a `ServerError`, or with what `signal` was aborted for. */
+export const send = async (url: URL, init: RequestInit = {}): Promise<Response> => {
+  const key = Key.get()
+  const headers = new Headers(init.headers)
+  if (key !== undefined) headers.set("authorization", `Bearer ${key}`)
+  let response: Response
+  try {
+    response = await fetch(url, { ...init, headers, cache: "no-store" })
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error
+    throw new ServerError(0, "offline")
+  }
+  if (response.ok) return response
+  if (response.status === 401) onUnauthorized()
+  throw await errorOf(response)
+}
+
+export const get = async <A>(
+  parts: ReadonlyArray<string>,
+  query: Query = {},
+  signal: AbortSignal | undefined = undefined
+): Promise<A> => {
+  const response = await send(urlOf(parts, query), signal === undefined ? {} : { signal })
+  return ExactJson.parse(await response.text()) as A
+}

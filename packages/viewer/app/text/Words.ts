@@ -1,0 +1,68 @@
+/** What a part of a message says, as one text: for lines, for finding, for copying. */
+import type { Message, Part } from "../server/Types.ts"
+import { withoutAnsi } from "./Plain.tsx"
+
+export const textOf = (value: unknown): string => {
+  if (typeof value === "string") return value
+  return value === undefined ? "" : JSON.stringify(value, undefined, 2)
+}
+
+/** A list of parts that are texts, as results of tools often are, is those texts. */
+const responseOf = (value: unknown): string =>
+  Array.isArray(value) && value.every((part) => typeof (part as Part | null)?.["content"] === "string")
+    ? value.map((part) => String((part as Part)["content"])).join("\n")
+    : textOf(value)
+
+export const ofPart = (part: Part): string => {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return textOf(part["content"])
+    case "refusal":
+      return textOf(part["refusal"])
+    case "tool_call":
+      return `${textOf(part["name"])} ${textOf(part["arguments"])}`
+    case "tool_call_response":
+      return responseOf(part["response"])
+    case "blob":
+      return ""
+    default:
+      return textOf(part)
+  }
+}
+
+export const ofMessage = (message: Pick<Message, "parts">): string => message.parts.map(ofPart).join("\n")
+
+/** Characters that a line of a summary has at most. */
+const maxLine = 160
+
+/** The beginning, on one line. */
+export const line = (text: string, max = maxLine): string => {
+  const clean = withoutAnsi(text.slice(0, 4 * max))
+    .replace(/\s+/g, " ")
+    .trim()
+  return clean.length > max ? `${clean.slice(0, max)}…` : clean
+}
+
+/** The arguments of a tool call on one line: the only one by its value, several by name. */
+export const argumentsLine = (value: unknown): string => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return line(textOf(value))
+  const entries = Object.entries(value)
+  const [only] = entries
+  if (entries.length === 1 && typeof only![1] === "string") return line(only![1])
+  return line(
+    entries.map(([name, each]) => `${name}: ${typeof each === "string" ? each : JSON.stringify(each)}`).join("  ")
+  )
+}
+
+const encoder = new TextEncoder()
+const sizes = new WeakMap<object, number>()
+
+/** Approximate bytes of a message as it is sent. */
+export const bytesOf = (message: Pick<Message, "parts">): number => {
+  const known = sizes.get(message)
+  if (known !== undefined) return known
+  const size = encoder.encode(JSON.stringify(message.parts)).length
+  sizes.set(message, size)
+  return size
+}

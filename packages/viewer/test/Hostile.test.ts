@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { open, useBrowser } from "./Browser.ts"
+import { Conversation, registered, result, text, thinking, tool, user } from "./Conversation.ts"
+import { type Server, start } from "./Server.ts"
+
+useBrowser()
+let server: Server
+let fingerprintId: string
+beforeAll(async () => {
+  server = await start()
+  fingerprintId = await registered(server.client)
+})
+afterAll(() => server.close())
+
+/** A server that is asked by no page. */
+const elsewhere = "http://elsewhere.invalid"
+
+const payloads = {
+  "a script": `<script>window.hacked = true</script>`,
+  "an image with a handler": `<img src=x onerror="window.hacked = true">`,
+  "an image from elsewhere": `<img src="${elsewhere}/pixel.png">`,
+  "an image in Markdown": `![alt](${elsewhere}/pixel.png)`,
+  "an image by reference": `![alt][1]\n\n[1]: ${elsewhere}/pixel.png`,
+  "a link that runs": `[click](javascript:window.hacked=true)`,
+  "a link that runs, disguised": `[click](  jAvAsCrIpT:window.hacked=true) <javascript:window.hacked=true>`,
+  "a link with data": `[click](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)`,
+  "a frame": `<iframe src="${elsewhere}"></iframe><object data="${elsewhere}"></object>`,
+  "a style": `<style>@import url(${elsewhere}/x.css); body { display: none }</style><link rel=stylesheet href=${elsewhere}/y.css>`,
+  "an image with a script": `![x](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+)`,
+  "the end of elements": `</div></main></body></html><form action=${elsewhere}><button>Enter the key</button></form>`,
+  "a base": `<base href="${elsewhere}/"><meta http-equiv="refresh" content="0;url=${elsewhere}">`,
+  "colours of a terminal": "\u001b[31mred\u001b[0m \u001b]8;;http://elsewhere.invalid\u0007link\u001b]8;;\u0007",
+  "reversed text": "safe\u202Egnp.exe\u202C \u2066x\u2069 zero\u200Bwidth",
+  "a template": "{{constructor.constructor('window.hacked = true')()}} ${window.hacked = true}",
+  "keys of objects": `{"__proto__": {"hacked": true}, "constructor": 1}`,
+  "a table of links": `| a |\n|---|\n| [x](vbscript:msgbox) ![y](${elsewhere}/p.gif) |`,
+  "deep Markdown": `${"> ".repeat(500)}deep ${"*".repeat(3_000)}`,
+  "HTML in code": "```html\n<img src=x onerror=alert(1)>\n```\n`<b onclick=x>`"
+} as const
+
+/** The payload wherever a stranger can put it. */
+const record = async (session: string, payload: string): Promise<string> => {
+  const name = payload.replaceAll("\u0000", "").slice(0, 200)
+  const fields = { agent: name, agent_version: name, person: name }
+  const conversation = new Conversation(server.client, fingerprintId, session, fields)
+  conversation.model = name
+  conversation.system = payload
+  await conversation.call([user(payload)], [thinking(payload), text(payload), tool("1", name, { [name]: payload })])
+  const id = await conversation.call([result("1", payload)], [text(payload)])
+  await conversation.fail(user(payload), name)
+  return id
+}
+
+/** What must not be on a page: everything that runs, that is loaded, or that sends. */
+const injected = () => ({
+  hacked: "hacked" in globalThis || "hacked" in {},
+  elements: Array.from(
+    document.querySelectorAll(
+      "script:not([src^='./assets/']), iframe, object, embed, base, form:not([role=search]), style, meta[http-equiv]"
+    ),
+    ({ outerHTML }) => outerHTML
+  ),
+  handlers: Array.from(document.querySelectorAll("*")).flatMap((element) =>
+    element.getAttributeNames().filter((name) => name.startsWith("on"))
+  ),
+  images: Array.from(document.images, ({ src }) => src).filter((src) => !/^data:image\/(png|jpeg|gif|webp);/.test(src)),
+  links: Array.from(document.links, (link) => link.getAttribute("href")!).filter(
+    (href) => !/^(#|\.\.\/docs|https?:|mailto:)/.test(href)
+  ),
+  unsafe: Array.from(document.links).filter(
+    ({ hash, href, rel }) =>
+      href.startsWith("http") && hash === "" && !href.startsWith(location.origin) && !rel.includes("noopener")
+  ).length
+})
+
+const nothing = { hacked: false, elements: [], handlers: [], images: [], links: [], unsafe: 0 }
+
+describe("what a stranger sent", () => {
+  it.each(Object.entries(payloads))("is shown as text: %s", async (name, payload) => {
+    const session = `${name} ${payload.slice(0, 100)}`
+    const id = await record(session, payload)
+    const { complaints, foreign, page } = await open(server.viewer())
+    await page.getByRole("heading", { name: "Sessions" }).waitFor()
+    await page.locator(".id").first().waitFor()
+    expect(await page.evaluate(injected)).toEqual(nothing)
+    await page.goto(`${server.url}/viewer/#/sessions/${encodeURIComponent(session)}`)
+    await page.locator(".message.assistant").first().waitFor()
+    // Opens what is folded.
+    await page.keyboard.press("x")
+    await page.keyboard.press("t")
+    await page.locator(".fold").first().waitFor()
+    expect(await page.evaluate(injected)).toEqual(nothing)
+    for (const tab of ["new", "input", "answer", "settings", "json", "raw"]) {
+      await page.goto(`${server.url}/viewer/#/events/${id}?tab=${tab}`)
+      await page.locator(`.panel.${tab} :is(.message, .settings, .node, .raw-row)`).first().waitFor()
+      expect(await page.evaluate(injected)).toEqual(nothing)
+    }
+    expect([foreign, complaints]).toEqual([[], []])
+  })
+
+  it("shows characters that reorder text by name, and takes the colours of terminals out", async () => {
+    await record("hidden", `${payloads["reversed text"]} ${payloads["colours of a terminal"]}`)
+    const { page } = await open(server.viewer())
+    await page.getByRole("heading", { name: "Sessions" }).waitFor()
+    await page.goto(`${server.url}/viewer/#/sessions/hidden`)
+    const said = page.locator(".message.user .said").first()
+    await said.waitFor()
+    const shown = await said.innerText()
+    for (const name of ["U+202E", "U+202C", "U+2066", "U+2069", "U+200B"]) expect(shown).toContain(name)
+    expect(shown).toContain("red link")
+    for (const hidden of ["\u001b", "[31m", "\u202e"]) expect(shown).not.toContain(hidden)
+  })
+
+  it("shows images whose bytes were sent, and names others", async () => {
+    const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    const conversation = new Conversation(server.client, fingerprintId, "images")
+    const image = (source: object) => ({ type: "image", source })
+    await conversation.call(
+      [
+        {
+          role: "user",
+          content: [
+            image({ type: "base64", media_type: "image/png", data: png }),
+            image({ type: "base64", media_type: "image/svg+xml", data: "PHN2Zy8+" }),
+            image({ type: "url", url: `${elsewhere}/photo.png` })
+          ]
+        }
+      ],
+      [text("I see.")]
+    )
+    const { complaints, foreign, page } = await open(server.viewer())
+    await page.getByRole("heading", { name: "Sessions" }).waitFor()
+    await page.goto(`${server.url}/viewer/#/sessions/images`)
+    await page.locator(".said img").waitFor()
+    expect(await page.locator(".said img").count()).toBe(1)
+    const named = await page.locator(".media").allInnerTexts()
+    expect(named.some((each) => each.includes("image/svg+xml"))).toBe(true)
+    expect(named.some((each) => each.includes("not loaded") && each.includes("elsewhere.invalid"))).toBe(true)
+    expect([foreign, complaints]).toEqual([[], []])
+  })
+})

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { open, useBrowser } from "./Browser.ts"
+import { Conversation, registered, text, user } from "./Conversation.ts"
+import { type Server, start } from "./Server.ts"
+
+useBrowser()
+let server: Server
+let fingerprintId: string
+beforeAll(async () => {
+  server = await start()
+  fingerprintId = await registered(server.client)
+})
+afterAll(() => server.close())
+
+const visit = async (place: string) => {
+  const opened = await open(server.viewer())
+  await opened.page.getByRole("heading", { name: "Sessions" }).waitFor()
+  await opened.page.goto(`${server.url}/viewer/${place}`)
+  return opened
+}
+
+describe("a session of 10,000 messages", () => {
+  const count = 10_000
+
+  beforeAll(async () => {
+    const conversation = new Conversation(server.client, fingerprintId, "long")
+    // Five calls, each of which adds 2,000 messages.
+    for (let first = 0; first < count; first += 2_000) {
+      const messages = Array.from({ length: 1_999 }, (_, index) => {
+        const number = first + index + 1
+        return number % 2 === 0
+          ? { role: "assistant", content: [text(`Message ${number}`)] }
+          : user(`Message ${number}`)
+      })
+      await conversation.call(messages, [text(`Message ${first + 2_000}`)])
+    }
+  })
+
+  it("is there with few elements, and its end is found and reached", async () => {
+    const { complaints, page } = await visit("#/sessions/long")
+    await page.getByText("Message 1", { exact: true }).first().waitFor()
+    const rows = () => page.locator(".list-row").count()
+    expect(await rows()).toBeLessThan(100)
+    await page.keyboard.press("Control+f")
+    await page.getByRole("textbox", { name: "Find in this page" }).fill(`message ${count}`)
+    await expect.poll(() => page.locator(".find output").innerText(), { timeout: 30_000 }).toBe("1 of 1")
+    await page.locator(".said").getByText(`Message ${count}`, { exact: true }).waitFor()
+    expect(await rows()).toBeLessThan(100)
+    expect(complaints).toEqual([])
+  })
+
+  it("opens at a message that the place names", async () => {
+    const { page } = await visit("#/sessions/long?message=7654")
+    await page.locator(".row.selected").getByText("Message 7654", { exact: true }).waitFor()
+  })
+
+  it("fills the window wherever it is scrolled to", async () => {
+    const { page } = await visit("#/sessions/long")
+    await page.getByText("Message 1", { exact: true }).first().waitFor()
+    await expect.poll(() => page.getByText("Loading the rest…").count(), { timeout: 30_000 }).toBe(0)
+    for (const part of [0.1, 0.5, 0.9, 1]) {
+      await page
+        .locator(".scroller")
+        .evaluate((element, part) => element.scrollTo(0, part * element.scrollHeight), part)
+      await expect
+        .poll(() =>
+          page.evaluate(() => {
+            const { bottom, left, top } = document.querySelector(".scroller")!.getBoundingClientRect()
+            const at = (y: number) =>
+              document.elementFromPoint(left + 300, y)?.closest(".list-row, .scroller")?.className
+            return [at((top + bottom) / 2)]
+          })
+        )
+        .toEqual(["list-row"])
+    }
+  })
+})
+
+describe("an event of 30 MB", () => {
+  const bytes = 30_000_000
+  let id: string
+  let inputs: string
+
+  beforeAll(async () => {
+    const conversation = new Conversation(server.client, fingerprintId, "large")
+    const line = `A line of a log with "quotes", \\backslashes\\ and an é.\n`
+    id = await conversation.call([user(`${line.repeat(bytes / 57)}The needle is here.`)], [text("Long.")])
+    inputs = (await server.client.get(`/api/v1/events/${id}/inputs`)).text
+    expect(Buffer.byteLength(inputs)).toBeGreaterThan(0.95 * bytes)
+  })
+
+  it("is shown as bytes, and searched, without holding the page up", async () => {
+    const { complaints, page } = await visit(`#/events/${id}?tab=raw`)
+    await page.locator(".raw-row").first().waitFor({ timeout: 60_000 })
+    expect(inputs.startsWith(await page.locator(".raw-row").first().innerText())).toBe(true)
+    expect(await page.locator(".raw-row").count()).toBeLessThan(200)
+    await page.keyboard.press("Control+f")
+    await page.getByRole("textbox", { name: "Find in this page" }).fill("NEEDLE")
+    await expect.poll(() => page.locator(".find output").innerText()).toBe("1 of 1")
+    // A row may be cut within the words.
+    await expect
+      .poll(() =>
+        page
+          .locator(".raw-rows")
+          .innerText()
+          .then((shown) => shown.replaceAll("\n", ""))
+      )
+      .toContain("needle is here")
+    expect(complaints).toEqual([])
+  })
+
+  it("is opened as a tree, with its long texts cut", async () => {
+    const { page } = await visit(`#/events/${id}?tab=json`)
+    await page.locator(".json").getByText("claude-sonnet-4-5").waitFor({ timeout: 60_000 })
+    await page.getByText(/array, \d+ MB/).waitFor()
+  })
+
+  it("asks before it reads all of the call", async () => {
+    const { page } = await visit(`#/events/${id}?tab=input`)
+    await page.getByText(/This call has \d+ MB/).waitFor()
+  })
+})

@@ -1,0 +1,44 @@
+/** A recorder with its viewer, as `createTachograph` mounts it, for the time of a test or of a file. */
+import { MemoryStorage, type Storage } from "@tachograph/core"
+import { createTachograph, type Tachograph } from "@tachograph/router"
+import { HttpClient } from "@tachograph/testkit"
+import type { Layer } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+
+export const apiKey = "a key for the tests of the pages"
+
+export interface Server {
+  readonly url: string
+  /** The link that opens the pages with the key. */
+  readonly viewer: (place?: string) => string
+  readonly client: HttpClient.Client
+  readonly tachograph: Tachograph
+  readonly close: () => Promise<void>
+}
+
+/** With `scopes`, everybody has these and no key. */
+export const start = async (
+  storage: Layer.Layer<Storage, unknown> = MemoryStorage.layer,
+  scopes: ReadonlyArray<"record" | "read"> | undefined = undefined
+): Promise<Server> => {
+  const tachograph = await createTachograph(
+    scopes === undefined
+      ? { storage, apiKeys: [apiKey] }
+      : { storage, authorize: () => ({ project: "default", scopes }) }
+  )
+  const server = createServer((request, response) => tachograph.node(request, response))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    viewer: (place = "") => `${url}/viewer/#key=${encodeURIComponent(apiKey)}${place}`,
+    client: HttpClient.open(url, apiKey),
+    tachograph,
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await tachograph.close()
+    }
+  }
+}

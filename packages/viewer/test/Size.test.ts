@@ -1,0 +1,42 @@
+import { gunzipSync } from "node:zlib"
+import { describe, expect, it } from "vitest"
+import { assets } from "../src/index.ts"
+
+const gzipBytes = (paths: ReadonlyArray<string>): number =>
+  assets
+    .filter(({ path }) => paths.includes(path))
+    .reduce((sum, { gzip }) => sum + Buffer.from(gzip, "base64").length, 0)
+
+const textOf = (path: string): string =>
+  gunzipSync(Buffer.from(assets.find((asset) => asset.path === path)!.gzip, "base64")).toString()
+
+const scripts = assets.map(({ path }) => path).filter((path) => path.endsWith(".js"))
+
+/** The scripts that the page loads, and what they import at once. */
+const atFirst = (): ReadonlyArray<string> => {
+  const found = new Set(Array.from(textOf("index.html").matchAll(/assets\/[\w.-]+\.js/g), ([path]) => path))
+  for (const path of found) {
+    for (const [, name] of textOf(path).matchAll(/(?:^|[;}\n])import[^("']*["']\.\/([\w.-]+\.js)["']/g)) {
+      found.add(`assets/${name}`)
+    }
+  }
+  return Array.from(found)
+}
+
+describe("the pages", () => {
+  it("have at most 45 kB of scripts at first, and 120 kB in all, gzipped", () => {
+    expect(atFirst().length).toBeGreaterThan(0)
+    expect(gzipBytes(atFirst())).toBeGreaterThan(5_000)
+    expect(gzipBytes(atFirst())).toBeLessThan(45_000)
+    expect(gzipBytes(scripts)).toBeLessThan(120_000)
+  })
+
+  it("name nothing elsewhere that a browser would load", () => {
+    for (const { path } of assets) {
+      expect([
+        path,
+        textOf(path).match(/(?:src|href)=["']?(?:https?:)?\/\/|url\(["']?(?:https?:)?\/\/|@import/g)
+      ]).toEqual([path, null])
+    }
+  })
+})
