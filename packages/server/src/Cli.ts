@@ -2,17 +2,45 @@
 import { Console, Effect, Layer } from "effect"
 import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import packageJson from "../package.json" with { type: "json" }
+import { calls } from "./commands/Calls.ts"
+import { compare } from "./commands/Compare.ts"
+import { copy } from "./commands/Copy.ts"
+import { exportCommand } from "./commands/Export.ts"
+import { importCommand } from "./commands/Import.ts"
 import { keys } from "./commands/Keys.ts"
 import { migrate } from "./commands/Migrate.ts"
+import { reindex } from "./commands/Reindex.ts"
+import { search } from "./commands/Search.ts"
 import { serve } from "./commands/Serve.ts"
+import { sessions } from "./commands/Sessions.ts"
+import { show } from "./commands/Show.ts"
 import { storage } from "./commands/Storage.ts"
+import { tail } from "./commands/Tail.ts"
+import { usage as usageCommand } from "./commands/Usage.ts"
 import { verify } from "./commands/Verify.ts"
 import { CommandError, UsageError } from "./terminal/CliErrors.ts"
 import * as Worker from "./workers/Worker.ts"
 
 const tachograph = Command.make("tachograph").pipe(
   Command.withDescription("Records what AI agents do: every call to a model provider, verbatim"),
-  Command.withSubcommands([serve, migrate, keys, storage, verify])
+  Command.withSubcommands([
+    serve,
+    migrate,
+    keys,
+    sessions,
+    show,
+    calls,
+    search,
+    usageCommand,
+    compare,
+    tail,
+    storage,
+    reindex,
+    verify,
+    exportCommand,
+    importCommand,
+    copy
+  ])
 )
 
 /** An invalid command line is reported in one line, like any other failure, instead of with the whole help text. */

@@ -2,6 +2,7 @@
 import {
   CurrentProject,
   defaultProject,
+  DeriveInBackground,
   type EventId,
   FingerprintId,
   JsonText,
@@ -92,8 +93,13 @@ const isKept = (event: Recorded) =>
 
 const quiet = Logger.layer([])
 
+/** Without a deriver: it would look every two seconds of the years that pass. Events are given their times when they are written. */
 const over = (file: string) =>
-  Layer.mergeAll(Recorder.layer.pipe(Layer.provideMerge(sqlite(file))), TestClock.layer(), quiet)
+  Recorder.layer.pipe(
+    Layer.provideMerge(sqlite(file)),
+    Layer.provide(Layer.succeed(DeriveInBackground, false)),
+    Layer.provideMerge(Layer.merge(TestClock.layer(), quiet))
+  )
 
 const temporaryFile = () => join(temporaryFolder(), "test.db")
 

@@ -12,7 +12,10 @@ import { promisify } from "node:util"
 const folder = fileURLToPath(new URL("../../../../shared/workloads", import.meta.url))
 
 /** Stands for the fingerprint id in request bodies that are not sent yet. It has the length of a UUID. */
-const placeholder = "00000000-0000-0000-0000-000000000000"
+export const placeholder = "00000000-0000-0000-0000-000000000000"
+
+/** Whether the real workloads are there. */
+export const areAvailable = existsSync(folder)
 
 const lineFeed = 0x0a
 
@@ -26,7 +29,7 @@ const linesOf = (bytes: Buffer): ReadonlyArray<Buffer> => {
   return lines
 }
 
-const expand = async (file: string, max?: number): Promise<ReadonlyArray<Buffer>> => {
+export const expand = async (file: string, max?: number): Promise<ReadonlyArray<Buffer>> => {
   const limit = max === undefined ? [] : [String(max)]
   const { stdout } = await promisify(execFile)(
     process.execPath,
@@ -38,7 +41,7 @@ const expand = async (file: string, max?: number): Promise<ReadonlyArray<Buffer>
 
 const workloads: Readonly<Record<string, () => Promise<ReadonlyArray<Buffer>>>> = {
   "a sample run": async () => Array.from(Replay.sampleRun(placeholder), (body) => Buffer.from(body)),
-  ...(existsSync(folder)
+  ...(areAvailable
     ? {
         "calls.ndjson": () => expand("calls.ndjson"),
         "airline-runs.ndjson": () => expand("airline-runs.ndjson"),
@@ -47,8 +50,7 @@ const workloads: Readonly<Record<string, () => Promise<ReadonlyArray<Buffer>>>> 
     : {})
 }
 
-export const title =
-  Object.keys(workloads).join(", ") + (existsSync(folder) ? "" : " (the real workloads are not available)")
+export const title = Object.keys(workloads).join(", ") + (areAvailable ? "" : " (the real workloads are not available)")
 
 /** The name of a body's session as JSON, which stands before the payload. */
 const sessionOf = (body: Buffer) => /"session":("(?:[^"\\]|\\.)*")/.exec(body.toString("utf8", 0, 2_000))![1]!

@@ -9,7 +9,9 @@ import {
   MaxOtherBodyBytes,
   Node,
   Proxy,
-  ThreadEngine
+  ServesViewer,
+  ThreadEngine,
+  viewerPaths
 } from "@tachograph/router"
 import { Console, Duration, Effect, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
@@ -18,6 +20,7 @@ import * as EngineStorage from "./EngineStorage.ts"
 import * as Logging from "../config/Logging.ts"
 import * as CrossOrigin from "../http/CrossOrigin.ts"
 import * as NodeServer from "../http/NodeServer.ts"
+import * as RootRedirect from "../http/RootRedirect.ts"
 import * as ProcessMetrics from "../process/ProcessMetrics.ts"
 import * as GarbageCollection from "../process/GarbageCollection.ts"
 import * as Worker from "../workers/Worker.ts"
@@ -34,23 +37,35 @@ const staticKeys = Effect.suspend(() => {
   return Effect.succeed([Redacted.make(key)])
 })
 
-/** Issues and prints a key if there is none yet: without one, no request is authorized. */
+/** Issues and prints a key if there is none yet: without one, no request is authorized. Returns the key. */
 const firstKey = Effect.gen(function* () {
   const keys = yield* ApiKeys
-  if ((yield* keys.list).length > 0) return
-  const [key] = yield* keys.issue({ project: defaultProject, name: "first key", scopes: ["admin"], expiresAt: null })
-  yield* Console.log(`API key     ${Redacted.value(key)}   (not shown again; has every scope)`)
+  if ((yield* keys.list).length > 0) return undefined
+  const [issued] = yield* keys.issue({ project: defaultProject, name: "first key", scopes: ["admin"], expiresAt: null })
+  const key = Redacted.value(issued)
+  yield* Console.log(`API key     ${key}   (not shown again; has every scope)`)
+  return key
 })
 
-const announce = ({ choice, proxy }: Options, url: string) =>
-  Effect.gen(function* () {
-    yield* Console.log(`Tachograph  ${url}`)
-    yield* Console.log(`Storage     ${choice.label}`)
-    if (proxy !== undefined) {
-      yield* Console.log(`Proxy       ${url}/proxy/NAME, NAME being ${Array.from(proxy.upstreams.keys()).join(", ")}`)
-    }
-    yield* Console.log(`Docs        ${url}/docs`)
-  })
+/** The key is in the fragment, which no server sees: the viewer keeps it until its tab is closed. */
+const announceViewer = (url: string, key: string | undefined) =>
+  Console.log(`Viewer      ${url}${viewerPaths.viewer}${key === undefined ? "" : `#key=${key}`}`)
+
+/** `issue` returns the first key, where this start makes it. */
+const announce = Effect.fnUntraced(function* <E, R>(
+  { choice, proxy, viewer }: Options,
+  url: string,
+  issue: Effect.Effect<string | undefined, E, R>
+) {
+  yield* Console.log(`Tachograph  ${url}`)
+  yield* Console.log(`Storage     ${choice.label}`)
+  if (proxy !== undefined) {
+    yield* Console.log(`Proxy       ${url}/proxy/NAME, NAME being ${Array.from(proxy.upstreams.keys()).join(", ")}`)
+  }
+  yield* Console.log(`Docs        ${url}/docs`)
+  const key = yield* issue
+  if (viewer) yield* announceViewer(url, key)
+})
 
 /** Explanations of the error codes of `listen`. */
 const listenErrors: Readonly<Record<string, string>> = {
@@ -83,14 +98,17 @@ const serving = Effect.fnUntraced(function* (
   // Made before the server and closed after it, so that requests in progress are finished.
   const mount = yield* Effect.provideService(Node.make, CloseGraceMs, commitGraceMs)
   const proxy = options.proxy && (yield* Proxy.make(options.proxy))
-  const handler: typeof mount = (request, response) =>
+  const recorder: typeof mount = (request, response) =>
     proxy?.node(request, response) === true || mount(request, response)
+  const handler = options.viewer ? RootRedirect.to(viewerPaths.viewer, recorder) : recorder
   const server = Worker.retirable(NodeServer.make(options.limits, CrossOrigin.allow(options.cors, handler)))
   const { url } = yield* listen(server, options, worker?.port ?? options.port)
+  const { endStreams } = yield* Front
+  // Before the server waits for its connections: such an answer may have no end.
+  yield* Effect.addFinalizer(() => Effect.sync(endStreams))
   yield* Effect.sync(GarbageCollection.run)
   if (worker !== undefined) return yield* Worker.send({ type: "ready" })
-  yield* announce(options, url)
-  if (!hasKeys) yield* firstKey
+  yield* announce(options, url, hasKeys ? Effect.undefined : firstKey)
 })
 
 /** The engine, and the storage of keys, which are where the storage is opened. */
@@ -117,7 +135,8 @@ const oneProcess = (
       Authorizer.layer,
       Layer.succeed(MaxBodyBytes, options.maxBodyBytes),
       Layer.succeed(MaxOtherBodyBytes, options.maxOtherBodyBytes),
-      Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs)
+      Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs),
+      Layer.succeed(ServesViewer, options.viewer)
     ]),
     Layer.provide(ApiKeys.layerNoDeps({ staticKeys: ownKeys })),
     // The primary has run the migrations for its workers.
@@ -142,7 +161,7 @@ const primary = Effect.fnUntraced(function* (options: Options, hasKeys: boolean)
   return yield* Workers.run({
     count,
     port: address.port,
-    started: Effect.andThen(announce(options, address.url), hasKeys ? Effect.void : issue)
+    started: announce(options, address.url, hasKeys ? Effect.undefined : issue)
   })
 })
 

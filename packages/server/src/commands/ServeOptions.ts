@@ -1,11 +1,9 @@
 /** The options of `tachograph serve`. */
 import { defaultAnswerTimeoutMs, defaultMaxBody, defaultMaxOtherBody } from "@tachograph/router"
-import * as PriceFile from "@tachograph/prices/PriceFile"
 import { Duration, Effect, Option } from "effect"
 import type { Flag } from "effect/cli"
-import { readFileSync } from "node:fs"
 import * as Logging from "../config/Logging.ts"
-import { UsageError } from "../terminal/CliErrors.ts"
+import * as PriceFileSetting from "../config/PriceFileSetting.ts"
 import * as Setting from "../config/Setting.ts"
 import * as StorageSetting from "../config/StorageSetting.ts"
 import * as Workers from "../workers/Workers.ts"
@@ -98,22 +96,6 @@ const retain = Setting.make({
   }
 })
 
-const pricesPath = Setting.make({
-  name: "prices",
-  metavar: "FILE",
-  description: "A file with prices of your own, before those of the kept list",
-  default: "none",
-  expected: "the path of a file, or none",
-  parse: (text): Option.Option<string | undefined> => Option.some(text === "none" ? undefined : text)
-})
-
-const readPrices = (path: string) =>
-  Effect.try({
-    try: () => PriceFile.parse(readFileSync(path, "utf8")),
-    catch: (error) =>
-      new UsageError({ message: `The file of prices ${path} cannot be used: ${(error as Error).message}` })
-  })
-
 const yesOrNo = (text: string): Option.Option<boolean> =>
   text === "yes" || text === "no" ? Option.some(text === "yes") : Option.none()
 
@@ -147,6 +129,15 @@ const cors = Setting.make({
   }
 })
 
+const viewer = Setting.make({
+  name: "viewer",
+  metavar: "ON|OFF",
+  description: "Whether the viewer is served, below /viewer/",
+  default: "on",
+  expected: "on or off",
+  parse: (text) => (text === "on" || text === "off" ? Option.some(text === "on") : Option.none())
+})
+
 export const flags = {
   storage: StorageSetting.setting.flag,
   host: host.flag,
@@ -160,9 +151,10 @@ export const flags = {
   answerTimeout: answerTimeout.flag,
   sessionMemory: sessionMemory.flag,
   retain: retain.flag,
-  prices: pricesPath.flag,
+  prices: PriceFileSetting.flag,
   thread: thread.flag,
   cors: cors.flag,
+  viewer: viewer.flag,
   migrate: migrate.flag,
   ...ProxySettings.flags,
   logLevel: Logging.setting.flag
@@ -188,11 +180,10 @@ export const resolve = Effect.fnUntraced(function* (given: {
     answerTimeoutMs: yield* answerTimeout.resolve(given.answerTimeout),
     sessionCacheBytes: yield* sessionMemory.resolve(given.sessionMemory),
     retain: yield* retain.resolve(given.retain),
-    prices: yield* Effect.flatMap(pricesPath.resolve(given.prices), (path) =>
-      path === undefined ? Effect.succeed(null) : readPrices(path)
-    ),
+    prices: yield* PriceFileSetting.resolve(given.prices),
     thread: yield* thread.resolve(given.thread),
     cors: yield* cors.resolve(given.cors),
+    viewer: yield* viewer.resolve(given.viewer),
     migrate: yield* migrate.resolve(given.migrate),
     proxy: yield* ProxySettings.resolve(given),
     logLevel: yield* Logging.setting.resolve(given.logLevel)

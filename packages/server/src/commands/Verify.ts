@@ -2,10 +2,11 @@
 import { firstIdOf, type ProjectId, SessionId, Storage, Throttle, Verifier } from "@tachograph/core"
 import { Cause, DateTime, Deferred, Effect, Exit, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import * as PointInTime from "../config/PointInTime.ts"
 import * as Project from "../config/Project.ts"
+import * as Rate from "../config/Rate.ts"
 import * as Setting from "../config/Setting.ts"
 import * as StorageSetting from "../config/StorageSetting.ts"
-import * as TimeSpan from "../config/TimeSpan.ts"
 import { CommandError, Ended, UsageError } from "../terminal/CliErrors.ts"
 import * as Output from "../terminal/Output.ts"
 import * as Progress from "../terminal/Progress.ts"
@@ -27,33 +28,14 @@ const session = Setting.make({
   parse: (text) => Option.filter(Schema.decodeUnknownOption(SessionId)(text), (name) => name !== "")
 })
 
-const isoTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
-
 const since = Setting.make({
   name: "since",
   metavar: "TIME",
   description:
     "Verify only sessions with events that were received since then: 2026-01-31T00:00:00Z, or 12h, 90d, 4w ago",
   default: undefined,
-  expected: "a time such as 2026-01-31, 2026-01-31T00:00:00Z, 12h, 90d or 4w",
-  parse: (text): Option.Option<(now: DateTime.Utc) => DateTime.Utc> =>
-    Option.orElse(
-      Option.map(TimeSpan.parse(text), (span) => (now: DateTime.Utc) => DateTime.subtractDuration(now, span)),
-      () => Option.map(isoTime.test(text) ? DateTime.make(text) : Option.none(), (time) => () => DateTime.toUtc(time))
-    )
-})
-
-const rate = Setting.make({
-  name: "rate",
-  metavar: "PERCENT",
-  description: "How much of the time it works; after each step it pauses, so that servers go on recording",
-  default: "50%",
-  expected: "a share of the time from 1% to 100%",
-  parse: (text) =>
-    Option.filter(
-      Option.map(Option.fromNullishOr(/^(\d{1,3})%?$/.exec(text)), ([, percent]) => Number(percent) / 100),
-      (share) => share > 0 && share <= 1
-    )
+  expected: PointInTime.expected,
+  parse: PointInTime.parse
 })
 
 /** Resolves all options but that of the storage. */
@@ -64,7 +46,7 @@ const resolve = Effect.fnUntraced(function* (given: {
     project: yield* project.resolveOption(given.project),
     session: yield* session.resolveOption(given.session),
     since: yield* since.resolveOption(given.since),
-    throttle: Throttle.atRate(yield* rate.resolve(given.rate))
+    throttle: Throttle.atRate(yield* Rate.setting.resolve(given.rate))
   }
   if (Option.isSome(options.session) && Option.isSome(options.since)) {
     return yield* new UsageError({ message: "--since selects sessions, so --session excludes it" })
@@ -143,7 +125,7 @@ export const verify = Command.make(
     project: project.flag,
     session: session.flag,
     since: since.flag,
-    rate: rate.flag,
+    rate: Rate.setting.flag,
     json: Flag.Boolean("json").pipe(
       Flag.withDefault(false),
       Flag.withDescription("Print one JSON object a line: what is wrong, then a summary")

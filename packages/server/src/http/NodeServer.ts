@@ -2,6 +2,7 @@
  * The `node:http` server of `tachograph serve`, with its limits. Requests that Node's parser rejects (malformed, too large,
  * too slow) are answered here with the same JSON as every other error, and the connection is closed.
  */
+import { Node } from "@tachograph/router"
 import { Effect, type Scope } from "effect"
 import { type IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net"
@@ -41,10 +42,10 @@ const respond = (socket: Duplex, status: number, type: string) => {
   socket.end(() => socket.destroy())
 }
 
-const onClientError = (
-  error: NodeJS.ErrnoException,
-  socket: Duplex & { readonly _httpMessage?: { headersSent: boolean } }
-) => {
+const onClientError = (error: NodeJS.ErrnoException, socket: Duplex & { readonly _httpMessage?: ServerResponse }) => {
+  // A body of any length, which is answered as it comes. The server says it once.
+  const response = socket._httpMessage
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && response && Node.isLive(response)) return
   // A response that has begun cannot be replaced, and a broken connection cannot take one.
   if (!socket.writable || socket._httpMessage?.headersSent || error.code === "ECONNRESET") return socket.destroy()
   return respond(socket, ...(statuses[error.code ?? ""] ?? ([400, "bad-request"] as const)))

@@ -27,6 +27,7 @@ describe("tachograph serve", () => {
     expect(stdout).toContain(`Storage     SQLite, ${join(cwd, "tachograph.db")}\n`)
     expect(stdout).toContain(`Docs        ${first.url}/docs\n`)
     const [key] = stdout.match(keyPattern)!
+    await vi.waitFor(() => expect(first.output().stdout).toContain(`Viewer      ${first.url}/viewer/#key=${key}\n`))
     expect((await get(`${first.url}/api/v1/events`, key)).status).toBe(200)
     expect(await first.stop()).toMatchObject({ code: 0, signal: null })
     expect(existsSync(join(cwd, "tachograph.db"))).toBe(true)
@@ -35,6 +36,25 @@ describe("tachograph serve", () => {
     expect((await get(`${second.url}/api/v1/events`, key)).status).toBe(200)
     const { stdout: again } = await second.stop()
     expect(again).not.toMatch(keyPattern)
+    expect(again).toContain(`Viewer      ${second.url}/viewer/\n`)
+  })
+
+  it.concurrent("sends browsers from / to the viewer, unless it is off", async () => {
+    const root = async (url: string, accept: string) => {
+      const { headers, status } = await fetch(`${url}/`, { headers: { accept }, redirect: "manual" })
+      return [status, headers.get("location")]
+    }
+    const on = await serve(["--port", "0", "--storage", "memory:"], {})
+    expect(await root(on.url, "text/html,application/xhtml+xml")).toEqual([302, "/viewer/"])
+    expect(await root(on.url, "application/json")).toEqual([404, null])
+    expect((await get(`${on.url}/viewer/`, "")).status).toBe(200)
+    await on.stop()
+
+    const off = await serve(["--port", "0", "--storage", "memory:", "--viewer", "off"], {})
+    expect(await root(off.url, "text/html")).toEqual([404, null])
+    for (const path of ["/viewer", "/viewer/"]) expect((await get(`${off.url}${path}`, "")).status).toBe(404)
+    const { stdout } = await off.stop()
+    expect(stdout).not.toContain("Viewer")
   })
 
   it.concurrent("reads options from the environment, and prefers the command line", async () => {
@@ -191,6 +211,7 @@ describe("tachograph serve", () => {
     [[], { TACHOGRAPH_MAX_OTHER_BODY: "512MiB" }, `TACHOGRAPH_MAX_OTHER_BODY is "512MiB": expected a number of bytes`],
     [["--answer-timeout", "0s"], {}, `--answer-timeout is "0s": expected a time from 1s to 1h, such as 15s or 2m`],
     [[], { TACHOGRAPH_ANSWER_TIMEOUT: "2h" }, `TACHOGRAPH_ANSWER_TIMEOUT is "2h": expected a time from 1s to 1h`],
+    [["--viewer", "yes"], {}, `--viewer is "yes": expected on or off`],
     [["--session-memory", "-1"], {}, `--session-memory is "-1": expected a number of bytes from 0 to 64GiB`],
     [["--session-memory", "65GiB"], {}, `--session-memory is "65GiB": expected a number of bytes from 0 to 64GiB`],
     [["--retain", "90"], {}, `--retain is "90": expected a time from 1h to 36500d, such as 12h or 90d, or none`],

@@ -130,13 +130,13 @@ const scrape = async (client: HttpClient.Client) => {
 describe("Two workers over Postgres", () => {
   it("share a port chosen by the system, print the same as one process, and both serve requests", async () => {
     const { client, server } = await start({ env: { TACHOGRAPH_API_KEY: "", TACHOGRAPH_LOG_LEVEL: "debug" } })
-    await expect.poll(() => server.output().stdout, { timeout: 20_000 }).toContain("API key")
+    await expect.poll(() => server.output().stdout, { timeout: 20_000 }).toContain("Viewer")
     expect(
       server
         .output()
         .stdout.split("\n")
         .map((line) => line.slice(0, 7).trim())
-    ).toEqual(["Tachogr", "Storage", "Docs", "API key", ""])
+    ).toEqual(["Tachogr", "Storage", "Docs", "API key", "Viewer", ""])
     const [key] = /tg_[0-9A-Za-z]{33}/.exec(server.output().stdout)!
     const { port } = new URL(server.url)
     expect(Number(port)).toBeGreaterThan(0)

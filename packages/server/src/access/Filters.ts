@@ -1,0 +1,80 @@
+/** Options of commands that are parameters of the contract's queries. */
+import { DateTime, Effect, Option } from "effect"
+import { Flag } from "effect/cli"
+import * as PointInTime from "../config/PointInTime.ts"
+import { UsageError } from "../terminal/CliErrors.ts"
+
+/** An option with any text. */
+export const text = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
+
+/** Of calls, and of what is made of them. */
+export const names = {
+  agent: text("agent", "NAME", "Only of this agent"),
+  agentVersion: text("agent-version", "NAME", "Only of this agent version"),
+  person: text("person", "ID", "Only of this person"),
+  model: text("model", "NAME", "Only of this model")
+}
+
+/** `what` completes "Only": "calls that were received". */
+export const period = (what: string) => ({
+  after: text("after", "TIME", `Only ${what} then or later: 2026-01-31, 2026-01-31T10:00:00Z, or 12h, 90d, 4w ago`),
+  before: text("before", "TIME", `Only ${what} before then`)
+})
+
+export const session = text("session", "ID", "Only of this session")
+
+/** Of lists of single calls. */
+export const ofCalls = { ...names, ...period("calls that were received"), session }
+
+/** `what` completes "Only". */
+export const errors = (what: string) => Flag.Boolean("errors").pipe(Flag.withDescription(`Only ${what}`), Flag.optional)
+
+/** Of commands that print single calls. */
+export const failedCalls = errors("calls that failed; --no-errors: only the others")
+
+export const json = Flag.Boolean("json").pipe(
+  Flag.withDefault(false),
+  Flag.withDescription("Print one JSON object a line")
+)
+
+/** Rows that a command prints at most. */
+export const limit = (defaultRows: number) =>
+  Flag.String("limit").pipe(
+    Flag.withMetavar("COUNT"),
+    Flag.withDescription(`How many to print; default ${defaultRows}`),
+    Flag.withDefault(String(defaultRows))
+  )
+
+type Names = { readonly [Name in keyof typeof names]: Option.Option<string> }
+type Period = { readonly after: Option.Option<string>; readonly before: Option.Option<string> }
+type Session = { readonly session?: Option.Option<string> }
+
+const timeOf = Effect.fnUntraced(function* (name: string, given: Option.Option<string>) {
+  if (Option.isNone(given)) return undefined
+  const time = PointInTime.parse(given.value)
+  if (Option.isNone(time)) {
+    return yield* new UsageError({
+      message: `--${name} is ${JSON.stringify(given.value)}: expected ${PointInTime.expected}`
+    })
+  }
+  return DateTime.formatIso(time.value(yield* DateTime.now))
+})
+
+/** The parameters of a query. */
+export const queryOf = Effect.fnUntraced(function* (given: Names & Period & Session) {
+  return {
+    agent: Option.getOrUndefined(given.agent),
+    agent_version: Option.getOrUndefined(given.agentVersion),
+    person: Option.getOrUndefined(given.person),
+    model: Option.getOrUndefined(given.model),
+    session: given.session && Option.getOrUndefined(given.session),
+    after: yield* timeOf("after", given.after),
+    before: yield* timeOf("before", given.before)
+  }
+})
+
+export const limitOf = (given: string) =>
+  /^[1-9]\d{0,8}$/.test(given)
+    ? Effect.succeed(Number(given))
+    : Effect.fail(new UsageError({ message: `--limit is ${JSON.stringify(given)}: expected a number from 1` }))

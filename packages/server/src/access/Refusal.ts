@@ -1,0 +1,34 @@
+/** What an answer that is an error says, in one line. */
+import { Effect } from "effect"
+import { CommandError } from "../terminal/CliErrors.ts"
+import * as Table from "../terminal/Table.ts"
+
+interface Body {
+  readonly type?: string
+  readonly message?: string
+  readonly detail?: ReadonlyArray<{ readonly loc: ReadonlyArray<string>; readonly msg: string }>
+}
+
+/** What to do about errors whose types do not say it. */
+const explanations: Readonly<Record<string, string>> = {
+  unauthorized: "The server refuses the key: set TACHOGRAPH_API_KEY to one of its keys",
+  forbidden: "The key lacks the scope that this needs",
+  "not-found": "The server has no such path: it may be older than this command, or the URL may be wrong",
+  overloaded: "The server has too much to do: try again later",
+  "storage-unavailable": "The storage cannot be used"
+}
+
+const reasonOf = ({ detail, message, type }: Body, status: number): string => {
+  if (detail !== undefined) return detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}`).join("; ")
+  if (type === undefined) return `The answer has the status ${status}`
+  const missing = /^(.+)-not-found$/.exec(type)?.[1]
+  if (missing !== undefined) return `There is no such ${missing.replaceAll("-", " ")}`
+  return message ?? explanations[type] ?? type
+}
+
+/** Fails with it. Closes the answer. */
+export const of = (response: Response): Effect.Effect<never, CommandError> =>
+  Effect.flatMap(
+    Effect.promise(() => response.json().catch(() => ({})) as Promise<Body>),
+    (body) => Effect.fail(new CommandError({ message: Table.printable(reasonOf(body ?? {}, response.status)) }))
+  )

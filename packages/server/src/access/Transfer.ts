@@ -1,0 +1,137 @@
+/** Exports and imports of any length, over an `Access`: an export that is cut is continued, and an import is sent in short requests. */
+import { Effect, Stream } from "effect"
+import { CommandError } from "../terminal/CliErrors.ts"
+import * as Table from "../terminal/Table.ts"
+import type { Access } from "./Access.ts"
+import type { LineCutter } from "./LineCutter.ts"
+
+/** How often in a row an answer may be cut without anything new in it, and the pause before the next try. */
+const maxCuts = 5
+const pause = "1 second"
+
+/** Lines of an import that one request has (bytes), unless one is longer: less than what a function of AWS takes. */
+const requestBytes = 4 * 1024 * 1024
+
+class Cut extends CommandError {}
+
+const cut = () => new Cut({ message: "The answer was cut again and again" })
+
+/** The bytes of an answer. Fails with `Cut` where it breaks. */
+const bytesOf = ({ body }: Response): Stream.Stream<Uint8Array, Cut> =>
+  body === null ? Stream.empty : Stream.fromAsyncIterable(body, cut)
+
+type Query = Parameters<Access["request"]>[1]
+
+/** Whole lines, in parts. `cutter` knows what came so far. */
+export const exported = (
+  access: Access,
+  query: NonNullable<Query>,
+  cutter: LineCutter
+): Stream.Stream<Buffer, CommandError> => {
+  const from = (after: string | undefined, cuts: number): Stream.Stream<Buffer, CommandError> => {
+    const part = Stream.unwrap(
+      Effect.map(access.request("/export", { ...query, after_event: after }), (response) => bytesOf(response))
+    ).pipe(
+      Stream.map((bytes) => cutter.add(bytes)),
+      Stream.filter(({ length }) => length > 0),
+      Stream.catchIf(
+        (error) => error instanceof Cut,
+        () => Stream.empty
+      )
+    )
+    const next = Stream.unwrap(
+      Effect.gen(function* () {
+        if (cutter.isWhole) return Stream.empty
+        cutter.drop()
+        const isNew = cutter.lastEvent !== undefined && cutter.lastEvent !== after
+        if (!isNew && cuts === maxCuts) return yield* cut()
+        yield* Effect.sleep(pause)
+        return from(cutter.lastEvent ?? after, isNew ? 0 : cuts + 1)
+      })
+    )
+    return Stream.concat(part, next)
+  }
+  return from(query["after_event"] === undefined ? undefined : String(query["after_event"]), 0)
+}
+
+/** What has become of the lines of an import. */
+export interface Counts {
+  imported: number
+  exists: number
+  kept: number
+  failed: number
+}
+
+export const noCounts = (): Counts => ({ imported: 0, exists: 0, kept: 0, failed: 0 })
+
+interface Failed {
+  readonly line: number
+  readonly event_id?: string
+  readonly error: {
+    readonly type?: string
+    readonly detail?: ReadonlyArray<{ readonly loc: ReadonlyArray<string>; readonly msg: string }>
+  }
+}
+
+/** A line that was refused, by its number in the file. */
+const refusalOf = ({ error, event_id: id, line }: Failed, before: number): string => {
+  const reason = error.type ?? error.detail?.map(({ loc, msg }) => `${loc.slice(1).join(".")}: ${msg}`).join("; ") ?? ""
+  return Table.printable(`line ${before + line}${id === undefined ? "" : `, event ${id}`}: ${reason}`)
+}
+
+type Answer = Failed | (Counts & { readonly type: "end" })
+
+/** Sends lines, whole ones, until all are answered. Run again, it sends nothing twice to the storage. */
+const send = Effect.fnUntraced(function* (access: Access, lines: Buffer) {
+  for (let cuts = 0; ; cuts++) {
+    const headers = { "content-type": "application/x-ndjson" }
+    const body = lines as Buffer<ArrayBuffer>
+    const response = yield* access.request("/import", { answers: "failed" }, { method: "POST", headers, body })
+    const text = yield* Effect.option(Effect.tryPromise(() => response.text()))
+    const answers = text._tag === "None" ? [] : text.value.split("\n").filter((line) => line !== "")
+    const parsed = answers.map((line) => JSON.parse(line) as Answer)
+    const end = parsed.at(-1)
+    if (end !== undefined && "type" in end) return { end, failed: parsed.slice(0, -1) as ReadonlyArray<Failed> }
+    if (cuts === maxCuts) return yield* cut()
+    yield* Effect.sleep(pause)
+  }
+})
+
+/** Imports whole lines. Adds to `counts`, and tells of each line that is refused. */
+export const imported = Effect.fnUntraced(function* <E, R>(
+  access: Access,
+  lines: Stream.Stream<Buffer, E, R>,
+  counts: Counts,
+  onRefused: (line: string) => Effect.Effect<void, E>
+) {
+  let before = 0
+  const sendAll = Effect.fnUntraced(function* (request: Buffer) {
+    const { end, failed } = yield* send(access, request)
+    for (const each of failed) yield* onRefused(refusalOf(each, before))
+    for (const name of ["imported", "exists", "kept", "failed"] as const) counts[name] += end[name]
+    before += countLines(request)
+  })
+  let waiting: Array<Buffer> = []
+  let bytes = 0
+  const flush = Effect.suspend(() => {
+    const request = Buffer.concat(waiting)
+    waiting = []
+    bytes = 0
+    return request.length === 0 ? Effect.void : sendAll(request)
+  })
+  yield* Stream.runForEach(lines, (some) => {
+    const isFull = bytes + some.length > requestBytes
+    const add = Effect.sync(() => {
+      waiting.push(some)
+      bytes += some.length
+    })
+    return isFull ? Effect.andThen(flush, add) : add
+  })
+  yield* flush
+})
+
+const countLines = (lines: Buffer): number => {
+  let count = 0
+  for (let at = lines.indexOf(10); at !== -1; at = lines.indexOf(10, at + 1)) count++
+  return count
+}

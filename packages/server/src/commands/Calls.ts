@@ -1,0 +1,52 @@
+/** `tachograph calls`: which calls there were, and how each ended. */
+import type { InProcess } from "@tachograph/router"
+import { Effect, Option } from "effect"
+import { Command } from "effect/cli"
+import * as Access from "../access/Access.ts"
+import * as Filters from "../access/Filters.ts"
+import * as CallLine from "../terminal/CallLine.ts"
+import * as Output from "../terminal/Output.ts"
+
+const examples = [
+  { command: "tachograph calls --errors --after 24h", description: "Which calls of the last day failed" },
+  { command: "tachograph calls --stop-reason length", description: "Which answers were cut off" },
+  {
+    command: "tachograph calls --session checkout-4711 --url https://tachograph.example.com --json",
+    description: "The calls of a session, from a server, as JSON"
+  }
+]
+
+export const calls = Command.make(
+  "calls",
+  {
+    ...Access.flags,
+    ...Filters.ofCalls,
+    errors: Filters.failedCalls,
+    stopReason: Filters.text(
+      "stop-reason",
+      "REASON",
+      "Only calls that ended so: end, length, refusal, or a provider's own word"
+    ),
+    limit: Filters.limit(20),
+    json: Filters.json
+  },
+  Effect.fnUntraced(function* (flags) {
+    const limit = yield* Filters.limitOf(flags.limit)
+    const query = {
+      ...(yield* Filters.queryOf(flags)),
+      error: Option.getOrUndefined(flags.errors),
+      stop_reason: Option.getOrUndefined(flags.stopReason),
+      order: "desc"
+    }
+    const write = flags.json ? JSON.stringify : CallLine.of
+    yield* Access.use(flags, Access.reading, ({ list }) =>
+      Effect.gen(function* () {
+        const events = yield* list<"events", InProcess.RecordedEventSummary>("/events", "events", query, limit)
+        for (const event of events) yield* Output.print(write(event))
+      })
+    )
+  })
+).pipe(
+  Command.withDescription("List calls, the latest first, with what they took and how they ended"),
+  Command.withExamples(examples)
+)

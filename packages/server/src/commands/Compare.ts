@@ -1,0 +1,86 @@
+/** `tachograph compare`: what two versions of an agent ran with, and what differs. */
+import type { InProcess } from "@tachograph/router"
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import * as Access from "../access/Access.ts"
+import * as Filters from "../access/Filters.ts"
+import { CommandError } from "../terminal/CliErrors.ts"
+import * as Differences from "../terminal/Differences.ts"
+import * as Output from "../terminal/Output.ts"
+import * as Style from "../terminal/Style.ts"
+import * as Table from "../terminal/Table.ts"
+
+interface Used {
+  readonly configuration: InProcess.RecordedConfiguration
+  readonly fingerprint: unknown
+}
+
+const json = (value: unknown): string => JSON.stringify(value, undefined, 2)
+
+/** Text as the model reads it; what is no text, as JSON. */
+const instructionsOf = ({ instructions }: InProcess.RecordedConfiguration): string =>
+  instructions.map((part) => (typeof part["content"] === "string" ? part["content"] : json(part))).join("\n")
+
+/** The parts of a configuration as texts, in the order in which they are compared. */
+const sections: ReadonlyArray<readonly [name: string, textOf: (used: Used) => string]> = [
+  ["model", ({ configuration }) => configuration.model ?? ""],
+  ["parameters", ({ configuration }) => json(configuration.parameters)],
+  ["instructions", ({ configuration }) => instructionsOf(configuration)],
+  ["tools", ({ configuration }) => configuration.tools.map(json).join("\n")],
+  ["fingerprint", ({ fingerprint }) => json(fingerprint)]
+]
+
+const examples = [
+  { command: "tachograph compare support v1 v2", description: "What changed between two versions of an agent" },
+  { command: "tachograph compare support v1 v2 --json", description: "What each of them ran with, as JSON" }
+]
+
+export const compare = Command.make(
+  "compare",
+  {
+    agent: Argument.String("agent").pipe(Argument.withDescription("The agent")),
+    from: Argument.String("from").pipe(Argument.withDescription("The one version")),
+    to: Argument.String("to").pipe(Argument.withDescription("The other version")),
+    ...Access.flags,
+    json: Filters.json
+  },
+  Effect.fnUntraced(function* (flags) {
+    yield* Access.use(flags, Access.reading, ({ read }) => {
+      const lastUsed = Effect.fnUntraced(function* (version: string) {
+        const path = `/agents/${encodeURIComponent(flags.agent)}/agent-versions/${encodeURIComponent(version)}`
+        const { configurations } = yield* read<{ configurations: ReadonlyArray<InProcess.RecordedConfiguration> }>(
+          `${path}/configurations`,
+          { limit: 1 }
+        )
+        const [configuration] = configurations
+        if (configuration === undefined) {
+          return yield* new CommandError({ message: `No calls of ${Table.quoted(version)} are kept` })
+        }
+        if (configuration.is_damaged) {
+          return yield* new CommandError({ message: `The last call of ${Table.quoted(version)} is damaged` })
+        }
+        const fingerprint = yield* read<unknown>(`/fingerprints/${configuration.fingerprint_id}`)
+        return { configuration, fingerprint }
+      })
+      return Effect.gen(function* () {
+        const from = yield* lastUsed(flags.from)
+        const to = yield* lastUsed(flags.to)
+        if (flags.json) {
+          yield* Output.print(JSON.stringify({ version: flags.from, ...from }))
+          yield* Output.print(JSON.stringify({ version: flags.to, ...to }))
+          return
+        }
+        for (const [name, textOf] of sections) {
+          const lines = Differences.of(textOf(from), textOf(to))
+          yield* Output.print(lines.length === 0 ? Style.dim(`${name}: the same`) : Style.bold(name))
+          for (const line of lines) yield* Output.print(line)
+        }
+      })
+    })
+  })
+).pipe(
+  Command.withDescription(
+    "Compare what two versions of an agent ran with last: model, parameters, instructions, tools and packages"
+  ),
+  Command.withExamples(examples)
+)

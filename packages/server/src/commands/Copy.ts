@@ -1,0 +1,57 @@
+/** `tachograph copy`: from one storage to another. */
+import { defaultProject } from "@tachograph/core"
+import { Console, Effect, Option, Stream } from "effect"
+import { Argument, Command } from "effect/cli"
+import * as Access from "../access/Access.ts"
+import { LineCutter } from "../access/LineCutter.ts"
+import * as Transfer from "../access/Transfer.ts"
+import * as Project from "../config/Project.ts"
+import * as Progress from "../terminal/Progress.ts"
+import * as TransferProgress from "../terminal/TransferProgress.ts"
+import { summarise } from "./Import.ts"
+
+const project = Project.setting("The project to copy", defaultProject)
+
+export const copy = Command.make(
+  "copy",
+  { project: project.flag, from: Argument.String("FROM"), to: Argument.String("TO") },
+  Effect.fnUntraced(function* (flags) {
+    const name = yield* project.resolve(flags.project)
+    const counts = Transfer.noCounts()
+    yield* Access.useStorage(Option.some(flags.from), name, Access.reading, (from) =>
+      Access.useStorage(Option.some(flags.to), name, Access.importing, (to) =>
+        Effect.gen(function* () {
+          const { events: total } = yield* from.read<{ readonly events: number }>("/storage", { sessions: 1 })
+          const cutter = new LineCutter()
+          const startedMs = performance.now()
+          let bytes = 0
+          const state = () =>
+            TransferProgress.text(
+              { events: cutter.events, bytes, part: total === 0 ? undefined : cutter.events / total },
+              performance.now() - startedMs
+            )
+          const progress = yield* Progress.make(state)
+          const lines = Stream.map(Transfer.exported(from, {}, cutter), (some) => {
+            bytes += some.length
+            return some
+          })
+          yield* Transfer.imported(to, lines, counts, (refused) =>
+            Effect.andThen(progress.clear, Console.error(refused))
+          )
+          yield* progress.clear
+          yield* summarise(counts, state())
+        })
+      )
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Copy a project from one storage to another, with the same ids; run again, it copies what is missing"
+  ),
+  Command.withExamples([
+    {
+      command: "tachograph copy sqlite:tachograph.db postgres://localhost/tachograph",
+      description: "From SQLite to Postgres"
+    }
+  ])
+)

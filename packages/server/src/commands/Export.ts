@@ -1,0 +1,81 @@
+/** `tachograph export`: all that a project has, as lines of JSON. */
+import type { InProcess } from "@tachograph/router"
+import { Console, Effect, Option, Stream } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as Access from "../access/Access.ts"
+import * as Filters from "../access/Filters.ts"
+import { LineCutter } from "../access/LineCutter.ts"
+import * as Transfer from "../access/Transfer.ts"
+import * as LineFile from "../terminal/LineFile.ts"
+import * as Figures from "../terminal/Figures.ts"
+import * as Progress from "../terminal/Progress.ts"
+import * as TransferProgress from "../terminal/TransferProgress.ts"
+
+const examples = [
+  { command: "tachograph export --output project.ndjson", description: "Everything; again, what is missing or new" },
+  { command: "tachograph export --person ann", description: "All that there is of a person, on standard output" },
+  {
+    command: "tachograph export --url https://tachograph.example.com --after 24h | gzip > day.ndjson.gz",
+    description: "The last day of a server, with the key in TACHOGRAPH_API_KEY"
+  }
+]
+
+const output = Flag.String("output").pipe(
+  Flag.withMetavar("FILE"),
+  Flag.withDescription("Write to a file; one that exists is continued after its last event"),
+  Flag.optional
+)
+
+/** How many events there are; undefined where that is not known, or a filter takes some of them. */
+const totalOf = (access: Access.Access, isAll: boolean) =>
+  isAll
+    ? Effect.map(Effect.option(access.read<{ readonly events: number }>("/storage", { sessions: 1 })), (usage) =>
+        Option.getOrUndefined(Option.map(usage, ({ events }) => events))
+      )
+    : Effect.undefined
+
+export const exportCommand = Command.make(
+  "export",
+  {
+    ...Access.flags,
+    ...Filters.names,
+    ...Filters.period("events that were received"),
+    session: Filters.session,
+    output
+  },
+  Effect.fnUntraced(function* (flags) {
+    const filters: InProcess.ExportQuery = yield* Filters.queryOf(flags)
+    yield* Access.use(flags, Access.reading, (access) =>
+      Effect.gen(function* () {
+        const file = yield* LineFile.open(Option.getOrUndefined(flags.output))
+        const cutter = new LineCutter()
+        const isAll = file.lastEvent === undefined && Object.values(filters).every((value) => value === undefined)
+        const total = yield* totalOf(access, isAll)
+        const startedMs = performance.now()
+        let bytes = 0
+        const state = () =>
+          TransferProgress.text(
+            { events: cutter.events, bytes, part: total && cutter.events / total },
+            performance.now() - startedMs
+          )
+        const progress = yield* Progress.make(state)
+        yield* Stream.runForEach(
+          Transfer.exported(access, { ...filters, after_event: file.lastEvent }, cutter),
+          (lines) =>
+            Effect.andThen(
+              file.write(lines),
+              Effect.sync(() => (bytes += lines.length))
+            )
+        )
+        yield* progress.clear
+        if (cutter.damaged > 0) {
+          yield* Console.error(`${Figures.integer(cutter.damaged)} events are damaged: \`tachograph verify\` says why`)
+        }
+        if (Option.isSome(flags.output)) yield* Console.error(`Exported ${state()}`)
+      })
+    )
+  })
+).pipe(
+  Command.withDescription("Write all that a project has, or some of it, as lines of JSON"),
+  Command.withExamples(examples)
+)

@@ -1,0 +1,45 @@
+/** `tachograph tail`: calls as they are recorded. */
+import type { InProcess } from "@tachograph/router"
+import { Effect, Option } from "effect"
+import { Command } from "effect/cli"
+import * as Access from "../access/Access.ts"
+import * as Filters from "../access/Filters.ts"
+import * as Follow from "../access/Follow.ts"
+import * as CallLine from "../terminal/CallLine.ts"
+import * as Output from "../terminal/Output.ts"
+
+const examples = [
+  { command: "tachograph tail --errors", description: "Calls that fail, as they are recorded" },
+  {
+    command: "tachograph tail --url https://tachograph.example.com --agent support --json",
+    description: "The calls of an agent, from a server, as JSON with cursors"
+  }
+]
+
+export const tail = Command.make(
+  "tail",
+  {
+    ...Access.flags,
+    ...Filters.ofCalls,
+    errors: Filters.failedCalls,
+    cursor: Filters.text(
+      "cursor",
+      "CURSOR",
+      "Go on after the call with this cursor, from --json; from now on by default"
+    ),
+    json: Filters.json
+  },
+  Effect.fnUntraced(function* (flags) {
+    const query = {
+      ...(yield* Filters.queryOf(flags)),
+      error: Option.getOrUndefined(flags.errors),
+      cursor: Option.getOrUndefined(flags.cursor)
+    }
+    const print = (event: InProcess.FollowedEvent) =>
+      Output.print(flags.json ? JSON.stringify(event) : CallLine.of(event))
+    yield* Access.use(flags, Access.reading, (access) => Follow.follow(access, query, print))
+  })
+).pipe(
+  Command.withDescription("Print calls as they are recorded, until it is interrupted"),
+  Command.withExamples(examples)
+)

@@ -1,0 +1,28 @@
+/** A call as one line for people. */
+import type { InProcess } from "@tachograph/router"
+import * as Figures from "./Figures.ts"
+import * as Style from "./Style.ts"
+import * as Table from "./Table.ts"
+
+const nameCharacters = 40
+
+const name = (text: string | null): string => Table.printable(Figures.cut(text ?? "", nameCharacters))
+
+const tokens = ({ input_tokens: sent, output_tokens: got }: InProcess.RecordedEventSummary): string =>
+  sent === null && got === null ? "" : `${Figures.integer(sent ?? 0)} → ${Figures.integer(got ?? 0)} tokens`
+
+/** When it was, whose it was, what it took, and how it ended. */
+export const of = (event: InProcess.RecordedEventSummary): string =>
+  [
+    Style.dim(event.received_at.slice(0, 19).replace("T", " ")),
+    name(`${event.agent} ${event.agent_version}`),
+    name(event.session),
+    name(event.person),
+    name(event.response_model ?? event.model),
+    tokens(event),
+    Figures.dollars(event.cost_usd),
+    Figures.duration(event.duration_ms),
+    event.error_type === null ? name(event.stop_reason) : Style.red(`failed: ${name(event.error_type)}`)
+  ]
+    .filter((part) => part !== "")
+    .join("  ")

@@ -1,0 +1,143 @@
+/** A session for people to read: its messages, with its calls as marks. What is in them can be anything, and is printed harmless. */
+import type { InProcess } from "@tachograph/router"
+import * as Figures from "./Figures.ts"
+import * as Style from "./Style.ts"
+import * as Table from "./Table.ts"
+
+type Call = InProcess.RecordedSessionCall
+type Message = InProcess.RecordedSessionMessage
+type Part = Message["parts"][number]
+
+/** Characters of a text that are printed, unless all are asked for. */
+const maxCharacters = 2_000
+
+const indent = "    "
+
+/** What was printed of a session so far. */
+export class Conversation {
+  readonly #isFull: boolean
+  /** The numbers of the calls, by their events. */
+  readonly #calls = new Map<string, number>()
+
+  constructor(isFull: boolean) {
+    this.#isFull = isFull
+  }
+
+  /** The mark of the next call. */
+  call(call: Call): string {
+    const number = this.#calls.size + 1
+    this.#calls.set(call.event_id, number)
+    const facts = [
+      Figures.minute(call.occurred_at ?? call.received_at),
+      Table.printable([call.agent, call.agent_version].filter((name) => name !== "default").join(" ")),
+      Table.printable(call.model ?? call.response_model ?? ""),
+      tokensOf(call),
+      Figures.dollars(call.cost_usd),
+      Figures.duration(call.duration_ms),
+      call.stop_reason ?? ""
+    ]
+    const error = call.error_type === null ? [] : [Style.red(`error: ${Table.printable(call.error_type)}`)]
+    const changes = this.#changes(call, number)
+    return [
+      Style.dim(`── call ${number} · ${facts.filter((fact) => fact !== "").join(" · ")}`),
+      ...[...error, ...changes].map((line) => `   ${line}`),
+      Style.dim(`   ${call.event_id}`)
+    ].join("\n")
+  }
+
+  /** How it differs from going on where the call before it ended. */
+  #changes(call: Call, number: number): ReadonlyArray<string> {
+    const parent = call.parent_event_id === null ? undefined : this.#calls.get(call.parent_event_id)
+    const settings = [
+      ...(call.instructions_changed ? ["instructions"] : []),
+      ...(call.tools_changed ? ["tools"] : []),
+      ...(call.parameters_changed ? ["parameters"] : [])
+    ]
+    const gone = call.gone_messages.length
+    return [
+      ...(parent === undefined && number > 1 ? ["begins another thread"] : []),
+      ...(parent !== undefined && parent !== number - 1 ? [`goes on after call ${parent}`] : []),
+      ...(gone === 0
+        ? []
+        : [
+            Style.yellow(
+              `history rewritten: ${counted(gone, "message")} gone (${numbered(call.gone_messages)}), ${call.kept_messages} kept`
+            )
+          ]),
+      ...(settings.length === 0 ? [] : [`other ${settings.join(", ")}`]),
+      ...(call.is_damaged ? [Style.red("damaged: its payload cannot be read")] : [])
+    ]
+  }
+
+  /** Messages that a call carries or answers, and that an earlier one carried first. */
+  known(numbers: ReadonlyArray<number>): string {
+    return Style.dim(`${indent}again: ${numbered(numbers)}`)
+  }
+
+  message({ from, is_damaged: isDamaged, number, parts, role }: Message): string {
+    const head = `${Style.dim(`[${number}]`)} ${Style.bold(Table.printable(role))}${from === "output" ? Style.dim(" answers") : ""}`
+    if (isDamaged === true) return `${head}\n${indent}${Style.red("damaged: it cannot be read")}`
+    return [head, ...parts.map((part) => this.#part(part))].join("\n")
+  }
+
+  #part(part: Part): string {
+    const { content, name, response, type } = part
+    switch (type) {
+      case "text":
+        return this.#text(content)
+      case "reasoning":
+        return Style.dim(this.#text(content))
+      case "tool_call":
+        return `${indent}${Style.cyan(`→ ${inLine(name)}`)}(${this.#inLine(part["arguments"])})`
+      case "tool_call_response":
+        return `${indent}${Style.cyan("←")} ${this.#text(response).trimStart()}`
+      case "blob":
+      case "uri":
+      case "file":
+        return `${indent}[${[part["modality"], part["mime_type"], part["uri"] ?? part["file_id"]].filter(Boolean).map(inLine).join(" ")}]`
+      default:
+        return `${indent}[${inLine(type)}] ${this.#inLine(part)}`
+    }
+  }
+
+  #inLine(value: unknown): string {
+    return this.#cut(inLine(value))
+  }
+
+  /** A text in lines of its own. What is no text is shown as JSON. */
+  #text(value: unknown): string {
+    const text = this.#cut(typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""))
+    return text
+      .split(/\r?\n/)
+      .map((line) => (indent + Table.printable(line.replaceAll("\t", "  "))).trimEnd())
+      .join("\n")
+  }
+
+  #cut(text: string): string {
+    if (this.#isFull || text.length <= maxCharacters) return text
+    const start = text.slice(0, maxCharacters).replace(/[\ud800-\udbff]$/, "")
+    return `${start} … ${Figures.integer(text.length - start.length)} more characters`
+  }
+}
+
+const inLine = (value: unknown): string =>
+  Table.printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
+
+const counted = (count: number, what: string): string => `${Figures.integer(count)} ${what}${count === 1 ? "" : "s"}`
+
+const tokensOf = ({ cache_read_tokens: cached, input_tokens: input, output_tokens: output }: Call): string => {
+  if (input === null && output === null) return ""
+  const ofCache = cached === null || cached === 0 ? "" : ` (${Figures.integer(cached)} cached)`
+  return `${Figures.integer(input ?? 0)} in${ofCache}, ${Figures.integer(output ?? 0)} out`
+}
+
+/** `1–3, 5`. */
+const numbered = (numbers: ReadonlyArray<number>): string => {
+  const runs: Array<[first: number, last: number]> = []
+  for (const number of numbers.toSorted((a, b) => a - b)) {
+    const run = runs.at(-1)
+    if (run?.[1] === number - 1) run[1] = number
+    else runs.push([number, number])
+  }
+  return runs.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(", ")
+}

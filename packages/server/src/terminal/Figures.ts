@@ -1,0 +1,28 @@
+/** Figures for people: with separators, in few digits. */
+
+const integers = new Intl.NumberFormat("en-US")
+
+/** `1,234,567`. */
+export const integer = (count: number): string => integers.format(count)
+
+/** Dollars of a decimal number, to four digits after the point: `$0.0105`. Empty for none. */
+export const dollars = (usd: string | null): string => {
+  if (usd === null) return ""
+  const amount = Number(usd)
+  return amount > 0 && amount < 0.0001 ? "<$0.0001" : `$${amount.toFixed(amount < 100 ? 4 : 2)}`
+}
+
+/** `12 ms`, `3.4 s`. Empty for none. */
+export const duration = (ms: number | null): string => {
+  if (ms === null) return ""
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 100_000 ? 1 : 0)} s`
+}
+
+/** A time of ISO 8601 to the minute: `2026-11-23 10:00`. */
+export const minute = (iso: string): string => iso.slice(0, 16).replace("T", " ")
+
+/** At most so many characters, in one line. */
+export const cut = (text: string, characters: number): string => {
+  const all = Array.from(text)
+  return all.length <= characters ? text : `${all.slice(0, characters - 1).join("")}…`
+}

@@ -1,0 +1,84 @@
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { serveAndRecord } from "./RecordingServer.ts"
+import { run } from "./TachographProcess.ts"
+
+/** The questions of the page, each with its one command. */
+const questions = (): ReadonlyArray<readonly [question: string, command: string]> => {
+  const page = readFileSync(new URL("../../../docs/questions.md", import.meta.url), "utf8")
+  return page
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => {
+      const [question, ...text] = section.split("\n")
+      const [command, ...more] = Array.from(text.join("\n").matchAll(/^```sh\n([^\n]*)\n```$/gm), ([, line]) => line!)
+      expect(more).toEqual([])
+      return [question!, command!]
+    })
+}
+
+/** The words of a command line, with the quoted ones as one. */
+const wordsOf = (command: string): ReadonlyArray<string> =>
+  Array.from(command.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, word]) => quoted ?? word!)
+
+const answer = (content: string, finish_reason: string) => ({
+  model: "gpt-4o",
+  choices: [{ index: 0, message: { role: "assistant", content }, finish_reason }],
+  usage: { prompt_tokens: 1000, completion_tokens: 10, total_tokens: 1010 }
+})
+
+const failed = { error: { type: "rate_limit_error", message: "slow down" } }
+
+/** Records the calls that the page's questions are about, in a storage in a folder of their own. */
+const recorded = async () => {
+  const { cwd, record, server } = await serveAndRecord("record")
+  const call = async (version: string, person: string, session: string, words: string, output: object) => {
+    const instructions = { role: "system", content: `You help customers.\nBe ${version === "v1" ? "short" : "kind"}.` }
+    const messages = [instructions, { role: "user", content: words }]
+    const inputs = { model: "gpt-4o", temperature: version === "v1" ? 0 : 1, messages }
+    const properties = { api: "provider1-chat-completions", inputs, output }
+    const names = { session, person, agent: "support", agent_version: version }
+    await record({ ...names, duration_ms: 1200, properties })
+  }
+  await call("v1", "ann", "order-4711", "Where is refund 4711?", answer("It is on its way.", "stop"))
+  await call("v2", "bob", "order-4712", "Tell me a story.", answer("Once upon a", "length"))
+  await call("v2", "bob", "order-4713", "Hello?", failed)
+  await server.stop()
+  return { cwd }
+}
+
+/** What the answer to each question shows. */
+const shown: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
+  "Which sessions were there today, and what did they cost?": [/^order-4711 .*\$0\.0026.*Where is refund 4711\?$/m],
+  "What happened in one of them?": [/Where is refund 4711\?/, /It is on its way\./],
+  "Which calls failed?": [/^[^\n]* order-4713 [^\n]*failed: rate_limit_error\n$/],
+  "Which answers were cut off?": [/^[^\n]* order-4712 [^\n]*length\n$/],
+  "How do two versions compare?": [/^v1 +1 .*1\.2 s/m, /^v2 +2 +1 /m],
+  "Who used it most?": [/^ann +1 /m, /^bob +2 /m],
+  "What changed in the prompt?": [/^-.*Be short\.$/m, /^\+.*Be kind\.$/m, /temperature/],
+  "Where was this said?": [/ order-4711 +user /, /Where is refund 4711\?/],
+  "What is there of a person?": [],
+  "How do I take it all elsewhere?": []
+}
+
+describe("docs/questions.md", () => {
+  it("answers each question by its command", async () => {
+    const { cwd } = await recorded()
+    const asked = questions()
+    expect(asked.map(([question]) => question)).toEqual(Object.keys(shown))
+    for (const [question, command] of asked) {
+      const [program, ...args] = wordsOf(command)
+      expect(program).toBe("tachograph")
+      const { code, stderr, stdout } = await run(args, { cwd })
+      expect([question, code], stderr).toEqual([question, 0])
+      for (const pattern of shown[question]!) expect(stdout, question).toMatch(pattern)
+    }
+    const exported = readFileSync(join(cwd, "ann.ndjson"), "utf8")
+    expect(exported).toContain("refund 4711")
+    expect(exported).not.toContain("order-4712")
+    expect(existsSync(join(cwd, "elsewhere.db"))).toBe(true)
+    const elsewhere = await run(["calls", "--json", "--storage", "sqlite:elsewhere.db"], { cwd })
+    expect(elsewhere.stdout.trimEnd().split("\n")).toHaveLength(3)
+  })
+})

@@ -1,0 +1,88 @@
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { expectUsageError, runInProcess } from "../CommandLine.ts"
+import { serveAndRecord } from "../RecordingServer.ts"
+import { run, temporaryFolder } from "../TachographProcess.ts"
+
+const properties = (input: number) => ({
+  api: "provider1-chat-completions",
+  inputs: { model: "gpt-4o", messages: [{ role: "user", content: "Hi" }] },
+  output: { model: "gpt-4o", choices: [], usage: { prompt_tokens: input, completion_tokens: 0, total_tokens: input } }
+})
+
+const failed = {
+  api: "provider2-messages",
+  inputs: { model: "claude", messages: [] },
+  output: { type: "error", error: { type: "overloaded_error", message: "busy" } }
+}
+
+/** Records calls of two sessions. Returns the storage, the folder, and the day. */
+const recorded = async () => {
+  const { cwd, record, server, storage } = await serveAndRecord("record")
+  const { received_at } = await record({
+    session: "one",
+    agent: "bot",
+    duration_ms: 1500,
+    properties: properties(1_000_000)
+  })
+  await record({ session: "two\u001b[31m", agent: "bot", person: "ann", properties: properties(200) })
+  await record({ session: "two\u001b[31m", agent: "bot", person: "ann", properties: failed })
+  await server.stop()
+  return { cwd, storage, day: received_at.slice(0, 10) }
+}
+
+const lines = (stdout: string) => stdout.trimEnd().split("\n")
+
+describe("tachograph sessions and usage", () => {
+  it("prints sessions and usage, as tables or as JSON", async () => {
+    const { cwd, day, storage } = await recorded()
+    const { code, stderr, stdout } = await run(["sessions"], { cwd })
+    expect([code, stderr]).toEqual([0, ""])
+    const [heading, two, one, ...others] = lines(stdout)
+    expect(others).toEqual([])
+    expect(heading).toMatch(/^SESSION +LAST \(UTC\) +CALLS +ERRORS +TOKENS IN +OUT +COST +AGENTS +PEOPLE +TITLE$/)
+    // No colours, and none of a name.
+    expect(two).toMatch(/^two\\u\{1b\}\[31m +\d{4}-\d\d-\d\d \d\d:\d\d +2 +1 +200 +0 +\$0\.0005 +bot +ann/)
+    expect(one).toMatch(/^one +\d{4}-\d\d-\d\d \d\d:\d\d +1 +1,000,000 +0 +\$2\.5000 +bot/)
+
+    const json = async (...args: ReadonlyArray<string>) => {
+      const printed = await runInProcess([...args, "--json", "--storage", storage])
+      expect([printed.code, printed.stderr]).toEqual([0, ""])
+      return printed.stdout === "" ? [] : lines(printed.stdout).map((line) => JSON.parse(line))
+    }
+    expect(await json("sessions", "--no-errors")).toMatchObject([{ session: "one", cost_usd: "2.5" }])
+    expect(await json("sessions", "--person", "ann", "--errors")).toMatchObject([{ events: 2, errors: 1 }])
+    expect(await json("sessions", "--limit", "1")).toHaveLength(1)
+    expect(await json("sessions", "--after", "1h", "--before", "2100-01-01")).toHaveLength(2)
+    expect(await json("sessions", "--before", "1h")).toEqual([])
+    expect(await json("usage")).toMatchObject([{ events: 3, errors: 1, unpriced_events: 1, cost_usd: "2.5005" }])
+    expect(await json("usage", "--by", "model", "--agent", "bot")).toMatchObject([
+      { model: "claude", cost_usd: null },
+      { model: "gpt-4o", events: 2 }
+    ])
+
+    const { stdout: table } = await run(["usage", "--by", "day,model"], { cwd })
+    const [top, claude, gpt] = lines(table)
+    expect(top).toMatch(/^DAY +MODEL +CALLS +ERRORS +TOKENS IN +OUT +CACHED +COST +UNPRICED +P50 +P95 +P99$/)
+    expect(claude).toMatch(/^\d{4}-\d\d-\d\d +claude +1 +1 +0 +0 +0 +1$/)
+    expect(gpt).toMatch(new RegExp(`^${day} +gpt-4o +2 +1,000,200 +0 +0 +\\$2\\.5005 +1\\.5 s +1\\.5 s +1\\.5 s$`))
+  })
+
+  it.each([
+    [["sessions", "--limit", "0"], '--limit is "0": expected a number from 1'],
+    [["sessions", "--after", "yesterday"], '--after is "yesterday": expected a time such as'],
+    [["usage", "--url", "nowhere"], '--url is "nowhere": expected a URL']
+  ])("refuses %j with one line and exit code 2", async (args, message) => {
+    expectUsageError(await runInProcess(args), message)
+  })
+
+  it("says what a query has that the server refuses", async () => {
+    const storage = `sqlite:${join(temporaryFolder(), "other.db")}`
+    await runInProcess(["keys", "create", "--storage", storage])
+    const { code, stderr } = await runInProcess(["usage", "--storage", storage, "--by", "week", "--time-zone", "Mars"])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^tachograph: group_by: .*expected up to two of .*; time_zone: .*name of a time zone.*\n$/)
+    ])
+  })
+})

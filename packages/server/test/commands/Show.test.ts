@@ -1,0 +1,151 @@
+import { createTachograph } from "@tachograph/router"
+import { sqlite } from "@tachograph/storage-sqlite"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { expectUsageError, runInProcess } from "../CommandLine.ts"
+import { temporaryFolder } from "../TachographProcess.ts"
+
+const user = (content: unknown) => ({ role: "user", content })
+const assistant = (content: string) => ({ role: "assistant", content })
+
+/** Records calls of a session: their messages, and what they answered. */
+const recorded = async (
+  session: string,
+  calls: ReadonlyArray<readonly [messages: ReadonlyArray<object>, message: object | undefined, fields?: object]>
+) => {
+  const file = join(temporaryFolder(), "tachograph.db")
+  const tachograph = await createTachograph({ storage: sqlite(file), apiKeys: ["a key for the sessions"] })
+  const fingerprint_id = await tachograph.fingerprint({ language: "l", language_version: "v", system: "s" })
+  for (const [messages, message, fields] of calls) {
+    const usage = { prompt_tokens: 1_000, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 400 } }
+    const output =
+      message === undefined
+        ? { error: { type: "overloaded", message: "busy" } }
+        : { model: "gpt-4o", choices: [{ index: 0, message, finish_reason: "stop" }], usage }
+    await tachograph.record({
+      event_name: "llm",
+      fingerprint_id,
+      session,
+      agent: "bot",
+      occurred_at: "2026-01-02T03:04:05Z",
+      properties: { api: "provider1-chat-completions", inputs: { model: "gpt-4o", messages, ...fields }, output }
+    })
+  }
+  await tachograph.close()
+  return `sqlite:${file}`
+}
+
+const show = async (storage: string, ...args: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await runInProcess(["show", ...args, "--storage", storage])
+  expect([code, stderr]).toEqual([0, ""])
+  return stdout
+}
+
+/** Without the ids of events. */
+const readable = (stdout: string) => stdout.replaceAll(/^ {3}[0-9a-f-]{36}\n/gm, "")
+
+describe("tachograph show", () => {
+  it("prints messages once, and what each call added, rewrote and cost", async () => {
+    const calls = [{ id: "c1", type: "function", function: { name: "search", arguments: '{"q":"A to B"}' } }]
+    const storage = await recorded("a/b", [
+      [[user("How far?")], undefined],
+      [[user("How far?")], { role: "assistant", content: null, tool_calls: calls }],
+      [
+        [
+          user("How far?"),
+          { role: "assistant", content: null, tool_calls: calls },
+          { role: "tool", tool_call_id: "c1", content: "12\tkm\r\nby road" }
+        ],
+        assistant("12 km.\n\nBy road.")
+      ],
+      [
+        [
+          user("In short: 12 km."),
+          { role: "tool", tool_call_id: "c1", content: "12\tkm\r\nby road" },
+          user("And back?")
+        ],
+        assistant("The same."),
+        { temperature: 0 }
+      ],
+      [[user("Something else")], assistant("Yes?")]
+    ])
+    const mark = (number: number, reason?: string) =>
+      `── call ${number} · 2026-01-02 03:04 · bot · gpt-4o${reason === undefined ? "" : ` · 1,000 in (400 cached), 10 out · $0.0021 · ${reason}`}`
+    expect(readable(await show(storage, "a/b"))).toBe(`${mark(1)}
+   error: overloaded
+[1] user
+    How far?
+
+${mark(2, "tool_calls")}
+[2] assistant answers
+    → search({"q":"A to B"})
+
+${mark(3, "end")}
+[3] tool
+    ← 12  km
+    by road
+
+[4] assistant answers
+    12 km.
+
+    By road.
+
+${mark(4, "end")}
+   history rewritten: 3 messages gone (1–2, 4), 1 kept
+   other parameters
+[5] user
+    In short: 12 km.
+
+[6] user
+    And back?
+
+[7] assistant answers
+    The same.
+
+${mark(5, "end")}
+   begins another thread
+[8] user
+    Something else
+
+[9] assistant answers
+    Yes?
+
+`)
+  })
+
+  it("prints nothing that a terminal would obey, and no more of a text than asked for", async () => {
+    const storage = await recorded("s", [
+      [
+        [
+          user("\u001b[31mred\u0007 \u202eabc"),
+          user([{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }])
+        ],
+        assistant("x".repeat(3_000))
+      ]
+    ])
+    const stdout = await show(storage, "s")
+    expect(stdout).toContain("    \\u{1b}[31mred\\u{7} \\u{202e}abc\n")
+    expect(stdout).toContain("    [image image/png]\n")
+    expect(stdout).toContain(`    ${"x".repeat(2_000)} … 1,000 more characters\n`)
+    for (const obeyed of ["\u0007", "\u001b", "\u202e"]) expect(stdout).not.toContain(obeyed)
+    expect(await show(storage, "s", "--full")).toContain(`    ${"x".repeat(3_000)}\n`)
+  })
+
+  it("prints calls and messages as JSON, and says what it cannot show", async () => {
+    const storage = await recorded("s", [[[user("a")], assistant("b")]])
+    const lines = (await show(storage, "s", "--json"))
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    expect(lines).toMatchObject([
+      { call: { session: "s", new_messages: [1], output: [2] } },
+      { message: { number: 1, role: "user" } },
+      { message: { number: 2, from: "output" } }
+    ])
+    expect(await runInProcess(["show", "nobody", "--storage", storage])).toMatchObject({
+      code: 1,
+      stderr: "tachograph: There is no such session\n"
+    })
+    expectUsageError(await runInProcess(["show"]), "SESSION")
+  })
+})
