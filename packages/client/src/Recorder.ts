@@ -1,6 +1,7 @@
 /** Records calls to model providers, in the background. */
-import type { Api } from "@tachograph/formats"
+import { type Api, modelInUrl } from "@tachograph/formats"
 import * as AiSdk from "./aisdk/Telemetry.ts"
+import { type Api as TachographApi, createApi } from "./api/Api.ts"
 import * as Context from "./context/Context.ts"
 import { Budget } from "./delivery/Budget.ts"
 import type { Counters, Drop, DropReason } from "./delivery/Counters.ts"
@@ -30,7 +31,8 @@ export interface RecordedCall extends Context.CallContext {
   readonly httpStatus?: number | undefined
 }
 
-export interface Recorder extends AsyncDisposable {
+/** `await using` flushes at the end of a block. `using` waits for nothing: what is left is sent in the background. */
+export interface Recorder extends AsyncDisposable, Disposable {
   /** A `fetch` that records calls to model providers and leaves everything else alone. */
   readonly fetch: typeof globalThis.fetch
   /** Records all calls of the global `fetch`. Returns what takes it off again. */
@@ -55,6 +57,11 @@ export interface Recorder extends AsyncDisposable {
   /** Waits until every call that is over is on disk, where there is a spool: it survives the process then. */
   readonly spooled: () => Promise<void>
   readonly counters: () => Counters
+  /**
+   * Calls every operation of the interface with the recorder's `url` and `apiKey`. Throws a `TypeError` where the recorder has a
+   * `tachograph` instead: that has `tachograph.recorder`.
+   */
+  readonly api: TachographApi
 }
 
 /** What all recorders share that are bound to parts of one application. */
@@ -66,6 +73,7 @@ class Core {
   readonly #fetch: Tap.Fetch
   readonly intake: Intake
   #fingerprint: Promise<string> | undefined
+  #api: TachographApi | undefined
 
   constructor(options: RecorderOptions) {
     check(options)
@@ -90,6 +98,12 @@ class Core {
       onDrop: options.onDrop ?? warnOnce()
     })
     this.intake = new Intake({ options, budget: this.budget, delivery: this.delivery, fingerprint })
+  }
+
+  get api(): TachographApi {
+    const { apiKey, url } = this.#options
+    if (url === undefined) throw new TypeError("recorder.api: this recorder has no url; use tachograph.recorder")
+    return (this.#api ??= createApi({ url, apiKey, fetch: this.#fetch }))
   }
 
   tap(bound: Context.CallContext, fetch: Tap.Fetch = this.#fetch, isOn?: () => boolean): Tap.Fetch {
@@ -192,8 +206,10 @@ const envelopeOf = (
   http_status: httpStatus
 })
 
-const envelopeOfTap = ({ durationMs, firstTokenMs, httpStatus, occurredAt }: FinishedCall) =>
-  envelopeOf(occurredAt, durationMs, firstTokenMs, httpStatus)
+const envelopeOfTap = ({ durationMs, firstTokenMs, httpStatus, occurredAt, request }: FinishedCall) => ({
+  ...envelopeOf(occurredAt, durationMs, firstTokenMs, httpStatus),
+  model: modelInUrl(request.url) ?? undefined
+})
 
 const warnOnce = () => {
   const seen = new Set<DropReason>()
@@ -226,6 +242,11 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
     flush: ({ timeoutMs = 30_000 } = {}) => core.flush(timeoutMs),
     spooled: () => core.intake.kept(),
     counters: () => core.delivery.counters(core.budget.held),
+    get api() {
+      return core.api
+    },
+    // Sending goes on by itself, and the end of the process waits for it.
+    [Symbol.dispose]: () => {},
     [Symbol.asyncDispose]: async () => {
       await core.flush(30_000)
     }

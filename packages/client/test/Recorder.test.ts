@@ -97,6 +97,22 @@ describe("createRecorder", () => {
     expect(event!.text).toContain('"output":{"n":1.0}')
   })
 
+  it("is flushed at the end of a block with `await using`, and goes on after one with `using`", async () => {
+    const recording = await startRecording()
+    const call = { api: "aisdk", inputs: { n: 1 }, output: {}, session: "s" } as const
+    {
+      await using recorder = recording.recorder
+      recorder.record(call)
+    }
+    expect(recording.recorder.counters()).toMatchObject({ sent: 1, waiting: 0 })
+    {
+      using recorder = recording.recorder
+      recorder.record(call)
+    }
+    expect(recording.recorder.counters().sent).toBe(1)
+    expect(await recording.events()).toHaveLength(2)
+  })
+
   it("lets `redact` change events and leave them out", async () => {
     const recording = await startRecording({
       redact: (event) => {

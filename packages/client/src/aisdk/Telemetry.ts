@@ -2,8 +2,8 @@
  * Records calls of Vercel's AI SDK through its own telemetry: one event for each call of a model, however many steps a
  * generation has. Versions 6 and 7 call other functions of one object.
  */
+import { failureOf } from "@tachograph/formats/Failures"
 import { isObject } from "../event/Event.ts"
-import { failureOf } from "../event/Failure.ts"
 
 /** For `registerTelemetry` of version 7, `registerTelemetryIntegration` of version 6, and `integrations` of a single call. */
 export interface AiSdkTelemetry {

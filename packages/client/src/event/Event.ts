@@ -33,6 +33,8 @@ export interface RecordedEvent {
   readonly first_token_ms?: number | undefined
   /** Of the provider's answer. */
   readonly http_status?: number | undefined
+  /** The model that was asked for, where the URL names it. */
+  readonly model?: string | undefined
 }
 
 /** Fields beside the payload. */

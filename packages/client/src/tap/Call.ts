@@ -1,9 +1,10 @@
 /** A call to a provider while it is under way: what is kept of it, within the budget, and how it ended. */
 import type { Accumulator } from "@tachograph/formats"
+import { failureOfBody, type Interruption, outputOf } from "@tachograph/formats/Failures"
 import type { Budget } from "../delivery/Budget.ts"
 import type { DropReason } from "../delivery/Counters.ts"
 import { objectIn } from "../event/Event.ts"
-import { failureOf, failureOfBody, type Interruption } from "../event/Failure.ts"
+import { failureOfError } from "../event/Interruption.ts"
 import * as Timers from "../platform/Timers.ts"
 import type { CapturedRequest } from "./CapturedRequest.ts"
 
@@ -32,14 +33,6 @@ export interface Keeper {
   readonly end: (status: number, interruption: Interruption | undefined, error: unknown) => string
 }
 
-const withError = (output: string, interruption: Interruption | undefined, error: unknown): string => {
-  if (interruption === undefined) return output
-  const value = objectIn(output)
-  if (value === undefined || "error" in value) return output
-  const failure = JSON.stringify(failureOf(interruption, error)).slice(1)
-  return Object.keys(value).length === 0 ? `{${failure}` : `${output.trimEnd().slice(0, -1)},${failure}`
-}
-
 /** Keeps a body that is not a stream. */
 export const textKeeper = (): Keeper => {
   const decoder = new TextDecoder()
@@ -51,9 +44,9 @@ export const textKeeper = (): Keeper => {
       const body = parts.join("")
       // A text that ends with its last brace is whole, whatever happened to the connection after it.
       if (objectIn(body) !== undefined) return body
-      if (interruption === undefined) return JSON.stringify(failureOfBody(status, body))
-      const failure = failureOf(interruption, error)
-      return JSON.stringify(body === "" ? failure : { error: { ...failure.error, body } })
+      return JSON.stringify(
+        interruption === undefined ? failureOfBody(status, body) : failureOfError(interruption, error, body)
+      )
     }
   }
 }
@@ -61,11 +54,7 @@ export const textKeeper = (): Keeper => {
 /** Keeps a stream as the answer that it stands for. */
 export const streamKeeper = (accumulator: Accumulator): Keeper => ({
   push: accumulator.push,
-  end: (_status, interruption, error) => {
-    const { ended, output, text } = accumulator.end()
-    const why = ended === "cut" ? (interruption ?? "cut") : undefined
-    return withError(text ?? JSON.stringify(output), why, error)
-  }
+  end: (_status, interruption = "cut", error) => outputOf(accumulator.end(), failureOfError(interruption, error))
 })
 
 export class Call {
@@ -125,7 +114,7 @@ export class Call {
     try {
       output =
         this.#keeper?.end(this.#status!, interruption, error) ??
-        JSON.stringify(failureOf(interruption ?? "connection_error", error))
+        JSON.stringify(failureOfError(interruption ?? "connection_error", error))
     } catch {
       release()
       return this.#listener.dropped("unreadable")

@@ -1,7 +1,7 @@
 /** A `fetch` that records calls to model providers and leaves everything as it would be without it. */
 import { type Api, type Format, formats } from "@tachograph/formats"
 import type { Budget } from "../delivery/Budget.ts"
-import { interruptionOf } from "../event/Failure.ts"
+import { interruptionOf } from "../event/Interruption.ts"
 import { Call, type CallListener, type Keeper, streamKeeper, textKeeper } from "./Call.ts"
 import * as CapturedRequest from "./CapturedRequest.ts"
 import * as TappedResponse from "./TappedResponse.ts"

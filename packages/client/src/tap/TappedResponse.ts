@@ -2,7 +2,7 @@
  * The response that the application gets: equal to that of the provider in every byte and every property, except that a call
  * sees the bytes pass. A byte is read from the provider when the application asks for it, and not before.
  */
-import { interruptionOf } from "../event/Failure.ts"
+import { interruptionOf } from "../event/Interruption.ts"
 import * as Timers from "../platform/Timers.ts"
 import type { Call } from "./Call.ts"
 

@@ -45,6 +45,7 @@ describe.each(majors)("@google/genai %s", (_major, Sdk) => {
       })
     )
     expect(event!.properties).toMatchObject({ api: "provider3-models", output: gemini.answer })
+    expect(event!.model).toBe(gemini.request.model)
     expect(event!.text).not.toContain(apiKey)
   })
 

@@ -246,6 +246,16 @@ describe("the request of a tapped call", () => {
     for (const key of keys) expect(event!.text).not.toContain(key)
     expect(event!.text.match(/\[redacted\]/g)).toHaveLength(6)
   })
+
+  it("has no password of a URL, which fetch repeats as it refuses it", async () => {
+    const recording = await startRecording()
+    const url = `${provider.url.replace("//", "//user:planted%zz-word@")}/v1/messages`
+    const body = JSON.stringify(messages.request)
+    await expect(recording.recorder.fetch(url, { method: "POST", body })).rejects.toThrow("planted%zz-word")
+    const [event] = await recording.events()
+    expect(event!.properties.output).toMatchObject({ error: { type: "connection_error" } })
+    expect(event!.text).not.toContain("planted")
+  })
 })
 
 describe("install", () => {

@@ -1,0 +1,227 @@
+import { TachographApi } from "@tachograph/api"
+import { Schema } from "effect"
+import { HttpApi } from "effect/http-api"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Api, ApiError, createApi, type ErrorType, isApiError, type Operations } from "../../src/api.ts"
+import { createRecorder } from "../../src/index.ts"
+import { apiKey, type Server, startServer } from "../Server.ts"
+
+let server: Server
+let api: Api
+let fingerprint_id: string
+let event_id: string
+
+beforeAll(async () => {
+  server = await startServer()
+  api = createApi({ url: `${server.url}/`, apiKey })
+  ;({ fingerprint_id } = await api.createFingerprint({
+    body: { language: "javascript", language_version: "node 24", system: "linux" }
+  }))
+  ;({ event_id } = await api.createEvent({ body: event("s/1 ü") }))
+})
+
+const messages = [{ role: "user", content: "Hello" }]
+
+const event = (session: string) => ({
+  event_name: "llm" as const,
+  properties: {
+    api: "provider1-chat-completions" as const,
+    inputs: { model: "m", messages },
+    output: { choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] }
+  },
+  fingerprint_id,
+  session,
+  agent: "chat"
+})
+
+const agent_name = "an agent/with ?&#"
+const agent_version_name = "v 1"
+
+/** A call of each operation, in an order in which each finds what it needs. */
+const calls: { readonly [Name in keyof Operations]: () => Promise<Operations[Name]["answer"]> } = {
+  health: () => api.health(),
+  ready: () => api.ready(),
+  metrics: () => api.metrics(),
+  getMe: () => api.getMe(),
+  createFingerprint: () =>
+    api.createFingerprint({ body: { language: "python", language_version: "3.14", system: "linux" } }),
+  listFingerprints: () => api.listFingerprints(),
+  getFingerprint: () => api.getFingerprint({ fingerprint_id }),
+  createAgent: () => api.createAgent({ body: { agent_name, description: "Chats" } }),
+  listAgents: () => api.listAgents({ limit: 5 }),
+  getAgent: () => api.getAgent({ agent_name }),
+  createAgentVersion: () => api.createAgentVersion({ agent_name, body: { agent_version_name } }),
+  listAgentVersions: () => api.listAgentVersions({ agent_name }),
+  getAgentVersion: () => api.getAgentVersion({ agent_name, agent_version_name }),
+  listConfigurations: () => api.listConfigurations({ agent_name: "chat", agent_version_name: "default" }),
+  deprecateAgentVersion: () => api.deprecateAgentVersion({ agent_name, agent_version_name }),
+  createPerson: () => api.createPerson({ body: { person_id: "p", properties: { age: 7 } } }),
+  listPeople: () => api.listPeople(),
+  updatePerson: () => api.updatePerson({ person_id: "p", body: { properties: {} } }),
+  getPerson: () => api.getPerson({ person_id: "p" }),
+  createEvent: () => api.createEvent({ idempotency_key: "k", body: event("another") }),
+  listEvents: () => api.listEvents({ session: "s/1 ü", error: false, order: "asc" }),
+  streamEvents: () => api.streamEvents({ wait: 0 }),
+  getEvent: () => api.getEvent({ event_id }),
+  getEventMessages: () => api.getEventMessages({ event_id }),
+  getEventInputs: () => api.getEventInputs({ event_id }),
+  getEventOutput: () => api.getEventOutput({ event_id }),
+  listSessions: () => api.listSessions({ agent: "chat", error: false, order: "asc" }),
+  getSession: () => api.getSession({ session: "s/1 ü" }),
+  readUsage: () => api.readUsage({ group_by: "day,model", time_zone: "Europe/Berlin" }),
+  listSessionMessages: () => api.listSessionMessages({ session: "s/1 ü", after_number: 0 }),
+  listSessionCalls: () => api.listSessionCalls({ session: "s/1 ü", limit: 1 }),
+  search: () => api.search({ q: "Hi" }),
+  readStorage: () => api.readStorage({ sessions: 3 }),
+  export: () => api.export({ session: "another" }),
+  import: () => api.import({ body: "" }),
+  erasePerson: () => api.erasePerson({ person_id: "p" }),
+  eraseSession: () => api.eraseSession({ session: "another" })
+}
+
+/** What each operation of the contract answers. */
+const successes = () => {
+  const schemas = new Map<string, Schema.Top>()
+  HttpApi.reflect(TachographApi, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, successes }) => {
+      schemas.set(endpoint.identifier, successes.get(200)![0])
+    }
+  })
+  return schemas
+}
+
+describe("the typed client", () => {
+  it("has a method for each operation of the contract", () => {
+    expect(Object.keys(api).sort()).toEqual([...successes().keys()].sort())
+  })
+
+  it.each(Object.entries(calls))("calls %s", async (name, call) => {
+    const answer = await call()
+    const schema = successes().get(name) as Schema.Decoder<unknown>
+    const decode = Schema.decodeUnknownSync(Schema.toCodecJson(schema))
+    expect(() => decode(answer)).not.toThrow()
+    expect(() => decode([answer])).toThrow()
+  })
+
+  it("sends what it is given", async () => {
+    const { session, agent, properties } = await api.getEvent({ event_id })
+    expect({ session, agent, properties }).toEqual({
+      session: "s/1 ü",
+      agent: "chat",
+      properties: event("").properties
+    })
+    expect((await api.getAgent({ agent_name })).description).toBe("Chats")
+    const key = { idempotency_key: "once" }
+    const first = await api.createEvent({ ...key, body: event("twice") })
+    expect(await api.createEvent({ ...key, body: event("twice") })).toEqual(first)
+    expect((await api.listEvents({ session: "twice" })).events).toHaveLength(1)
+  })
+
+  it("takes and answers texts as they are", async () => {
+    const inputs = '{ "model":"m","messages":[],"seed":9007199254740993 }'
+    const body = JSON.stringify({
+      ...event("exact"),
+      properties: { api: "openai-chat-completions", inputs: 0, output: {} }
+    })
+    const created = await api.createEvent({ body: body.replace('"inputs":0', `"inputs":${inputs}`) })
+    expect(await (await api.getEvent.response({ event_id: created.event_id })).text()).toContain(inputs)
+  })
+
+  it("reads all pages, and no more than are asked for", async () => {
+    const ids: Array<string> = []
+    for (let n = 0; n < 5; n++) ids.push((await api.createEvent({ body: event("pages") })).event_id)
+    const found: Array<string> = []
+    for await (const { event_id } of api.listEvents.each({ session: "pages", limit: 2, order: "asc" })) {
+      found.push(event_id)
+    }
+    expect(found).toEqual(ids)
+    const before = server.requests.length
+    for await (const { event_id } of api.listEvents.each({ session: "pages", limit: 2, order: "asc" })) {
+      if (event_id === ids[1]) break
+    }
+    expect(server.requests.length - before).toBe(1)
+  })
+
+  it("reads lines as they come, and ends the answer when nobody reads on", async () => {
+    const { event_id } = await api.createEvent({ body: event("lines") })
+    const exported: Array<unknown> = []
+    for await (const line of api.export.lines({ session: "lines" })) exported.push(line)
+    expect(exported.some((line) => JSON.stringify(line).includes(event_id))).toBe(true)
+    const { next_cursor } = await api.streamEvents({ wait: 0 })
+    const added = await api.createEvent({ body: event("lines") })
+    for await (const line of api.streamEvents.lines({ session: "lines", cursor: next_cursor })) {
+      expect(line).toMatchObject({ event_id: added.event_id })
+      break
+    }
+  })
+
+  it("is a part of the recorder", async () => {
+    const recorder = createRecorder({ url: server.url, apiKey })
+    recorder.record({ api: "provider1-chat-completions", inputs: { messages }, output: {}, session: "recorded" })
+    await recorder.flush()
+    expect((await recorder.api.listEvents({ session: "recorded" })).events).toHaveLength(1)
+  })
+})
+
+describe("its errors", () => {
+  const errorOf = (call: Promise<unknown>) =>
+    call.then(
+      () => expect.fail("It succeeded"),
+      (error: unknown) => error
+    )
+
+  it("have the type and the status of the answer", async () => {
+    const unknown = "01900000-0000-7000-8000-000000000000"
+    const error = await errorOf(api.getEvent({ event_id: unknown }))
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({ type: "event-not-found", status: 404, message: "404 event-not-found" })
+    expect((error as ApiError).requestId).toMatch(/^[0-9a-f-]{36}$/)
+    expect([isApiError(error), isApiError(error, "event-not-found"), isApiError(error, "forbidden")]).toEqual([
+      ...[true, true, false]
+    ])
+    const stranger = createApi({ url: server.url, apiKey: "unknown" })
+    expect(await errorOf(stranger.getMe())).toMatchObject({ type: "unauthorized", status: 401 })
+  })
+
+  it("say what is wrong with a request", async () => {
+    const error = await errorOf(api.listEvents({ limit: 0 }))
+    expect(isApiError(error, "validation-error") && error.body.detail[0]!.loc).toEqual(["query", "limit"])
+    expect(String(error)).toBe(
+      "ApiError: 422 validation-error: query.limit: Input should be greater than or equal to 1"
+    )
+  })
+
+  it("say when to try again, and which status something else answered", async () => {
+    const answers = [
+      { status: 503, headers: { "retry-after": "2" }, text: '{"type":"overloaded"}' },
+      { status: 502, headers: {}, text: "<html>" },
+      { status: 302, headers: { location: "http://127.0.0.1:1" }, text: "" }
+    ]
+    const http = createServer((_, response) => {
+      const { headers, status, text } = answers.shift()!
+      response.writeHead(status, { ...headers }).end(text)
+    }).listen(0, "127.0.0.1")
+    afterAll(() => void http.close())
+    await new Promise((resolve) => http.once("listening", resolve))
+    const other = createApi({ url: `http://127.0.0.1:${(http.address() as AddressInfo).port}` })
+    expect(await errorOf(other.getMe())).toMatchObject({ type: "overloaded", status: 503, retryAfterMs: 2000 })
+    expect(await errorOf(other.getMe())).toMatchObject({ type: "http-502", body: { type: "http-502" } })
+    expect(await errorOf(other.getMe())).toMatchObject({ type: "http-302" })
+  })
+
+  it("of the connection, and of a call that is aborted, are those of fetch", async () => {
+    expect(await errorOf(createApi({ url: "http://127.0.0.1:1" }).health())).toBeInstanceOf(TypeError)
+    const aborted = errorOf(api.getMe({}, { signal: AbortSignal.abort() }))
+    expect(await aborted).toMatchObject({ name: "AbortError" })
+  })
+
+  it("are typed", () => {
+    const types: ReadonlyArray<ErrorType> = ["event-not-found", "validation-error", "overloaded"]
+    // @ts-expect-error -- no operation answers it
+    const wrong: ErrorType = "no-such-type"
+    expect(types).not.toContain(wrong)
+  })
+})
