@@ -15,18 +15,25 @@ import * as HttpClient from "./HttpClient.ts"
 import * as AgentCases from "./http/AgentCases.ts"
 import * as BodyCases from "./http/BodyCases.ts"
 import * as Cases from "./http/Cases.ts"
+import * as ConfigurationCases from "./http/ConfigurationCases.ts"
+import * as ConversationCases from "./http/ConversationCases.ts"
 import * as ErasureCases from "./http/ErasureCases.ts"
 import * as EventCases from "./http/EventCases.ts"
+import * as ExportCases from "./http/ExportCases.ts"
 import * as FingerprintCases from "./http/FingerprintCases.ts"
 import type { Fixture } from "./http/Fixture.ts"
 import * as IdempotencyCases from "./http/IdempotencyCases.ts"
+import * as ImportCases from "./http/ImportCases.ts"
 import * as KeyCases from "./http/KeyCases.ts"
 import * as ListCases from "./http/ListCases.ts"
 import * as PathCases from "./http/PathCases.ts"
 import * as PeopleCases from "./http/PeopleCases.ts"
 import * as ReadingCases from "./http/ReadingCases.ts"
 import { expectError } from "./http/Requests.ts"
+import * as SearchCases from "./http/SearchCases.ts"
 import * as StorageCases from "./http/StorageCases.ts"
+import * as UsageCases from "./http/UsageCases.ts"
+import * as StreamCases from "./http/StreamCases.ts"
 import * as VerbatimCases from "./http/VerbatimCases.ts"
 
 export type { Exceptions, Tag } from "./http/Cases.ts"
@@ -67,6 +74,8 @@ const modules = [
   IdempotencyCases,
   VerbatimCases,
   ReadingCases,
+  ConversationCases,
+  ConfigurationCases,
   FingerprintCases,
   AgentCases,
   BodyCases,
@@ -75,7 +84,12 @@ const modules = [
   KeyCases,
   PathCases,
   ErasureCases,
-  StorageCases
+  SearchCases,
+  UsageCases,
+  StorageCases,
+  StreamCases,
+  ExportCases,
+  ImportCases
 ]
 
 /** Short, because a case waits until a cached key expires. */
@@ -135,6 +149,10 @@ export const run = (
         system: "linux"
       })
       fixture = {
+        open: (path, key, signal) =>
+          served.fetch(
+            new Request(`http://localhost${basePath}${path}`, { headers: { authorization: `Bearer ${key}` }, signal })
+          ),
         expectUnhandled,
         client,
         as,

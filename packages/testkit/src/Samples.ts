@@ -50,6 +50,7 @@ export const appendEvent = (
     ...fields
   }),
   checksums: { summary: -(2 ** 31), texts: 2 ** 31 - 1 },
+  rules: "the rules of the samples",
   pack: {
     session: undefined,
     number: 1,
@@ -80,8 +81,8 @@ export const append = (
     while: ({ _tag }) => _tag === "session-conflict",
     schedule: pauses
   }).pipe(
-    // A test that appends events with idempotency keys handles the conflict itself.
-    Effect.catchTag(["session-conflict", "key-conflict"], Effect.die)
+    // A test that appends events with idempotency keys or new ids handles the error itself.
+    Effect.catchTag(["session-conflict", "key-conflict", "stale-ids"], Effect.die)
   )
 
 /** The same without retries, with the errors of the storage. */

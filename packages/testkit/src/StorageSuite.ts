@@ -11,21 +11,28 @@ import type { Test } from "./storage/Cases.ts"
 import * as DamageCases from "./storage/DamageCases.ts"
 import * as ErasureCases from "./storage/ErasureCases.ts"
 import * as EventCases from "./storage/EventCases.ts"
+import * as FollowCases from "./storage/FollowCases.ts"
 import * as InventoryCases from "./storage/InventoryCases.ts"
 import * as KeyCases from "./storage/KeyCases.ts"
 import * as ListCases from "./storage/ListCases.ts"
 import * as PackCases from "./storage/PackCases.ts"
 import * as ProcessCases from "./storage/ProcessCases.ts"
+import * as ReindexCases from "./storage/ReindexCases.ts"
 import * as ReleaseCases from "./storage/ReleaseCases.ts"
 import * as ResourceCases from "./storage/ResourceCases.ts"
+import * as RollupCases from "./storage/RollupCases.ts"
 import * as StatementCases from "./storage/StatementCases.ts"
 import * as SweepCases from "./storage/SweepCases.ts"
+import * as WatermarkCases from "./storage/WatermarkCases.ts"
 
 export * as Calls from "./check/Calls.ts"
+export * as DamagedPack from "./check/DamagedPack.ts"
+export * as Following from "./check/Following.ts"
 export * as ManyEvents from "./check/ManyEvents.ts"
 export * as ManyNames from "./check/ManyNames.ts"
 export * as ManySessions from "./check/ManySessions.ts"
 export * as Race from "./check/Race.ts"
+export * as Settled from "./check/Settled.ts"
 export * as Statements from "./check/Statements.ts"
 export * as StoreCheck from "./check/StoreCheck.ts"
 export * as TableCheck from "./check/TableCheck.ts"
@@ -48,8 +55,12 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     AccountCases.define(test)
     InventoryCases.define(test)
     ErasureCases.define(test)
+    RollupCases.define(test)
     DamageCases.define(test)
     ProcessCases.define(test)
     StatementCases.define(test)
+    WatermarkCases.define(test)
+    FollowCases.define(test)
+    ReindexCases.define(test)
   })
 }

@@ -11,4 +11,8 @@ globalThis.Date = new Proxy(Real, {
   get: (target, name) => (name === "now" ? now : Reflect.get(target, name))
 })
 
-process.on("SIGUSR2", () => jumps++)
+// Signals reach the main thread only; the engine has one of its own.
+const jumped = new BroadcastChannel("ShiftedClock")
+jumped.onmessage = ({ data }) => (jumps = Number(data))
+jumped.unref()
+process.on("SIGUSR2", () => jumped.postMessage(++jumps))

@@ -3,7 +3,9 @@
  * private text contains its person's mark. Deterministic for a seed.
  */
 import {
+  DeriveInBackground,
   AgentName,
+  type Api,
   CurrentProject,
   type EventId,
   EventJson,
@@ -25,6 +27,8 @@ export interface Call {
   readonly person: string
   readonly inputs: string
   readonly output: string
+  /** `aisdk` by default. */
+  readonly api?: Api
   /** The idempotency key of the request. */
   readonly key?: string | undefined
 }
@@ -132,7 +136,13 @@ export const fingerprintId = "22222222-2222-4222-8222-222222222222" as Fingerpri
 
 /** A recorder over a storage with its own session cache, as in another process. */
 export const recorderOver = (storage: Storage["Service"]) =>
-  Layer.fresh(Recorder.layer.pipe(Layer.provide(Layer.succeed(Storage, storage))))
+  Layer.fresh(
+    Recorder.layer.pipe(
+      // Its statements would be counted.
+      Layer.provide(Layer.succeed(DeriveInBackground, false)),
+      Layer.provide(Layer.succeed(Storage, storage))
+    )
+  )
 
 /** Stores the fingerprint, which a project needs before its first event. */
 export const putFingerprint = (storage: Storage["Service"], project: ProjectId) =>
@@ -152,19 +162,19 @@ export const record = (recorder: Recorder["Service"], call: Call) =>
 
 export const recordOnce = Effect.fnUntraced(function* (recorder: Recorder["Service"], call: Call) {
   const project = yield* CurrentProject
-  const { inputs, key, output, person, session } = call
+  const { api = "aisdk", inputs, key, output, person, session } = call
   const body = `{"session":${JSON.stringify(session)},"properties":{"inputs":${inputs},"output":${output}}}`
   const event = EventJson.open(Buffer.from(body), (named) => recorder.knownPrefixesOf(project, named))
   const bodyHash = createHash("sha256").update(body).digest()
   const { id } = yield* recorder.createEvent({
     idempotency: key === undefined ? undefined : { key: IdempotencyKey.make(key), bodyHash },
-    api: "aisdk",
+    api,
     fingerprintId,
     session: SessionId.make(session),
     agent: AgentName.make(`agent ${person.length}`),
     person: PersonId.make(person),
     payload: event!.payload,
-    facts: ReadFacts.read("aisdk", {}, {})
+    facts: ReadFacts.read(api, {}, {})
   })
   return id
 })

@@ -16,6 +16,6 @@ export const fill = Effect.fnUntraced(function* (
   for (const agent of [1, 2]) {
     yield* sql`INSERT INTO storage_usage ${numbers} SELECT 1, i, ${sql.literal(String(agent))}, 1, 1, 1, 1000 * i FROM n`
   }
-  yield* sql`INSERT INTO agent_usage SELECT project_id, agent_number, 0, sum(entries), sum(sent_bytes), sum(new_bytes),
+  yield* sql`INSERT INTO agent_usage SELECT project_id, agent_number, '', 0, sum(entries), sum(sent_bytes), sum(new_bytes),
     sum(stored_bytes) FROM storage_usage GROUP BY project_id, agent_number`
 })

@@ -244,13 +244,28 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect((await client.get(`${path}?session=refused`)).body.events).toEqual([])
     })
 
+    it("takes a model that inputs do not name, and no other", async () => {
+      const of = async (model: unknown, inputs: object) => {
+        const properties = { api: "provider3-models", inputs, output: { candidates: [] } }
+        return (await read({ model, properties })).model
+      }
+      expect(await of("gemini-3-pro", { contents: [] })).toBe("gemini-3-pro")
+      expect(await of(null, { contents: [] })).toBeNull()
+      expect(await of("gemini-3-pro", { contents: [], model: "gemini-2.5-flash" })).toBe("gemini-2.5-flash")
+      expectInvalid(await send({ model: 5 }), "string_type", "body", "model")
+      expectInvalid(await send({ model: "" }), "string_too_short", "body", "model")
+    })
+
     it("accepts occurred_at in ISO 8601, and a duration_ms that is not negative", async () => {
       const at = async (occurred_at: unknown) => (await read({ occurred_at })).occurred_at
       expect(await at("2026-01-02T03:04:05.678Z")).toBe("2026-01-02T03:04:05.678Z")
       expect(await at("2026-01-02T03:04:05-01:30")).toBe("2026-01-02T04:34:05.000Z")
       expect(await at("2026-01-02 03:04")).toBe("2026-01-02T03:04:00.000Z")
       expect(await at(null)).toBeNull()
-      for (const wrong of ["", "yesterday", "2026-13-01T00:00:00Z", "2026-01-02", "2026-02-30T00:00:00Z"]) {
+      expect(await at("9999-12-31T23:59:59.999Z")).toBe("9999-12-31T23:59:59.999Z")
+      // In UTC, the last two are in years that ISO 8601 does not write with four digits.
+      const outside = ["0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"]
+      for (const wrong of ["", "yesterday", "2026-13-01T00:00:00Z", "2026-01-02", "2026-02-30T00:00:00Z", ...outside]) {
         expectInvalid(await send({ occurred_at: wrong }), "datetime_parsing", "body", "occurred_at")
       }
       expectInvalid(await send({ occurred_at: 5 }), "datetime_type", "body", "occurred_at")

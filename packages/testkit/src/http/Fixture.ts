@@ -7,6 +7,8 @@ export interface Fixture {
   readonly client: Client
   /** Returns a client that sends another key, or none. */
   readonly as: (key: string | undefined) => Client
+  /** A response whose body is read while it is made. */
+  readonly open: (path: string, key: string, signal: AbortSignal) => Promise<Response>
   readonly issue: (options: {
     readonly scopes: ReadonlyArray<Scope>
     readonly project?: string

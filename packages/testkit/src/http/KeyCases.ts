@@ -18,7 +18,10 @@ const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: R
   ["GET", "/api/v1/people/x", ["record", "read"]],
   ["DELETE", "/api/v1/people/x", []],
   ["DELETE", "/api/v1/sessions/x", []],
+  ["GET", "/api/v1/search?q=x", ["read"]],
   ["GET", "/api/v1/storage", ["read"]],
+  ["GET", "/api/v1/export", ["read"]],
+  ["POST", "/api/v1/import", []],
   ["GET", "/api/v1/me", scopes],
   ["GET", "/api/v1/agents", ["read"]],
   ["GET", "/api/v1/agents/x/agent-versions", ["read"]],
@@ -27,8 +30,15 @@ const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: R
   ["GET", "/api/v1/fingerprints", ["read"]],
   ["GET", "/api/v1/fingerprints/01900000-0000-7000-8000-000000000000", ["read"]],
   ["GET", "/api/v1/events", ["read"]],
+  ["GET", "/api/v1/events/stream?wait=0", ["read"]],
   ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000", ["read"]],
-  ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000/messages", ["read"]]
+  ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000/messages", ["read"]],
+  ["GET", "/api/v1/sessions", ["read"]],
+  ["GET", "/api/v1/sessions/x", ["read"]],
+  ["GET", "/api/v1/usage", ["read"]],
+  ["GET", "/api/v1/agents/x/agent-versions/x/configurations", ["read"]],
+  ["GET", "/api/v1/sessions/x/messages", ["read"]],
+  ["GET", "/api/v1/sessions/x/calls", ["read"]]
 ]
 
 /** One endpoint per method. */
@@ -102,7 +112,9 @@ export const define = ({ describe, fixture, it }: Cases) => {
             scopes: held,
             version: expect.stringMatching(/^\d+\.\d+\.\d+/),
             retention_ms: null,
-            prices: "2026-09-23"
+            prices: "2026-09-23",
+            rules: "1, prices 2026-09-23",
+            events_by_rules: held.some((scope) => scope !== "record") ? [] : null
           }
         ])
       }

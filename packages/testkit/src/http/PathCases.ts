@@ -29,7 +29,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
         ["PUT", "/api/v1/events", "GET, HEAD, OPTIONS, POST"],
         ["POST", "/api/v1/agents/x", "GET, HEAD, OPTIONS"],
         ["POST", "/api/v1/people/x", "DELETE, GET, HEAD, OPTIONS, PUT"],
-        ["GET", "/api/v1/sessions/x", "DELETE, OPTIONS"],
+        ["POST", "/api/v1/sessions/x", "DELETE, GET, HEAD, OPTIONS"],
+        ["GET", "/api/v1/agents/x/agent-versions/x/deprecate", "OPTIONS, POST"],
         ["DELETE", "/api/v1/storage", "GET, HEAD, OPTIONS"],
         ["POST", "/health", "GET, HEAD, OPTIONS"]
       ],
@@ -62,7 +63,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       for (const name of ["content-type", "content-length", "cache-control"]) {
         expect(head.headers.get(name)).toBe(get.headers.get(name))
       }
-      expect((await client.call("HEAD", "/api/v1/sessions/x")).status).toBe(405)
+      expect((await client.call("HEAD", "/api/v1/agents/x/agent-versions/x/deprecate")).status).toBe(405)
     })
 
     it("sends security and cache headers, and the charset of texts", { tags: ["adapter"] }, async () => {
@@ -92,6 +93,28 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const docs = await client.get("/docs")
       expect(docs.headers.get("content-type")).toMatch(/^text\/html/)
       expect(docs.text).toContain("Tachograph")
+    })
+
+    it("serves the viewer without a key, and its files compressed", { tags: ["adapter"] }, async () => {
+      const client = fixture().as(undefined)
+      const page = await client.get("/viewer/")
+      expect(page.status).toBe(200)
+      expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8")
+      expect(page.headers.get("content-security-policy")).toContain("require-trusted-types-for 'script'")
+      expect(page.headers.get("cache-control")).toBe("no-cache")
+      const files = Array.from(page.text.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g), ([, path]) => path!)
+      expect(files.length).toBeGreaterThan(0)
+      for (const path of files) {
+        const file = await client.get(`/viewer/${path}`)
+        expect(file.status).toBe(200)
+        expect(file.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+        expect(file.headers.get("vary")).toBe("Accept-Encoding")
+      }
+      const etag = page.headers.get("etag")!
+      const again = await client.call("GET", "/viewer/", undefined, { "if-none-match": `"other", ${etag}` })
+      expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag])
+      expect((await client.get("/viewer/assets/index.html")).status).toBe(404)
+      expect((await client.call("POST", "/viewer/")).status).toBe(405)
     })
 
     it("sends a different request id with each response", { tags: ["adapter"] }, async () => {

@@ -1,5 +1,6 @@
 /** Payloads are returned byte for byte. */
 import fc from "fast-check"
+import { createHash } from "node:crypto"
 import { expect } from "vitest"
 import * as Payloads from "../Payloads.ts"
 import * as RandomJson from "../RandomJson.ts"
@@ -49,6 +50,45 @@ export const define = ({ describe, fixture, it }: Cases) => {
         for (const body of bodies) await roundTrip(inputs, `{"o":1}`, body)
       }
     )
+
+    it("answers each text alone, whole or a range of it, with its digest", { tags: ["adapter"] }, async () => {
+      const { client, fingerprintId } = fixture()
+      const texts = { inputs: `{ "n" : 1.0, "big":9007199254740993, "n":"é" }`, output: "{}" }
+      const created = await client.post("/api/v1/events", eventText(fingerprintId, texts.inputs, texts.output))
+      for (const [name, text] of Object.entries(texts)) {
+        const path = `/api/v1/events/${created.body.event_id}/${name}`
+        const bytes = Buffer.from(text)
+        const digest = createHash("sha256").update(bytes).digest("base64")
+        const ranged = async (range: string, headers: Record<string, string> = {}) => {
+          const answer = await client.call("GET", path, undefined, { range, "accept-encoding": "br", ...headers })
+          return [answer.status, answer.bytes.toString(), answer.headers.get("content-range")]
+        }
+        const whole = await client.get(path)
+        expect([whole.status, whole.text]).toEqual([200, text])
+        expect(whole.headers.get("repr-digest")).toBe(`sha-256=:${digest}:`)
+        expect(whole.headers.get("accept-ranges")).toBe("bytes")
+        const size = bytes.length
+        expect(await ranged("bytes=0-0")).toEqual([206, "{", `bytes 0-0/${size}`])
+        expect(await ranged("bytes=1-")).toEqual([206, bytes.subarray(1).toString(), `bytes 1-${size - 1}/${size}`])
+        expect(await ranged("bytes=-1")).toEqual([206, "}", `bytes ${size - 1}-${size - 1}/${size}`])
+        expect(await ranged("bytes=0-999")).toEqual([206, text, `bytes 0-${size - 1}/${size}`])
+        for (const range of [`bytes=${size}-`, "bytes=-0"]) {
+          expect(await ranged(range)).toEqual([416, `{"type":"range-not-satisfiable"}`, `bytes */${size}`])
+        }
+        // What is no range, or several, asks for the whole; so does a range of another text.
+        for (const range of ["bytes=1-0", "bytes=0-0,1-1", "bytes=-", "lines=0-0", "bytes=a-b"]) {
+          expect(await ranged(range)).toEqual([200, text, null])
+        }
+        expect(await ranged("bytes=0-0", { "if-range": whole.headers.get("etag")! })).toEqual([
+          206,
+          "{",
+          `bytes 0-0/${size}`
+        ])
+        expect(await ranged("bytes=0-0", { "if-range": `"another"` })).toEqual([200, text, null])
+      }
+      const missing = await client.get("/api/v1/events/00000000-0000-7000-8000-000000000000/inputs")
+      expect([missing.status, missing.body.type]).toEqual([404, "event-not-found"])
+    })
 
     it("preserves a person's properties", { tags: ["adapter"] }, async () => {
       const { client } = fixture()

@@ -1,10 +1,10 @@
 /** Lists of few events among many. */
-import type { EventId, EventQuery } from "@tachograph/core"
+import type { EventId, EventPack, EventQuery } from "@tachograph/core"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import * as ManyEvents from "../check/ManyEvents.ts"
 import { eventId, project } from "../Samples.ts"
-import type { Test } from "./Cases.ts"
+import { other, type Test } from "./Cases.ts"
 
 const events = 2_000
 
@@ -61,6 +61,53 @@ export const define = (test: Test) => {
       const rare = { model: ManyEvents.rareModel }
       const first = yield* storage.findEvents(project, { order: "asc", limit }, rare, 700)
       expect(first).toEqual({ rows: [], next: all[699]!.id })
+    }))
+
+  test("says where the packs of the events of a list are", (storage) =>
+    Effect.gen(function* () {
+      yield* ManyEvents.fill(storage, events)
+      const all = ManyEvents.summariesOf(events)
+      const sessions = new Map<string, number>()
+      const packs = new Map<string, number>()
+      const expected = new Map<EventId, EventPack>()
+      for (const { api, id, occurredAt, receivedAt, session } of all) {
+        if (!sessions.has(session)) sessions.set(session, (yield* storage.getSession(project, session))!.number)
+        packs.set(session, (packs.get(session) ?? 0) + 1)
+        const place = { session: sessions.get(session)!, pack: packs.get(session)! }
+        const receivedAtMs = receivedAt.epochMilliseconds
+        expected.set(id, { id, ...place, api, receivedAtMs, occurredAtMs: occurredAt?.epochMilliseconds })
+      }
+      const filters = [
+        {},
+        ...Object.values(ManyEvents.exact).slice(0, 4),
+        ...Object.values(ManyEvents.intersections).slice(0, 2),
+        ...ManyEvents.unknown.slice(0, 1)
+      ]
+      for (const [fields, names] of [
+        ...filters.map((filter) => [{}, filter] as const),
+        ...ManyEvents.fields.slice(0, 4)
+      ]) {
+        for (const order of ["asc", "desc"] as const) {
+          const matching = ManyEvents.expected(all, { ...fields, ...names, order, limit: events }).map(({ id }) => id)
+          for (const limit of [300, events]) {
+            const found: Array<EventId> = []
+            let after: EventId | undefined
+            do {
+              const query: EventQuery = { ...names, order, limit, after }
+              const { next, rows } = yield* storage.findPacks(project, query, fields, 700)
+              expect(rows.length).toBeLessThanOrEqual(limit)
+              for (const row of rows) expect(row).toEqual(expected.get(row.id))
+              found.push(...rows.map(({ id }) => id))
+              after = next
+            } while (after !== undefined)
+            expect(found, JSON.stringify({ fields, names, order, limit })).toEqual(matching)
+          }
+        }
+      }
+      expect(yield* storage.findPacks(other, { order: "asc", limit: 5 }, {}, 700)).toEqual({
+        rows: [],
+        next: undefined
+      })
     }))
 
   test("lists the events between two ids", (storage) =>

@@ -1,5 +1,5 @@
 /** Reading packs and shared pieces. */
-import { type NewPack, type PackRanges, SessionId, type Storage } from "@tachograph/core"
+import { type NewPack, type PackRanges, SessionId, type SessionRange, type Storage } from "@tachograph/core"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import { append, appendEvent, eventId, maxPack, project, sharedPiece } from "../Samples.ts"
@@ -61,6 +61,58 @@ export const define = (test: Test) => {
 
       expect(yield* storage.readPacks(other, session, all)).toEqual([])
       expect(yield* storage.readPacks(project, 99, all)).toEqual([])
+    }))
+
+  test("reads the packs of several sessions, the large ones without their bytes", (storage) =>
+    Effect.gen(function* () {
+      const session = yield* tenPacks(storage)
+      const second = (yield* storage.getSession(project, SessionId.make("s2")))!.number
+      const read = Effect.fnUntraced(function* (ranges: ReadonlyArray<SessionRange>, maxPackBytes = 1_000) {
+        const packs = yield* storage.readPackRanges(project, ranges, maxPackBytes)
+        return packs.map(({ bytes, number, session }) => [session, number, bytes?.length])
+      })
+      expect(yield* read([])).toEqual([])
+      expect(yield* read([{ session, from: 3, to: 5 }])).toEqual([3, 4, 5].map((n) => [session, n, 10 * n]))
+      const ofBoth = [
+        { session: second, from: 9, to: maxPack },
+        { session, from: 4, to: 4 },
+        { session, from: 1, to: 2 },
+        { session: 99_999, from: 1, to: 2 }
+      ]
+      const expected = [...[1, 2, 4].map((n) => [session, n, 10 * n]), ...[9, 10].map((n) => [second, n, 3])].sort(
+        ([a], [b]) => a! - b!
+      )
+      expect(yield* read(ofBoth)).toEqual(expected)
+      expect(yield* read([{ session, from: 3, to: 5 }], 40)).toEqual([
+        [session, 3, 30],
+        [session, 4, 40],
+        [session, 5, undefined]
+      ])
+      expect(yield* storage.readPackRanges(other, ofBoth, 1_000)).toEqual([])
+    }))
+
+  test("says of packs whether their events exist, and whether any of their session was erased", (storage) =>
+    Effect.gen(function* () {
+      const session = yield* tenPacks(storage)
+      const range = { session, from: 1, to: 3 }
+      const read = Effect.map(storage.readPackRanges(project, [range], 1_000), (packs) =>
+        packs.map(({ isKept, isOfErased }) => [isKept, isOfErased])
+      )
+      expect(yield* read).toEqual([1, 2, 3].map(() => [true, false]))
+      yield* storage.eraseEvents(project, { before: eventId(3) }, 10)
+      const erased = [
+        [false, true],
+        [false, true],
+        [true, true]
+      ]
+      expect(yield* read).toEqual(erased)
+      yield* storage.sweepPacks(project, session, { to: 0, limit: 1, above: 10 }, ({ pendingSweep }) => ({
+        packs: [],
+        pieces: 0,
+        done: { owned: [], pendingSweep, remaining: 0 },
+        value: undefined
+      }))
+      expect(yield* read).toEqual(erased)
     }))
 
   test("reads the packs of many ranges", (storage) =>

@@ -28,7 +28,7 @@ const eventColumn = (
 })
 
 export const eventDamages: ReadonlyArray<RowDamage> = [
-  eventColumn("received_at", ({ received_at }) => plus(received_at, 1), "fields"),
+  eventColumn("received_after", ({ received_after }) => plus(received_after, 1), "fields"),
   eventColumn("occurred_at", () => 1, "fields"),
   eventColumn("duration_ms", () => 0.5, "fields"),
   eventColumn("first_token_ms", () => 0.5, "fields"),
@@ -43,7 +43,7 @@ export const eventDamages: ReadonlyArray<RowDamage> = [
   eventColumn("output_tokens", () => 3, "fields"),
   eventColumn("summary_checksum", ({ summary_checksum }) => -plus(summary_checksum, 1), "fields"),
   eventColumn("texts_checksum", ({ texts_checksum }) => -plus(texts_checksum, 1), "texts"),
-  eventColumn("api", ({ api }) => (Number(api) + 1) % 3, "fields"),
+  eventColumn("kind_number", () => nowhere, "fields"),
   eventColumn("model", () => "m", "fields"),
   eventColumn("provider", () => "?", "fields"),
   eventColumn("response_model", () => "m", "fields"),
@@ -53,7 +53,6 @@ export const eventDamages: ReadonlyArray<RowDamage> = [
   eventColumn("tool_calls", () => "t", "fields"),
   eventColumn("error_type", () => "e", "fields"),
   eventColumn("cost", () => 3, "fields"),
-  eventColumn("unpriced", () => 3, "fields"),
   eventColumn("pack_number", ({ pack_number }) => plus(pack_number, 1), "texts", ["pack-without-event"]),
   eventColumn("session_number", () => nowhere, "fields and texts", [
     "counter-wrong",
@@ -72,14 +71,6 @@ export const eventDamages: ReadonlyArray<RowDamage> = [
       return [update("events", event(tables), { event_id: id })]
     },
     problems: ["event-damaged"],
-    lost: "fields"
-  },
-  {
-    name: "the fingerprint of an event differs",
-    change: (tables) => [
-      update("events", event(tables), { fingerprint_id: first(tables.events, () => true)["event_id"]! })
-    ],
-    problems: ["event-damaged", "fingerprint-missing"],
     lost: "fields"
   },
   {

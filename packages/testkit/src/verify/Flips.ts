@@ -29,13 +29,26 @@ const columns: ReadonlyArray<Column> = [
   ...columnsOf("events", true, {
     integer: [
       ...["project_id", "session_number", "agent_number", "agent_version_number", "person_number", "pack_number"],
-      ...["received_at", "occurred_at", "inputs_bytes", "output_bytes", "input_tokens", "output_tokens", "api"],
+      ...[
+        "kind_number",
+        "received_after",
+        "occurred_at",
+        "inputs_bytes",
+        "output_bytes",
+        "input_tokens",
+        "output_tokens"
+      ],
       ...["cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "stop_reason", "error_status", "cost"],
-      ...["price_number", "price_is_exact", "unpriced", "summary_checksum", "texts_checksum"]
+      ...["summary_checksum", "texts_checksum"]
     ],
     real: ["duration_ms"],
     text: ["provider", "model", "response_model", "provider_stop_reason", "tool_calls", "error_type"],
-    uuid: ["event_id", "fingerprint_id"]
+    uuid: ["event_id"]
+  }),
+  ...columnsOf("event_kinds", true, {
+    integer: ["project_id", "kind_number", "api", "unpriced"],
+    text: ["price_name"],
+    uuid: ["fingerprint_id"]
   }),
   ...columnsOf("packs", true, { integer: ["project_id", "session_number", "pack_number", "agent_number"] }),
   ...columnsOf("packs", false, { bytes: ["pack"] }),

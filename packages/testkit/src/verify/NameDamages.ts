@@ -1,4 +1,4 @@
-/** Damage to agents, versions, people and fingerprints, and to the counters that number them. */
+/** Damage to agents, versions, people, fingerprints and kinds of events, and to the counters that number them. */
 import { event, first, plus, remove, type RowDamage, update } from "./RowDamage.ts"
 import type { Row, Tables } from "./Rows.ts"
 
@@ -7,6 +7,10 @@ const agent = (tables: Tables): Row =>
   first(tables.agents, (row) => row["agent_number"] === event(tables)["agent_number"])
 const version = (tables: Tables): Row =>
   first(tables.agent_versions, (row) => row["agent_number"] === event(tables)["agent_number"])
+
+/** The kind of one of these events. */
+const kind = (tables: Tables): Row =>
+  first(tables.event_kinds, (row) => row["kind_number"] === event(tables)["kind_number"])
 
 export const nameDamages: ReadonlyArray<RowDamage> = [
   {
@@ -58,6 +62,30 @@ export const nameDamages: ReadonlyArray<RowDamage> = [
     name: "the last number of versions differs",
     change: (tables) => [update("agents", tables.agents[0]!, { versions: plus(tables.agents[0]!["versions"], 1) })],
     problems: ["counter-wrong"]
+  },
+  {
+    name: "the API of a kind differs",
+    change: (tables) => [update("event_kinds", kind(tables), { api: (Number(kind(tables)["api"]) + 1) % 3 })],
+    problems: ["event-damaged"],
+    lost: "fields"
+  },
+  {
+    name: "the price of a kind differs",
+    change: (tables) => [update("event_kinds", kind(tables), { price_name: "another" })],
+    problems: ["event-damaged"],
+    lost: "fields"
+  },
+  {
+    name: "the fingerprint of a kind differs",
+    change: (tables) => [update("event_kinds", kind(tables), { fingerprint_id: event(tables)["event_id"]! })],
+    problems: ["event-damaged", "fingerprint-missing"],
+    lost: "fields"
+  },
+  {
+    name: "a kind is missing",
+    change: (tables) => [remove("event_kinds", kind(tables))],
+    problems: ["event-damaged"],
+    lost: "fields"
   },
   {
     name: "a fingerprint is missing",

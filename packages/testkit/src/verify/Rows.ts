@@ -13,12 +13,13 @@ export const keys = {
   agent_versions: ["project_id", "agent_number", "agent_version_number"],
   people: ["project_id", "person_number"],
   sessions: ["project_id", "session_number"],
+  event_kinds: ["project_id", "kind_number"],
   events: ["project_id", "event_id"],
   packs: ["project_id", "session_number", "pack_number"],
   shared_pieces: ["project_id", "sha256"],
   shared_piece_owners: ["project_id", "session_number", "sha256"],
   storage_usage: ["project_id", "session_number", "agent_number"],
-  agent_usage: ["project_id", "agent_number", "stripe"],
+  agent_usage: ["project_id", "agent_number", "rules", "stripe"],
   idempotency_keys: ["project_id", "key_hash"]
 } as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
 

@@ -1,0 +1,274 @@
+/** Sessions as messages and calls: each message once, and what each call carried of them. */
+import { expect } from "vitest"
+import type { Cases } from "./Cases.ts"
+import { event, expectError, expectInvalid, iso8601 } from "./Requests.ts"
+
+const said = (role: string, content: string) => ({ role, content })
+const user = (content: string) => said("user", content)
+const assistant = (content: string) => said("assistant", content)
+
+export const define = ({ describe, fixture, it }: Cases) => {
+  const record = async (session: string, properties: object, fields: object = {}): Promise<string> => {
+    const { client, fingerprintId } = fixture()
+    const answer = await client.post("/api/v1/events", event(fingerprintId, { session, properties, ...fields }))
+    return answer.body.event_id
+  }
+  const answered = (...contents: ReadonlyArray<string>) => ({
+    choices: contents.map((content, index) => ({ index, message: assistant(content), finish_reason: "stop" }))
+  })
+  /** A chat completion with these messages. */
+  const chat = (session: string, messages: ReadonlyArray<object>, output: object, fields: object = {}) =>
+    record(session, { api: "provider1-chat-completions", inputs: { model: "m", messages }, output }, fields)
+  const get = async (session: string, list: "messages" | "calls", query: Record<string, string> = {}) =>
+    (await fixture().client.get(`/api/v1/sessions/${session}/${list}?${new URLSearchParams(query)}`)).body
+  const textsOf = (page: any): ReadonlyArray<string> =>
+    page.messages.map(({ parts }: any) => parts.map(({ content }: any) => content).join(" "))
+  const callsOf = async (session: string) =>
+    (await get(session, "calls")).calls.map((call: any) => ({
+      parent: call.parent_event_id,
+      kept: call.kept_messages,
+      new: call.new_messages,
+      gone: call.gone_messages,
+      output: call.output,
+      carried: call.carried
+    }))
+
+  describe("Conversations", () => {
+    it("has each message once, and says what each call added", { tags: ["adapter"] }, async () => {
+      const session = "conversation"
+      const begin = [said("system", "Be short."), user("How far is it?")]
+      const first = await chat(session, begin, answered("12 km"), { occurred_at: "2026-01-02T03:04:05Z" })
+      const second = await chat(session, [...begin, assistant("12 km"), user("And back?")], answered("12 km"))
+      expect(await get(session, "messages")).toEqual({
+        messages: [
+          [1, first, "input", "system", "Be short."],
+          [2, first, "input", "user", "How far is it?"],
+          [3, first, "output", "assistant", "12 km"],
+          [4, second, "input", "user", "And back?"],
+          [5, second, "output", "assistant", "12 km"]
+        ].map(([number, event_id, from, role, content]) => ({
+          number,
+          event_id,
+          at: event_id === first ? "2026-01-02T03:04:05.000Z" : expect.stringMatching(iso8601),
+          from,
+          role,
+          parts: [{ type: "text", content }],
+          ...(from === "output" ? { finish_reason: "stop" } : {})
+        })),
+        next_cursor: null
+      })
+      const page = await get(session, "calls")
+      expect(page.next_cursor).toBe(null)
+      const { body } = await fixture().client.get(`/api/v1/events?session=${session}`)
+      expect(page.calls).toEqual([
+        {
+          ...body.events[0],
+          parent_event_id: null,
+          kept_messages: 0,
+          new_messages: [1, 2],
+          gone_messages: [],
+          output: [3],
+          carried: { kept: 0, runs: [[1, 2]] },
+          instructions_changed: false,
+          tools_changed: false,
+          parameters_changed: false,
+          is_damaged: false
+        },
+        {
+          ...body.events[1],
+          parent_event_id: first,
+          kept_messages: 3,
+          new_messages: [4],
+          gone_messages: [],
+          output: [5],
+          carried: { kept: 3, runs: [[4, 4]] },
+          instructions_changed: false,
+          tools_changed: false,
+          parameters_changed: false,
+          is_damaged: false
+        }
+      ])
+    })
+
+    it("tells threads that interleave from a compaction and an edit", async () => {
+      const session = "threads"
+      const a = [said("system", "A"), user("a1")]
+      const b = [said("system", "B"), user("b1")]
+      const [a1, b1] = [await chat(session, a, answered("A1")), await chat(session, b, answered("B1"))]
+      a.push(assistant("A1"), user("a2"))
+      b.push(assistant("B1"), user("b2"))
+      const [b2, a2] = [await chat(session, b, answered("B2")), await chat(session, a, answered("A2"))]
+      // A is compacted: of six messages, the last two stay.
+      const compacted = [user("What was said before: a1."), user("a2"), assistant("A2"), user("a3")]
+      const a3 = await chat(session, compacted, answered("A3"))
+      // In B, an earlier message is cleared.
+      const edited = [b[0]!, user("b1"), assistant("[cleared]"), user("b2"), assistant("B2"), user("b3")]
+      await chat(session, edited, answered("B3"))
+      await chat(session, [...compacted, assistant("A3"), user("a4")], answered("A4"))
+      expect(textsOf(await get(session, "messages"))).toEqual([
+        ...["A", "a1", "A1", "B", "b1", "B1", "b2", "B2", "a2", "A2"],
+        ...["What was said before: a1.", "a3", "A3", "[cleared]", "b3", "B3", "a4", "A4"]
+      ])
+      expect(await callsOf(session)).toEqual([
+        { parent: null, kept: 0, new: [1, 2], gone: [], output: [3], carried: { kept: 0, runs: [[1, 2]] } },
+        { parent: null, kept: 0, new: [4, 5], gone: [], output: [6], carried: { kept: 0, runs: [[4, 5]] } },
+        { parent: b1, kept: 3, new: [7], gone: [], output: [8], carried: { kept: 3, runs: [[7, 7]] } },
+        { parent: a1, kept: 3, new: [9], gone: [], output: [10], carried: { kept: 3, runs: [[9, 9]] } },
+        {
+          parent: a2,
+          kept: 2,
+          new: [11, 12],
+          gone: [1, 2, 3],
+          output: [13],
+          carried: {
+            kept: 0,
+            runs: [
+              [11, 11],
+              [9, 10],
+              [12, 12]
+            ]
+          }
+        },
+        {
+          parent: b2,
+          kept: 4,
+          new: [14, 15],
+          gone: [6],
+          output: [16],
+          carried: {
+            kept: 2,
+            runs: [
+              [14, 14],
+              [7, 8],
+              [15, 15]
+            ]
+          }
+        },
+        { parent: a3, kept: 5, new: [17], gone: [], output: [18], carried: { kept: 5, runs: [[17, 17]] } }
+      ])
+    })
+
+    it("says whether instructions, tools or parameters differ from the parent's", async () => {
+      const session = "settings"
+      const call = (inputs: object) =>
+        record(session, { api: "provider2-messages", inputs: { messages: [user("a")], ...inputs }, output: {} })
+      const tool = { name: "t", input_schema: {} }
+      await call({ system: "s" })
+      await call({ system: [{ type: "text", text: "s", cache_control: { type: "ephemeral" } }] })
+      await call({ system: "other" })
+      await call({ system: "other", tools: [tool] })
+      await call({ system: "other", tools: [tool], temperature: 1 })
+      const { calls } = await get(session, "calls")
+      expect(
+        calls.map((each: any) => [each.instructions_changed, each.tools_changed, each.parameters_changed])
+      ).toEqual([
+        [false, false, false],
+        [false, false, false],
+        [true, false, false],
+        [false, true, false],
+        [false, false, true]
+      ])
+      expect((await get(session, "messages")).messages).toHaveLength(1)
+    })
+
+    it("keeps numbers that JavaScript cannot hold, and fields of providers beside its own", async () => {
+      const { client, fingerprintId } = fixture()
+      const inputs = `{"messages":[{"role":"user","content":"a","number":7,"n":9007199254740993}]}`
+      await client.post(
+        "/api/v1/events",
+        `{"event_name":"llm","properties":{"api":"provider1-chat-completions","inputs":${inputs},"output":{}},` +
+          `"fingerprint_id":"${fingerprintId}","session":"exact"}`
+      )
+      const { text } = await client.get("/api/v1/sessions/exact/messages")
+      expect(text).toContain(`{"messages":[{"number":1,`)
+      expect(text).toContain(`"n":9007199254740993`)
+    })
+
+    it("has no field of a provider in place of one of its own", async () => {
+      const session = "own fields"
+      const taken = { number: 7, event_id: "x", at: 1, from: "x", parts: 1, verbatim: 3, is_damaged: true }
+      const id = await chat(session, [{ ...user("a"), ...taken }, user("b")], {})
+      const { messages } = await get(session, "messages")
+      const own = { event_id: id, at: expect.stringMatching(iso8601), from: "input", role: "user" }
+      expect(messages).toEqual(
+        ["a", "b"].map((content, index) => ({ number: index + 1, ...own, parts: [{ type: "text", content }] }))
+      )
+      const [exact] = (await get(session, "messages", { verbatim: "true" })).messages
+      expect(JSON.parse(exact.verbatim)).toEqual({ ...user("a"), ...taken })
+      expect(exact).not.toHaveProperty("is_damaged")
+    })
+
+    it("reads messages of calls that hold other arrays of messages", async () => {
+      const session = "arrays"
+      const others = [{ x: { messages: [user("other")] } }, { x: [[user("other")], [user("another")]] }]
+      const said = [user("a"), assistant("b"), user("c")]
+      for (const count of [1, 1, 3])
+        for (const other of others) {
+          const messages = said.slice(0, count)
+          const inputs = [
+            { ...other, messages },
+            { messages, ...other }
+          ]
+          for (const each of inputs)
+            await record(session, { api: "provider1-chat-completions", inputs: each, output: {} })
+        }
+      const { calls } = await get(session, "calls")
+      expect(calls.map((call: any) => call.is_damaged)).toEqual(calls.map(() => false))
+      expect(textsOf(await get(session, "messages"))).toEqual(["a", "b", "c"])
+    })
+
+    it("lists messages and calls in pages, in both orders, and what has come since", async () => {
+      const session = "conversation pages"
+      const messages: Array<object> = []
+      const ids: Array<string> = []
+      const say = async (content: string) => {
+        messages.push(user(content))
+        ids.push(await chat(session, messages, answered(`${content}!`)))
+        messages.push(assistant(`${content}!`))
+      }
+      for (const content of ["a", "b", "c"]) await say(content)
+      const all = async (list: "messages" | "calls", query: Record<string, string>) => {
+        const rows: Array<any> = []
+        for (let cursor: string | null | undefined; cursor !== null;) {
+          const page: any = await get(session, list, { ...query, limit: "2", ...(cursor && { cursor }) })
+          expect(page[list].length).toBeLessThanOrEqual(2)
+          rows.push(...page[list])
+          cursor = page.next_cursor
+        }
+        return rows.map(({ event_id, number }) => number ?? event_id)
+      }
+      expect(await all("messages", {})).toEqual([1, 2, 3, 4, 5, 6])
+      expect(await all("messages", { order: "desc" })).toEqual([6, 5, 4, 3, 2, 1])
+      expect(await all("messages", { after_number: "3" })).toEqual([4, 5, 6])
+      expect(await all("messages", { after_number: "3", order: "desc" })).toEqual([6, 5, 4])
+      expect(await all("messages", { after_number: "6" })).toEqual([])
+      expect(await all("calls", {})).toEqual(ids)
+      expect(await all("calls", { order: "desc" })).toEqual(ids.toReversed())
+      expect(await all("calls", { after_event: ids[0]! })).toEqual(ids.slice(1))
+      await say("d")
+      expect(await all("messages", { after_number: "6" })).toEqual([7, 8])
+      expect(await all("calls", { after_event: ids[2]! })).toEqual(ids.slice(3))
+    })
+
+    it("answers for sessions and events that do not exist, and for other projects", async () => {
+      const { as, client, issue } = fixture()
+      const id = await chat("one", [user("a")], answered("b"))
+      const elsewhere = await chat("another one", [user("a")], answered("b"))
+      const other = as((await issue({ scopes: ["read"], project: "conversations" })).key)
+      for (const list of ["messages", "calls"]) {
+        expectError(await client.get(`/api/v1/sessions/nobody/${list}`), 404, "session-not-found")
+        expectError(await other.get(`/api/v1/sessions/one/${list}`), 404, "session-not-found")
+        expectInvalid(await client.get(`/api/v1/sessions/one/${list}?after=1`), "extra_forbidden", "query", "after")
+        expectInvalid(await client.get(`/api/v1/sessions/one/${list}?cursor=1`), "value_error", "query", "cursor")
+        expectInvalid(await client.get(`/api/v1/sessions/one/${list}?limit=0`), "greater_than_equal", "query", "limit")
+      }
+      const number = "/api/v1/sessions/one/messages?after_number"
+      expectInvalid(await client.get(`${number}=-1`), "greater_than_equal", "query", "after_number")
+      expectInvalid(await client.get(`${number}=x`), "int_parsing", "query", "after_number")
+      expect((await client.get(`/api/v1/sessions/one/calls?after_event=${id}`)).body.calls).toEqual([])
+      const after = "/api/v1/sessions/one/calls?after_event"
+      expectError(await client.get(`${after}=${elsewhere}`), 404, "event-not-found")
+      expectInvalid(await client.get(`${after}=x`), "uuid_parsing", "query", "after_event")
+    })
+  })
+}

@@ -1,0 +1,194 @@
+/** Sessions in lists, and what calls add up to. */
+import { expect } from "vitest"
+import type { Client } from "../HttpClient.ts"
+import type { Cases } from "./Cases.ts"
+import { event, expectError, expectInvalid, iso8601 } from "./Requests.ts"
+
+/** A priced call: gpt-4o costs 2.5 $ for a million input tokens and 10 $ for a million output tokens. */
+const priced = (input: number, output: number) => ({
+  api: "provider1-chat-completions",
+  inputs: { model: "gpt-4o", messages: [{ role: "user", content: "hi" }] },
+  output: {
+    model: "gpt-4o-2024-08-06",
+    choices: [{ message: { role: "assistant", content: "ho" }, finish_reason: "stop" }],
+    usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
+  }
+})
+
+const failed = {
+  api: "provider2-messages",
+  inputs: { model: "claude", messages: [] },
+  output: { type: "error", error: { type: "overloaded_error", message: "busy" } }
+}
+
+const sums = {
+  ...{ events: 3, errors: 1, unpriced_events: 1, input_tokens: 3000, output_tokens: 300 },
+  ...{ cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0, cost_usd: "0.0105" }
+}
+
+const none = { duration_ms_p50: null, duration_ms_p95: null, duration_ms_p99: null }
+
+/** All rows of a list, in pages of 1. */
+const all = async (client: Client, path: string, name: string): Promise<ReadonlyArray<any>> => {
+  const rows: Array<any> = []
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const query: string = `${path.includes("?") ? "&" : "?"}limit=1${cursor === "" ? "" : `&cursor=${cursor}`}`
+    const { body }: { body: any } = await client.get(path + query)
+    expect(Object.keys(body)).toEqual([name, "next_cursor"])
+    expect(body[name].length).toBeLessThanOrEqual(1)
+    rows.push(...body[name])
+    cursor = body.next_cursor
+  }
+  return rows
+}
+
+export const define = ({ describe, fixture, it }: Cases) => {
+  /** A project with two sessions: one of a priced call, and one of a priced and a failed call. */
+  const recorded = async (project: string) => {
+    const { as, issue } = fixture()
+    const client = as((await issue({ scopes: ["admin"], project })).key)
+    const { body } = await client.put("/api/v1/fingerprints", { language: "l", language_version: "v", system: "s" })
+    const send = async (fields: Record<string, unknown>) => {
+      const answer = await client.post("/api/v1/events", event(body.fingerprint_id, fields))
+      expect(answer.status).toBe(200)
+      return answer.body
+    }
+    const events = [
+      await send({ session: "one", agent: "é;", person: "p/1", duration_ms: 100, properties: priced(1000, 100) }),
+      await send({ session: "two", agent: "b", agent_version: "v2", properties: priced(2000, 200) }),
+      await send({ session: "two", agent: "b", agent_version: "v3", person: "p2", properties: failed })
+    ]
+    return { client, events, send }
+  }
+
+  describe("Sessions and usage", () => {
+    it("lists sessions by their last activity, right after their calls", { tags: ["adapter"] }, async () => {
+      const { client, events, send } = await recorded("sessions")
+      const [two, one, ...others] = (await client.get("/api/v1/sessions")).body.sessions
+      expect(others).toEqual([])
+      expect(two).toEqual({
+        session: "two",
+        title: "hi",
+        first_event_at: events[1].received_at,
+        last_event_at: events[2].received_at,
+        ...{ ...sums, events: 2, input_tokens: 2000, output_tokens: 200, cost_usd: "0.007" },
+        agents: ["b"],
+        agent_versions: ["v2", "v3"],
+        people: ["p2"],
+        models: ["claude", "gpt-4o"],
+        sent_bytes: expect.any(Number),
+        new_bytes: expect.any(Number)
+      })
+      expect(one).toMatchObject({
+        session: "one",
+        title: "hi",
+        agents: ["é;"],
+        people: ["p/1"],
+        errors: 0,
+        cost_usd: "0.0035"
+      })
+      expect(one.last_event_at).toMatch(iso8601)
+      expect((await client.get("/api/v1/sessions/one")).body).toEqual(one)
+      expect(await all(client, "/api/v1/sessions", "sessions")).toEqual([two, one])
+      await send({ session: "one", properties: failed })
+      const names = async (query: string) =>
+        (await client.get(`/api/v1/sessions?${query}`)).body.sessions.map(({ session }: any) => session)
+      expect(await names("")).toEqual(["one", "two"])
+      expect(await names("order=asc")).toEqual(["two", "one"])
+      expect(await names("agent=b&agent_version=v3")).toEqual(["two"])
+      expect(await names("agent=b&person=p%2F1")).toEqual([])
+      expect(await names("person=p%2F1&error=true")).toEqual(["one"])
+      expect(await names("error=false")).toEqual([])
+      expect(await names("model=gpt-4o-2024-08-06&agent=b")).toEqual(["two"])
+      expect(await names(`after=2100-01-01T00:00:00Z`)).toEqual([])
+      expect(await names(`before=2100-01-01T00:00:00Z`)).toEqual(["one", "two"])
+    })
+
+    it("finds a session by a name of any characters, and none that is not there", { tags: ["adapter"] }, async () => {
+      const { client, send } = await recorded("session names")
+      await send({ session: "é/ü ;%2F" })
+      expect((await client.get(`/api/v1/sessions/${encodeURIComponent("é/ü ;%2F")}`)).body).toMatchObject({
+        ...{ session: "é/ü ;%2F", events: 1, unpriced_events: 1, cost_usd: null, people: [], models: ["m"] }
+      })
+      expectError(await client.get("/api/v1/sessions/none"), 404, "session-not-found")
+    })
+
+    it("adds up calls, tokens and cost in groups", { tags: ["adapter"] }, async () => {
+      const { client, events } = await recorded("usage")
+      const usage = async (query: string) => (await client.get(`/api/v1/usage?${query}`)).body.usage
+      const [whole] = await usage("")
+      expect(Object.keys(whole)).toEqual(Object.keys({ ...sums, ...none }))
+      expect(whole).toMatchObject(sums)
+      expect(Math.abs(whole.duration_ms_p50 - 100)).toBeLessThanOrEqual(1)
+      const day = events[0].received_at.slice(0, 10)
+      const days = await usage("group_by=day")
+      if (events[2].received_at.startsWith(day)) expect(days).toEqual([{ day, ...whole }])
+      expect(await usage("group_by=agent&agent=b")).toMatchObject([{ agent: "b", events: 2, cost_usd: "0.007" }])
+      expect(await usage("group_by=model")).toMatchObject([
+        { model: "claude", events: 1, cost_usd: null, ...none },
+        { model: "gpt-4o", events: 2, cost_usd: "0.0105" }
+      ])
+      const people = await usage("group_by=person,agent_version")
+      expect(people.map(({ agent_version, events, person }: any) => [person, agent_version, events])).toEqual([
+        [null, "v2", 1],
+        ["p/1", "default", 1],
+        ["p2", "v3", 1]
+      ])
+      expect(await all(client, "/api/v1/usage?group_by=person,agent_version", "usage")).toEqual(people)
+      expect(
+        (await all(client, "/api/v1/usage?group_by=session", "usage")).map(({ session }) => session).sort()
+      ).toEqual(["one", "two"])
+      const [hour] = await usage("group_by=hour&time_zone=Asia/Kathmandu")
+      expect(hour.hour).toMatch(/^\d{4}-\d\d-\d\dT\d\d:00:00\+05:45$/)
+      expect(await usage("group_by=api&api=anthropic-messages")).toMatchObject([
+        { api: "provider2-messages", events: 1 }
+      ])
+      expect(await usage("after=2100-01-01T00:00:00Z")).toEqual([])
+    })
+
+    it("covers one project, and forgets what is erased", async () => {
+      const { client } = await recorded("usage, erased")
+      const { as, issue } = fixture()
+      const other = as((await issue({ scopes: ["read"], project: "usage, other" })).key)
+      expect((await other.get("/api/v1/sessions")).body).toEqual({ sessions: [], next_cursor: null })
+      expect((await other.get("/api/v1/usage?group_by=agent")).body).toEqual({ usage: [], next_cursor: null })
+      expectError(await other.get("/api/v1/sessions/two"), 404, "session-not-found")
+      expect((await client.get("/api/v1/sessions/two")).body.title).toBe("hi")
+      await client.call("DELETE", "/api/v1/people/p2")
+      expect((await client.get("/api/v1/sessions/two")).body).toMatchObject({ events: 1, errors: 0, people: [] })
+      await client.call("DELETE", "/api/v1/sessions/two")
+      expectError(await client.get("/api/v1/sessions/two"), 404, "session-not-found")
+      expect((await client.get("/api/v1/usage?group_by=person")).body.usage).toMatchObject([
+        { person: "p/1", events: 1 }
+      ])
+    })
+
+    it("rejects queries that are wrong", async () => {
+      const { client } = fixture()
+      const sessions = (query: string) => client.get(`/api/v1/sessions?${query}`)
+      const usage = (query: string) => client.get(`/api/v1/usage?${query}`)
+      expectInvalid(await sessions("session=s"), "extra_forbidden", "query", "session")
+      expectInvalid(await usage("order=asc"), "extra_forbidden", "query", "order")
+      expectInvalid(await sessions("limit=0"), "greater_than_equal", "query", "limit")
+      expectInvalid(await usage("limit=1001"), "less_than_equal", "query", "limit")
+      for (const wrong of ["", "x", "day,day", "day,hour,agent", "day,", "Day"]) {
+        expectInvalid(await usage(`group_by=${wrong}`), "value_error", "query", "group_by")
+      }
+      for (const wrong of ["", "x", "Europe/Nowhere", "UTC%00"]) {
+        expectInvalid(await usage(`time_zone=${wrong}`), "value_error", "query", "time_zone")
+      }
+      for (const wrong of ["", "x", "c1_", "c1_e30", `c1_${"0".repeat(63)}`, "c1_!!"]) {
+        expectInvalid(await sessions(`cursor=${wrong}`), "value_error", "query", "cursor")
+        expectInvalid(await usage(`cursor=${wrong}`), "value_error", "query", "cursor")
+      }
+      // A cursor of another query ends or begins somewhere else, but fails at nothing.
+      for (const keys of ['["x"]', "[1.5,null]", "[1e300]", "[]", '[null,"\\u0000\\ud800"]']) {
+        for (const groupBy of ["day", "session", "person,model", "session,agent_version"]) {
+          const cursor = Buffer.from(keys).toString("base64url")
+          expect((await usage(`group_by=${groupBy}&cursor=c1_${cursor}`)).status, `${groupBy} ${keys}`).toBe(200)
+        }
+      }
+      expect((await sessions(`cursor=c1_${"f".repeat(64)}`)).status).toBe(200)
+    })
+  })
+}

@@ -1,0 +1,343 @@
+/**
+ * What events add up to: the same before, while and after the storage derives it, and after erasures, as is counted in memory. The
+ * figures of a few events are written out.
+ */
+import {
+  AgentName,
+  AgentVersionName,
+  type AppendEvent,
+  type Dimension,
+  EventId,
+  type EventSummary,
+  firstIdOf,
+  MemoryStorage,
+  PersonId,
+  type SessionFilter,
+  SessionId,
+  type SessionPlace,
+  Storage,
+  type StoredSession,
+  type UsageGroup,
+  type UsageQuery
+} from "@tachograph/core"
+import { DateTime, Effect, Layer } from "effect"
+import { expect } from "vitest"
+import { append, appendEvent, project } from "../Samples.ts"
+import type { Test } from "./Cases.ts"
+
+type Port = Storage["Service"]
+
+/** In the week in which summer time ends in Europe. */
+const beginMs = Date.UTC(2026, 9, 21, 22, 7)
+
+const idAt = (ms: number, n: number): EventId =>
+  EventId.make(firstIdOf(ms).slice(0, 24) + n.toString(16).padStart(12, "0"))
+
+/** A number from 0 to `below`, which depends on `n` and `salt` only. */
+const pick = (n: number, salt: number, below: number): number => (((n + 1) * (salt * 7919 + 104_729)) % 9973) % below
+
+/** The nth event: sessions come and go, with one agent and person or several. */
+const fieldsOf = (n: number): Partial<EventSummary> => {
+  const session = Math.floor(n / 40) * 5 + pick(n, 1, 7)
+  const isFailed = pick(n, 2, 9) === 0
+  const model = [null, "m1", "m2", "é"][pick(session, 3, 4)]!
+  return {
+    session: SessionId.make(`s${session}`),
+    agent: AgentName.make(`a${pick(session + (n % 11 === 0 ? n : 0), 4, 3)}`),
+    agentVersion: AgentVersionName.make(`v${pick(n, 5, 2)}`),
+    person: pick(session, 6, 4) === 0 ? null : PersonId.make(`p${pick(session + (n % 13 === 0 ? 1 : 0), 7, 5)}`),
+    api: pick(session, 8, 2) === 0 ? "aisdk" : "provider1-responses",
+    model,
+    responseModel: model === "m1" ? "m1-dated" : model === null && n % 2 === 0 ? "m3" : model,
+    inputTokens: n,
+    outputTokens: isFailed ? null : 10 * n,
+    cacheReadTokens: n % 3 === 0 ? 3 : null,
+    reasoningTokens: n % 5 === 0 ? 5 : null,
+    errorType: isFailed ? "overloaded" : null,
+    costUsd: isFailed ? null : 1_000_000_007 * n,
+    durationMs: n % 4 === 0 ? null : 100 + 3 * n
+  }
+}
+
+const eventOf = (n: number): AppendEvent => {
+  const ms = beginMs + n * (27 * 60_000 + 7_001)
+  return appendEvent(idAt(ms, n), { ...fieldsOf(n), receivedAt: DateTime.makeUnsafe(ms) })
+}
+
+const eventsOf = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => eventOf(from + n))
+
+const count = 360
+const batches = 6
+
+const fill = Effect.fnUntraced(function* (storage: Port, from = 0, to = count) {
+  const step = Math.ceil((to - from) / batches)
+  for (let at = from; at < to; at += step) yield* append(storage, eventsOf(at, Math.min(to, at + step)))
+})
+
+const deriveAll = Effect.fnUntraced(function* (storage: Port, limit: number, upTo = eventOf(count).summary.id) {
+  while ((yield* storage.deriveEvents(project, upTo, limit)) === limit);
+})
+
+const timeAt = (n: number) => DateTime.toEpochMillis(eventOf(n).summary.receivedAt)
+
+const sessionFilters: ReadonlyArray<SessionFilter> = [
+  {},
+  { agent: AgentName.make("a1") },
+  { agent: AgentName.make("a0"), agentVersion: AgentVersionName.make("v1"), person: PersonId.make("p2") },
+  { agentVersion: AgentVersionName.make("v0") },
+  { person: PersonId.make("p3") },
+  { model: "m1-dated" },
+  { model: "m3", isError: true },
+  { isError: false },
+  { agent: AgentName.make("nobody") }
+]
+
+const dimensions: ReadonlyArray<ReadonlyArray<Dimension>> = [
+  [],
+  ["day"],
+  ["hour"],
+  ["agent"],
+  ["agent_version"],
+  ["model"],
+  ["person"],
+  ["session"],
+  ["api"],
+  ["day", "model"],
+  ["person", "day"],
+  ["session", "agent"],
+  ["agent", "hour"]
+]
+
+const timeZones = ["UTC", "Europe/Berlin", "Asia/Kathmandu", "Australia/Lord_Howe"]
+
+type Usage = Omit<UsageQuery, "groupBy" | "timeZone" | "limit" | "after">
+
+const usageFilters: ReadonlyArray<Usage> = [
+  {},
+  { fromMs: timeAt(40), toMs: timeAt(280) + 1 },
+  { fromMs: timeAt(120), toMs: timeAt(121) },
+  { fromMs: timeAt(121), agent: AgentName.make("a2"), api: "aisdk" },
+  { toMs: timeAt(260), person: PersonId.make("p1") },
+  { model: "m1", agentVersion: AgentVersionName.make("v1") }
+]
+
+const allSessions = Effect.fnUntraced(function* (
+  storage: Port,
+  filter: SessionFilter & { readonly above?: EventId; readonly below?: EventId },
+  order: "asc" | "desc",
+  limit: number
+) {
+  const rows: Array<StoredSession> = []
+  let after: SessionPlace | undefined
+  do {
+    const page = yield* storage.listSessions(project, { ...filter, order, limit, after })
+    expect(page.rows.length).toBeLessThanOrEqual(limit)
+    rows.push(...page.rows)
+    after = page.next
+  } while (after !== undefined)
+  return rows
+})
+
+const allUsage = Effect.fnUntraced(function* (
+  storage: Port,
+  query: Omit<UsageQuery, "limit" | "after">,
+  limit: number
+) {
+  const groups: Array<UsageGroup> = []
+  let after: UsageQuery["after"]
+  do {
+    const page = yield* storage.sumUsage(project, { ...query, limit, after })
+    expect(page.groups.length).toBeLessThanOrEqual(limit)
+    groups.push(...page.groups)
+    after = page.next
+  } while (after !== undefined)
+  return groups
+})
+
+const text = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? `${part}n` : part))
+
+/** Numbers of names may differ between storages, and with them the order of groups. */
+const isOrdered = (groupBy: ReadonlyArray<Dimension>) =>
+  groupBy.every((dimension) => dimension !== "agent" && dimension !== "person" && dimension !== "session")
+
+const texts = (rows: ReadonlyArray<unknown>, areOrdered: boolean): ReadonlyArray<string> =>
+  areOrdered ? rows.map(text) : rows.map(text).sort()
+
+/** The names in a summary are in the order of their numbers. */
+const sorted = ({ agents, agentVersions, people, ...summary }: StoredSession) => ({
+  ...summary,
+  agents: agents.toSorted(),
+  agentVersions: agentVersions.toSorted(),
+  people: people.toSorted()
+})
+
+/** Whether two storages answer the same. */
+const expectSame = Effect.fnUntraced(function* (storage: Port, memory: Port, what: string) {
+  for (const filter of [...sessionFilters, { above: eventOf(80).summary.id, below: eventOf(240).summary.id }]) {
+    for (const order of ["asc", "desc"] as const) {
+      const expected = (yield* allSessions(memory, filter, order, count)).map(sorted)
+      const found = (yield* allSessions(storage, filter, order, order === "asc" ? 7 : 20)).map(sorted)
+      expect(found.map(text), `${what}: sessions by ${text(filter)}, ${order}`).toEqual(expected.map(text))
+    }
+  }
+  for (const [index, filter] of usageFilters.entries()) {
+    for (const groupBy of dimensions) {
+      const isTimed = groupBy.length === 1 && (groupBy.includes("day") || groupBy.includes("hour"))
+      for (const timeZone of isTimed && index < 2 ? timeZones : ["UTC"]) {
+        const query = { ...filter, groupBy, timeZone }
+        const expected = texts(yield* allUsage(memory, query, 10_000), isOrdered(groupBy))
+        const found = texts(yield* allUsage(storage, query, groupBy.length === 2 ? 90 : 25), isOrdered(groupBy))
+        expect(found, `${what}: usage by ${text(query)}`).toEqual(expected)
+      }
+    }
+  }
+  const session = SessionId.make("s7")
+  const [expected, found] = [
+    yield* memory.sessionSummary(project, session),
+    yield* storage.sessionSummary(project, session)
+  ]
+  expect(found && text(sorted(found)), what).toEqual(expected && text(sorted(expected)))
+})
+
+export const define = (test: Test) => {
+  const inMemory = <A, E>(body: (memory: Port) => Effect.Effect<A, E>) =>
+    Effect.provide(Effect.flatMap(Storage, body), Layer.fresh(MemoryStorage.layer))
+
+  test("adds events up, whether or not they have been derived, and takes erased ones away", (storage) =>
+    inMemory((memory) =>
+      Effect.gen(function* () {
+        yield* fill(memory)
+        yield* fill(storage)
+        yield* expectSame(storage, memory, "nothing derived")
+        expect(yield* storage.deriveEvents(project, eventOf(160).summary.id, 60)).toBeLessThanOrEqual(60)
+        yield* deriveAll(storage, 60, eventOf(160).summary.id)
+        yield* expectSame(storage, memory, "some derived")
+        for (const which of [
+          { person: PersonId.make("p2") },
+          { session: SessionId.make("s7") },
+          { before: eventOf(50).summary.id }
+        ]) {
+          for (const each of [storage, memory]) {
+            while ((yield* each.eraseEvents(project, which, 100)).events === 100);
+          }
+          yield* expectSame(storage, memory, `erased ${text(which)}`)
+        }
+        yield* deriveAll(storage, 500)
+        yield* expectSame(storage, memory, "all derived")
+        yield* storage.dropDerived(project)
+        yield* expectSame(storage, memory, "dropped")
+        yield* deriveAll(storage, 77)
+        yield* expectSame(storage, memory, "derived again")
+        const all = { before: eventOf(count).summary.id }
+        for (const each of [storage, memory]) {
+          while ((yield* each.eraseEvents(project, all, 500)).events === 500);
+        }
+        yield* expectSame(storage, memory, "all erased")
+        expect(yield* allUsage(storage, { groupBy: [], timeZone: "UTC" }, 10)).toEqual([])
+      })
+    ))
+
+  test("adds up events that are appended below others that have been derived", (storage) =>
+    inMemory((memory) =>
+      Effect.gen(function* () {
+        yield* fill(memory)
+        yield* fill(storage, 200, count)
+        yield* deriveAll(storage, 500)
+        yield* fill(storage, 0, 200)
+        yield* expectSame(storage, memory, "late")
+        yield* deriveAll(storage, 500)
+        yield* expectSame(storage, memory, "late, and derived")
+      })
+    ))
+
+  test("says exactly what a few calls add up to", (storage) =>
+    Effect.gen(function* () {
+      const at = Date.UTC(2026, 2, 29, 0, 59, 59, 999)
+      const calls: ReadonlyArray<readonly [ms: number, fields: Partial<EventSummary>]> = [
+        [at, { model: "m", inputTokens: 1, costUsd: Number.MAX_SAFE_INTEGER, durationMs: 1000 }],
+        [at + 1, { model: "m", outputTokens: 2, costUsd: Number.MAX_SAFE_INTEGER, durationMs: 2000 }],
+        [at + 2, { model: "m", errorType: "e", person: PersonId.make("p"), durationMs: 60_000 }]
+      ]
+      yield* append(
+        storage,
+        calls.map(([ms, fields], n) => appendEvent(idAt(ms, n), { ...fields, receivedAt: DateTime.makeUnsafe(ms) }))
+      )
+      const sums = {
+        ...{ events: 3, errors: 1, unpricedEvents: 1, inputTokens: 1, outputTokens: 2 },
+        ...{ cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, costUsd: 18_014_398_509_481_982n }
+      }
+      for (const isDerived of [false, true]) {
+        if (isDerived) yield* deriveAll(storage, 2)
+        const [whole] = yield* allUsage(storage, { groupBy: [], timeZone: "UTC" }, 10)
+        expect(whole).toMatchObject(sums)
+        const { durationMsP50, durationMsP95, durationMsP99 } = whole!
+        for (const [found, expected] of [
+          [durationMsP50, 2000],
+          [durationMsP95, 60_000],
+          [durationMsP99, 60_000]
+        ] as const) {
+          expect(Math.abs(found! - expected) / expected).toBeLessThanOrEqual(0.01)
+        }
+        // Summer time begins with the second call.
+        const hours = yield* allUsage(storage, { groupBy: ["hour"], timeZone: "Europe/Berlin" }, 10)
+        expect(hours.map(({ events, hour }) => [hour, events])).toEqual([
+          ["2026-03-29T01:00:00+01:00", 1],
+          ["2026-03-29T03:00:00+02:00", 2]
+        ])
+        const unpriced = yield* allUsage(storage, { groupBy: ["person"], timeZone: "UTC" }, 10)
+        expect(unpriced.map(({ costUsd, person }) => [person, costUsd])).toEqual([
+          [null, sums.costUsd],
+          ["p", null]
+        ])
+        const days = yield* allUsage(storage, { groupBy: ["day"], timeZone: "Asia/Kathmandu" }, 10)
+        expect(days.map(({ day, events }) => [day, events])).toEqual([["2026-03-29", 3]])
+        expect(yield* allSessions(storage, {}, "desc", 10)).toEqual([
+          {
+            session: "s1",
+            firstEvent: idAt(at, 0),
+            firstEventAt: DateTime.makeUnsafe(at),
+            lastEventAt: DateTime.makeUnsafe(at + 2),
+            ...sums,
+            agents: ["bot"],
+            agentVersions: ["v1"],
+            people: ["p"],
+            models: ["m"],
+            sentBytes: 12,
+            newBytes: 15
+          }
+        ])
+      }
+      expect(yield* storage.sessionSummary(project, SessionId.make("none"))).toBeUndefined()
+    }))
+
+  test("loses and repeats no session while others are recorded", (storage) =>
+    Effect.gen(function* () {
+      for (const order of ["asc", "desc"] as const) {
+        const offset = order === "asc" ? 0 : 300
+        yield* fill(storage, offset, offset + 200)
+        const before = (yield* allSessions(storage, {}, order, 1000)).map(({ session }) => session)
+        const found: Array<string> = []
+        let after: SessionPlace | undefined
+        let next = offset + 200
+        do {
+          const page = yield* storage.listSessions(project, { order, limit: 5, after })
+          found.push(...page.rows.map(({ session }) => session))
+          after = page.next
+          // In the sessions that are in the list and in others, some of which are derived.
+          const ms = timeAt(next)
+          yield* append(storage, [
+            eventOf(next),
+            appendEvent(idAt(ms + 1, next), {
+              ...fieldsOf(next),
+              session: SessionId.make(before[(next * 7) % before.length]!),
+              receivedAt: DateTime.makeUnsafe(ms + 1)
+            })
+          ])
+          next++
+          if (next % 3 === 0) yield* deriveAll(storage, 100, eventOf(next - 2).summary.id)
+        } while (after !== undefined)
+        expect(found).toEqual(before)
+      }
+    }))
+}
