@@ -1,6 +1,9 @@
 /** Compares the server's throughput, latency and memory with simpler servers. `docs/benchmarks.md` explains each benchmark. */
+import { outage } from "./client/Outage.ts"
+import { overhead } from "./client/Overhead.ts"
 import * as CommandLine from "./harness/CommandLine.ts"
 import * as Workload from "./harness/Workload.ts"
+import { exports } from "./serving/Exports.ts"
 import { codingRun } from "./serving/CodingRun.ts"
 import * as FilledStore from "./serving/FilledStore.ts"
 import { groupCommit, latency } from "./serving/GroupCommit.ts"
@@ -10,6 +13,7 @@ import { memory } from "./serving/Memory.ts"
 import { proxy } from "./serving/Proxy.ts"
 import { reads } from "./serving/Reads.ts"
 import { overload } from "./serving/Overload.ts"
+import { sums } from "./serving/Sums.ts"
 import { embed, postgres, route, sqlite } from "./serving/Throughput.ts"
 
 await CommandLine.run({
@@ -26,11 +30,15 @@ await CommandLine.run({
     full,
     list,
     reads,
+    sums,
+    exports,
     memory,
     embed,
     host,
     "large-bodies": largeBodies,
-    proxy
+    proxy,
+    client: overhead,
+    "client-outage": outage
   },
   numbers: {
     seconds: { default: 5, max: 60, description: "Duration of each load in seconds" },

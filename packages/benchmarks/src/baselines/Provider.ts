@@ -1,6 +1,8 @@
-/** A model provider: a short answer to `/chat/completions`, a stream of 200 chunks to `/messages`. */
+/** `Provider.ts [MS]`: a short answer to `/chat/completions` after this time, and a stream of 200 chunks to `/messages`. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+
+const delayMs = Number(process.argv[2] ?? 0)
 
 const message = { role: "assistant", content: "Words of an answer. ".repeat(20) }
 const usage = { prompt_tokens: 100, completion_tokens: 80, total_tokens: 180 }
@@ -23,8 +25,8 @@ const stream = [
 const server = createServer((request, response) => {
   request.resume().on("end", () => {
     if (request.url === "/chat/completions") {
-      response.writeHead(200, { "content-type": "application/json" }).end(answer)
-      return
+      const send = () => response.writeHead(200, { "content-type": "application/json" }).end(answer)
+      return void (delayMs === 0 ? send() : setTimeout(send, delayMs))
     }
     response.writeHead(200, { "content-type": "text/event-stream" })
     let sent = 0

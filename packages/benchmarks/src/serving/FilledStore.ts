@@ -2,6 +2,7 @@
 import {
   type AgentName,
   type AppendEvent,
+  Bucket,
   checksumOfSummary,
   type EventId,
   EventSummary,
@@ -70,13 +71,12 @@ const appendsOf = async (events: number): Promise<ReadonlyArray<AppendEvent>> =>
   return appends
 }
 
-/** A UUIDv7 with the given time. */
-const idAt = (timeMs: number): EventId => {
-  const time = timeMs.toString(16).padStart(12, "0")
-  const random = Math.floor(Math.random() * 2 ** 48)
-    .toString(16)
-    .padStart(12, "0")
-  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${random}` as EventId
+/** A UUIDv7 with the given time, for an event of this session. */
+const idAt = (timeMs: number, session: string): EventId => {
+  const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0")
+  const time = hex(timeMs, 12)
+  const random = hex(Math.floor(Math.random() * 2 ** 40), 10)
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${random}${hex(Bucket.ofSession(session), 2)}` as EventId
 }
 
 /** Appends at least `events` events: sessions of 50, and the `listed` session. */
@@ -93,7 +93,7 @@ const fill = async (database: Databases.Database, events: number): Promise<void>
     const summary = new EventSummary(
       {
         ...append.summary,
-        id: idAt(start + n),
+        id: idAt(start + n, session),
         receivedAt: DateTime.makeUnsafe(start + n),
         session: session as SessionId,
         agent: `agent ${n % agents}` as AgentName,
@@ -127,6 +127,8 @@ const fill = async (database: Databases.Database, events: number): Promise<void>
         progress(`filling ${database.kind}: ${integer(written)} of ${integer(events)} events`)
     }
   })
+  // Registers the fingerprint that all events name.
+  await (await Recording.open(database.storage)).close()
   await Effect.runPromise(Effect.provide(work, database.storage))
   // Runs the maintenance that would otherwise run in the background during the measurement.
   if (database.kind === "Postgres") {

@@ -1,4 +1,6 @@
 /** Size of a stored workload, with all tables and indexes, and what the bytes are used for. */
+import { defaultProject, derive, Storage, Throttle } from "@tachograph/core"
+import { Effect } from "effect"
 import * as Databases from "../harness/Databases.ts"
 import type { Options } from "../harness/Options.ts"
 import * as Recording from "../harness/Recording.ts"
@@ -10,6 +12,13 @@ const record = async (database: Databases.Database, { bodies, name }: Workload):
   progress(`${name}: ${bodies.length} events into ${database.kind}`)
   try {
     await Recording.recordAll(database.storage, bodies)
+    // What a server does in the background.
+    await Effect.runPromise(
+      Effect.provide(
+        Effect.flatMap(Storage, (storage) => derive(storage, defaultProject, Throttle.unthrottled)),
+        database.storage
+      )
+    )
     return await StoredBytes.measure(database)
   } finally {
     await database.remove()
