@@ -62,6 +62,10 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
       message: "client runs where there is only fetch: ask platform/Builtins.ts for modules of Node."
     }
   ],
+  viewer: [
+    packages("The module of the viewer's pages imports no other package."),
+    { group: [...node, "effect", "effect/**", "@effect/**"], message: "The module of the viewer's pages is only data." }
+  ],
   prices: [
     packages("prices imports no other package."),
     { group: [...node, "effect", "effect/**", "@effect/**"], message: "prices runs in a browser." }
@@ -70,6 +74,7 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
     packages(
       "core imports only formats and prices.",
       "!@tachograph/formats",
+      "!@tachograph/formats/**",
       "!@tachograph/prices",
       "!@tachograph/prices/*"
     ),
@@ -90,11 +95,12 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
   router: [
     oneByOne,
     packages(
-      "router imports only api, core and formats.",
+      "router imports only api, core, formats and viewer.",
       "!@tachograph/api",
       ...core,
       "!@tachograph/formats",
-      "!@tachograph/formats/**"
+      "!@tachograph/formats/**",
+      "!@tachograph/viewer"
     ),
     { group: [...sql, ...drivers], message: "router is independent of the storage." }
   ],
@@ -165,6 +171,31 @@ const overridesOf = ([name, patterns]: readonly [string, ReadonlyArray<Pattern>]
   ]
 }
 
+/** The pages of the viewer are not in its `src`: only their bundle is. */
+const viewerApp: Pattern = {
+  group: ["@tachograph/**", "effect", "effect/**", ...node, "!@tachograph/api"],
+  message: "The pages of the viewer import only types of api: they run in a browser, and are small."
+}
+const overridesOfViewerApp: ReadonlyArray<OxlintOverride> = [
+  { files: ["packages/viewer/app/**"], rules: restrict([byName, viewerApp]) },
+  {
+    files: ["packages/viewer/app/{bytes,diff,find,keyboard,parts,server,settings,text}/**"],
+    rules: restrict([
+      byName,
+      { regex: "^(\\.\\./)+(pages|route)/", message: "What pages share knows no page, and no place of one." },
+      viewerApp
+    ])
+  },
+  {
+    files: ["packages/viewer/app/pages/**"],
+    rules: restrict([
+      byName,
+      { regex: "^\\.\\./[\\w-]+/", message: "A page imports no other page: put what both need into parts." },
+      viewerApp
+    ])
+  }
+]
+
 const config: OxlintConfig = {
   plugins: ["eslint", "typescript", "unicorn", "oxc", "import"],
   categories: { correctness: "error" },
@@ -190,6 +221,7 @@ const config: OxlintConfig = {
   overrides: [
     { files: ["packages/*/src/**"], rules: restrict([oneByOne, byName, noBarrel]) },
     ...Object.entries(patternsByPackage).flatMap(overridesOf),
+    ...overridesOfViewerApp,
     { files: ["packages/testkit/src/**", "**/test/**"], rules: { "typescript/no-explicit-any": "off" } }
   ]
 }

@@ -22,6 +22,8 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("stream", "stream cuts a body into payloads.", "Format.ts", "json")
   ],
   client: [
+    room("api/generated", "api/generated is what the contract says."),
+    room("api", "api calls every operation of the interface; it knows nothing of recording.", "api/generated"),
     room("platform", "platform is what differs between runtimes."),
     room("fingerprint", "fingerprint describes the environment of the application.", "platform"),
     room("event", "event builds events; it knows neither calls under way nor the server."),
@@ -31,6 +33,10 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("spool", "spool keeps events in files; it must not send them.", "platform"),
     room("tap", "tap observes calls of fetch; it hands over what it saw.", "platform", "event", "delivery"),
     room("Options.ts", "Options.ts is what a recorder can be told.", ...["fingerprint", "event", "delivery"])
+  ],
+  viewer: [
+    room("Asset.ts", "Asset.ts is what the pages consist of."),
+    room("generated", "generated is what scripts/build.ts writes.", "Asset.ts")
   ],
   prices: [
     room("Usage.ts", "Usage.ts is what a price depends on."),
@@ -44,17 +50,21 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("payload/format", "payload/format reads and writes the bytes that docs/format.md specifies."),
     room("payload/scan", "payload/scan finds pieces and facts in JSON text.", "domain", "payload/format"),
     room("payload", "payload converts between texts and packs; it has no storage.", "payload/format", "payload/scan"),
-    room("Storage.ts", "Storage.ts is the port to storages.", "domain", "payload/format", "payload"),
+    room("rollup", "rollup adds calls up; it has no storage.", "domain", "payload/format"),
+    room("Storage.ts", "Storage.ts is the port to storages.", "domain", "payload/format", "payload", "rollup"),
     room(
       "sessions",
       "sessions loads and caches what is known of a session.",
       ...["domain", "payload/format", "payload/scan", "payload", "Storage.ts"]
     ),
+    room("EventMatch.ts", "EventMatch.ts compares an event with a filter.", "domain", "Storage.ts"),
     room(
       "memory",
       "memory implements the storage port; record, read and erase reach it through Storage.ts.",
-      ...["domain", "payload/format", "payload", "Storage.ts", "sessions"]
+      ...["domain", "payload/format", "payload", "rollup", "Storage.ts", "EventMatch.ts", "sessions"]
     ),
+    room("follow", "follow finds events as they become visible; it must not import record.", "domain", "Storage.ts"),
+    room("Resources.ts", "Resources.ts is what events name.", "domain", "payload/format", "Storage.ts"),
     room("facts", "facts reads what a call was, and prices it.", "domain"),
     room("keys", "keys creates and verifies API keys.", "domain", "Storage.ts"),
     room(
@@ -68,14 +78,53 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       ...["telemetry", "domain", "payload/format", "payload", "Storage.ts", "sessions"]
     ),
     room(
+      "conversation",
+      "conversation reads the calls of a session as messages; it must not import record.",
+      ...["domain", "payload/format", "payload/scan", "payload", "rollup", "Storage.ts", "read"]
+    ),
+    room(
+      "search",
+      "search finds texts in what is stored; it must not import record.",
+      ...["domain", "payload/format", "payload", "Storage.ts", "read"]
+    ),
+    room(
       "erase",
       "erase deletes events and sweeps what they leave.",
       ...["Throttle.ts", "domain", "payload", "payload/format", "Storage.ts", "sessions", "record"]
     ),
     room(
+      "export",
+      "export reads all that a project has, and takes it back; it must not import record.",
+      ...["domain", "payload/format", "Storage.ts", "sessions", "read", "Resources.ts"]
+    ),
+    room(
+      "derive",
+      "derive adds up what was recorded, in the background.",
+      "Throttle.ts",
+      "domain",
+      "Storage.ts",
+      "record"
+    ),
+    room(
       "verify",
       "verify checks all that is stored, through the storage port, and reads events as read does.",
       ...["Throttle.ts", "domain", "payload/format", "payload", "Storage.ts", "read"]
+    ),
+    room(
+      "reindex",
+      "reindex computes anew what is derived from events, and reads events as verify does.",
+      ...[
+        "Throttle.ts",
+        "domain",
+        "facts",
+        "payload/format",
+        "payload/scan",
+        "Storage.ts",
+        "read",
+        "record",
+        "derive",
+        "verify"
+      ]
     )
   ],
   router: [
@@ -86,9 +135,17 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("Engine.ts", "Engine.ts is the port between front and engine.", "response"),
     room("events", "events decodes and answers Create Event.", "response", "validation", "Engine.ts"),
     room(
+      "transfer",
+      "transfer writes and reads the lines of exports.",
+      "response",
+      "validation",
+      "Engine.ts",
+      "events"
+    ),
+    room(
       "handlers",
       "handlers do what the endpoints of the contract say; front has judged their requests.",
-      ...["response", "validation", "Engine.ts", "events", "../package.json"]
+      ...["response", "validation", "Engine.ts", "events", "transfer", "../package.json"]
     ),
     room("engine", "engine runs the handlers.", "BasePath.ts", "response", "Engine.ts", "handlers"),
     room(
@@ -117,25 +174,28 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("dialect", "dialect holds what differs between databases."),
     room("sql", "sql converts between rows and the domain.", "migrations", "dialect"),
     room("names", "names maps projects and names to row numbers.", "dialect", "sql"),
-    room("usage", "usage counts what is stored.", "dialect", "sql", "names"),
-    room("account", "account reads counters beside what they count.", "dialect", "sql", "names", "usage"),
-    room("resources", "resources reads and writes everything but events.", "dialect", "sql", "names", "usage"),
+    room("space", "space counts the bytes of what is stored.", "dialect", "sql", "names"),
+    room("account", "account reads counters beside what they count.", "dialect", "sql", "names", "space"),
+    room("resources", "resources reads and writes everything but events.", "dialect", "sql", "names", "space"),
     room("filter", "filter finds events by the names that they have.", "dialect", "sql"),
     room("read", "read queries events and packs; it must not import append.", "dialect", "sql", "names", "filter"),
-    room("append", "append writes events.", "dialect", "sql", "names", "usage"),
-    room("erase", "erase deletes events and packs.", "dialect", "sql", "names", "usage", "filter", "append"),
+    room("rollup", "rollup keeps what events add up to, and reads it.", "dialect", "sql", "names"),
+    room("append", "append writes events.", "dialect", "sql", "names", "space", "rollup"),
+    room("erase", "erase deletes events and packs.", "dialect", "sql", "names", "space", "rollup", "filter", "append"),
+    room("reindex", "reindex replaces facts of events.", "dialect", "sql", "names", "space", "rollup"),
     room("Migrations.ts", "Migrations.ts runs the migrations.", "migrations")
   ],
   server: [
     room("terminal", "terminal formats output of the command."),
     room("config", "config reads settings.", "terminal"),
+    room("access", "access is how commands ask for what the contract offers.", "terminal", "config"),
     room("http", "http is the Node server; it knows neither commands nor workers."),
     room("process", "process measures and tunes this process.", "../package.json"),
     room("workers", "workers distribute connections over processes.", "terminal", "config", "http"),
     room(
       "commands",
       "commands are the subcommands of tachograph.",
-      ...["terminal", "config", "http", "process", "workers"]
+      ...["terminal", "config", "access", "http", "process", "workers"]
     ),
     room("Cli.ts", "Cli.ts assembles the commands.", "../package.json", "terminal", "workers", "commands")
   ],
@@ -144,10 +204,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("HttpClient.ts", "HttpClient.ts is below the cases."),
     room("Payloads.ts", "Payloads.ts is below the cases."),
     room("RandomJson.ts", "RandomJson.ts is below the cases."),
+    room("TestSeed.ts", "TestSeed.ts is below the cases."),
     room("check", "check verifies what is stored; cases import checkers, not the reverse.", "Samples.ts"),
     room("storage", "storage holds the cases of StorageSuite.", "Samples.ts", "check"),
     room("verify", "verify holds the cases of VerifySuite.", "check"),
-    room("http", "http holds the cases of HttpSuite.", "HttpClient.ts", "Payloads.ts", "RandomJson.ts")
+    room("http", "http holds the cases of HttpSuite.", "HttpClient.ts", "Payloads.ts", "RandomJson.ts", "TestSeed.ts")
   ]
 }
 

@@ -41,7 +41,7 @@ const libraries = [
 ]
 
 /** They have no Effect and nothing of Node, so that they stay small in a browser. */
-const browserLibraries = ["formats", "prices", "client"]
+const browserLibraries = ["formats", "prices", "client", "viewer"]
 
 const forEveryPackage = [...libraries, ...browserLibraries, "another"].flatMap((name): ReadonlyArray<Case> => {
   const src = `packages/${name}/src`
@@ -95,6 +95,35 @@ export const cases: ReadonlyArray<Case> = [
     forbids(from, "prices imports no other package.", "@tachograph/formats", "@tachograph/prices"),
     forbids(from, "prices runs in a browser.", "node:fs/promises", "effect/Schema", "@effect/platform-node/X")
   ]),
+  ...inPackage("viewer", (from) => [
+    forbids(
+      from,
+      "The module of the viewer's pages imports no other package.",
+      "@tachograph/api",
+      "@tachograph/viewer"
+    ),
+    forbids(from, "The module of the viewer's pages is only data.", "node:zlib", "effect", "@effect/platform-node/X")
+  ]),
+  ...["packages/viewer/app", "packages/viewer/app/parts", "packages/viewer/app/pages/one"].flatMap((from) => [
+    forbids(
+      from,
+      "The pages of the viewer import only types of api: they run in a browser, and are small.",
+      ...["@tachograph/core", "@tachograph/formats", "effect", "effect/Option", "node:fs"]
+    ),
+    forbids(from, byName, "../../other/src/Thing.ts"),
+    allows(from, "@tachograph/api", "preact/hooks", "./Thing.ts")
+  ]),
+  forbids(
+    "packages/viewer/app/parts/message",
+    "What pages share knows no page, and no place of one.",
+    ...["../../pages/one/Thing.ts", "../../route/Route.ts"]
+  ),
+  forbids(
+    "packages/viewer/app/pages/one",
+    "A page imports no other page: put what both need into parts.",
+    "../two/Thing.ts"
+  ),
+  allows("packages/viewer/app/pages/one", "../../parts/Thing.ts", "../../route/Route.ts"),
   ...inPackage("client", (from) => [
     forbids(from, "client imports only formats.", "@tachograph/api", "@tachograph/core/domain/Agent"),
     forbids(
@@ -165,7 +194,7 @@ export const cases: ReadonlyArray<Case> = [
   ...inPackage("router", (from) => [
     forbids(
       from,
-      "router imports only api, core and formats.",
+      "router imports only api, core, formats and viewer.",
       ...["@tachograph/storage-sql", "@tachograph/storage-sqlite", "@tachograph/server", "@tachograph/router"]
     ),
     forbids(
