@@ -1,6 +1,7 @@
 /** What is kept of a request to a provider. The request itself is left as it is. */
 import { type Api, recognise } from "@tachograph/formats"
 import { secretsOf } from "../event/Secrets.ts"
+import { isRequest } from "../platform/Web.ts"
 
 type Input = Parameters<typeof fetch>[0]
 type Init = Parameters<typeof fetch>[1]
@@ -18,7 +19,7 @@ export interface CapturedRequest {
 
 /** The method and the address of a request; undefined where there is no address. */
 export const targetOf = (input: Input, init: Init): { readonly method: string; readonly url: URL } | undefined => {
-  const request = input instanceof Request ? input : undefined
+  const request = isRequest(input) ? input : undefined
   const method = init?.method ?? request?.method ?? "GET"
   try {
     return { method: method.toUpperCase(), url: new URL(request?.url ?? String(input)) }
@@ -58,7 +59,7 @@ const bodyOfRequest = (request: Request): Body | undefined => {
 
 /** Undefined where it is no model call, or its body cannot be read without touching it, as that of a stream or a form. */
 export const capture = (input: Input, init: Init, url: URL): CapturedRequest | undefined => {
-  const request = input instanceof Request ? input : undefined
+  const request = isRequest(input) ? input : undefined
   const headers = new Headers(init?.headers ?? request?.headers)
   const betaHeader = headers.get("anthropic-beta")
   // By its path. Whether the body is one of a call is looked at when the call is over.

@@ -2,6 +2,7 @@
 import { type Api, type Format, formats } from "@tachograph/formats"
 import type { Budget } from "../delivery/Budget.ts"
 import { interruptionOf } from "../event/Interruption.ts"
+import { isRequest } from "../platform/Web.ts"
 import { Call, type CallListener, type Keeper, streamKeeper, textKeeper } from "./Call.ts"
 import * as CapturedRequest from "./CapturedRequest.ts"
 import * as TappedResponse from "./TappedResponse.ts"
@@ -55,7 +56,7 @@ export const make = ({ begin, budget, fetch, isOn = () => true, unreadMs }: TapO
       listener.dropped("memory")
       return undefined
     }
-    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+    const signal = init?.signal ?? (isRequest(input) ? input.signal : undefined)
     return { call: new Call(request, budget, listener), request, signal }
   }
   const call = (args: Parameters<Fetch>): ReturnType<Fetch> => {

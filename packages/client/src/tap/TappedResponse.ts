@@ -4,6 +4,7 @@
  */
 import { interruptionOf } from "../event/Interruption.ts"
 import * as Timers from "../platform/Timers.ts"
+import { isResponse, responseClassOf } from "../platform/Web.ts"
 import type { Call } from "./Call.ts"
 
 /** How long the body of an error is read on after the application has let go of it, and how much of it. */
@@ -90,10 +91,11 @@ const ownProperties = ["headers", "redirected", "type", "url"] as const
 
 const sameAs = (response: Response, body: ReadableStream<Uint8Array>): Response => {
   const { headers, status, statusText } = response
-  const same = new Response(body, { headers, status, statusText })
+  const OwnResponse = responseClassOf(response)
+  const same = new OwnResponse(body, { headers, status, statusText })
   for (const name of ownProperties) Object.defineProperty(same, name, { value: response[name], configurable: true })
   const clone = () => {
-    const copy = Response.prototype.clone.call(same)
+    const copy = OwnResponse.prototype.clone.call(same)
     for (const name of ownProperties) Object.defineProperty(copy, name, { value: response[name], configurable: true })
     return copy
   }
@@ -102,7 +104,7 @@ const sameAs = (response: Response, body: ReadableStream<Uint8Array>): Response 
 
 /** Whether the body of a response can be read through this platform's streams. */
 export const canTap = (response: unknown): response is Response =>
-  response instanceof Response && (response.body === null || response.body instanceof ReadableStream)
+  isResponse(response) && (response.body === null || response.body instanceof ReadableStream)
 
 /** `call` has been told that the provider answered. */
 export const tapped = (response: Response, call: Call, signal: AbortSignal | null | undefined): Response => {
@@ -111,7 +113,14 @@ export const tapped = (response: Response, call: Call, signal: AbortSignal | nul
     return response
   }
   const reader: Reader = response.body.getReader()
-  const same = sameAs(response, observed(reader, call, !response.ok, signal))
+  let same: Response
+  try {
+    same = sameAs(response, observed(reader, call, !response.ok, signal))
+  } catch (error) {
+    // The application gets the response itself, and can read it.
+    reader.releaseLock()
+    throw error
+  }
   forgotten?.register(same.body!, { call, reader })
   return same
 }

@@ -1,3 +1,4 @@
+import { getRequestListener } from "@hono/node-server"
 import type { ServerResponse } from "node:http"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
@@ -255,6 +256,42 @@ describe("the request of a tapped call", () => {
     const [event] = await recording.events()
     expect(event!.properties.output).toMatchObject({ error: { type: "connection_error" } })
     expect(event!.text).not.toContain("planted")
+  })
+})
+
+describe("beside a library that replaces the global classes", () => {
+  const native = { Request, Response }
+  const replaced = () => {
+    getRequestListener(() => new Response(""))
+    expect(globalThis.Response).not.toBe(native.Response)
+    expect(globalThis.Request).not.toBe(native.Request)
+  }
+  const restore = () => {
+    Object.defineProperties(globalThis, {
+      Request: { value: native.Request, configurable: true, writable: true },
+      Response: { value: native.Response, configurable: true, writable: true }
+    })
+  }
+
+  it("calls are recorded, whichever class their request and response have", async () => {
+    const recording = await startRecording()
+    const { fetch } = recording.recorder
+    provider.answer = json(messages.answer)
+    const target = `${provider.url}/v1/messages`
+    const before = new Request(target, { method: "POST", body })
+    replaced()
+    try {
+      for (const input of [before, new Request(target, { method: "POST", body })]) {
+        const response = await fetch(input)
+        expect(response.constructor).toBe(native.Response)
+        expect(await response.clone().json()).toEqual(messages.answer)
+        expect(await response.json()).toEqual(messages.answer)
+      }
+    } finally {
+      restore()
+    }
+    expect(await outputs(recording)).toEqual([messages.answer, messages.answer])
+    expect(recording.drops).toEqual([])
   })
 })
 

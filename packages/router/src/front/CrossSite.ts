@@ -9,9 +9,9 @@ interface Sent {
 
 const hostIn = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).host : undefined)
 
-/** A web request has a whole URL, but perhaps no `Host`. */
+/** A web request has a whole URL, but perhaps no `Host`; that of Node has a path and a `Host`. */
 const ownHost = ({ headers, source }: Sent): string | undefined =>
-  headers["host"] ?? (source instanceof Request ? hostIn(source.url) : undefined)
+  headers["host"] ?? ("url" in source && typeof source.url === "string" ? hostIn(source.url) : undefined)
 
 /**
  * By `Sec-Fetch-Site`, which browsers send and pages cannot change; without it, by `Origin`. A request with `Authorization` is

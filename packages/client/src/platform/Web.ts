@@ -1,0 +1,16 @@
+/**
+ * Requests and responses, told by what they say they are. `instanceof` asks for the global classes of now, and a library may
+ * put its own there after an object was made: Hono's server for Node does, and what `fetch` answers is then no `Response`.
+ */
+const tagOf = (value: unknown): string => Object.prototype.toString.call(value)
+
+export const isRequest = (value: unknown): value is Request => tagOf(value) === "[object Request]"
+
+export const isResponse = (value: unknown): value is Response => tagOf(value) === "[object Response]"
+
+/** The platform's own class of a response, whatever class inherits from it. */
+export const responseClassOf = (response: Response): typeof Response => {
+  let prototype: object = Object.getPrototypeOf(response)
+  while (!Object.hasOwn(prototype, Symbol.toStringTag)) prototype = Object.getPrototypeOf(prototype)
+  return prototype.constructor as typeof Response
+}
