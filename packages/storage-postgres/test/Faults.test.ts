@@ -5,7 +5,7 @@
  */
 import { createTachograph, type Tachograph } from "@tachograph/router"
 import { HttpClient, TestSeed } from "@tachograph/testkit"
-import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Logger, Schedule, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import fc from "fast-check"
 import { setTimeout as wait } from "node:timers/promises"
@@ -54,6 +54,13 @@ const connect = async () => {
   const context = await Effect.runPromise(Layer.buildWithScope(PostgresStorage.client(config), scope))
   const sql = Context.get(context, SqlClient.SqlClient)
   return { sql, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+/** Opens a connection when the server has one left: those of a test before end a moment after they are closed. */
+const connectWhenFree = async () => {
+  const other = await connect()
+  await Effect.runPromise(other.sql`SELECT 1`.pipe(Effect.retry({ schedule: Schedule.spaced(50), times: 100 })))
+  return other
 }
 
 describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
@@ -130,7 +137,7 @@ describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
   )
 
   it("cancels a statement that hangs, and recovers", async () => {
-    const other = await connect()
+    const other = await connectWhenFree()
     const locking = Effect.runPromise(
       other.sql.withTransaction(
         Effect.andThen(other.sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`, Effect.sleep(5_000))
@@ -147,7 +154,7 @@ describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
   })
 
   it("responds within the timeout while the database is frozen, and recovers", async () => {
-    const other = await connect()
+    const other = await connectWhenFree()
     const rows = await Effect.runPromise(
       other.sql<{ pid: number }>`SELECT pid FROM pg_stat_activity
         WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`
