@@ -187,6 +187,14 @@ const overridesOfViewerApp: ReadonlyArray<OxlintOverride> = [
     ])
   },
   {
+    files: ["packages/viewer/app/route/**"],
+    rules: restrict([
+      byName,
+      { regex: "^(\\.\\./)+(pages|parts)/", message: "A place knows no page: Page.tsx says which page it has." },
+      viewerApp
+    ])
+  },
+  {
     files: ["packages/viewer/app/pages/**"],
     rules: restrict([
       byName,

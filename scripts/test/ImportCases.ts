@@ -123,6 +123,11 @@ export const cases: ReadonlyArray<Case> = [
     "A page imports no other page: put what both need into parts.",
     "../two/Thing.ts"
   ),
+  forbids(
+    "packages/viewer/app/route",
+    "A place knows no page: Page.tsx says which page it has.",
+    "../pages/one/Thing.tsx"
+  ),
   allows("packages/viewer/app/pages/one", "../../parts/Thing.ts", "../../route/Route.ts"),
   ...inPackage("client", (from) => [
     forbids(from, "client imports only formats.", "@tachograph/api", "@tachograph/core/domain/Agent"),

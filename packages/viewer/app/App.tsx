@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks"
 import { KeyForm } from "./KeyForm.tsx"
 import { Header } from "./Header.tsx"
-import { Page } from "./route/Page.tsx"
+import { Page } from "./Page.tsx"
 import { Failed, Loading } from "./parts/States.tsx"
 import * as Client from "./server/Client.ts"
 import * as Key from "./server/Key.ts"

@@ -1,7 +1,7 @@
 /** `#/fingerprints/{id}`: the runtime of a client. */
 import { useEffect } from "preact/hooks"
 import { Failed, Loading } from "../../parts/States.tsx"
-import type { PageProps } from "../../route/Page.tsx"
+import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import * as Client from "../../server/Client.ts"
 import type { Fingerprint } from "../../server/Types.ts"

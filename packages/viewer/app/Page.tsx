@@ -1,37 +1,31 @@
 /** Which page a place has. All but the first are loaded when they are first shown. */
 import type { ComponentType } from "preact"
 import { useEffect, useState } from "preact/hooks"
-import { Empty, Failed, Loading } from "../parts/States.tsx"
-import { SessionsPage } from "../pages/sessions/SessionsPage.tsx"
-import { ServerError } from "../server/Client.ts"
-import type { Me } from "../server/Types.ts"
-import * as Route from "./Route.ts"
-
-export interface PageProps {
-  readonly me: Me
-  readonly query: URLSearchParams
-  /** The segments of the place after the page's own. */
-  readonly rest: ReadonlyArray<string>
-}
+import { SessionsPage } from "./pages/sessions/SessionsPage.tsx"
+import { Empty, Failed, Loading } from "./parts/States.tsx"
+import type { PageProps } from "./route/PageProps.ts"
+import * as Route from "./route/Route.ts"
+import { ServerError } from "./server/Client.ts"
+import type { Me } from "./server/Types.ts"
 
 type Load = () => Promise<ComponentType<PageProps>>
 
 /** By the name of the page, and how many segments follow. */
 const pages: Readonly<Record<string, Load>> = {
-  "agents 0": () => import("../pages/agents/AgentsPage.tsx").then(({ AgentsPage }) => AgentsPage),
-  "agents 1": () => import("../pages/agents/AgentPage.tsx").then(({ AgentPage }) => AgentPage),
-  "agents 2": () => import("../pages/compare/ComparePage.tsx").then(({ ComparePage }) => ComparePage),
-  "events 1": () => import("../pages/event/EventPage.tsx").then(({ EventPage }) => EventPage),
+  "agents 0": () => import("./pages/agents/AgentsPage.tsx").then(({ AgentsPage }) => AgentsPage),
+  "agents 1": () => import("./pages/agents/AgentPage.tsx").then(({ AgentPage }) => AgentPage),
+  "agents 2": () => import("./pages/compare/ComparePage.tsx").then(({ ComparePage }) => ComparePage),
+  "events 1": () => import("./pages/event/EventPage.tsx").then(({ EventPage }) => EventPage),
   "fingerprints 0": () =>
-    import("../pages/fingerprints/FingerprintsPage.tsx").then(({ FingerprintsPage }) => FingerprintsPage),
+    import("./pages/fingerprints/FingerprintsPage.tsx").then(({ FingerprintsPage }) => FingerprintsPage),
   "fingerprints 1": () =>
-    import("../pages/fingerprint/FingerprintPage.tsx").then(({ FingerprintPage }) => FingerprintPage),
-  "live 0": () => import("../pages/live/LivePage.tsx").then(({ LivePage }) => LivePage),
-  "overview 0": () => import("../pages/overview/OverviewPage.tsx").then(({ OverviewPage }) => OverviewPage),
-  "people 0": () => import("../pages/people/PeoplePage.tsx").then(({ PeoplePage }) => PeoplePage),
-  "people 1": () => import("../pages/person/PersonPage.tsx").then(({ PersonPage }) => PersonPage),
-  "search 0": () => import("../pages/search/SearchPage.tsx").then(({ SearchPage }) => SearchPage),
-  "sessions 1": () => import("../pages/session/SessionPage.tsx").then(({ SessionPage }) => SessionPage)
+    import("./pages/fingerprint/FingerprintPage.tsx").then(({ FingerprintPage }) => FingerprintPage),
+  "live 0": () => import("./pages/live/LivePage.tsx").then(({ LivePage }) => LivePage),
+  "overview 0": () => import("./pages/overview/OverviewPage.tsx").then(({ OverviewPage }) => OverviewPage),
+  "people 0": () => import("./pages/people/PeoplePage.tsx").then(({ PeoplePage }) => PeoplePage),
+  "people 1": () => import("./pages/person/PersonPage.tsx").then(({ PersonPage }) => PersonPage),
+  "search 0": () => import("./pages/search/SearchPage.tsx").then(({ SearchPage }) => SearchPage),
+  "sessions 1": () => import("./pages/session/SessionPage.tsx").then(({ SessionPage }) => SessionPage)
 }
 
 const loaded = new Map<string, ComponentType<PageProps>>()
