@@ -104,7 +104,12 @@ export const cases: ReadonlyArray<Case> = [
     ),
     forbids(from, "The module of the viewer's pages is only data.", "node:zlib", "effect", "@effect/platform-node/X")
   ]),
-  ...["packages/viewer/app", "packages/viewer/app/parts", "packages/viewer/app/pages/one"].flatMap((from) => [
+  ...[
+    "packages/viewer/app",
+    "packages/viewer/app/parts",
+    "packages/viewer/app/route",
+    "packages/viewer/app/pages/one"
+  ].flatMap((from) => [
     forbids(
       from,
       "The pages of the viewer import only types of api: they run in a browser, and are small.",
