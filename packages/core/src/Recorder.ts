@@ -125,6 +125,8 @@ export class Recorder extends Context.Service<
     readonly prices: string
     /** By which facts and costs of new events are computed. */
     readonly rules: string
+    /** Reads the facts of a new event by them. */
+    readonly readFacts: typeof ReadFacts.read
     /** How many events are by which rules. */
     readonly rulesInUse: Result<ReadonlyArray<RulesInUse>>
     /** Counts request bodies and queued events of this process, whichever mount they come through. */
@@ -231,6 +233,7 @@ const make = Effect.gen(function* () {
 
   const prices = yield* Prices.load
   const rules = yield* Rules.current(prices)
+  const { read: readFacts } = yield* Rules.Rules
   const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
   yield* CommitMetrics.showAdmission(admission)
   const logDamage = DamageLog.make()
@@ -431,6 +434,7 @@ const make = Effect.gen(function* () {
   return Recorder.of({
     prices: prices.date,
     rules,
+    readFacts,
     rulesInUse: Effect.flatMap(CurrentProject, storage.rulesInUse),
     admission,
     knownPrefixesOf: groupCommit.knownPrefixesOf,

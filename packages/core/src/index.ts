@@ -62,6 +62,7 @@ export * as Scan from "./payload/scan/Scan.ts"
 export { checksumOf as sharedPieceChecksum, type SharedPiece } from "./payload/format/SharedPiece.ts"
 export { type OwnPrices, Prices, type PriceSource } from "./facts/Prices.ts"
 export * as ReadFacts from "./facts/ReadFacts.ts"
+export { type FactRules, Rules } from "./facts/Rules.ts"
 export type { Configuration, ConfigurationPage, ConfigurationQuery } from "./conversation/Configurations.ts"
 export type {
   CallQuery,

@@ -1,6 +1,6 @@
 /** Checks command lines in this process: much faster than starting a process for each of them. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { ApiKeyCacheTtl } from "@tachograph/core"
+import { ApiKeyCacheTtl, type FactRules, Rules } from "@tachograph/core"
 import { Console, type Duration, Effect, Fiber, Runtime } from "effect"
 import { format } from "node:util"
 import { expect, onTestFinished, vi } from "vitest"
@@ -24,10 +24,14 @@ const prepare = (args: ReadonlyArray<string>, env: Readonly<Record<string, strin
   return { effect, printed }
 }
 
-/** Runs a command line as `main.ts` does, and returns what it prints and its exit code. */
-export const runInProcess = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
+/** Runs a command line as `main.ts` does, or by other rules for facts, and returns what it prints and its exit code. */
+export const runInProcess = async (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>> = {},
+  rules?: FactRules
+) => {
   const { effect, printed } = prepare(args, env)
-  const exit = await Effect.runPromiseExit(effect)
+  const exit = await Effect.runPromiseExit(rules === undefined ? effect : Effect.provideService(effect, Rules, rules))
   const code = await new Promise<number>((resolve) => Runtime.defaultTeardown(exit, resolve))
   return { code, ...printed }
 }

@@ -21,6 +21,7 @@ import * as ReindexCases from "./storage/ReindexCases.ts"
 import * as ReleaseCases from "./storage/ReleaseCases.ts"
 import * as ResourceCases from "./storage/ResourceCases.ts"
 import * as RollupCases from "./storage/RollupCases.ts"
+import * as RulesCases from "./storage/RulesCases.ts"
 import * as StatementCases from "./storage/StatementCases.ts"
 import * as SweepCases from "./storage/SweepCases.ts"
 import * as WatermarkCases from "./storage/WatermarkCases.ts"
@@ -62,5 +63,6 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     WatermarkCases.define(test)
     FollowCases.define(test)
     ReindexCases.define(test)
+    RulesCases.define(test)
   })
 }

@@ -1,18 +1,27 @@
 /** By which rules facts and costs are computed, as events keep it: a version of the rules, and the price lists. */
 import type { PriceList } from "@tachograph/prices"
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { createHash } from "node:crypto"
 import { Prices } from "./Prices.ts"
+import * as ReadFacts from "./ReadFacts.ts"
 
-/** Raise it with every change by which stored events would get other facts or costs: `tachograph reindex` computes them anew. */
-const version = 1
+/** How the facts of a call are read. */
+export interface FactRules {
+  /** Raise it with every change by which stored events would get other facts or costs: `tachograph reindex` computes them anew. */
+  readonly version: number
+  readonly read: typeof ReadFacts.read
+}
+
+export const Rules = Context.Reference<FactRules>("tachograph/core/Rules", {
+  defaultValue: () => ({ version: 1, read: ReadFacts.read })
+})
 
 /** Tells two files of an operator of the same day apart. */
 const hashOf = (own: object): string => createHash("sha256").update(JSON.stringify(own)).digest("hex").slice(0, 8)
 
 /** Such as `1, prices 2026-11-01 (own), 2026-09-23, own 5d41402a`. At most 255 characters. */
 export const current = (prices: PriceList.PriceList): Effect.Effect<string> =>
-  Effect.map(Prices, (source) => {
+  Effect.map(Effect.all([Prices, Rules]), ([source, { version }]) => {
     const own = source === "none" || source.own === null ? "" : `, own ${hashOf(source.own)}`
     return `${version}, prices ${prices.date}${own}`
   })

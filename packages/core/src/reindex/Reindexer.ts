@@ -29,6 +29,7 @@ export const reindex = Effect.fn("Reindexer.reindex")(function* (
     storage,
     prices,
     rules: yield* Rules.current(prices),
+    readFacts: (yield* Rules.Rules).read,
     startedAt: yield* DateTime.now
   }
   for (const project of projects) yield* reindexProject(run, project)

@@ -4,6 +4,7 @@ import type { DateTime, Effect } from "effect"
 import type { EventId } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
+import type * as ReadFacts from "../facts/ReadFacts.ts"
 import type { Storage } from "../Storage.ts"
 import type { Throttle } from "../Throttle.ts"
 
@@ -45,6 +46,7 @@ export interface Run extends Omit<Options, "projects"> {
   readonly prices: PriceList.PriceList
   /** By which events are computed now. */
   readonly rules: string
+  readonly readFacts: typeof ReadFacts.read
   /** When the run began. Events that are recorded later are not waited for, or it might never end. */
   readonly startedAt: DateTime.Utc
 }

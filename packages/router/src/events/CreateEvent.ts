@@ -31,7 +31,7 @@ export const makeDecoder = (recorder: Recorder["Service"]) => {
     EventDecoder.decode(
       { bytes: bufferOf(body.bytes), isJson: body.isJson },
       key,
-      (session) => recorder.knownPrefixesOf(project, session),
+      { prefixesOf: (session) => recorder.knownPrefixesOf(project, session), readFacts: recorder.readFacts },
       body.bytes.length < largeBodyBytes ? atOnce : inTurns
     )
 }

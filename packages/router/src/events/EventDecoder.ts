@@ -43,7 +43,8 @@ const metadataTooLong = Violation.valueError(`metadata cannot have more than ${m
 const toNewEvent = (
   bytes: Buffer,
   value: typeof Events.CreateEvent.Type,
-  { metadata: span, payload }: Pick<EventJson.OpenEvent, "metadata" | "payload">
+  { metadata: span, payload }: Pick<EventJson.OpenEvent, "metadata" | "payload">,
+  readFacts: typeof ReadFacts.read
 ): DecodedEvent | ValidationFailure => {
   const { api, inputs, output } = value.properties
   const metadata = value.metadata && span ? bytes.subarray(span.start, span.end) : undefined
@@ -66,11 +67,15 @@ const toNewEvent = (
     spanId: value.span_id,
     metadata: metadata && JsonText.unsafe(metadata.toString()),
     payload,
-    facts: ReadFacts.read(api, inputs, output, value.model)
+    facts: readFacts(api, inputs, output, value.model)
   } satisfies Record<keyof DecodedEvent, unknown>
 }
 
-type KnownPrefixesOf = (session: string) => PieceScanner.KnownPrefixes
+/** What is known beside the body. */
+export interface Known {
+  readonly prefixesOf: (session: string) => PieceScanner.KnownPrefixes
+  readonly readFacts: typeof ReadFacts.read
+}
 
 /** Does the steps of a decoder. Fails if there is no time for them. */
 export type RunSteps = <A>(steps: Steps.Steps<A>) => Effect.Effect<A, Errors.Overloaded>
@@ -80,22 +85,22 @@ type Failure = ValidationFailure | Errors.Overloaded
 /** Parses only what the session does not know already. Undefined if the body is not obviously a valid event. */
 function* decodeValid(
   bytes: Buffer,
-  knownPrefixesOf: KnownPrefixesOf
+  { prefixesOf, readFacts }: Known
 ): Steps.Steps<DecodedEvent | ValidationFailure | undefined> {
-  const parsed = yield* EventJson.parse(bytes, knownPrefixesOf, fields)
+  const parsed = yield* EventJson.parse(bytes, prefixesOf, fields)
   if (parsed === undefined) return undefined
   if (parsed.isTooDeep) return new ValidationFailure({ detail: [JsonBody.tooDeep] })
   const value = Option.getOrUndefined(decodeValue(parsed.value))
-  return value && toNewEvent(bytes, value, parsed)
+  return value && toNewEvent(bytes, value, parsed, readFacts)
 }
 
 /** Parses the whole body, to say everything that is wrong with it. */
-const decodeWhole = Effect.fnUntraced(function* (body: JsonBody.Body, run: RunSteps) {
+const decodeWhole = Effect.fnUntraced(function* (body: JsonBody.Body, { readFacts }: Known, run: RunSteps) {
   const decodeBody = JsonBody.decoder(Events.CreateEvent, (bytes) => run(JsonValue.parseInSteps(bytes, fields)))
   const { bytes, value } = yield* decodeBody(body)
   const opened = EventJson.open(bytes, () => PieceScanner.noKnownPrefixes)
   if (opened === undefined) return yield* Effect.die(new Error("A valid event has no payload"))
-  const event = toNewEvent(bytes, value, opened)
+  const event = toNewEvent(bytes, value, opened, readFacts)
   return event instanceof ValidationFailure ? yield* event : event
 })
 
@@ -128,13 +133,13 @@ const withKey = Effect.fnUntraced(function* (
 export const decode = (
   { bytes, isJson }: { readonly bytes: Buffer; readonly isJson: boolean },
   key: string | undefined,
-  knownPrefixesOf: KnownPrefixesOf,
+  known: Known,
   run: RunSteps
 ): Effect.Effect<NewEvent, Failure> => {
   const body = { bytes: JsonBody.withoutMark(bytes), isJson }
-  const first = isJson ? run(decodeValid(body.bytes, knownPrefixesOf)) : Effect.undefined
+  const first = isJson ? run(decodeValid(body.bytes, known)) : Effect.undefined
   const event = Effect.flatMap(first, (valid): Effect.Effect<DecodedEvent, Failure> => {
-    if (valid === undefined) return decodeWhole(body, run)
+    if (valid === undefined) return decodeWhole(body, known, run)
     return valid instanceof ValidationFailure ? Effect.fail(valid) : Effect.succeed(valid)
   })
   return key === undefined ? event : withKey(event, key, bytes)

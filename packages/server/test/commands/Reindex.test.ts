@@ -1,3 +1,4 @@
+import { type FactRules, ReadFacts } from "@tachograph/core"
 import { PriceFile } from "@tachograph/prices"
 import { createTachograph } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
@@ -15,6 +16,30 @@ const priceFile = (inputMtok: number) =>
   JSON.stringify({ date: "2026-11-01", prices: [{ model: "my-model", input_mtok: inputMtok, output_mtok: 0 }] })
 
 const fingerprint = { language: "js", language_version: "24", system: "test" }
+
+/** As a later version might read the calls: another name of the model. */
+const nextRules: FactRules = {
+  version: 2,
+  read: (...call) => {
+    const { facts, usage } = ReadFacts.read(...call)
+    return { usage, facts: { ...facts, responseModel: "by the next version" } }
+  }
+}
+
+/** Records calls. */
+const record = async (tachograph: Awaited<ReturnType<typeof createTachograph>>, from: number, to: number) => {
+  const fingerprint_id = await tachograph.fingerprint(fingerprint)
+  for (let n = from; n < to; n++) {
+    const output = { model: "my-model", choices: [], usage: { prompt_tokens: 1_000_000, completion_tokens: 0 } }
+    const inputs = { model: "my-model", messages: [{ role: "user", content: `question ${n}` }] }
+    await tachograph.record({
+      event_name: "llm",
+      fingerprint_id,
+      session: `session ${n % 4}`,
+      properties: { api: "provider1-chat-completions", inputs, output }
+    })
+  }
+}
 
 /** Opens a store with prices of an operator's own. */
 const open = (filename: string, inputMtok: number) =>
@@ -54,17 +79,7 @@ describe("tachograph reindex", () => {
 
   beforeAll(async () => {
     const tachograph = await open(original, 1)
-    const fingerprint_id = await tachograph.fingerprint(fingerprint)
-    for (let n = 0; n < events; n++) {
-      const output = { model: "my-model", choices: [], usage: { prompt_tokens: 1_000_000, completion_tokens: 0 } }
-      const inputs = { model: "my-model", messages: [{ role: "user", content: `question ${n}` }] }
-      await tachograph.record({
-        event_name: "llm",
-        fingerprint_id,
-        session: `session ${n % 4}`,
-        properties: { api: "provider1-chat-completions", inputs, output }
-      })
-    }
+    await record(tachograph, 0, events)
     await tachograph.close()
   })
 
@@ -88,6 +103,33 @@ describe("tachograph reindex", () => {
       left: 0,
       projects: [{ project: "default", rules: [{ rules: me.rules, events }] }]
     })
+  })
+
+  it("brings events of two versions of the rules to the newer one, which a server of the older one says", async () => {
+    const { args, filename } = copy()
+    const reindex = (...options: ReadonlyArray<string>) =>
+      runInProcess([...args, "--rate", "100%", ...options], {}, nextRules)
+    expect((await reindex()).code).toBe(0)
+    const older = await open(filename, 3)
+    await record(older, events, events + 7)
+    await older.close()
+    const { me } = await read(filename)
+    const rest = me.rules.slice(1)
+    expect(me).toMatchObject({
+      rules: `1${rest}`,
+      events_by_rules: [
+        { rules: `1${rest}`, events: 7 },
+        { rules: `2${rest}`, events }
+      ]
+    })
+    const { stdout } = await reindex("--json")
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ rules: `2${rest}`, events: 7, changed: 7, left: 0 },
+      projects: [{ project: "default", rules: [{ rules: `2${rest}`, events: events + 7 }] }]
+    })
+    expect((await reindex()).stdout).toMatch(
+      /^Reindexed 0 events \(0 B\) by 2, prices [^]*default +2, prices .* +127\n/
+    )
   })
 
   it("goes on where it was when it is killed", async () => {
