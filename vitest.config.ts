@@ -1,6 +1,7 @@
 import { existsSync, statfsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+import { bundledThreads } from "./scripts/vitest/Bundles.ts"
 
 // Tests start many processes of the tree. With the cache, each module is compiled once.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/node", import.meta.url))
@@ -38,6 +39,7 @@ export default defineConfig({
     globalSetup: "scripts/vitest/Bundles.ts",
     projects: [
       {
+        plugins: [bundledThreads],
         test: {
           ...shared,
           name: "tree",
@@ -46,6 +48,7 @@ export default defineConfig({
         }
       },
       {
+        plugins: [bundledThreads],
         test: {
           ...shared,
           name: "postgres",

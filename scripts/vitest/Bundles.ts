@@ -1,10 +1,11 @@
 /**
- * Bundles the programs that tests start. A process that starts from the sources loads several hundred modules first, which
- * takes about three times as much CPU time; tests start more than a hundred.
+ * Bundles the programs and threads that tests start. From the sources, each of them loads several hundred modules first, which
+ * takes three to five times as much CPU time; tests start hundreds.
  */
 import { build, type Plugin } from "esbuild"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import type { Plugin as VitePlugin } from "vitest/config"
 import type { TestProject } from "vitest/node"
 
 declare module "vitest" {
@@ -39,14 +40,41 @@ const requiredBuiltins: Plugin = {
   }
 }
 
+const outdir = path("node_modules/.cache/tests")
+
+/** Modules that engine threads load, by their bundles, which `bundledThreads` names in their place. */
+const threadModules = {
+  EngineStorage: path("packages/server/src/commands/EngineStorage.ts"),
+  SqliteStorage: path("packages/storage-sqlite/src/index.ts"),
+  PostgresStorage: path("packages/storage-postgres/src/index.ts"),
+  FragileStorage: path("packages/router/test/engine/FragileStorage.ts"),
+  OverheardStorage: path("packages/router/test/engine/OverheardStorage.ts")
+}
+
+/** The bundles of threads, by the modules that look for them beside themselves. */
+const bundleOf = new Map([
+  [path("packages/router/src/engine/thread/EngineThread.ts"), "Thread"],
+  ...Object.entries(threadModules).map(([name, module]) => [module, name] as const)
+])
+
+/** Has the modules that name what a thread loads stand beside the bundles, so that the threads of tests load those. */
+export const bundledThreads: VitePlugin = {
+  name: "bundled-threads",
+  enforce: "pre",
+  transform: (code, id) => {
+    const name = bundleOf.get(id)
+    if (name === undefined) return undefined
+    return code.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(join(outdir, `${name}.mjs`)).href))
+  }
+}
+
 export default async (project: TestProject) => {
-  const outdir = path("node_modules/.cache/tests")
   await build({
     entryPoints: {
       tachographProgram: path("packages/server/src/main.ts"),
-      // The modules that the program loads on the engine's thread, by the names under which it looks for them.
+      // What the program loads on the engine's thread has the names under which it looks for it.
       Thread: path("packages/router/src/engine/thread/Thread.ts"),
-      EngineStorage: path("packages/server/src/commands/EngineStorage.ts"),
+      ...threadModules,
       lambdaModules: path("packages/lambda/test/FunctionModules.ts"),
       lambdaSigtermProgram: path("packages/lambda/test/SigtermProcess.ts")
     },
