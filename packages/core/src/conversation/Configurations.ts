@@ -20,7 +20,7 @@ import * as EventReader from "../read/EventReader.ts"
 import { Tally } from "../rollup/Tally.ts"
 import type { EventPack, Storage } from "../Storage.ts"
 import * as CallText from "./CallText.ts"
-import { orDamage } from "./OrDamage.ts"
+import { orDamage } from "../read/OrDamage.ts"
 import { openChain, PieceTexts, type TextCaches } from "./PieceTexts.ts"
 import { maxPack, versionOf } from "./SessionOutline.ts"
 

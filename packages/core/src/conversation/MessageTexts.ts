@@ -6,7 +6,7 @@ import type { StorageUnavailable } from "../domain/Errors.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import type { MessageSource } from "./Call.ts"
 import * as CallText from "./CallText.ts"
-import { orDamage } from "./OrDamage.ts"
+import { orDamage } from "../read/OrDamage.ts"
 import type { PieceTexts } from "./PieceTexts.ts"
 
 /** A message, and its JSON text as it was sent. */

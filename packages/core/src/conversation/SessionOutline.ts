@@ -18,7 +18,7 @@ import type { EventPack, PackPage, Storage } from "../Storage.ts"
 import type { NewCall } from "./Call.ts"
 import * as CallText from "./CallText.ts"
 import { Identities, type IdentityNumber } from "./Identities.ts"
-import { orDamage } from "./OrDamage.ts"
+import { orDamage } from "../read/OrDamage.ts"
 import { Outline } from "./Outline.ts"
 import { openChain, PieceTexts, type TextCaches } from "./PieceTexts.ts"
 

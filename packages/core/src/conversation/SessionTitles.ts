@@ -6,9 +6,11 @@ import { Data, Effect } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
+import { Damage } from "../payload/format/Damage.ts"
 import type * as DamageLog from "../read/DamageLog.ts"
 import * as EventReader from "../read/EventReader.ts"
 import { LruCache } from "../read/LruCache.ts"
+import { orDamage } from "../read/OrDamage.ts"
 import type { Storage } from "../Storage.ts"
 import { titleOf } from "./Title.ts"
 
@@ -57,11 +59,12 @@ export class SessionTitles {
   #read(project: ProjectId, id: EventId) {
     const admit = ({ inputsBytes, outputBytes }: EventSummary) =>
       inputsBytes + outputBytes > maxPayloadBytes ? Effect.fail(new TooLong()) : Effect.void
-    return EventReader.read(this.#storage, project, id, {
+    const title = EventReader.read(this.#storage, project, id, {
       admit,
       onDamage: (damage) => this.#onDamage(id, damage)
-    }).pipe(
-      Effect.map(({ api, payload }) => titleOf(api, JSON.parse(Buffer.from(payload.inputs).toString()))),
+    }).pipe(Effect.map(({ api, payload }) => titleOf(api, JSON.parse(Buffer.from(payload.inputs).toString()))))
+    return orDamage(title).pipe(
+      Effect.map((title) => (title instanceof Damage ? null : title)),
       // It was erased since the list was read.
       Effect.catchTag(["too-long", "event-damaged", "event-not-found"], () => Effect.succeed(null))
     )

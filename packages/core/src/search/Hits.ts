@@ -52,7 +52,7 @@ export class HitReader {
 
   /**
    * The first occurrence of each text, in the order of the conversation. `packs` are those whose pieces are new with the event, in
-   * ascending order; the last one is the event's own. Dies with `Damage`.
+   * ascending order; the last one is the event's own. Dies with `Damage`, or with a `SyntaxError` if a text is no JSON.
    */
   readonly read = Effect.fnUntraced(function* (
     this: HitReader,

@@ -2,7 +2,7 @@
  * Looks for packs that may hold a text, session by session from newer packs to older ones, without parsing them. Remembers what it
  * has looked at, so that each chain is unpacked once.
  */
-import { Cause, Effect } from "effect"
+import { Effect } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import { Damage } from "../payload/format/Damage.ts"
@@ -11,6 +11,7 @@ import * as Pack from "../payload/format/Pack.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import * as Join from "../payload/Join.ts"
 import * as References from "../payload/References.ts"
+import { orDamage } from "../read/OrDamage.ts"
 import type { EventPack, RangedPack, SessionRange, Storage } from "../Storage.ts"
 import type { Needle } from "./Needle.ts"
 
@@ -64,14 +65,6 @@ export interface ScannedSession extends Omit<Found, "shared"> {
 
 /** Of a pack that the database cannot read. */
 const nothing = Buffer.alloc(0)
-
-/** What a storage dies with where its own files are damaged. */
-const orDamage = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A | Damage, E> =>
-  Effect.catchCauseIf(
-    effect,
-    (cause) => Cause.squash(cause) instanceof Damage,
-    (cause) => Effect.succeed(Cause.squash(cause) as Damage)
-  )
 
 type Verdict = "candidate" | "other" | Damage
 

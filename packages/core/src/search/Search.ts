@@ -3,7 +3,7 @@
  * parsing them, and reads the texts of those that may have the needle. A text is found once in a session: with the event that first
  * carried it.
  */
-import { Cause, Clock, Effect, Exit } from "effect"
+import { Clock, Effect } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
@@ -11,6 +11,7 @@ import * as Uuid from "../domain/Uuid.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import type * as DamageLog from "../read/DamageLog.ts"
 import * as EventReader from "../read/EventReader.ts"
+import { orDamage } from "../read/OrDamage.ts"
 import type { EventPack, EventQuery, FieldFilter, Storage } from "../Storage.ts"
 import { type Hit, HitReader } from "./Hits.ts"
 import { Needle } from "./Needle.ts"
@@ -189,11 +190,8 @@ class Search {
     const erased = isOwn ? [] : [...scanned.erased].filter((number) => number < pack).sort((a, b) => a - b)
     const packs = [...erased, pack]
     for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
-      const exit = yield* Effect.exit(this.#reader.read(api, session, packs))
-      if (Exit.isSuccess(exit)) return exit.value
-      const error = Cause.squash(exit.cause)
-      if (!(error instanceof Damage)) return yield* exit
-      if (attemptsLeft === 1) return error
+      const hits = yield* orDamage(this.#reader.read(api, session, packs))
+      if (!(hits instanceof Damage) || attemptsLeft === 1) return hits
     }
   })
 

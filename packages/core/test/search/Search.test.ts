@@ -1,14 +1,17 @@
 import { formats, type Json, type Message } from "@tachograph/formats"
 import { RandomJson, StorageSuite, TestSeed } from "@tachograph/testkit"
-import { Effect } from "effect"
+import { Effect, Logger, References } from "effect"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { AgentName } from "../../src/domain/Agent.ts"
 import type { EventId } from "../../src/domain/Event.ts"
 import { PersonId } from "../../src/domain/Person.ts"
+import { defaultProject } from "../../src/domain/Project.ts"
 import { SessionId } from "../../src/domain/Session.ts"
+import * as ReadFacts from "../../src/facts/ReadFacts.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
-import type { Recorder, TextQuery } from "../../src/Recorder.ts"
+import * as PieceScanner from "../../src/payload/scan/PieceScanner.ts"
+import { Recorder, type TextQuery } from "../../src/Recorder.ts"
 import type { SearchPlace } from "../../src/search/Search.ts"
 import * as Snippet from "../../src/search/Snippet.ts"
 import { Storage } from "../../src/Storage.ts"
@@ -303,4 +306,90 @@ describe("Search", () => {
       { numRuns: RandomJson.runs(300), seed: TestSeed.seed }
     )
   )
+
+  it("counts texts that are no JSON, logs nothing of them, and goes on", () =>
+    withRecorder(
+      Effect.fnUntraced(function* (recorder) {
+        const texts = [
+          '{"prompt":"a needle"}',
+          '{"prompt":"a secret needle","x":tru}',
+          '{"prompt":"another needle"}',
+          "[needle]",
+          "{}"
+        ]
+        for (const inputs of texts) {
+          yield* recorder.createEvent({
+            api: "aisdk",
+            fingerprintId: Calls.fingerprintId,
+            session: SessionId.make("s"),
+            payload: PieceScanner.ofTexts(inputs, "{}"),
+            facts: ReadFacts.read("aisdk", {}, {})
+          })
+        }
+        const logged: Array<unknown> = []
+        const logger = Logger.make(({ fiber, message }) => {
+          logged.push(message, fiber.getRef(References.CurrentLogAnnotations))
+        })
+        const page = yield* recorder
+          .search({ text: "needle", isCaseSensitive: true, after: undefined, limit: 10 })
+          .pipe(Effect.provide(Logger.layer([logger])))
+        expect(page.results.map(({ snippet }) => snippet)).toEqual(["another needle", "a needle"])
+        expect([page.damaged, page.next]).toEqual([2, undefined])
+        const { rows } = yield* recorder.listSessions({ order: "asc", limit: 10 })
+        expect(rows.map(({ events, title }) => [events, title])).toEqual([[5, "a needle"]])
+        expect(logged).toHaveLength(4)
+        expect(JSON.stringify(logged)).not.toContain("secret")
+      })
+    ))
+
+  it("answers whatever byte of a pack is damaged, and finds the rest", () =>
+    withRecorder(
+      Effect.fnUntraced(function* (recorder, storage) {
+        const call = (session: string, word: string) =>
+          Calls.record(recorder, {
+            ...{ session, person: "alice", api: "provider2-messages", output: "{}" },
+            inputs: JSON.stringify({ messages: [{ role: "user", content: `${word} needle` }] })
+          })
+        for (const [n, word] of ["a", "b", "c"].entries()) yield* call("damaged", `${word} ${n}`)
+        yield* call("whole", "d")
+        const number = (yield* storage.getSession(defaultProject, SessionId.make("damaged")))!.number
+        const length = (yield* storage.readPacks(defaultProject, number, [{ from: 1, to: 3 }])).map(
+          ({ bytes }) => bytes.length
+        )
+        let damagedEvents = 0
+        for (let pack = 1; pack <= 3; pack++) {
+          for (let at = 0; at < length[pack - 1]!; at++) {
+            const damage = <P extends { readonly number: number; readonly bytes: Uint8Array | undefined }>(
+              each: P
+            ): P => {
+              if (each.number !== pack || each.bytes === undefined) return each
+              const bytes = Uint8Array.from(each.bytes)
+              bytes[at]! ^= 1 << (at % 8)
+              return { ...each, bytes }
+            }
+            const damaged: Service = {
+              ...storage,
+              readPacks: (project, session, ...rest) =>
+                Effect.map(storage.readPacks(project, session, ...rest), (packs) =>
+                  session === number ? packs.map(damage) : packs
+                ),
+              readPackRanges: (...args) =>
+                Effect.map(storage.readPackRanges(...args), (packs) =>
+                  packs.map((each) => (each.session === number ? damage(each) : each))
+                )
+            }
+            const query = { text: "needle", isCaseSensitive: true, after: undefined, limit: 10 }
+            const page = yield* Effect.provide(
+              Effect.flatMap(Recorder, ({ search }) => search(query)),
+              Calls.recorderOver(damaged)
+            ).pipe(Effect.provide(Logger.layer([])))
+            expect(page.results[0]).toMatchObject({ snippet: "d needle" })
+            expect(page.results.length + page.damaged).toBe(4)
+            damagedEvents += page.damaged
+          }
+        }
+        // Few bytes are not needed to read what a pack holds.
+        expect(damagedEvents).toBeGreaterThan(length.reduce((sum, each) => sum + each))
+      })
+    ))
 })

@@ -2,9 +2,11 @@
 export class Damage extends Error {
   override readonly name = "Damage"
 
-  /** An error of a decompressor or a reader of the format, as damage. */
+  /** An error of a decompressor, of a reader of the format or of a parser, as damage. */
   static of(error: unknown): Damage {
     if (error instanceof Damage) return error
+    // Its message quotes the text.
+    if (error instanceof SyntaxError) return new Damage("A text is not valid JSON")
     return new Damage(error instanceof Error ? error.message : String(error), { cause: error })
   }
 }

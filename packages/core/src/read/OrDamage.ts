@@ -6,6 +6,6 @@ export const orDamage = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A | D
   Effect.flatMap(Effect.exit(effect), (exit): Effect.Effect<A | Damage, E> => {
     if (Exit.isSuccess(exit)) return exit
     const defect = Cause.squash(exit.cause)
-    // A text whose pieces were erased is no JSON.
+    // A text that is damaged, or whose pieces were erased, is no JSON.
     return defect instanceof Damage || defect instanceof SyntaxError ? Effect.succeed(Damage.of(defect)) : exit
   })
