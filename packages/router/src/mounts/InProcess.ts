@@ -168,7 +168,10 @@ export type ImportAnswer =
       readonly error?: { readonly type: string } | { readonly detail: ReadonlyArray<ErrorDetail> }
     }
   | {
-      readonly type: "end"
+      /** `cut`: the lines could not be read to their end. */
+      readonly type: "end" | "cut"
+      /** Only of `cut`: nothing after this line was imported. */
+      readonly after_line?: number
       readonly lines: number
       readonly imported: number
       readonly exists: number

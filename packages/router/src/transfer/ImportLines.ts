@@ -23,7 +23,7 @@ const envelopeBytes = 64 * 1024
 const retryEvery = "50 millis"
 const maxTries = 1_200
 
-/** What a line may be. The last four are of no use here. */
+/** What a line may be. The last three are of no use here. */
 const types = ["event", "agent", "agent-version", "person", "fingerprint", "export", "end", "more", "damaged"] as const
 
 type Type = (typeof types)[number]
@@ -33,6 +33,8 @@ const isType = (value: unknown): value is Type => types.includes(value as Type)
 /** Says what is wrong with a line of no type. */
 const decodeType = JsonBody.decoder(Schema.Struct({ type: Schema.Literals(types) }))
 
+/** Of a later format, other lines may mean something else. */
+const decodeExport = JsonBody.decoder(Schema.Struct({ format: Schema.optionalKey(Schema.Literals([1])) }))
 const decodeAgent = JsonBody.decoder(Export.ImportedAgent)
 const decodeVersion = JsonBody.decoder(Export.ImportedAgentVersion)
 const decodePerson = JsonBody.decoder(Export.ImportedPerson)
@@ -104,6 +106,7 @@ export const make = (recorder: Recorder["Service"]) => {
   })
 
   const importers = {
+    export: (line: Buffer) => Effect.as(decodeExport({ bytes: line, isJson: true }), "ignored" as const),
     event: (line: Buffer, project: ProjectId) => whenThereIsRoom(importEvent(project, line)),
     agent: Effect.fnUntraced(function* (line: Buffer) {
       const { value } = yield* decodeAgent({ bytes: line, isJson: true })
@@ -182,17 +185,32 @@ export const make = (recorder: Recorder["Service"]) => {
     return answers
   })
 
-  /** The answers to the lines of a body, as lines: all of them, or those that failed. The last line counts them. */
+  /**
+   * The answers to the lines of a body, as lines: all of them, or those that failed. The last line counts them, and says if the body
+   * could not be read to its end.
+   */
   return (body: BodyStream, maxEventBytes: number, isEach: boolean): Stream.Stream<string, unknown> => {
     const reader = new LineReader(body, lengthFactor * maxEventBytes + envelopeBytes, longLines)
     const counted: Record<Result, number> = { imported: 0, exists: 0, kept: 0, ignored: 0, failed: 0 }
     let lines = 0
+    let lastLine = 0
+    let isCut = false
     const next = Effect.gen(function* () {
       const project = yield* CurrentProject
-      const read = yield* Effect.tryPromise({ try: () => reader.next(), catch: (error) => error })
+      const { value: read } = yield* Effect.orElseSucceed(
+        Effect.map(
+          Effect.tryPromise(() => reader.next()),
+          (value) => ({ value })
+        ),
+        () => {
+          isCut = true
+          return { value: undefined }
+        }
+      )
       if (read === undefined) return undefined
       const answers = yield* answerAll(project, read)
       lines += answers.length
+      lastLine = read.at(-1)?.number ?? lastLine
       for (const { result } of answers) counted[result]++
       const said = isEach ? answers : answers.filter(({ result }) => result === "failed")
       return said.map(textOf).join("")
@@ -201,7 +219,12 @@ export const make = (recorder: Recorder["Service"]) => {
       Effect.map(next, (text) => (text === undefined ? undefined : ([text, undefined] as const)))
     ).pipe(
       Stream.filter((text) => text !== ""),
-      Stream.concat(Stream.sync(() => `${JSON.stringify({ type: "end", lines, ...counted })}\n`)),
+      Stream.concat(
+        Stream.sync(() => {
+          const end = isCut ? { type: "cut", after_line: lastLine } : { type: "end" }
+          return `${JSON.stringify({ ...end, lines, ...counted })}\n`
+        })
+      ),
       Stream.ensuring(Effect.sync(() => reader.close()))
     )
   }

@@ -123,6 +123,33 @@ it("cuts an import whose thread ends, of which the lines before are kept", async
   expect(await events()).toBe(61)
 })
 
+it("says after which line an import broke off, and goes on when it is sent again", async () => {
+  const from = await filled()
+  const to = await open()
+  const text = await textOf(from)
+  const lines = text.toString().split("\n")
+  let imported = 0
+  for (const part of [0.4, 0.9]) {
+    const cut = text.subarray(0, Math.floor(part * text.length))
+    const broken = async function* () {
+      yield cut
+      throw new Error("The connection broke")
+    }
+    const body = ReadableStream.from(broken())
+    const init = { method: "POST", body, duplex: "half" } as RequestInit
+    const answers = (await (await to.fetch(request("/import", init))).text()).trimEnd().split("\n")
+    const after_line = cut.toString().split("\n").length - 1
+    const { exists, imported: own, ...end } = JSON.parse(answers.at(-1)!)
+    expect(end).toMatchObject({ type: "cut", after_line, lines: after_line, failed: 0 })
+    expect([answers.length, exists]).toEqual([after_line + 1, imported])
+    imported += own
+    expect((await textOf(to)).toString().split("\n").slice(0, -2)).toEqual(lines.slice(0, after_line))
+  }
+  const last = (await all(to.recorder.import([text]))).at(-1)
+  expect(last).toMatchObject({ type: "end", exists: imported, imported: 64 - imported })
+  expect((await textOf(to)).equals(text)).toBe(true)
+})
+
 it("reads no more of an import than its answers are taken", async () => {
   const to = await open()
   let sent = 0

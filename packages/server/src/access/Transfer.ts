@@ -79,7 +79,7 @@ const refusalOf = ({ error, event_id: id, line }: Failed, before: number): strin
   return Table.printable(`line ${before + line}${id === undefined ? "" : `, event ${id}`}: ${reason}`)
 }
 
-type Answer = Failed | (Counts & { readonly type: "end" })
+type Answer = Failed | (Counts & { readonly type: "end" | "cut" })
 
 /** Sends lines, whole ones, until all are answered. Run again, it sends nothing twice to the storage. */
 const send = Effect.fnUntraced(function* (access: Access, lines: Buffer) {
@@ -91,7 +91,8 @@ const send = Effect.fnUntraced(function* (access: Access, lines: Buffer) {
     const answers = text._tag === "None" ? [] : text.value.split("\n").filter((line) => line !== "")
     const parsed = answers.map((line) => JSON.parse(line) as Answer)
     const end = parsed.at(-1)
-    if (end !== undefined && "type" in end) return { end, failed: parsed.slice(0, -1) as ReadonlyArray<Failed> }
+    if (end !== undefined && "type" in end && end.type === "end")
+      return { end, failed: parsed.slice(0, -1) as ReadonlyArray<Failed> }
     if (cuts === maxCuts) return yield* cut()
     yield* Effect.sleep(pause)
   }

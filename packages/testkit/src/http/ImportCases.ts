@@ -1,4 +1,5 @@
 /** What an import takes, answers and refuses. */
+import { randomBytes } from "node:crypto"
 import { gzipSync } from "node:zlib"
 import { expect } from "vitest"
 import type { Client } from "../HttpClient.ts"
@@ -159,6 +160,9 @@ export const define = ({ describe, fixture, it }: Cases) => {
           "properties_text"
         ],
         [{ type: "other" }, "enum", "type"],
+        // Of a later version.
+        [{ type: "export", format: 2 }, "enum", "format"],
+        [{ ...own, properties: { api: "aisdk-2", inputs: {}, output: {} } }, "enum", "properties", "api"],
         ["{", "json_invalid", "1"],
         [`{"type":"event","session":"x"`, "json_invalid", "29"],
         ["null", "missing"],
@@ -210,6 +214,37 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const events = linesIn(await exportOf(client)).filter((line) => line.startsWith('{"type":"event"'))
       expect(events.length).toBeGreaterThanOrEqual(3)
       expect((await importInto(client, events.join("\n"))).end).toMatchObject({ exists: events.length, failed: 0 })
+    })
+
+    it("says how far it came where a body cannot be read to its end, and goes on", { tags: ["adapter"] }, async () => {
+      const { text } = await sample("import cut")
+      const client = await inProject("import cut to")
+      const filler = Array.from(
+        { length: 400 },
+        () => `{"type":"more","filler":"${randomBytes(300).toString("hex")}"}\n`
+      )
+      const both = [text, ...filler, text].join("")
+      const lines = linesIn(both)
+      const whole = gzipSync(both)
+      const byThen = new Map<number, string>()
+      for (const cut of [0.3, 0.6, 0.95]) {
+        const part = whole.subarray(0, Math.floor(cut * whole.length))
+        const { answers, end } = await importInto(client, part, "", { "content-encoding": "gzip" })
+        const { length } = answers
+        expect(end).toMatchObject({ type: "cut", after_line: length, lines: length, failed: 0 })
+        expect(length).toBeLessThan(lines.length)
+        byThen.set(length, await exportOf(client))
+      }
+      expect(Math.max(...byThen.keys())).toBeGreaterThan(linesIn(text).length)
+      for (const [length, exported] of byThen) if (length > linesIn(text).length) expect(exported).toBe(text)
+      const damaged = [Buffer.concat([whole, whole.subarray(0, 9)]), Buffer.from(text), whole.with(whole.length - 6, 0)]
+      for (const body of damaged) {
+        const { end } = await importInto(client, body, "?answers=failed", { "content-encoding": "gzip" })
+        expect(end).toMatchObject({ type: "cut", failed: 0 })
+      }
+      const { end } = await importInto(client, whole, "?answers=failed", { "content-encoding": "gzip" })
+      expect(end).toMatchObject({ type: "end", exists: 16, imported: 0 })
+      expect(await exportOf(client)).toBe(text)
     })
 
     it("refuses what is not lines before it reads them", { tags: ["adapter"] }, async () => {
