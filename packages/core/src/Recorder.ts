@@ -233,6 +233,7 @@ const make = Effect.gen(function* () {
 
   const prices = yield* Prices.load
   const rules = yield* Rules.current(prices)
+  const deriveBefore = yield* Deriver.beforeReads
   const { read: readFacts } = yield* Rules.Rules
   const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
   yield* CommitMetrics.showAdmission(admission)
@@ -402,12 +403,14 @@ const make = Effect.gen(function* () {
 
   const listSessions = Effect.fn("Recorder.listSessions")(function* ({ from, to, ...query }: SessionListQuery) {
     const project = yield* CurrentProject
+    yield* deriveBefore(storage, project)
     const { next, rows } = yield* storage.listSessions(project, { ...query, ...EventPages.idsBetween(from, to) })
     return { rows: yield* withTitles(project, rows), next }
   })
 
   const getSession = Effect.fn("Recorder.getSession")(function* (session: SessionId) {
     const project = yield* CurrentProject
+    yield* deriveBefore(storage, project)
     const found = (yield* storage.sessionSummary(project, session)) ?? (yield* new SessionNotFound())
     const [summary] = yield* withTitles(project, [found])
     return summary!
@@ -419,7 +422,9 @@ const make = Effect.gen(function* () {
     to,
     ...query
   }: Omit<UsageQuery, "fromMs" | "toMs"> & Period) {
-    return yield* storage.sumUsage(yield* CurrentProject, {
+    const project = yield* CurrentProject
+    yield* deriveBefore(storage, project)
+    return yield* storage.sumUsage(project, {
       ...query,
       groupBy: orderOf(groupBy),
       fromMs: from?.epochMilliseconds,

@@ -66,7 +66,7 @@ export const createHandler = <E>(options: TachographOptions<E>): LambdaHandler =
   let opening: Promise<Tachograph | undefined> | undefined
   let isClosed = false
   const open = () =>
-    (opening ??= createTachograph({ thread: false, ...options }).catch((error) => {
+    (opening ??= createTachograph({ runsBetweenRequests: false, ...options }).catch((error) => {
       // An invalid option: a retry would fail again, and the deployment must fail visibly.
       if (error instanceof TypeError) throw error
       console.error("Tachograph could not be opened:", error)

@@ -1,8 +1,13 @@
 import { MemoryStorage } from "@tachograph/core"
+import { sqlite } from "@tachograph/storage-sqlite"
 import { HttpClient } from "@tachograph/testkit"
 import type { ALBHandler, APIGatewayProxyHandler, APIGatewayProxyHandlerV2, LambdaFunctionURLHandler } from "aws-lambda"
 import { Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { promisify } from "node:util"
 import { describe, expect, inject, it, onTestFinished, vi } from "vitest"
 import { createHandler, eventOf, type LambdaHandler, UnknownEventError } from "../src/index.ts"
@@ -57,6 +62,35 @@ describe("createHandler", () => {
     expect((await get("/tachograph/health")).body).toEqual({ status: "ok" })
     expect((await get("/tachograph/api/v1/events?limit=1")).body).toEqual({ events: [], next_cursor: null })
     expect((await get("/health")).status).toBe(404)
+  })
+
+  it("answers sessions and usage right after a 200, and adds up what they read", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tachograph-lambda-"))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, "lambda.db")
+    const handler = closed(createHandler({ storage: sqlite(file), apiKeys: [key] }))
+    const { get, post, put } = HttpClient.make(Events.overLambda("url", handler), key)
+    const fingerprint = { language: "l", language_version: "1", system: "s" }
+    const { fingerprint_id } = (await put("/api/v1/fingerprints", fingerprint)).body
+    const addedUp = () => {
+      const database = new DatabaseSync(file, { readOnly: true })
+      const rows = database.prepare("SELECT lower(hex(max(last_event))) AS last FROM rollups").all()
+      database.close()
+      return rows[0]!["last"]
+    }
+    const reads = ["/api/v1/usage?group_by=model", "/api/v1/sessions", "/api/v1/sessions/frozen"]
+    expect(addedUp()).toBe("")
+    for (const [index, path] of reads.entries()) {
+      const usage = { prompt_tokens: 7, completion_tokens: 1 }
+      const inputs = { model: "m", messages: [{ role: "user", content: "hello" }] }
+      const properties = { api: "openai-chat-completions", inputs, output: { model: "m", choices: [], usage } }
+      const call = { event_name: "llm", fingerprint_id, session: "frozen", properties }
+      const { event_id } = (await post("/api/v1/events", call)).body
+      const { body } = await get(path)
+      const sums = { events: index + 1, input_tokens: 7 * (index + 1) }
+      expect((body.usage ?? body.sessions ?? [body])[0]).toMatchObject(sums)
+      expect(addedUp()).toBe(event_id.replaceAll("-", ""))
+    }
   })
 
   it("passes the result of a gateway's authorizer to authorize", async () => {

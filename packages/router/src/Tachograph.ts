@@ -1,5 +1,15 @@
 /** The recorder as a function that returns promises: a few lines over the layers that Effect applications compose. */
-import { ApiKeys, Errors, isStaticKey, type OwnPrices, Prices, type Storage, staticKeyRule } from "@tachograph/core"
+import {
+  ApiKeys,
+  DeriveBeforeReads,
+  DeriveInBackground,
+  Errors,
+  isStaticKey,
+  type OwnPrices,
+  Prices,
+  type Storage,
+  staticKeyRule
+} from "@tachograph/core"
 import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -47,6 +57,11 @@ interface CommonOptions<E> {
    * thread's largest heap in MiB, 1,024 by default.
    */
   readonly thread?: boolean | ThreadEngine.ThreadOptions | undefined
+  /**
+   * Whether the process runs between requests. Pass false where it may be frozen then, as on AWS Lambda: there are no other threads, and
+   * what events add up to is added by the reads of it. True by default.
+   */
+  readonly runsBetweenRequests?: boolean | undefined
   /**
    * Passes requests to `/proxy/NAME/rest` on to model providers, and records the calls among them. `true` is `{}`. Without it there
    * is no such path.
@@ -165,14 +180,14 @@ const checkOptions = ({ apiKeys, authorize, storage }: { readonly [option: strin
 }
 
 const services = <E>(
-  { apiKeys = [], authorize, storage, thread = true, ...options }: TachographOptions<E>,
+  { apiKeys = [], authorize, runsBetweenRequests = true, storage, thread = true, ...options }: TachographOptions<E>,
   base: string
 ) => {
   const byKeys = ApiKeys.layerNoDeps({ staticKeys: apiKeys.map((key) => Redacted.make(key)) })
   const authorizer =
     authorize === undefined ? Authorizer.layer.pipe(Layer.provide(byKeys)) : Authorizer.layerRule(authorize)
   const engine =
-    thread === false
+    thread === false || !runsBetweenRequests
       ? ThreadEngine.localLayer(storage)
       : ThreadEngine.layerWherePossible(storage, thread === true ? {} : thread)
   return Front.layerNoDeps.pipe(
@@ -183,6 +198,8 @@ const services = <E>(
         Layer.succeed(MaxBodyBytes, options.maxBody ?? defaultMaxBody),
         Layer.succeed(MaxOtherBodyBytes, options.maxOtherBody ?? defaultMaxOtherBody),
         Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs ?? defaultAnswerTimeoutMs),
+        Layer.succeed(DeriveInBackground, runsBetweenRequests),
+        Layer.succeed(DeriveBeforeReads, !runsBetweenRequests),
         Layer.succeed(Prices, { own: options.prices ?? null }),
         Layer.succeed(BasePath.BasePath, base),
         Layer.succeed(ServesViewer, options.viewer ?? true)

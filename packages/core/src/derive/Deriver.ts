@@ -1,14 +1,17 @@
 /**
- * Adds recorded events to what the storage keeps of them, in the background: a 200 does not wait for it, and reads do not
- * need it, but cost less for what it has done.
+ * Adds recorded events to what the storage keeps of them, in the background or before reads: a 200 does not wait for it, and reads
+ * do not need it, but cost less for what it has done.
  */
 import { Context, Duration, Effect, Layer } from "effect"
 import type { ProjectId } from "../domain/Project.ts"
 import { Storage } from "../Storage.ts"
-import { atRate, backgroundRate, type Throttle } from "../Throttle.ts"
+import { atRate, backgroundRate, type Throttle, unthrottled } from "../Throttle.ts"
 
 /** Events that are added in one transaction. */
 const eventsPerStep = 500
+
+/** Events that are added before a read at most. The read takes the others from the events themselves. */
+const eventsPerRead = 20_000
 
 /** How often it looks for new events. */
 const interval = Duration.seconds(2)
@@ -19,23 +22,41 @@ export const DeriveInBackground = Context.Reference<boolean>("tachograph/core/De
   defaultValue: () => true
 })
 
+/** Whether reads derive before they read: where nothing runs between requests. */
+export const DeriveBeforeReads = Context.Reference<boolean>("tachograph/core/DeriveBeforeReads", {
+  defaultValue: () => false
+})
+
 /** Leaves recording nine tenths of the time. */
 const backgroundThrottle = atRate(backgroundRate)
 
-/** Adds all events of a project up to the watermark. Every transaction runs through `throttle`. */
+/** Adds events of a project up to the watermark, or up to about `maxEvents`. Every transaction runs through `throttle`. */
 export const derive = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   project: ProjectId,
-  throttle: Throttle
+  throttle: Throttle,
+  maxEvents = Number.POSITIVE_INFINITY
 ) {
   const upTo = yield* storage.watermark(project)
-  let events = 0
-  for (;;) {
+  for (let events = 0; ;) {
     const added = yield* throttle(storage.deriveEvents(project, upTo, eventsPerStep))
     events += added
-    if (added < eventsPerStep) return events
+    if (added < eventsPerStep || events >= maxEvents) return events
   }
 })
+
+/** What comes before a read of what events add up to, which needs none of it. */
+export const beforeReads = Effect.map(
+  DeriveBeforeReads,
+  (isWanted) =>
+    (storage: Storage["Service"], project: ProjectId): Effect.Effect<void> =>
+      isWanted
+        ? derive(storage, project, unthrottled, eventsPerRead).pipe(
+            Effect.asVoid,
+            Effect.catchCause((cause) => Effect.logWarning("Adding up what was recorded failed", cause))
+          )
+        : Effect.void
+)
 
 /** Unlike `Effect.sleep` it does not keep a process running that has nothing else to do. */
 const pause = (duration: Duration.Duration): Effect.Effect<void> =>
