@@ -1,6 +1,6 @@
 /**
  * Reassembles an event from its packs in at most three round trips: the event, its packs, its shared pieces. A large pack of its
- * own takes one more, and the shared pieces of a large event are read in groups.
+ * own takes one more, and the shared pieces of a large event are read in groups. A storage may take one more for what is long.
  */
 import { Cause, Effect, Exit } from "effect"
 import { EventDamaged, type EventNotFound, type StorageUnavailable } from "../domain/Errors.ts"

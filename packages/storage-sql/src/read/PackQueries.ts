@@ -14,12 +14,13 @@ import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
+import * as LongBytes from "./LongBytes.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 
 interface PackRow {
   readonly pack_number: Integer
-  readonly pack: Uint8Array
+  readonly pack: Uint8Array | null
 }
 
 interface RangedPackRow {
@@ -67,6 +68,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return lowest
   })
 
+  /** Packs of one session. */
+  const longPacks = Effect.fnUntraced(function* (where: Statement.Fragment) {
+    const columns = { key: "pack_number", bytes: "pack" }
+    const rows = yield* LongBytes.read<Integer>(sql, "packs", columns, where, String)
+    const packs = rows.map(({ bytes, key }): StoredPack => ({ number: Number(key), bytes }))
+    return packs.sort((a, b) => a.number - b.number)
+  })
+
   const readPacks = Effect.fn("SqlStorage.readPacks")(function* (
     project: ProjectId,
     session: number,
@@ -84,9 +93,16 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     )
     const inRanges = sql.or(chains)
     const lowest = newestBytes === undefined ? 0 : yield* lowestOfNewest(isOfSession, inRanges, newestBytes)
-    const rows = yield* sql<PackRow>`SELECT pack_number, ${StoredBytes.select(sql, "pack")} FROM packs
-      WHERE ${isOfSession} AND ${inRanges} AND pack_number >= ${lowest} ORDER BY pack_number`
-    return rows.map((row): StoredPack => ({ number: Number(row.pack_number), bytes: row.pack }))
+    const isRead = sql`${isOfSession} AND ${inRanges} AND pack_number >= ${lowest}`
+    const rows = yield* sql<PackRow>`SELECT pack_number, ${LongBytes.selectShort(sql, "pack")} FROM packs
+      WHERE ${isRead} ORDER BY pack_number`
+    const packs: Array<StoredPack> = []
+    for (const { pack, pack_number } of rows) {
+      // All of them again: what was read before is of another snapshot.
+      if (pack === null) return yield* longPacks(isRead)
+      packs.push({ number: Number(pack_number), bytes: pack })
+    }
+    return packs
   })
 
   const rangeValues = BulkValues.make(
@@ -126,6 +142,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }))
   })
 
+  const ofPieces = (project_id: number, names: ReadonlyArray<Uint8Array>) =>
+    sql`project_id = ${project_id} AND ${sql.in("sha256", names)}${Bucket.and(sql, names.map(Bucket.ofPiece))}`
+
   /** The names, in their order, whose texts fit into `bytes` together. */
   const namesThatFit = Effect.fnUntraced(function* (
     project_id: number,
@@ -136,7 +155,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     for (let at = 0; at < names.length; at += maxNames) {
       const chunk = names.slice(at, at + maxNames)
       const rows = yield* sql<{ sha256: Uint8Array; size: Integer }>`SELECT sha256, size FROM shared_pieces
-        WHERE project_id = ${project_id} AND ${sql.in("sha256", chunk)}${Bucket.and(sql, chunk.map(Bucket.ofPiece))}`
+        WHERE ${ofPieces(project_id, chunk)}`
       for (const { sha256, size } of rows) sizes.set(Hex.encode(sha256), Number(size))
     }
     let left = bytes
@@ -156,10 +175,17 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       const chunk = wanted.slice(at, at + maxNames)
       const rows = yield* sql<{
         sha256: Uint8Array
-        piece: Uint8Array
-      }>`SELECT sha256, ${StoredBytes.select(sql, "piece")} FROM shared_pieces
-        WHERE project_id = ${number} AND ${sql.in("sha256", chunk)}${Bucket.and(sql, chunk.map(Bucket.ofPiece))}`
-      for (const { piece, sha256 } of rows) pieces.push({ sha256, bytes: piece, isOwned: true })
+        piece: Uint8Array | null
+      }>`SELECT sha256, ${LongBytes.selectShort(sql, "piece")} FROM shared_pieces WHERE ${ofPieces(number, chunk)}`
+      const long: Array<Uint8Array> = []
+      for (const { piece, sha256 } of rows) {
+        if (piece === null) long.push(sha256)
+        else pieces.push({ sha256, bytes: piece, isOwned: true })
+      }
+      if (long.length === 0) continue
+      const columns = { key: "sha256", bytes: "piece" }
+      const read = yield* LongBytes.read<Uint8Array>(sql, "shared_pieces", columns, ofPieces(number, long), Hex.encode)
+      for (const { bytes, key } of read) pieces.push({ sha256: Uint8Array.from(key), bytes, isOwned: true })
     }
     return pieces
   })

@@ -1,11 +1,17 @@
 /** Reading packs and shared pieces. */
 import { type NewPack, type PackRanges, SessionId, type SessionRange, type Storage } from "@tachograph/core"
 import { Effect } from "effect"
+import * as Hex from "effect/encoding/Hex"
 import { expect } from "vitest"
 import { append, appendEvent, eventId, maxPack, project, sharedPiece } from "../Samples.ts"
 import { other, type Test } from "./Cases.ts"
 
 const s1 = SessionId.make("s1")
+
+/** Around the length from which the storage in Postgres reads a column in slices, and around multiples of a slice. */
+const longLengths = [65_529, 65_530, 65_531, 65_535, 65_536, 65_537, 81_920, 81_921, 300_000]
+
+const bytesOf = (text: string) => Buffer.from(text)
 
 /** Ten packs of 10, 20, … 100 bytes, interleaved with those of another session. */
 const tenPacks = Effect.fnUntraced(function* (storage: Storage["Service"]) {
@@ -61,6 +67,29 @@ export const define = (test: Test) => {
 
       expect(yield* storage.readPacks(other, session, all)).toEqual([])
       expect(yield* storage.readPacks(project, 99, all)).toEqual([])
+    }))
+
+  test("reads long packs and long shared pieces byte for byte, beside short ones", (storage) =>
+    Effect.gen(function* () {
+      const texts = longLengths.map((length, n) => String.fromCharCode(97 + n).repeat(length))
+      for (const [n, text] of texts.entries()) {
+        const event = appendEvent(eventId(n + 1))
+        yield* append(storage, [
+          { ...event, pack: { ...event.pack, bytes: bytesOf(text), shared: [sharedPiece(text), sharedPiece(`${n}`)] } }
+        ])
+      }
+      const session = (yield* storage.getSession(project, s1))!.number
+      const packs = yield* storage.readPacks(project, session, [{ from: 1, to: maxPack }])
+      expect(packs.map(({ number }) => number)).toEqual(texts.map((_, n) => n + 1))
+      for (const [n, { bytes }] of packs.entries()) expect(bytesOf(texts[n]!).equals(bytes)).toBe(true)
+
+      const shared = texts.flatMap((text, n) => [sharedPiece(text), sharedPiece(`${n}`)])
+      const names = shared.map(({ sha256 }) => sha256)
+      const read = yield* storage.readShared(project, [...names, sharedPiece("none").sha256])
+      const byName = new Map(read.map(({ bytes, sha256 }) => [Hex.encode(sha256), bytes]))
+      expect(byName.size).toBe(shared.length)
+      for (const { bytes, sha256 } of shared) expect(bytes().equals(byName.get(Hex.encode(sha256))!)).toBe(true)
+      expect(yield* storage.readShared(other, names)).toEqual([])
     }))
 
   test("reads the packs of several sessions, the large ones without their bytes", (storage) =>
