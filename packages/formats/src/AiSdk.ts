@@ -80,6 +80,8 @@ const callsOf = (step: unknown): ReadonlyArray<Json> => {
   return list(content).filter((block) => get(block, "type") === "tool-call")
 }
 
+/** Where a call or step without content has its answer. */
+const plainKeys = ["text", "object", "toolCalls", "toolResults"]
 const answerKeys = ["content", "text", "object", "steps", "toolCalls", "finishReason"]
 
 /** The type of an error: the provider's where it is told, else its status, else the name of its class. */
@@ -146,23 +148,28 @@ const answeredMessages = (output: unknown): ReadonlyArray<Json> => {
   return isRepeated ? last : lists.flat()
 }
 
-/** The answer of a call that has neither messages nor content: text, an object, or calls of tools. */
-const plainMessage = (output: unknown): Message => {
+/** The answer of a call or step that has neither messages nor content: text, an object, calls of tools and what these answered. */
+const plainMessages = (output: unknown): ReadonlyArray<Message> => {
   const object = get(output, "object")
-  const said = text(get(output, "text"))
+  const answer = text(get(output, "text"))
   const thought = text(get(output, "reasoningText")) ?? text(get(output, "reasoning"))
   const calls = list(get(output, "toolCalls")).filter(isObject)
-  return {
-    role: "assistant",
-    parts: [
-      ...(thought === null ? partsOf(list(get(output, "reasoning"))) : [part("reasoning", { content: thought })]),
-      ...(said === null ? [] : [part("text", { content: said })]),
-      // It is what the model's JSON says, and no text that could be sent back.
-      ...(object === undefined || object === null ? [] : [generic({ type: "object", object })]),
-      ...partsOf(list(get(output, "files")).map((file) => ({ ...rest(file, new Set(["type"])), type: "file", file }))),
-      ...partsOf(calls.map((call) => ({ ...call, type: "tool-call" })))
-    ]
-  }
+  const results = list(get(output, "toolResults")).filter(isObject)
+  const said = [
+    ...(thought === null ? partsOf(list(get(output, "reasoning"))) : [part("reasoning", { content: thought })]),
+    ...(answer === null ? [] : [part("text", { content: answer })]),
+    // It is what the model's JSON says, and no text that could be sent back.
+    ...(object === undefined || object === null ? [] : [generic({ type: "object", object })]),
+    ...partsOf(list(get(output, "files")).map((file) => ({ ...rest(file, new Set(["type"])), type: "file", file })))
+  ]
+  const [called, ...answered] = messagesOfContent(
+    [
+      ...calls.map((call) => ({ ...call, type: "tool-call" })),
+      ...results.map((result) => ({ ...result, type: "tool-result" }))
+    ],
+    true
+  )
+  return [{ role: "assistant", parts: [...said, ...called!.parts] }, ...answered]
 }
 
 const saidMessages = (output: unknown): ReadonlyArray<Message> => {
@@ -174,7 +181,9 @@ const saidMessages = (output: unknown): ReadonlyArray<Message> => {
       messagesOfContent(get(step, "content"), get(step, "finishReason", "unified") === undefined)
     )
   }
-  return [plainMessage(output)]
+  return (steps.every((step) => plainKeys.some((key) => !isEmpty(get(step, key)))) ? steps : [output]).flatMap(
+    plainMessages
+  )
 }
 
 const outputOf = (output: unknown): ReadonlyArray<Message> => {

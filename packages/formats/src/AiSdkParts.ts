@@ -148,6 +148,8 @@ export const messagesOfContent = (content: Json | undefined, hasResults: boolean
     blocks.filter((block) => get(block, "type") === "tool-call").map((block) => get(block, "toolCallId"))
   )
   // A result repeats the input of its call, which results that are sent back do not.
-  const bare = results.map((block) => (called.has(get(block, "toolCallId")) ? rest(block, new Set(["input"])) : block))
+  const bare = results.map((block) =>
+    called.has(get(block, "toolCallId")) ? rest(block, new Set(["input", "args"])) : block
+  )
   return [{ role: "assistant", parts: said }, ...(bare.length > 0 ? [{ role: "tool", parts: partsOf(bare) }] : [])]
 }

@@ -400,6 +400,35 @@ describe("messages of the AI SDK in normal form", () => {
     ])
   })
 
+  it("has what tools answered, and each step, where there is neither content nor messages", () => {
+    const call = { toolCallId: "1", toolName: "look", input: { at: "it" } }
+    const first = { text: "Let me see", toolCalls: [call], toolResults: [{ ...call, output: "seen" }] }
+    const older = { toolCallId: "2", toolName: "look", args: { n: 2 } }
+    const second = { text: "", toolCalls: [older], toolResults: [{ ...older, result: { n: 1 } }] }
+    const called = (id: string, args: object) => ({ type: "tool_call", id, name: "look", arguments: args })
+    const answered = (id: string, response: unknown) => ({
+      role: "tool",
+      parts: [{ type: "tool_call_response", id, name: "look", response }]
+    })
+    const said = { type: "text", content: "Let me see" }
+    expect(AiSdk.messages({}, first).output).toEqual([
+      { role: "assistant", parts: [said, called("1", { at: "it" })] },
+      answered("1", "seen")
+    ])
+    const last = { text: "Done" }
+    const output = { ...last, finishReason: "stop", steps: [first, second, last] }
+    expect(AiSdk.messages({}, output).output).toEqual([
+      { role: "assistant", parts: [said, called("1", { at: "it" })] },
+      answered("1", "seen"),
+      { role: "assistant", parts: [called("2", { n: 2 })] },
+      answered("2", { n: 1 }),
+      { role: "assistant", parts: [{ type: "text", content: "Done" }], finish_reason: "stop" }
+    ])
+    expect(AiSdk.facts({}, output).tool_calls).toEqual(["look", "look"])
+    // Steps that say nothing of their own.
+    expect(AiSdk.messages({}, { ...last, steps: [{ usage: {} }] }).output).toHaveLength(1)
+  })
+
   it("take any value, nested however deep", () => {
     let deep: unknown = { type: "text", text: "a" }
     for (let depth = 0; depth < 100_000; depth++)
