@@ -1,13 +1,14 @@
 /** Nothing of an erased person remains in the tables; concurrent erasures. */
-import { defaultProject, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
+import { defaultProject, derive, PersonId, Recorder, SessionId, Storage, Throttle } from "@tachograph/core"
 import { Samples, StorageSuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { describe, expect, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
+import { foundIn } from "./FoundInTables.ts"
 import { freshSchema } from "./FreshSchema.ts"
 
-const { Calls, StoreCheck, TableCheck } = StorageSuite
+const { Calls, PlantedWords, StoreCheck, TableCheck } = StorageSuite
 
 const run = <A, E>(body: (schema: string) => Effect.Effect<A, E, Storage | Recorder | SqlClient.SqlClient>) => {
   const config = freshSchema()
@@ -18,24 +19,6 @@ const run = <A, E>(body: (schema: string) => Effect.Effect<A, E, Storage | Recor
   )
   return Effect.runPromise(Effect.provide(body(config.schema!), layers))
 }
-
-/** The columns, of any table, that contain a string as text or as bytes. */
-const foundIn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, schema: string, text: string) {
-  const columns = yield* sql<{ table_name: string; column_name: string; data_type: string }>`
-    SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = ${schema}`
-  expect(columns.length).toBeGreaterThan(50)
-  const found: Array<string> = []
-  for (const { column_name, data_type, table_name } of columns) {
-    const column = sql(column_name)
-    const isIn =
-      data_type === "bytea"
-        ? sql`position(convert_to(${text}, 'UTF8') in ${column}) > 0`
-        : sql`position(${text} in CAST(${column} AS text)) > 0`
-    const rows = yield* sql`SELECT 1 FROM ${sql(table_name)} WHERE ${isIn} LIMIT 1`
-    if (rows.length > 0) found.push(`${table_name}.${column_name}`)
-  }
-  return found.sort()
-})
 
 describe("Postgres, after an erasure", () => {
   it("the tables and the packs contain nothing of the person", () =>
@@ -77,6 +60,36 @@ describe("Postgres, after an erasure", () => {
         for (const [index, call] of calls.entries()) {
           if (call.person === "bob") expect(yield* Calls.isAsSent(recorder, ids[index]!, call)).toBe(true)
         }
+      })
+    ))
+
+  it("the tables contain no word of the session or the person, whether or not it was added up", () =>
+    run(
+      Effect.fnUntraced(function* (schema) {
+        const [storage, sql, recorder] = [yield* Storage, yield* SqlClient.SqlClient, yield* Recorder]
+        const { words } = PlantedWords
+        const found = (word: string) => foundIn(sql, schema, ...PlantedWords.tracesOf(word).texts)
+        yield* Calls.putFingerprint(storage, defaultProject)
+        yield* PlantedWords.putPerson(storage, defaultProject, words.person)
+        yield* PlantedWords.recordAll(recorder, Calls.fingerprintId, 0, 12)
+        // Up to a second before.
+        while ((yield* sql`SELECT 1 FROM rollups WHERE model <> ''`).length === 0) {
+          yield* derive(storage, defaultProject, Throttle.unthrottled)
+          yield* Effect.sleep(50)
+        }
+        yield* PlantedWords.recordAll(recorder, Calls.fingerprintId, 12, 18)
+        yield* recorder.listSessions({ order: "asc", limit: 10 })
+        for (const word of [words.session, words.person]) {
+          const columns = ["events.model", "events.trace_id", "events.metadata", "events.tool_calls", "rollups.model"]
+          expect(yield* found(word)).toEqual(expect.arrayContaining([...columns, "sessions.session_id"]))
+        }
+        yield* recorder.eraseSession(PlantedWords.sessionOf(words.session))
+        yield* recorder.erasePerson(PlantedWords.personOf(words.person))
+        expect([...(yield* found(words.session)), ...(yield* found(words.person))]).toEqual([])
+        const usage = yield* recorder.sumUsage({ groupBy: ["model"], timeZone: "UTC", limit: 100 })
+        expect(usage.groups.reduce((sum, { events }) => sum + events, 0)).toBe(18)
+        const { problems } = yield* StoreCheck.look(storage, defaultProject, [words.session, words.person])
+        expect([...problems, ...(yield* TableCheck.look(sql))]).toEqual([])
       })
     ))
 
