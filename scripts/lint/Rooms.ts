@@ -132,8 +132,9 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("response", "response encodes answers; it has no request."),
     room("TachographError.ts", "TachographError.ts is the error of calls in process.", "response"),
     room("validation", "validation converts schema issues to details of a 422."),
-    room("Engine.ts", "Engine.ts is the port between front and engine.", "response"),
-    room("events", "events decodes and answers Create Event.", "response", "validation", "Engine.ts"),
+    room("calls", "calls makes events of calls that passed the proxy."),
+    room("Engine.ts", "Engine.ts is the port between front and engine.", "response", "calls"),
+    room("events", "events decodes and answers Create Event.", "response", "validation", "calls", "Engine.ts"),
     room(
       "transfer",
       "transfer writes and reads the lines of exports.",
@@ -156,7 +157,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "front",
       "front judges requests; it must not import handlers or events: hand the exchange to the engine.",
-      ...["BasePath.ts", "response", "validation", "Engine.ts", "engine"]
+      ...["BasePath.ts", "response", "validation", "calls", "Engine.ts", "engine"]
     ),
     room(
       "mounts",
@@ -166,7 +167,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "proxy",
       "proxy passes requests on to providers, before a mount; it records as calls in process do.",
-      ...["BasePath.ts", "response", "TachographError.ts", "events", "front", "mounts", "../package.json"]
+      ...["BasePath.ts", "response", "TachographError.ts", "calls", "front", "mounts", "../package.json"]
     )
   ],
   "storage-sql": [

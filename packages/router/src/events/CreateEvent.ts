@@ -1,12 +1,14 @@
-/** Create Event: decodes the body, and answers when the event is committed. */
+/** Create Event: decodes the body, or makes it of a call that passed the proxy, and answers when the event is committed. */
 import { Events } from "@tachograph/api"
 import { CurrentProject, Errors, type ProjectId, Recorder, Steps } from "@tachograph/core"
 import { Effect } from "effect"
 import type { Exchange } from "../Engine.ts"
+import * as Answer from "../response/Answer.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as EventDecoder from "./EventDecoder.ts"
 import * as EventResponse from "./EventResponse.ts"
 import { LoopBudget } from "./LoopBudget.ts"
+import * as PassedCallEvent from "./PassedCallEvent.ts"
 
 /** Bodies from this length on (bytes) take long enough to decode to share turns of the event loop. */
 const largeBodyBytes = 32 * 1024
@@ -36,10 +38,18 @@ export const makeDecoder = (recorder: Recorder["Service"]) => {
     )
 }
 
+/** The answer to a request that is recorded by none of the formats. */
+const noCall = Answer.empty()
+
+const undecodable = Answer.refuse(422, "undecodable")
+
 export const make = Effect.gen(function* () {
   const recorder = yield* Recorder
   const decode = makeDecoder(recorder)
-  return Effect.fnUntraced(function* ({ arrivedAtMs, body: bytes, headers, project }: Exchange) {
+  const bodyOf = PassedCallEvent.make(new LoopBudget(), largeBodyBytes)
+  return Effect.fnUntraced(function* ({ arrivedAtMs, body: sent, headers, maxEventBytes, passed, project }: Exchange) {
+    const bytes = passed === undefined ? sent : yield* bodyOf(passed, bufferOf(sent), maxEventBytes)
+    if (typeof bytes === "string") return bytes === "no-call" ? noCall : undecodable
     const body = { bytes, isJson: JsonBody.isJson(headers["content-type"]) }
     const event = yield* decode(project, body, headers[Events.idempotencyKeyHeader])
     const written = yield* Effect.provideService(

@@ -62,6 +62,20 @@ export class BodyCollector {
     this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, this.#blockUsed)
   }
 
+  /** Bytes that are kept. */
+  get length(): number {
+    return this.#size
+  }
+
+  /** Copies the body to this place. */
+  copyTo(target: Uint8Array, offset: number): void {
+    let at = offset
+    for (const chunk of this.#chunks) {
+      target.set(chunk, at)
+      at += chunk.length
+    }
+  }
+
   /** Drops what was kept. */
   clear(): void {
     this.#chunks.length = 0

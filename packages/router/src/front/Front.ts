@@ -7,6 +7,7 @@ import {
   type ApiKeys,
   defaultProject,
   Errors,
+  type Permit,
   type Principal,
   type Recorder,
   type Scope,
@@ -14,6 +15,7 @@ import {
 } from "@tachograph/core"
 import { Context, Effect, Exit, Layer } from "effect"
 import * as BasePath from "../BasePath.ts"
+import type { PassedCall } from "../calls/PassedCall.ts"
 import { Engine, ReserveAnswer, ServesViewer } from "../Engine.ts"
 import * as LocalEngine from "../engine/LocalEngine.ts"
 import * as Answer from "../response/Answer.ts"
@@ -45,6 +47,14 @@ export interface Incoming {
   readonly onReadBody?: (() => void) | undefined
   /** The principal of a call in process, which needs no key. */
   readonly principal?: Principal | undefined
+  /** A call that passed the proxy, whose event is to be made of it instead of the body. */
+  readonly passed?: Passed | undefined
+}
+
+interface Passed {
+  readonly call: PassedCall
+  /** Of its bodies, each of them within the limit. Nothing else uses their memory. */
+  readonly copies: Uint8Array
 }
 
 type Handled = Reply.Reply | Effect.Effect<Reply.Reply>
@@ -134,23 +144,28 @@ const make = Effect.gen(function* () {
     return Authorization.opens(principal.scopes, scopes) ? principal : forbidden
   })
 
+  const bodyOf = ({ body, headers, passed }: Incoming, { isRecording }: Paths.Match["route"], permit: Permit) => {
+    if (passed === undefined) return readBody(body, headers, isRecording, permit)
+    const { copies } = passed
+    return permit.reserve(copies.length)
+      ? Effect.succeed({ bytes: copies, isOwned: true })
+      : Effect.fail(new Errors.Overloaded())
+  }
+
   const answer = Effect.fnUntraced(function* (
     state: RequestState.RequestState,
     incoming: Incoming,
     url: string,
     { params, query, route }: Paths.Match
   ) {
-    const { headers } = incoming
+    const { headers, passed } = incoming
     const allowed = route.scopes === undefined ? anonymous : yield* authorize(incoming, url, route.scopes)
     if ("status" in allowed) return allowed
     if (route.takesBody) incoming.onReadBody?.()
     // An answer to it is given as the body comes, and counts as a stream.
     if (route.streamsBody && !state.permit.openStream()) return overloaded
     const stream = route.streamsBody ? yield* BodyOnTheWay.open(incoming.body, headers) : undefined
-    const collected =
-      route.takesBody && !route.streamsBody
-        ? yield* readBody(incoming.body, headers, route.isRecording, state.permit)
-        : noBody
+    const collected = route.takesBody && !route.streamsBody ? yield* bodyOf(incoming, route, state.permit) : noBody
     const { bytes: body, isOwned: isBodyOwned } = collected
     if (route.isRecording && !state.permit.enqueue()) return overloaded
     const { releaseAnswer, reserveAnswer } = state.permit
@@ -171,11 +186,18 @@ const make = Effect.gen(function* () {
       body,
       isBodyOwned,
       stream,
+      passed: passed?.call,
       maxEventBytes,
       arrivedAtMs
     })
     // An event is committed even if its client disconnects; its permit is released after the commit.
-    if (route.isRecording) return yield* Effect.uninterruptible(handled)
+    if (route.isRecording) {
+      const recorded = Effect.uninterruptible(handled)
+      if (passed === undefined) return yield* recorded
+      return yield* Effect.provideService(recorded, ReserveAnswer, (bytes) =>
+        Effect.sync(() => state.permit.reserve(bytes))
+      )
+    }
     const reserve = (bytes: number) => {
       if (bytes > 0) return reserveAnswer(bytes)
       releaseAnswer()

@@ -1,19 +1,20 @@
 /** Records the calls that passed, as calls in process are: through the same front, with its limits. */
+import { Events, prefix } from "@tachograph/api"
 import type { Principal } from "@tachograph/core"
 import { Clock, Effect, Exit, Fiber } from "effect"
 import { randomUUID } from "node:crypto"
 import { arch, platform, release } from "node:os"
 import packageJson from "../../package.json" with { type: "json" }
-import { LoopBudget } from "../events/LoopBudget.ts"
-import type { Front } from "../front/Front.ts"
+import * as BasePath from "../BasePath.ts"
+import type { Interruption, PassedCall } from "../calls/PassedCall.ts"
+import { Front } from "../front/Front.ts"
 import { MaxBodyBytes } from "../front/RequestBody.ts"
 import * as InProcess from "../mounts/InProcess.ts"
 import { Backlog } from "./Backlog.ts"
-import * as CallEvent from "./CallEvent.ts"
-import * as Decompression from "./Decompression.ts"
+import * as CallHeaders from "./CallHeaders.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import type { ProxyMetrics } from "./ProxyMetrics.ts"
-import { type CopyBudget, type Interruption, Tap } from "./Tap.ts"
+import { type CopyBudget, Tap } from "./Tap.ts"
 
 /** A call that begins. */
 export interface Begun {
@@ -30,16 +31,15 @@ export interface TappedCall {
 }
 
 /** A call that is over and not recorded yet. */
-interface WaitingCall extends Pick<CallEvent.PassedCall, "rest" | "interruption" | "occurredAt" | "durationMs"> {
+interface WaitingCall extends Pick<PassedCall, "rest" | "interruption" | "durationMs"> {
   readonly tap: Tap
-  readonly project: string
+  readonly project: Principal["project"]
+  readonly occurredAt: Date
   /** On the clock of `performance.now()`. */
   readonly startedAtMs: number
   /** The same for each attempt, so that the call is recorded once. */
   readonly idempotencyKey: string
   attempts: number
-  /** Made by the first attempt. */
-  event: CallEvent.MadeEvent | undefined
 }
 
 /** How many calls are recorded at once: enough to share commits. More would fill the recorder's queue, and be refused. */
@@ -63,6 +63,8 @@ const fingerprint = {
   service_sdk_version: packageJson.version
 }
 
+const noBody = new Uint8Array()
+
 /** What is written to the log instead of the call. */
 const unrecorded = (reason: string, calls_not_logged: number) =>
   Effect.annotateLogs(Effect.logWarning("A model call passed the proxy and was not recorded"), {
@@ -72,7 +74,8 @@ const unrecorded = (reason: string, calls_not_logged: number) =>
 
 export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: ProxyMetrics) {
   const maxBytes = yield* MaxBodyBytes
-  const loop = new LoopBudget()
+  const front = yield* Front
+  const eventsUrl = `${yield* BasePath.BasePath}${prefix}/events`
   const fingerprints = new Map<string, string>()
   const fibers = new Set<Fiber.Fiber<unknown>>()
   const run = Effect.runForkWith(yield* Effect.context<Front>())
@@ -108,40 +111,50 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     return id
   })
 
-  const decompress = (bytes: Buffer, headers: ForwardedHeaders.RawHeaders) => {
-    const encoding = ForwardedHeaders.valueOf(headers, "content-encoding")
-    if (encoding === undefined) return Effect.succeed(bytes)
-    return Effect.promise(() => Decompression.decompress(bytes, encoding, maxBytes))
+  /** Without the copies of its bodies, which are made for each attempt. */
+  const passedOf = (call: WaitingCall, fingerprintId: string): PassedCall => {
+    const { durationMs, interruption, occurredAt, rest, startedAtMs, tap } = call
+    const { firstByteAtMs, requestHeaders, responseHeaders, status } = tap.heard
+    return {
+      fingerprintId,
+      rest,
+      beta: CallHeaders.betaOf(requestHeaders),
+      grouping: CallHeaders.groupingOf(requestHeaders),
+      credentials: CallHeaders.credentialsOf(requestHeaders, rest),
+      requestBytes: tap.requestBytes,
+      requestEncoding: ForwardedHeaders.valueOf(requestHeaders, "content-encoding"),
+      responseEncoding: ForwardedHeaders.valueOf(responseHeaders, "content-encoding"),
+      contentType: ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? "",
+      status,
+      interruption,
+      occurredAt: occurredAt.toISOString(),
+      durationMs,
+      firstByteMs: firstByteAtMs && firstByteAtMs - startedAtMs
+    }
   }
 
-  /** A word says why there is none; undefined, that it is no call. */
-  const makeEvent = Effect.fnUntraced(function* (call: WaitingCall) {
-    const { firstByteAtMs, requestBody, requestHeaders, responseBody, responseHeaders, status } = call.tap.copy
-    // A parser of the host may have decompressed it.
-    const inputs = (yield* decompress(requestBody, requestHeaders)) ?? requestBody
-    const body = yield* decompress(responseBody, responseHeaders)
-    if (body === undefined) return "undecodable"
-    const contentType = ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? ""
-    const firstByteMs = firstByteAtMs && firstByteAtMs - call.startedAtMs
-    const { durationMs, interruption, occurredAt, rest } = call
-    const passed = { rest, interruption, occurredAt, durationMs, requestHeaders, inputs, body, contentType, status }
-    const event = yield* loop.runSteps(CallEvent.make({ ...passed, firstByteMs }))
-    if (event === undefined) return "undecodable"
-    if (event === null) return undefined
-    return call.tap.replace(event.bytes) ? event : "held-bytes"
-  })
+  /** Hands the call to the front. Fails where the answer is an error. */
+  const record = (call: WaitingCall, fingerprintId: string) =>
+    Effect.suspend(() => {
+      const { idempotencyKey, project, tap } = call
+      const handled = front.handle({
+        method: "POST",
+        url: eventsUrl,
+        headers: { [Events.idempotencyKeyHeader]: idempotencyKey },
+        source: {},
+        body: noBody,
+        principal: { project, scopes: ["record"] },
+        passed: { call: passedOf(call, fingerprintId), copies: tap.copies() }
+      })
+      return Effect.isEffect(handled) ? handled : Effect.succeed(handled)
+    })
 
   /** Returns whether the call is settled: recorded, dropped, or no call. */
   const attempt = Effect.fnUntraced(function* (call: WaitingCall) {
-    const { idempotencyKey, project } = call
-    const event = call.event ?? (yield* makeEvent(call))
-    if (event === undefined) return true
-    if (typeof event === "string") return yield* Effect.as(drop(event), true)
-    call.event = event
-    const bytes = event.withFingerprint(yield* fingerprintIn(project))
-    yield* InProcess.recordBytes(bytes, { project, idempotencyKey })
-    metrics.countCall("recorded")
+    const { refusal, status } = yield* record(call, yield* fingerprintIn(call.project))
+    if (refusal !== undefined) return yield* settledAfter(refusal.type, call)
     isAway = false
+    if (status === 200) metrics.countCall("recorded")
     return true
   })
 
@@ -197,7 +210,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
         }
         const durationMs = performance.now() - startedAtMs
         const call = { tap, project, rest, interruption, occurredAt, startedAtMs, durationMs }
-        backlog.add({ ...call, idempotencyKey: randomUUID(), attempts: 0, event: undefined })
+        backlog.add({ ...call, idempotencyKey: randomUUID(), attempts: 0 })
       }
     }
   }

@@ -1,9 +1,10 @@
 /** Passes a request of `node:http` on to its upstream, and the response back, each as it comes. */
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http"
+import type { Interruption } from "../calls/PassedCall.ts"
 import * as ParsedBody from "../front/ParsedBody.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import type { Destination } from "./Gate.ts"
-import type { Interruption, Tap } from "./Tap.ts"
+import type { Tap } from "./Tap.ts"
 import { interruptionOf, type UpstreamClient } from "./UpstreamClient.ts"
 
 export type OnEnd = (interruption: Interruption | undefined, isAnswered: boolean) => void

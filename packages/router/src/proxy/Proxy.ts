@@ -3,6 +3,7 @@
  * them. It stands before a mount, which gets every other request.
  */
 import { type Principal } from "@tachograph/core"
+import { recognise } from "@tachograph/formats"
 import { Effect, Fiber, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -14,7 +15,7 @@ import * as Node from "../mounts/Node.ts"
 import * as Web from "../mounts/Web.ts"
 import type { Answer } from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
-import * as CallEvent from "./CallEvent.ts"
+import * as CallHeaders from "./CallHeaders.ts"
 import * as CallRecorder from "./CallRecorder.ts"
 import type * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import * as Gate from "./Gate.ts"
@@ -75,7 +76,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     headers: ForwardedHeaders.RawHeaders,
     { project }: Principal
   ) => {
-    const isCall = method === "POST" && CallEvent.apiOf(rest, headers) !== null
+    const isCall = method === "POST" && recognise(rest, undefined, CallHeaders.betaOf(headers)) !== null
     const call = isCall ? beginCall({ rest, headers, project }) : undefined
     const onEnd: NodePassage.OnEnd = (interruption, isAnswered) => {
       if (isAnswered) metrics.count(interruption === undefined ? "passed" : "cut")

@@ -1,9 +1,5 @@
 /** Copies of what passes the proxy, for the recorder. A copy never delays what it copies, and never fails it. */
-import type * as Failures from "@tachograph/formats/Failures"
 import { BodyCollector } from "../front/BodyCollector.ts"
-
-/** What ended a call early: the client, or the connection to the upstream. */
-export type Interruption = Extract<Failures.Interruption, "aborted" | "connection_error" | "timeout">
 
 /** How many bytes the copies of all calls may take together. */
 export class CopyBudget {
@@ -36,15 +32,15 @@ const overheadBytes = 2 * 1024
 /** Why a call is not recorded: a body is too long, or the copies of all calls take too much. */
 type Unkept = "payload-too-large" | "held-bytes"
 
-interface Copy {
+/** What passed beside the bodies. */
+export interface Heard {
+  /** 0 where no response came. */
   readonly status: number
   /** On the clock of `performance.now()`; undefined if no byte of the response's body came. */
   readonly firstByteAtMs: number | undefined
   /** Names and values in turn. */
   readonly requestHeaders: ReadonlyArray<string>
   readonly responseHeaders: ReadonlyArray<string>
-  readonly requestBody: Buffer
-  readonly responseBody: Buffer
 }
 
 export class Tap {
@@ -87,22 +83,26 @@ export class Tap {
     this.#add(this.#response, chunk)
   }
 
-  /** What was kept. The status is 0 where no response came. */
-  get copy(): Copy {
+  get heard(): Heard {
     return {
       status: this.#status,
       firstByteAtMs: this.#firstByteAtMs,
       requestHeaders: this.#requestHeaders,
-      responseHeaders: this.#responseHeaders,
-      requestBody: this.#request.bytes,
-      responseBody: this.#response.bytes
+      responseHeaders: this.#responseHeaders
     }
   }
 
-  /** Lets go of the copies for what was made of them. Returns whether that is within the budget. */
-  replace(bytes: number): boolean {
-    this.#clear()
-    return this.#reserve(bytes + overheadBytes)
+  /** Of the request's copy. */
+  get requestBytes(): number {
+    return this.#request.length
+  }
+
+  /** The copy of the request and that of the response, in memory that nothing else uses. */
+  copies(): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(new ArrayBuffer(this.#request.length + this.#response.length))
+    this.#request.copyTo(bytes, 0)
+    this.#response.copyTo(bytes, this.#request.length)
+    return bytes
   }
 
   /** Gives back what the call takes of the budget. */

@@ -1,8 +1,8 @@
 /** Sends requests to upstreams over `node:http`, which changes neither headers nor bodies, over connections that stay open. */
 import * as http from "node:http"
 import * as https from "node:https"
+import type { Interruption } from "../calls/PassedCall.ts"
 import type { RawHeaders } from "./ForwardedHeaders.ts"
-import type { Interruption } from "./Tap.ts"
 import type { Upstream } from "./Upstreams.ts"
 
 export interface Timeouts {

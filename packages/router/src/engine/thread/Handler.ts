@@ -11,7 +11,7 @@ import { type Supervisor, ThreadDown } from "./Supervisor.ts"
 
 const unavailable = ErrorAnswer.of(new Errors.StorageUnavailable({ cause: undefined }))!
 
-/** Credentials stay on the thread of the host. */
+/** Credentials for this server stay on the thread of the host. */
 const secretHeaders: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"])
 
 const withoutSecrets = (headers: Exchange["headers"]): Exchange["headers"] => {

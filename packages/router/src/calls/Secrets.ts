@@ -1,14 +1,7 @@
 /** Leaves the credentials of a request to a provider out of what is recorded of it. */
 import * as Credentials from "@tachograph/formats/Credentials"
-import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 
 const mask = Buffer.from(Credentials.mask)
-
-export const secretsOf = (headers: ForwardedHeaders.RawHeaders, rest: string): ReadonlyArray<string> => {
-  const start = rest.indexOf("?")
-  const query = new URLSearchParams(start === -1 ? "" : rest.slice(start))
-  return Credentials.credentialsOf(ForwardedHeaders.pairs(headers), query)
-}
 
 /** A JSON text without the secrets. Headers are Latin-1, so a character is a byte. */
 export const without = (text: Buffer, secrets: ReadonlyArray<string>): Buffer => {

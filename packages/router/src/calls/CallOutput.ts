@@ -3,7 +3,7 @@ import { Steps } from "@tachograph/core"
 import { type Api, type Format, formats } from "@tachograph/formats"
 import { failureOf, failureOfBody, outputOf } from "@tachograph/formats/Failures"
 import * as CallInputs from "./CallInputs.ts"
-import type { Interruption } from "./Tap.ts"
+import type { Interruption } from "./PassedCall.ts"
 
 export interface ReceivedOutput {
   readonly api: Api

@@ -1,0 +1,47 @@
+/** The body of Create Event for a call that passed, with the payload's bytes as they passed. */
+import type { Steps } from "@tachograph/core"
+import { type Api, modelInUrl, recognise, sessionSeed } from "@tachograph/formats"
+import { hash } from "node:crypto"
+import * as CallInputs from "./CallInputs.ts"
+import * as CallOutput from "./CallOutput.ts"
+import type { PassedCall } from "./PassedCall.ts"
+import * as Secrets from "./Secrets.ts"
+
+/** The bodies of a call, decompressed. */
+export interface Bodies {
+  readonly inputs: Buffer
+  readonly output: Buffer
+}
+
+/** The body, or why there is none: the request is no JSON object, or it is one of something else than a call. */
+export type Made = Buffer | "undecodable" | "no-call"
+
+const derivedSession = (api: Api, inputs: object): string => hash("sha256", sessionSeed(api, inputs))
+
+const rounded = (ms: number): number => Math.round(ms * 10) / 10
+
+export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
+  const { beta, contentType, credentials, firstByteMs, grouping, interruption, rest, status } = call
+  const inputs = yield* CallInputs.parse(bodies.inputs, grouping.session === undefined)
+  if (inputs === undefined) return "undecodable"
+  const api = recognise(rest, inputs.isWhole ? inputs.value : undefined, beta)
+  if (api === null) return "no-call"
+  const output = yield* CallOutput.of({ api, status, contentType, body: bodies.output, interruption })
+  const envelope = {
+    ...grouping,
+    session: grouping.session ?? derivedSession(api, inputs.value),
+    fingerprint_id: call.fingerprintId,
+    occurred_at: call.occurredAt,
+    duration_ms: rounded(call.durationMs),
+    first_token_ms: firstByteMs && rounded(firstByteMs),
+    http_status: status === 0 ? undefined : status,
+    model: modelInUrl(rest) ?? undefined
+  }
+  return Buffer.concat([
+    Buffer.from(`{"event_name":"llm","properties":{"api":${JSON.stringify(api)},"inputs":`),
+    Secrets.without(bodies.inputs, credentials),
+    Buffer.from(`,"output":`),
+    Secrets.without(output, credentials),
+    Buffer.from(`},${JSON.stringify(envelope).slice(1)}`)
+  ])
+}

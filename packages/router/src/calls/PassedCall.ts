@@ -1,0 +1,42 @@
+/**
+ * A call that passed the proxy and is over: what is known of it beside the copies of its bodies. The engine makes the event of it, off
+ * the thread on which calls pass. It can be cloned.
+ */
+import type * as Failures from "@tachograph/formats/Failures"
+
+/** What ended a call early: the client, or the connection to the upstream. */
+export type Interruption = Extract<Failures.Interruption, "aborted" | "connection_error" | "timeout">
+
+/** The fields of an event that group calls. */
+export interface Grouping {
+  readonly session?: string
+  readonly agent?: string
+  readonly agent_version?: string
+  readonly person?: string
+}
+
+export interface PassedCall {
+  readonly fingerprintId: string
+  /** Path and query below the upstream. */
+  readonly rest: string
+  /** The header `anthropic-beta`. */
+  readonly beta: string | undefined
+  readonly grouping: Grouping
+  /** What the event must not hold, the longest first. */
+  readonly credentials: ReadonlyArray<string>
+  /** The length of the request's copy, which is followed by that of the response. */
+  readonly requestBytes: number
+  /** The values of `Content-Encoding`. */
+  readonly requestEncoding: string | undefined
+  readonly responseEncoding: string | undefined
+  /** Of the response; empty where it has none. */
+  readonly contentType: string
+  /** 0 where no response came. */
+  readonly status: number
+  readonly interruption: Interruption | undefined
+  /** ISO 8601. */
+  readonly occurredAt: string
+  readonly durationMs: number
+  /** Until the first byte of the response's body; undefined if none came. */
+  readonly firstByteMs: number | undefined
+}

@@ -1,0 +1,47 @@
+/** The body of Create Event for a call that passed the proxy, made of the copies of its bodies. */
+import { PayloadTooLargeError } from "@tachograph/api"
+import { Errors, Steps } from "@tachograph/core"
+import { Effect, Semaphore } from "effect"
+import * as CallEvent from "../calls/CallEvent.ts"
+import * as Decompression from "../calls/Decompression.ts"
+import type { PassedCall } from "../calls/PassedCall.ts"
+import { ReserveAnswer } from "../Engine.ts"
+import type { LoopBudget } from "./LoopBudget.ts"
+
+/** How many calls are decompressed at once: only when that is done it is known how much memory they take. */
+const maxDecompressing = 2
+
+/** Makes the bodies of one instance. `largeBytes` says from which length on it shares turns of the event loop. */
+export const make = (loop: LoopBudget, largeBytes: number) => {
+  const decompressing = Semaphore.makeUnsafe(maxDecompressing)
+
+  /** Undefined if they cannot be decompressed. */
+  const decompress = async (call: PassedCall, { inputs, output }: CallEvent.Bodies, maxBytes: number) => {
+    // A parser of the host may have decompressed it.
+    const request = (await Decompression.decompress(inputs, call.requestEncoding ?? "", maxBytes)) ?? inputs
+    const answer = await Decompression.decompress(output, call.responseEncoding ?? "", maxBytes)
+    return answer && { inputs: request, output: answer }
+  }
+
+  return Effect.fnUntraced(function* (call: PassedCall, copies: Buffer, maxBytes: number) {
+    const inputs = copies.subarray(0, call.requestBytes)
+    const output = copies.subarray(call.requestBytes)
+    const isPlain = call.requestEncoding === undefined && call.responseEncoding === undefined
+    const makeOf = (bodies: CallEvent.Bodies): Effect.Effect<CallEvent.Made> => {
+      const steps = CallEvent.make(call, bodies)
+      const isLarge = bodies.inputs.length + bodies.output.length >= largeBytes
+      return isLarge ? loop.runSteps(steps) : Effect.sync(() => Steps.run(steps))
+    }
+    const made: CallEvent.Made = isPlain
+      ? yield* makeOf({ inputs, output })
+      : yield* Effect.promise(() => decompress(call, { inputs, output }, maxBytes)).pipe(
+          Effect.flatMap((bodies) => (bodies === undefined ? Effect.succeed("undecodable" as const) : makeOf(bodies))),
+          decompressing.withPermits(1)
+        )
+    if (typeof made === "string") return made
+    if (made.length > maxBytes) return yield* new PayloadTooLargeError()
+    const added = made.length - copies.length
+    if (added > 0 && !isPlain && !(yield* (yield* ReserveAnswer)(added))) return yield* new Errors.Overloaded()
+    return made
+  })
+}

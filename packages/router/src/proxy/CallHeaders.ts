@@ -1,0 +1,42 @@
+/** What the headers of a call say of it. */
+import * as Credentials from "@tachograph/formats/Credentials"
+import type { Grouping } from "../calls/PassedCall.ts"
+import * as ForwardedHeaders from "./ForwardedHeaders.ts"
+
+/** The headers that group calls, and the fields of an event that they fill. */
+const groupings = {
+  session: "x-tachograph-session",
+  agent: "x-tachograph-agent",
+  agent_version: "x-tachograph-agent-version",
+  person: "x-tachograph-person"
+} as const satisfies Record<keyof Grouping, string>
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+/** Headers arrive as Latin-1. Clients that can send other characters send them as UTF-8. */
+const decode = (value: string): string => {
+  try {
+    return utf8.decode(Buffer.from(value, "latin1"))
+  } catch {
+    return value
+  }
+}
+
+/** An empty header, as of an environment variable that is not set, is none. */
+export const groupingOf = (headers: ForwardedHeaders.RawHeaders): Grouping =>
+  Object.fromEntries(
+    Object.entries(groupings).flatMap(([field, name]) => {
+      const value = ForwardedHeaders.valueOf(headers, name)
+      return value === undefined || value === "" ? [] : [[field, decode(value)]]
+    })
+  )
+
+/** The credentials of a request, the longest first. */
+export const credentialsOf = (headers: ForwardedHeaders.RawHeaders, rest: string): ReadonlyArray<string> => {
+  const start = rest.indexOf("?")
+  const query = new URLSearchParams(start === -1 ? "" : rest.slice(start))
+  return Credentials.credentialsOf(ForwardedHeaders.pairs(headers), query)
+}
+
+export const betaOf = (headers: ForwardedHeaders.RawHeaders): string | undefined =>
+  ForwardedHeaders.valueOf(headers, "anthropic-beta")

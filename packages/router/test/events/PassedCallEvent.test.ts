@@ -1,0 +1,75 @@
+import { Effect, Result } from "effect"
+import { gzipSync } from "node:zlib"
+import { describe, expect, it } from "vitest"
+import type { PassedCall } from "../../src/calls/PassedCall.ts"
+import { ReserveAnswer } from "../../src/Engine.ts"
+import { LoopBudget } from "../../src/events/LoopBudget.ts"
+import * as PassedCallEvent from "../../src/events/PassedCallEvent.ts"
+
+const inputs = `{"messages":[],"pad":"${"a".repeat(50_000)}"}`
+const output = `{"choices":[],"pad":"${"b".repeat(50_000)}"}`
+
+const callOf = (request: Buffer, fields: Partial<PassedCall> = {}): PassedCall => ({
+  fingerprintId: "a fingerprint",
+  rest: "/chat/completions",
+  beta: undefined,
+  grouping: { session: "session" },
+  credentials: [],
+  requestBytes: request.length,
+  requestEncoding: undefined,
+  responseEncoding: undefined,
+  contentType: "application/json",
+  status: 200,
+  interruption: undefined,
+  occurredAt: "2026-01-01T00:00:00.000Z",
+  durationMs: 1,
+  firstByteMs: 1,
+  ...fields
+})
+
+/** `reserve` is told what the event takes beyond the copies. Texts from 32 KiB on are made in turns. */
+const make = (fields: Partial<PassedCall>, maxBytes: number, reserve: (bytes: number) => boolean = () => true) => {
+  const pack = (text: string, encoding: string | undefined) =>
+    encoding === "gzip" ? gzipSync(text) : Buffer.from(text)
+  const request = pack(inputs, fields.requestEncoding)
+  const copies = Buffer.concat([request, pack(output, fields.responseEncoding)])
+  const bodyOf = PassedCallEvent.make(new LoopBudget(), 32 * 1024)
+  return bodyOf(callOf(request, fields), copies, maxBytes).pipe(
+    Effect.provideService(ReserveAnswer, (bytes) => Effect.sync(() => reserve(bytes))),
+    Effect.result,
+    Effect.runPromise
+  )
+}
+
+const lengthOf = (result: Awaited<ReturnType<typeof make>>) =>
+  Result.isSuccess(result) && typeof result.success !== "string" ? result.success.length : undefined
+
+const gzipped = { requestEncoding: "gzip", responseEncoding: "gzip" }
+
+describe("the event of a call that passed", () => {
+  it.each([
+    ["plain", {}],
+    ["compressed", gzipped]
+  ])("is as long as an event may be, and no longer, where its bodies came %s", async (_name, fields) => {
+    const length = lengthOf(await make(fields, 200_000))!
+    expect(length).toBeGreaterThan(inputs.length + output.length)
+    expect(lengthOf(await make(fields, length))).toBe(length)
+    expect(await make(fields, length - 1)).toMatchObject({ failure: { _tag: "payload-too-large" } })
+  })
+
+  it("is counted for what it takes beyond its copies, once they are decompressed", async () => {
+    const asked: Array<number> = []
+    const length = lengthOf(await make(gzipped, 200_000, (bytes) => asked.push(bytes) > 0))!
+    expect(asked).toEqual([length - gzipSync(inputs).length - gzipSync(output).length])
+    expect(await make(gzipped, 200_000, () => false)).toMatchObject({ failure: { _tag: "overloaded" } })
+    expect(lengthOf(await make({}, 200_000, () => false))).toBe(length)
+  })
+
+  it.each([
+    ["a body that unpacks to more than an event", gzipped, 40_000, "undecodable"],
+    ["an encoding that nobody knows", { responseEncoding: "lz" }, 200_000, "undecodable"],
+    ["a path of something else", { rest: "/files" }, 200_000, "no-call"]
+  ])("is none with %s", async (_name, fields, maxBytes, made) => {
+    expect(await make(fields, maxBytes)).toMatchObject({ success: made })
+  })
+})
