@@ -38,7 +38,7 @@ const main = fileURLToPath(new URL("src/main.ts", import.meta.resolve("@tachogra
 
 export const defaultCommand = `"${process.execPath}" "${main}"`
 
-const timeoutsMs = { start: 30_000, stop: 60_000 }
+const timeoutsMs = { start: 120_000, stop: 60_000 }
 
 const groups = new Set<number>()
 process.prependListener("exit", () => Processes.signal([...groups], "SIGKILL"))
