@@ -43,6 +43,8 @@ export interface Exchange {
   readonly passed?: PassedCall | undefined
   /** The limit on the length of an event's body (bytes), for what holds several, or is no event yet. */
   readonly maxEventBytes: number
+  /** The limit on the length of every other body (bytes), likewise. */
+  readonly maxOtherBytes: number
   /** Whether nothing but this exchange uses the memory of the body. */
   readonly isBodyOwned: boolean
   /** When the body was complete, in milliseconds on the clock of `performance.now()` of this thread. */

@@ -125,6 +125,7 @@ const make = Effect.gen(function* () {
   const answerErrors = ErrorAnswer.make()
   const answerTimeoutMs = yield* AnswerTimeoutMs
   const maxEventBytes = yield* RequestBody.MaxBodyBytes
+  const maxOtherBytes = yield* RequestBody.MaxOtherBodyBytes
   const streams = new Set<TimedStream>()
 
   const principalOf = (
@@ -188,6 +189,7 @@ const make = Effect.gen(function* () {
       stream,
       passed: passed?.call,
       maxEventBytes,
+      maxOtherBytes,
       arrivedAtMs
     })
     // An event is committed even if its client disconnects; its permit is released after the commit.

@@ -16,8 +16,6 @@ export const operations = Effect.gen(function* () {
       return new Operation.Lines(Stream.flatMap(items, (group) => Stream.fromIterable(ExportLines.of(group))))
     }),
     import: ({ exchange, query }) =>
-      Effect.succeed(
-        new Operation.Lines(importLines(exchange.stream!, exchange.maxEventBytes, query.answers !== "failed"))
-      )
+      Effect.succeed(new Operation.Lines(importLines(exchange.stream!, exchange, query.answers !== "failed")))
   })
 })

@@ -1,6 +1,6 @@
 /** A line of an event: what it got when it was recorded, and the body that it was sent with. */
 import { Export, type ValidationFailure } from "@tachograph/api"
-import { JsonValue, Scan } from "@tachograph/core"
+import { JsonValue, Scan, type Steps } from "@tachograph/core"
 import { Effect } from "effect"
 import * as JsonBody from "../validation/JsonBody.ts"
 
@@ -14,7 +14,9 @@ const asString = (path: ReadonlyArray<string>) => [...path.slice(0, -1), `${path
 
 const paths = [...ownFields.map((name) => [name]), ...texts.map(asString)]
 
-const decodeOwn = JsonBody.decoder(Export.ImportedEvent)
+/** What is needed of a line, or of its own fields alone. A text of which nothing is needed may be any JSON. */
+const ownValues = JsonValue.fieldsAt(ownFields.map((name) => [name]))
+const nothing = JsonValue.fieldsAt([])
 
 export interface EventLine {
   readonly given: typeof Export.ImportedEvent.Type
@@ -30,37 +32,6 @@ const locate = (line: Buffer) => {
   }
 }
 
-/** Fails with what is wrong with the fields that Create Event does not have. */
-export const read = Effect.fnUntraced(function* (line: Buffer): Effect.fn.Return<EventLine, ValidationFailure> {
-  const spans = locate(line)
-  // It is no JSON, which parsing all of it says.
-  if (spans === undefined) return { given: (yield* decodeOwn({ bytes: line, isJson: true })).value, body: line }
-  const members = ownFields.flatMap((name, index) => {
-    const span = spans[index]
-    return span === undefined ? [] : [`"${name}":${line.toString("utf8", span.start, span.end)}`]
-  })
-  const { value } = yield* decodeOwn({ bytes: Buffer.from(`{${members.join(",")}}`), isJson: true })
-  return { given: value, body: withTexts(line, spans.slice(ownFields.length)) }
-})
-
-/** The line with the members that have texts as strings replaced by these texts. */
-const withTexts = (line: Buffer, spans: ReadonlyArray<Scan.Span | undefined>): Buffer => {
-  const replaced = spans.flatMap((span, index) => {
-    const name = texts[index]!.at(-1)!
-    const member = span && memberAt(line, span, `"${name}_text"`)
-    const text = span && textOf(line.subarray(span.start, span.end))
-    return member === undefined || text === undefined ? [] : [{ ...member, text: `"${name}":${text}` }]
-  })
-  if (replaced.length === 0) return line
-  const parts: Array<Uint8Array> = []
-  let at = 0
-  for (const { end, start, text } of replaced.sort((a, b) => a.start - b.start)) {
-    parts.push(line.subarray(at, start), Buffer.from(text))
-    at = end
-  }
-  return Buffer.concat([...parts, line.subarray(at)])
-}
-
 /** Where the member is whose value is at `span`. Undefined if its key is written with escapes. */
 const memberAt = (line: Buffer, { end, start }: Scan.Span, key: string): Scan.Span | undefined => {
   const keyStart = line.lastIndexOf(key, start)
@@ -69,9 +40,50 @@ const memberAt = (line: Buffer, { end, start }: Scan.Span, key: string): Scan.Sp
   return /^\s*:\s*$/.test(between) ? { start: keyStart, end } : undefined
 }
 
-/** The JSON text in a string; undefined if it is not one. What is left out then is missing in the body. */
-const textOf = (string: Buffer): string | undefined => {
-  const parsed = JsonValue.parse(string)
-  if (!("value" in parsed) || typeof parsed.value !== "string") return undefined
-  return "value" in JsonValue.parse(Buffer.from(parsed.value)) ? parsed.value : undefined
+/** Does the steps of a long text, between which other work is done. */
+type RunSteps = <A>(steps: Steps.Steps<A>) => Effect.Effect<A>
+
+/** Reads lines. Fails with what is wrong with the fields that Create Event does not have. */
+export const makeReader = (run: RunSteps) => {
+  const decodeOwn = JsonBody.decoder(Export.ImportedEvent, (bytes) => run(JsonValue.parseInSteps(bytes, ownValues)))
+
+  /** The JSON text in a string; undefined if it is not one. What is left out then is missing in the body. */
+  const textOf = Effect.fnUntraced(function* (string: Buffer) {
+    if (string[0] !== Scan.quote) return undefined
+    const parsed = JsonValue.parse(string)
+    if (!("value" in parsed)) return undefined
+    const text = Buffer.from(parsed.value as string)
+    return "value" in (yield* run(JsonValue.parseInSteps(text, nothing))) ? text : undefined
+  })
+
+  /** The line with the members that have texts as strings replaced by these texts. */
+  const withTexts = Effect.fnUntraced(function* (line: Buffer, spans: ReadonlyArray<Scan.Span | undefined>) {
+    const replaced: Array<Scan.Span & { readonly name: string; readonly text: Buffer }> = []
+    for (const [index, span] of spans.entries()) {
+      const name = texts[index]!.at(-1)!
+      const member = span && memberAt(line, span, `"${name}_text"`)
+      const text = span && (yield* textOf(line.subarray(span.start, span.end)))
+      if (member !== undefined && text !== undefined) replaced.push({ ...member, name, text })
+    }
+    if (replaced.length === 0) return line
+    const parts: Array<Uint8Array> = []
+    let at = 0
+    for (const { end, name, start, text } of replaced.sort((a, b) => a.start - b.start)) {
+      parts.push(line.subarray(at, start), Buffer.from(`"${name}":`), text)
+      at = end
+    }
+    return Buffer.concat([...parts, line.subarray(at)])
+  })
+
+  return Effect.fnUntraced(function* (line: Buffer): Effect.fn.Return<EventLine, ValidationFailure> {
+    const spans = locate(line)
+    // It is no JSON, which parsing all of it says.
+    if (spans === undefined) return { given: (yield* decodeOwn({ bytes: line, isJson: true })).value, body: line }
+    const members = ownFields.flatMap((name, index) => {
+      const span = spans[index]
+      return span === undefined ? [] : [`"${name}":${line.toString("utf8", span.start, span.end)}`]
+    })
+    const { value } = yield* decodeOwn({ bytes: Buffer.from(`{${members.join(",")}}`), isJson: true })
+    return { given: value, body: yield* withTexts(line, spans.slice(ownFields.length)) }
+  })
 }

@@ -4,7 +4,9 @@ import { CurrentProject, Errors, type Imported, JsonText, type ProjectId, type R
 import { Person } from "@tachograph/core/domain/Person"
 import { RegisteredFingerprint } from "@tachograph/core/domain/Fingerprint"
 import { Effect, Schema, Stream } from "effect"
+import type { Exchange } from "../Engine.ts"
 import { makeDecoder } from "../events/CreateEvent.ts"
+import { LoopBudget } from "../events/LoopBudget.ts"
 import type { BodyStream } from "../response/BodyStream.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
@@ -15,9 +17,8 @@ import { type Line, LineReader, LongLines } from "./LineReader.ts"
 /** Events of consecutive lines that are recorded at a time. */
 const concurrency = 64
 
-/** How long a line of an event may be, as a multiple of a body: a text in a string has escapes. */
-const lengthFactor = 2
-const envelopeBytes = 64 * 1024
+/** How long a line may be, by the length of the body (bytes) that it stands for: a text in a string has escapes. */
+const maxLineBytes = (bodyBytes: number) => 2 * bodyBytes + 64 * 1024
 
 /** How often an event that does not fit into the queue is tried again, and how many times. */
 const retryEvery = "50 millis"
@@ -56,11 +57,12 @@ const textOf = ({ error, ...fields }: LineAnswer): string => {
   return error === undefined ? `${text}\n` : `${text.slice(0, -1)},"error":${error}}\n`
 }
 
-/** The string at a member; undefined where there is none, or the line is no object. */
+/** The string at a member; undefined where there is none, or the line is no object. Parses no other value, of any length. */
 const stringAt = (line: Buffer, name: string): string | undefined => {
   try {
     const span = Scan.locate(line, [name])
-    return span && (JSON.parse(line.toString("utf8", span.start, span.end)) as string)
+    if (span === undefined || line[span.start] !== Scan.quote) return undefined
+    return JSON.parse(line.toString("utf8", span.start, span.end)) as string
   } catch {
     return undefined
   }
@@ -94,12 +96,15 @@ const whenThereIsRoom = <A, E>(
     () => Effect.andThen(Effect.sleep(retryEvery), whenThereIsRoom(effect, triesLeft - 1))
   )
 
+type Limits = Pick<Exchange, "maxEventBytes" | "maxOtherBytes">
+
 export const make = (recorder: Recorder["Service"]) => {
   const decodeEvent = makeDecoder(recorder)
   const longLines = new LongLines()
+  const loopBudget = new LoopBudget()
+  const readEvent = EventLine.makeReader((steps) => loopBudget.runSteps(steps))
 
-  const importEvent = Effect.fnUntraced(function* (project: ProjectId, line: Buffer) {
-    const { body, given } = yield* EventLine.read(line)
+  const importEvent = Effect.fnUntraced(function* (project: ProjectId, { body, given }: EventLine.EventLine) {
     const event = yield* decodeEvent(project, { bytes: body, isJson: true })
     const checksum = given.checksum === undefined ? undefined : Number.parseInt(given.checksum, 16)
     return yield* recorder.importEvent(event, { id: given.event_id, receivedAt: given.received_at }, checksum)
@@ -107,7 +112,8 @@ export const make = (recorder: Recorder["Service"]) => {
 
   const importers = {
     export: (line: Buffer) => Effect.as(decodeExport({ bytes: line, isJson: true }), "ignored" as const),
-    event: (line: Buffer, project: ProjectId) => whenThereIsRoom(importEvent(project, line)),
+    event: (line: Buffer, project: ProjectId) =>
+      Effect.flatMap(readEvent(line), (read) => whenThereIsRoom(importEvent(project, read))),
     agent: Effect.fnUntraced(function* (line: Buffer) {
       const { value } = yield* decodeAgent({ bytes: line, isJson: true })
       const { agent_name: name, created_at: createdAt, description } = value
@@ -132,7 +138,8 @@ export const make = (recorder: Recorder["Service"]) => {
     })
   }
 
-  const importLine = (project: ProjectId, bytes: Buffer, type: Type | undefined) => {
+  const importLine = (project: ProjectId, bytes: Buffer, type: Type | undefined, maxOtherBytes: number) => {
+    if (type !== "event" && bytes.length > maxOtherBytes) return Effect.fail(new PayloadTooLargeError())
     if (type === undefined) return Effect.as(decodeType({ bytes, isJson: true }), "ignored" as const)
     return type in importers
       ? importers[type as keyof typeof importers](bytes, project)
@@ -142,13 +149,14 @@ export const make = (recorder: Recorder["Service"]) => {
   /** Fails where the storage does, which ends the import. */
   const answer = Effect.fnUntraced(function* (
     project: ProjectId,
-    { bytes, number }: Line
+    { bytes, number }: Line,
+    maxOtherBytes: number
   ): Effect.fn.Return<LineAnswer, Errors.StorageUnavailable> {
     const sentType = bytes && stringAt(bytes, "type")
     const type = isType(sentType) ? sentType : undefined
     const id = bytes && type === "event" ? stringAt(bytes, "event_id") : undefined
     const imported: Effect.Effect<Result, unknown> =
-      bytes === undefined ? Effect.fail(new PayloadTooLargeError()) : importLine(project, bytes, type)
+      bytes === undefined ? Effect.fail(new PayloadTooLargeError()) : importLine(project, bytes, type, maxOtherBytes)
     const common = { line: number, type: type ?? null, ...(typeof id === "string" && { event_id: id }) }
     return yield* Effect.matchEffect(imported, {
       onSuccess: (result) => Effect.succeed({ ...common, result }),
@@ -162,14 +170,18 @@ export const make = (recorder: Recorder["Service"]) => {
   })
 
   /** Events at a time, and what they may name before them. */
-  const answerAll = Effect.fnUntraced(function* (project: ProjectId, lines: ReadonlyArray<Line>) {
+  const answerAll = Effect.fnUntraced(function* (
+    project: ProjectId,
+    lines: ReadonlyArray<Line>,
+    maxOtherBytes: number
+  ) {
     const answers: Array<LineAnswer> = []
     let events: Array<Line> = []
     const flush = Effect.suspend(() => {
       const some = events
       events = []
       return Effect.map(
-        Effect.forEach(some, (line) => answer(project, line), { concurrency }),
+        Effect.forEach(some, (line) => answer(project, line, maxOtherBytes), { concurrency }),
         (own) => void answers.push(...own)
       )
     })
@@ -179,7 +191,7 @@ export const make = (recorder: Recorder["Service"]) => {
         continue
       }
       yield* flush
-      answers.push(yield* answer(project, line))
+      answers.push(yield* answer(project, line, maxOtherBytes))
     }
     yield* flush
     return answers
@@ -189,8 +201,9 @@ export const make = (recorder: Recorder["Service"]) => {
    * The answers to the lines of a body, as lines: all of them, or those that failed. The last line counts them, and says if the body
    * could not be read to its end.
    */
-  return (body: BodyStream, maxEventBytes: number, isEach: boolean): Stream.Stream<string, unknown> => {
-    const reader = new LineReader(body, lengthFactor * maxEventBytes + envelopeBytes, longLines)
+  return (body: BodyStream, limits: Limits, isEach: boolean): Stream.Stream<string, unknown> => {
+    const maxOtherBytes = maxLineBytes(limits.maxOtherBytes)
+    const reader = new LineReader(body, Math.max(maxLineBytes(limits.maxEventBytes), maxOtherBytes), longLines)
     const counted: Record<Result, number> = { imported: 0, exists: 0, kept: 0, ignored: 0, failed: 0 }
     let lines = 0
     let lastLine = 0
@@ -208,7 +221,7 @@ export const make = (recorder: Recorder["Service"]) => {
         }
       )
       if (read === undefined) return undefined
-      const answers = yield* answerAll(project, read)
+      const answers = yield* answerAll(project, read, maxOtherBytes)
       lines += answers.length
       lastLine = read.at(-1)?.number ?? lastLine
       for (const { result } of answers) counted[result]++

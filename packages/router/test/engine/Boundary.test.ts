@@ -83,6 +83,7 @@ it("shows the spans of the thread in the host's tracer", async () => {
     body: new Uint8Array(),
     isBodyOwned: true,
     maxEventBytes: 0,
+    maxOtherBytes: 0,
     arrivedAtMs: performance.now()
   }
   const answer = Effect.flatMap(Engine, ({ handle }) => handle(exchange))

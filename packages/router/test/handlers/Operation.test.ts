@@ -20,6 +20,7 @@ const run = (operations: Operations, endpoint: string, fields: Partial<Exchange>
     body: new Uint8Array(),
     isBodyOwned: false,
     maxEventBytes: 0,
+    maxOtherBytes: 0,
     arrivedAtMs: 0,
     ...fields
   }

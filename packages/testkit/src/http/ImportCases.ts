@@ -182,6 +182,26 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(rest).toEqual([...setup, last])
     })
 
+    it("takes other lines than events up to twice the limit of a body, and answers longer ones", async () => {
+      const client = await inProject("import long lines")
+      const maxBytes = 2 * fixture().maxOtherBody + 64 * 1024
+      const personOf = (id: string, bytes: number) => {
+        const start = `{"type":"person","person_id":"${id}","created_at":"2026-01-02T03:04:05Z","properties":{"a":"`
+        return `${start}${"x".repeat(bytes - start.length - 3)}"}}`
+      }
+      const nested = `{"type":[${"[],".repeat(maxBytes / 3)}[]]}`
+      const { answers, end } = await importInto(
+        client,
+        [personOf("longest", maxBytes), personOf("longer", maxBytes + 1), nested].join("\n")
+      )
+      expect(answers.map(({ error, result, type }) => [type, result, error?.type])).toEqual([
+        ["person", "imported", undefined],
+        ["person", "failed", "payload-too-large"],
+        [null, "failed", "payload-too-large"]
+      ])
+      expect(end).toMatchObject({ imported: 1, failed: 2 })
+    })
+
     it("keeps nothing of a damaged line, whatever is damaged", async () => {
       const { text } = await sample("import fuzz")
       const lines = linesIn(text)
