@@ -3,6 +3,7 @@ import type { AppendEvent, EventId, ProjectId } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type * as Projects from "../names/Projects.ts"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as CountedEvents from "./CountedEvents.ts"
@@ -54,6 +55,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         const rows = yield* sql<CountedEvents.Row>`SELECT ${CountedEvents.selected(sql)}
           FROM events ${EventIndex.hint(sql, "events_by_session")}
           WHERE project_id = ${project_id} AND session_number = ${session} AND agent_number = ${agent}${after}
+            ${Bucket.and(sql, Bucket.ofNumber(session))}
           ORDER BY event_id ${EventIndex.direction(sql, order)} LIMIT ${endStep}`
         const found = (yield* events.toCounted(project_id, rows)).find(isOfPart)
         if (found !== undefined || rows.length < endStep) return found?.id
