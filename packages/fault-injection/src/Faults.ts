@@ -1,10 +1,11 @@
 /**
  * Injects faults into a server and its database, and checks that no acknowledged event is lost. See `docs/faults.md`.
  *
- *   npm run faults -- [FAULT...] [--rounds N] [--seed N] [--storage sqlite|postgres|both] [--seconds N] [--server COMMAND]
+ *   npm run faults -- [FAULT...] [--rounds N] [--seed N] [--storage sqlite|postgres|both|citus] [--seconds N] [--server COMMAND]
  */
 import { parseArgs } from "node:util"
 import { faults } from "./faults/All.ts"
+import { citusUrl } from "./harness/Citus.ts"
 import * as Report from "./harness/Report.ts"
 import * as Run from "./harness/Run.ts"
 import { defaultCommand } from "./harness/Server.ts"
@@ -18,7 +19,8 @@ ${faults.map(({ name, promise, rounds }) => `  ${name.padEnd(17)} ${promise} (${
 Options:
   --rounds N         rounds of each fault (default: each fault's own number, above)
   --seed N           determines what is sent and when faults happen (default: random; always printed)
-  --storage WHICH    sqlite, postgres or both (default: both); a PostgreSQL server is started for the run
+  --storage WHICH    sqlite, postgres or both (default: both); a PostgreSQL server is started for the run. Or citus: the cluster
+                     whose coordinator TACHOGRAPH_TEST_CITUS_URL names, with its nodes on this machine
   --seconds N        how long a frozen database stays frozen (default: 30)
   --server COMMAND   shell command that starts the server under test, without \`serve\` (default: this repository's server)
   --help             print this help
@@ -63,7 +65,8 @@ const number = (name: string, text: string, min: number): number => {
 const storages: Readonly<Record<string, ReadonlyArray<Kind>>> = {
   sqlite: ["sqlite"],
   postgres: ["postgres"],
-  both: ["sqlite", "postgres"]
+  both: ["sqlite", "postgres"],
+  citus: ["citus"]
 }
 
 const { positionals, values } = parsed()
@@ -78,7 +81,8 @@ for (const name of positionals) {
 }
 const kinds = Object.hasOwn(storages, values.storage)
   ? storages[values.storage]!
-  : usage(`--storage is ${JSON.stringify(values.storage)}: expected sqlite, postgres or both`)
+  : usage(`--storage is ${JSON.stringify(values.storage)}: expected sqlite, postgres, both or citus`)
+if (kinds.includes("citus") && citusUrl === undefined) usage("--storage citus needs TACHOGRAPH_TEST_CITUS_URL")
 const seed = number("seed", values.seed, 0)
 
 // `exit` listeners kill the processes and remove the files of the run.

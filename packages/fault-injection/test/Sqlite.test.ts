@@ -3,7 +3,7 @@ import { kill9 } from "../src/faults/Kill9.ts"
 import * as Run from "../src/harness/Run.ts"
 import * as ShortRun from "./ShortRun.ts"
 
-ShortRun.define("sqlite")
+ShortRun.define("sqlite", 5)
 
 it("reports a server that loses events", async () => {
   // The option overrides the environment variable: the server stores events in memory only.

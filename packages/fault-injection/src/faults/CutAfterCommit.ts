@@ -6,7 +6,7 @@ import type { Fault } from "../harness/Trial.ts"
 export const cutAfterCommit: Fault = {
   name: "cut-after-commit",
   promise: "PostgreSQL commits but its response is lost; the retry with the same Idempotency-Key stores one event",
-  storages: ["postgres"],
+  storages: ["postgres", "citus"],
   rounds: 20,
   run: async (trial) => {
     const { store } = trial

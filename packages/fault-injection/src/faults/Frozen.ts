@@ -4,7 +4,7 @@ import * as HealthProbe from "../harness/HealthProbe.ts"
 import * as Latency from "../harness/Latency.ts"
 import type { Entry } from "../harness/Ledger.ts"
 import * as Processes from "../harness/Processes.ts"
-import type { Store } from "../harness/Store.ts"
+import type { PostgresStore, SqliteStore } from "../harness/Store.ts"
 import type { Fault } from "../harness/Trial.ts"
 
 const MiB = 1024 ** 2
@@ -25,7 +25,7 @@ const load = { clients: 512, size: 30_000, pauseMs: 3_000 }
 const limitsMs = { health: 100, refusal: 1_000 }
 
 /** Blocks all writes until the returned function is called. */
-const freeze = (store: Store): (() => void) => {
+const freeze = (store: PostgresStore | SqliteStore): (() => void) => {
   if (store.kind === "postgres") {
     store.postgres.freeze()
     return store.postgres.thaw
@@ -54,6 +54,8 @@ export const frozen: Fault = {
   storages: ["sqlite", "postgres"],
   rounds: 1,
   run: async (trial) => {
+    const { store } = trial
+    if (store.kind === "citus") return
     const server = await trial.serve()
     const idle = Processes.memoryOf(server.pid)
     await trial.eachRound(async (round) => {
@@ -69,7 +71,7 @@ export const frozen: Fault = {
       await wait(Math.min(15_000, 500 * trial.seconds))
       const normalTimes = Latency.summary(await healthBefore.stop())
       const before = clients.entries.length
-      const thaw = freeze(trial.store)
+      const thaw = freeze(store)
       phase = "peak"
       const health = HealthProbe.start(server.url)
       await wait(trial.seconds * 1_000)

@@ -4,7 +4,7 @@ import type { Fault } from "../harness/Trial.ts"
 export const kill9: Fault = {
   name: "kill9",
   promise: "the server is killed under load; every acknowledged event is stored once and completely",
-  storages: ["sqlite", "postgres"],
+  storages: ["sqlite", "postgres", "citus"],
   rounds: 50,
   run: async (trial) => {
     let server = await trial.serve()

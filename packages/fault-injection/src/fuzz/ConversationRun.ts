@@ -14,7 +14,7 @@ import type { Tally } from "./Tally.ts"
 export type RunOptions = Pick<Options, "seed" | "events" | "progress"> & { readonly command?: string }
 
 /** Describes what a verification of a store finds that no server has open. */
-const verify = (store: Store.Store): Promise<ReadonlyArray<string>> => {
+const verify = (store: Store.SqliteStore | Store.PostgresStore): Promise<ReadonlyArray<string>> => {
   const layer =
     store.kind === "sqlite"
       ? SqliteStorage.layer({ filename: store.file })
@@ -32,7 +32,10 @@ const verify = (store: Store.Store): Promise<ReadonlyArray<string>> => {
   )
 }
 
-const check = async (store: Store.Store, { book }: Conversations): Promise<ReadonlyArray<string>> => {
+const check = async (
+  store: Store.SqliteStore | Store.PostgresStore,
+  { book }: Conversations
+): Promise<ReadonlyArray<string>> => {
   const problems = [...(await verify(store)), ...(await store.problems())]
   if (store.kind !== "sqlite") return problems
   // Closing the store has scrubbed it.
@@ -44,7 +47,7 @@ const check = async (store: Store.Store, { book }: Conversations): Promise<Reado
   return problems
 }
 
-const overStore = async (store: Store.Store, options: RunOptions): Promise<Tally> => {
+const overStore = async (store: Store.SqliteStore | Store.PostgresStore, options: RunOptions): Promise<Tally> => {
   const run = new Conversations({ command: Server.defaultCommand, ...options, storage: store.url, isLasting: true })
   while (run.tally.of("events") < options.events && run.tally.wrongs === 0) await run.leg()
   await run.finish()

@@ -1,5 +1,5 @@
 /** Linux process information from `/proc`, and signals. */
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { setTimeout as wait } from "node:timers/promises"
 
 const statusOf = (pid: number): string => {
@@ -15,18 +15,32 @@ const field = (status: string, name: string) => new RegExp(`^${name}:\\s*(.*)$`,
 /** Resident memory in bytes. */
 export const memoryOf = (pid: number): number => Number.parseInt(field(statusOf(pid), "VmRSS")) * 1024
 
+const all = (): ReadonlyArray<number> =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+
 /** The process and all its descendants. */
 export const treeOf = (root: number): ReadonlyArray<number> => {
   const children = new Map<number, Array<number>>()
-  for (const name of readdirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue
-    const parent = Number(field(statusOf(Number(name)), "PPid"))
-    children.set(parent, [...(children.get(parent) ?? []), Number(name)])
+  for (const pid of all()) {
+    const parent = Number(field(statusOf(pid), "PPid"))
+    children.set(parent, [...(children.get(parent) ?? []), pid])
   }
   const tree = [root]
   for (const pid of tree) tree.push(...(children.get(pid) ?? []))
   return tree
 }
+
+/** The processes whose working directory is a folder, as that of a PostgreSQL server's is its data. */
+export const workingIn = (folder: string): ReadonlyArray<number> =>
+  all().filter((pid) => {
+    try {
+      return readlinkSync(`/proc/${pid}/cwd`) === folder
+    } catch {
+      return false
+    }
+  })
 
 const isAlive = (pid: number): boolean => {
   const state = field(statusOf(pid), "State")

@@ -1,4 +1,5 @@
 /** Runs faults on storages, one after the other. */
+import * as Citus from "./Citus.ts"
 import * as Postgres from "./Postgres.ts"
 import * as Store from "./Store.ts"
 import * as Trial from "./Trial.ts"
@@ -25,10 +26,16 @@ export interface Result {
 export const all = async (options: Options): Promise<ReadonlyArray<Result>> => {
   const results: Array<Result> = []
   let postgres: Postgres.Postgres | undefined
+  const storeOf = async (kind: Store.Kind): Promise<Store.Store> => {
+    if (kind === "sqlite") return Store.sqlite()
+    if (kind === "postgres") return Store.postgres((postgres ??= await Postgres.start()))
+    if (Citus.citusUrl === undefined) throw new Error("TACHOGRAPH_TEST_CITUS_URL is not set")
+    return Store.citus(await Citus.connect(Citus.citusUrl))
+  }
   try {
     for (const fault of options.faults) {
       for (const kind of options.kinds.filter((kind) => fault.storages.includes(kind))) {
-        const store = kind === "sqlite" ? Store.sqlite() : Store.postgres((postgres ??= await Postgres.start()))
+        const store = await storeOf(kind)
         const settings = { ...options, rounds: options.rounds ?? fault.rounds }
         const startedAt = performance.now()
         const report = await Trial.run(fault, store, settings, options.progress ?? (() => {}))

@@ -1,10 +1,13 @@
-/** The storage of one fault: a new SQLite file or a new PostgreSQL schema. */
+/** The storage of one fault: a new SQLite file, or a new schema of PostgreSQL or of a cluster. */
+import { PostgresStorage } from "@tachograph/storage-postgres"
+import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import type { Postgres } from "./Postgres.ts"
+import type { Cluster } from "./Citus.ts"
+import type { Database, Postgres } from "./Postgres.ts"
 
 interface Common {
   /** The value of `TACHOGRAPH_STORAGE`. */
@@ -25,7 +28,13 @@ export interface PostgresStore extends Common {
   readonly postgres: Postgres
 }
 
-export type Store = SqliteStore | PostgresStore
+export interface CitusStore extends Common {
+  readonly kind: "citus"
+  readonly cluster: Cluster
+  readonly schema: string
+}
+
+export type Store = SqliteStore | PostgresStore | CitusStore
 export type Kind = Store["kind"]
 
 /** Opens a connection for `use`. */
@@ -69,7 +78,7 @@ export const sqlite = (): SqliteStore => {
   }
 }
 
-export const postgres = (server: Postgres): PostgresStore => {
+const schemaIn = (server: Database) => {
   const schema = `faults_${randomBytes(6).toString("hex")}`
   const url = new URL(server.url)
   url.searchParams.set("schema", schema)
@@ -77,12 +86,30 @@ export const postgres = (server: Postgres): PostgresStore => {
     await server.run(statement, schema)
   }
   return {
-    kind: "postgres",
-    postgres: server,
+    schema,
     url: url.href,
     run,
     // PostgreSQL recovers its files at startup, and has no integrity check without an extension.
     problems: async () => [],
     remove: () => run(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
   }
+}
+
+export const postgres = (server: Postgres): PostgresStore => ({
+  kind: "postgres",
+  postgres: server,
+  ...schemaIn(server)
+})
+
+/** With its tables, which are distributed. */
+export const citus = async (cluster: Cluster): Promise<CitusStore> => {
+  const own = schemaIn(cluster)
+  const remove = async () => {
+    for (const node of [...cluster.workers, cluster.coordinator]) await node.start()
+    await own.remove()
+  }
+  const store: CitusStore = { kind: "citus", cluster, ...own, remove }
+  const config = { url: cluster.url, schema: store.schema }
+  await Effect.runPromise(Effect.andThen(PostgresStorage.migrate(config), PostgresStorage.distribute(config)))
+  return store
 }

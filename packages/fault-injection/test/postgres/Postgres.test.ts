@@ -1,3 +1,3 @@
 import * as ShortRun from "../ShortRun.ts"
 
-ShortRun.define("postgres")
+ShortRun.define("postgres", 5)
