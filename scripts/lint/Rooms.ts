@@ -51,64 +51,86 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("payload/scan", "payload/scan finds pieces and facts in JSON text.", "domain", "payload/format"),
     room("payload", "payload converts between texts and packs; it has no storage.", "payload/format", "payload/scan"),
     room("rollup", "rollup adds calls up; it has no storage.", "domain", "payload/format"),
-    room("Storage.ts", "Storage.ts is the port to storages.", "domain", "payload/format", "payload", "rollup"),
+    room("storage", "storage is what passes the port to storages.", "domain", "payload/format", "payload"),
+    room(
+      "Storage.ts",
+      "Storage.ts is the port to storages.",
+      ...["domain", "payload/format", "payload", "rollup", "storage"]
+    ),
     room(
       "sessions",
       "sessions loads and caches what is known of a session.",
-      ...["domain", "payload/format", "payload/scan", "payload", "Storage.ts"]
+      ...["domain", "payload/format", "payload/scan", "payload", "storage", "Storage.ts"]
     ),
-    room("EventMatch.ts", "EventMatch.ts compares an event with a filter.", "domain", "Storage.ts"),
+    room("EventMatch.ts", "EventMatch.ts compares an event with a filter.", "domain", "storage", "Storage.ts"),
     room(
       "memory",
       "memory implements the storage port; record, read and erase reach it through Storage.ts.",
-      ...["domain", "payload/format", "payload", "rollup", "Storage.ts", "EventMatch.ts", "sessions"]
+      ...["domain", "payload/format", "payload", "rollup", "storage", "Storage.ts", "EventMatch.ts", "sessions"]
     ),
-    room("follow", "follow finds events as they become visible; it must not import record.", "domain", "Storage.ts"),
-    room("Resources.ts", "Resources.ts is what events name.", "domain", "payload/format", "Storage.ts"),
+    room(
+      "follow",
+      "follow finds events as they become visible; it must not import record.",
+      "domain",
+      "storage",
+      "Storage.ts"
+    ),
+    room("Resources.ts", "Resources.ts is what events name.", "domain", "payload/format", "storage", "Storage.ts"),
     room("facts", "facts reads what a call was, and prices it.", "domain"),
-    room("keys", "keys creates and verifies API keys.", "domain", "Storage.ts"),
+    room("keys", "keys creates and verifies API keys.", "domain", "storage", "Storage.ts"),
     room(
       "record",
       "record commits events, through the storage port.",
-      ...["telemetry", "domain", "facts", "payload/format", "payload/scan", "payload", "Storage.ts", "sessions"]
+      ...[
+        "telemetry",
+        "domain",
+        "facts",
+        "payload/format",
+        "payload/scan",
+        "payload",
+        "storage",
+        "Storage.ts",
+        "sessions"
+      ]
     ),
     room(
       "read",
       "read assembles stored events; it must not import record.",
-      ...["telemetry", "domain", "payload/format", "payload", "Storage.ts", "sessions"]
+      ...["telemetry", "domain", "payload/format", "payload", "storage", "Storage.ts", "sessions"]
     ),
     room(
       "conversation",
       "conversation reads the calls of a session as messages; it must not import record.",
-      ...["domain", "payload/format", "payload/scan", "payload", "rollup", "Storage.ts", "read"]
+      ...["domain", "payload/format", "payload/scan", "payload", "rollup", "storage", "Storage.ts", "read"]
     ),
     room(
       "search",
       "search finds texts in what is stored; it must not import record.",
-      ...["domain", "payload/format", "payload", "Storage.ts", "read"]
+      ...["domain", "payload/format", "payload", "storage", "Storage.ts", "read"]
     ),
     room(
       "erase",
       "erase deletes events and sweeps what they leave.",
-      ...["Throttle.ts", "domain", "payload", "payload/format", "Storage.ts", "sessions", "record"]
+      ...["Throttle.ts", "domain", "payload", "payload/format", "storage", "Storage.ts", "sessions", "record"]
     ),
     room(
       "export",
       "export reads all that a project has, and takes it back; it must not import record.",
-      ...["domain", "payload/format", "Storage.ts", "sessions", "read", "Resources.ts"]
+      ...["domain", "payload/format", "storage", "Storage.ts", "sessions", "read", "Resources.ts"]
     ),
     room(
       "derive",
       "derive adds up what was recorded, in the background.",
       "Throttle.ts",
       "domain",
+      "storage",
       "Storage.ts",
       "record"
     ),
     room(
       "verify",
       "verify checks all that is stored, through the storage port, and reads events as read does.",
-      ...["Throttle.ts", "domain", "payload/format", "payload", "Storage.ts", "read"]
+      ...["Throttle.ts", "domain", "payload/format", "payload", "storage", "Storage.ts", "read"]
     ),
     room(
       "reindex",
@@ -119,6 +141,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
         "facts",
         "payload/format",
         "payload/scan",
+        "storage",
         "Storage.ts",
         "read",
         "record",

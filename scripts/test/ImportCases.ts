@@ -172,6 +172,7 @@ export const cases: ReadonlyArray<Case> = [
   roomForbids("core", "payload/format", "../Thing.ts", "../scan/Thing.ts", "../../Storage.ts"),
   roomForbids("core", "payload/scan", "../Thing.ts", "../../record/Thing.ts"),
   roomForbids("core", "payload", "../Storage.ts", "../sessions/Thing.ts"),
+  roomForbids("core", "storage", "../Storage.ts", "../rollup/Thing.ts"),
   roomForbids("core", "Storage.ts", "./sessions/Thing.ts", "./memory/Thing.ts", "./Recorder.ts"),
   roomForbids("core", "sessions", "../record/Thing.ts", "../read/Thing.ts"),
   forbids("packages/core/src/sessions", noBarrel, "../payload/index.ts", "../domain/index.ts"),

@@ -68,7 +68,9 @@ import { type SearchPage, type SearchPlace } from "./search/Search.ts"
 import * as Search from "./search/Search.ts"
 import * as Spans from "./telemetry/Spans.ts"
 import * as Resources from "./Resources.ts"
-import { type ListPage, type RulesInUse, Storage } from "./Storage.ts"
+import { Storage } from "./Storage.ts"
+import type { ListPage } from "./storage/Lists.ts"
+import type { RulesInUse } from "./storage/Stored.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
 

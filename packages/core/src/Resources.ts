@@ -15,7 +15,9 @@ import type * as JsonText from "./domain/JsonText.ts"
 import { Person, type PersonId } from "./domain/Person.ts"
 import { CurrentProject, type ProjectId } from "./domain/Project.ts"
 import { Damage } from "./payload/format/Damage.ts"
-import type { ListPage, ListQuery, Storage, StoredFingerprint } from "./Storage.ts"
+import type { Storage } from "./Storage.ts"
+import type { ListPage, ListQuery } from "./storage/Lists.ts"
+import type { StoredFingerprint } from "./storage/Stored.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
 

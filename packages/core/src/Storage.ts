@@ -5,7 +5,7 @@
  * Projects are isolated from each other. A `Name` is well-formed Unicode without U+0000; a description may contain any
  * string that JSON can represent.
  */
-import { Context, Data, type DateTime, type Effect, type Layer, Schema } from "effect"
+import { Context, type DateTime, type Effect } from "effect"
 import type { Agent, AgentName } from "./domain/Agent.ts"
 import type { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 import type { ApiKey } from "./domain/ApiKey.ts"
@@ -17,22 +17,33 @@ import type {
   PersonNotFound,
   StorageUnavailable
 } from "./domain/Errors.ts"
-import type { EventId, EventSummary } from "./domain/Event.ts"
+import type { EventId } from "./domain/Event.ts"
 import type { FingerprintId } from "./domain/Fingerprint.ts"
-import type { Idempotency } from "./domain/IdempotencyKey.ts"
 import type { JsonText } from "./domain/JsonText.ts"
 import type { Person, PersonId } from "./domain/Person.ts"
 import type { ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
-import type { CountedSession, ProjectAccount, SessionAccount } from "./domain/StorageAccount.ts"
+import type { ProjectAccount, SessionAccount } from "./domain/StorageAccount.ts"
 import type { StorageUsage } from "./domain/StorageUsage.ts"
-import type { SessionPlace, SessionQuery, StoredSession } from "./rollup/SessionQuery.ts"
-import type { UsagePage, UsageQuery } from "./rollup/UsageQuery.ts"
-import type { EventChecksums } from "./domain/EventChecksums.ts"
 import type { StoredPack } from "./payload/format/Pack.ts"
 import type { PackRanges } from "./payload/format/PackRanges.ts"
-import type { SharedPiece } from "./payload/format/SharedPiece.ts"
-import type { Change, SweepPack } from "./payload/Sweep.ts"
+import type { SessionPlace, SessionQuery, StoredSession } from "./rollup/SessionQuery.ts"
+import type { UsagePage, UsageQuery } from "./rollup/UsageQuery.ts"
+import type { AppendEvent, KeyConflict, SessionConflict, SessionState, StaleIds } from "./storage/Appending.ts"
+import type { Erasable, ErasedAtLast, ErasedEvents, SweepChanges, SweepPacks, SweepRequest } from "./storage/Erasing.ts"
+import type { ListedShared, NextSession, PackPage, SessionEvent, TableCheck } from "./storage/Inventory.ts"
+import type { EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"
+import type {
+  EventPack,
+  FactsChange,
+  RangedPack,
+  RulesInUse,
+  SessionRange,
+  StoredEvent,
+  StoredFingerprint,
+  StoredShared,
+  StoredSummary
+} from "./storage/Stored.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
 
@@ -287,326 +298,3 @@ export class Storage extends Context.Service<
     readonly ping: Result<void>
   }
 >()("tachograph/core/Storage") {}
-
-/** The state of a session that new packs build on. Session numbers are never reused within a project. */
-export interface SessionState {
-  readonly number: number
-  /** Incremented whenever a sweep changes the session's packs. */
-  readonly generation: number
-  /** The number of the last pack. Packs are numbered from 1. */
-  readonly packs: number
-  /** The highest piece numbers in use, in the history and among the parts. */
-  readonly history: number
-  readonly parts: number
-}
-
-export interface AppendEvent {
-  readonly project: ProjectId
-  readonly summary: EventSummary
-  readonly checksums: EventChecksums
-  /** By which its facts and its cost were computed: at most 255 characters. */
-  readonly rules: string
-  /** None if undefined. */
-  readonly metadata?: JsonText | null | undefined
-  readonly pack: NewPack
-  readonly idempotency?: Idempotency | undefined
-  /** Whether its id was given for this call, and not before, as that of an event which is imported. */
-  readonly hasNewId?: boolean | undefined
-}
-
-/** A pack, and the session state that it was written against. */
-export interface NewPack {
-  /** Undefined if the session did not exist when the pack was written. */
-  readonly session: Pick<SessionState, "number" | "generation"> | undefined
-  /** One more than the session's last pack. */
-  readonly number: number
-  readonly bytes: Uint8Array
-  /** How many pieces the pack adds to the history and to the parts. */
-  readonly history: number
-  readonly parts: number
-  /** Size of its content in bytes, uncompressed. */
-  readonly newBytes: number
-  /** The shared pieces that it references. Missing ones are stored; the session owns all of them from now on. */
-  readonly shared: ReadonlyArray<SharedPiece>
-}
-
-/** The sessions whose state differs from the one their packs were written against. Nothing was appended. */
-export class SessionConflict extends Schema.TaggedError<SessionConflict>()("session-conflict", {
-  sessions: Schema.Array(Schema.Struct({ project: Schema.String, session: Schema.String }))
-}) {}
-
-/** An idempotency key in use in a session: the event stored under it, and the hash of that event's body. */
-export interface TakenKey {
-  readonly project: ProjectId
-  readonly session: SessionId
-  readonly idempotency: Idempotency
-  readonly id: EventId
-  readonly receivedAt: DateTime.Utc
-}
-
-/** Events exist under some of the idempotency keys. Nothing was appended. */
-export class KeyConflict extends Data.TaggedError("key-conflict")<{ readonly taken: ReadonlyArray<TakenKey> }> {}
-
-/** The ids of new events are too old, or not above those of other events. Nothing was appended. */
-export class StaleIds extends Data.TaggedError("stale-ids")<{
-  /** The time from which new ids would be accepted now, in epoch milliseconds. */
-  readonly notBefore: number
-}> {}
-
-export interface StoredSummary {
-  /** The id as it is stored, even if nothing else can be read. */
-  readonly id: EventId
-  /** Undefined if its fields are not what an event may have. Not compared with the checksum. */
-  readonly summary: EventSummary | undefined
-  readonly checksums: EventChecksums
-  /** By which its facts and its cost were computed. Undefined if that is damaged. */
-  readonly rules: string | undefined
-}
-
-/** New facts of a stored event. */
-export interface FactsChange {
-  /** The checksum of the fields as they are stored. */
-  readonly was: number
-  /** With the new facts, and otherwise as it is stored. */
-  readonly summary: EventSummary
-  /** The checksum of the new fields. */
-  readonly checksum: number
-}
-
-export interface RulesInUse {
-  readonly rules: string
-  readonly events: number
-}
-
-export interface StoredEvent extends StoredSummary {
-  /** The session's number. */
-  readonly session: number
-  readonly metadata: JsonText | null
-  /** The pack that was written for the event. Its bytes are undefined if it is missing, or larger than was asked for. */
-  readonly pack: { readonly number: number; readonly bytes: Uint8Array | undefined }
-}
-
-export type Erasable =
-  | { readonly person: PersonId }
-  | { readonly session: SessionId }
-  /** Events whose ids are less than this one. */
-  | { readonly before: EventId }
-
-export interface ErasedEvents {
-  readonly events: number
-  /** The numbers of their sessions if damage keeps these from being marked: they must be swept, but are not listed. */
-  readonly unmarked?: ReadonlyArray<number>
-}
-
-export interface SweepRequest {
-  /** The highest number of the packs to rewrite. */
-  readonly to: number
-  /**
-   * How many packs to read at most, downwards from `to`. Fewer are read if they are large, but at least one. A storage that
-   * has read them takes `lastWithinStep`, which bounds what they unpack to.
-   */
-  readonly limit: number
-  /** Packs above this number are also read, as `added`. */
-  readonly above: number
-  /** What the first step of the sweep got as `SweepPacks.named`. Undefined for the first step. */
-  readonly named?: ReadonlySet<number> | undefined
-}
-
-export interface SweepPacks {
-  readonly state: SessionState
-  /** A counter of deletions that never repeats a value. Greater than 0 while the session is pending sweep. */
-  readonly pendingSweep: number
-  /** The packs at and below `SweepRequest.to`, in ascending order. */
-  readonly packs: ReadonlyArray<SweepPack>
-  /** Whether `packs` includes the session's first pack. */
-  readonly isLast: boolean
-  /**
-   * The packs that events named at the first step. They are kept even if damage has marked them as erased. Events that are deleted
-   * after it leave the session pending for another sweep. Undefined if the storage cannot be damaged.
-   */
-  readonly named?: ReadonlySet<number> | undefined
-  /** The packs above `SweepRequest.above`, in ascending order. */
-  readonly added: ReadonlyArray<SweepPack>
-}
-
-export interface SweepChanges<A> {
-  readonly packs: ReadonlyArray<Change>
-  /** How many pieces are erased with these changes. */
-  readonly pieces: number
-  /**
-   * Set by the last step. The session then owns only the shared pieces with these names, and is deleted if it has no events.
-   * It stays pending sweep if its counter differs from `pendingSweep`: events were deleted since the sweep began.
-   * `remaining` is the number of pieces that its packs have left.
-   */
-  readonly done:
-    | { readonly owned: ReadonlyArray<Uint8Array>; readonly pendingSweep: number; readonly remaining: number }
-    | undefined
-  readonly value: A
-}
-
-/** What the last step of a sweep deleted, or a step of the deletion of a session. */
-export interface ErasedAtLast {
-  /** Shared pieces that no session owns any more. For a deleted session also those of its packs. */
-  readonly pieces: number
-  /** The stored bytes of the shared pieces and packs. */
-  readonly bytes: number
-  /** Whether the session was deleted. */
-  readonly session: boolean
-}
-
-export interface NextSession {
-  readonly number: number
-  /** Undefined if it does not exist. */
-  readonly id: SessionId | undefined
-}
-
-export interface EventPack {
-  readonly id: EventId
-  /** The session's number. */
-  readonly session: number
-  /** The number of the event's pack. */
-  readonly pack: number
-  /** Undefined if it is damaged. */
-  readonly api: EventSummary["api"] | undefined
-  /** In epoch milliseconds: a search passes a million events, for which `DateTime`s would take time. */
-  readonly receivedAtMs: number
-  readonly occurredAtMs: number | undefined
-}
-
-/** Packs of a session. Both ends are inclusive. No two ranges of a session overlap. */
-export interface SessionRange {
-  readonly session: number
-  readonly from: number
-  readonly to: number
-}
-
-export interface RangedPack {
-  readonly session: number
-  readonly number: number
-  readonly bytes: Uint8Array | undefined
-  /** Whether the pack's event still exists. */
-  readonly isKept: boolean
-  /** Whether events were ever erased from the session. */
-  readonly isOfErased: boolean
-}
-
-export interface SessionEvent {
-  readonly id: EventId
-  /** The number of its agent. */
-  readonly agent: number
-}
-
-export interface PackPage {
-  /** Undefined if the session does not exist. */
-  readonly state: (SessionState & Pick<CountedSession, "pendingSweep">) | undefined
-  readonly packs: ReadonlyArray<ListedPack>
-  /** Whether these are the last packs. */
-  readonly isLast: boolean
-}
-
-export interface ListedPack extends SweepPack {
-  /** The number of the agent whose event wrote it. */
-  readonly agent: number
-}
-
-export interface ListedShared {
-  readonly sha256: Uint8Array
-  readonly bytes: Uint8Array
-  /** The size of its text, as it is stored beside it. */
-  readonly size: number
-  /** Whether any session owns it. */
-  readonly isOwned: boolean
-  /** As it is stored beside it. */
-  readonly checksum: number
-}
-
-export interface TableCheck {
-  readonly table: string
-  /** What is wrong with it: clauses without a full stop, which contain nothing of any row. */
-  readonly damage: ReadonlyArray<string>
-}
-
-export interface StoredFingerprint {
-  readonly id: FingerprintId
-  /** As `Fingerprint.toText` writes it. */
-  readonly fields: JsonText
-  readonly createdAt: DateTime.Utc
-}
-
-/** A page of a list whose rows have keys in ascending order. */
-export interface ListQuery<Key> {
-  /** Starts after this key. */
-  readonly after: Key | undefined
-  /** At least 1. */
-  readonly limit: number
-  /** The bytes of free text that the rows have at most in total; a page has one row at least, if there are any. */
-  readonly maxBytes: number
-}
-
-export interface ListPage<Row, Key> {
-  readonly rows: ReadonlyArray<Row>
-  /** The key after which the next page starts; undefined on the last page. */
-  readonly next: Key | undefined
-}
-
-type EqualField = "api" | "fingerprintId" | "traceId" | "stopReason" | "providerStopReason"
-
-/** Fields of the events themselves by which a list can be filtered. All that are given must match. */
-export type FieldFilter = {
-  readonly [Field in EqualField]?: NonNullable<EventSummary[Field]> | undefined
-} & {
-  /** The model that was asked for, or the one that answered. */
-  readonly model?: string | undefined
-  /** Whether the output is an error. */
-  readonly isError?: boolean | undefined
-}
-
-/** A shared piece as a storage keeps it. */
-export interface StoredShared {
-  readonly sha256: Uint8Array
-  readonly bytes: Uint8Array
-  /** Whether nothing else uses the memory of `bytes`, so that a reader may free it. */
-  readonly isOwned?: boolean
-}
-
-export interface EventQuery {
-  readonly session?: SessionId | undefined
-  readonly agent?: AgentName | undefined
-  readonly agentVersion?: AgentVersionName | undefined
-  readonly person?: PersonId | undefined
-  readonly order: "asc" | "desc"
-  /** Starts after this id, in the query's order. */
-  readonly after?: EventId | undefined
-  /** Only ids that are greater than this one. */
-  readonly above?: EventId | undefined
-  /** Only ids that are less than this one. */
-  readonly below?: EventId | undefined
-  /** At least 1. */
-  readonly limit: number
-}
-
-/**
- * How a storage is opened on another thread: what the module at `url` exports as `name` is called there with `args`, and
- * returns a layer of the storage. The arguments are cloned as `postMessage` does.
- */
-export interface StorageModule {
-  readonly url: string
-  readonly name: string
-  /**
-   * What the module exports under this name is called with the same arguments on a thread for long reads, and returns a layer
-   * for what only reads. Undefined if all that reads is on the thread that writes.
-   */
-  readonly reading?: string | undefined
-  readonly args: ReadonlyArray<unknown>
-}
-
-const modules = new WeakMap<object, StorageModule>()
-
-/** Says how the storage of a layer is opened on another thread. A layer that is made of it does not know. */
-export const inModule = <A extends Layer.Layer<Storage, unknown>>(layer: A, module: StorageModule): A => {
-  modules.set(layer, module)
-  return layer
-}
-
-/** Undefined if the storage can only be opened on this thread. */
-export const moduleOf = (layer: object): StorageModule | undefined => modules.get(layer)

@@ -85,44 +85,31 @@ export { idempotencyKeyHash } from "./sessions/SessionKey.ts"
 export { SessionCacheBytes } from "./sessions/SessionCache.ts"
 export { StaleSessions } from "./sessions/StaleSessions.ts"
 export * as ObservableMetrics from "./telemetry/ObservableMetrics.ts"
+export { Storage } from "./Storage.ts"
+export { inModule, moduleOf, type StorageModule } from "./StorageModule.ts"
 export {
   type AppendEvent,
-  type Erasable,
-  type ErasedAtLast,
-  type ErasedEvents,
-  type EventPack,
-  type EventQuery,
-  type FactsChange,
-  type FieldFilter,
   KeyConflict,
-  type ListedPack,
-  type ListPage,
-  type ListQuery,
-  type ListedShared,
   type NewPack,
-  type NextSession,
-  type PackPage,
-  type RulesInUse,
   SessionConflict,
-  type RangedPack,
   StaleIds,
-  type SessionEvent,
-  type SessionRange,
   type SessionState,
-  inModule,
-  moduleOf,
-  Storage,
-  type StorageModule,
-  type StoredEvent,
-  type StoredShared,
-  type StoredFingerprint,
-  type StoredSummary,
-  type SweepChanges,
-  type SweepPacks,
-  type SweepRequest,
-  type TableCheck,
   type TakenKey
-} from "./Storage.ts"
+} from "./storage/Appending.ts"
+export type { Erasable, ErasedAtLast, ErasedEvents, SweepChanges, SweepPacks, SweepRequest } from "./storage/Erasing.ts"
+export type { ListedPack, ListedShared, NextSession, PackPage, SessionEvent, TableCheck } from "./storage/Inventory.ts"
+export type { EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"
+export type {
+  EventPack,
+  FactsChange,
+  RulesInUse,
+  RangedPack,
+  SessionRange,
+  StoredEvent,
+  StoredShared,
+  StoredFingerprint,
+  StoredSummary
+} from "./storage/Stored.ts"
 export { type SearchPage, type SearchPlace, type SearchResult } from "./search/Search.ts"
 export * as Throttle from "./Throttle.ts"
 export * as Reindexer from "./reindex/Reindexer.ts"

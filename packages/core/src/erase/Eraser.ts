@@ -13,7 +13,8 @@ import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import { Sweep } from "../payload/Sweep.ts"
 import { StaleSessions } from "../sessions/StaleSessions.ts"
-import { type Erasable, type ErasedAtLast, Storage } from "../Storage.ts"
+import { Storage } from "../Storage.ts"
+import type { Erasable, ErasedAtLast } from "../storage/Erasing.ts"
 import { type Throttle, unthrottled } from "../Throttle.ts"
 
 /** Events deleted in one transaction. */

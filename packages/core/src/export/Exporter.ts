@@ -15,7 +15,8 @@ import {
 import type { Event, EventId, EventSummary } from "../domain/Event.ts"
 import type { FingerprintId, RegisteredFingerprint } from "../domain/Fingerprint.ts"
 import type { Person } from "../domain/Person.ts"
-import type { ListPage, StoredSummary } from "../Storage.ts"
+import type { ListPage } from "../storage/Lists.ts"
+import type { StoredSummary } from "../storage/Stored.ts"
 import { NamesSeen } from "./NamesSeen.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>

@@ -18,7 +18,9 @@ import * as Fingerprint from "../domain/Fingerprint.ts"
 import type { Person } from "../domain/Person.ts"
 import { CurrentProject } from "../domain/Project.ts"
 import * as Bucket from "../sessions/Bucket.ts"
-import type { AppendEvent, Storage, StoredSummary } from "../Storage.ts"
+import type { Storage } from "../Storage.ts"
+import type { AppendEvent } from "../storage/Appending.ts"
+import type { StoredSummary } from "../storage/Stored.ts"
 
 type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
 

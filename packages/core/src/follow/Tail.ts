@@ -6,7 +6,8 @@ import { Effect, Semaphore } from "effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
-import type { Storage, StoredSummary } from "../Storage.ts"
+import type { Storage } from "../Storage.ts"
+import type { StoredSummary } from "../storage/Stored.ts"
 
 /** How often the storage is asked (ms): about as late an event is seen. */
 export const pollMs = 50

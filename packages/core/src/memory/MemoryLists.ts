@@ -1,5 +1,5 @@
 /** Pages of what a project has, by the keys of rows. */
-import type { ListPage, ListQuery } from "../Storage.ts"
+import type { ListPage, ListQuery } from "../storage/Lists.ts"
 
 interface Listed<Row, Key> {
   readonly key: Key

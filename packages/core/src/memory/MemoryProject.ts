@@ -14,21 +14,11 @@ import { checksumOf } from "../payload/format/SharedPiece.ts"
 import { idempotencyKeyOf } from "../sessions/SessionKey.ts"
 import { MemorySession } from "./MemorySession.ts"
 import * as EventMatch from "../EventMatch.ts"
-import type {
-  AppendEvent,
-  Erasable,
-  ErasedAtLast,
-  EventQuery,
-  FactsChange,
-  FieldFilter,
-  ListedShared,
-  ListPage,
-  RulesInUse,
-  SessionEvent,
-  StoredFingerprint,
-  SweepChanges,
-  TakenKey
-} from "../Storage.ts"
+import type { AppendEvent, TakenKey } from "../storage/Appending.ts"
+import type { Erasable, ErasedAtLast, SweepChanges } from "../storage/Erasing.ts"
+import type { ListedShared, SessionEvent } from "../storage/Inventory.ts"
+import type { EventQuery, FieldFilter, ListPage } from "../storage/Lists.ts"
+import type { FactsChange, RulesInUse, StoredFingerprint } from "../storage/Stored.ts"
 
 interface AgentEntry {
   readonly agent: Agent

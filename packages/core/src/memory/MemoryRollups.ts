@@ -14,7 +14,7 @@ import type { SessionFilter, SessionPlace, SessionQuery, StoredSession } from ".
 import { Tally } from "../rollup/Tally.ts"
 import { type GroupKey, UsageGroups } from "../rollup/UsageGroups.ts"
 import type { UsagePage, UsageQuery } from "../rollup/UsageQuery.ts"
-import type { ListPage } from "../Storage.ts"
+import type { ListPage } from "../storage/Lists.ts"
 import type { MemoryProject } from "./MemoryProject.ts"
 import type { MemorySession } from "./MemorySession.ts"
 

@@ -4,7 +4,9 @@ import type { SessionId } from "../domain/Session.ts"
 import type { PackRange, PackRanges } from "../payload/format/PackRanges.ts"
 import type { StoredPack } from "../payload/format/Pack.ts"
 import { type Change, lastWithinStep, type SweepPack } from "../payload/Sweep.ts"
-import type { NewPack, RangedPack, SessionState, SweepRequest } from "../Storage.ts"
+import type { NewPack, SessionState } from "../storage/Appending.ts"
+import type { SweepRequest } from "../storage/Erasing.ts"
+import type { RangedPack } from "../storage/Stored.ts"
 
 interface Pack extends StoredPack {
   readonly agent: AgentName

@@ -20,7 +20,8 @@ import * as MemoryLists from "./MemoryLists.ts"
 import { hexOf, MemoryProject, putVersion } from "./MemoryProject.ts"
 import { compressPieces } from "../payload/CompressPieces.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
-import { type AppendEvent, KeyConflict, SessionConflict, StaleIds, Storage } from "../Storage.ts"
+import { Storage } from "../Storage.ts"
+import { type AppendEvent, KeyConflict, SessionConflict, StaleIds } from "../storage/Appending.ts"
 
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   const projects = new Map<ProjectId, MemoryProject>()

@@ -5,7 +5,9 @@ import type { EventId } from "../domain/Event.ts"
 import * as EventTime from "../domain/EventTime.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import * as Uuid from "../domain/Uuid.ts"
-import type { EventQuery, FieldFilter, ListPage, Storage, StoredSummary } from "../Storage.ts"
+import type { Storage } from "../Storage.ts"
+import type { EventQuery, FieldFilter, ListPage } from "../storage/Lists.ts"
+import type { StoredSummary } from "../storage/Stored.ts"
 
 /** Events that a list looks at for one page, where it is filtered by fields of which there is no index. */
 const maxLookedEvents = 10_000

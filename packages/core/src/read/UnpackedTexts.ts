@@ -7,7 +7,7 @@ import type { StorageUnavailable } from "../domain/Errors.ts"
 import * as Memory from "../payload/format/Memory.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import * as Join from "../payload/Join.ts"
-import type { StoredShared } from "../Storage.ts"
+import type { StoredShared } from "../storage/Stored.ts"
 
 /** Texts of a group (bytes), unless it is one piece. */
 const groupBytes = 4 * 1024 * 1024

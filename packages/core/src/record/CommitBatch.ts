@@ -20,7 +20,8 @@ import * as Split from "../payload/Split.ts"
 import { type KnownSession, type SessionCache, unknownSession } from "../sessions/SessionCache.ts"
 import { idempotencyKeyOf, keyOf } from "../sessions/SessionKey.ts"
 import * as SessionLoader from "../sessions/SessionLoader.ts"
-import { type AppendEvent, KeyConflict, type NewPack, SessionConflict, StaleIds, type Storage } from "../Storage.ts"
+import type { Storage } from "../Storage.ts"
+import { type AppendEvent, KeyConflict, type NewPack, SessionConflict, StaleIds } from "../storage/Appending.ts"
 import type { EventIds } from "./EventIds.ts"
 
 export interface PendingEvent {

@@ -1,7 +1,7 @@
 /** The metrics of group commit, updated once per batch. */
 import { Effect, Metric, type Scope } from "effect"
 import * as ObservableMetrics from "../telemetry/ObservableMetrics.ts"
-import type { AppendEvent } from "../Storage.ts"
+import type { AppendEvent } from "../storage/Appending.ts"
 import type { AdmissionControl } from "./AdmissionControl.ts"
 
 const events = Metric.counter("tachograph_events_total", {

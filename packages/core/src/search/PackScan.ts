@@ -12,7 +12,8 @@ import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import * as Join from "../payload/Join.ts"
 import * as References from "../payload/References.ts"
 import { orDamage } from "../read/OrDamage.ts"
-import type { EventPack, RangedPack, SessionRange, Storage } from "../Storage.ts"
+import type { Storage } from "../Storage.ts"
+import type { EventPack, RangedPack, SessionRange } from "../storage/Stored.ts"
 import type { Needle } from "./Needle.ts"
 
 /** Larger packs stand alone, and are read one by one (bytes). */

@@ -6,7 +6,7 @@ import { Context } from "effect"
 import { SessionIndex } from "../payload/SessionIndex.ts"
 import { type KnownPrefixes, noKnownPrefixes } from "../payload/scan/PieceScanner.ts"
 import type { ProjectId } from "../domain/Project.ts"
-import type { SessionState } from "../Storage.ts"
+import type { SessionState } from "../storage/Appending.ts"
 import { keyOf, projectOf } from "./SessionKey.ts"
 
 /** Approximate size limit of the cache in bytes, 64 MiB by default. 0 disables the cache. */

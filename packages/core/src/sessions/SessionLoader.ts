@@ -14,7 +14,8 @@ import type { PackRanges } from "../payload/format/PackRanges.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import * as Template from "../payload/format/Template.ts"
 import { type KnownSession, unknownSession } from "./SessionCache.ts"
-import type { SessionState, Storage } from "../Storage.ts"
+import type { Storage } from "../Storage.ts"
+import type { SessionState } from "../storage/Appending.ts"
 
 type Service = Storage["Service"]
 

@@ -12,7 +12,7 @@ import * as PackContent from "../payload/format/PackContent.ts"
 import * as Template from "../payload/format/Template.ts"
 import { keyOf } from "../payload/Join.ts"
 import * as EventReader from "../read/EventReader.ts"
-import type { ListedPack, PackPage } from "../Storage.ts"
+import type { ListedPack, PackPage } from "../storage/Inventory.ts"
 import { belowAll, type Run } from "./Run.ts"
 
 /** Stored bytes of one page. */

@@ -6,7 +6,7 @@ import type { UsageTotals } from "../domain/StorageAccount.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import * as EventReader from "../read/EventReader.ts"
-import type { ListedShared } from "../Storage.ts"
+import type { ListedShared } from "../storage/Inventory.ts"
 import { attempt, type Run } from "./Run.ts"
 import { nameOf } from "./SessionCounters.ts"
 

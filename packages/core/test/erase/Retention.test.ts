@@ -12,7 +12,8 @@ import * as ReadFacts from "../../src/facts/ReadFacts.ts"
 import * as PieceScanner from "../../src/payload/scan/PieceScanner.ts"
 import { Recorder } from "../../src/Recorder.ts"
 import * as Retention from "../../src/erase/Retention.ts"
-import { type Erasable, Storage } from "../../src/Storage.ts"
+import { Storage } from "../../src/Storage.ts"
+import type { Erasable } from "../../src/storage/Erasing.ts"
 
 /** It looks for new events every two seconds, and the cases let years pass. */
 const recorderLayer = Recorder.layer.pipe(Layer.provide(Layer.succeed(DeriveInBackground, false)))

@@ -13,7 +13,8 @@ import type { Damage } from "../../src/payload/format/Damage.ts"
 import type { StoredPack } from "../../src/payload/format/Pack.ts"
 import * as SharedPiece from "../../src/payload/format/SharedPiece.ts"
 import { Recorder } from "../../src/Recorder.ts"
-import { Storage, type StoredEvent } from "../../src/Storage.ts"
+import { Storage } from "../../src/Storage.ts"
+import type { StoredEvent } from "../../src/storage/Stored.ts"
 
 const { Calls } = StorageSuite
 

@@ -8,7 +8,8 @@ import { defaultProject } from "../../src/domain/Project.ts"
 import { defaultCommitLimits, CommitLimits } from "../../src/record/CommitLimits.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import { Recorder } from "../../src/Recorder.ts"
-import { type AppendEvent, SessionConflict, Storage } from "../../src/Storage.ts"
+import { Storage } from "../../src/Storage.ts"
+import { type AppendEvent, SessionConflict } from "../../src/storage/Appending.ts"
 import { type Call, callsOf, recording, type Service } from "../Recording.ts"
 
 const { Calls, StoreCheck } = StorageSuite

@@ -1,0 +1,50 @@
+/** Lists: where a page starts, where it ends, and what is in it. */
+import type { AgentName } from "../domain/Agent.ts"
+import type { AgentVersionName } from "../domain/AgentVersion.ts"
+import type { EventId, EventSummary } from "../domain/Event.ts"
+import type { PersonId } from "../domain/Person.ts"
+import type { SessionId } from "../domain/Session.ts"
+
+/** A page of a list whose rows have keys in ascending order. */
+export interface ListQuery<Key> {
+  /** Starts after this key. */
+  readonly after: Key | undefined
+  /** At least 1. */
+  readonly limit: number
+  /** The bytes of free text that the rows have at most in total; a page has one row at least, if there are any. */
+  readonly maxBytes: number
+}
+
+export interface ListPage<Row, Key> {
+  readonly rows: ReadonlyArray<Row>
+  /** The key after which the next page starts; undefined on the last page. */
+  readonly next: Key | undefined
+}
+
+type EqualField = "api" | "fingerprintId" | "traceId" | "stopReason" | "providerStopReason"
+
+/** Fields of the events themselves by which a list can be filtered. All that are given must match. */
+export type FieldFilter = {
+  readonly [Field in EqualField]?: NonNullable<EventSummary[Field]> | undefined
+} & {
+  /** The model that was asked for, or the one that answered. */
+  readonly model?: string | undefined
+  /** Whether the output is an error. */
+  readonly isError?: boolean | undefined
+}
+
+export interface EventQuery {
+  readonly session?: SessionId | undefined
+  readonly agent?: AgentName | undefined
+  readonly agentVersion?: AgentVersionName | undefined
+  readonly person?: PersonId | undefined
+  readonly order: "asc" | "desc"
+  /** Starts after this id, in the query's order. */
+  readonly after?: EventId | undefined
+  /** Only ids that are greater than this one. */
+  readonly above?: EventId | undefined
+  /** Only ids that are less than this one. */
+  readonly below?: EventId | undefined
+  /** At least 1. */
+  readonly limit: number
+}
