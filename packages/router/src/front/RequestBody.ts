@@ -111,14 +111,18 @@ const sinkOf = (collector: BodyCollector): Writable =>
 
 /** What was passed to a decompressor must be what it has consumed: it ignores what follows the end of its stream. */
 const checked = (decompressor: Decompressor): { readonly stage: Decompressor; readonly check: () => void } => {
-  const write = decompressor.write.bind(decompressor) as (...args: ReadonlyArray<unknown>) => boolean
+  const transform = decompressor._transform.bind(decompressor)
   let passed = 0
-  decompressor.write = (chunk: Uint8Array, ...rest: ReadonlyArray<unknown>) => {
+  const hasEnded = () => passed !== decompressor.bytesWritten
+  const follows = () => new Error("Something follows the compressed body")
+  decompressor._transform = (chunk: Uint8Array, encoding, done) => {
+    // A body that goes on is read no further.
+    if (hasEnded()) return void decompressor.destroy(follows())
     passed += chunk.length
-    return write(chunk, ...rest)
+    transform(chunk, encoding, done)
   }
   const check = () => {
-    if (passed !== decompressor.bytesWritten) throw new Error("Something follows the compressed body")
+    if (hasEnded()) throw follows()
   }
   return { stage: decompressor, check }
 }
