@@ -12,6 +12,9 @@ const halfHourMs = 1_800_000
 /** Events per page: few, to read many pages. */
 const pageSize = 20
 
+/** Pause of a client between two events (ms): without it, the longer pages are read, the more there are of them. */
+const restMs = 50
+
 /**
  * The ids of all events, read page by page; in ascending order up to the page with this id, if it is given: pages would follow what
  * is recorded meanwhile.
@@ -42,7 +45,7 @@ export const clock: Fault = {
     const all: Array<Ledger.Entry> = []
     await trial.eachRound(async (round) => {
       const random = trial.random(round)
-      const load = await trial.load(server, { name: `round ${round}`, clients: 8 })
+      const load = await trial.load(server, { name: `round ${round}`, clients: 8, restMs })
       // An hour ahead, back, an hour behind, and back.
       for (let jump = 1; jump <= 4; jump++) {
         await load.acknowledged(random(10, 60))

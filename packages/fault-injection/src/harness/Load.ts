@@ -13,6 +13,8 @@ export interface Options {
   readonly size?: number
   /** Pause after a refused event (ms). Default: 20. */
   readonly pauseMs?: number
+  /** Pause of a client after an acknowledged event (ms). Default: none. */
+  readonly restMs?: number
   /** Whether to retry each event with its `Idempotency-Key` until it is acknowledged. */
   readonly retries?: boolean
 }
@@ -49,7 +51,7 @@ export const fingerprint = async (http: Http.Http): Promise<string> => {
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
 
 export const start = async (server: Server, options: Options): Promise<Load> => {
-  const { clients, name, pauseMs = defaultPauseMs, retries = false, size = 500 } = options
+  const { clients, name, pauseMs = defaultPauseMs, restMs = 0, retries = false, size = 500 } = options
   const http = Http.open(server.url, server.key)
   const fingerprintId = await fingerprint(http)
   const entries: Array<Entry> = []
@@ -68,7 +70,7 @@ export const start = async (server: Server, options: Options): Promise<Load> => 
       if (answer.status === 200) {
         const isReplay = answer.headers["idempotent-replayed"] === "true"
         const { event_id: id, received_at: receivedAt } = body
-        return { outcome: { kind: "acknowledged", id, receivedAt, isReplay }, pauseMs: 0 }
+        return { outcome: { kind: "acknowledged", id, receivedAt, isReplay }, pauseMs: restMs }
       }
       return { outcome: { kind: "refused", reason: `${answer.status} ${body.type}` }, pauseMs }
     } catch (error) {
@@ -98,7 +100,8 @@ export const start = async (server: Server, options: Options): Promise<Load> => 
       counts[last.outcome.kind]++
       if (last.outcome.kind === "acknowledged") {
         if (last.outcome.id > latestId) latestId = last.outcome.id
-      } else if (isRunning) await wait(last.pauseMs)
+      }
+      if (isRunning && last.pauseMs > 0) await wait(last.pauseMs)
     }
   }
 
