@@ -52,7 +52,7 @@ const errorInObject = (output: unknown): ProviderError | null => {
   if (!isObject(output)) return null
   const error = get(output, "error")
   if (isObject(error) || text(error) !== null) return describe(error as Json, output)
-  const [firstOfMany] = list(get(output, "errors"))
+  const firstOfMany = list(get(output, "errors"))[0]
   if (isObject(firstOfMany) && get(output, "success") !== true) return describe(firstOfMany, output)
   const isFlat = get(output, "type") === "error" || get(output, "object") === "error"
   if (isFlat) return describe(output, output)

@@ -1,7 +1,7 @@
 /** Anthropic's messages (https://platform.claude.com/docs/en/api/messages), also from Bedrock, Vertex and gateways. */
 import { errorOf } from "./Errors.ts"
 import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
-import { count, first, get, isObject, list, rest, sum, text } from "./json/Read.ts"
+import { count, first, get, isObject, list, rest, text } from "./json/Read.ts"
 import { accumulator } from "./MessagesStream.ts"
 import { generic, media, part } from "./Parts.ts"
 import { providerOfModel } from "./Providers.ts"
@@ -31,10 +31,15 @@ const providerOf = (inputs: unknown, output: unknown): string => {
 }
 
 /** The sum of counts of which some may be missing. Null where one is no count: then the sum is not known. */
-const total = (...values: ReadonlyArray<Json | undefined>): number | null => {
-  const present = values.filter((value) => value !== undefined && value !== null)
-  const counts = present.map(count)
-  return counts.includes(null) ? null : sum(...counts)
+const total = (values: ReadonlyArray<Json | undefined>): number | null => {
+  let known: number | null = null
+  for (const value of values) {
+    if (value === undefined || value === null) continue
+    const counted = count(value)
+    if (counted === null) return null
+    known = (known ?? 0) + counted
+  }
+  return count(known)
 }
 
 /** The usages that are paid for. The provider's own sum leaves out what it spent on compacting the conversation. */
@@ -44,26 +49,31 @@ const usagesOf = (output: unknown): ReadonlyArray<Json> => {
   return [usage, ...list(usage["iterations"]).filter((iteration) => get(iteration, "type") === "compaction")]
 }
 
+/** What was written to the cache, by how long it is kept. */
+const creationOf = (usage: Json): JsonObject => {
+  const creation = get(usage, "cache_creation")
+  return isObject(creation) ? creation : {}
+}
+
 const cacheWriteOf = (usage: Json): Json | undefined => {
   const written = get(usage, "cache_creation_input_tokens")
-  const hour = get(usage, "cache_creation", "ephemeral_1h_input_tokens")
-  return written ?? total(get(usage, "cache_creation", "ephemeral_5m_input_tokens"), hour)
+  const { ephemeral_1h_input_tokens: hour, ephemeral_5m_input_tokens: minutes } = creationOf(usage)
+  return written ?? total([minutes, hour])
 }
 
 const tokensOf = (output: unknown) => {
   const usages = usagesOf(output)
-  const all = (...path: ReadonlyArray<string>) => usages.map((usage) => get(usage, ...path))
-  const read = all("cache_read_input_tokens")
+  const read = usages.map((usage) => get(usage, "cache_read_input_tokens"))
   const written = usages.map(cacheWriteOf)
-  const fresh = all("input_tokens")
+  const fresh = usages.map((usage) => get(usage, "input_tokens"))
+  const answered = usages.map((usage) => get(usage, "output_tokens"))
   return {
     // What was read from a cache or written to it is not in the provider's `input_tokens`.
-    input_tokens: count(fresh[0]) === null ? null : total(...fresh, ...read, ...written),
-    output_tokens: count(get(usages[0], "output_tokens")) === null ? null : total(...all("output_tokens")),
-    cache_read_tokens: total(...read),
-    cache_write_tokens: total(...written),
-    cache_write_1h_tokens: total(...all("cache_creation", "ephemeral_1h_input_tokens")),
-    reasoning_tokens: total(...all("output_tokens_details", "thinking_tokens"))
+    input_tokens: count(fresh[0]) === null ? null : total([...fresh, ...read, ...written]),
+    output_tokens: count(answered[0]) === null ? null : total(answered),
+    cache_read_tokens: total(read),
+    cache_write_tokens: total(written),
+    reasoning_tokens: total(usages.map((usage) => get(usage, "output_tokens_details", "thinking_tokens")))
   }
 }
 
@@ -71,7 +81,7 @@ const tokensOf = (output: unknown) => {
 const calls: ReadonlySet<Json | undefined> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"])
 
 const facts = (inputs: unknown, output: unknown): Facts => {
-  const { cache_write_1h_tokens: _, ...tokens } = tokensOf(output)
+  const tokens = tokensOf(output)
   const error = errorOf(output)
   const reason = text(get(output, "stop_reason"))
   const content = get(output, "content")
@@ -92,7 +102,7 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 const billing = (_inputs: unknown, output: unknown): Billing => ({
   // Fast mode is a tier of its own, beside the tier that the request was served in.
   service_tier: get(output, "usage", "speed") === "fast" ? "fast" : text(get(output, "usage", "service_tier")),
-  cache_write_1h_tokens: tokensOf(output).cache_write_1h_tokens,
+  cache_write_1h_tokens: total(usagesOf(output).map((usage) => creationOf(usage)["ephemeral_1h_input_tokens"])),
   input_audio_tokens: null,
   cache_audio_read_tokens: null,
   output_audio_tokens: null,
