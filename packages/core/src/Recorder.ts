@@ -233,8 +233,11 @@ const make = Effect.gen(function* () {
     }
   )
 
-  const prices = yield* Prices.load
-  const rules = yield* Rules.current(prices)
+  // With the first event. Who gives up waiting for it must not interrupt what later events share.
+  const loadPrices = yield* Effect.cached(
+    Effect.uninterruptible(Effect.provideService(Prices.load, Prices.Prices, yield* Prices.Prices))
+  )
+  const rules = yield* Rules.current
   const deriveBefore = yield* Deriver.beforeReads
   const { read: readFacts } = yield* Rules.Rules
   const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
@@ -261,6 +264,7 @@ const make = Effect.gen(function* () {
     const known = yield* Cache.get(knownFingerprints, JSON.stringify({ project, id: fingerprintId }))
     if (!known) return yield* new FingerprintNotFound()
 
+    const prices = yield* loadPrices
     const { arrivedAtMs, idempotency, metadata = null, payload } = event
     const { inputs, output, text } = payload
     const texts = Checksum.ofTexts(
@@ -439,7 +443,7 @@ const make = Effect.gen(function* () {
   })
 
   return Recorder.of({
-    prices: prices.date,
+    prices: yield* Prices.date,
     rules,
     readFacts,
     rulesInUse: Effect.flatMap(CurrentProject, storage.rulesInUse),

@@ -1,11 +1,9 @@
 /** Finds the price of a call in the kept list of `@pydantic/genai-prices`, or in prices of your own. */
 import { calcPrice } from "@pydantic/genai-prices"
+import * as ListDates from "./ListDates.ts"
 import type { PriceFile } from "./PriceFile.ts"
 import { nanoDollars, type Rates, ratesOf } from "./Rates.ts"
 import type { Usage } from "./Usage.ts"
-
-/** The day on which the kept list was published. It belongs to one version of the package, which is therefore pinned. */
-export const keptListDate = "2026-09-23"
 
 /**
  * Why a call has no price: nobody said which model it was (`no-model`); the counts of tokens are missing (`no-usage`) or
@@ -26,7 +24,7 @@ export type Cost =
   | { readonly unpriced: Unpriced }
 
 export interface PriceList {
-  /** The days of the lists, the newest first, such as `2026-11-01 (own), 2026-09-23`. */
+  /** As `ListDates` says. */
   readonly date: string
   /** Returns what a call at a time costs. Never throws. */
   readonly cost: (usage: Usage, at: Date) => Cost
@@ -97,7 +95,7 @@ export const make = (own: PriceFile | null = null): PriceList => {
   }
 
   return {
-    date: own === null ? keptListDate : `${own.date} (own), ${keptListDate}`,
+    date: ListDates.of(own),
     cost: (usage, at) => {
       const names = [usage.response_model, usage.model].filter((name) => name !== null)
       if (names.length === 0) return { unpriced: "no-model" }

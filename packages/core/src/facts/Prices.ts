@@ -1,5 +1,6 @@
 /** The prices by which calls get their costs. */
 import type { PriceFile, PriceList } from "@tachograph/prices"
+import * as ListDates from "@tachograph/prices/ListDates"
 import { Context, Effect } from "effect"
 
 /** As `PriceFile.parse` of `@tachograph/prices` reads them. */
@@ -10,7 +11,12 @@ export type PriceSource = "none" | { readonly own: OwnPrices | null }
 
 export const Prices = Context.Reference<PriceSource>("tachograph/core/Prices", { defaultValue: () => ({ own: null }) })
 
-/** Imports the list when a recorder is made: it takes some megabytes, and not every process that imports this package records. */
+/** The days of the lists, the newest first; empty for none. */
+export const date: Effect.Effect<string> = Effect.map(Prices, (source) =>
+  source === "none" ? "" : ListDates.of(source.own)
+)
+
+/** Imports the list, which takes some megabytes: to be called when there is something to price. */
 export const load: Effect.Effect<PriceList.PriceList> = Effect.flatMap(Prices, (source) =>
   source === "none"
     ? Effect.succeed({ date: "", cost: () => ({ unpriced: "unknown-model" }) as const })

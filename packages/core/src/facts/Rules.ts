@@ -1,8 +1,7 @@
 /** By which rules facts and costs are computed, as events keep it: a version of the rules, and the price lists. */
-import type { PriceList } from "@tachograph/prices"
 import { Context, Effect } from "effect"
 import { createHash } from "node:crypto"
-import { Prices } from "./Prices.ts"
+import * as Prices from "./Prices.ts"
 import * as ReadFacts from "./ReadFacts.ts"
 
 /** How the facts of a call are read. */
@@ -20,8 +19,10 @@ export const Rules = Context.Reference<FactRules>("tachograph/core/Rules", {
 const hashOf = (own: object): string => createHash("sha256").update(JSON.stringify(own)).digest("hex").slice(0, 8)
 
 /** Such as `1, prices 2026-11-01 (own), 2026-09-23, own 5d41402a`. At most 255 characters. */
-export const current = (prices: PriceList.PriceList): Effect.Effect<string> =>
-  Effect.map(Effect.all([Prices, Rules]), ([source, { version }]) => {
+export const current: Effect.Effect<string> = Effect.map(
+  Effect.all([Prices.Prices, Prices.date, Rules]),
+  ([source, date, { version }]) => {
     const own = source === "none" || source.own === null ? "" : `, own ${hashOf(source.own)}`
-    return `${version}, prices ${prices.date}${own}`
-  })
+    return `${version}, prices ${date}${own}`
+  }
+)

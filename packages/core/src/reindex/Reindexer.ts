@@ -16,19 +16,18 @@ import type { Options, Run } from "./Run.ts"
 export { Counts, type LeftEvent } from "./Run.ts"
 
 /** By which events are computed now, with the prices of the reference `Prices`. */
-export const currentRules: Effect.Effect<string> = Effect.flatMap(Prices.load, Rules.current)
+export const currentRules: Effect.Effect<string> = Rules.current
 
 /** The prices are likewise those of `Prices`. */
 export const reindex = Effect.fn("Reindexer.reindex")(function* (
   storage: Storage["Service"],
   { projects, ...options }: Options
 ): Effect.fn.Return<void, StorageUnavailable> {
-  const prices = yield* Prices.load
   const run: Run = {
     ...options,
     storage,
-    prices,
-    rules: yield* Rules.current(prices),
+    prices: yield* Prices.load,
+    rules: yield* Rules.current,
     readFacts: (yield* Rules.Rules).read,
     startedAt: yield* DateTime.now
   }
