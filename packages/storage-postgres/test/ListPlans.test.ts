@@ -1,55 +1,15 @@
 /** How many rows of `events` lists read, by the plans that Postgres ran for them. */
 import { type EventQuery, ProjectId, Storage } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
-import { PostgresStorage } from "../src/index.ts"
-import { freshSchema } from "./FreshSchema.ts"
+import { run, visited } from "./VisitedRows.ts"
 
-const { ManyEvents, ManyNames, ManySessions, Statements } = StorageSuite
+const { ManyEvents, ManyNames, ManySessions } = StorageSuite
 const project = ProjectId.make("default")
 const events = 4_000
 const limit = 20
-
-interface Plan {
-  readonly "Node Type": string
-  readonly "Relation Name"?: string
-  readonly "Actual Rows": number
-  readonly "Actual Loops": number
-  readonly "Rows Removed by Filter"?: number
-  readonly "Rows Removed by Index Recheck"?: number
-  readonly Plans?: ReadonlyArray<Plan>
-}
-
-const nodesOf = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-
-const rowsOf = (node: Plan) =>
-  node["Actual Loops"] *
-  (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0))
-
-/** Runs the statements of a read again, and returns the rows of tables that they read, and how. */
-const visited = Effect.fnUntraced(function* <A, E>(
-  sql: SqlClient.SqlClient,
-  reading: Effect.Effect<A, E>,
-  tables: ReadonlyArray<string> = ["events"]
-) {
-  const [, statements] = yield* Statements.capture(reading)
-  let rows = 0
-  const kinds = new Set<string>()
-  for (const { parameters, text } of statements) {
-    const [row] = yield* sql.unsafe<{ "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
-      `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-      parameters
-    )
-    for (const node of nodesOf(row!["QUERY PLAN"][0]!.Plan)) {
-      if (!tables.includes(node["Relation Name"] ?? "")) continue
-      rows += rowsOf(node)
-      kinds.add(node["Node Type"])
-    }
-  }
-  return { rows, kinds, statements: statements.length }
-})
 
 /** The smallest number of events that the session, the person or the version of a filter has, with its agent. */
 const smallest = ({ agent, agentVersion, person, session }: Partial<EventQuery>): number => {
@@ -71,16 +31,6 @@ const statistics = [
   ["without", false],
   ["with", true]
 ] as const
-
-/** Runs a test over an empty storage. */
-const run = <A, E>(test: Effect.Effect<A, E, Storage | SqlClient.SqlClient>) => {
-  const { schema, ...config } = freshSchema()
-  const layers = Layer.provideMerge(
-    PostgresStorage.layer({ ...config, schema, operationTimeout: 120_000 }),
-    PostgresStorage.client({ ...config, schema, operationTimeout: 120_000 })
-  )
-  return Effect.runPromise(Effect.provide(test, layers))
-}
 
 it.each(statistics)("reads only what a page needs, %s statistics", async (_, hasStatistics) => {
   const test = Effect.gen(function* () {

@@ -15,7 +15,7 @@ const keys: Readonly<Record<string, string>> = {
   shared_piece_owners: "project_id, session_number, sha256",
   storage_usage: "project_id, session_number, agent_number",
   rollups:
-    "project_id, series, slot, session_number, agent_number, agent_version_number, person_number, api, model, response_model",
+    "project_id, series, session_number, person_number, slot, agent_number, agent_version_number, api, model, response_model",
   idempotency_keys: "project_id, key_hash"
 }
 

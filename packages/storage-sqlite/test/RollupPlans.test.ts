@@ -13,9 +13,10 @@ const events = 1_000
 
 /** A range of a key, or one row. */
 const allowed = [
-  // The rows of a range of time, of sessions, the position, and the sessions by their last events.
-  /^SEARCH rollups USING PRIMARY KEY \(project_id=\? AND series=\?( AND slot>\? AND slot<\?)?\)$/,
-  /^SEARCH (rollups|o) USING PRIMARY KEY \(project_id=\? AND series=\? AND slot=\? AND session_number[=>]\?\)$/,
+  // The rows of a range of time, all or of people; of sessions; the position; people; the sessions by their last events.
+  /^SEARCH (rollups|r) USING PRIMARY KEY \(project_id=\? AND series=\?( AND session_number=\? AND person_number=\? AND slot>\? AND slot<\?)?\)$/,
+  /^SEARCH rollups USING PRIMARY KEY \(project_id=\? AND series=\? AND session_number[=>]\?\)$/,
+  /^SEARCH rollups USING PRIMARY KEY \(project_id=\? AND series=\? AND session_number=\? AND person_number>\?\)$/,
   /^SEARCH (rollups|r) USING (COVERING )?INDEX rollups_by_last_event \(project_id=\?( AND last_event[<>]\?){0,2}\)$/,
   /^SEARCH r USING PRIMARY KEY \(project_id=\?( AND \w+=\?){9}\)$/,
   // Events that the rows do not have yet, those of a session, and the first and the last of all.
@@ -43,7 +44,14 @@ it("reads sessions and usage by ranges of keys", async () => {
       usage: storage.sumUsage(project, { ...usage, groupBy: [] }),
       "usage by day": storage.sumUsage(project, { ...usage, ...time, groupBy: ["day"] }),
       "usage by hour": storage.sumUsage(project, { ...usage, groupBy: ["hour"], timeZone: "Asia/Kolkata" }),
-      "usage by person": storage.sumUsage(project, { ...usage, ...names, groupBy: ["person", "model"] }),
+      "usage by local day": storage.sumUsage(project, {
+        ...usage,
+        ...time,
+        groupBy: ["day"],
+        timeZone: "Asia/Kolkata"
+      }),
+      "usage by person": storage.sumUsage(project, { ...usage, groupBy: ["person", "model"] }),
+      "usage of a person": storage.sumUsage(project, { ...usage, ...names, groupBy: ["person", "model"] }),
       "usage by session": storage.sumUsage(project, { ...usage, ...time, groupBy: ["session"] })
     }
     for (const [name, read] of Object.entries(reads)) {

@@ -1,4 +1,4 @@
-/** Sessions and usage of a month, in a large store and in one with 10,000 events; and what deriving them takes. */
+/** Sessions, usage and other reads of a month, in a large store and in one with 10,000 events; and what deriving takes. */
 import { defaultProject, derive, Storage, Throttle } from "@tachograph/core"
 import { createTachograph, type Tachograph } from "@tachograph/router"
 import { Effect } from "effect"
@@ -13,7 +13,7 @@ const smallEvents = 10_000
 const project = defaultProject
 
 /** Reads in a round. */
-const reads = 3
+const reads = 20
 
 const timeOf = (ms: number): string => new Date(ms).toISOString()
 
@@ -23,7 +23,7 @@ const month = `after=${timeOf(SeededStore.beginMs)}&before=${timeOf(SeededStore.
 const paths: Readonly<Record<string, string>> = {
   sessions: "/sessions",
   "sessions from the middle": `/sessions?before=${middle}`,
-  "sessions of an agent": "/sessions?agent=agent+1",
+  "sessions of an agent": "/sessions?agent=agent+1&limit=40",
   "sessions of a person": "/sessions?person=person+1",
   "sessions with errors, oldest first": "/sessions?error=true&order=asc",
   "one session": "/sessions/session%207",
@@ -34,10 +34,26 @@ const paths: Readonly<Record<string, string>> = {
   "usage by day, half a month and ten minutes": `/usage?group_by=day&after=${middle.replace("00:00:00", "00:10:00")}`,
   "usage by hour": "/usage?group_by=hour&limit=1000",
   "usage by day and model": "/usage?group_by=day,model&limit=1000",
+  "usage by day and model, Berlin": "/usage?group_by=day,model&time_zone=Europe/Berlin&limit=1000",
   "usage by agent and version": "/usage?group_by=agent,agent_version",
+  "usage by hour, Kolkata": "/usage?group_by=hour&time_zone=Asia/Kolkata&limit=1000",
   "usage by person": "/usage?group_by=person",
   "usage by session": "/usage?group_by=session",
-  "usage of a person by day": "/usage?group_by=day&person=person+1"
+  "usage by person and model": "/usage?group_by=person,model",
+  "usage of a person by day": "/usage?group_by=day&person=person+1",
+  events: "/events",
+  "events of a person": "/events?person=person+1",
+  "events of an agent, oldest first": "/events?agent=agent+1&order=asc",
+  "errors of an agent": "/events?agent=agent+1&error=true",
+  "events of a session": "/events?session=session+7",
+  "an event": "/events/EVENT",
+  "messages of an event": "/events/EVENT/messages",
+  "messages of a session": "/sessions/session%207/messages",
+  "calls of a session": "/sessions/session%207/calls",
+  configurations: "/agents/agent%201/agent-versions/v1/configurations",
+  "a common word": "/search?q=words",
+  agents: "/agents",
+  people: "/people"
 }
 
 interface Opened {
@@ -86,31 +102,61 @@ const bytesOf = (database: Databases.Database): Promise<{ readonly all: number; 
     })
   )
 
+const percentile99 = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[Math.ceil(0.99 * values.length) - 1]!
+
+const get = async ({ tachograph }: Opened, path: string): Promise<string> => {
+  const response = await tachograph.fetch(new Request(`http://localhost/api/v1${path}`))
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`)
+  return text
+}
+
+/** The id of an event of a session that every store has. */
+const eventOf = async (opened: Opened): Promise<string> => {
+  const page = JSON.parse(await get(opened, "/events?session=session+7&limit=1")) as {
+    readonly events: ReadonlyArray<{ readonly event_id: string }>
+  }
+  return page.events[0]!.event_id
+}
+
 const compare = async (kind: string, make: () => Databases.Database, { events, runs }: Options): Promise<void> => {
   const [smallDatabase, largeDatabase] = [make(), make()]
   const small = await open(smallDatabase, smallEvents)
   const large = await open(largeDatabase, events)
-  const read = async ({ tachograph }: Opened, path: string) => {
-    const response = await tachograph.fetch(new Request(`http://localhost/api/v1${path}`))
-    const text = await response.text()
-    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`)
-  }
   const rows: Array<ReadonlyArray<string>> = []
-  for (const [name, path] of Object.entries(paths)) {
-    const [ofSmall, ofLarge] = await Interleaved.averages(runs, reads, [
-      () => read(small, path),
-      () => read(large, path)
+  for (const [name, template] of Object.entries(paths)) {
+    const sides = await Promise.all(
+      [small, large].map(async (side) => {
+        const path = template.replace("EVENT", await eventOf(side))
+        return () => get(side, path)
+      })
+    )
+    const [few, many] = (await Interleaved.samples(runs, reads, sides)) as [Interleaved.Samples, Interleaved.Samples]
+    rows.push([
+      name,
+      ...[few, many].flatMap(({ cpuMs, ms }) => [
+        decimal(median(ms)),
+        decimal(percentile99(ms)),
+        decimal(median(cpuMs))
+      ]),
+      times(median(many.ms) / median(few.ms)),
+      times(median(many.cpuMs) / median(few.cpuMs))
     ])
-    const [few, many] = [median(ofSmall!), median(ofLarge!)]
-    rows.push([name, decimal(few), decimal(many), times(many / few)])
   }
   const bytes = await bytesOf(largeDatabase)
   print({
     title: `Sessions and usage, ${kind}`,
-    columns: ["read", `ms with ${integer(small.events)} events`, `ms with ${integer(large.events)}`, "ratio"],
+    columns: [
+      "read",
+      ...[small, large].flatMap(({ events }) => [`ms with ${integer(events)} events`, "p99", "CPU"]),
+      "ratio",
+      "of CPU"
+    ],
     rows,
     notes: [
-      "Medians of answers in process, interleaved. The derived tables take " +
+      `Medians and p99 of ${runs * reads} answers in process, ${reads} in turn on each side. CPU is that of the process with its threads` +
+        `${kind === "Postgres" ? ", without Postgres" : ""}. The derived tables take ` +
         `${megabytes(bytes.derived)} MB of ${megabytes(bytes.all)} MB, ${decimal((100 * bytes.derived) / bytes.all)} %.`
     ]
   })

@@ -1,16 +1,25 @@
 /** Days and hours of a time zone, by the offsets that it has had at each time. */
+import type { TimeRange } from "./TimeRanges.ts"
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-/** Offsets are looked up once for each quarter of an hour: no zone has changed its own within one since 1972. */
+/** Offsets change at a quarter of an hour. */
 const stepMs = 15 * minuteMs
-const maxCachedSteps = 100_000
 
-/** How densely offsets are looked at to find out which a zone has in a range: no other offset lasts for less. */
-const sampleMs = 7 * dayMs
-const maxSamples = 4_000
+/** No zone has changed its offset twice within such a span of time since 2001. */
+const spanMs = 7 * dayMs
+
+/** The offset during a span: one, or two. */
+interface Span {
+  readonly before: number
+  readonly after: number
+  readonly changesAtMs: number
+}
+
+/** Spans at which `hasWholeHours` looks at most. */
+const maxSpans = 4_000
 
 /** The offset of the zone of a format at a time. */
 const lookUp = (format: Intl.DateTimeFormat, ms: number): number => {
@@ -28,7 +37,7 @@ const lookUp = (format: Intl.DateTimeFormat, ms: number): number => {
 export class LocalTime {
   /** Undefined for UTC. */
   readonly #format: Intl.DateTimeFormat | undefined
-  readonly #offsets = new Map<number, number>()
+  readonly #spans = new Map<number, Span>()
 
   get isUtc(): boolean {
     return this.#format === undefined
@@ -52,17 +61,52 @@ export class LocalTime {
     })
   }
 
+  #lookUpSpan(format: Intl.DateTimeFormat, fromMs: number): Span {
+    const [before, after] = [lookUp(format, fromMs), lookUp(format, fromMs + spanMs)]
+    if (before === after) return { before, after, changesAtMs: Number.POSITIVE_INFINITY }
+    let [unchanged, changed] = [0, spanMs / stepMs]
+    while (changed - unchanged > 1) {
+      const middle = Math.floor((unchanged + changed) / 2)
+      if (lookUp(format, fromMs + middle * stepMs) === before) unchanged = middle
+      else changed = middle
+    }
+    return { before, after, changesAtMs: fromMs + changed * stepMs }
+  }
+
+  #spanOf(format: Intl.DateTimeFormat, ms: number): Span {
+    const number = Math.floor(ms / spanMs)
+    let span = this.#spans.get(number)
+    if (span === undefined) {
+      span = this.#lookUpSpan(format, number * spanMs)
+      this.#spans.set(number, span)
+    }
+    return span
+  }
+
   /** The local time minus UTC at a time, in milliseconds. */
   offsetAt(ms: number): number {
     if (this.#format === undefined) return 0
-    const step = Math.floor(ms / stepMs)
-    let offset = this.#offsets.get(step)
-    if (offset === undefined) {
-      offset = lookUp(this.#format, step * stepMs)
-      if (this.#offsets.size === maxCachedSteps) this.#offsets.clear()
-      this.#offsets.set(step, offset)
+    const { after, before, changesAtMs } = this.#spanOf(this.#format, ms)
+    return ms < changesAtMs ? before : after
+  }
+
+  /** When the offset may change next. */
+  #changeAfter(ms: number): number {
+    if (this.#format === undefined) return Number.POSITIVE_INFINITY
+    const { changesAtMs } = this.#spanOf(this.#format, ms)
+    return ms < changesAtMs && Number.isFinite(changesAtMs) ? changesAtMs : (Math.floor(ms / spanMs) + 1) * spanMs
+  }
+
+  /** The parts of a range which are of one local day each, in order. */
+  daysIn({ fromMs, toMs }: TimeRange): ReadonlyArray<TimeRange> {
+    const days: Array<TimeRange> = []
+    for (let at = fromMs; at < toMs;) {
+      const midnight = (this.dayOf(at) + 1) * dayMs - this.offsetAt(at)
+      const end = Math.min(Math.ceil(midnight / stepMs) * stepMs, this.#changeAfter(at), toMs)
+      days.push({ fromMs: at, toMs: end })
+      at = end
     }
-    return offset
+    return days
   }
 
   /** The number of the local day, from 1 January 1970 on. */
@@ -95,7 +139,7 @@ export class LocalTime {
   /** Whether all local hours of a range begin with an hour of UTC. */
   hasWholeHours(fromMs: number, toMs: number): boolean {
     if (this.isUtc) return true
-    const step = Math.max(sampleMs, (toMs - fromMs) / maxSamples)
+    const step = Math.max(spanMs, (toMs - fromMs) / maxSpans)
     for (let ms = fromMs; ms < toMs + step; ms += step) {
       if (this.offsetAt(Math.min(ms, toMs)) % hourMs !== 0) return false
     }

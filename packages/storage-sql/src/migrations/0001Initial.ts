@@ -289,7 +289,7 @@ export default Effect.gen(function* () {
     model ${name} NOT NULL,
     response_model ${name} NOT NULL,
     sums ${bytes} NOT NULL,
-    PRIMARY KEY (project_id, series, slot, session_number, agent_number, agent_version_number, person_number, api,
+    PRIMARY KEY (project_id, series, session_number, person_number, slot, agent_number, agent_version_number, api,
       model, response_model)
   ) ${clustered}`
   yield* sql`CREATE INDEX rollups_by_last_event ON rollups (project_id, last_event) WHERE series = 1`

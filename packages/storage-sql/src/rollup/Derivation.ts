@@ -9,6 +9,7 @@ import * as EventIndex from "../dialect/EventIndex.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
 import * as Rollups from "./Rollups.ts"
+import * as Series from "./Series.ts"
 
 /** Whether events may be below the position: their ids were not given for the append. */
 export const areLate = (events: ReadonlyArray<AppendEvent>): boolean => events.some(({ hasNewId = false }) => !hasNewId)
@@ -116,7 +117,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const drop = Effect.gen(function* () {
       const position = yield* positions.lock(number)
       if (position === undefined) return
-      yield* sql`DELETE FROM rollups WHERE ${rollups.ofProject(number)} AND series <> ${Rollups.series.position}`
+      yield* sql`DELETE FROM rollups WHERE ${rollups.ofProject(number)} AND series <> ${Series.position}`
       yield* positions.put(number, { ...Position.of(undefined), version: position.version + 1 })
     })
     yield* sql.withTransaction(drop)

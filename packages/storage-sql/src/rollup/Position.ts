@@ -9,6 +9,7 @@ import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as Rollups from "./Rollups.ts"
+import * as Series from "./Series.ts"
 
 export interface Position {
   /** The last event that is in the rows; less than any if none is. */
@@ -38,8 +39,7 @@ export const of = (row: Row | undefined): Position =>
 
 export const make = (sql: SqlClient.SqlClient) => {
   const rollups = Rollups.make(sql)
-  const isPosition = (project_id: number) =>
-    sql`${rollups.ofProject(project_id)} AND series = ${Rollups.series.position}`
+  const isPosition = (project_id: number) => sql`${rollups.ofProject(project_id)} AND series = ${Series.position}`
 
   const select = Effect.fnUntraced(function* (project_id: number, lock = sql.literal("")) {
     const [row] = yield* sql<Row>`SELECT last_event, sums FROM rollups WHERE ${isPosition(project_id)} ${lock}`

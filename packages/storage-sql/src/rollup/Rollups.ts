@@ -1,12 +1,7 @@
 /**
  * The table `rollups`: what events add up to, so that a read costs what it answers. It is derived from `events`, and can be
- * dropped and built anew. A row belongs to one of these series:
- *
- * - `position`: one row of a project, with the id up to which its events are in the other rows. Whoever changes the others has
- *   locked it, and counts the change in it.
- * - `session`: a row for the calls of a session that have the same names.
- * - `quarter`: a row for the calls of a quarter of an hour that have the same names.
- * - `hour`, `day`: the same of hours and days of UTC, for all people together.
+ * dropped and built anew. A row belongs to one of the series of `Series.ts`. The `position` has one row of a project, with the id up
+ * to which its events are in the other rows. Whoever changes the others has locked it, and counts the change in it.
  *
  * In a distributed database the rows of a project are on one node.
  */
@@ -17,21 +12,16 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import type { CountedBy, CountedEvent } from "./CountedEvents.ts"
-
-export const series = { position: 0, session: 1, quarter: 2, hour: 3, day: 4 } as const
-
-/** A slot is a quarter of an hour, by its number since 1970. Hours and days are named by their first slot. */
-export const slotMs = 15 * 60_000
-export const slotsOf = { hour: 4, day: 96 } as const
+import type { CountedEvent } from "./CountedEvents.ts"
+import * as Series from "./Series.ts"
 
 const keyTypes = {
   series: "smallint",
-  slot: "integer",
   session_number: "integer",
+  person_number: "integer",
+  slot: "integer",
   agent_number: "integer",
   agent_version_number: "integer",
-  person_number: "integer",
   api: "smallint",
   model: "varchar",
   response_model: "varchar"
@@ -41,10 +31,7 @@ const keyColumns = Object.keys(keyTypes)
 
 const rowTypes = { project_id: "integer", ...keyTypes, last_event: "uuid", sums: "bytea" } as const
 
-interface Key extends CountedBy {
-  readonly series: number
-  readonly slot: number
-}
+type Key = Series.Key
 
 export interface Rollup extends Key {
   /** Of a session only: the first and the last of the events. */
@@ -64,7 +51,7 @@ export const selected = (sql: SqlClient.SqlClient, table = ""): Statement.Fragme
 
 /** Throws `Damage` if the bytes are not what was written. */
 export const of = (row: Row): Rollup => {
-  const { id: first, tally } = Tally.fromBytes(row.sums, Number(row.series) === series.session)
+  const { id: first, tally } = Tally.fromBytes(row.sums, Number(row.series) === Series.session)
   return {
     series: Number(row.series),
     slot: Number(row.slot),
@@ -78,7 +65,7 @@ export const of = (row: Row): Rollup => {
     first,
     last: row.last_event === null ? undefined : (UuidColumn.decode(row.last_event) as EventId),
     tally,
-    atMs: Number(row.slot) * slotMs
+    atMs: Number(row.slot) * Series.slotMs
   }
 }
 
@@ -95,21 +82,7 @@ export const readable = <A>(read: () => A): Effect.Effect<A, SqlError.SqlError> 
     }
   })
 
-const noNames = { slot: 0, session: 0, agent: 0, agentVersion: 0, person: 0, api: 0, model: "", responseModel: "" }
-
-export const positionKey: Key = { series: series.position, ...noNames }
-
-/** The rows that an event counts in. */
-const keysOf = ({ agent, agentVersion, api, atMs, model, person, responseModel, session }: CountedEvent) => {
-  const names = { agent, agentVersion, model, responseModel }
-  const slot = Math.floor(atMs / slotMs)
-  return [
-    { ...noNames, ...names, series: series.session, session, person },
-    { ...noNames, ...names, series: series.quarter, slot, person, api },
-    { ...noNames, ...names, series: series.hour, slot: slot - (slot % slotsOf.hour), api },
-    { ...noNames, ...names, series: series.day, slot: slot - (slot % slotsOf.day), api }
-  ] satisfies ReadonlyArray<Key>
-}
+export const positionKey: Key = { series: Series.position, ...Series.noNames }
 
 const nameOf = (key: Key): string =>
   JSON.stringify([
@@ -121,16 +94,16 @@ const nameOf = (key: Key): string =>
 export const add = (events: Iterable<CountedEvent>): ReadonlyMap<string, Rollup> => {
   const rollups = new Map<string, Rollup>()
   for (const event of events) {
-    for (const key of keysOf(event)) {
+    for (const key of Series.keysOf(event)) {
       const name = nameOf(key)
       const found = rollups.get(name)
-      const isOfSession = key.series === series.session
+      const isOfSession = key.series === Series.session
       const rollup: Rollup = {
         ...key,
         first: isOfSession ? earlier(found?.first, event.id) : undefined,
         last: isOfSession ? later(found?.last, event.id) : undefined,
         tally: found?.tally ?? new Tally(),
-        atMs: key.slot * slotMs
+        atMs: key.slot * Series.slotMs
       }
       rollup.tally.add(event)
       rollups.set(name, rollup)

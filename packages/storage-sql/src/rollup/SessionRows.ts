@@ -10,6 +10,7 @@ import type { Integer } from "../sql/RowDecoding.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import type * as Position from "./Position.ts"
 import * as Rollups from "./Rollups.ts"
+import * as Series from "./Series.ts"
 
 /** A person with more events is looked for in the list of all sessions. */
 const maxOfPerson = 2_000
@@ -56,14 +57,14 @@ export const make = (sql: SqlClient.SqlClient) => {
   const rollups = Rollups.make(sql)
   const toStored = UuidColumn.encoder(sql)
   // Literal, so that SQLite knows that the partial index has all of them.
-  const isOfSession = sql.literal(`series = ${Rollups.series.session}`)
+  const isOfSession = sql.literal(`series = ${Series.session}`)
 
   /** The parts of sessions that are in the rollups. */
   const readParts = Effect.fnUntraced(function* (project_id: number, sessions: ReadonlyArray<number>) {
     const parts: PartsOfSessions = new Map()
     for (const chunk of BulkValues.chunks(sessions)) {
       const rows = yield* sql<Rollups.Row>`SELECT ${Rollups.selected(sql)} FROM rollups
-        WHERE ${rollups.ofProject(project_id)} AND ${isOfSession} AND slot = 0
+        WHERE ${rollups.ofProject(project_id)} AND ${isOfSession}
           AND ${BulkValues.isAmong(sql, "session_number", "integer", chunk)}`
       for (const row of rows) {
         const { first, last, session, ...part } = yield* Rollups.readable(() => Rollups.of(row))

@@ -9,6 +9,7 @@ import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
 import * as Rollups from "./Rollups.ts"
+import * as Series from "./Series.ts"
 
 /** Sessions that are found by one statement. */
 const sessionStep = 1_000
@@ -59,7 +60,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     let looked = 0
     for (let from = after; ;) {
       const rows = yield* sql<Rollups.Row>`SELECT ${Rollups.selected(sql)} FROM rollups
-        WHERE ${rollups.ofProject(project_id)} AND series = ${Rollups.series.session} AND slot = 0
+        WHERE ${rollups.ofProject(project_id)} AND series = ${Series.session}
           AND session_number > ${from} AND last_event >= ${toStored(fromId)}
         ORDER BY session_number LIMIT ${sessionStep}`
       const isLast = rows.length < sessionStep

@@ -12,6 +12,7 @@ import {
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type * as Projects from "../names/Projects.ts"
+import type * as CountedEvents from "./CountedEvents.ts"
 import * as Names from "./Names.ts"
 import * as SessionUsage from "./SessionUsage.ts"
 import * as UsageRows from "./UsageRows.ts"
@@ -72,26 +73,31 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       if (sums !== undefined) addTo(sums)
     }
 
+    // Between all groups of this session or person and those of the next one.
+    const pageAfter = (last: number | undefined) =>
+      Effect.map(toPage(number, query, time, groups.page), (page) =>
+        page.next !== undefined || last === undefined ? page : { ...page, next: [last + 0.5] }
+      )
+    // One of which a page has had groups may have more of them.
+    const [key] = after ?? []
+    const before = (first: number) => {
+      if (typeof key !== "number") return first
+      return Number.isInteger(key) ? key - 1 : Math.floor(key)
+    }
+    const isFull = () => groups.isFull
+
+    if (groupBy[0] === "person" && query.person === undefined) {
+      return yield* pageAfter(yield* ofTimes.addPeople(number, query, time, filter, before(-1), add, isFull))
+    }
     if (groupBy[0] !== "session") {
       yield* ofTimes.addAll(number, query, time, filter, add)
       return yield* toPage(number, query, time, groups.page)
     }
     const isMatch = UsageRows.matcherOf(query, filter)
-    // A session of which a page has had groups may have more of them.
-    const [key] = after ?? []
-    const session = typeof key !== "number" ? 0 : Number.isInteger(key) ? key - 1 : Math.floor(key)
-    const last = yield* ofSessions.addAll(
-      number,
-      query,
-      session,
-      (event) => {
-        if (isMatch(event)) add(event, (sums) => sums.add(event))
-      },
-      () => groups.isFull
-    )
-    const page = yield* toPage(number, query, time, groups.page)
-    // Between all groups of this session and those of the next one.
-    return page.next !== undefined || last === undefined ? page : { ...page, next: [last + 0.5] }
+    const addEvent = (event: CountedEvents.CountedEvent) => {
+      if (isMatch(event)) add(event, (sums) => sums.add(event))
+    }
+    return yield* pageAfter(yield* ofSessions.addAll(number, query, before(0), addEvent, isFull))
   })
 
   return { sumUsage }

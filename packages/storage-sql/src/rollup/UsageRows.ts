@@ -12,11 +12,14 @@ import {
 } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { Effect } from "effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as BulkValues from "../dialect/BulkValues.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
+import type { Integer } from "../sql/RowDecoding.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
 import * as Rollups from "./Rollups.ts"
+import * as Series from "./Series.ts"
 
 /** An event, or a row of events that have all of this in common. */
 export interface UsageRow extends CountedEvents.CountedBy {
@@ -26,25 +29,58 @@ export interface UsageRow extends CountedEvents.CountedBy {
 /** Adds a row to sums. */
 export type AddUsage = (row: UsageRow, addTo: (sums: Tally) => void) => void
 
-const { slotMs, slotsOf } = Rollups
+const { slotMs, slotsOf } = Series
 
-const unitMs = { quarter: slotMs, hour: slotMs * slotsOf.hour, day: slotMs * slotsOf.day } as const
-
-type Unit = keyof typeof unitMs
+const weekMs = slotsOf.week * slotMs
 
 /** The latest time that has a slot in a column of 31 bits. Ids of later events are damaged, or made up. */
-const maxMs = (2 ** 31 - slotsOf.day) * slotMs
+const maxMs = (2 ** 31 - slotsOf.week) * slotMs
 
-/** The units whose rows can be grouped: days of other zones than UTC are not those of UTC, and only quarters say who. */
-const unitsOf = (
-  { groupBy, person }: UsageQuery,
+/** The largest unit of which each is in one group. Days of other zones than UTC are made up of parts of days. */
+const largestUnitOf = (
+  { groupBy }: UsageQuery,
   time: LocalTime,
   { fromMs, toMs }: TimeRanges.TimeRange
-): ReadonlyArray<Unit> => {
-  if (person !== undefined || groupBy.includes("person")) return ["quarter"]
-  if (!groupBy.includes("day") && !groupBy.includes("hour")) return ["quarter", "hour", "day"]
-  if (!time.hasWholeHours(fromMs, toMs)) return ["quarter"]
-  return time.isUtc && !groupBy.includes("hour") ? ["quarter", "hour", "day"] : ["quarter", "hour"]
+): Series.Unit => {
+  if (groupBy.includes("hour")) return time.hasWholeHours(fromMs, toMs) ? "hour" : "quarter"
+  if (groupBy.includes("day")) return time.isUtc ? "day" : "sixHours"
+  return "week"
+}
+
+/** Whose rows are read, 0 for nobody's, and which events belong to them. */
+interface People {
+  readonly people: ReadonlyArray<number>
+  readonly isOfStep?: (row: UsageRow) => boolean
+}
+
+/** Rows of a series, from a slot to another, which is not in it. */
+interface SlotRange {
+  readonly series: number
+  readonly from_slot: number
+  readonly to_slot: number
+}
+
+const slotTypes = { series: "smallint", from_slot: "integer", to_slot: "integer" } as const
+
+/** The rows that make up a range of time, and what is left at its ends. */
+const slotsIn = (query: UsageQuery, time: LocalTime, range: TimeRanges.TimeRange) => {
+  const series: Partial<Record<Series.Unit, number>> = Series.ofTimes[Series.detailOf(query)]
+  const largest = slotsOf[largestUnitOf(query, time, range)]
+  const units = (Object.keys(slotsOf) as ReadonlyArray<Series.Unit>)
+    .filter((unit) => series[unit] !== undefined && slotsOf[unit] <= largest)
+    .map((unit) => [unit, slotMs * slotsOf[unit]] as const)
+  const days = query.groupBy.includes("day") && !time.isUtc ? time.daysIn(range) : [range]
+  const split = days.map((day) => TimeRanges.split(day, units))
+  const slots = split.flatMap((part) =>
+    part.units.flatMap(({ ranges, unit }) =>
+      ranges.map(({ fromMs, toMs }): SlotRange => ({
+        series: series[unit]!,
+        from_slot: fromMs / slotMs,
+        to_slot: toMs / slotMs
+      }))
+    )
+  )
+  return { slots, ends: split.flatMap(({ ends }) => ends) }
 }
 
 /** The ids of a range of time. */
@@ -61,7 +97,10 @@ export const matcherOf = ({ api }: UsageQuery, filter: SessionParts.PartFilter):
 
 export const make = (sql: SqlClient.SqlClient) => {
   const events = CountedEvents.make(sql)
+  const positions = Position.make(sql)
   const rollups = Rollups.make(sql)
+  const slotRanges = BulkValues.make(sql, BulkValues.named(slotTypes))
+  const peopleRows = BulkValues.make(sql, BulkValues.named({ person: "integer" }))
 
   /** The times of a query in which there are events; undefined if there are none. */
   const rangeOf = Effect.fnUntraced(function* (
@@ -74,42 +113,92 @@ export const make = (sql: SqlClient.SqlClient) => {
     const [first] = yield* end("ASC")
     const [last] = yield* end("DESC")
     if (first === undefined || last === undefined) return undefined
-    // There is nothing in the rest of the first day and of the last one, so that they need not be split.
+    // There is nothing in the rest of the first week and of the last one, so that they need not be split.
     const timeOf = (row: { readonly event_id: UuidColumn.StoredId }) =>
       EventTime.of(UuidColumn.decode(row.event_id) as EventId)
-    const firstDay = Math.floor(timeOf(first) / unitMs.day)
-    const lastDay = Math.floor(timeOf(last) / unitMs.day)
+    const firstWeek = Math.floor(timeOf(first) / weekMs)
+    const lastWeek = Math.floor(timeOf(last) / weekMs)
     const range = {
-      fromMs: Math.max(fromMs, firstDay * unitMs.day),
-      toMs: Math.min(toMs, (lastDay + 1) * unitMs.day, maxMs)
+      fromMs: Math.max(fromMs, firstWeek * weekMs),
+      toMs: Math.min(toMs, (lastWeek + 1) * weekMs, maxMs)
     }
     return TimeRanges.isEmpty(range) ? undefined : range
   })
 
-  /** The position, and the rows of a range: one statement, so that they are of one moment. */
-  const readRollups = (
+  const readRollups = Effect.fnUntraced(function* (
     project_id: number,
-    units: ReadonlyArray<TimeRanges.UnitRanges<Unit>>,
-    filter: SessionParts.PartFilter
-  ) => {
-    const select = (...where: ReadonlyArray<Statement.Fragment>) =>
-      sql`SELECT ${Rollups.selected(sql)} FROM rollups WHERE ${rollups.ofProject(project_id)} AND ${sql.and(where)}`
-    const names: Array<Statement.Fragment> = []
-    if (filter.agent !== undefined) names.push(sql`agent_number = ${filter.agent}`)
-    if (filter.person !== undefined) names.push(sql`person_number = ${filter.person}`)
-    const ofUnits = units.flatMap(({ ranges, unit }) =>
-      ranges.map(({ fromMs, toMs }) =>
-        select(
-          sql`series = ${Rollups.series[unit]}`,
-          sql`slot >= ${fromMs / slotMs}`,
-          sql`slot < ${toMs / slotMs}`,
-          ...names
-        )
+    slots: ReadonlyArray<SlotRange>,
+    people: ReadonlyArray<number>,
+    { agent }: SessionParts.PartFilter
+  ) {
+    const isOfAgent = agent === undefined ? sql.literal("") : sql` AND r.agent_number = ${agent}`
+    const found: Array<Rollups.Rollup> = []
+    if (people.length === 0) return found
+    for (const chunk of BulkValues.chunks(slots)) {
+      // The order of the joins: each range is looked for by itself.
+      const rows =
+        yield* sql<Rollups.Row>`WITH people ${peopleRows.names} AS (${peopleRows.of(people.map((person) => ({ person })))}),
+        ranges ${slotRanges.names} AS (${slotRanges.of(chunk)})
+        SELECT ${Rollups.selected(sql, "r.")} FROM people CROSS JOIN ranges CROSS JOIN rollups r
+        WHERE ${rollups.ofProject(project_id, "r.")} AND r.series = ranges.series AND r.session_number = 0
+          AND r.person_number = people.person AND r.slot >= ranges.from_slot AND r.slot < ranges.to_slot${isOfAgent}`
+      yield* Rollups.readable(() => rows.forEach((row) => found.push(Rollups.of(row))))
+    }
+    return found
+  })
+
+  /** Some people in the order of their numbers, 0 for none: those after one, of all who have events. */
+  const readPeople = Effect.fnUntraced(function* (project_id: number, after: number, limit: number) {
+    const rows = yield* sql<{ person_number: Integer }>`SELECT DISTINCT person_number FROM rollups
+      WHERE ${rollups.ofProject(project_id)} AND series = ${Series.ofTimes.people.week} AND session_number = 0
+        AND person_number > ${after}
+      ORDER BY person_number LIMIT ${limit}`
+    return rows.map(({ person_number }) => Number(person_number))
+  })
+
+  /** Calls `use` with the events of a range that rows up to a position do not have. */
+  const forEachEvent = Effect.fnUntraced(function* (
+    project_id: number,
+    range: TimeRanges.TimeRange,
+    ends: ReadonlyArray<TimeRanges.TimeRange>,
+    { last }: Position.Position,
+    use: (event: CountedEvents.CountedEvent) => void
+  ) {
+    for (const end of ends) yield* events.forEach(project_id, idsOf(end), use)
+    const { above, upTo } = idsOf(range)
+    yield* events.forEach(project_id, { above: last > above! ? last : above, upTo }, (event) => {
+      if (!ends.some(({ fromMs, toMs }) => event.atMs >= fromMs && event.atMs < toMs)) use(event)
+    })
+  })
+
+  /** Calls `add` with the rows and events of some people that match, or of all people together. */
+  const addStep = Effect.fnUntraced(function* <Step extends People>(
+    project_id: number,
+    query: UsageQuery,
+    time: LocalTime,
+    range: TimeRanges.TimeRange,
+    filter: SessionParts.PartFilter,
+    add: AddUsage,
+    readStep: Effect.Effect<Step, SqlError.SqlError>
+  ) {
+    const { ends, slots } = slotsIn(query, time, range)
+    const step = yield* positions.unchanged(project_id, (position) =>
+      Effect.flatMap(readStep, (read) =>
+        Effect.map(readRollups(project_id, slots, read.people, filter), (rows) => ({ ...read, position, rows }))
       )
     )
-    const position = select(sql`series = ${Rollups.series.position}`)
-    return sql<Rollups.Row>`${sql.join(" UNION ALL ", false)([position, ...ofUnits])}`
-  }
+    const isOfQuery = matcherOf(query, filter)
+    const isMatch = (row: UsageRow) => (step.isOfStep?.(row) ?? true) && isOfQuery(row)
+    // All at once: a range of some years has 10,000s of rows.
+    yield* Rollups.readable(() => {
+      for (const row of step.rows) if (isMatch(row)) add(row, (sums) => sums.merge(row.tally))
+    })
+    // What is added to the rows meanwhile is above the position of those that were read.
+    yield* forEachEvent(project_id, range, ends, step.position, (event) => {
+      if (isMatch(event)) add(event, (sums) => sums.add(event))
+    })
+    return step
+  })
 
   /** Calls `add` with every row and event of a query that matches. */
   const addAll = Effect.fnUntraced(function* (
@@ -121,32 +210,43 @@ export const make = (sql: SqlClient.SqlClient) => {
   ): Effect.fn.Return<void, SqlError.SqlError> {
     const range = yield* rangeOf(project_id, query)
     if (range === undefined) return
-    const isMatch = matcherOf(query, filter)
-    const { ends, units } = TimeRanges.split(
-      range,
-      unitsOf(query, time, range).map((unit) => [unit, unitMs[unit]] as const)
-    )
-    const rows = yield* readRollups(project_id, units, filter)
-    const isPosition = (row: Rollups.Row) => Number(row.series) === Rollups.series.position
-    const { last } = yield* Rollups.readable(() => Position.of(rows.find(isPosition)))
-    // All at once: a range of some years has 100,000s of rows.
-    yield* Rollups.readable(() => {
-      for (const row of rows) {
-        if (isPosition(row)) continue
-        const rollup = Rollups.of(row)
-        if (isMatch(rollup)) add(rollup, (sums) => sums.merge(rollup.tally))
-      }
-    })
-    const addEvent = (event: CountedEvents.CountedEvent) => {
-      if (isMatch(event)) add(event, (sums) => sums.add(event))
-    }
-    for (const end of ends) yield* events.forEach(project_id, idsOf(end), addEvent)
-    // What was added to the rows since they were read is above the position that was read with them.
-    const { above, upTo } = idsOf(range)
-    yield* events.forEach(project_id, { above: last > above! ? last : above, upTo }, (event) => {
-      if (!ends.some(({ fromMs, toMs }) => event.atMs >= fromMs && event.atMs < toMs)) addEvent(event)
-    })
+    yield* addStep(project_id, query, time, range, filter, add, Effect.succeed({ people: [filter.person ?? 0] }))
   })
 
-  return { addAll }
+  /**
+   * The same of the people after a number, in the order of their numbers, some at a time, until `isFull` or after `maxPeople`. Returns
+   * the last person whom it has looked at, if there may be more.
+   */
+  const addPeople = Effect.fnUntraced(function* (
+    project_id: number,
+    query: UsageQuery,
+    time: LocalTime,
+    filter: SessionParts.PartFilter,
+    after: number,
+    add: AddUsage,
+    isFull: () => boolean
+  ): Effect.fn.Return<number | undefined, SqlError.SqlError> {
+    const range = yield* rangeOf(project_id, query)
+    if (range === undefined) return undefined
+    // One more than the page has shows whether there is another page.
+    const limit = query.groupBy.length === 1 ? query.limit + 1 : peopleStep
+    let from = after
+    for (let looked = 0; looked < maxPeople; looked += limit) {
+      const readStep = Effect.map(readPeople(project_id, from, limit), (people) => {
+        const to = people.length < limit ? Number.POSITIVE_INFINITY : people.at(-1)!
+        return { people, to, isOfStep: ({ person }: UsageRow) => person > from && person <= to }
+      })
+      const { to } = yield* addStep(project_id, query, time, range, filter, add, readStep)
+      if (to === Number.POSITIVE_INFINITY) return undefined
+      from = to
+      if (isFull()) return from
+    }
+    return from
+  })
+
+  return { addAll, addPeople }
 }
+
+/** People of whom one step reads what they did, and whom one page looks at, about. */
+const peopleStep = 50
+const maxPeople = 2_000

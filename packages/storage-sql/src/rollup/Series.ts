@@ -1,0 +1,94 @@
+/**
+ * The series of rows in `rollups`. A row of events has what these have in common:
+ *
+ * - `session`: the session and its names.
+ * - `all`: their time alone.
+ * - `names`: also agent, version, API and models.
+ * - `people`: also the person.
+ * - `both`: names and person.
+ *
+ * The time is a slot of some unit. A range of time is made up of the largest units, so that it takes few rows.
+ */
+import type { UsageQuery } from "@tachograph/core"
+import type { CountedEvent } from "./CountedEvents.ts"
+
+/** A slot is a quarter of an hour, by its number since 1970. Longer units are named by their first slot. */
+export const slotMs = 15 * 60_000
+
+export const slotsOf = { quarter: 1, hour: 4, sixHours: 24, day: 96, week: 672 } as const
+
+export type Unit = keyof typeof slotsOf
+
+export const position = 0
+export const session = 1
+
+/** By what rows say beside their time, and by their units, from the shortest on. */
+export const ofTimes = {
+  all: { quarter: 2, hour: 3, sixHours: 4, day: 5, week: 6 },
+  names: { quarter: 7, hour: 8, sixHours: 9, day: 10, week: 11 },
+  // Quarters have names too: who asks for a person gets few of them.
+  people: { quarter: 14, day: 12, week: 13 },
+  both: { quarter: 14 }
+} as const satisfies Record<string, Partial<Record<Unit, number>>>
+
+export type Detail = keyof typeof ofTimes
+
+/** What a row has if it says nothing. */
+export const noNames = {
+  slot: 0,
+  session: 0,
+  agent: 0,
+  agentVersion: 0,
+  person: 0,
+  api: 0,
+  model: "",
+  responseModel: ""
+}
+
+export interface Key {
+  readonly series: number
+  readonly slot: number
+  readonly session: number
+  readonly agent: number
+  readonly agentVersion: number
+  readonly person: number
+  readonly api: number
+  readonly model: string
+  readonly responseModel: string
+}
+
+const units = Object.entries(slotsOf) as ReadonlyArray<readonly [Unit, number]>
+
+/** The rows that an event counts in. */
+export const keysOf = ({
+  agent,
+  agentVersion,
+  api,
+  atMs,
+  model,
+  person,
+  responseModel,
+  session: number
+}: CountedEvent): ReadonlyArray<Key> => {
+  const names = { agent, agentVersion, model, responseModel }
+  const keys: Array<Key> = [{ ...noNames, ...names, series: session, session: number, person }]
+  const slotOfEvent = Math.floor(atMs / slotMs)
+  const { all, both, names: named, people }: Record<Detail, Partial<Record<Unit, number>>> = ofTimes
+  for (const [unit, slots] of units) {
+    const slot = slotOfEvent - (slotOfEvent % slots)
+    keys.push({ ...noNames, series: all[unit]!, slot }, { ...noNames, ...names, series: named[unit]!, slot, api })
+    if (both[unit] !== undefined) keys.push({ ...noNames, ...names, series: both[unit], slot, api, person })
+    else if (people[unit] !== undefined) keys.push({ ...noNames, series: people[unit], slot, person })
+  }
+  return keys
+}
+
+/** What rows must say to answer a query. */
+export const detailOf = ({ agent, agentVersion, api, groupBy, model, person }: UsageQuery): Detail => {
+  const isOfPeople = person !== undefined || groupBy.includes("person")
+  const isNamed =
+    [agent, agentVersion, api, model].some((name) => name !== undefined) ||
+    groupBy.some((dimension) => ["agent", "agent_version", "api", "model"].includes(dimension))
+  if (isOfPeople) return isNamed ? "both" : "people"
+  return isNamed ? "names" : "all"
+}
