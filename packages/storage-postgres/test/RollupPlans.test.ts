@@ -26,7 +26,7 @@ const eventOf = (n: number) => {
 
 const fill = Effect.fnUntraced(function* (storage: Storage["Service"]) {
   const all = Array.from({ length: events }, (_, n) => eventOf(n))
-  for (let at = 0; at < events; at += 1_000) yield* storage.appendEvents(all.slice(at, at + 1_000))
+  for (let at = 0; at < events; at += 1_000) yield* Samples.append(storage, all.slice(at, at + 1_000))
   const upTo = all.at(-1)!.summary.id
   while ((yield* storage.deriveEvents(project, upTo, 1_000)) > 0);
 })

@@ -26,9 +26,9 @@ export const session = 1
 export const ofTimes = {
   all: { quarter: 2, hour: 3, sixHours: 4, day: 5, week: 6 },
   names: { quarter: 7, hour: 8, sixHours: 9, day: 10, week: 11 },
-  // Quarters have names too: who asks for a person gets few of them.
-  people: { quarter: 14, day: 12, week: 13 },
-  both: { quarter: 14 }
+  // Quarters have names too: one person has few of them.
+  people: { quarter: 12, week: 13 },
+  both: { quarter: 12 }
 } as const satisfies Record<string, Partial<Record<Unit, number>>>
 
 export type Detail = keyof typeof ofTimes
