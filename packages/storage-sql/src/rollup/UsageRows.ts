@@ -14,6 +14,7 @@ import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as EachRow from "../dialect/EachRow.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as CountedEvents from "./CountedEvents.ts"
@@ -135,13 +136,13 @@ export const make = (sql: SqlClient.SqlClient) => {
     const found: Array<Rollups.Rollup> = []
     if (people.length === 0) return found
     for (const chunk of BulkValues.chunks(slots)) {
-      // The order of the joins: each range is looked for by itself.
+      const columns = Rollups.selected(sql, "r.")
+      const condition = sql`${rollups.ofProject(project_id, "r.")} AND r.series = ranges.series AND r.session_number = 0
+        AND r.person_number = people.person AND r.slot >= ranges.from_slot AND r.slot < ranges.to_slot${isOfAgent}`
       const rows =
         yield* sql<Rollups.Row>`WITH people ${peopleRows.names} AS (${peopleRows.of(people.map((person) => ({ person })))}),
         ranges ${slotRanges.names} AS (${slotRanges.of(chunk)})
-        SELECT ${Rollups.selected(sql, "r.")} FROM people CROSS JOIN ranges CROSS JOIN rollups r
-        WHERE ${rollups.ofProject(project_id, "r.")} AND r.series = ranges.series AND r.session_number = 0
-          AND r.person_number = people.person AND r.slot >= ranges.from_slot AND r.slot < ranges.to_slot${isOfAgent}`
+        SELECT ${columns} FROM people CROSS JOIN ranges ${EachRow.join(sql, "rollups", "r", columns, condition)}`
       yield* Rollups.readable(() => rows.forEach((row) => found.push(Rollups.of(row))))
     }
     return found
