@@ -109,16 +109,13 @@ export const make = (sql: SqlClient.SqlClient) => {
     { fromMs = 0, toMs = maxMs }: Pick<UsageQuery, "fromMs" | "toMs">
   ) {
     const end = (order: string) =>
-      sql<{ event_id: UuidColumn.StoredId }>`SELECT event_id FROM events WHERE project_id = ${project_id}
-        ORDER BY event_id ${sql.literal(order)} LIMIT 1`
-    const [first] = yield* end("ASC")
-    const [last] = yield* end("DESC")
-    if (first === undefined || last === undefined) return undefined
+      sql`(SELECT event_id FROM events WHERE project_id = ${project_id} ORDER BY event_id ${sql.literal(order)} LIMIT 1)`
+    const [row] = yield* sql<Record<"first" | "last", UuidColumn.StoredId | null>>`
+      SELECT ${end("ASC")} AS first, ${end("DESC")} AS last`
+    if (row === undefined || row.first === null || row.last === null) return undefined
     // There is nothing in the rest of the first week and of the last one, so that they need not be split.
-    const timeOf = (row: { readonly event_id: UuidColumn.StoredId }) =>
-      EventTime.of(UuidColumn.decode(row.event_id) as EventId)
-    const firstWeek = Math.floor(timeOf(first) / weekMs)
-    const lastWeek = Math.floor(timeOf(last) / weekMs)
+    const weekOf = (id: UuidColumn.StoredId) => Math.floor(EventTime.of(UuidColumn.decode(id) as EventId) / weekMs)
+    const [firstWeek, lastWeek] = [weekOf(row.first), weekOf(row.last)]
     const range = {
       fromMs: Math.max(fromMs, firstWeek * weekMs),
       toMs: Math.min(toMs, (lastWeek + 1) * weekMs, maxMs)
