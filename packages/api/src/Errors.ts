@@ -13,6 +13,8 @@ export const FingerprintNotFound = Errors.FingerprintNotFound.pipe(Schema.encode
 export const IdempotencyKeyReused = Errors.IdempotencyKeyReused.pipe(Schema.encodeKeys(tagAsType))
 export const Overloaded = Errors.Overloaded.pipe(Schema.encodeKeys(tagAsType))
 export const PersonNotFound = Errors.PersonNotFound.pipe(Schema.encodeKeys(tagAsType))
+export const SharedTextDamaged = Errors.SharedTextDamaged.pipe(Schema.encodeKeys(tagAsType))
+export const SharedTextNotFound = Errors.SharedTextNotFound.pipe(Schema.encodeKeys(tagAsType))
 export const SessionNotFound = Errors.SessionNotFound.pipe(Schema.encodeKeys(tagAsType))
 export const SessionIdEmpty = Errors.SessionIdEmpty.pipe(Schema.encodeKeys(tagAsType))
 

@@ -10,6 +10,7 @@ import { Me } from "./groups/Me.ts"
 import { People } from "./groups/People.ts"
 import { Search } from "./groups/Search.ts"
 import { Sessions } from "./groups/Sessions.ts"
+import { Shared } from "./groups/Shared.ts"
 import { StorageUse } from "./groups/StorageUse.ts"
 import { Usage } from "./groups/Usage.ts"
 import { System } from "./groups/System.ts"
@@ -19,7 +20,7 @@ import { RequestErrors } from "./RequestErrors.ts"
 export const prefix = "/api/v1"
 
 export class TachographApi extends HttpApi.make("tachograph")
-  .add(Events, Fingerprints, Agents, AgentVersions, People, Search, Sessions, Usage, StorageUse, Export, Me)
+  .add(Events, Fingerprints, Agents, AgentVersions, People, Search, Sessions, Shared, Usage, StorageUse, Export, Me)
   .prefix(prefix)
   .middleware(RequestErrors)
   .middleware(Authorization)

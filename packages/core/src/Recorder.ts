@@ -16,6 +16,8 @@ import {
   type PersonNotFound,
   SessionIdEmpty,
   SessionNotFound,
+  type SharedTextDamaged,
+  type SharedTextNotFound,
   type StorageUnavailable
 } from "./domain/Errors.ts"
 import { type Event, type EventId, EventSummary } from "./domain/Event.ts"
@@ -24,6 +26,7 @@ import type { PersonId } from "./domain/Person.ts"
 import { SessionTitles } from "./conversation/SessionTitles.ts"
 import { CurrentProject, type ProjectId } from "./domain/Project.ts"
 import type { SessionId } from "./domain/Session.ts"
+import type { Sha256 } from "./domain/Sha256.ts"
 import type { ErasureReceipt } from "./domain/ErasureReceipt.ts"
 import type { SessionSummary } from "./domain/SessionSummary.ts"
 import type { StorageUsage } from "./domain/StorageUsage.ts"
@@ -41,6 +44,7 @@ import * as EventPages from "./read/EventPages.ts"
 import type { EventFilterQuery, EventListQuery, Period } from "./read/EventPages.ts"
 import * as EventReader from "./read/EventReader.ts"
 import { CollectGarbage, LargeReads } from "./read/LargeReads.ts"
+import * as SharedTextReader from "./read/SharedTextReader.ts"
 import type { GivenId, WrittenEvent } from "./record/CommitBatch.ts"
 import { CommitLimits } from "./record/CommitLimits.ts"
 import * as CommitMetrics from "./record/CommitMetrics.ts"
@@ -143,6 +147,11 @@ export class Recorder extends Context.Service<
       id: EventId,
       reserve?: (payloadBytes: number) => Effect.Effect<boolean>
     ) => Result<Event, EventNotFound | EventDamaged | Overloaded>
+    /** A long text that events of the project share, as it was sent. `reserve` as of `getEvent`. */
+    readonly getSharedText: (
+      name: Sha256,
+      reserve?: (bytes: number) => Effect.Effect<boolean>
+    ) => Result<Buffer, SharedTextNotFound | SharedTextDamaged | Overloaded>
     /** Fails with `EventDamaged` if the fields of an event are damaged. The page after it can be read. */
     readonly listEvents: (query: EventListQuery) => Result<EventPage, EventDamaged>
     /** What an agent version ran with, by its latest calls first. Pages may have the same configuration, whose sums add up. */
@@ -323,6 +332,17 @@ const make = Effect.gen(function* () {
     return yield* EventReader.read(storage, project, id, { admit, onDamage })
   })
 
+  const getSharedText = Effect.fn("Recorder.getSharedText")(function* (
+    name: Sha256,
+    reserve?: (bytes: number) => Effect.Effect<boolean>
+  ) {
+    const admit = Effect.fnUntraced(function* (bytes: number) {
+      if (reserve !== undefined && !(yield* reserve(bytes))) return yield* new Overloaded()
+      largeReads.before(bytes)
+    })
+    return yield* SharedTextReader.read(storage, yield* CurrentProject, name, admit)
+  })
+
   const listEvents = Effect.fn("Recorder.listEvents")(function* (query: EventListQuery) {
     const project = yield* CurrentProject
     const { next, rows } = yield* EventPages.settled(storage, project, query)
@@ -452,6 +472,7 @@ const make = Effect.gen(function* () {
     createEvent,
     importEvent,
     getEvent,
+    getSharedText,
     listEvents,
     listMessages,
     listCalls,

@@ -144,6 +144,8 @@ export class Storage extends Context.Service<
       names: ReadonlyArray<Uint8Array>,
       maxBytes?: number
     ) => Result<ReadonlyArray<StoredShared>>
+    /** The bytes of the text of a shared piece. Undefined if there is none with this name. */
+    readonly sharedTextBytes: (project: ProjectId, name: Uint8Array) => Result<number | undefined>
 
     /**
      * Deletes at most `limit` events, oldest first, and marks their sessions as pending sweep. Their payloads stay in the

@@ -118,6 +118,7 @@ const make = Effect.fnUntraced(function* ({
     readPacks: reading("readPacks", packs.readPacks),
     readPackRanges: reading("readPackRanges", packs.readPackRanges),
     readShared: reading("readShared", packs.readShared),
+    sharedTextBytes: operation("sharedTextBytes", packs.sharedTextBytes),
     eraseEvents: (...args) => pace.erase(eraseEvents(...args)),
     listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
     deleteEmptySession: (...args) => pace.erase(deleteEmptySession(...args)),

@@ -42,6 +42,12 @@ export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReuse
 
 export class EventNotFound extends Schema.TaggedError<EventNotFound>()("event-not-found", {}, { httpApiStatus: 404 }) {}
 
+export class SharedTextNotFound extends Schema.TaggedError<SharedTextNotFound>()(
+  "shared-text-not-found",
+  {},
+  { httpApiStatus: 404 }
+) {}
+
 /** An event exists under the id of one that is imported, and it is another one. */
 export class EventIdTaken extends Schema.TaggedError<EventIdTaken>()("event-id-taken", {}, { httpApiStatus: 422 }) {}
 
@@ -70,6 +76,13 @@ export class FingerprintIdTaken extends Schema.TaggedError<FingerprintIdTaken>()
 export class EventDamaged extends Schema.TaggedError<EventDamaged>()(
   "event-damaged",
   { eventId: Schema.String },
+  { httpApiStatus: 500 }
+) {}
+
+/** The stored bytes of a shared text are not those that were recorded. */
+export class SharedTextDamaged extends Schema.TaggedError<SharedTextDamaged>()(
+  "shared-text-damaged",
+  {},
   { httpApiStatus: 500 }
 ) {}
 

@@ -133,6 +133,8 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
           .flatMap((name) => projects.get(project)?.shared.get(Buffer.from(name).toString("hex")) ?? [])
           .filter(({ size }) => (bytesLeft -= size) >= 0)
       }),
+    sharedTextBytes: (project, name) =>
+      Effect.sync(() => projects.get(project)?.shared.get(Buffer.from(name).toString("hex"))?.size),
     eraseEvents: (project, which, limit) =>
       Effect.sync(() => ({ events: projects.get(project)?.erase(which, limit) ?? 0 })),
     listPendingSweep: (project, limit) =>

@@ -13,6 +13,7 @@ import type { Operation } from "../handlers/Operation.ts"
 import * as People from "../handlers/People.ts"
 import * as Search from "../handlers/Search.ts"
 import * as Sessions from "../handlers/Sessions.ts"
+import * as Shared from "../handlers/Shared.ts"
 import * as StorageUse from "../handlers/StorageUse.ts"
 import * as Usage from "../handlers/Usage.ts"
 import * as System from "../handlers/System.ts"
@@ -30,6 +31,7 @@ const groups = {
   people: People.operations,
   search: Search.operations,
   sessions: Sessions.operations,
+  shared: Shared.operations,
   usage: Usage.operations,
   storage: StorageUse.operations,
   export: Export.operations,

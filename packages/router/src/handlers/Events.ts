@@ -4,8 +4,8 @@ import { Effect, Stream } from "effect"
 import { ReserveAnswer } from "../Engine.ts"
 import * as Operation from "./Operation.ts"
 import * as CreateEvent from "../events/CreateEvent.ts"
-import * as EventBytes from "../events/EventBytes.ts"
 import * as EventResponse from "../events/EventResponse.ts"
+import * as ExactBytes from "../events/ExactBytes.ts"
 import * as EventLines from "./EventLines.ts"
 import * as EventFilter from "./EventFilter.ts"
 import * as PageQuery from "./PageQuery.ts"
@@ -48,11 +48,11 @@ export const operations = Effect.gen(function* () {
     }),
     getEventInputs: Effect.fnUntraced(function* ({ exchange, params }) {
       const event = yield* recorder.getEvent(params.event_id, yield* ReserveAnswer)
-      return new Operation.Encoded(EventBytes.toAnswer(event, "inputs", exchange))
+      return new Operation.Encoded(ExactBytes.ofEvent(event, "inputs", exchange))
     }),
     getEventOutput: Effect.fnUntraced(function* ({ exchange, params }) {
       const event = yield* recorder.getEvent(params.event_id, yield* ReserveAnswer)
-      return new Operation.Encoded(EventBytes.toAnswer(event, "output", exchange))
+      return new Operation.Encoded(ExactBytes.ofEvent(event, "output", exchange))
     })
   })
 })

@@ -195,6 +195,7 @@ export const reads = (run: <A>(effect: Result<A>) => Promise<A>): Reads => {
     export: (query, options) => live({ method: "GET", path: `/export?${queryOf(query)}`, options: options ?? {} }),
     getEventInputs: (eventId, options) => text(`/events/${segment(eventId)}/inputs`, options),
     getEventOutput: (eventId, options) => text(`/events/${segment(eventId)}/output`, options),
+    getSharedText: (sha256, options) => text(`/shared/${segment(sha256)}`, options),
     import: async function* (lines, options = {}) {
       const body = bytesOfAll(lines)
       const { pieces } = await run(callLive({ method: "POST", path: "/import", scopes: ["admin"], options, body }))

@@ -210,6 +210,8 @@ export interface Reads {
   /** One of the two texts alone, as it was sent. */
   readonly getEventInputs: (eventId: string, options?: InProject) => Promise<string>
   readonly getEventOutput: (eventId: string, options?: InProject) => Promise<string>
+  /** The JSON text with this SHA-256, in lower-case hexadecimal, that calls of the project share. */
+  readonly getSharedText: (sha256: string, options?: InProject) => Promise<string>
   readonly listEvents: (query?: EventListQuery, options?: InProject) => Promise<RecordedEvents>
   /** Sessions, the latest activity first unless asked otherwise, with what their calls add up to. */
   readonly listSessions: (query?: SessionListQuery, options?: InProject) => Promise<Page<"sessions", RecordedSession>>

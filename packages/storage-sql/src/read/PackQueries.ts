@@ -190,5 +190,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return pieces
   })
 
-  return { getSession, readPacks, readPackRanges, readShared }
+  const sharedTextBytes = Effect.fn("SqlStorage.sharedTextBytes")(function* (project: ProjectId, name: Uint8Array) {
+    const number = yield* projects.find(project)
+    if (number === undefined) return undefined
+    const [row] = yield* sql<{ size: Integer }>`SELECT size FROM shared_pieces
+      WHERE project_id = ${number} AND sha256 = ${name}${Bucket.and(sql, [Bucket.ofPiece(name)])}`
+    return row === undefined ? undefined : Number(row.size)
+  })
+
+  return { getSession, readPacks, readPackRanges, readShared, sharedTextBytes }
 }

@@ -33,6 +33,7 @@ const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: R
   ["GET", "/api/v1/events/stream?wait=0", ["read"]],
   ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000", ["read"]],
   ["GET", "/api/v1/events/01900000-0000-7000-8000-000000000000/messages", ["read"]],
+  ["GET", `/api/v1/shared/${"0".repeat(64)}`, ["read"]],
   ["GET", "/api/v1/sessions", ["read"]],
   ["GET", "/api/v1/sessions/x", ["read"]],
   ["GET", "/api/v1/usage", ["read"]],

@@ -5,7 +5,7 @@ import { expect } from "vitest"
 import * as Payloads from "../Payloads.ts"
 import * as RandomJson from "../RandomJson.ts"
 import type { Cases } from "./Cases.ts"
-import { eventText } from "./Requests.ts"
+import { eventText, expectError, expectInvalid } from "./Requests.ts"
 
 export const define = ({ describe, fixture, it }: Cases) => {
   /** Records a payload and expects the same bytes when it is read. */
@@ -88,6 +88,30 @@ export const define = ({ describe, fixture, it }: Cases) => {
       }
       const missing = await client.get("/api/v1/events/00000000-0000-7000-8000-000000000000/inputs")
       expect([missing.status, missing.body.type]).toEqual([404, "event-not-found"])
+    })
+
+    it("answers a shared text by its name, to its project, until it is erased", { tags: ["adapter"] }, async () => {
+      const { as, client, fingerprintId, issue } = fixture()
+      const text = `"shared \\u00e9 ${"Be careful. ".repeat(1_000)}"`
+      const sha256 = createHash("sha256").update(text).digest("hex")
+      const path = `/api/v1/shared/${sha256}`
+      expectError(await client.get(path), 404, "shared-text-not-found")
+      const body = eventText(fingerprintId, `{"system":${text}}`, "{}").replace('"verbatim"', '"shares"')
+      expect((await client.post("/api/v1/events", body)).status).toBe(200)
+      const whole = await client.get(path)
+      expect([whole.status, whole.text]).toEqual([200, text])
+      const digest = Buffer.from(sha256, "hex").toString("base64")
+      expect(whole.headers.get("repr-digest")).toBe(`sha-256=:${digest}:`)
+      const part = await client.call("GET", path, undefined, { range: "bytes=1-6", "accept-encoding": "br" })
+      expect([part.status, part.text]).toEqual([206, "shared"])
+      expect(part.headers.get("content-range")).toBe(`bytes 1-6/${text.length}`)
+      const { key } = await issue({ scopes: ["read"], project: "another that shares" })
+      expectError(await as(key).get(path), 404, "shared-text-not-found")
+      for (const name of [sha256.toUpperCase(), sha256.slice(1), `${sha256}0`, "x"]) {
+        expectInvalid(await client.get(`/api/v1/shared/${name}`), "string_pattern_mismatch", "path", "sha256")
+      }
+      expect((await client.call("DELETE", "/api/v1/sessions/shares")).status).toBe(200)
+      expectError(await client.get(path), 404, "shared-text-not-found")
     })
 
     it("preserves a person's properties", { tags: ["adapter"] }, async () => {

@@ -49,6 +49,9 @@ import type {
   SessionMessagePage,
   SessionNotFound,
   SessionPage,
+  SharedText,
+  SharedTextDamaged,
+  SharedTextNotFound,
   StorageUnavailable,
   StorageUsage,
   Unauthorized,
@@ -410,6 +413,15 @@ export interface Operations {
     error: Unauthorized | Forbidden | SessionNotFound | EventNotFound | ValidationError | EventDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
   }
 
+  /** Read a long text that calls of the project share, byte for byte, or a `Range` of it. */
+  getSharedText: {
+    input: {
+      readonly sha256: string
+    }
+    answer: SharedText
+    error: Unauthorized | Forbidden | SharedTextNotFound | ValidationError | SharedTextDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
+  }
+
   /** Add up calls, tokens and cost, by time, name or model. */
   readUsage: {
     input: {
@@ -530,6 +542,7 @@ export const operations = {
   eraseSession: {"method":"DELETE","path":"/api/v1/sessions/{session}"},
   listSessionMessages: {"method":"GET","path":"/api/v1/sessions/{session}/messages","rows":"messages"},
   listSessionCalls: {"method":"GET","path":"/api/v1/sessions/{session}/calls","rows":"calls"},
+  getSharedText: {"method":"GET","path":"/api/v1/shared/{sha256}"},
   readUsage: {"method":"GET","path":"/api/v1/usage","rows":"usage"},
   readStorage: {"method":"GET","path":"/api/v1/storage"},
   export: {"method":"GET","path":"/api/v1/export","hasLines":true},

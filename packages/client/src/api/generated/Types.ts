@@ -441,6 +441,16 @@ export interface SessionPage {
   readonly next_cursor: string | null
 }
 
+export type SharedText = unknown
+
+export interface SharedTextDamaged {
+  readonly type: "shared-text-damaged"
+}
+
+export interface SharedTextNotFound {
+  readonly type: "shared-text-not-found"
+}
+
 export interface StorageUnavailable {
   readonly type: "storage-unavailable"
   readonly message?: string | undefined

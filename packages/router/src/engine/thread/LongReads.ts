@@ -1,7 +1,7 @@
 /** Which exchanges the reading thread answers, so that recording does not wait for them. */
 import type { Exchange } from "../../Engine.ts"
 
-/** Endpoints that read many rows, or whole sessions. */
+/** Endpoints that read many rows, whole sessions, or a text of any size. */
 const lists: ReadonlySet<string> = new Set([
   "listEvents",
   "listSessions",
@@ -16,6 +16,7 @@ const lists: ReadonlySet<string> = new Set([
   "listConfigurations",
   "listSessionMessages",
   "listSessionCalls",
+  "getSharedText",
   "search",
   "export"
 ])

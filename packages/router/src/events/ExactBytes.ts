@@ -1,4 +1,4 @@
-/** The answers that are one text of an event, byte for byte, or a range of it. */
+/** The answers that are one text, byte for byte, or a range of it. */
 import { type Event, freeMemory } from "@tachograph/core"
 import { createHash } from "node:crypto"
 import type { Exchange } from "../Engine.ts"
@@ -13,9 +13,7 @@ const other = { inputs: "output", output: "inputs" } as const satisfies Record<T
  * `Repr-Digest` (RFC 9530) and `ETag` are of the whole text. The digest is of bytes that are not compressed, so the answer is not
  * compressed either.
  */
-export const toAnswer = ({ payload }: Event, text: Text, { headers }: Pick<Exchange, "headers">): Answer.Answer => {
-  const bytes = payload[text]
-  freeMemory(payload[other[text]])
+export const toAnswer = (bytes: Uint8Array, { headers }: Pick<Exchange, "headers">): Answer.Answer => {
   const digest = createHash("sha256").update(bytes).digest("base64")
   const etag = `"${digest}"`
   const described = { "accept-ranges": "bytes", etag, "repr-digest": `sha-256=:${digest}:` }
@@ -31,4 +29,10 @@ export const toAnswer = ({ payload }: Event, text: Text, { headers }: Pick<Excha
   freeMemory(bytes)
   const answer = Answer.json([part], { ...described, "content-range": `bytes ${range.start}-${range.end - 1}/${size}` })
   return { ...answer, status: 206 }
+}
+
+/** One text of an event. The other one is freed. */
+export const ofEvent = ({ payload }: Event, text: Text, exchange: Pick<Exchange, "headers">): Answer.Answer => {
+  freeMemory(payload[other[text]])
+  return toAnswer(payload[text], exchange)
 }
