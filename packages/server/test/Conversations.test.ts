@@ -1,11 +1,13 @@
 /** Complete agent runs, read back as messages and calls. */
 import { createTachograph, type InProcess } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
+import { Workloads } from "@tachograph/testkit"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { temporaryFolder } from "./TachographProcess.ts"
-import { areAvailable, expand, placeholder } from "./Workloads.ts"
+
+const { areAvailable, expand, placeholder } = Workloads
 
 const why = areAvailable ? "" : " (the real workloads are not available)"
 

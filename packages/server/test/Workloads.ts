@@ -2,42 +2,9 @@
  * Complete agent runs to record. The real workloads are used if they are present beside the repository; otherwise there is
  * only the built-in sample run, and `title` says so.
  */
-import { type HttpClient, Replay } from "@tachograph/testkit"
-import { execFile } from "node:child_process"
-import { existsSync } from "node:fs"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
+import { type HttpClient, Replay, Workloads } from "@tachograph/testkit"
 
-const folder = fileURLToPath(new URL("../../../../shared/workloads", import.meta.url))
-
-/** Stands for the fingerprint id in request bodies that are not sent yet. It has the length of a UUID. */
-export const placeholder = "00000000-0000-0000-0000-000000000000"
-
-/** Whether the real workloads are there. */
-export const areAvailable = existsSync(folder)
-
-const lineFeed = 0x0a
-
-const linesOf = (bytes: Buffer): ReadonlyArray<Buffer> => {
-  const lines: Array<Buffer> = []
-  for (let start = 0; start < bytes.length;) {
-    const end = bytes.indexOf(lineFeed, start)
-    lines.push(bytes.subarray(start, end))
-    start = end + 1
-  }
-  return lines
-}
-
-export const expand = async (file: string, max?: number): Promise<ReadonlyArray<Buffer>> => {
-  const limit = max === undefined ? [] : [String(max)]
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [join(folder, "expand.mjs"), join(folder, file), placeholder, ...limit],
-    { encoding: "buffer", maxBuffer: 2 ** 30 }
-  )
-  return linesOf(stdout)
-}
+const { areAvailable, expand, placeholder } = Workloads
 
 const workloads: Readonly<Record<string, () => Promise<ReadonlyArray<Buffer>>>> = {
   "a sample run": async () => Array.from(Replay.sampleRun(placeholder), (body) => Buffer.from(body)),
