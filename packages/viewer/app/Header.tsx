@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks"
 import { Help } from "./keyboard/Help.tsx"
 import { useKeys } from "./keyboard/Keys.ts"
+import { useLazy } from "./parts/useLazy.ts"
 import * as Route from "./route/Route.ts"
 import { places } from "./route/Places.ts"
 import type { Me } from "./server/Types.ts"
@@ -14,18 +15,23 @@ interface Props {
   readonly leave: () => void
 }
 
+const loadPalette = () => import("./palette/Palette.tsx").then(({ Palette }) => Palette)
+
 const themeIcon = { system: "◐", light: "☀", dark: "☾" } as const
 
 export const Header = ({ leave, me }: Props) => {
   const { path } = Route.useRoute()
   const theme = Theme.setting.use()
   const [isHelpOpen, setHelpOpen] = useState(false)
+  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  const Palette = useLazy(loadPalette, isPaletteOpen)
   useKeys([
     ...places.map(({ key, name, path }) => ({
       keys: `g ${key}`,
       does: `Go to ${name.toLowerCase()}`,
       run: () => Route.go(Route.to([path]))
     })),
+    { keys: "Mod+k", does: "Go to anything by name or id", run: () => setPaletteOpen(true) },
     { keys: "?", does: "Show the keys", run: () => setHelpOpen(true) }
   ])
   return (
@@ -45,6 +51,9 @@ export const Header = ({ leave, me }: Props) => {
         ))}
       </nav>
       <div class="who">
+        <button type="button" class="quiet" onClick={() => setPaletteOpen(true)} title="Go to anything (Ctrl K, ⌘K)">
+          Go to…
+        </button>
         <span title="The project that the key opens">{me.project}</span>
         <span title="The zone of all times on these pages">{zone}</span>
         <button
@@ -65,6 +74,7 @@ export const Header = ({ leave, me }: Props) => {
           </button>
         )}
       </div>
+      {Palette !== undefined && <Palette close={() => setPaletteOpen(false)} />}
       {isHelpOpen && <Help close={() => setHelpOpen(false)} />}
     </header>
   )

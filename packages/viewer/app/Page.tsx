@@ -25,6 +25,7 @@ const pages: Readonly<Record<string, Load>> = {
   "people 0": () => import("./pages/people/PeoplePage.tsx").then(({ PeoplePage }) => PeoplePage),
   "people 1": () => import("./pages/person/PersonPage.tsx").then(({ PersonPage }) => PersonPage),
   "search 0": () => import("./pages/search/SearchPage.tsx").then(({ SearchPage }) => SearchPage),
+  "shared 1": () => import("./pages/shared/SharedPage.tsx").then(({ SharedPage }) => SharedPage),
   "sessions 1": () => import("./pages/session/SessionPage.tsx").then(({ SessionPage }) => SessionPage)
 }
 

@@ -1,6 +1,12 @@
 /** One headless Chromium for the tests of a file, and pages that remember everything they should not have done. */
 import chromium from "@sparticuz/chromium"
-import { type Browser, type BrowserContextOptions, chromium as playwright, type Page } from "playwright-core"
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium as playwright,
+  type Page
+} from "playwright-core"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
 
 let browser: Browser
@@ -27,8 +33,21 @@ export interface Watched {
 }
 
 /** Opens a page in a context of its own, which is closed when the test ends. */
-export const open = async (url: string, options: BrowserContextOptions = {}): Promise<Watched> => {
+export const open = (url: string, options: BrowserContextOptions = {}): Promise<Watched> => openWith(url, options)
+
+/** The same, as a person whose tab has the key already: one page is loaded, and not two. */
+export const openWithKey = (url: string, key: string, options: BrowserContextOptions = {}): Promise<Watched> =>
+  openWith(url, options, (context) =>
+    context.addInitScript((key) => sessionStorage.setItem("tachograph.key", key), key)
+  )
+
+const openWith = async (
+  url: string,
+  options: BrowserContextOptions,
+  prepare: (context: BrowserContext) => Promise<unknown> = async () => {}
+): Promise<Watched> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  await prepare(context)
   onTestFinished(() => context.close())
   // What has not appeared by then does not appear.
   context.setDefaultTimeout(30_000)

@@ -21,6 +21,9 @@ export class Conversation {
   history: Array<Sent> = []
   system: string | undefined = "You are a careful agent."
   model = "claude-sonnet-4-5"
+  tools: ReadonlyArray<Sent> = []
+  /** Tokens of the next calls, where they are not 100 for each message. */
+  usage: Sent | undefined
 
   constructor(client: HttpClient.Client, fingerprintId: string, session: string, fields: Fields = {}) {
     this.#client = client
@@ -32,7 +35,11 @@ export class Conversation {
   /** Records a call of `history` and these messages, whose answer is `content`. Returns the event's id. */
   async call(messages: ReadonlyArray<Sent>, content: ReadonlyArray<Sent>): Promise<string> {
     this.history = [...this.history, ...messages]
-    const usage = { input_tokens: 100 * this.history.length, output_tokens: 20, cache_read_input_tokens: 50 }
+    const usage = this.usage ?? {
+      input_tokens: 100 * this.history.length,
+      output_tokens: 20,
+      cache_read_input_tokens: 50
+    }
     const output = { type: "message", role: "assistant", model: this.model, content, stop_reason: "end_turn", usage }
     const id = await this.#record(output)
     this.history = [...this.history, { role: "assistant", content }]
@@ -50,6 +57,7 @@ export class Conversation {
       model: this.model,
       max_tokens: 100,
       ...(this.system === undefined ? {} : { system: this.system }),
+      ...(this.tools.length === 0 ? {} : { tools: this.tools }),
       messages: this.history
     }
     const event = {

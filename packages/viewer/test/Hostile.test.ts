@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { open, useBrowser } from "./Browser.ts"
+import { open, openWithKey, useBrowser } from "./Browser.ts"
 import { Conversation, registered, result, text, thinking, tool, user } from "./Conversation.ts"
-import { type Server, start } from "./Server.ts"
+import { apiKey, type Server, start } from "./Server.ts"
 
 useBrowser()
 let server: Server
@@ -38,17 +38,30 @@ const payloads = {
   "HTML in code": "```html\n<img src=x onerror=alert(1)>\n```\n`<b onclick=x>`"
 } as const
 
+const nameOf = (payload: string): string => payload.replaceAll("\u0000", "").slice(0, 200)
+
 /** The payload wherever a stranger can put it. */
-const record = async (session: string, payload: string): Promise<string> => {
-  const name = payload.replaceAll("\u0000", "").slice(0, 200)
+const record = async (session: string, payload: string) => {
+  const name = nameOf(payload)
   const fields = { agent: name, agent_version: name, person: name }
-  const conversation = new Conversation(server.client, fingerprintId, session, fields)
+  const { body } = await server.client.put("/api/v1/fingerprints", {
+    language: payload,
+    language_version: payload,
+    system: payload,
+    git_repository_url: payload,
+    git_branch: payload,
+    git_commit_hash: payload,
+    all_packages: { [name]: payload, effect: payload }
+  })
+  const fingerprint = body.fingerprint_id as string
+  await server.client.put("/api/v1/people", { person_id: name, properties: { [name]: payload } })
+  const conversation = new Conversation(server.client, fingerprint, session, fields)
   conversation.model = name
   conversation.system = payload
   await conversation.call([user(payload)], [thinking(payload), text(payload), tool("1", name, { [name]: payload })])
   const id = await conversation.call([result("1", payload)], [text(payload)])
   await conversation.fail(user(payload), name)
-  return id
+  return { id, fingerprint }
 }
 
 /** What must not be on a page: everything that runs, that is loaded, or that sends. */
@@ -78,8 +91,8 @@ const nothing = { hacked: false, elements: [], handlers: [], images: [], links: 
 describe("what a stranger sent", () => {
   it.each(Object.entries(payloads))("is shown as text: %s", async (name, payload) => {
     const session = `${name} ${payload.slice(0, 100)}`
-    const id = await record(session, payload)
-    const { complaints, foreign, page } = await open(server.viewer())
+    const { fingerprint, id } = await record(session, payload)
+    const { complaints, foreign, page } = await openWithKey(`${server.url}/viewer/`, apiKey)
     await page.getByRole("heading", { name: "Sessions" }).waitFor()
     await page.locator(".id").first().waitFor()
     expect(await page.evaluate(injected)).toEqual(nothing)
@@ -95,6 +108,42 @@ describe("what a stranger sent", () => {
       await page.locator(`.panel.${tab} :is(.message, .settings, .node, .raw-row)`).first().waitFor()
       expect(await page.evaluate(injected)).toEqual(nothing)
     }
+    const own = encodeURIComponent(nameOf(payload))
+    for (const [place, shows] of [
+      [`agents/${own}`, ".prompts.tools tbody tr"],
+      [`agents/${own}`, ".configuration"],
+      [`agents/${own}/compare?from=${own}&to=${own}`, ".settings"],
+      [`people/${own}`, ".fold .value"],
+      [`fingerprints/${fingerprint}?with=${fingerprintId}`, ".packages"],
+      [`search?q=${encodeURIComponent(payload.slice(0, 12))}`, ".results li"]
+    ] as const) {
+      await page.goto(`${server.url}/viewer/#/${place}`)
+      await page.locator(shows).first().waitFor()
+      expect([place, await page.evaluate(injected)]).toEqual([place, nothing])
+    }
+    expect([foreign, complaints]).toEqual([[], []])
+  })
+
+  it("is shown as text where all of it is: in lists, previews and the palette", async () => {
+    const all = Object.values(payloads).join("\n")
+    const { id } = await record("all", all)
+    const { complaints, foreign, page } = await openWithKey(`${server.url}/viewer/`, apiKey)
+    for (const [place, shows] of [
+      ["agents", ".rows tbody tr"],
+      ["people", ".rows tbody tr"],
+      ["fingerprints", ".rows tbody tr"],
+      ["overview", ".legend"],
+      ["live", ".rows tbody tr"],
+      [`live?peek=${id}`, ".peek .message"],
+      ["sessions?peek=all", ".peek .message"]
+    ] as const) {
+      await page.goto(`${server.url}/viewer/#/${place}`)
+      await page.locator(shows).first().waitFor()
+      expect([place, await page.evaluate(injected)]).toEqual([place, nothing])
+    }
+    await page.keyboard.press("Control+k")
+    await page.getByRole("option").filter({ hasText: "Agent" }).first().waitFor()
+    expect(await page.evaluate(injected)).toEqual(nothing)
     expect([foreign, complaints]).toEqual([[], []])
   })
 

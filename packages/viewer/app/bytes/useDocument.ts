@@ -1,9 +1,7 @@
-/** The exact bytes of one text of an event, and the digest that the server gives for them. */
+/** The exact bytes of a text, and the digest that the server gives for them. */
 import { useEffect, useState } from "preact/hooks"
 import * as Client from "../server/Client.ts"
 import { Document } from "./Document.ts"
-
-export type Text = "inputs" | "output"
 
 export interface Opened {
   readonly document: Document
@@ -14,21 +12,22 @@ export interface Opened {
 const hex = (base64: string): string =>
   Array.from(atob(base64), (character) => character.charCodeAt(0).toString(16).padStart(2, "0")).join("")
 
-const read = async (eventId: string, text: Text, signal: AbortSignal): Promise<Opened> => {
-  const response = await Client.send(Client.urlOf(["events", eventId, text]), { signal })
+const read = async (parts: ReadonlyArray<string>, signal: AbortSignal): Promise<Opened> => {
+  const response = await Client.send(Client.urlOf(parts), { signal })
   const [, digest = ""] = /sha-256=:([^:]+):/.exec(response.headers.get("repr-digest") ?? "") ?? []
   const document = await Document.open(new Uint8Array(await response.arrayBuffer()))
   return { document, sha256: hex(digest) }
 }
 
-export const useDocument = (eventId: string, text: Text) => {
+/** `parts` is the path of the text below the API. */
+export const useDocument = (parts: ReadonlyArray<string>) => {
   const [state, setState] = useState<{ readonly opened?: Opened; readonly error?: Client.ServerError }>({})
   const [round, setRound] = useState(0)
   useEffect(() => {
     const aborter = new AbortController()
     let opened: Opened | undefined
     setState({})
-    read(eventId, text, aborter.signal).then(
+    read(parts, aborter.signal).then(
       (result) => {
         opened = result
         if (aborter.signal.aborted) result.document.close()
@@ -43,6 +42,6 @@ export const useDocument = (eventId: string, text: Text) => {
       aborter.abort()
       opened?.document.close()
     }
-  }, [eventId, text, round])
+  }, [parts.join("/"), round])
   return { ...state, again: () => setRound((round) => round + 1) }
 }

@@ -1,4 +1,7 @@
-/** `j` and `k` move along the rows of a list, `Enter` opens the row. Returns the index of the row; -1 before the first key. */
+/**
+ * `j` and `k` move along the rows of a list, `Enter` opens the row, and `o` shows it beside the list, where `peek` is given. Returns
+ * the index of the row; -1 before the first key.
+ */
 import type { RefObject } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import { useKeys } from "./Keys.ts"
@@ -6,7 +9,8 @@ import { useKeys } from "./Keys.ts"
 export const useSelection = (
   length: number,
   list: RefObject<HTMLElement | null>,
-  open: (index: number) => void
+  open: (index: number) => void,
+  peek?: (index: number) => void
 ): number => {
   const [index, setIndex] = useState(-1)
   useEffect(() => {
@@ -17,7 +21,10 @@ export const useSelection = (
   useKeys([
     { keys: "j", does: "Next", run: () => move(1) },
     { keys: "k", does: "Previous", run: () => move(-1) },
-    { keys: "Enter", does: "Open", run: () => index >= 0 && index < length && open(index) }
+    { keys: "Enter", does: "Open", run: () => index >= 0 && index < length && open(index) },
+    ...(peek === undefined
+      ? []
+      : [{ keys: "o", does: "Preview", run: () => index < length && peek(Math.max(0, index)) }])
   ])
   return index
 }

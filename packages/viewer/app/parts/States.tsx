@@ -41,6 +41,11 @@ const texts: Readonly<Record<string, readonly [title: string, text: string]>> = 
   "agent-version-not-found": ["There is no such version", "It has recorded nothing here."],
   "person-not-found": ["There is no such person", "They may have been erased."],
   "fingerprint-not-found": ["There is no such fingerprint", "Nothing was recorded with it here."],
+  "shared-text-not-found": ["There is no such text", "No call that is kept has it as a text of its own."],
+  "shared-text-damaged": [
+    "This text is damaged",
+    "What is stored is not what was recorded: tachograph verify says more."
+  ],
   "not-found": ["There is nothing here", "The server does not know this address."]
 }
 

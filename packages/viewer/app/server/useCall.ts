@@ -1,7 +1,7 @@
 /** A call with its place in the session: what it continues, and which messages it added. Reads nothing that was said before. */
-import * as Client from "../../server/Client.ts"
-import type { Call, CallPage, EventSummary, Message, MessagePage } from "../../server/Types.ts"
-import { useAnswer } from "../../server/useAnswer.ts"
+import * as Client from "./Client.ts"
+import type { Call, CallPage, EventSummary, Message, MessagePage } from "./Types.ts"
+import { useAnswer } from "./useAnswer.ts"
 
 export interface CallState {
   readonly call: Call

@@ -35,6 +35,18 @@ export const text = async (text: string): Promise<void> => {
   announce(isCopied ? "Copied" : "The browser does not let this page copy")
 }
 
+/** More bytes of an answer are not copied: the clipboard takes them as text. */
+const maxAnswer = 64_000_000
+
+/** What the server answers, byte for byte. */
+export const answer = async (parts: ReadonlyArray<string>): Promise<void> => {
+  const read = Client.send(Client.urlOf(parts)).then((response) => response.text())
+  const found = await read.catch(() => undefined)
+  if (found === undefined) return announce("The server does not answer")
+  if (found.length > maxAnswer) return announce("This is too long for the clipboard: use curl")
+  await text(found)
+}
+
 /** A command that reads what is shown. The key is left to the environment: it does not belong into the history of a shell. */
 export const curl = (parts: ReadonlyArray<string>): Promise<void> =>
   text(`curl -H "Authorization: Bearer $TACHOGRAPH_API_KEY" '${Client.urlOf(parts).href.replaceAll("'", "%27")}'`)

@@ -66,5 +66,12 @@ export const moment = (iso: string): string => {
 
 export const timeOfDay = (iso: string): string => time.format(new Date(iso))
 
+/** As fields for a time have it: `2026-11-23T18:05`, in the zone of these pages. Empty for what is no time. */
+export const localMinute = (iso: string | null): string => {
+  const date = new Date(iso ?? NaN)
+  if (Number.isNaN(date.getTime())) return ""
+  return new Date(date.getTime() - 60_000 * date.getTimezoneOffset()).toISOString().slice(0, 16)
+}
+
 /** With its zone. */
 export const exactly = (iso: string): string => `${exact.format(new Date(iso))} · ${iso}`

@@ -33,6 +33,9 @@ export const ofPart = (part: Part): string => {
 
 export const ofMessage = (message: Pick<Message, "parts">): string => message.parts.map(ofPart).join("\n")
 
+export const ofMessages = (messages: ReadonlyArray<Pick<Message, "parts">>): string =>
+  messages.map(ofMessage).join("\n\n")
+
 /** Characters that a line of a summary has at most. */
 const maxLine = 160
 

@@ -52,16 +52,18 @@ const calls = fc
   })
 
 describe("carriedOf", () => {
-  it("counts how many calls sent each message, as counting them one by one does", () => {
+  it("counts the calls that sent each message, and finds the last, as looking at them one by one does", () => {
     fc.assert(
       fc.property(calls, (made) => {
-        const counts = new Map<number, number>()
-        for (const input of inputsOf(made)) {
-          for (const message of input) counts.set(message, (counts.get(message) ?? 0) + 1)
+        const counts = new Map<number, { readonly times: number; readonly last: number }>()
+        for (const [index, input] of inputsOf(made).entries()) {
+          for (const message of input) {
+            counts.set(message, { times: (counts.get(message)?.times ?? 0) + 1, last: index + 1 })
+          }
         }
         const carried = carriedOf(made.map(toCall))
-        for (const [message, count] of carried) expect(count).toBe(counts.get(message) ?? 0)
-        for (const [message, count] of counts) expect(carried.get(message)).toBe(count)
+        for (const [message, count] of carried) expect(count).toEqual(counts.get(message) ?? { times: 0, last: 0 })
+        for (const [message, count] of counts) expect(carried.get(message)).toEqual(count)
       })
     )
   })

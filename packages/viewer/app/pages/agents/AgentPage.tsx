@@ -1,5 +1,6 @@
 /** `#/agents/{a}`: the versions of an agent, and with which prompts, tools and settings each was used. */
 import { useEffect } from "preact/hooks"
+import { since } from "../../parts/Chart.tsx"
 import { Cost, Time } from "../../parts/Facts.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import { Text } from "../../parts/Text.tsx"
@@ -7,19 +8,22 @@ import { UsageTable } from "../../parts/Usage.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import * as Lists from "../../server/Lists.ts"
-import type { AgentVersion, Configuration, Part } from "../../server/Types.ts"
+import type { AgentVersion, Configuration } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { Prompts } from "./Prompts.tsx"
+import { textOf } from "./usedWith.ts"
+import { days, VersionsChart } from "./VersionsChart.tsx"
 
 const read = (agent: string) => async (signal: AbortSignal) => {
-  const [versions, usage] = await Promise.all([
+  const [versions, usage, byDay] = await Promise.all([
     Lists.versions(agent, signal),
-    Lists.usage({ group_by: "agent_version", agent }, signal)
+    Lists.usage({ group_by: "agent_version", agent }, signal),
+    Lists.usage({ group_by: "day,agent_version", agent, after: since(days), time_zone: Format.zone }, signal)
   ])
-  return { versions, usage }
+  return { versions, usage, byDay }
 }
 
 export const AgentPage = ({ query, rest }: PageProps) => {
@@ -53,6 +57,7 @@ export const AgentPage = ({ query, rest }: PageProps) => {
           )}
         </p>
       </div>
+      <VersionsChart rows={value.byDay} />
       <UsageTable
         title="Version"
         rows={rows}
@@ -113,7 +118,7 @@ const Configurations = ({ agent, version }: { readonly agent: string; readonly v
 }
 
 const OneConfiguration = ({ configuration }: { readonly configuration: Configuration }) => {
-  const instructions = (configuration.instructions as ReadonlyArray<Part>).map(Words.ofPart).join("\n\n")
+  const instructions = textOf.instructions(configuration)
   return (
     <details class="configuration">
       <summary>

@@ -1,64 +1,23 @@
-/** The prompts of an agent: which versions and runtimes used the same instructions, and from when to when. */
+/** The prompts and tools of an agent: which versions, runtimes and commits used the same ones, and from when to when. */
+import { WordDiff } from "../../diff/WordDiff.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import * as Route from "../../route/Route.ts"
-import * as Lists from "../../server/Lists.ts"
-import type { Configuration, Part } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
-import * as Words from "../../text/Words.ts"
+import { type Kind, read, type Used } from "./usedWith.ts"
 
 /** Versions that are looked at: the latest. */
 const maxVersions = 10
 
-interface Used {
-  readonly version: string
-  readonly configuration: Configuration
-}
+/** Digits of a hash that are shown. */
+const hashDigits = 10
 
-interface Prompt {
-  readonly text: string
-  readonly events: number
-  readonly versions: ReadonlyArray<string>
-  readonly fingerprints: ReadonlyArray<string>
-  readonly firstAt: string
-  readonly lastAt: string
-  readonly firstEventId: string
-}
-
-const read = (agent: string, versions: ReadonlyArray<string>) => async (signal: AbortSignal) => {
-  const all = await Promise.all(
-    versions.map(async (version) =>
-      (await Lists.configurations(agent, version, signal)).map((configuration): Used => ({ version, configuration }))
-    )
-  )
-  return promptsOf(all.flat())
-}
-
-const textOf = ({ instructions }: Configuration): string =>
-  (instructions as ReadonlyArray<Part>).map(Words.ofPart).join("\n\n")
-
-/** The latest first. Event ids are in the order of time. */
-const promptsOf = (used: ReadonlyArray<Used>): ReadonlyArray<Prompt> =>
-  Array.from(
-    Map.groupBy(used, ({ configuration }) => textOf(configuration)),
-    ([text, uses]): Prompt => {
-      const configurations = uses.map(({ configuration }) => configuration)
-      return {
-        text,
-        events: configurations.reduce((sum, { events }) => sum + events, 0),
-        versions: Array.from(new Set(uses.map(({ version }) => version))),
-        fingerprints: Array.from(new Set(configurations.map(({ fingerprint_id }) => fingerprint_id))),
-        firstAt: configurations.map(({ first_used_at }) => first_used_at).toSorted()[0]!,
-        lastAt: configurations
-          .map(({ last_used_at }) => last_used_at)
-          .toSorted()
-          .at(-1)!,
-        firstEventId: configurations.map(({ first_event_id }) => first_event_id).toSorted()[0]!
-      }
-    }
-  ).toSorted((one, other) => (one.lastAt < other.lastAt ? 1 : -1))
+const words = {
+  instructions: { title: "Prompts", one: "Prompt", none: "No instructions" },
+  tools: { title: "Tools", one: "Tools", none: "No tools" }
+} as const
 
 interface Props {
   readonly agent: string
@@ -70,66 +29,101 @@ export const Prompts = ({ agent, versions }: Props) => {
   const latest = versions.slice(-maxVersions)
   const { again, error, value } = useAnswer(read(agent, latest), JSON.stringify([agent, latest]))
   return (
-    <section>
-      <h2>Prompts</h2>
+    <>
       {error !== undefined && <Failed error={error} again={again} />}
       {value === undefined && error === undefined && <Loading what="the prompts" />}
-      {value?.length === 0 && <p class="hint">No call was recorded.</p>}
-      {value !== undefined && value.length > 0 && <PromptsTable agent={agent} prompts={value} />}
+      {value?.instructions.length === 0 && <p class="hint">No call was recorded.</p>}
+      {value !== undefined && value.instructions.length > 0 && (
+        <>
+          <UsedTable agent={agent} kind="instructions" used={value.instructions} />
+          <UsedTable agent={agent} kind="tools" used={value.tools} />
+        </>
+      )}
       {versions.length > maxVersions && <p class="hint">Of the latest {maxVersions} versions.</p>}
-    </section>
+    </>
   )
 }
 
-const PromptsTable = ({ agent, prompts }: { readonly agent: string; readonly prompts: ReadonlyArray<Prompt> }) => (
-  <div class="table-scroll" tabIndex={0} role="region" aria-label="Prompts">
-    <table class="rows prompts">
-      <thead>
-        <tr>
-          <th scope="col">Prompt</th>
-          <th scope="col">Versions</th>
-          <th scope="col">Runtimes</th>
-          <th scope="col" class="number">
-            Calls
-          </th>
-          <th scope="col" class="number">
-            Used
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {prompts.map((prompt) => (
-          <tr key={prompt.text}>
-            <td class="title">
-              <a href={Route.to(["events", prompt.firstEventId], { tab: "settings" })} title="Its first call">
-                {prompt.text === "" ? <i>No instructions</i> : <Plain text={Words.line(prompt.text)} />}
-              </a>
-              <small>{Format.count(prompt.text.length)} characters</small>
-            </td>
-            <td>
-              {prompt.versions.map((version) => (
-                <a key={version} class="each" href={Route.to(["agents", agent], { version })}>
-                  <Plain text={version} />
-                </a>
-              ))}
-            </td>
-            <td>
-              {prompt.fingerprints.map((id) => (
-                <a key={id} class="each" href={Route.to(["fingerprints", id])}>
-                  <code>{id.slice(0, 8)}</code>
-                </a>
-              ))}
-            </td>
-            <td class="number">{Format.count(prompt.events)}</td>
-            <td class="number">
-              <Time at={prompt.firstAt} />
-              <small>
-                to <Time at={prompt.lastAt} />
-              </small>
-            </td>
+interface TableProps {
+  readonly agent: string
+  readonly kind: Kind
+  readonly used: ReadonlyArray<Used>
+}
+
+const UsedTable = ({ agent, kind, used }: TableProps) => (
+  <section>
+    <h2>{words[kind].title}</h2>
+    <div class="table-scroll" tabIndex={0} role="region" aria-label={words[kind].title}>
+      <table class={`rows prompts ${kind}`}>
+        <thead>
+          <tr>
+            <th scope="col">{words[kind].one}</th>
+            <th scope="col">Versions</th>
+            <th scope="col">Runtimes and commits</th>
+            <th scope="col" class="number">
+              Calls
+            </th>
+            <th scope="col" class="number">
+              Used
+            </th>
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+        </thead>
+        <tbody>
+          {used.map((each, index) => (
+            <Row key={each.sha256} agent={agent} kind={kind} used={each} before={used[index + 1]} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </section>
+)
+
+interface RowProps {
+  readonly agent: string
+  readonly kind: Kind
+  readonly used: Used
+  /** What was used before. */
+  readonly before: Used | undefined
+}
+
+const Row = ({ agent, before, kind, used }: RowProps) => (
+  <tr>
+    <td class="title">
+      <a href={Route.to(["events", used.firstEventId], { tab: "settings" })} title="Its first call">
+        {used.text === "" ? <i>{words[kind].none}</i> : <Plain text={used.line} />}
+      </a>
+      <small hidden={used.text === ""}>
+        {Format.count(used.text.length)} characters, <code title={used.sha256}>{used.sha256.slice(0, hashDigits)}</code>
+      </small>
+      {before !== undefined && (
+        <details>
+          <summary>What it changed</summary>
+          <WordDiff before={before.text} after={used.text} />
+        </details>
+      )}
+    </td>
+    <td>
+      {used.versions.map((version) => (
+        <a key={version} class="each" href={Route.to(["agents", agent], { version })}>
+          <Plain text={version} />
+        </a>
+      ))}
+    </td>
+    <td>
+      {used.runtimes.map(({ commit, id }) => (
+        <a key={id} class="each" href={Route.to(["fingerprints", id])} title={commit ?? undefined}>
+          <code>
+            <Plain text={commit === null ? id.slice(0, 8) : `${id.slice(0, 8)} @ ${commit.slice(0, 8)}`} />
+          </code>
+        </a>
+      ))}
+    </td>
+    <td class="number">{Format.count(used.events)}</td>
+    <td class="number">
+      <Time at={used.firstAt} />
+      <small>
+        to <Time at={used.lastAt} />
+      </small>
+    </td>
+  </tr>
 )

@@ -8,7 +8,7 @@ import type { Call, Conversation } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import * as Words from "../../text/Words.ts"
-import { firstMessages, Messages } from "./Messages.tsx"
+import { firstMessages, Messages } from "../../parts/message/Messages.tsx"
 import { SettingsDiff } from "./SettingsDiff.tsx"
 
 /** Larger calls (bytes) are read when asked. */

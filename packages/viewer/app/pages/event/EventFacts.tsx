@@ -3,10 +3,11 @@ import type { ComponentChildren } from "preact"
 import { Bytes, Cost, Duration, Time, Tokens } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import * as Client from "../../server/Client.ts"
-import type { Call } from "../../server/Types.ts"
+import type { CallState } from "../../server/useCall.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Copy from "../../text/Copy.ts"
 import { Plain } from "../../text/Plain.tsx"
+import * as Words from "../../text/Words.ts"
 
 interface Fingerprint {
   readonly language: string | null
@@ -42,7 +43,7 @@ const unpriced: Readonly<Record<string, string>> = {
   "service-tier": "the price list lacks its service tier"
 }
 
-export const EventFacts = ({ call }: { readonly call: Call }) => (
+export const EventFacts = ({ state: { call, fresh, output } }: { readonly state: CallState }) => (
   <aside class="side" aria-label="Facts of the call">
     <dl class="facts">
       <Fact name="Recorded">
@@ -131,6 +132,12 @@ export const EventFacts = ({ call }: { readonly call: Call }) => (
       </button>
       <button type="button" onClick={() => void Copy.text(location.href)}>
         Copy link
+      </button>
+      <button type="button" onClick={() => void Copy.text(Words.ofMessages([...fresh, ...output]))}>
+        Copy text
+      </button>
+      <button type="button" onClick={() => void Copy.answer(["events", call.event_id])}>
+        Copy JSON
       </button>
       <button type="button" onClick={() => void Copy.curl(["events", call.event_id])}>
         Copy curl

@@ -1,7 +1,7 @@
 /** `#/events/{id}`: one call. What it added first; then all that it sent, what was answered, its settings, and the bytes. */
 import { useEffect } from "preact/hooks"
-import type { Text } from "../../bytes/useDocument.ts"
 import { useKeys } from "../../keyboard/Keys.ts"
+import { Exact } from "../../parts/bytes/Exact.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
@@ -12,9 +12,8 @@ import * as Words from "../../text/Words.ts"
 import { ConversationTabs } from "./ConversationTabs.tsx"
 import { EventFacts } from "./EventFacts.tsx"
 import { JsonTab } from "./JsonTab.tsx"
-import { Messages } from "./Messages.tsx"
-import { RawTab } from "./RawTab.tsx"
-import { type CallState, useCall } from "./useCall.ts"
+import { Messages } from "../../parts/message/Messages.tsx"
+import { type CallState, useCall } from "../../server/useCall.ts"
 
 const tabs = [
   ["new", "New"],
@@ -24,6 +23,8 @@ const tabs = [
   ["json", "JSON"],
   ["raw", "Raw"]
 ] as const
+
+type Text = "inputs" | "output"
 
 type Tab = (typeof tabs)[number][0]
 
@@ -57,6 +58,12 @@ export const EventPage = ({ query, rest }: PageProps) => {
     { keys: "Escape", does: "Back to the session", run: back },
     { keys: "c i", does: "Copy the id", run: () => Copy.text(id) },
     { keys: "c l", does: "Copy the link", run: () => Copy.text(location.href) },
+    {
+      keys: "c b",
+      does: "Copy the text of what is new",
+      run: () => value !== undefined && Copy.text(Words.ofMessages([...value.fresh, ...value.output]))
+    },
+    { keys: "c j", does: "Copy the JSON of the call", run: () => Copy.answer(["events", id]) },
     { keys: "c u", does: "Copy a curl command", run: () => Copy.curl(["events", id]) }
   ])
   useEffect(() => void (document.title = `Call ${id} · Tachograph`), [id])
@@ -120,11 +127,11 @@ export const EventPage = ({ query, rest }: PageProps) => {
                 <ConversationTabs call={call} tab={tab} isDiff={isDiff} />
               </>
             )}
-            {tab === "json" && <JsonTab key={text} eventId={id} text={text} />}
-            {tab === "raw" && <RawTab key={text} eventId={id} text={text} />}
+            {tab === "json" && <JsonTab key={text} parts={["events", id, text]} />}
+            {tab === "raw" && <Exact key={text} parts={["events", id, text]} />}
           </div>
         </div>
-        <EventFacts call={call} />
+        <EventFacts state={value} />
       </div>
     </div>
   )

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks"
 import type { Document } from "../../bytes/Document.ts"
 import type { Child } from "../../bytes/Scan.ts"
-import { type Text, useDocument } from "../../bytes/useDocument.ts"
+import { useDocument } from "../../bytes/useDocument.ts"
 import { Failed, Loading } from "../../parts/States.tsx"
 import * as Copy from "../../text/Copy.ts"
 import * as Format from "../../text/Format.ts"
@@ -125,8 +125,8 @@ const Node = ({ child, depth, document, index }: NodeProps & { readonly index?: 
   )
 }
 
-export const JsonTab = ({ eventId, text }: { readonly eventId: string; readonly text: Text }) => {
-  const { again, error, opened } = useDocument(eventId, text)
+export const JsonTab = ({ parts }: { readonly parts: ReadonlyArray<string> }) => {
+  const { again, error, opened } = useDocument(parts)
   if (error !== undefined) return <Failed error={error} again={again} />
   if (opened === undefined) return <Loading what="the bytes" />
   const { document } = opened

@@ -1,31 +1,23 @@
 /** `#/live`: calls as they are recorded. The list follows them at its top only; further down it says how many are new. */
-import { useEffect, useState } from "preact/hooks"
-import { Cost, Duration, Time, Tokens } from "../../parts/Facts.tsx"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { useSelection } from "../../keyboard/useSelection.ts"
+import { Ended, Model, Numbers, NumberTitles } from "../../parts/CallCells.tsx"
+import { Time } from "../../parts/Facts.tsx"
 import { Empty, Failed } from "../../parts/States.tsx"
+import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import * as Client from "../../server/Client.ts"
+import { follow } from "../../server/follow.ts"
 import type { EventSummary } from "../../server/Types.ts"
 import { Plain } from "../../text/Plain.tsx"
-
-/** How long the server may wait for the next call (s). Longer, and proxies close the connection. */
-const waitSeconds = 20
-
-/** How long to wait after an answer that is an error (ms). */
-const retryMs = 3_000
+import { CallPeek } from "./CallPeek.tsx"
 
 /** Calls that are kept. */
 const maxCalls = 500
 
-interface NewEvents {
-  readonly events: ReadonlyArray<EventSummary>
-  readonly next_cursor: string
-}
-
 interface EventPage {
   readonly events: ReadonlyArray<EventSummary>
 }
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 const useCalls = () => {
   const [calls, setCalls] = useState<ReadonlyArray<EventSummary>>([])
@@ -39,30 +31,11 @@ const useCalls = () => {
         const fresh = events.filter(({ event_id }) => !known.has(event_id))
         return [...fresh.toReversed(), ...calls].slice(0, maxCalls)
       })
-    const follow = async () => {
-      const { next_cursor } = await Client.get<NewEvents>(["events", "stream"], { wait: 0 }, signal)
-      const latest = await Client.get<EventPage>(["events"], { order: "desc", limit: 50 }, signal)
-      add(latest.events.toReversed())
-      let cursor = next_cursor
-      while (!signal.aborted) {
-        const answer: NewEvents = await Client.get(["events", "stream"], { cursor, wait: waitSeconds }, signal)
-        cursor = answer.next_cursor
-        setError(undefined)
-        if (answer.events.length > 0) add(answer.events)
-      }
+    const onStart = async () => {
+      const { events } = await Client.get<EventPage>(["events"], { order: "desc", limit: 50 }, signal)
+      add(events.toReversed())
     }
-    const run = async () => {
-      while (!signal.aborted) {
-        try {
-          await follow()
-        } catch (failure) {
-          if (signal.aborted) return
-          setError(failure instanceof Client.ServerError ? failure : new Client.ServerError(0, "offline"))
-          await sleep(retryMs)
-        }
-      }
-    }
-    void run()
+    void follow({}, signal, { onStart, onEvents: add, onError: setError })
     return () => aborter.abort()
   }, [])
   return { calls, error }
@@ -79,8 +52,11 @@ const useAtTop = (): boolean => {
   return isAtTop
 }
 
-export const LivePage = () => {
+const peek = (call: string | null) => Route.amend({ peek: call })
+
+export const LivePage = ({ query }: PageProps) => {
   const { calls, error } = useCalls()
+  const peeked = query.get("peek")
   const isAtTop = useAtTop()
   const [seen, setSeen] = useState<string>()
   useEffect(() => void (document.title = "Live · Tachograph"), [])
@@ -93,6 +69,14 @@ export const LivePage = () => {
         0,
         calls.findIndex(({ event_id }) => event_id === seen)
       )
+  const shown = calls.slice(from)
+  const list = useRef<HTMLTableSectionElement>(null)
+  const selection = useSelection(
+    shown.length,
+    list,
+    (index) => Route.go(Route.to(["events", shown[index]!.event_id])),
+    (index) => peek(shown[index]!.event_id)
+  )
   if (error !== undefined && calls.length === 0) return <Failed isWhole error={error} />
   return (
     <section class="page">
@@ -123,21 +107,13 @@ export const LivePage = () => {
                 <th scope="col">Session</th>
                 <th scope="col">Agent</th>
                 <th scope="col">Model</th>
-                <th scope="col" class="number">
-                  Tokens
-                </th>
-                <th scope="col" class="number">
-                  Cost
-                </th>
-                <th scope="col" class="number">
-                  Took
-                </th>
+                <NumberTitles />
                 <th scope="col">Ended</th>
               </tr>
             </thead>
-            <tbody>
-              {calls.slice(from).map((call) => (
-                <tr key={call.event_id}>
+            <tbody ref={list}>
+              {shown.map((call, index) => (
+                <tr key={call.event_id} aria-current={index === selection ? "true" : undefined}>
                   <td>
                     <a href={Route.to(["events", call.event_id])}>
                       <Time at={call.received_at} />
@@ -152,25 +128,11 @@ export const LivePage = () => {
                     <Plain text={`${call.agent} ${call.agent_version}`} />
                   </td>
                   <td>
-                    <Plain text={call.response_model ?? call.model ?? ""} />
+                    <Model call={call} />
                   </td>
-                  <td class="number">
-                    <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
-                  </td>
-                  <td class="number">
-                    <Cost usd={call.cost_usd} />
-                  </td>
-                  <td class="number">
-                    <Duration ms={call.duration_ms} />
-                  </td>
+                  <Numbers call={call} />
                   <td>
-                    {call.error_type === null ? (
-                      (call.stop_reason ?? "")
-                    ) : (
-                      <span class="bad">
-                        <Plain text={call.error_type} />
-                      </span>
-                    )}
+                    <Ended call={call} />
                   </td>
                 </tr>
               ))}
@@ -178,6 +140,7 @@ export const LivePage = () => {
           </table>
         </div>
       )}
+      {peeked !== null && <CallPeek key={peeked} id={peeked} close={() => peek(null)} />}
     </section>
   )
 }

@@ -1,5 +1,6 @@
-/** `#/overview`: the last thirty days, day by day and model by model, and what is stored. */
+/** `#/overview`: the last thirty days, by day, agent and model, and what is stored. */
 import { useEffect } from "preact/hooks"
+import { Chart, lastDays, since } from "../../parts/Chart.tsx"
 import { Bytes } from "../../parts/Facts.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
@@ -12,70 +13,32 @@ import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 
 const days = 30
-const dayMs = 86_400_000
-
-/** Height of the bars (pixels). */
-const height = 72
 
 const read = async (signal: AbortSignal) => {
-  const after = new Date(Date.now() - days * dayMs).toISOString()
-  const [byDay, byModel, storage] = await Promise.all([
-    Lists.usage({ group_by: "day", after, time_zone: Format.zone }, signal),
-    Lists.usage({ group_by: "model", after }, signal),
-    Client.get<StorageUsage>(["storage"], {}, signal)
+  const period = { after: since(days), time_zone: Format.zone }
+  const [byDay, byAgent, byModel, storage, [whole]] = await Promise.all([
+    Lists.usage({ group_by: "day", ...period }, signal),
+    Lists.usage({ group_by: "day,agent", ...period }, signal),
+    Lists.usage({ group_by: "model", ...period }, signal),
+    Client.get<StorageUsage>(["storage"], {}, signal),
+    Lists.usage(period, signal)
   ])
-  return { byDay, byModel, storage }
+  return { byDay, byAgent, byModel, storage, whole }
 }
 
-const dayOf = new Intl.DateTimeFormat("en-CA", { year: "numeric", month: "2-digit", day: "2-digit" })
-
-/** All days of the time that is shown, also those without a call. */
-const allDays = (): ReadonlyArray<string> =>
-  Array.from({ length: days }, (_, index) => dayOf.format(Date.now() - (days - 1 - index) * dayMs))
-
-interface ChartProps {
-  readonly title: string
-  readonly rows: ReadonlyArray<UsageRow>
-  readonly valueOf: (row: UsageRow) => number
-  readonly show: (value: number) => string
-}
-
-const Chart = ({ rows, show, title, valueOf }: ChartProps) => {
-  const byDay = new Map(rows.map((row) => [row.day, valueOf(row)]))
-  const bars = allDays().map((day) => ({ day, value: byDay.get(day) ?? 0 }))
-  const most = Math.max(1e-9, ...bars.map(({ value }) => value))
-  const total = rows.reduce((sum, row) => sum + valueOf(row), 0)
-  return (
-    <figure class="chart">
-      <figcaption>
-        {title} <b>{show(total)}</b>
-      </figcaption>
-      <svg
-        viewBox={`0 0 ${10 * bars.length} ${height}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${title} by day, ${show(total)} in all. The table says the same.`}
-      >
-        {bars.map(({ day, value }, index) => {
-          const size = value === 0 ? 0 : Math.max(1, (height * value) / most)
-          return (
-            <rect key={day} x={10 * index} y={height - size} width={8} height={size}>
-              <title>{`${day}: ${show(value)}`}</title>
-            </rect>
-          )
-        })}
-      </svg>
-    </figure>
-  )
-}
+const costOf = ({ cost_usd }: UsageRow) => Number(cost_usd ?? 0)
+const showCost = (value: number) => Format.dollars(String(value))
+const agentOf = ({ agent }: UsageRow) => agent ?? ""
 
 export const OverviewPage = () => {
   const { again, error, value } = useAnswer(read, "overview")
   useEffect(() => void (document.title = "Overview · Tachograph"), [])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the overview" />
-  const { byDay, byModel, storage } = value
-  const stored = storage as unknown as Readonly<Record<string, unknown>>
+  const { byAgent, byDay, byModel, storage, whole } = value
+  const ofDays = { days: lastDays(days), rows: byDay }
+  const ofAgents = { days: ofDays.days, rows: byAgent, kindOf: agentOf }
+  const hasAgents = new Set(byAgent.map(agentOf)).size > 1
   return (
     <section class="page">
       <div class="page-head">
@@ -89,20 +52,35 @@ export const OverviewPage = () => {
       ) : (
         <>
           <div class="charts">
-            <Chart title="Calls" rows={byDay} valueOf={({ events }) => events} show={Format.count} />
-            <Chart title="Failed" rows={byDay} valueOf={({ errors }) => errors} show={Format.count} />
+            <Chart title="Calls" {...ofDays} valueOf={({ events }) => events} show={Format.count} />
+            <Chart title="Failed" {...ofDays} valueOf={({ errors }) => errors} show={Format.count} />
             <Chart
               title="Tokens"
-              rows={byDay}
+              {...ofDays}
               valueOf={({ input_tokens, output_tokens }) => input_tokens + output_tokens}
               show={Format.short}
             />
+            <Chart title="Cost" {...ofDays} valueOf={costOf} show={showCost} />
             <Chart
-              title="Cost"
-              rows={byDay}
-              valueOf={({ cost_usd }) => Number(cost_usd ?? 0)}
-              show={(value) => Format.dollars(String(value))}
+              title="Duration, p50"
+              {...ofDays}
+              valueOf={({ duration_ms_p50 }) => duration_ms_p50 ?? 0}
+              show={Format.duration}
+              total={Format.duration(whole?.duration_ms_p50 ?? null)}
             />
+            <Chart
+              title="Duration, p95"
+              {...ofDays}
+              valueOf={({ duration_ms_p95 }) => duration_ms_p95 ?? 0}
+              show={Format.duration}
+              total={Format.duration(whole?.duration_ms_p95 ?? null)}
+            />
+            {hasAgents && (
+              <>
+                <Chart title="Calls by agent" {...ofAgents} valueOf={({ events }) => events} show={Format.count} />
+                <Chart title="Cost by agent" {...ofAgents} valueOf={costOf} show={showCost} />
+              </>
+            )}
           </div>
           <UsageTable
             title="Day"
@@ -123,16 +101,20 @@ export const OverviewPage = () => {
         </>
       )}
       <h2>Stored</h2>
-      <dl class="facts narrow">
-        {Object.entries(stored).map(([name, count]) =>
-          typeof count === "number" ? (
-            <div key={name}>
-              <dt>{name.replaceAll("_", " ")}</dt>
-              <dd>{name.endsWith("bytes") ? <Bytes value={count} /> : Format.count(count)}</dd>
-            </div>
-          ) : null
-        )}
-      </dl>
+      <Stored storage={storage as unknown as Readonly<Record<string, unknown>>} />
     </section>
   )
 }
+
+const Stored = ({ storage }: { readonly storage: Readonly<Record<string, unknown>> }) => (
+  <dl class="facts narrow">
+    {Object.entries(storage).map(([name, count]) =>
+      typeof count === "number" ? (
+        <div key={name}>
+          <dt>{name.replaceAll("_", " ")}</dt>
+          <dd>{name.endsWith("bytes") ? <Bytes value={count} /> : Format.count(count)}</dd>
+        </div>
+      ) : null
+    )}
+  </dl>
+)

@@ -1,9 +1,9 @@
 /** The calls of a session as a table. */
-import { Bytes, Cost, Duration, Time, Tokens } from "../../parts/Facts.tsx"
+import { Ended, Model, Numbers, NumberTitles } from "../../parts/CallCells.tsx"
+import { Bytes, Time } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
-import { Plain } from "../../text/Plain.tsx"
 import { isRewrite, timeOf } from "./Items.ts"
 
 interface Props {
@@ -11,17 +11,12 @@ interface Props {
   readonly shown: ReadonlySet<string> | undefined
 }
 
-const Changes = ({ call }: { readonly call: Call }) => {
-  if (call.error_type !== null) {
-    return (
-      <span class="bad">
-        <Plain text={call.error_type} />
-      </span>
-    )
-  }
-  if (isRewrite(call)) return <span class="warn">rewritten, {Format.count(call.gone_messages.length)} gone</span>
-  return <>{call.stop_reason ?? ""}</>
-}
+const Changes = ({ call }: { readonly call: Call }) =>
+  call.error_type === null && isRewrite(call) ? (
+    <span class="warn">rewritten, {Format.count(call.gone_messages.length)} gone</span>
+  ) : (
+    <Ended call={call} />
+  )
 
 export const CallsTable = ({ calls, shown }: Props) => (
   <div class="calls-table">
@@ -37,15 +32,7 @@ export const CallsTable = ({ calls, shown }: Props) => (
           <th scope="col" class="number">
             Sent
           </th>
-          <th scope="col" class="number">
-            Tokens
-          </th>
-          <th scope="col" class="number">
-            Cost
-          </th>
-          <th scope="col" class="number">
-            Took
-          </th>
+          <NumberTitles />
           <th scope="col">Ended</th>
         </tr>
       </thead>
@@ -60,21 +47,13 @@ export const CallsTable = ({ calls, shown }: Props) => (
                 <Time at={timeOf(call)} />
               </td>
               <td>
-                <Plain text={call.response_model ?? call.model ?? ""} />
+                <Model call={call} />
               </td>
               <td class="number">{Format.count(call.new_messages.length)}</td>
               <td class="number">
                 <Bytes value={call.inputs_bytes} />
               </td>
-              <td class="number">
-                <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
-              </td>
-              <td class="number">
-                <Cost usd={call.cost_usd} />
-              </td>
-              <td class="number">
-                <Duration ms={call.duration_ms} />
-              </td>
+              <Numbers call={call} />
               <td>
                 <Changes call={call} />
               </td>

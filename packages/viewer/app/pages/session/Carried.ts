@@ -1,5 +1,5 @@
 /**
- * How often each message was sent. A conversation is a path in a tree: a call continues its parent's path, so that a session of
+ * How often each message was sent, and by which call last. A conversation is a path in a tree: a call continues its parent's path, so that a session of
  * n messages is n steps, however long its history was each time.
  */
 import type { Call } from "../../server/Types.ts"
@@ -11,6 +11,16 @@ interface Node {
   readonly children: Map<number, Node>
   /** Calls whose input ends here. */
   inputs: number
+  /** The last of them (from 1); 0 if there is none. */
+  last: number
+}
+
+/** How a message was carried. */
+export interface Carried {
+  /** Calls that sent it. */
+  readonly times: number
+  /** The number of the last of them, from 1; 0 if none did. */
+  readonly last: number
 }
 
 const make = (message: number, parent: Node | undefined): Node => ({
@@ -18,7 +28,8 @@ const make = (message: number, parent: Node | undefined): Node => ({
   parent,
   depth: parent === undefined ? 0 : parent.depth + 1,
   children: new Map(),
-  inputs: 0
+  inputs: 0,
+  last: 0
 })
 
 const step = (from: Node, message: number): Node => {
@@ -35,8 +46,8 @@ const ancestor = (node: Node, depth: number): Node => {
   return at
 }
 
-/** By the number of a message: how many calls sent it. */
-export const carriedOf = (calls: ReadonlyArray<Call>): ReadonlyMap<number, number> => {
+/** By the number of a message. */
+export const carriedOf = (calls: ReadonlyArray<Call>): ReadonlyMap<number, Carried> => {
   const root = make(0, undefined)
   const nodes: Array<Node> = []
   const ends = new Map<string, Node>()
@@ -46,22 +57,26 @@ export const carriedOf = (calls: ReadonlyArray<Call>): ReadonlyMap<number, numbe
     if (!isKnown) nodes.push(node)
     return node
   }
-  for (const { carried, event_id, output, parent_event_id } of calls) {
+  for (const [index, { carried, event_id, output, parent_event_id }] of calls.entries()) {
     const parent = parent_event_id === null ? undefined : ends.get(parent_event_id)
     let at = parent === undefined ? root : ancestor(parent, carried.kept)
     for (const [first, last] of carried.runs)
       for (let message = first; message <= last; message++) at = walk(at, message)
     at.inputs++
+    at.last = index + 1
     for (const message of output) at = walk(at, message)
     ends.set(event_id, at)
   }
-  const counts = new Map<number, number>()
-  const passed = new Map<Node, number>()
+  const found = new Map<number, Carried>()
+  const passed = new Map<Node, Carried>()
   // Children follow their parents in the list.
   for (const node of nodes.toReversed()) {
-    const through = node.inputs + (passed.get(node) ?? 0)
-    counts.set(node.message, (counts.get(node.message) ?? 0) + through)
-    if (node.parent !== undefined) passed.set(node.parent, (passed.get(node.parent) ?? 0) + through)
+    const through = sum({ times: node.inputs, last: node.last }, passed.get(node))
+    found.set(node.message, sum(through, found.get(node.message)))
+    if (node.parent !== undefined) passed.set(node.parent, sum(through, passed.get(node.parent)))
   }
-  return counts
+  return found
 }
+
+const sum = (one: Carried, other: Carried | undefined): Carried =>
+  other === undefined ? one : { times: one.times + other.times, last: Math.max(one.last, other.last) }

@@ -15,6 +15,7 @@ interface Props {
   readonly isFollowing: boolean
   readonly follow: () => void
   readonly find: () => void
+  readonly nextError: () => void
 }
 
 interface ToggleProps {
@@ -30,7 +31,7 @@ const Toggle = ({ isOn, keys, name, toggle }: ToggleProps) => (
   </button>
 )
 
-export const Head = ({ find, follow, isFollowing, isTable, session, thread, threads }: Props) => {
+export const Head = ({ find, follow, nextError, isFollowing, isTable, session, thread, threads }: Props) => {
   const text = Reading.text.use()
   const thinking = Reading.thinking.use()
   const tools = Reading.tools.use()
@@ -47,7 +48,11 @@ export const Head = ({ find, follow, isFollowing, isTable, session, thread, thre
           <span>
             <b>{Format.count(session.events)}</b> {session.events === 1 ? "call" : "calls"}
           </span>
-          {session.errors > 0 && <span class="bad">{Format.count(session.errors)} failed</span>}
+          {session.errors > 0 && (
+            <button type="button" class="link bad" onClick={nextError} title="Go to the next one (e)">
+              {Format.count(session.errors)} failed
+            </button>
+          )}
           <span>
             <Plain text={[...session.agents, ...session.agent_versions].join(" ")} />
           </span>

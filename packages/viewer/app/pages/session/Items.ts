@@ -1,5 +1,6 @@
 /** A session as one growing stream: each call as a mark, and after it the messages that it added. */
 import type { Call, Message, Part } from "../../server/Types.ts"
+import * as Route from "../../route/Route.ts"
 import * as Words from "../../text/Words.ts"
 
 /** What a tool answered, and the message that holds it. */
@@ -114,4 +115,10 @@ export const indexOfMessage = ({ items, results }: Stream, number: number): numb
     return items.findIndex((item) => item.kind === "message" && item.message.parts.includes(part))
   }
   return -1
+}
+
+/** The place of a message in the session that is shown. */
+export const linkOf = (message: number): string => {
+  const { path, query } = Route.current()
+  return Route.to(path, { ...Object.fromEntries(query), message, call: null })
 }

@@ -2,19 +2,26 @@
 import { Parts, type Shown } from "../../parts/message/Parts.tsx"
 import type { Message, Part } from "../../server/Types.ts"
 import { Plain } from "../../text/Plain.tsx"
+import type { Carried } from "./Carried.ts"
 import type { Result } from "./Items.ts"
 
 interface Props extends Shown {
   readonly message: Message
   readonly results: ReadonlyMap<Part, Result>
   readonly answered: ReadonlySet<Part>
+  readonly carried: Carried | undefined
 }
 
-export const MessageRow = ({ answered, message, results, ...shown }: Props) => (
+export const MessageRow = ({ answered, carried, message, results, ...shown }: Props) => (
   <div class={`message ${message.role}`}>
     <div class="role">
       <Plain text={message.role} />
       <small>#{message.number}</small>
+      {carried !== undefined && carried.times > 1 && (
+        <small title={`${carried.times} calls sent this message, the last of them call ${carried.last}`}>
+          {carried.times}× to call {carried.last}
+        </small>
+      )}
     </div>
     <div class="said">
       <Parts

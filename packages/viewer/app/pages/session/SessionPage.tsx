@@ -12,6 +12,7 @@ import * as Reading from "../../settings/Reading.ts"
 import * as Copy from "../../text/Copy.ts"
 import * as Words from "../../text/Words.ts"
 import { CallMark } from "./CallMark.tsx"
+import { carriedOf } from "./Carried.ts"
 import { CallsTable } from "./CallsTable.tsx"
 import { Head } from "./Head.tsx"
 import { indexOfMessage, isRewrite, type Item, streamOf, wordsOf } from "./Items.ts"
@@ -60,6 +61,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   )
   const stream = useMemo(() => streamOf(calls, messages, shown), [calls, messages, shown])
   const { callsById, items, results } = stream
+  const carried = useMemo(() => carriedOf(calls), [calls])
   const answered = useMemo(() => new Set(Array.from(results.values(), ({ part }) => part)), [results])
 
   // What is selected is in the place: a call, or a message.
@@ -137,6 +139,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
     }
   }
   const isCall = (item: Item) => item.kind === "call"
+  const nextError = () => step(selected, 1, (item) => isCall(item) && item.call.error_type !== null)
   const open = () => selectedCall !== undefined && Route.go(Route.to(["events", selectedCall.event_id]))
   useKeys([
     { keys: "j", does: "Next row", run: () => step(selected, 1, () => true) },
@@ -152,7 +155,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
     {
       keys: "e",
       does: "Next error",
-      run: () => step(selected, 1, (item) => isCall(item) && item.call.error_type !== null)
+      run: nextError
     },
     { keys: "Enter", does: "Open the call", run: open },
     {
@@ -161,6 +164,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
       run: () => (find.isOpen ? find.close() : Route.go(Route.to(["sessions"])))
     },
     { keys: "Mod+f", does: "Find (twice: the browser's)", run: () => (find.isOpen ? false : find.open()) },
+    { keys: "/", does: "Find", run: find.open },
     { keys: "m", does: "Markdown, or as it was sent", run: () => Reading.toggle(Reading.text, "markdown", "raw") },
     { keys: "t", does: "Open or fold thinking", run: () => Reading.toggle(Reading.thinking, "folded", "open") },
     { keys: "x", does: "Open or fold tools", run: () => Reading.toggle(Reading.tools, "folded", "open") },
@@ -206,6 +210,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
             message={item.message}
             results={results}
             answered={answered}
+            carried={carried.get(item.message.number)}
             isMarkdown={text === "markdown"}
             isThinkingOpen={thinking === "open" || current?.row === index}
             areToolsOpen={tools === "open" || current?.row === index}
@@ -224,6 +229,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
         isFollowing={isFollowing}
         follow={() => setFollowing((following) => !following)}
         find={find.open}
+        nextError={nextError}
       />
       <Strip
         calls={calls}
@@ -270,7 +276,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
             {state.isLoading && <p class="state">Loading the rest…</p>}
           </div>
         )}
-        <Side calls={calls} messages={messages} selected={selectedCall} number={number} />
+        <Side calls={calls} carried={carried} messages={messages} selected={selectedCall} number={number} />
       </div>
     </div>
   )

@@ -1,18 +1,12 @@
 /** Everything of a session that is shown: its facts, calls and messages, read page by page, and followed while it grows. */
 import { useEffect, useState } from "preact/hooks"
 import * as Client from "../../server/Client.ts"
+import { follow } from "../../server/follow.ts"
 import type { Call, CallPage, Message, MessagePage, Session } from "../../server/Types.ts"
 
 /** Rows of a page: the first is small, so that something is on screen soon. */
 const firstLimit = 100
 const nextLimit = 1_000
-
-/** How often a session is asked for what is new (ms): soon after it grew, then less often. */
-const fastestMs = 1_000
-const slowestMs = 15_000
-
-/** A session is followed if its last call is no older (ms). Later calls are found by loading the page again. */
-const followedMs = 3_600_000
 
 export interface SessionState {
   readonly session: Session | undefined
@@ -24,15 +18,6 @@ export interface SessionState {
 }
 
 const initial: SessionState = { session: undefined, calls: [], messages: [], error: undefined, isLoading: true }
-
-const sleep = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 
 class Reader {
   #state = initial
@@ -80,27 +65,32 @@ class Reader {
     } while (cursor !== null)
   }
 
-  async #newer(): Promise<number> {
+  /** Reads what came after the last call that is known. */
+  async #newer(): Promise<void> {
     const added = await this.#calls({ after_event: this.#state.calls.at(-1)?.event_id })
-    if (added === 0) return 0
+    if (added === 0) return
     await this.#messages({ after_number: this.#state.messages.at(-1)?.number ?? 0 })
     this.#set({ session: await this.#get<Session>([]) })
-    return added
   }
 
-  async #follow(): Promise<void> {
-    let waitMs = fastestMs
-    while (!this.#signal.aborted) {
-      await sleep(waitMs, this.#signal)
-      const last = this.#state.session?.last_event_at
-      if (document.hidden || last === undefined || Date.now() - Date.parse(last) > followedMs) continue
-      try {
-        waitMs = (await this.#newer()) > 0 ? fastestMs : Math.min(1.5 * waitMs, slowestMs)
-      } catch {
-        // The server may come back.
-        waitMs = slowestMs
-      }
+  /** One reading at a time, and once more if calls came meanwhile. */
+  #follow(): Promise<void> {
+    let reading: Promise<void> | undefined
+    let isStale = false
+    const update = async () => {
+      do {
+        isStale = false
+        await this.#newer().catch(() => {})
+      } while (isStale && !this.#signal.aborted)
+      reading = undefined
     }
+    const onEvents = () => {
+      isStale = true
+      reading ??= update()
+    }
+    // What was recorded between reading and following.
+    const onStart = () => this.#newer()
+    return follow({ session: this.#id }, this.#signal, { onStart, onEvents })
   }
 
   async run(): Promise<void> {

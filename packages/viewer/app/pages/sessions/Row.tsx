@@ -11,9 +11,10 @@ interface Props {
   readonly session: Session
   readonly isSelected: boolean
   readonly now: number
+  readonly peek: () => void
 }
 
-export const Row = ({ isSelected, now, session }: Props) => {
+export const Row = ({ isSelected, now, peek, session }: Props) => {
   const isLive = now - Date.parse(session.last_event_at) < liveMs
   const lasted = Date.parse(session.last_event_at) - Date.parse(session.first_event_at)
   return (
@@ -26,6 +27,9 @@ export const Row = ({ isSelected, now, session }: Props) => {
         <small class="id">
           <Plain text={session.session} />
         </small>
+        <button type="button" class="quiet peek-at" onClick={peek} aria-label="Preview" title="Preview (o)">
+          ⇥
+        </button>
       </td>
       <td class="agent">
         <Plain text={session.agents.join(", ")} />

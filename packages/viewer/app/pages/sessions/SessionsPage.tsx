@@ -2,18 +2,25 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { useSelection } from "../../keyboard/useSelection.ts"
+import { Filters, valuesOf } from "../../parts/Filters.tsx"
 import { More } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
+import { useLazy } from "../../parts/useLazy.ts"
 import * as Route from "../../route/Route.ts"
 import * as Scroll from "../../route/Scroll.ts"
 import * as Client from "../../server/Client.ts"
 import type { Session, SessionPage } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
-import { Filters, filterNames } from "./Filters.tsx"
 import { Row } from "./Row.tsx"
 
 /** How often the first page is asked for again (ms), while the page is visible. */
 const refreshMs = 5_000
+
+const filterNames = ["agent", "agent_version", "person", "model"] as const
+
+const loadPeek = () => import("./SessionPeek.tsx").then(({ SessionPeek }) => SessionPeek)
+
+const peek = (session: string | null) => Route.amend({ peek: session })
 
 const read = (query: Client.Query) => async (cursor: string | null, signal?: AbortSignal) => {
   const page = await Client.get<SessionPage>(["sessions"], { ...query, cursor }, signal)
@@ -21,7 +28,9 @@ const read = (query: Client.Query) => async (cursor: string | null, signal?: Abo
 }
 
 export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => {
-  const filters = Object.fromEntries(filterNames.map((name) => [name, query.get(name)]))
+  const filters = valuesOf(query, filterNames)
+  const peeked = query.get("peek")
+  const SessionPeek = useLazy(loadPeek, peeked !== null)
   const pages = usePages(
     "sessions",
     read(filters),
@@ -30,9 +39,17 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
     refreshMs
   )
   const list = useRef<HTMLTableSectionElement>(null)
-  const selection = useSelection(pages.rows.length, list, (index) =>
-    Route.go(Route.to(["sessions", pages.rows[index]!.session]))
+  const selection = useSelection(
+    pages.rows.length,
+    list,
+    (index) => Route.go(Route.to(["sessions", pages.rows[index]!.session])),
+    (index) => peek(pages.rows[index]!.session)
   )
+  // What is looked at follows the selection.
+  useEffect(() => {
+    const row = pages.rows[selection]
+    if (peeked !== null && row !== undefined) peek(row.session)
+  }, [selection])
   const now = useNow()
   Scroll.useWindowScroll("sessions", pages.rows.length > 0)
   useKeys([
@@ -48,7 +65,7 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
     <section class="sessions" aria-labelledby="sessions-title">
       <div class="page-head">
         <h1 id="sessions-title">Sessions</h1>
-        <Filters values={filters} />
+        <Filters names={filterNames} values={filters} set={(changes) => Route.amend(changes, "go")} />
       </div>
       {pages.error !== undefined && pages.rows.length === 0 && <Failed error={pages.error} again={pages.again} />}
       {pages.rows.length === 0 && pages.isLoading && <Loading what="sessions" />}
@@ -79,12 +96,21 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
             </thead>
             <tbody ref={list}>
               {pages.rows.map((session, index) => (
-                <Row key={session.session} session={session} isSelected={index === selection} now={now} />
+                <Row
+                  key={session.session}
+                  session={session}
+                  isSelected={index === selection}
+                  now={now}
+                  peek={() => peek(peeked === session.session ? null : session.session)}
+                />
               ))}
             </tbody>
           </table>
           {pages.hasMore && <More load={pages.more} />}
         </>
+      )}
+      {peeked !== null && SessionPeek !== undefined && (
+        <SessionPeek key={peeked} id={peeked} close={() => peek(null)} />
       )}
     </section>
   )

@@ -1,5 +1,5 @@
 /** Messages of one call, of which each has its place. */
-import { Parts } from "../../parts/message/Parts.tsx"
+import { Parts } from "./Parts.tsx"
 import type { Conversation, Part } from "../../server/Types.ts"
 import * as Reading from "../../settings/Reading.ts"
 import { Plain } from "../../text/Plain.tsx"

@@ -1,10 +1,10 @@
 /** The bytes of a text exactly as they were sent, in rows of which only the visible ones are decoded. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
-import { type Opened, type Text, useDocument } from "../../bytes/useDocument.ts"
+import { type Opened, useDocument } from "../../bytes/useDocument.ts"
 import { FindBar } from "../../find/FindBar.tsx"
 import * as Highlight from "../../find/Highlight.ts"
 import { useKeys } from "../../keyboard/Keys.ts"
-import { Failed, Loading } from "../../parts/States.tsx"
+import { Failed, Loading } from "../States.tsx"
 import * as Copy from "../../text/Copy.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
@@ -131,8 +131,9 @@ const useFound = ({ document }: Opened, goTo: (row: number) => void) => {
   }
 }
 
-export const RawTab = ({ eventId, text }: { readonly eventId: string; readonly text: Text }) => {
-  const { again, error, opened } = useDocument(eventId, text)
+/** `parts` is the path of the text below the API. */
+export const Exact = ({ parts }: { readonly parts: ReadonlyArray<string> }) => {
+  const { again, error, opened } = useDocument(parts)
   if (error !== undefined) return <Failed error={error} again={again} />
   if (opened === undefined) return <Loading what="the bytes" />
   return (

@@ -1,0 +1,42 @@
+/** What of a call could have come from the provider's cache and did not, why, and what that cost. */
+import type { Call } from "../../server/Types.ts"
+import type { Rates } from "./Rates.ts"
+
+export interface CacheMiss {
+  /** Tokens that the call before had sent already, and that were not read from the cache. */
+  readonly tokens: number
+  /** The first thing that differs from the call before; `time` where nothing does, and the pause was long. */
+  readonly reason: "tools" | "instructions" | "history" | "time" | "unknown"
+}
+
+/** Fewer tokens are no miss: providers cache in blocks. */
+const minTokens = 1_024
+
+/** Caches are kept for five minutes, if nothing else is asked for (ms). */
+const keptMs = 300_000
+
+const reasonOf = (call: Call, gapMs: number): CacheMiss["reason"] => {
+  // In the order in which providers read a call.
+  if (call.tools_changed) return "tools"
+  if (call.instructions_changed) return "instructions"
+  if (call.gone_messages.length > 0) return "history"
+  return gapMs > keptMs ? "time" : "unknown"
+}
+
+/** Undefined if most of what could come from the cache did, or the call does not say. */
+export const missOf = (call: Call, parent: Call | undefined, gapMs: number): CacheMiss | undefined => {
+  if (parent === undefined || call.cache_read_tokens === null) return undefined
+  const sentBefore = Math.min(parent.input_tokens ?? 0, call.input_tokens ?? 0)
+  const tokens = sentBefore - call.cache_read_tokens
+  if (tokens <= minTokens || sentBefore <= 2 * call.cache_read_tokens) return undefined
+  return { tokens, reason: reasonOf(call, gapMs) }
+}
+
+/** Dollars that the tokens cost more than from the cache. Undefined where the rates do not tell. */
+export const lostOf = (miss: CacheMiss, call: Call, rates: Rates | undefined): number | undefined => {
+  if (rates?.cacheRead === undefined) return undefined
+  const written = Math.min(miss.tokens, call.cache_write_tokens ?? 0)
+  const fresh = miss.tokens - written
+  if ((written > 0 && rates.cacheWrite === undefined) || (fresh > 0 && rates.fresh === undefined)) return undefined
+  return written * ((rates.cacheWrite ?? 0) - rates.cacheRead) + fresh * ((rates.fresh ?? 0) - rates.cacheRead)
+}

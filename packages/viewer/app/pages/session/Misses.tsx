@@ -1,0 +1,71 @@
+/** Calls of the session that the cache failed, those that lost most first. */
+import { useMemo } from "preact/hooks"
+import * as Route from "../../route/Route.ts"
+import type { Call } from "../../server/Types.ts"
+import * as Format from "../../text/Format.ts"
+import { lostOf, missOf } from "./CacheMiss.ts"
+import { timeOf } from "./Items.ts"
+import type { Rates } from "./Rates.ts"
+
+const listed = 5
+
+const reasons = {
+  tools: "the tools changed",
+  instructions: "the instructions changed",
+  history: "the history was rewritten",
+  time: "a pause",
+  unknown: "nothing changed"
+} as const
+
+const missesOf = (calls: ReadonlyArray<Call>, rates: ReadonlyMap<string, Rates>) => {
+  const byId = new Map(calls.map((call) => [call.event_id, call]))
+  return calls
+    .flatMap((call, index) => {
+      const parent = byId.get(call.parent_event_id ?? "")
+      const gapMs = parent === undefined ? 0 : Date.parse(timeOf(call)) - Date.parse(timeOf(parent))
+      const miss = missOf(call, parent, gapMs)
+      return miss === undefined
+        ? []
+        : [{ call, number: index + 1, lost: lostOf(miss, call, rates.get(call.price ?? "")), ...miss }]
+    })
+    .toSorted((one, other) => (other.lost ?? 0) - (one.lost ?? 0) || other.tokens - one.tokens)
+}
+
+interface Props {
+  readonly calls: ReadonlyArray<Call>
+  readonly rates: ReadonlyMap<string, Rates>
+}
+
+export const Misses = ({ calls, rates }: Props) => {
+  const misses = useMemo(() => missesOf(calls, rates), [calls, rates])
+  if (misses.length === 0) return null
+  const lost = misses.reduce((sum, { lost = 0 }) => sum + lost, 0)
+  return (
+    <section>
+      <h2>Cache misses</h2>
+      <p class="hint">
+        {Format.count(misses.length)} of {Format.count(calls.length)} calls
+        {lost > 0 && (
+          <>
+            , which cost <b>{Format.dollars(String(lost))}</b> more than from the cache
+          </>
+        )}
+        .
+      </p>
+      <ol class="costly">
+        {misses.slice(0, listed).map(({ call, lost, number, reason, tokens }) => (
+          <li key={call.event_id}>
+            <a href={linkTo(call)}>Call {number}</a> {Format.short(tokens)} tokens
+            {lost !== undefined && <b> {Format.dollars(String(lost))}</b>}
+            <small>{reasons[reason]}</small>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+const linkTo = ({ event_id }: Call): string => {
+  const { path, query } = Route.current()
+  return Route.to(path, { ...Object.fromEntries(query), call: event_id, message: null })
+}

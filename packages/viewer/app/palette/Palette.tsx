@@ -1,0 +1,79 @@
+/** `⌘K`: jumps to a page, a session, an agent, a person, a runtime, or to an id that is pasted. */
+import { useEffect, useMemo, useState } from "preact/hooks"
+import { Dialog } from "../parts/Dialog.tsx"
+import * as Route from "../route/Route.ts"
+import { Plain } from "../text/Plain.tsx"
+import * as Words from "../text/Words.ts"
+import * as Targets from "./Targets.ts"
+
+/** Characters of a name that are shown. */
+const maxName = 90
+
+export const Palette = ({ close }: { readonly close: () => void }) => {
+  const [all, setAll] = useState<ReadonlyArray<Targets.Target>>([])
+  const [text, setText] = useState("")
+  const [selected, setSelected] = useState(0)
+  useEffect(() => {
+    const aborter = new AbortController()
+    Targets.read(aborter.signal, (targets) => setAll((all) => [...all, ...targets]))
+    return () => aborter.abort()
+  }, [])
+  const found = useMemo(() => Targets.find(all, text), [all, text])
+  const index = Math.min(selected, found.length - 1)
+  useEffect(() => document.querySelector(`#target-${index}`)?.scrollIntoView({ block: "nearest" }), [index])
+  const open = (target: Targets.Target | undefined) => {
+    if (target === undefined) return
+    close()
+    Route.go(target.place)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (by !== undefined) setSelected((index + by + found.length) % Math.max(1, found.length))
+    else if (event.key === "Enter") open(found[index])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <Dialog title="Go to" close={close}>
+      <input
+        class="palette"
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="targets"
+        aria-activedescendant={found.length === 0 ? undefined : `target-${index}`}
+        aria-label="A page, a session, an agent, a person, or an id"
+        placeholder="A page, a session, an agent, a person, or an id"
+        spellcheck={false}
+        autocomplete="off"
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value)
+          setSelected(0)
+        }}
+        onKeyDown={onKeyDown}
+        autofocus
+      />
+      <ul id="targets" class="targets" role="listbox" aria-label="Places">
+        {found.map((target, at) => (
+          <li
+            key={target.place}
+            id={`target-${at}`}
+            role="option"
+            aria-selected={at === index}
+            onClick={() => open(target)}
+            onPointerMove={() => setSelected(at)}
+          >
+            <small>{target.kind}</small>
+            <span>
+              <Plain text={Words.line(target.name, maxName)} />
+            </span>
+            <small class="about">
+              <Plain text={Words.line(target.about, maxName)} />
+            </small>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  )
+}

@@ -1,0 +1,43 @@
+/** What every table of calls says of a call: its model, what it took and how it ended. */
+import type { EventSummary } from "../server/Types.ts"
+import { Plain } from "../text/Plain.tsx"
+import { Cost, Duration, Tokens } from "./Facts.tsx"
+
+/** The titles of `Numbers`. */
+export const NumberTitles = () => (
+  <>
+    {["Tokens", "Cost", "Took"].map((title) => (
+      <th key={title} scope="col" class="number">
+        {title}
+      </th>
+    ))}
+  </>
+)
+
+export const Model = ({ call }: { readonly call: EventSummary }) => (
+  <Plain text={call.response_model ?? call.model ?? ""} />
+)
+
+export const Numbers = ({ call }: { readonly call: EventSummary }) => (
+  <>
+    <td class="number">
+      <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
+    </td>
+    <td class="number">
+      <Cost usd={call.cost_usd} />
+    </td>
+    <td class="number">
+      <Duration ms={call.duration_ms} />
+    </td>
+  </>
+)
+
+/** Its error, or why it stopped. */
+export const Ended = ({ call }: { readonly call: EventSummary }) =>
+  call.error_type === null ? (
+    <>{call.stop_reason ?? ""}</>
+  ) : (
+    <span class="bad">
+      <Plain text={call.error_type} />
+    </span>
+  )

@@ -1,0 +1,125 @@
+/**
+ * Follows calls as they are recorded: by a stream, or by answers that wait where something between the server and the page holds
+ * streams back.
+ */
+import * as Client from "./Client.ts"
+import * as Lines from "./Lines.ts"
+import type { EventSummary } from "./Types.ts"
+
+interface NewEvents {
+  readonly events: ReadonlyArray<EventSummary>
+  readonly next_cursor: string
+}
+
+type Followed = EventSummary & { readonly cursor: string }
+
+export interface Following {
+  /** Called once the position is known from which on every new call is reported. */
+  readonly onStart?: () => Promise<void>
+  readonly onEvents: (events: ReadonlyArray<EventSummary>) => void
+  /** Undefined when the server answers again. */
+  readonly onError?: (error: Client.ServerError | undefined) => void
+}
+
+const parts = ["events", "stream"]
+
+/** A server sends a first, empty line at once. If none came by then (ms), something collects the answer. */
+const firstLineMs = 5_000
+
+/** How long the server may wait for the next call (s). Longer, and proxies close the connection. */
+const waitSeconds = 20
+
+/** How long to wait after an answer that is an error (ms). */
+const retryMs = 3_000
+
+const sleep = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+
+const toError = (error: unknown): Client.ServerError =>
+  error instanceof Client.ServerError ? error : new Client.ServerError(0, "offline")
+
+/** Browsers open few connections to a server: pages that nobody looks at hold none. */
+const shown = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (!document.hidden || signal.aborted) return resolve()
+    document.addEventListener("visibilitychange", () => resolve(), { once: true, signal })
+    signal.addEventListener("abort", () => resolve())
+  })
+
+class Follower {
+  readonly #query: Client.Query
+  readonly #signal: AbortSignal
+  readonly #following: Following
+  #cursor: string | undefined
+  #canStream = true
+
+  constructor(query: Client.Query, signal: AbortSignal, following: Following) {
+    this.#query = query
+    this.#signal = signal
+    this.#following = following
+  }
+
+  /** Takes a stream until it ends. What was given is in the cursor, so that the next one goes on there. */
+  async #stream(): Promise<void> {
+    const aborter = new AbortController()
+    const timer = setTimeout(() => {
+      this.#canStream = false
+      aborter.abort()
+    }, firstLineMs)
+    const hide = () => aborter.abort()
+    document.addEventListener("visibilitychange", hide)
+    try {
+      const signal = AbortSignal.any([aborter.signal, this.#signal])
+      const query = { ...this.#query, cursor: this.#cursor }
+      for await (const line of Lines.read<Followed>(parts, query, signal)) {
+        clearTimeout(timer)
+        this.#following.onError?.(undefined)
+        if (line === Lines.alive) continue
+        this.#cursor = line.cursor
+        this.#following.onEvents([line])
+      }
+    } catch (error) {
+      // A mount that cannot stream says so.
+      if (error instanceof Client.ServerError && error.status === 413) this.#canStream = false
+      else if (!aborter.signal.aborted) throw error
+    } finally {
+      clearTimeout(timer)
+      document.removeEventListener("visibilitychange", hide)
+    }
+  }
+
+  async #ask(wait: number): Promise<void> {
+    const query = { ...this.#query, cursor: this.#cursor, wait }
+    const { events, next_cursor } = await Client.get<NewEvents>(parts, query, this.#signal)
+    this.#cursor = next_cursor
+    this.#following.onError?.(undefined)
+    if (events.length > 0) this.#following.onEvents(events)
+  }
+
+  async run(): Promise<void> {
+    let isStarted = false
+    while (!this.#signal.aborted) {
+      await shown(this.#signal)
+      try {
+        if (this.#cursor === undefined) await this.#ask(0)
+        if (!isStarted) await this.#following.onStart?.()
+        isStarted = true
+        await (this.#canStream ? this.#stream() : this.#ask(waitSeconds))
+      } catch (error) {
+        if (this.#signal.aborted) return
+        this.#following.onError?.(toError(error))
+        await sleep(retryMs, this.#signal)
+      }
+    }
+  }
+}
+
+/** Until `signal` is aborted. `query` holds filters of events. */
+export const follow = (query: Client.Query, signal: AbortSignal, following: Following): Promise<void> =>
+  new Follower(query, signal, following).run()

@@ -1,0 +1,77 @@
+/** The pages over real runs, where they are present beside the repository, and otherwise over an invented one. */
+import { Replay, Workloads } from "@tachograph/testkit"
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { problemsOf } from "./Accessibility.ts"
+import { openWithKey, useBrowser } from "./Browser.ts"
+import { registered } from "./Conversation.ts"
+import { apiKey, type Server, start } from "./Server.ts"
+
+/** The first bodies of each: as many as make all kinds of pages. */
+const bodiesOf = async (fingerprintId: string): Promise<ReadonlyArray<Buffer | string>> =>
+  Workloads.areAvailable
+    ? (
+        await Promise.all([
+          Workloads.expand("coding-run.json", 60, fingerprintId),
+          Workloads.expand("airline-runs.ndjson", 40, fingerprintId),
+          Workloads.expand("calls.ndjson", undefined, fingerprintId)
+        ])
+      ).flat()
+    : Array.from(Replay.sampleRun(fingerprintId))
+
+const title = Workloads.areAvailable
+  ? "the pages over a coding run, customer service and single calls"
+  : "the pages over an invented run (the real workloads are not available)"
+
+useBrowser()
+let server: Server
+const recorded: Array<{ readonly id: string; readonly session: string }> = []
+
+beforeAll(async () => {
+  server = await start()
+  for (const body of await bodiesOf(await registered(server.client))) {
+    const answer = await server.client.post("/api/v1/events", body.toString())
+    expect(answer.status).toBe(200)
+    const [, session] = /"session":("(?:[^"\\]|\\.)*")/.exec(body.toString().slice(0, 2_000))!
+    recorded.push({ id: answer.body.event_id as string, session: JSON.parse(session!) as string })
+  }
+})
+afterAll(() => server.close())
+
+/** The fragment of the page that is shown changes: no page is loaded anew. */
+const goTo = async (page: Page, place: string, shows: string) => {
+  await page.evaluate((place) => void (location.hash = place), place)
+  await page.locator(shows).first().waitFor()
+}
+
+describe(title, () => {
+  it("show every session, and every tab of calls of all formats, without a complaint", async () => {
+    const { complaints, foreign, page } = await openWithKey(`${server.url}/viewer/`, apiKey)
+    await page.locator(".sessions .id").first().waitFor()
+    const lastOf = new Map(recorded.map((each) => [each.session, each]))
+    const seen = Array.from(lastOf.values())
+    // The coding run, the first of customer service, and some of the single calls.
+    const sessions = seen.filter((_, index) => index < 4 || index % 16 === 0)
+    for (const { id, session } of sessions) {
+      await goTo(page, `#/sessions/${encodeURIComponent(session)}?call=${id}`, ".row.selected .call-mark")
+      for (const tab of ["new", "input", "answer", "settings", "json"]) {
+        await goTo(page, `#/events/${id}?tab=${tab}`, `.panel.${tab} :is(.message, .settings, .node, .leaf, .state)`)
+      }
+    }
+    expect([foreign, complaints]).toEqual([[], []])
+  })
+
+  it("are accessible where there is much on them", async () => {
+    const { page } = await openWithKey(`${server.url}/viewer/`, apiKey, { colorScheme: "dark" })
+    const { id, session } = recorded[Math.min(50, recorded.length - 1)]!
+    for (const [place, shows] of [
+      ["#/sessions", ".sessions .id"],
+      [`#/sessions/${encodeURIComponent(session)}?call=${id}`, ".row.selected"],
+      [`#/events/${id}?tab=input`, ".panel .message"],
+      ["#/overview", ".chart"]
+    ] as const) {
+      await goTo(page, place, shows)
+      expect([place, await problemsOf(page)]).toEqual([place, []])
+    }
+  })
+})

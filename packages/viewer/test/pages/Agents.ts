@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto"
+import { describe, expect, it } from "vitest"
+import { rowOf, type World } from "./World.ts"
+
+export const define = (world: World) => {
+  describe("the pages of agents and runtimes", () => {
+    it("compare the prompts of two versions word by word", async () => {
+      const { page } = await world.visit("#/agents/keeper")
+      await page.getByRole("link", { name: "Compare 1.4 with 1.5" }).click()
+      await page.locator("del").getByText("careful").waitFor()
+      await page.locator("ins").getByText("bold").waitFor()
+    })
+
+    it("say which versions used a prompt, and which are deprecated", async () => {
+      const { status } = await world.server.client.post("/api/v1/agents/keeper/agent-versions/1.4/deprecate", {})
+      expect(status).toBe(200)
+      const { page } = await world.visit("#/agents/keeper")
+      await rowOf(page, "deprecated").getByRole("link", { name: "1.4" }).waitFor()
+      const prompts = page.locator(".prompts.instructions tbody tr")
+      await expect.poll(() => prompts.count()).toBe(2)
+      const shown = (await prompts.allInnerTexts()).map((row) => row.replace(/\s+/g, " "))
+      const hashOf = (prompt: string) => createHash("sha256").update(prompt).digest("hex").slice(0, 10)
+      for (const [row, prompt, version] of [
+        [0, "You are a bold agent.", "1.5"],
+        [1, "You are a careful agent.", "1.4"]
+      ] as const) {
+        const expected = `${prompt} ${prompt.length} characters, ${hashOf(prompt)} What it changed`
+        expect(shown[row]).toContain(row === 1 ? expected.replace(" What it changed", ` ${version}`) : expected)
+      }
+      await prompts.nth(0).getByText("What it changed").click()
+      await prompts.nth(0).locator("del").getByText("careful").waitFor()
+    })
+
+    it("show when each version was used", async () => {
+      const { page } = await world.visit("#/agents/keeper")
+      const chart = page.locator(".chart").filter({ hasText: "Calls by version" })
+      await chart.locator(".legend").getByText("1.4").waitFor()
+      await chart.locator("title", { hasText: /1\.5, 1$/ }).waitFor({ state: "attached" })
+    })
+
+    it("compare what a call of two versions took", async () => {
+      const { page } = await world.visit("#/agents/keeper/compare?from=1.4&to=1.5")
+      // The list of sessions, which is shown before, has rows that say so too.
+      await page.getByRole("heading", { name: "Each call" }).waitFor()
+      const shown = await rowOf(page, "Failed").last().innerText()
+      expect(shown.replace(/\s+/g, " ")).toBe("Failed 25% 0% −100%")
+      expect((await rowOf(page, "Duration, p50").innerText()).replace(/\s+/g, " ")).toContain("1.2 s 1.2 s the same")
+    })
+
+    it("say who used a runtime, and which packages it has that another has not", async () => {
+      const { page } = await world.visit(`#/fingerprints/${world.otherFingerprintId}`)
+      await rowOf(page, "copyist").waitFor()
+      await page.getByRole("combobox").selectOption(world.fingerprintId)
+      await page.waitForURL((url) => url.hash.endsWith(`?with=${world.fingerprintId}`))
+      await expect.poll(() => page.locator(".packages ins").allInnerTexts()).toEqual(["4.1.0", "1.3.0"])
+      await page.goBack()
+      await expect.poll(() => page.locator(".packages").count()).toBe(0)
+    })
+  })
+}

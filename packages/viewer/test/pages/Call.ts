@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest"
+import { problemsOf } from "../Accessibility.ts"
+import type { World } from "./World.ts"
+
+export const define = (world: World) => {
+  describe("a call", () => {
+    it("shows the exact bytes, with their digest", async () => {
+      const { page } = await world.visit(`#/events/${world.ids[0]}?tab=raw`)
+      const inputs = await world.server.client.get(`/api/v1/events/${world.ids[0]}/inputs`)
+      await page.locator(".raw-row").first().waitFor()
+      const rows = await page.locator(".raw-row").allInnerTexts()
+      expect(rows.join("")).toBe(inputs.text)
+      const digest = Buffer.from(/:(.+):/.exec(inputs.headers.get("repr-digest")!)![1]!, "base64").toString("hex")
+      expect(await page.locator(".digest code").innerText()).toBe(digest)
+    })
+
+    it("goes to its neighbours and back to the session by keys", async () => {
+      const { page } = await world.visit(`#/events/${world.ids[1]}`)
+      await page.getByText("Answer of a tool").waitFor()
+      await page.keyboard.press("n")
+      await page.waitForURL((url) => url.hash.includes(world.ids[2]!))
+      await page.getByText("And in July?").waitFor()
+      await page.keyboard.press("p")
+      await page.waitForURL((url) => url.hash.includes(world.ids[1]!))
+      await page.getByText("Answer of a tool").waitFor()
+      await page.keyboard.press("f")
+      await page.waitForURL(/tab=input/)
+    })
+
+    it("lists all keys that do something, and switches them off", async () => {
+      const { page } = await world.visit(`#/events/${world.ids[1]}`)
+      await page.getByText("Answer of a tool").waitFor()
+      await page.keyboard.press("?")
+      const dialog = page.getByRole("dialog", { name: "Keys" })
+      await dialog.getByText("Next call of the session").waitFor()
+      expect(await problemsOf(page)).toEqual([])
+      await dialog.getByRole("checkbox").click()
+      await page.keyboard.press("Escape")
+      await page.keyboard.press("?")
+      await page.keyboard.press("f")
+      expect(await dialog.isVisible()).toBe(false)
+      expect(page.url()).not.toContain("tab=")
+    })
+  })
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest"
+import { problemsOf } from "../Accessibility.ts"
+import type { World } from "./World.ts"
+
+export const define = (world: World) => {
+  const places: ReadonlyArray<readonly [name: string, place: () => string, shows: string]> = [
+    ["sessions", () => "#/sessions", "other 40"],
+    ["a session", () => world.sessionPlace, "The lighthouse was painted"],
+    ["the table of calls", () => `${world.sessionPlace}?view=table`, "rewritten"],
+    ["what a call added", () => `#/events/${world.ids[1]}`, "Answer of a tool"],
+    ["a call with a rewritten history", () => `#/events/${world.ids[3]}`, "History rewritten"],
+    ["all that a call sent", () => `#/events/${world.ids[1]}?tab=input`, "read_file"],
+    ["the answer", () => `#/events/${world.ids[1]}?tab=answer`, "The lighthouse was painted"],
+    ["the settings", () => `#/events/${world.ids[1]}?tab=settings`, "You are a careful agent."],
+    ["the settings, compared", () => `#/events/${world.ids[1]}?tab=settings&diff=1`, "The same in both."],
+    ["the JSON", () => `#/events/${world.ids[0]}?tab=json`, "claude-sonnet-4-5"],
+    ["the bytes", () => `#/events/${world.ids[0]}?tab=raw`, "SHA-256"],
+    ["calls as they come", () => "#/live", "Calls appear as they are recorded"],
+    ["the agents", () => "#/agents", "keeper"],
+    ["an agent", () => "#/agents/keeper", "You are a bold agent."],
+    ["two versions, compared", () => "#/agents/keeper/compare?from=1.4&to=1.5", "bold"],
+    ["the people", () => "#/people", "team: lighthouse"],
+    ["a person", () => "#/people/ada", "Their sessions"],
+    ["a runtime", () => `#/fingerprints/${world.fingerprintId}`, "typescript"],
+    ["the runtimes", () => "#/fingerprints", "typescript 7, linux"],
+    [
+      "two runtimes, compared",
+      () => `#/fingerprints/${world.otherFingerprintId}?with=${world.fingerprintId}`,
+      "left-pad"
+    ],
+    ["a person that does not exist", () => "#/people/nobody", "There is no such person"],
+    ["an agent that does not exist", () => "#/agents/nobody", "There is no such agent"],
+    ["a shared text", () => `#/shared/${world.sharedText}`, "Be careful."],
+    ["a preview of a session", () => `#/sessions?peek=${encodeURIComponent(world.session)}`, "July was quiet."],
+    ["a preview of a call", () => `#/live?peek=${world.ids[1]}`, "The notes"],
+    ["the overview", () => "#/overview", "claude-sonnet-4-5"],
+    ["what was searched for", () => "#/search?q=lighthouse", "first said"],
+    ["a session that does not exist", () => "#/sessions/none", "There is no such session"],
+    ["a call that does not exist", () => "#/events/00000000-0000-7000-8000-000000000000", "There is no such call"],
+    ["a text that does not exist", () => `#/shared/${"0".repeat(64)}`, "There is no such text"],
+    ["a page that does not exist", () => "#/nothing", "There is no such page"]
+  ]
+
+  describe("every page", () => {
+    it.each(places)(
+      "shows %s, accessibly in both themes, at any width, and asks nobody else for anything",
+      async (_name, place, shows) => {
+        const { complaints, foreign, page } = await world.visit(place(), { colorScheme: "light" })
+        await page.getByText(shows).filter({ visible: true }).first().waitFor()
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme })
+          expect([colorScheme, await problemsOf(page)]).toEqual([colorScheme, []])
+        }
+        for (const width of [400, 2560]) {
+          await page.setViewportSize({ width, height: 900 })
+          await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+        }
+        expect([complaints, foreign]).toEqual([[], []])
+      }
+    )
+  })
+}

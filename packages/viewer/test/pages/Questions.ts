@@ -1,0 +1,99 @@
+/** Five questions that are answered by looking, and the clicks that each takes from the list of sessions. */
+import type { Locator } from "playwright-core"
+import { describe, expect, it } from "vitest"
+import { Conversation, result, text, tool, user } from "../Conversation.ts"
+import type { World } from "./World.ts"
+
+/** Different from call to call, as they are: so they tell the rates by which the calls were priced. */
+const usage = (call: number, read: number, write: number) => ({
+  input_tokens: 3 + (call % 2),
+  cache_read_input_tokens: read,
+  cache_creation_input_tokens: write,
+  output_tokens: 20 + 7 * (call % 3)
+})
+
+const session = "a day at the lighthouse"
+
+/** Twenty calls: each calls a tool and sends what it answered. The tools change with call 12; call 19 fails. */
+const record = async (world: World) => {
+  const { fingerprintId, server } = world
+  const fields = { agent: "watchman", agent_version: "1", person: "ada" }
+  const run = new Conversation(server.client, fingerprintId, session, fields)
+  run.tools = [{ name: "look", input_schema: { type: "object" } }]
+  for (let call = 1; call <= 20; call++) {
+    if (call === 12) run.tools = [...run.tools, { name: "listen", input_schema: { type: "object" } }]
+    run.usage =
+      call === 12 ? usage(call, 0, 10_000 + call * 500) : usage(call, 10_000 + (call - 1) * 500, 500 + 9 * (call % 5))
+    const seen = call === 5 ? "fog ".repeat(2_000) : `Ship ${call - 1} passes.`
+    const message = call === 1 ? user("What do you see?") : result(`t${call - 1}`, seen)
+    if (call === 19) await run.fail(message, "overloaded_error")
+    else await run.call([message], [tool(`t${call}`, "look", { hour: call })])
+  }
+  const next = new Conversation(server.client, fingerprintId, "the next day", { ...fields, agent_version: "2" })
+  next.system = "You are a careful agent. Report ships only."
+  await next.call([user("What do you see?")], [text("Nothing.")])
+}
+
+export const define = (world: World) => {
+  describe("five questions", () => {
+    let recorded: Promise<void> | undefined
+
+    /** Opens the list of sessions. Returns how to click, and how often it was done. */
+    const begin = async () => {
+      await (recorded ??= record(world))
+      const { page } = await world.visit("#/sessions")
+      const clicks = { count: 0 }
+      const click = async (target: Locator, options: Parameters<Locator["click"]>[0] = {}) => {
+        await target.click(options)
+        clicks.count++
+      }
+      const open = () => click(page.getByRole("row").filter({ hasText: session }).getByRole("link"))
+      return { click, clicks, open, page }
+    }
+
+    it("what did the tool answer in call 17: 3 clicks", async () => {
+      const { click, clicks, open, page } = await begin()
+      await open()
+      await click(page.locator(".strip .bar").nth(16).locator(".hit"), { position: { x: 9, y: 50 } })
+      await click(page.locator("details.tool summary", { hasText: "hour: 17" }))
+      await page.locator(".fold").getByText("Ship 17 passes.", { exact: true }).waitFor()
+      expect(clicks.count).toBe(3)
+    })
+
+    it("why did the cache miss: 1 click, and what it cost", async () => {
+      const { clicks, open, page } = await begin()
+      await open()
+      const miss = page.locator(".side li").filter({ hasText: "Call 12" })
+      expect((await miss.innerText()).replace(/\s+/g, " ")).toMatch(
+        /^Call 12 15\.\dK tokens \$0\.0\d the tools changed$/
+      )
+      expect(clicks.count).toBe(1)
+    })
+
+    it("what did version 2 change: 3 clicks", async () => {
+      const { click, clicks, page } = await begin()
+      await click(page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Agents" }))
+      await click(page.getByRole("link", { name: "watchman" }))
+      await click(page.getByRole("link", { name: "Compare 1 with 2" }))
+      await page.locator("ins").getByText("Report ships only.").waitFor()
+      expect(clicks.count).toBe(3)
+    })
+
+    it("which message costs most: 1 click", async () => {
+      const { clicks, open, page } = await begin()
+      await open()
+      const most = page.locator(".side section").filter({ hasText: "Sent again most" }).locator("li").first()
+      expect(await most.innerText()).toMatch(/^#9 8\.\d kB × 16 = 1[23]\d kB, \d\d%\s+fog fog/)
+      expect(clicks.count).toBe(1)
+    })
+
+    it("where did it go wrong: 2 clicks", async () => {
+      const { click, clicks, open, page } = await begin()
+      await open()
+      await click(page.getByRole("button", { name: "1 failed" }))
+      await page.locator(".row.selected").getByText("Failed: overloaded_error").waitFor()
+      await page.locator(".row.selected").getByText("Call 19").waitFor()
+      expect(clicks.count).toBe(2)
+    })
+  })
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest"
+import { Conversation, text, user } from "../Conversation.ts"
+import type { World } from "./World.ts"
+
+export const define = (world: World) => {
+  describe("a session", () => {
+    it("says how many calls it holds, and where its history was rewritten", async () => {
+      const { page } = await world.visit(world.sessionPlace)
+      await page.getByText("4 calls").waitFor()
+      await page.getByText(/History rewritten: \d+ messages gone, 1 kept/).waitFor()
+      await page.getByText("Failed: overloaded_error").waitFor()
+    })
+
+    it("shows a tool's call and its answer on one line, which opens", async () => {
+      const { page } = await world.visit(world.sessionPlace)
+      const line = page.locator("details.tool summary").first()
+      await line.waitFor()
+      expect((await line.innerText()).replace(/\s+/g, " ")).toContain("read_file notes/june.md # June The lighthouse")
+      await line.click()
+      await page.locator(".fold").getByText("# June\n\nThe lighthouse was painted white.").waitFor()
+      // The message that holds the answer is not shown again.
+      expect(await page.getByText("Answer of a tool").count()).toBe(0)
+    })
+
+    it("moves by keys: calls, rewrites, errors; what is selected is in the place", async () => {
+      const { page } = await world.visit(world.sessionPlace)
+      await page.getByText("4 calls").waitFor()
+      const selected = () => new URL(page.url()).hash.split("?")[1] ?? ""
+      await page.keyboard.press("n")
+      await expect.poll(selected).toBe(`call=${world.ids[0]}`)
+      await page.keyboard.press("n")
+      await expect.poll(selected).toBe(`call=${world.ids[1]}`)
+      await page.keyboard.press("p")
+      await expect.poll(selected).toBe(`call=${world.ids[0]}`)
+      await page.keyboard.press("e")
+      await expect.poll(selected).toBe(`call=${world.ids[2]}`)
+      await page.keyboard.press("N")
+      await expect.poll(selected).toBe(`call=${world.ids[3]}`)
+      await page.keyboard.press("Enter")
+      await page.waitForURL((url) => url.hash === `#/events/${world.ids[3]}`)
+      await page.getByText("What is gone").waitFor()
+      await page.keyboard.press("Escape")
+      await expect.poll(selected).toBe(`call=${world.ids[3]}`)
+    })
+
+    it("opens at the call that the place names, wherever it is", async () => {
+      const long = new Conversation(world.server.client, world.fingerprintId, "many calls")
+      const calls: Array<string> = []
+      for (let number = 1; number <= 30; number++) {
+        calls.push(await long.call([user(`Line\n`.repeat(10))], [text(`Answer ${number}`)]))
+      }
+      const { page } = await world.visit(`#/sessions/many%20calls?call=${calls[24]}`)
+      await page.locator(".row.selected").getByText("Call 25").waitFor()
+      await expect
+        .poll(() =>
+          page.locator(".row.selected").evaluate((row) => {
+            const { bottom, top } = row.getBoundingClientRect()
+            const view = row.closest(".scroller")!.getBoundingClientRect()
+            return view.top <= top && bottom <= view.bottom
+          })
+        )
+        .toBe(true)
+    })
+
+    it("finds what is folded, counts it, and wraps round", async () => {
+      const { page } = await world.visit(world.sessionPlace)
+      await page.getByText("4 calls").waitFor()
+      await page.keyboard.press("Control+f")
+      await page.getByRole("textbox", { name: "Find in this page" }).fill("LIGHTHOUSE")
+      const count = page.locator(".find output")
+      await expect.poll(() => count.innerText()).toMatch(/^1 of [3-9]$/)
+      const total = Number((await count.innerText()).split(" ").at(-1))
+      for (let step = 1; step < total; step++) await page.keyboard.press("Enter")
+      await expect.poll(() => count.innerText()).toBe(`${total} of ${total}`)
+      await page.keyboard.press("Enter")
+      await expect.poll(() => count.innerText()).toBe(`1 of ${total}`)
+      await page.keyboard.press("Escape")
+      await expect.poll(() => page.locator(".find").count()).toBe(0)
+    })
+
+    it("leaves the second Ctrl+F to the browser", async () => {
+      const { page } = await world.visit(world.sessionPlace)
+      await page.getByText("4 calls").waitFor()
+      await page.evaluate(() => {
+        const seen: Array<boolean> = []
+        Object.assign(globalThis, { seen })
+        addEventListener("keydown", (event) => event.key === "f" && setTimeout(() => seen.push(event.defaultPrevented)))
+      })
+      await page.keyboard.press("Control+f")
+      await page.getByRole("textbox", { name: "Find in this page" }).waitFor()
+      await page.evaluate(() => (document.activeElement as HTMLElement).blur())
+      await page.keyboard.press("Control+f")
+      await expect
+        .poll(() => page.evaluate(() => (globalThis as unknown as { readonly seen: ReadonlyArray<boolean> }).seen))
+        .toEqual([true, false])
+    })
+
+    it("shows a new call while it is looked at", async () => {
+      const growing = new Conversation(world.server.client, world.fingerprintId, "growing")
+      await growing.call([user("First question")], [text("First answer")])
+      const { page } = await world.visit("#/sessions/growing")
+      await page.locator(".said").getByText("First answer").waitFor()
+      await growing.call([user("Second question")], [text("Second answer")])
+      await page.locator(".said").getByText("Second answer").waitFor()
+      await page.getByText("2 calls").waitFor()
+    })
+
+    it("prints all of the conversation, and nothing of the frame", async () => {
+      const { page } = await world.visit(world.sessionPlace)
+      await page.getByText("4 calls").waitFor()
+      await page.emulateMedia({ media: "print" })
+      await page.locator(".printed").waitFor()
+      expect(await page.locator(".said").getByText("July was quiet.").isVisible()).toBe(true)
+      expect(await page.locator("header.top").isVisible()).toBe(false)
+    })
+  })
+}

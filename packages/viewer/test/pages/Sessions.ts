@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest"
+import { rowOf, type World } from "./World.ts"
+
+export const define = (world: World) => {
+  describe("the list of sessions", () => {
+    it("shows the id beside the title, and what the calls add up to", async () => {
+      const { page } = await world.visit("#/sessions?agent=keeper")
+      const row = rowOf(page, world.session)
+      await row.waitFor()
+      const shown = await row.innerText()
+      for (const part of [world.session, "keeper", "1.4 · ada", "1 failed"]) expect(shown).toContain(part)
+      expect(await page.getByRole("row").count()).toBe(3)
+    })
+
+    it("is moved along and opened by keys, and going back restores filters and scroll", async () => {
+      const { page } = await world.visit("#/sessions")
+      await rowOf(page, "other 40").waitFor()
+      for (let step = 0; step < 30; step++) await page.keyboard.press("j")
+      const id = await page.locator("tr[aria-current] .id").innerText()
+      const scrolled = await page.evaluate(() => scrollY)
+      expect(scrolled).toBeGreaterThan(0)
+      await page.keyboard.press("Enter")
+      await page.locator(".said").getByText(id.replace("other", "Answer"), { exact: true }).waitFor()
+      await page.goBack()
+      await rowOf(page, "other 40").waitFor()
+      await page.waitForFunction((scrolled) => Math.abs(scrollY - scrolled) < 5, scrolled)
+    })
+
+    it("filters by what the place says", async () => {
+      const { page } = await world.visit("#/sessions")
+      await rowOf(page, "other 40").waitFor()
+      await page.keyboard.press("/")
+      await page.keyboard.type("keeper")
+      await page.keyboard.press("Enter")
+      await page.waitForURL(/agent=keeper/)
+      await expect.poll(() => page.getByRole("row").count()).toBe(3)
+      await page.goBack()
+      await expect.poll(() => page.getByRole("row").count()).toBe(45)
+    })
+
+    it("shows what was said last beside the list, which goes along it by keys", async () => {
+      const { page } = await world.visit("#/sessions")
+      await rowOf(page, "other 40").waitFor()
+      await page.keyboard.press("j")
+      await page.keyboard.press("o")
+      const preview = page.getByRole("complementary", { name: "Preview" })
+      const idOfSelected = () => page.locator("tr[aria-current] .id").innerText()
+      const said = async () => preview.getByText((await idOfSelected()).replace("other", "Answer"), { exact: true })
+      await (await said()).waitFor()
+      await page.keyboard.press("j")
+      await (await said()).waitFor()
+      await page.keyboard.press("Escape")
+      await expect.poll(() => preview.count()).toBe(0)
+    })
+  })
+}

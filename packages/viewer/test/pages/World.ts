@@ -1,0 +1,59 @@
+/** What the tests of the pages look at: a server with some conversations, and a browser that has its key. */
+import { createHash } from "node:crypto"
+import type { BrowserContextOptions, Page } from "playwright-core"
+import { afterAll, beforeAll } from "vitest"
+import { openWithKey, useBrowser } from "../Browser.ts"
+import { Conversation, recordRun, registered, text, user } from "../Conversation.ts"
+import { apiKey, type Server, start } from "../Server.ts"
+
+export class World {
+  server!: Server
+  /** Of the calls of `session`. */
+  ids!: ReadonlyArray<string>
+  fingerprintId!: string
+  otherFingerprintId!: string
+  /** The SHA-256 of a text that calls share. */
+  sharedText!: string
+  readonly session = "run / ü"
+  readonly sessionPlace = `#/sessions/${encodeURIComponent(this.session)}`
+
+  /** Opens a place as a person who was here before. */
+  visit(place: string, options: BrowserContextOptions = {}) {
+    return openWithKey(`${this.server.url}/viewer/${place}`, apiKey, options)
+  }
+}
+
+const record = async (world: World): Promise<void> => {
+  const { client } = (world.server = await start())
+  const fingerprintId = (world.fingerprintId = await registered(client))
+  world.otherFingerprintId = await registered(client, { "left-pad": "1.3.0", effect: "4.1.0" })
+  const fields = { agent: "keeper", agent_version: "1.4", person: "ada" }
+  world.ids = await recordRun(new Conversation(client, fingerprintId, world.session, fields))
+  const next = new Conversation(client, fingerprintId, "the next version", { ...fields, agent_version: "1.5" })
+  next.system = "You are a bold agent."
+  await next.call([user("Who are you?")], [text("A bold agent.")])
+  // Long enough to be shared.
+  const prompt = "Be careful. ".repeat(400)
+  world.sharedText = createHash("sha256").update(JSON.stringify(prompt)).digest("hex")
+  const sharing = new Conversation(client, fingerprintId, "a long prompt", { agent: "sharer" })
+  sharing.system = prompt
+  await sharing.call([user("Are you careful?")], [text("I am.")])
+  const copied = new Conversation(client, world.otherFingerprintId, "the same prompt", { agent: "copyist" })
+  await copied.call([user("Copy")], [text("Copied")])
+  await client.put("/api/v1/people/ada", { properties: { team: "lighthouse" } })
+  for (let number = 1; number <= 40; number++) {
+    const other = new Conversation(client, fingerprintId, `other ${number}`)
+    await other.call([user(`Question ${number}`)], [text(`Answer ${number}`)])
+  }
+}
+
+/** For the tests of a file. */
+export const useWorld = (): World => {
+  const world = new World()
+  useBrowser()
+  beforeAll(() => record(world))
+  afterAll(() => world.server.close())
+  return world
+}
+
+export const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name })
