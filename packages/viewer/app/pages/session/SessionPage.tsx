@@ -37,6 +37,9 @@ const estimate = (item: Item | undefined): number => {
   return 28 + lineHeight * texts.reduce((sum, lines) => sum + Math.max(1, lines), 0)
 }
 
+/** When it is looked again whether what is selected is in view (ms). */
+const settleMs = [30, 120, 400]
+
 /** How near to its end the list counts as being at the end (pixels). */
 const endPixels = 80
 
@@ -90,10 +93,17 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   const stay = () => void (arrived.current = wanted)
   useEffect(() => {
     if (selected === -1 || isTable || arrived.current === wanted) return
-    if (!state.isLoading) stay()
-    const element = scroller.current?.querySelector(`[data-index="${selected}"]`)
-    if (element !== null && element !== undefined) element.scrollIntoView({ block: "nearest" })
-    else list.current?.scrollTo(selected, "center")
+    const show = () => {
+      if (arrived.current === wanted) return
+      const element = scroller.current?.querySelector(`[data-index="${selected}"]`)
+      if (element !== null && element !== undefined) element.scrollIntoView({ block: "nearest" })
+      else list.current?.scrollTo(selected, "center")
+    }
+    show()
+    // Rows move while those before them are measured.
+    const timers = settleMs.map((ms) => setTimeout(show, ms))
+    if (!state.isLoading) timers.push(setTimeout(stay, settleMs.at(-1)! + 1))
+    return () => timers.forEach(clearTimeout)
   }, [selected, wanted, items.length, state.isLoading])
 
   // Going back restores the scroll.
