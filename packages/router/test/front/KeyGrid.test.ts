@@ -4,15 +4,19 @@ import { ApiKeys, MemoryStorage, ProjectId, type Scope, Storage } from "@tachogr
 import { HttpClient } from "@tachograph/testkit"
 import { DateTime, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { HttpApi } from "effect/http-api"
+import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 import { createTachograph } from "../../src/index.ts"
+
+/** Long enough to be shared by all events. */
+const system = "Be careful. ".repeat(200)
 
 /** Valid bodies, so that only the key decides. The names exist in the project `default`. */
 const bodies: Readonly<Record<string, (fingerprintId: string) => object>> = {
   createEvent: (fingerprint_id) => ({
     event_name: "llm",
-    properties: { api: "aisdk", inputs: {}, output: {} },
+    properties: { api: "aisdk", inputs: { system }, output: {} },
     fingerprint_id,
     session: "grid"
   }),
@@ -84,6 +88,7 @@ it("answers every endpoint and every kind of key as documented", async () => {
     const url = path
       .replace(":event_id", event.event_id)
       .replace(":fingerprint_id", fingerprint.fingerprint_id)
+      .replace(":sha256", createHash("sha256").update(JSON.stringify(system)).digest("hex"))
       .replaceAll(/:\w+/g, "grid")
       .concat(queries[id] ?? "")
     const answers: Array<string> = []

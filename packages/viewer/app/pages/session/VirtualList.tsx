@@ -12,6 +12,9 @@ import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact
 /** How far beyond the visible part rows exist (pixels). */
 const overscanPixels = 400
 
+/** Rows that are kept at most, whether they are on the page or not. */
+const keptRows = 500
+
 /** More rows than this are not printed: the page says so. */
 const maxPrinted = 3_000
 
@@ -49,9 +52,21 @@ const usePrinting = (): boolean => {
   return isPrinting
 }
 
+/** The rows of one `row`, each made once: a row that is the same object is not compared again in every frame. */
+const useRows = (row: Props["row"]) => {
+  const made = useRef<{ row: Props["row"]; readonly rows: Map<number, ComponentChildren> }>({ row, rows: new Map() })
+  if (made.current.row !== row || made.current.rows.size > keptRows) made.current = { row, rows: new Map() }
+  const { rows } = made.current
+  return (index: number): ComponentChildren => {
+    if (!rows.has(index)) rows.set(index, row(index))
+    return rows.get(index)
+  }
+}
+
 export const VirtualList = ({ count, estimate, handle, keyOf, label, row, scroller }: Props) => {
   const [, render] = useReducer((round: number) => round + 1, 0)
   const isPrinting = usePrinting()
+  const rowOf = useRows(row)
   const ref = useRef<Virtualizer<HTMLElement, HTMLElement>>(undefined)
   const options = {
     count,
@@ -107,10 +122,10 @@ export const VirtualList = ({ count, estimate, handle, keyOf, label, row, scroll
           aria-posinset={index + 1}
           aria-setsize={count}
           data-index={index}
-          ref={(element) => virtualizer.measureElement(element)}
+          ref={virtualizer.measureElement}
           style={{ transform: `translateY(${start}px)` }}
         >
-          {row(index)}
+          {rowOf(index)}
         </div>
       ))}
     </div>
