@@ -7,7 +7,8 @@ import type { Sha256 } from "../domain/Sha256.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import * as Memory from "../payload/format/Memory.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
-import type { Storage, StoredShared } from "../Storage.ts"
+import type { Storage } from "../Storage.ts"
+import type { StoredShared } from "../storage/Stored.ts"
 
 /**
  * `admit` runs with the size of the text (bytes), before it is read. Fails with `SharedTextDamaged` if the storage has the text, but not
