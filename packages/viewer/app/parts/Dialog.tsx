@@ -23,7 +23,8 @@ export const Dialog = ({ children, close, title }: Props) => {
     <dialog
       ref={ref}
       aria-label={title}
-      onClose={close}
+      // The event comes later than the call: by then another one may be open in its place.
+      onClose={() => ref.current !== null && close()}
       onClick={({ currentTarget, target }) => target === currentTarget && close()}
     >
       <div class="dialog">
