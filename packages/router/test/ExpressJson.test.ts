@@ -1,5 +1,6 @@
 import { MemoryStorage } from "@tachograph/core"
 import { type HttpClient, HttpSuite, Payloads } from "@tachograph/testkit"
+import { createHash } from "node:crypto"
 import express from "express"
 import type { IncomingMessage } from "node:http"
 import { expect } from "vitest"
@@ -92,6 +93,17 @@ const reserialisedByHost: HttpSuite.Exceptions = {
       const { body } = await client.post(events, eventText(fingerprintId, `{ "n" : 1.0, "n":"é" }`))
       const { text } = await client.get(`${events}/${body.event_id}/inputs`)
       expect(text).toBe(`{"n":"é"}`)
+    }
+  },
+  "answers a shared text by its name, to its project, until it is erased": {
+    why: bytesAreLost,
+    instead: async ({ client, fingerprintId }) => {
+      const sent = `"shared \\u00e9 ${"Be careful. ".repeat(1_000)}"`
+      expect((await client.post(events, eventText(fingerprintId, `{"system":${sent}}`))).status).toBe(200)
+      const kept = JSON.stringify(JSON.parse(sent))
+      const [ofSent, ofKept] = [sent, kept].map((text) => createHash("sha256").update(text).digest("hex"))
+      expect((await client.get(`/api/v1/shared/${ofSent}`)).status).toBe(404)
+      expect((await client.get(`/api/v1/shared/${ofKept}`)).text).toBe(kept)
     }
   },
   "writes all that a project has, before it is named": {

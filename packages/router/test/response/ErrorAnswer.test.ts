@@ -45,6 +45,8 @@ describe("ErrorAnswer.of", () => {
     "person-not-found": 404,
     "session-id-empty": 422,
     "session-not-found": 404,
+    "shared-text-damaged": 500,
+    "shared-text-not-found": 404,
     "storage-unavailable": 503,
     forbidden: 403,
     "payload-too-large": 413
