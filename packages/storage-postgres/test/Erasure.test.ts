@@ -73,7 +73,8 @@ describe("Postgres, after an erasure", () => {
         yield* PlantedWords.putPerson(storage, defaultProject, words.person)
         yield* PlantedWords.recordAll(recorder, Calls.fingerprintId, 0, 12)
         // Up to a second before.
-        while ((yield* sql`SELECT 1 FROM rollups WHERE model <> ''`).length === 0) {
+        const isAddedUp = (word: string) => Effect.map(found(word), (columns) => columns.includes("rollups.model"))
+        while (!(yield* isAddedUp(words.session)) || !(yield* isAddedUp(words.person))) {
           yield* derive(storage, defaultProject, Throttle.unthrottled)
           yield* Effect.sleep(50)
         }

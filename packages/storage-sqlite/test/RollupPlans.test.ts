@@ -15,7 +15,7 @@ const events = 1_000
 const allowed = [
   // The rows of a range of time, all or of people; of sessions; the position; people; the sessions by their last events.
   /^SEARCH (rollups|r) USING PRIMARY KEY \(project_id=\? AND series=\?( AND session_number=\? AND person_number=\? AND slot>\? AND slot<\?)?\)$/,
-  /^SEARCH rollups USING PRIMARY KEY \(project_id=\? AND series=\? AND session_number[=>]\?\)$/,
+  /^SEARCH (rollups|r) USING PRIMARY KEY \(project_id=\? AND series=\? AND session_number[=>]\?\)$/,
   /^SEARCH rollups USING PRIMARY KEY \(project_id=\? AND series=\? AND session_number=\? AND person_number>\?\)$/,
   /^SEARCH (rollups|r) USING (COVERING )?INDEX rollups_by_last_event \(project_id=\?( AND last_event[<>]\?){0,2}\)$/,
   /^SEARCH r USING PRIMARY KEY \(project_id=\?( AND \w+=\?){9}\)$/,

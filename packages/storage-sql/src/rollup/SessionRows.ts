@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as EachRow from "../dialect/EachRow.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
@@ -56,16 +57,22 @@ export const make = (sql: SqlClient.SqlClient) => {
   const events = CountedEvents.make(sql)
   const rollups = Rollups.make(sql)
   const toStored = UuidColumn.encoder(sql)
+  // With the series as a column, Postgres cannot take the partial index, which does not tell sessions apart.
+  const askedRows = BulkValues.make(sql, BulkValues.named({ series: "smallint", session: "integer" }))
   // Literal, so that SQLite knows that the partial index has all of them.
   const isOfSession = sql.literal(`series = ${Series.session}`)
 
   /** The parts of sessions that are in the rollups. */
   const readParts = Effect.fnUntraced(function* (project_id: number, sessions: ReadonlyArray<number>) {
     const parts: PartsOfSessions = new Map()
-    for (const chunk of BulkValues.chunks(sessions)) {
-      const rows = yield* sql<Rollups.Row>`SELECT ${Rollups.selected(sql)} FROM rollups
-        WHERE ${rollups.ofProject(project_id)} AND ${isOfSession}
-          AND ${BulkValues.isAmong(sql, "session_number", "integer", chunk)}`
+    // Each once: rows come as often as their session does.
+    for (const chunk of BulkValues.chunks(Array.from(new Set(sessions)))) {
+      const columns = Rollups.selected(sql, "r.")
+      const condition = sql`${rollups.ofProject(project_id, "r.")} AND r.series = asked.series
+        AND r.session_number = asked.session`
+      const asked = askedRows.of(chunk.map((session) => ({ series: Series.session, session })))
+      const rows = yield* sql<Rollups.Row>`WITH asked ${askedRows.names} AS (${asked})
+        SELECT ${columns} FROM asked ${EachRow.join(sql, "rollups", "r", columns, condition)}`
       for (const row of rows) {
         const { first, last, session, ...part } = yield* Rollups.readable(() => Rollups.of(row))
         addPart(parts, session, { ...part, first: first!, last: last! })
@@ -107,11 +114,14 @@ export const make = (sql: SqlClient.SqlClient) => {
     return last
   })
 
-  /** The sessions in which events were recorded after the list was begun, or that are not in the rollups yet. */
+  /**
+   * The sessions in which events were recorded after the list was begun, or that are not in the rollups yet. The statement says in
+   * which order it reads them, because Postgres, which knows nothing of a new table, takes the index that has this order.
+   */
   const readMoved = Effect.fnUntraced(function* (project_id: number, asOf: EventId, recent: PartsOfSessions) {
     const moved = new Set(recent.keys())
-    const rows = yield* sql<{ session_number: Integer }>`SELECT DISTINCT session_number FROM rollups
-      WHERE ${rollups.ofProject(project_id)} AND ${isOfSession} AND last_event > ${toStored(asOf)}`
+    const rows = yield* sql<{ session_number: Integer }>`SELECT session_number FROM rollups
+      WHERE ${rollups.ofProject(project_id)} AND ${isOfSession} AND last_event > ${toStored(asOf)} ORDER BY last_event`
     for (const { session_number } of rows) moved.add(Number(session_number))
     const ranked: Array<Ranked> = []
     for (const session of moved) {

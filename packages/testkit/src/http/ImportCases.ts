@@ -257,7 +257,12 @@ export const define = ({ describe, fixture, it }: Cases) => {
       }
       expect(Math.max(...byThen.keys())).toBeGreaterThan(linesIn(text).length)
       for (const [length, exported] of byThen) if (length > linesIn(text).length) expect(exported).toBe(text)
-      const damaged = [Buffer.concat([whole, whole.subarray(0, 9)]), Buffer.from(text), whole.with(whole.length - 6, 0)]
+      const inChecksum = whole.length - 6
+      const damaged = [
+        Buffer.concat([whole, whole.subarray(0, 9)]),
+        Buffer.from(text),
+        whole.with(inChecksum, whole[inChecksum]! ^ 1)
+      ]
       for (const body of damaged) {
         const { end } = await importInto(client, body, "?answers=failed", { "content-encoding": "gzip" })
         expect(end).toMatchObject({ type: "cut", failed: 0 })
