@@ -5,32 +5,13 @@ import {
   EventTime,
   Recorder,
   SessionId,
-  Storage
+  type Storage
 } from "@tachograph/core"
-import { SqlStorage } from "@tachograph/storage-sql"
 import { Samples, StorageSuite, TestSeed } from "@tachograph/testkit"
-import { Context, Deferred, Effect, Fiber, Layer, Schedule } from "effect"
-import { SqlClient } from "effect/sql"
+import { Deferred, Effect, Fiber, Schedule } from "effect"
 import { expect, it } from "vitest"
-import { PostgresStorage } from "../src/index.ts"
 import { emptySchema } from "./EmptySchema.ts"
-
-/** Runs a body with two servers: the client and the storage of each. */
-const withServers = (
-  body: (
-    one: { readonly sql: SqlClient.SqlClient; readonly storage: Storage["Service"] },
-    two: Storage["Service"]
-  ) => Effect.Effect<unknown, unknown>
-) =>
-  Effect.gen(function* () {
-    const config = yield* Effect.promise(emptySchema)
-    const server = Layer.build(SqlStorage.layerNoMigrations().pipe(Layer.provideMerge(PostgresStorage.client(config))))
-    const [one, two] = [yield* server, yield* server]
-    yield* body(
-      { sql: Context.get(one, SqlClient.SqlClient), storage: Context.get(one, Storage) },
-      Context.get(two, Storage)
-    )
-  }).pipe(Effect.scoped, Effect.runPromise)
+import { withServers } from "./Servers.ts"
 
 const newEvent = (session: string) =>
   Effect.sync(() => {
@@ -53,7 +34,7 @@ const idsOf = (storage: Storage["Service"]) =>
   Effect.map(StorageSuite.StoreCheck.listAll(storage, project), (events) => events.map(({ id }): EventId => id))
 
 it("stands still while a transaction with an older event is held, and passes it when that is committed", () =>
-  withServers(({ sql, storage }, two) =>
+  withServers(emptySchema, ({ sql, storage }, { storage: two }) =>
     Effect.gen(function* () {
       // A transaction that creates names would hold those of the other server.
       for (const session of ["held", "later"]) yield* Samples.append(storage, [yield* newEvent(session)])
@@ -82,7 +63,7 @@ it("stands still while a transaction with an older event is held, and passes it 
   ))
 
 it("ends pages in ascending order before what a held transaction may still commit", () =>
-  withServers(({ sql, storage }, two) =>
+  withServers(emptySchema, ({ sql, storage }, { storage: two }) =>
     Effect.gen(function* () {
       for (const session of ["held", "later"]) yield* Samples.append(storage, [yield* newEvent(session)])
       const after = (yield* idsOf(two)).at(-1)!
@@ -119,7 +100,7 @@ it("ends pages in ascending order before what a held transaction may still commi
   ))
 
 it("does not wait for a transaction that writes other tables", () =>
-  withServers(({ sql }, two) =>
+  withServers(emptySchema, ({ sql }, { storage: two }) =>
     Effect.gen(function* () {
       const [inserted, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const untilReleased = Effect.andThen(Deferred.succeed(inserted, undefined), Deferred.await(release))
@@ -137,7 +118,7 @@ it("does not wait for a transaction that writes other tables", () =>
   ))
 
 it(`has no event appear below it while servers record, whose clocks are ahead and behind, seed ${TestSeed.seed}`, () =>
-  withServers(({ storage }, two) =>
+  withServers(emptySchema, ({ storage }, { storage: two }) =>
     Effect.gen(function* () {
       const writers = [{ storage }, { storage: two, aheadMs: -20_000 }, { storage: two, aheadMs: 1_500 }]
       const { problems, watermarks } = yield* StorageSuite.Settled.look(writers, storage, TestSeed.seed, 120)

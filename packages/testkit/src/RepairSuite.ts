@@ -7,6 +7,7 @@ import { Effect, type Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { describe, expect, it } from "vitest"
 import * as Calls from "./check/Calls.ts"
+import * as RollupRepairs from "./RollupRepairs.ts"
 
 type Services = Storage | SqlClient.SqlClient
 type Recorded = ReadonlyArray<{ readonly id: EventId; readonly call: Calls.Call }>
@@ -68,6 +69,8 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
     it(title, () => Effect.runPromise(Effect.provide(body, layer())))
 
   describe(`RepairSuite: ${name}`, () => {
+    RollupRepairs.define(test)
+
     for (const [damage, change] of [
       ["with another bit", flipped],
       ["cut off", (bytes: Buffer) => bytes.subarray(0, bytes.length - 3)],

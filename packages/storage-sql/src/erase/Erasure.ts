@@ -123,9 +123,7 @@ export const make = (
           ${Bucket.and(sql, buckets, "packs.")}`
     }
     yield* space.add(project_id, increments)
-    if (position !== undefined) {
-      yield* derivation.afterErasure(project_id, position, yield* derivation.toCounted(project_id, erased))
-    }
+    yield* derivation.afterErasure(project_id, position, yield* derivation.toCounted(project_id, erased))
     return erased.length
   })
 

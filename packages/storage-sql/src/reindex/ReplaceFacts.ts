@@ -65,11 +65,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     if (changed.length === 0) return 0
     yield* sql`WITH changed ${columns.names} AS (${columns.of(changed)}) UPDATE events SET ${assignments} FROM changed
       WHERE events.project_id = ${project_id} AND events.event_id = changed.event_id${Bucket.and(sql, bucket, "events.")}`
-    if (position !== undefined) {
-      yield* derivation.afterErasure(project_id, position, yield* derivation.toCounted(project_id, replaced))
-      const next = { ...position, version: position.version + 1 }
-      yield* derivation.afterAppend(project_id, next, yield* countedOf(project_id, bucket, replaced))
-    }
+    const before = yield* derivation.toCounted(project_id, replaced)
+    const next = yield* derivation.afterErasure(project_id, position, before)
+    yield* derivation.afterAppend(project_id, next, yield* countedOf(project_id, bucket, replaced))
     yield* space.add(project_id, increments)
     return changed.length
   })

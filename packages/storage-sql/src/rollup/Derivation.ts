@@ -39,32 +39,28 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     yield* rollups.write(project_id, changed)
   })
 
-  /** The first and the last event that are left to a row of a session. */
-  const endsOf = Effect.fnUntraced(function* (
+  /** The first or the last event that is left to a row of a session. */
+  const endOf = Effect.fnUntraced(function* (
     project_id: number,
-    { agent, agentVersion, model, person, responseModel, session }: Rollups.Rollup
-  ) {
+    { agent, agentVersion, model, person, responseModel, session }: Rollups.Rollup,
+    order: EventIndex.Order
+  ): Effect.fn.Return<EventId | undefined, SqlError.SqlError> {
     const isOfPart = ({ agentVersion: version, ...event }: CountedEvents.CountedEvent) =>
       version === agentVersion &&
       event.person === person &&
       event.model === model &&
       event.responseModel === responseModel
-    const end = Effect.fnUntraced(function* (
-      order: EventIndex.Order
-    ): Effect.fn.Return<EventId | undefined, SqlError.SqlError> {
-      for (let after: Statement.Fragment = sql.literal(""); ;) {
-        const rows = yield* sql<CountedEvents.Row>`SELECT ${CountedEvents.selected(sql)}
-          FROM events ${EventIndex.hint(sql, "events_by_session")}
-          WHERE project_id = ${project_id} AND session_number = ${session} AND agent_number = ${agent}${after}
-            ${Bucket.and(sql, Bucket.ofNumber(session))}
-          ORDER BY event_id ${EventIndex.direction(sql, order)} LIMIT ${endStep}`
-        const found = (yield* events.toCounted(project_id, rows)).find(isOfPart)
-        if (found !== undefined || rows.length < endStep) return found?.id
-        const last = rows.at(-1)!.event_id
-        after = order === "asc" ? sql` AND event_id > ${last}` : sql` AND event_id < ${last}`
-      }
-    })
-    return { first: yield* end("asc"), last: yield* end("desc") }
+    for (let after: Statement.Fragment = sql.literal(""); ;) {
+      const rows = yield* sql<CountedEvents.Row>`SELECT ${CountedEvents.selected(sql)}
+        FROM events ${EventIndex.hint(sql, "events_by_session")}
+        WHERE project_id = ${project_id} AND session_number = ${session} AND agent_number = ${agent}${after}
+          ${Bucket.and(sql, Bucket.ofNumber(session))}
+        ORDER BY event_id ${EventIndex.direction(sql, order)} LIMIT ${endStep}`
+      const found = (yield* events.toCounted(project_id, rows)).find(isOfPart)
+      if (found !== undefined || rows.length < endStep) return found?.id
+      const last = rows.at(-1)!.event_id
+      after = order === "asc" ? sql` AND event_id > ${last}` : sql` AND event_id < ${last}`
+    }
   })
 
   /** Takes events away from the rows after they were deleted. The position is locked. */
@@ -78,22 +74,39 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       if (found === undefined) continue
       found.tally.merge(rollup.tally, -1)
       if (found.tally.events === 0) removed.push(found)
-      else if (rollup.first === found.first || rollup.last === found.last) {
-        const ends = found.first === undefined ? {} : yield* endsOf(project_id, found)
-        changed.push({ ...found, ...ends })
-      } else changed.push(found)
+      else if (found.series !== Series.session) changed.push(found)
+      else {
+        const first = rollup.first === found.first ? yield* endOf(project_id, found, "asc") : found.first
+        const last = rollup.last === found.last ? yield* endOf(project_id, found, "desc") : found.last
+        // Where no event is left, the sums were wrong.
+        if (first === undefined || last === undefined) removed.push(found)
+        else changed.push({ ...found, first, last })
+      }
     }
     yield* rollups.write(project_id, changed)
     yield* rollups.remove(project_id, removed)
   })
+
+  /**
+   * Changes rows, and moves the position. If a row is damaged, all are dropped and built anew, so that damage stops neither an erasure nor
+   * what is added later. Returns the position.
+   */
+  const change = (
+    project_id: number,
+    next: Position.Position,
+    apply: Effect.Effect<void, SqlError.SqlError>
+  ): Effect.Effect<Position.Position, SqlError.SqlError> =>
+    Effect.catchIf(apply.pipe(Effect.andThen(positions.put(project_id, next)), Effect.as(next)), Rollups.isDamage, () =>
+      positions.reset(project_id, next.version)
+    )
 
   const deriveIn = Effect.fnUntraced(function* (project_id: number, upTo: EventId, limit: number) {
     const position = yield* positions.tryLock(project_id)
     if (position === undefined) return 0
     const added = yield* events.page(project_id, { above: position.last, upTo }, limit)
     if (added.length === 0) return 0
-    yield* include(project_id, added)
-    yield* positions.put(project_id, { last: added.at(-1)!.id, version: position.version + 1 })
+    const next = { last: added.at(-1)!.id, version: position.version + 1 }
+    yield* change(project_id, next, include(project_id, added))
     return added.length
   })
 
@@ -105,7 +118,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return 0
     // Without a transaction first, which would wait for others that write.
-    const { last } = yield* positions.read(number)
+    const { last } = yield* Effect.catchIf(positions.read(number), Rollups.isDamage, () =>
+      Effect.succeed(Position.of(undefined))
+    )
     const next = yield* sql`SELECT 1 FROM events WHERE project_id = ${number} AND event_id > ${toStored(last)}
       AND event_id <= ${toStored(upTo)} LIMIT 1`
     return next.length === 0 ? 0 : yield* sql.withTransaction(deriveIn(number, upTo, limit))
@@ -114,19 +129,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const dropDerived = Effect.fn("SqlStorage.dropDerived")(function* (project: ProjectId) {
     const number = yield* projects.find(project)
     if (number === undefined) return
-    const drop = Effect.gen(function* () {
-      const position = yield* positions.lock(number)
-      if (position === undefined) return
-      yield* sql`DELETE FROM rollups WHERE ${rollups.ofProject(number)} AND series <> ${Series.position}`
-      yield* positions.put(number, { ...Position.of(undefined), version: position.version + 1 })
-    })
+    const drop = Effect.flatMap(positions.lock(number), ({ version }) => positions.reset(number, version + 1))
     yield* sql.withTransaction(drop)
   })
 
-  /** In a transaction: the position, which stays where it is. Undefined if nothing has been derived. */
+  /** In a transaction: the position, which stays where it is. Taken before others can derive what the transaction changes. */
   const lock = positions.lock
 
-  /** Changes the rows for events that were appended or erased in the transaction that has the lock. */
+  /** Changes the rows for events that were appended or erased in the transaction that has the lock. Returns the position. */
   const following = (apply: typeof include) =>
     Effect.fnUntraced(function* (
       project_id: number,
@@ -135,9 +145,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     ) {
       // Those above the position are added later, or never were.
       const derived = changed.filter(({ id }) => id <= position.last)
-      if (derived.length === 0) return
-      yield* apply(project_id, derived)
-      yield* positions.put(project_id, { ...position, version: position.version + 1 })
+      if (derived.length === 0) return position
+      const next = { ...position, version: position.version + 1 }
+      return yield* change(project_id, next, apply(project_id, derived))
     })
 
   return {

@@ -3,11 +3,11 @@
  * transaction, so that a read of several statements knows whether it has seen one state of them.
  */
 import { Damage, type EventId, firstIdOf } from "@tachograph/core"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Locks from "../dialect/Locks.ts"
+import * as Snapshot from "../dialect/Snapshot.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
-import * as Attempts from "../sql/Attempts.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
 
@@ -41,43 +41,79 @@ export const make = (sql: SqlClient.SqlClient) => {
   const rollups = Rollups.make(sql)
   const isPosition = (project_id: number) => sql`${rollups.ofProject(project_id)} AND series = ${Series.position}`
 
-  const select = Effect.fnUntraced(function* (project_id: number, lock = sql.literal("")) {
-    const [row] = yield* sql<Row>`SELECT last_event, sums FROM rollups WHERE ${isPosition(project_id)} ${lock}`
-    return row && (yield* Rollups.readable(() => of(row)))
+  const select = (project_id: number, lock = sql.literal("")) =>
+    Effect.map(
+      sql<Row>`SELECT last_event, sums FROM rollups WHERE ${isPosition(project_id)} ${lock}`,
+      ([row]): Row | undefined => row
+    )
+
+  const read = (project_id: number) => Effect.flatMap(select(project_id), (row) => Rollups.readable(() => of(row)))
+
+  const toInsert = (project_id: number, { last, version }: Position) =>
+    rollups.toInsert(project_id, Rollups.positionKey, last, sumsOf(version))
+
+  const put = (project_id: number, position: Position) => rollups.put([toInsert(project_id, position)])
+
+  /** Waits for a transaction that creates it, and leaves what that has made of it. */
+  const create = (project_id: number) => rollups.putNew(toInsert(project_id, of(undefined)))
+
+  /** Deletes all other rows, so that they are built anew. The position is locked. */
+  const reset = Effect.fnUntraced(function* (project_id: number, version: number) {
+    yield* sql`DELETE FROM rollups WHERE ${rollups.ofProject(project_id)} AND series <> ${Series.position}`
+    const position = { ...of(undefined), version }
+    yield* put(project_id, position)
+    return position
   })
 
-  const read = (project_id: number) => Effect.map(select(project_id), (position) => position ?? of(undefined))
+  /** Of a row that is locked. Nobody knows what the other rows have if it is damaged. */
+  const ofLocked = (project_id: number, row: Row) =>
+    Effect.catchIf(
+      Rollups.readable(() => of(row)),
+      Rollups.isDamage,
+      // Greater than any version before.
+      () => Effect.flatMap(Clock.currentTimeMillis, (now) => reset(project_id, now))
+    )
 
-  const put = (project_id: number, { last, version }: Position) =>
-    rollups.put([rollups.toInsert(project_id, Rollups.positionKey, last, sumsOf(version))])
-
-  /** In a transaction: nobody else changes the rows until its end. Undefined if there are none. */
-  const lock = (project_id: number) => select(project_id, Locks.update(sql))
+  /** In a transaction: nobody else changes the rows until its end. Creates the position if there is none. */
+  const lock = Effect.fnUntraced(function* (project_id: number) {
+    let row = yield* select(project_id, Locks.update(sql))
+    if (row === undefined) {
+      yield* create(project_id)
+      row = yield* select(project_id, Locks.update(sql))
+    }
+    return row === undefined ? of(undefined) : yield* ofLocked(project_id, row)
+  })
 
   /** Undefined if another transaction has the lock. Creates the row if there is none. */
   const tryLock = Effect.fnUntraced(function* (project_id: number) {
-    const locked = yield* select(project_id, Locks.updateSkipLocked(sql))
-    if (locked !== undefined) return locked
-    const isThere = (yield* select(project_id)) !== undefined
-    if (isThere) return undefined
-    yield* put(project_id, of(undefined))
-    return yield* select(project_id, Locks.updateSkipLocked(sql))
+    let row = yield* select(project_id, Locks.updateSkipLocked(sql))
+    if (row === undefined) {
+      const isThere = (yield* select(project_id)) !== undefined
+      if (isThere) return undefined
+      yield* create(project_id)
+      row = yield* select(project_id, Locks.updateSkipLocked(sql))
+    }
+    return row && (yield* ofLocked(project_id, row))
   })
 
-  /** Runs a read of several statements until nothing has changed meanwhile. */
+  /** Runs a read of several statements so that it sees one state of the rows. */
   const unchanged = Effect.fnUntraced(function* <A>(
     project_id: number,
     use: (position: Position) => Effect.Effect<A, SqlError.SqlError>
   ) {
-    const attempt = Attempts.make("A read of what events add up to")
-    for (let position = yield* read(project_id); ;) {
+    let position = yield* read(project_id)
+    for (let attempts = 1; attempts <= maxAttempts; attempts++) {
       const result = yield* use(position)
       const { last, version } = yield* read(project_id)
       if (version === position.version) return result
       position = { last, version }
-      yield* attempt
     }
+    // The rows change more often than the read takes.
+    return yield* Snapshot.within(sql, Effect.flatMap(read(project_id), use))
   })
 
-  return { read, put, lock, tryLock, unchanged }
+  return { read, put, reset, lock, tryLock, unchanged }
 }
+
+/** How often a read is tried without a snapshot, for which SQLite makes writers wait. */
+const maxAttempts = 3

@@ -51,7 +51,9 @@ export const selected = (sql: SqlClient.SqlClient, table = ""): Statement.Fragme
 
 /** Throws `Damage` if the bytes are not what was written. */
 export const of = (row: Row): Rollup => {
-  const { id: first, tally } = Tally.fromBytes(row.sums, Number(row.series) === Series.session)
+  const isOfSession = Number(row.series) === Series.session
+  const { id: first, tally } = Tally.fromBytes(row.sums, isOfSession)
+  if (isOfSession && row.last_event === null) throw new Damage("A row of a session does not have its last event")
   return {
     series: Number(row.series),
     slot: Number(row.slot),
@@ -81,6 +83,9 @@ export const readable = <A>(read: () => A): Effect.Effect<A, SqlError.SqlError> 
       })
     }
   })
+
+/** Whether rows are not what was written. The database itself may find more damage, after which a transaction cannot go on. */
+export const isDamage = ({ reason }: SqlError.SqlError): boolean => reason.cause instanceof Damage
 
 export const positionKey: Key = { series: Series.position, ...Series.noNames }
 
@@ -160,14 +165,19 @@ export const make = (sql: SqlClient.SqlClient) => {
     bucket: bucketOf(project_id)
   })
 
+  const conflict = sql`ON CONFLICT (${sql.literal(`project_id, ${keyColumns.join(", ")}`)}${Bucket.andColumn(sql)})`
+
   const put = (inserted: ReadonlyArray<ReturnType<typeof toInsert>>) =>
     Effect.forEach(
       BulkValues.chunks(inserted),
       (chunk) => sql`INSERT INTO rollups ${rows.names} ${rows.toInsert(chunk)}
-        ON CONFLICT (${sql.literal(`project_id, ${keyColumns.join(", ")}`)}${Bucket.andColumn(sql)})
-        DO UPDATE SET last_event = excluded.last_event, sums = excluded.sums`,
+        ${conflict} DO UPDATE SET last_event = excluded.last_event, sums = excluded.sums`,
       { discard: true }
     )
+
+  /** Leaves a row that exists. */
+  const putNew = (row: ReturnType<typeof toInsert>) =>
+    sql`INSERT INTO rollups ${rows.names} ${rows.toInsert([row])} ${conflict} DO NOTHING`
 
   const write = (project_id: number, rollups: ReadonlyArray<Rollup>) =>
     put(rollups.map((rollup) => toInsert(project_id, rollup, rollup.last, rollup.tally.toBytes(rollup.first))))
@@ -181,5 +191,5 @@ export const make = (sql: SqlClient.SqlClient) => {
       { discard: true }
     )
 
-  return { ofProject, put, read, remove, toInsert, write, nameOf }
+  return { ofProject, put, putNew, read, remove, toInsert, write, nameOf }
 }

@@ -1,0 +1,94 @@
+/** What events add up to, while several servers derive, import and erase at the same time. */
+import { EventId, EventTime, PersonId, SessionId } from "@tachograph/core"
+import { Samples } from "@tachograph/testkit"
+import { Effect } from "effect"
+import { expect, it } from "vitest"
+import { emptySchema } from "./EmptySchema.ts"
+import { type Server, whileHeld, withServers } from "./Servers.ts"
+
+const { project } = Samples
+
+const beginMs = Date.UTC(2026, 9, 21, 22, 7)
+
+const eventsOf = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, n) =>
+    Samples.appendEvent(EventTime.firstIdOf(beginMs + 1_000 * (from + n)), {
+      session: SessionId.make(`s${(from + n) % 7}`),
+      person: PersonId.make(`p${(from + n) % 3}`)
+    })
+  )
+
+const end = EventId.make(EventTime.firstIdOf(beginMs + 3_600_000))
+
+const deriveAll = Effect.fnUntraced(function* ({ storage }: Server, limit = 500) {
+  while ((yield* storage.deriveEvents(project, end, limit)) > 0);
+})
+
+/** As before anything was derived, imported or erased. */
+const forget = ({ sql }: Server) => sql`DELETE FROM rollups`
+
+/** How many events there are by the rollups alone, by time and by session, and by the events. */
+const countsOf = Effect.fnUntraced(function* ({ sql, storage }: Server) {
+  const usage = (groupBy: ReadonlyArray<"person">) =>
+    Effect.map(storage.sumUsage(project, { groupBy, timeZone: "UTC", limit: 100 }), ({ groups }) =>
+      groups.reduce((sum, { events }) => sum + events, 0)
+    )
+  const { rows } = yield* storage.listSessions(project, { order: "desc", limit: 100 })
+  const [stored] = yield* sql<{ n: number }>`SELECT CAST(count(*) AS integer) AS n FROM events`
+  return {
+    all: yield* usage([]),
+    people: yield* usage(["person"]),
+    sessions: rows.reduce((sum, { events }) => sum + events, 0),
+    events: stored!.n
+  }
+})
+
+const expectCounts = Effect.fnUntraced(function* (server: Server, events: number) {
+  yield* deriveAll(server)
+  expect(yield* countsOf(server)).toEqual({ all: events, people: events, sessions: events, events })
+})
+
+it("adds each event up once where the first two derivations begin at once", () =>
+  withServers(emptySchema, (one, two) =>
+    Effect.gen(function* () {
+      yield* Samples.append(one.storage, eventsOf(0, 60))
+      yield* forget(one)
+      yield* whileHeld(one, one.storage.deriveEvents(project, end, 50), two.storage.deriveEvents(project, end, 50))
+      yield* expectCounts(two, 60)
+    })
+  ))
+
+it("adds each event up once while many derive", () =>
+  withServers(emptySchema, (one, two) =>
+    Effect.gen(function* () {
+      yield* Samples.append(one.storage, eventsOf(0, 300))
+      for (let round = 0; round < 5; round++) {
+        yield* forget(one)
+        const derivers = Array.from({ length: 10 }, (_, n) => deriveAll(n % 2 === 0 ? one : two, 20))
+        yield* Effect.all(derivers, { concurrency: "unbounded" })
+        yield* expectCounts(two, 300)
+      }
+    })
+  ))
+
+it("adds up what is imported while others are derived for the first time", () =>
+  withServers(emptySchema, (one, two) =>
+    Effect.gen(function* () {
+      yield* Samples.append(one.storage, eventsOf(30, 60))
+      yield* forget(one)
+      yield* whileHeld(one, Samples.append(one.storage, eventsOf(0, 20)), deriveAll(two))
+      yield* expectCounts(two, 50)
+    })
+  ))
+
+it("does not add up what is erased while it is derived for the first time", () =>
+  withServers(emptySchema, (one, two) =>
+    Effect.gen(function* () {
+      yield* Samples.append(one.storage, eventsOf(0, 60))
+      yield* forget(one)
+      const before = EventTime.firstIdOf(beginMs + 20_000)
+      const [{ events }] = yield* whileHeld(one, one.storage.eraseEvents(project, { before }, 100), deriveAll(two))
+      expect(events).toBe(20)
+      yield* expectCounts(two, 40)
+    })
+  ))

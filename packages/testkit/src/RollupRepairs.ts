@@ -1,0 +1,149 @@
+/** What becomes of rows that say what events add up to, where they were changed behind the storage's back. */
+import {
+  CurrentProject,
+  EventId,
+  EventTime,
+  PersonId,
+  Prices,
+  Recorder,
+  Reindexer,
+  SessionId,
+  Storage,
+  Throttle
+} from "@tachograph/core"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { expect } from "vitest"
+import * as Calls from "./check/Calls.ts"
+import { append, appendEvent, project } from "./Samples.ts"
+
+type Test = (title: string, body: Effect.Effect<void, unknown, Storage | SqlClient.SqlClient>) => void
+
+const beginMs = Date.UTC(2026, 9, 21, 22, 7)
+const end = EventId.make(EventTime.firstIdOf(beginMs + 3_600_000))
+const count = 60
+
+/** Of six sessions, each with a person of three. */
+const eventOf = (n: number) =>
+  appendEvent(EventTime.firstIdOf(beginMs + 1_000 * n), {
+    session: SessionId.make(`s${n % 6}`),
+    person: PersonId.make(`p${n % 3}`)
+  })
+
+const deriveAll = Effect.flatMap(Storage, (storage) =>
+  Effect.repeat(storage.deriveEvents(project, end, 20), { while: (added) => added > 0 })
+)
+
+const fill = Effect.gen(function* () {
+  const storage = yield* Storage
+  yield* append(
+    storage,
+    Array.from({ length: count }, (_, n) => eventOf(n))
+  )
+  yield* deriveAll
+})
+
+/** How many events the sessions have, by what is derived and what is not. */
+const sessions = Effect.gen(function* () {
+  const storage = yield* Storage
+  const { rows } = yield* storage.listSessions(project, { order: "desc", limit: 100 })
+  return rows.map(({ events, session }) => [session, events])
+})
+
+const usage = Effect.gen(function* () {
+  const storage = yield* Storage
+  const { groups } = yield* storage.sumUsage(project, { groupBy: [], timeZone: "UTC", limit: 1 })
+  return groups[0]?.events
+})
+
+const expectAll = Effect.fnUntraced(function* (expected: ReadonlyArray<number>) {
+  const all = [5, 4, 3, 2, 1, 0].filter((n) => expected[n]! > 0).map((n) => [`s${n}`, expected[n]])
+  expect(yield* sessions).toEqual(all)
+  expect(yield* usage).toBe(expected.reduce((sum, each) => sum + each, 0))
+})
+
+const damaged = Buffer.from([0xff])
+
+const damages = {
+  sums: Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE rollups SET sums = ${damaged} WHERE series <> 0`),
+  "the position": Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`UPDATE rollups SET sums = ${damaged} WHERE series = 0`
+  ),
+  "the last event of sessions": Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`UPDATE rollups SET last_event = NULL WHERE series = 1`
+  )
+}
+
+export const define = (test: Test) => {
+  for (const [what, damage] of Object.entries(damages)) {
+    test(
+      `erases events where ${what} of what they add up to is damaged, and adds up anew`,
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        yield* fill
+        yield* damage
+        expect(yield* storage.eraseEvents(project, { person: PersonId.make("p1") }, 100)).toEqual({ events: 20 })
+        yield* deriveAll
+        yield* expectAll([10, 0, 10, 10, 0, 10])
+      })
+    )
+
+    test(
+      `appends older events where ${what} of what they add up to is damaged, and adds up anew`,
+      Effect.gen(function* () {
+        yield* fill
+        yield* damage
+        const names = { session: SessionId.make("s0"), person: PersonId.make("p0") }
+        const older = appendEvent(EventTime.firstIdOf(beginMs - 1), names)
+        yield* append(yield* Storage, [older])
+        yield* deriveAll
+        yield* expectAll([11, 10, 10, 10, 10, 10])
+      })
+    )
+
+    test(
+      `computes facts anew where ${what} of what events add up to is damaged`,
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const own = yield* CurrentProject
+        yield* Calls.putFingerprint(storage, own)
+        const calls = Calls.take(Calls.calls("s", ["p"], 1), 20)
+        yield* Effect.flatMap(Recorder, (recorder) =>
+          Effect.forEach(calls, (call) => Calls.record(recorder, call))
+        ).pipe(Effect.provide(Calls.recorderOver(storage)))
+        yield* storage.deriveEvents(own, EventTime.firstIdOf(Date.now() + 60_000), 500)
+        yield* damage
+        const counts = new Reindexer.Counts()
+        yield* Reindexer.reindex(storage, {
+          projects: [own],
+          throttle: Throttle.unthrottled,
+          counts,
+          report: () => Effect.void
+        }).pipe(Effect.provideService(Prices, { own: { date: "2026-11-01", prices: [] } }))
+        expect(counts).toMatchObject({ events: 20, left: 0 })
+        const page = yield* storage.sumUsage(own, { groupBy: [], timeZone: "UTC", limit: 1 })
+        expect(page.groups.map(({ events }) => events)).toEqual([20])
+      })
+    )
+  }
+
+  test(
+    "keeps no row of a session that has no event, where more was added up than there was",
+    Effect.gen(function* () {
+      const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+      yield* fill
+      // All is added up again.
+      yield* sql`DELETE FROM rollups WHERE series = 0`
+      yield* deriveAll
+      yield* storage.eraseEvents(project, { session: SessionId.make("s2") }, 100)
+      expect(yield* sql`SELECT 1 FROM rollups WHERE series = 1 AND last_event IS NULL`).toEqual([])
+      const listed = yield* sessions
+      expect(listed.map(([session]) => session)).toEqual(["s5", "s4", "s3", "s1", "s0"])
+      yield* storage.dropDerived(project)
+      yield* deriveAll
+      yield* expectAll([10, 10, 0, 10, 10, 10])
+    })
+  )
+}
