@@ -61,7 +61,12 @@ export class HitReader {
     packs: ReadonlyArray<number>
   ): Effect.fn.Return<ReadonlyArray<Hit>, StorageUnavailable> {
     const contents: Array<Buffer> = []
-    for (const pack of packs) contents.push(yield* this.#open(session, pack))
+    for (const pack of packs) {
+      const content = yield* this.#open(session, pack)
+      if (content !== undefined) contents.push(content)
+      // A sweep deletes packs of erased events of which no other event has anything.
+      else if (pack === packs.at(-1)) throw new Damage(`Pack ${pack} is missing`)
+    }
     const shared = yield* this.#sharedIn(contents)
     const payload = new NewPayload(contents.map(PackContent.read), shared)
     const parsed = (which: "inputs" | "output") => ExactJson.parse(payload.text(which).toString())
@@ -77,21 +82,22 @@ export class HitReader {
     return [...hits.values()]
   })
 
-  /** The content of a pack. */
+  /** The content of a pack; undefined if there is none. */
   readonly #open = Effect.fnUntraced(function* (
     this: HitReader,
     session: number,
     number: number
-  ): Effect.fn.Return<Buffer, StorageUnavailable> {
+  ): Effect.fn.Return<Buffer | undefined, StorageUnavailable> {
     const known = this.#chain?.session === session ? this.#chain.packs.get(number) : undefined
     if (known !== undefined) return known
     const range = { from: Math.max(1, number - Pack.maxChainPacks + 1), to: number }
     let packs = yield* this.#storage.readPacks(this.#project, session, [range], maxChainBytes)
     if (packs.at(-1)?.number !== number) {
       packs = yield* this.#storage.readPacks(this.#project, session, [{ from: number, to: number }])
+      if (packs.length === 0) return undefined
     }
     const chain = Pack.chainsOf(packs).at(-1)
-    if (chain === undefined) throw new Damage(`Pack ${number} is missing`)
+    if (chain === undefined) throw new Damage(`The start of the chain of pack ${number} is missing`)
     const opened = Pack.openChain(chain)
     this.#chain = { session, packs: new Map(opened.packs.map((pack) => [pack.number, pack.content])) }
     const content = this.#chain.packs.get(number)

@@ -162,6 +162,8 @@ class Search {
     if (summary === "damaged") return { ...nothing, isDamaged: true }
     const hits = damage ?? (yield* this.#hitsOf(event, summary, scanned))
     if (hits instanceof Damage) {
+      // Erased meanwhile: its pack is gone, not damaged.
+      if ((yield* this.#summaryOf(event.id)) === undefined) return nothing
       yield* this.#logDamage(event.id, hits)
       return { ...nothing, isDamaged: true }
     }

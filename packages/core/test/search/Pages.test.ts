@@ -4,6 +4,7 @@ import { StorageSuite } from "@tachograph/testkit"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { defaultProject } from "../../src/domain/Project.ts"
+import { PersonId } from "../../src/domain/Person.ts"
 import { SessionId } from "../../src/domain/Session.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import type { Recorder } from "../../src/Recorder.ts"
@@ -115,6 +116,44 @@ describe("A page of a search", () => {
       expect(withoutShared.map(({ damaged, results }) => [damaged, results.length])).toEqual([[3, 0]])
       const withoutPacks = yield* pagesOf({ ...storage, readPackRanges: () => Effect.succeed([]) })
       expect(withoutPacks.map(({ damaged, results }) => [damaged, results.length])).toEqual([[3, 0]])
+    })
+  )
+
+  it.effect("finds an event although a sweep deletes a pack of an erased one meanwhile", () =>
+    Effect.gen(function* () {
+      const callOf = (person: string, session: string, text: string): Call => ({
+        api: "provider1-chat-completions",
+        session,
+        person,
+        inputs: JSON.stringify({ messages: [{ role: "user", content: `needle ${text}` }] }),
+        output: "{}"
+      })
+      const storage = yield* filled([
+        callOf("gone", "s", "first"),
+        callOf("p", "s", "second"),
+        callOf("other", "t", "")
+      ])
+      // Not swept yet.
+      yield* storage.eraseEvents(defaultProject, { person: PersonId.make("gone") }, 10)
+      let isSwept = false
+      const sweeping = {
+        ...storage,
+        getEvent: (...args: Parameters<Service["getEvent"]>) =>
+          Effect.suspend(() => {
+            if (isSwept) return storage.getEvent(...args)
+            isSwept = true
+            return Effect.andThen(
+              Effect.orDie(recording(storage, (recorder) => recorder.erasePerson(PersonId.make("other")))),
+              storage.getEvent(...args)
+            )
+          })
+      }
+      const pages = yield* pagesOf(sweeping)
+      expect((yield* storage.readPacks(defaultProject, 1, [{ from: 1, to: 9 }])).map(({ number }) => number)).toEqual([
+        2
+      ])
+      expect(snippets(pages).map(([, snippet]) => snippet)).toEqual(["needle second"])
+      expect(pages.map(({ damaged }) => damaged)).toEqual([0])
     })
   )
 
