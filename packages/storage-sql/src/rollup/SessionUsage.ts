@@ -69,7 +69,9 @@ export const make = (sql: SqlClient.SqlClient) => {
       const counts = new Map(Array.from(recent).filter(([session]) => session > from && session <= to))
       for (const row of rows) {
         const { first, session, tally } = yield* Rollups.readable(() => Rollups.of(row))
-        if (toMs !== undefined && first! >= firstIdOf(toMs)) continue
+        // Another row of the session, which the next step does not read, may be of the time.
+        const isCut = session === to
+        if (toMs !== undefined && first! >= firstIdOf(toMs) && !isCut) continue
         counts.set(session, (counts.get(session) ?? 0) + tally.events)
       }
       let step: Array<number> = []

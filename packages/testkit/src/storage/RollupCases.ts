@@ -313,6 +313,24 @@ export const define = (test: Test) => {
       expect(yield* storage.sessionSummary(project, SessionId.make("none"))).toBeUndefined()
     }))
 
+  test("adds up every session, of however many parts it is", (storage) =>
+    Effect.gen(function* () {
+      // As many as one step reads, the last of which has a part that is later than what is asked for.
+      const sessions = 1_000
+      const at = (ms: number, session: number, person: string) =>
+        appendEvent(idAt(beginMs + ms, session), {
+          session: SessionId.make(`s${session}`),
+          person: PersonId.make(person),
+          receivedAt: DateTime.makeUnsafe(beginMs + ms)
+        })
+      const ofAll = Array.from({ length: sessions }, (_, n) => at(n, n, n === sessions - 1 ? "second" : "first"))
+      for (let from = 0; from < sessions; from += 250) yield* append(storage, ofAll.slice(from, from + 250))
+      yield* append(storage, [at(10_000, sessions - 1, "first")])
+      yield* deriveAll(storage, 500, idAt(beginMs + 20_000, 0))
+      const query = { groupBy: ["session"], timeZone: "UTC", toMs: beginMs + 10_000 } as const
+      expect(yield* allUsage(storage, query, 1000)).toHaveLength(sessions)
+    }))
+
   test("loses and repeats no session while others are recorded", (storage) =>
     Effect.gen(function* () {
       for (const order of ["asc", "desc"] as const) {
