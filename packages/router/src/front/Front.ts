@@ -90,16 +90,10 @@ const unauthorized = ErrorAnswer.of(new UnauthorizedError())!
 const forbidden = ErrorAnswer.of(new ForbiddenError())!
 const notFound = Answer.refuse(404, "not-found")
 
-/** Closes the connection: what follows on it may be the rest of this request. */
-const closing = (answer: Answer.Answer): Answer.Answer => ({
-  ...answer,
-  headers: { ...answer.headers, connection: "close" }
-})
-
 const framingErrors: Readonly<Record<AmbiguousRequest.Classification, Answer.Answer | undefined>> = {
   clear: undefined,
-  ambiguous: closing(Answer.refuse(400, "bad-request")),
-  "duplicate-authorization": closing(unauthorized)
+  ambiguous: Answer.closing(Answer.refuse(400, "bad-request")),
+  "duplicate-authorization": Answer.closing(unauthorized)
 }
 
 const methodNotAllowed = (method: string, allowed: Paths.Allowed): Answer.Answer => {

@@ -10,10 +10,8 @@ export const badPath = refuse(
   "The path has . or .. as a segment, begins with // or holds a backslash."
 )
 
-export const ambiguous = refuse(
-  400,
-  "bad-request",
-  "Two readers could understand the headers of the request differently."
+export const ambiguous = Answer.closing(
+  refuse(400, "bad-request", "Two readers could understand the headers of the request differently.")
 )
 
 export const unauthorized = refuse(401, "unauthorized", "X-Tachograph-Key holds no valid API key of Tachograph.")

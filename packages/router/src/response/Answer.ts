@@ -74,6 +74,9 @@ export const shared = (answer: Answer): Answer => ({
 /** No body. */
 export const empty = (headers: Readonly<Record<string, string>> = {}): Answer => ({ status: 204, headers, body: "" })
 
+/** Closes the connection: what follows on it may be the rest of the request. */
+export const closing = (answer: Answer): Answer => ({ ...answer, headers: { ...answer.headers, connection: "close" } })
+
 /** An error without a class of its own: one that is no part of the contract, such as `not-found`. */
 export const refuse = (
   status: number,

@@ -166,14 +166,15 @@ describe("backpressure", () => {
 })
 
 describe("requests that the proxy refuses", () => {
-  const head = (target: string, ...lines: ReadonlyArray<string>) =>
-    [`POST ${target} HTTP/1.1`, "connection: close", `x-tachograph-key: ${apiKey}`, ...lines, "", ""].join("\r\n")
+  const lines = (target: string, ...lines: ReadonlyArray<string>) =>
+    [`POST ${target} HTTP/1.1`, `x-tachograph-key: ${apiKey}`, ...lines, "", ""].join("\r\n")
+  const head = (target: string, ...more: ReadonlyArray<string>) => lines(target, "connection: close", ...more)
 
   it.each([
     ["an upstream that is not configured", 404, "upstream-not-found", head("/proxy/other/x", "host: x")],
     ["a path out of the base path", 400, "bad-request", head("/proxy/local/%2e%2e/x", "host: x")],
     ["another host in the target", 400, "bad-request", head("http://evil.example/proxy/local/x", "host: x")],
-    ["two lengths", 400, "bad-request", head("/proxy/local/x", "host: x", "host: y")],
+    ["two hosts", 400, "bad-request", head("/proxy/local/x", "host: x", "host: y")],
     ["a WebSocket", 501, "upgrade-unsupported", head("/proxy/local/x", "host: x", "upgrade: websocket")]
   ])("%s", async (_name, status, type, request) => {
     const { received, url } = await upstream((response) => void response.end())
@@ -181,6 +182,19 @@ describe("requests that the proxy refuses", () => {
     const text = await exchange(port, request)
     expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     expect(text).toContain(`{"type":"${type}"`)
+    expect(received).toEqual([])
+  })
+
+  it.each([
+    ["two hosts", ["host: x", "host: y"]],
+    ["another coding", ["host: x", "transfer-encoding: identity"]],
+    ["two keys of the provider", ["host: x", "authorization: a", "authorization: b"]]
+  ])("on a connection that it closes then: %s", async (_name, ambiguous) => {
+    const { received, url } = await upstream((response) => void response.end())
+    const { port } = await proxyTo(url)
+    const text = await exchange(port, lines("/proxy/local/x", ...ambiguous) + head("/proxy/local/next", "host: x"))
+    expect(text).toMatch(/^HTTP\/1.1 400 .*\r\n(?:.*\r\n)*connection: close\r\n/i)
+    expect(text.match(/^HTTP/gm)).toHaveLength(1)
     expect(received).toEqual([])
   })
 
