@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     if (path === undefined) return false
     const visitor: Gate.Visitor = {
       method: message.method!,
-      url: message.url!.slice(base.length),
+      url: BasePath.targetIn(message.url!).slice(base.length),
       headers: message.headers as Gate.Visitor["headers"],
       source: message,
       remoteAddress: message.socket.remoteAddress

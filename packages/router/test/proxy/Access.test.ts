@@ -39,6 +39,27 @@ describe("the key of Tachograph", () => {
   })
 })
 
+describe("the rule of a host", () => {
+  it("sees the path below the base path, in every form of the target", async () => {
+    const { received, url } = await upstream((response) => void response.end())
+    const seen: Array<string> = []
+    const tachograph = await opened({
+      basePath: "/base",
+      authorize: ({ url }) => {
+        seen.push(url)
+        return { project: "p", scopes: ["record"] }
+      },
+      proxy: { upstreams: { local: url } }
+    })
+    const { port } = await served(tachograph.node)
+    const path = "/base/proxy/local/x?y=z"
+    for (const target of [path, `http://127.0.0.1:${port}${path}`]) await send(port, target)
+    await tachograph.fetch(new Request(`http://host${path}`, { method: "POST" }))
+    expect(seen).toEqual(Array(3).fill("/proxy/local/x?y=z"))
+    expect(received.map(({ url }) => url)).toEqual(Array(3).fill("/x?y=z"))
+  })
+})
+
 const visitor = (headers: Readonly<Record<string, string>> = {}, remoteAddress: string | undefined = "127.0.0.1") => ({
   method: "POST",
   url: "/proxy/openai/chat/completions",
