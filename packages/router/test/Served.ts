@@ -1,6 +1,6 @@
 /** Runs a `node:http` server around a handler until the end of the test. */
 import { HttpClient } from "@tachograph/testkit"
-import { createServer, type RequestListener } from "node:http"
+import { createServer, type RequestListener, type ServerOptions } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { setImmediate } from "node:timers/promises"
 import { onTestFinished } from "vitest"
@@ -13,8 +13,8 @@ export interface Served {
 /** The server's end of each connection, by the client's port. */
 const accepted = new Map<number, Socket>()
 
-export const served = async (listener: RequestListener): Promise<Served> => {
-  const server = createServer(listener).on("connection", (socket) => accepted.set(socket.remotePort!, socket))
+export const served = async (listener: RequestListener, options: ServerOptions = {}): Promise<Served> => {
+  const server = createServer(options, listener).on("connection", (socket) => accepted.set(socket.remotePort!, socket))
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   onTestFinished(() => {
     server.close()

@@ -17,12 +17,18 @@ const ofConnection: ReadonlySet<string> = new Set([
 
 const own = "x-tachograph-"
 
+/** What says how long a body is and how to read it. It stays, even if the headers of the connection list it. */
+const describesBody = /^content-/
+
 /** The names that the headers of the connection list, in lower case. */
 const listed = (headers: RawHeaders): ReadonlySet<string> => {
   const names = new Set<string>()
   for (let at = 0; at < headers.length; at += 2) {
     if (headers[at]!.toLowerCase() !== "connection") continue
-    for (const name of headers[at + 1]!.split(",")) names.add(name.trim().toLowerCase())
+    for (const listed of headers[at + 1]!.split(",")) {
+      const name = listed.trim().toLowerCase()
+      if (!describesBody.test(name)) names.add(name)
+    }
   }
   return names
 }
@@ -37,12 +43,9 @@ const without = (headers: RawHeaders, isLeftOut: (name: string) => boolean): Arr
   return kept
 }
 
-/** Of a request. The proxy writes `Host` itself. */
-const ofRequest = (headers: RawHeaders): Array<string> =>
-  without(headers, (name) => name === "host" || name.startsWith(own))
-
-/** Of a response. */
-export const ofResponse = (headers: RawHeaders): Array<string> => without(headers, () => false)
+/** Of a response. Where no trailers can follow, `node:http` writes no header that announces them. */
+export const ofResponse = (headers: RawHeaders, hasTrailers: boolean): Array<string> =>
+  without(headers, (name) => name === "trailer" && !hasTrailers)
 
 /** The first value of a header. */
 export const valueOf = (headers: RawHeaders, wanted: string): string | undefined => {
@@ -50,19 +53,25 @@ export const valueOf = (headers: RawHeaders, wanted: string): string | undefined
   return undefined
 }
 
-/** Trailers in pairs, as `addTrailers` takes them. */
+/** In pairs, as `Headers` takes them. */
 export const pairs = (headers: RawHeaders): Array<[string, string]> =>
   Array.from({ length: headers.length / 2 }, (_, at) => [headers[2 * at]!, headers[2 * at + 1]!])
+
+/** Of trailers, in pairs, as `addTrailers` takes them: what frames, routes or opens a request counts in its headers only. */
+export const ofTrailers = (trailers: RawHeaders): Array<[string, string]> =>
+  pairs(without(trailers, (name) => name === "host" || describesBody.test(name) || name.startsWith(own)))
 
 /** Methods whose requests have no body unless they say so. */
 const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"])
 
 /**
- * Of a request, with the length or the coding that says where its body ends on the connection to the upstream. `isChunked` says
- * that the length of the body is not known.
+ * Of a request, with the length or the coding that says where its body ends on the connection to the upstream: never both, and
+ * never none where there is a body. What the body were longer would be another request. `isChunked` says that its length is not known.
+ * The proxy writes `Host` itself.
  */
 export const framed = (method: string, headers: RawHeaders, isChunked: boolean): Array<string> => {
-  const passed = ofRequest(headers)
+  const misframing = isChunked ? "content-length" : "trailer"
+  const passed = without(headers, (name) => name === "host" || name === misframing || name.startsWith(own))
   if (isChunked) passed.push("Transfer-Encoding", "chunked")
   else if (valueOf(passed, "content-length") === undefined && !bodiless.has(method)) passed.push("Content-Length", "0")
   return passed

@@ -1,5 +1,5 @@
 /** Passes a request of `node:http` on to its upstream, and the response back, each as it comes. */
-import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http"
+import type { ClientRequest, IncomingMessage, OutgoingMessage, ServerResponse } from "node:http"
 import type { Interruption } from "../calls/PassedCall.ts"
 import * as ParsedBody from "../front/ParsedBody.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
@@ -42,23 +42,31 @@ export const pass = (client: UpstreamClient, passage: Passage): void => {
   const parsed = parsedBodyOf(message)
   const isChunked = parsed === undefined && message.headers["transfer-encoding"] !== undefined
   const headers = ForwardedHeaders.framed(method, parsed?.headers ?? message.rawHeaders, isChunked)
-  const sent = client.begin({ ...destination, method, headers })
+  let sent: ClientRequest | undefined
   let failure: Error | undefined
   let hasResponse = false
 
   // The upstream may answer before it has the whole request. The rest is discarded, so that the connection stays usable.
   response.once("finish", () => void message.unpipe(sent).resume())
   response.once("close", () => {
-    sent.destroy()
+    sent?.destroy()
     const isWhole = failure === undefined && response.writableFinished
     onEnd(isWhole ? undefined : interruptionOf(failure), hasResponse)
   })
-  sent.on("error", (error) => {
+  const fail = (error: Error) => {
     // Once the response has come, the upstream need not take the rest of the request.
-    if (hasResponse || response.destroyed) return
+    if (hasResponse || failure !== undefined || response.destroyed) return
     failure = error
     onUnanswered(error)
-  })
+  }
+  try {
+    sent = client.begin({ ...destination, method, headers })
+  } catch (error) {
+    // A host's server may have a lenient parser, which takes headers that cannot be sent.
+    return fail(error as Error)
+  }
+  // A change of the protocol closes the request without an error.
+  sent.on("error", fail).once("close", () => fail(new Error("The upstream did not answer")))
   sent.once("response", (answer) => {
     hasResponse = true
     receive(passage, answer, (error) => {
@@ -74,12 +82,12 @@ export const pass = (client: UpstreamClient, passage: Passage): void => {
   }
   if (tap !== undefined) message.on("data", (chunk: Buffer) => tap.request(chunk))
   message.once("end", () => {
-    if (isChunked && message.rawTrailers.length > 0) sent.addTrailers(ForwardedHeaders.pairs(message.rawTrailers))
+    if (isChunked) passTrailers(message, sent)
   })
   message.pipe(sent)
 }
 
-/** Passes 100, 102 and 103 back. */
+/** Passes 100, 102 and the links of 103 back. */
 const passInformation = (message: IncomingMessage, response: Passage["response"], sent: ClientRequest): void => {
   // Without a listener for `checkContinue`, Node has sent 100 already.
   if (message.headers.expect !== undefined && response._sent100 !== true) {
@@ -87,22 +95,51 @@ const passInformation = (message: IncomingMessage, response: Passage["response"]
       if (!response.headersSent) response.writeContinue()
     })
   }
-  sent.on("information", ({ headers, statusCode }) => {
-    if (response.headersSent) return
-    if (statusCode === 102) response.writeProcessing()
-    if (statusCode === 103 && headers.link !== undefined) response.writeEarlyHints(headers as { link: string })
+  sent.on("information", ({ headers: { link }, statusCode }) => {
+    // HTTP/1.0 has no such responses.
+    if (response.headersSent || message.httpVersion === "1.0") return
+    try {
+      if (statusCode === 102) response.writeProcessing()
+      if (statusCode === 103 && link !== undefined) response.writeEarlyHints({ link: linksIn([link].flat()) })
+    } catch {
+      // Node writes links of some forms only, and throws at others. Nothing depends on a hint.
+    }
   })
 }
 
+/** A header may have several links, and `writeEarlyHints` takes each by itself. */
+const linksIn = (values: ReadonlyArray<string>): Array<string> => values.flatMap((value) => value.split(/\s*,\s*(?=<)/))
+
+/** Whether trailers can follow an answer on its way back: it must be chunked there as well. */
+const hasTrailers = ({ httpVersion, method }: IncomingMessage, { headers, statusCode }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined &&
+  httpVersion !== "1.0" &&
+  method !== "HEAD" &&
+  statusCode !== 204 &&
+  statusCode !== 304
+
+const passTrailers = ({ rawTrailers }: IncomingMessage, target: OutgoingMessage): void => {
+  if (rawTrailers.length === 0) return
+  try {
+    target.addTrailers(ForwardedHeaders.ofTrailers(rawTrailers))
+  } catch {
+    // As above: those of a lenient parser.
+  }
+}
+
 /** `fail` ends the response where it stands. */
-const receive = ({ response, tap }: Passage, answer: IncomingMessage, fail: (error: Error) => void): void => {
+const receive = ({ message, response, tap }: Passage, answer: IncomingMessage, fail: (error: Error) => void): void => {
   const { rawHeaders, statusCode, statusMessage } = answer
   answer.once("error", fail)
   if (response.headersSent || response.destroyed) return void answer.destroy()
   try {
     // A date, like everything else, is the upstream's.
     response.sendDate = false
-    response.writeHead(statusCode!, statusMessage!, ForwardedHeaders.ofResponse(rawHeaders))
+    response.writeHead(
+      statusCode!,
+      statusMessage!,
+      ForwardedHeaders.ofResponse(rawHeaders, hasTrailers(message, answer))
+    )
   } catch (error) {
     answer.destroy()
     return fail(error as Error)
@@ -115,7 +152,7 @@ const receive = ({ response, tap }: Passage, answer: IncomingMessage, fail: (err
   })
   answer.once("end", () => {
     hasBegun = true
-    if (answer.rawTrailers.length > 0) response.addTrailers(ForwardedHeaders.pairs(answer.rawTrailers))
+    passTrailers(answer, response)
   })
   answer.pipe(response)
   // Headers go with the first bytes of the body where these have come as well, and otherwise without them.

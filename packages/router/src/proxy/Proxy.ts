@@ -145,6 +145,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       admit(visitor, (principal) => {
         if (principal === undefined) return reject(new Error("The proxy is closed"))
         if ("status" in principal) return resolve(Web.toResponse(method, refused(principal)))
+        if (request.signal.aborted) return reject(request.signal.reason)
         const followed = follow(method, destination, Array.from(request.headers).flat(), principal)
         WebPassage.pass(client, { request, destination, ...followed }).then(resolve, (error) =>
           request.signal.aborted ? reject(error) : resolve(Web.toResponse(method, unanswered(error)))

@@ -19,14 +19,34 @@ export interface Passage {
 /** Statuses whose responses have no body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
+/** The length that the headers say; undefined if they say none, or more than one thing. */
+const lengthIn = (headers: Headers): number | undefined => {
+  const length = headers.get("content-length") ?? ""
+  return /^\d+$/.test(length) && !headers.has("transfer-encoding") ? Number(length) : undefined
+}
+
+/**
+ * The body, which fails if it has another length: a host may have made the request of another one, with another body. What is too long
+ * would be the next request.
+ */
+async function* ofLength(body: AsyncIterable<Uint8Array>, length: number | undefined): AsyncIterable<Uint8Array> {
+  let passed = 0
+  for await (const chunk of body) {
+    passed += chunk.length
+    if (passed > (length ?? passed)) break
+    yield chunk
+  }
+  if (passed !== (length ?? passed)) throw new Error("The body has another length than its headers say")
+}
+
 /** Rejects if the upstream fails, or cannot be reached, before its response has begun. */
 export const pass = (client: UpstreamClient, passage: Passage): Promise<Response> =>
   new Promise((resolve, reject) => {
     const { destination, onEnd, request, tap } = passage
     const { method, signal } = request
-    const given = Array.from(request.headers).flat()
-    const isChunked = request.body !== null && ForwardedHeaders.valueOf(given, "content-length") === undefined
-    const headers = ForwardedHeaders.framed(method, given, isChunked)
+    const length = lengthIn(request.headers)
+    const given = Array.from(request.headers).filter(([name]) => request.body !== null || name !== "content-length")
+    const headers = ForwardedHeaders.framed(method, given.flat(), request.body !== null && length === undefined)
     const sent = client.begin({ ...destination, method, headers })
     const abort = () => void sent.destroy()
     signal.addEventListener("abort", abort)
@@ -43,6 +63,8 @@ export const pass = (client: UpstreamClient, passage: Passage): Promise<Response
       const isAborted = signal.aborted || (failure === undefined && response?.complete !== true)
       const isWhole = !isAborted && failure === undefined
       onEnd(isWhole ? undefined : interruptionOf(isAborted ? undefined : failure), response !== undefined)
+      // A change of the protocol closes the request without an error.
+      if (response === undefined) reject(new Error("The upstream did not answer"))
     })
     sent.once("response", (answer) => {
       response = answer
@@ -56,7 +78,8 @@ export const pass = (client: UpstreamClient, passage: Passage): Promise<Response
       }
     })
     if (request.body === null) return void sent.end()
-    const body = Readable.fromWeb(request.body as ReadableStream<Uint8Array>)
+    const chunks = ofLength(request.body as ReadableStream<Uint8Array>, length)
+    const body = Readable.from(chunks, { objectMode: false })
     // A body that breaks off must not look complete.
     body.once("error", abort)
     if (tap !== undefined) body.on("data", (chunk: Buffer) => tap.request(chunk))
@@ -65,7 +88,7 @@ export const pass = (client: UpstreamClient, passage: Passage): Promise<Response
 
 const toResponse = (method: string, answer: IncomingMessage, tap: Tap | undefined): Response => {
   const { rawHeaders, statusCode, statusMessage } = answer
-  const headers = new Headers(ForwardedHeaders.pairs(ForwardedHeaders.ofResponse(rawHeaders)))
+  const headers = new Headers(ForwardedHeaders.pairs(ForwardedHeaders.ofResponse(rawHeaders, false)))
   const init = { status: statusCode!, statusText: statusMessage!, headers }
   tap?.head(statusCode!, rawHeaders)
   if (method === "HEAD" || bodiless.has(statusCode!)) {

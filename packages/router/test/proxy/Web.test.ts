@@ -62,6 +62,24 @@ describe("the proxy over fetch", () => {
     await Promise.all([closed, expect(sent).rejects.toThrow()])
   })
 
+  it("asks nobody if the request was aborted before, or while its key was looked up", async () => {
+    const { received, url } = await upstream((response) => void response.end())
+    const { tachograph } = await proxyTo(url)
+    const before = new Request(`${at}/x`, { headers: withKey, signal: AbortSignal.abort() })
+    await expect(tachograph.fetch(before)).rejects.toMatchObject({ name: "AbortError" })
+    const aborter = new AbortController()
+    const authorize = async () => {
+      aborter.abort()
+      return { project: "p", scopes: ["record" as const] }
+    }
+    const slow = await opened({ authorize, proxy: { upstreams: { local: url } } })
+    const meanwhile = new Request(`${at}/x`, { signal: aborter.signal })
+    await expect(slow.fetch(meanwhile)).rejects.toMatchObject({ name: "AbortError" })
+    // The connection that a request would have taken is free.
+    await (await tachograph.fetch(new Request(`${at}/y`, { headers: withKey }))).text()
+    expect(received.map(({ url }) => url)).toEqual(["/y"])
+  })
+
   it("breaks off where the upstream dies, and is 502 where it cannot be reached", async () => {
     const port = await listen((_message, response) => void response.write("half", () => response.destroy()))
     const { tachograph } = await proxyTo(`http://127.0.0.1:${port}`)
@@ -70,6 +88,27 @@ describe("the proxy over fetch", () => {
     const { tachograph: unreachable } = await proxyTo("http://127.0.0.1:1")
     const refused = await unreachable.fetch(new Request(`${at}/x`, { headers: withKey }))
     expect([refused.status, ((await refused.json()) as { type: string }).type]).toEqual([502, "upstream-unreachable"])
+  })
+
+  it.each([
+    ["says no length", {}, true],
+    ["has the length that it says", { "content-length": "36" }, true],
+    ["has the length that Connection names", { "content-length": "36", connection: "content-length" }, true],
+    ["has a coding that Connection names", { "transfer-encoding": "chunked", connection: "transfer-encoding" }, true],
+    ["has a coding and a length", { "transfer-encoding": "chunked", "content-length": "3" }, true],
+    ["says its length twice", { "content-length": "3, 36" }, true],
+    ["is longer than it says", { "content-length": "3" }, false],
+    ["is shorter than it says", { "content-length": "40" }, false]
+  ])("passes a body that %s as one request, or breaks it off", async (_name, headers, isWhole) => {
+    const smuggled = "GET /smuggled HTTP/1.1\r\nHost: xx\r\n\r\n"
+    const { received, url } = await upstream((response) => void response.end())
+    const { tachograph } = await proxyTo(url)
+    const init = { method: "POST", headers: { ...withKey, ...headers }, body: smuggled }
+    const response = await tachograph.fetch(new Request(`${at}/x`, init))
+    const next = await tachograph.fetch(new Request(`${at}/next`, { headers: { ...withKey, "content-length": "9" } }))
+    expect([response.status, next.status]).toEqual([isWhole ? 200 : 502, 200])
+    const requests = received.map(({ body, url }) => [url, String(body)])
+    expect(requests).toEqual([...(isWhole ? [["/x", smuggled]] : []), ["/next", ""]])
   })
 
   it("answers its refusals, and statuses without a body", async () => {
