@@ -112,7 +112,8 @@ class Core {
       ...(isOn === undefined ? {} : { isOn }),
       budget: this.budget,
       unreadMs: this.#options.unreadMs ?? defaults.unreadMs,
-      begin: () => this.#listen(this.contextOf(bound))
+      begin: () => this.#listen(this.contextOf(bound)),
+      lost: (cause) => this.delivery.drop({ reason: "unreadable", cause })
     })
   }
 
@@ -162,10 +163,11 @@ class Core {
   async #payloadOf({ output, request }: FinishedCall) {
     const inputs = await request.text()
     if (inputs === undefined) return undefined
+    const secrets = request.secrets()
     return {
       apiOf: request.apiOf,
-      inputs: withoutSecrets(inputs, request.secrets),
-      output: withoutSecrets(output, request.secrets)
+      inputs: withoutSecrets(inputs, secrets),
+      output: withoutSecrets(output, secrets)
     }
   }
 

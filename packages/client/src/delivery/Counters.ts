@@ -13,7 +13,7 @@ export type DropReason =
   | "failed"
   /** `redact` threw, or answered nothing. */
   | "redacted"
-  /** The request is not a JSON object, so that it is no model call. */
+  /** The request is not a JSON object, or its body cannot be read without touching it: a stream or a form. */
   | "unreadable"
   /** The spool could not be written or read. */
   | "spool"

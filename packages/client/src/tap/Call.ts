@@ -68,6 +68,7 @@ export class Call {
   #keeper: Keeper | undefined
   #held: number
   #isOver = false
+  #isReleased = false
   #stopTimer: (() => void) | undefined
   #readAt = 0
 
@@ -80,6 +81,17 @@ export class Call {
 
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  /** Counts more bytes that are held for the call, whether it is over or not. Without room for them it is not recorded. */
+  readonly take = (bytes: number): boolean => {
+    if (this.#isReleased) return false
+    if (!this.#budget.take(bytes)) {
+      this.abandon("memory")
+      return false
+    }
+    this.#held += bytes
+    return true
   }
 
   /** The provider has answered, and its body begins. */
@@ -95,8 +107,7 @@ export class Call {
     if (this.#isOver || this.#keeper === undefined) return
     this.#readAt = performance.now()
     this.#firstTokenMs ??= this.#readAt - this.#startedAt
-    if (!this.#budget.take(chunk.byteLength)) return this.abandon("memory")
-    this.#held += chunk.byteLength
+    if (!this.take(chunk.byteLength)) return
     try {
       this.#keeper.push(chunk)
     } catch {
@@ -144,6 +155,7 @@ export class Call {
   }
 
   #release(): void {
+    this.#isReleased = true
     this.#budget.release(this.#held)
     this.#held = 0
   }

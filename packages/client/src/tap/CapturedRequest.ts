@@ -6,15 +6,20 @@ import { isRequest } from "../platform/Web.ts"
 type Input = Parameters<typeof fetch>[0]
 type Init = Parameters<typeof fetch>[1]
 
+/** Takes bytes of the budget. False where there is no room, or the call is not recorded any more. */
+export type Take = (bytes: number) => boolean
+
 export interface CapturedRequest {
   /** The format of the call, by its address and its body as JSON; null where it is none. */
   readonly apiOf: (inputs?: Record<string, unknown>) => Api | null
   readonly url: URL
-  /** Bytes that are held by keeping it, at most. */
+  /** Bytes that are held by keeping it from the start. */
   readonly bytes: number
+  /** To be called once the request is on its way: keeps what is not kept yet. */
+  readonly keep: (take: Take) => void
   /** The body as text, if it can be read. */
   readonly text: () => Promise<string | undefined> | string | undefined
-  readonly secrets: ReadonlyArray<string>
+  readonly secrets: () => ReadonlyArray<string>
 }
 
 /** The method and the address of a request; undefined where there is no address. */
@@ -28,47 +33,128 @@ export const targetOf = (input: Input, init: Init): { readonly method: string; r
   }
 }
 
-const decoder = new TextDecoder()
+const noMore = () => {}
 
-/** Base64 and escapes apart, a UTF-16 string takes at most two bytes a unit. */
+/** The units of the text, which is shared with the application. They take one byte each, or two. */
 const bytesOf = (text: string): number => text.length
 
-type Body = Pick<CapturedRequest, "bytes" | "text">
+type Body = Pick<CapturedRequest, "bytes" | "keep" | "text">
 
-/** Bodies of `init`. Texts are shared with the application, and bytes copied, because the application may use them again. */
+/**
+ * Bodies of `init`. Texts and blobs cannot change, and are shared with the application. Bytes are copied as soon as `fetch` has
+ * taken them: the application may use them again afterwards.
+ */
 const bodyOf = (body: NonNullable<NonNullable<Init>["body"]>): Body | undefined => {
-  if (typeof body === "string") return { bytes: bytesOf(body), text: () => body }
+  if (typeof body === "string") return { bytes: bytesOf(body), keep: noMore, text: () => body }
   if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) {
-    const text = decoder.decode(body)
-    return { bytes: bytesOf(text), text: () => text }
+    const { buffer, byteLength, byteOffset } = ArrayBuffer.isView(body) ? body : new Uint8Array(body)
+    let copy: Uint8Array | undefined
+    const keep = () => {
+      copy = new Uint8Array(buffer, byteOffset, byteLength).slice()
+    }
+    return { bytes: byteLength, keep, text: () => copy && new TextDecoder().decode(copy) }
   }
-  if (body instanceof Blob) return { bytes: body.size, text: () => body.text().catch(() => undefined) }
+  if (body instanceof Blob) return { bytes: body.size, keep: noMore, text: () => body.text().catch(() => undefined) }
   return undefined
 }
 
-/** The length that a request states, so that a body which is read later has its room already. */
-const statedLength = (request: Request): number => Number(request.headers.get("content-length") ?? 0) || 0
+/** How many bytes of a body that comes in several chunks are read before `fetch` has sent them. */
+const readAheadBytes = 1024 * 1024
 
-const bodyOfRequest = (request: Request): Body | undefined => {
-  if (request.body === null || request.bodyUsed) return undefined
-  const copy = request.clone()
-  // Read at once: otherwise both halves of the body would be held until the end of the call.
-  const text = copy.text().catch(() => undefined)
-  return { bytes: statedLength(request), text: () => text }
+/** The text of a stream. Undefined where it has no room, or is one of an application that goes on and on. */
+const textOf = async (stream: ReadableStream<Uint8Array>, take: Take): Promise<string | undefined> => {
+  const reader = stream.getReader()
+  const decoder = new TextDecoder()
+  const parts: Array<string> = []
+  let length = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return parts.join("") + decoder.decode()
+    length += value.byteLength
+    if ((parts.length > 0 && length > readAheadBytes) || !take(value.byteLength)) {
+      // The rest is for `fetch` alone, which reads it as the provider takes it.
+      void reader.cancel().catch(() => {})
+      return undefined
+    }
+    parts.push(decoder.decode(value, { stream: true }))
+  }
 }
 
-/** Undefined where it is no model call, or its body cannot be read without touching it, as that of a stream or a form. */
-export const capture = (input: Input, init: Init, url: URL): CapturedRequest | undefined => {
-  const request = isRequest(input) ? input : undefined
-  const headers = new Headers(init?.headers ?? request?.headers)
-  const betaHeader = headers.get("anthropic-beta")
+/**
+ * The body of a `Request`. Nothing says whether it was made of a text, which comes as one chunk, or of a stream, and a copy of
+ * it that is not read would be held without a bound.
+ */
+const bodyOfRequest = (request: Request): Body | undefined => {
+  if (request.body === null || request.bodyUsed) return undefined
+  // `fetch` takes the original.
+  const { body } = request.clone()
+  let text: Promise<string | undefined> | undefined
+  const keep = (take: Take) => {
+    text = textOf(body!, take).catch(() => undefined)
+  }
+  return { bytes: 0, keep, text: () => text }
+}
+
+type Pair = readonly [name: string, value: string]
+
+/** Headers that can be read without using them up: all but iterators and what else can be iterated. */
+const canReadAgain = (headers: unknown): headers is NonNullable<Init>["headers"] =>
+  typeof headers !== "object" ||
+  headers === null ||
+  !(Symbol.iterator in headers) ||
+  Object.prototype.toString.call(headers) === "[object Headers]" ||
+  (Array.isArray(headers) && headers.every((pair) => Array.isArray(pair)))
+
+/** Passes pairs on to whom reads them, and keeps those that were read. */
+const passing = (headers: Iterable<unknown>, seen: Array<Pair>): Iterable<unknown> => ({
+  *[Symbol.iterator]() {
+    for (const pair of headers) {
+      const isIterable = typeof pair === "object" && pair !== null && Symbol.iterator in pair
+      const passed = isIterable && !Array.isArray(pair) ? [...(pair as Iterable<unknown>)] : pair
+      if (Array.isArray(passed)) seen.push([String(passed[0]), String(passed[1])])
+      yield passed
+    }
+  }
+})
+
+interface Captured {
+  readonly request: CapturedRequest
+  /** To be given to `fetch`: equal to what the application gave. */
+  readonly init: Init
+}
+
+/** What `fetch` is given, and the headers of the call, which may be known only once `fetch` has read them. */
+const headersOf = (request: Request | undefined, init: Init): readonly [Init, () => Headers] => {
+  const given: unknown = init?.headers
+  if (canReadAgain(given)) {
+    // Of now: the application may change them for its next call.
+    const headers = new Headers(given ?? request?.headers)
+    return [init, () => headers]
+  }
+  const seen: Array<Pair> = []
+  const prototype = Object.getPrototypeOf(init) as object
+  const headers = passing(given as Iterable<unknown>, seen)
+  return [Object.assign(Object.create(prototype), init, { headers }) as Init, () => new Headers(seen as never)]
+}
+
+/** Says that a request cannot be recorded, because its body cannot be read without touching it. */
+export class UnreadableBody extends Error {}
+
+/** Undefined where it is no model call. Throws an `UnreadableBody` where the body is a stream or a form. */
+export const capture = (input: Input, init: Init, url: URL): Captured | undefined => {
   // By its path. Whether the body is one of a call is looked at when the call is over.
-  if (recognise(url, undefined, betaHeader) === null) return undefined
+  if (recognise(url) === null) return undefined
+  const request = isRequest(input) ? input : undefined
+  const [sentInit, headers] = headersOf(request, init)
   const given = init?.body
   const body =
     given === undefined || given === null
       ? request && bodyOfRequest(request)
       : bodyOf(given as NonNullable<typeof given>)
-  if (body === undefined) return undefined
-  return { apiOf: (inputs) => recognise(url, inputs, betaHeader), url, ...body, secrets: secretsOf(headers, url) }
+  if (body === undefined) {
+    if (given === undefined || given === null) return undefined
+    throw new UnreadableBody("The body of the request is a stream or a form")
+  }
+  const apiOf = (inputs?: Record<string, unknown>) => recognise(url, inputs, headers().get("anthropic-beta"))
+  return { init: sentInit, request: { apiOf, url, ...body, secrets: () => secretsOf(headers(), url) } }
 }

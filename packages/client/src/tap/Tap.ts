@@ -19,6 +19,8 @@ export interface TapOptions {
   readonly isOn?: () => boolean
   /** Called when a recognised call begins. */
   readonly begin: (request: CapturedRequest.CapturedRequest) => CallListener
+  /** Called when a call by a recognised address cannot be observed. */
+  readonly lost: (cause: unknown) => void
 }
 
 /** Marks a tap with the `fetch` below it. */
@@ -45,19 +47,29 @@ const keeperFor = ({ apiOf, url }: CapturedRequest.CapturedRequest, response: Re
   return response.ok && isStream && format !== undefined ? streamKeeper(format.accumulator()) : textKeeper()
 }
 
-export const make = ({ begin, budget, fetch, isOn = () => true, unreadMs }: TapOptions): Fetch => {
+const keep = (request: CapturedRequest.CapturedRequest, call: Call): void => {
+  try {
+    request.keep(call.take)
+  } catch {
+    call.abandon("unreadable")
+  }
+}
+
+export const make = ({ begin, budget, fetch, isOn = () => true, lost, unreadMs }: TapOptions): Fetch => {
   const start = (input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]) => {
     const target = CapturedRequest.targetOf(input, init)
     if (target?.method !== "POST") return undefined
-    const request = CapturedRequest.capture(input, init, target.url)
-    if (request === undefined) return undefined
+    const captured = CapturedRequest.capture(input, init, target.url)
+    if (captured === undefined) return undefined
+    const { init: sentInit, request } = captured
     const listener = begin(request)
     if (!budget.take(request.bytes)) {
       listener.dropped("memory")
       return undefined
     }
     const signal = init?.signal ?? (isRequest(input) ? input.signal : undefined)
-    return { call: new Call(request, budget, listener), request, signal }
+    const sent: Parameters<Fetch> = sentInit === init ? [input, init] : [input, sentInit]
+    return { call: new Call(request, budget, listener), request, sent, signal }
   }
   const call = (args: Parameters<Fetch>): ReturnType<Fetch> => {
     const wasInside = isInside
@@ -72,15 +84,20 @@ export const make = ({ begin, budget, fetch, isOn = () => true, unreadMs }: TapO
     let started: ReturnType<typeof start>
     try {
       started = isInside || !isOn() ? undefined : start(...args)
-    } catch {}
+    } catch (cause) {
+      lost(cause)
+    }
     if (started === undefined) return call(args)
-    const { call: observer, request, signal } = started
+    const { call: observer, request, sent, signal } = started
     let answer: ReturnType<Fetch>
     try {
-      answer = call(args)
+      answer = call(sent)
     } catch (error) {
       observer.end("connection_error", error)
       throw error
+    } finally {
+      // The request is on its way.
+      keep(request, observer)
     }
     return answer.then(
       (response) => {
