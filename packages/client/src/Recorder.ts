@@ -14,7 +14,7 @@ import * as Fingerprint from "./fingerprint/Fingerprint.ts"
 import { Intake } from "./Intake.ts"
 import { check, defaults, type RecorderOptions } from "./Options.ts"
 import * as ProcessEnd from "./platform/ProcessEnd.ts"
-import type { CallListener, FinishedCall } from "./tap/Call.ts"
+import type { Call, CallListener, FinishedCall } from "./tap/Call.ts"
 import * as Tap from "./tap/Tap.ts"
 
 /** A call that an application records itself. */
@@ -68,6 +68,7 @@ export interface Recorder extends AsyncDisposable, Disposable {
 class Core {
   readonly budget: Budget
   readonly context = Context.make()
+  readonly #open = new Set<Call>()
   readonly delivery: Delivery
   readonly #options: RecorderOptions
   readonly #fetch: Tap.Fetch
@@ -111,6 +112,7 @@ class Core {
       fetch,
       ...(isOn === undefined ? {} : { isOn }),
       budget: this.budget,
+      open: this.#open,
       unreadMs: this.#options.unreadMs ?? defaults.unreadMs,
       begin: () => this.#listen(this.contextOf(bound)),
       lost: (cause) => this.delivery.drop({ reason: "unreadable", cause })
@@ -188,7 +190,16 @@ class Core {
   #atEnd: ProcessEnd.Flushable | undefined
 
   flushAtEnd(timeoutMs: number): void {
-    this.#atEnd = { isBusy: () => this.intake.isBusy, flush: () => this.flush(timeoutMs) }
+    this.#atEnd = {
+      isBusy: () => this.intake.isBusy,
+      endCalls: () => {
+        for (const call of this.#open) call.end("exit")
+      },
+      flush: () => this.flush(timeoutMs),
+      exit: () => {
+        for (const call of this.#open) call.abandon("exit")
+      }
+    }
     ProcessEnd.flushAtEnd(this.#atEnd)
   }
 }

@@ -13,6 +13,8 @@ export type Interruption =
   | "cancelled"
   /** The application did not read on for as long as the recorder waits, or let go of the response. */
   | "unread"
+  /** The process of the application ended. */
+  | "exit"
   /** The stream ended without its last event. */
   | "cut"
 
@@ -32,6 +34,7 @@ const sentences: Readonly<Record<Interruption, string>> = {
   connection_error: "The connection failed.",
   cancelled: "The application did not read the answer to its end.",
   unread: "The application did not read the answer to its end.",
+  exit: "The process ended during the call.",
   cut: "The stream ended before its last event."
 }
 

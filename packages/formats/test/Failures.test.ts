@@ -3,10 +3,13 @@ import { errorOf } from "../src/Errors.ts"
 import { failureOf, failureOfBody, outputOf } from "../src/Failures.ts"
 
 describe("a failure", () => {
-  it.each(["aborted", "timeout", "connection_error", "cancelled", "unread", "cut"] as const)("says %s", (type) => {
-    expect(failureOf(type)).toEqual({ error: { type, message: expect.stringMatching(/^The .*\.$/) } })
-    expect(errorOf(failureOf(type))).toEqual({ type, status: null })
-  })
+  it.each(["aborted", "timeout", "connection_error", "cancelled", "unread", "exit", "cut"] as const)(
+    "says %s",
+    (type) => {
+      expect(failureOf(type)).toEqual({ error: { type, message: expect.stringMatching(/^The .*\.$/) } })
+      expect(errorOf(failureOf(type))).toEqual({ type, status: null })
+    }
+  )
 
   it("holds what came, and the words of an error", () => {
     expect(failureOf("cut", "half an ans")).toMatchObject({ error: { type: "cut", body: "half an ans" } })

@@ -15,6 +15,8 @@ export type DropReason =
   | "redacted"
   /** The request is not a JSON object, or its body cannot be read without touching it: a stream or a form. */
   | "unreadable"
+  /** The process ended before the call was over, or before it was sent. */
+  | "exit"
   /** The spool could not be written or read. */
   | "spool"
 

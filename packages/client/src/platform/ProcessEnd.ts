@@ -4,56 +4,106 @@ import { processOf } from "./Builtins.ts"
 /** Something that has work left. */
 export interface Flushable {
   readonly isBusy: () => boolean
+  /** Ends calls that are under way, as far as they came: the process will not go on with them. */
+  readonly endCalls: () => void
+  /** For a bounded time. */
   readonly flush: () => Promise<unknown>
+  /** Says what is lost. Called when nothing can be done any more. */
+  readonly exit: () => void
 }
 
 const signals = ["SIGTERM", "SIGINT"] as const
 
-// One handler for all recorders of a process, which holds them weakly: a recorder that is forgotten can be collected.
-const recorders = new Set<WeakRef<Flushable>>()
-let isListening = false
+type Signal = (typeof signals)[number]
 
-const busy = (): ReadonlyArray<Flushable> =>
-  [...recorders].flatMap((reference) => {
-    const recorder = reference.deref()
-    if (recorder === undefined) recorders.delete(reference)
-    return recorder?.isBusy() === true ? [recorder] : []
-  })
+type Recorders = Set<WeakRef<Flushable>>
 
-const flushAll = () => Promise.all(busy().map((recorder) => recorder.flush()))
+/**
+ * Where the recorders of a process are, of all copies of this module: there is one listener for them, so that no copy takes the
+ * listener of another one for the application's. They are held weakly: a recorder that is forgotten can be collected.
+ */
+const place = Symbol.for("tachograph.process-end")
 
-const listen = (process: NodeJS.Process) => {
+interface Host extends NodeJS.Process {
+  [place]?: Recorders
+  /** Of signal-exit 3. */
+  readonly __signal_exit_emitter__?: { readonly count?: unknown }
+}
+
+const emitterOfSignalExit = Symbol.for("signal-exit emitter")
+
+/**
+ * How many listeners the library signal-exit has for each signal, in all its copies. They end the process only if there are no
+ * others, so that with a listener of a recorder nothing would.
+ */
+const listenersOfSignalExit = (process: Host): number => {
+  const emitters: ReadonlyArray<unknown> = [
+    (globalThis as Record<symbol, unknown>)[emitterOfSignalExit],
+    process.__signal_exit_emitter__
+  ]
+  const counts = emitters.map((emitter) => (emitter as { readonly count?: unknown } | undefined)?.count)
+  return counts.reduce<number>((sum, count) => sum + (typeof count === "number" ? count : 0), 0)
+}
+
+/** Numbers of the signals, for the status that a shell gives to a process which one of them ended. */
+const numbers: Readonly<Record<Signal, number>> = { SIGTERM: 15, SIGINT: 2 }
+
+const listen = (process: Host, recorders: Recorders) => {
+  const all = (): ReadonlyArray<Flushable> =>
+    [...recorders].flatMap((reference) => {
+      const recorder = reference.deref()
+      if (recorder === undefined) recorders.delete(reference)
+      return recorder === undefined ? [] : [recorder]
+    })
+  const flushBusy = () => Promise.all(all().flatMap((recorder) => (recorder.isBusy() ? [recorder.flush()] : [])))
+  const endCalls = () => {
+    for (const recorder of all()) recorder.endCalls()
+  }
   // `beforeExit` comes again after the work that it causes. A flush that was in vain is not repeated.
   let hasFlushed = false
   process.on("beforeExit", () => {
-    if (hasFlushed || busy().length === 0) return
-    hasFlushed = true
-    void flushAll()
+    if (hasFlushed) return
+    // Nothing will read them on.
+    endCalls()
+    hasFlushed = all().some((recorder) => recorder.isBusy())
+    if (hasFlushed) void flushBusy()
+  })
+  process.on("exit", () => {
+    for (const recorder of all()) recorder.exit()
   })
   for (const signal of signals) {
     let isEnding = false
     const end = () => {
       process.removeListener(signal, onSignal)
-      process.kill(process.pid, signal)
+      try {
+        process.kill(process.pid, signal)
+      } catch {
+        // Deno asks for a permission.
+        process.exit(128 + numbers[signal])
+      }
     }
     const onSignal = () => {
       // The application handles the signal itself: it decides when the process ends.
-      if (process.listenerCount(signal) > 1) return void flushAll()
+      if (process.listenerCount(signal) - listenersOfSignalExit(process) > 1) return void flushBusy()
       // A second signal does not wait.
       if (isEnding) return end()
       isEnding = true
-      void flushAll().finally(end)
+      endCalls()
+      void flushBusy().finally(end)
     }
-    process.on(signal, onSignal)
+    // First, so that a listener of the application that takes itself off as it is called is still counted.
+    process.prependListener(signal, onSignal)
   }
 }
 
 /** `recorder` is flushed before the process ends. */
 export const flushAtEnd = (recorder: Flushable): void => {
-  const process = processOf()
-  if (typeof process?.on !== "function" || typeof process.kill !== "function") return
+  const process = processOf() as Host | undefined
+  if (typeof process?.prependListener !== "function" || typeof process.kill !== "function") return
+  const known = process[place]
+  const recorders = known ?? new Set()
   recorders.add(new WeakRef(recorder))
-  if (isListening) return
-  isListening = true
-  listen(process)
+  if (known !== undefined) return
+  Object.defineProperty(process, place, { value: recorders })
+  listen(process, recorders)
 }

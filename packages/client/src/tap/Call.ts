@@ -72,7 +72,11 @@ export class Call {
   #stopTimer: (() => void) | undefined
   #readAt = 0
 
-  constructor(request: CapturedRequest, budget: Budget, listener: CallListener) {
+  readonly #open: Set<Call>
+
+  /** The call is in `open` while it is under way. */
+  constructor(request: CapturedRequest, budget: Budget, listener: CallListener, open: Set<Call>) {
+    this.#open = open.add(this)
     this.#request = request
     this.#budget = budget
     this.#listener = listener
@@ -151,6 +155,7 @@ export class Call {
 
   #close(): void {
     this.#isOver = true
+    this.#open.delete(this)
     this.#stopTimer?.()
   }
 

@@ -7,7 +7,7 @@ type Input = Parameters<typeof fetch>[0]
 type Init = Parameters<typeof fetch>[1]
 
 /** Takes bytes of the budget. False where there is no room, or the call is not recorded any more. */
-export type Take = (bytes: number) => boolean
+type Take = (bytes: number) => boolean
 
 export interface CapturedRequest {
   /** The format of the call, by its address and its body as JSON; null where it is none. */
@@ -138,7 +138,7 @@ const headersOf = (request: Request | undefined, init: Init): readonly [Init, ()
 }
 
 /** Says that a request cannot be recorded, because its body cannot be read without touching it. */
-export class UnreadableBody extends Error {}
+class UnreadableBody extends Error {}
 
 /** Undefined where it is no model call. Throws an `UnreadableBody` where the body is a stream or a form. */
 export const capture = (input: Input, init: Init, url: URL): Captured | undefined => {

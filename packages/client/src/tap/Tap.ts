@@ -13,6 +13,8 @@ export interface TapOptions {
   /** The `fetch` below the tap. */
   readonly fetch: Fetch
   readonly budget: Budget
+  /** The calls that are under way. */
+  readonly open: Set<Call>
   /** An answer that is not read on for this time is recorded as far as it came. */
   readonly unreadMs: number
   /** Whether calls are recorded. */
@@ -55,7 +57,7 @@ const keep = (request: CapturedRequest.CapturedRequest, call: Call): void => {
   }
 }
 
-export const make = ({ begin, budget, fetch, isOn = () => true, lost, unreadMs }: TapOptions): Fetch => {
+export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unreadMs }: TapOptions): Fetch => {
   const start = (input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]) => {
     const target = CapturedRequest.targetOf(input, init)
     if (target?.method !== "POST") return undefined
@@ -69,7 +71,7 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, unreadMs }
     }
     const signal = init?.signal ?? (isRequest(input) ? input.signal : undefined)
     const sent: Parameters<Fetch> = sentInit === init ? [input, init] : [input, sentInit]
-    return { call: new Call(request, budget, listener), request, sent, signal }
+    return { call: new Call(request, budget, listener, open), request, sent, signal }
   }
   const call = (args: Parameters<Fetch>): ReturnType<Fetch> => {
     const wasInside = isInside

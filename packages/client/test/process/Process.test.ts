@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createRecorder, type Drop } from "../../src/index.ts"
 import { json, type Provider, startProvider } from "../Provider.ts"
-import { chat } from "../sdk/Wire.ts"
+import { chat, messages } from "../sdk/Wire.ts"
 import { apiKey, startServer } from "../Server.ts"
 import { register, start, temporaryFolder } from "./Child.ts"
 
@@ -71,6 +71,56 @@ describe("node --import @tachograph/client/register", () => {
     await child.lines.next()
     child.kill("SIGTERM")
     expect(await child.end()).toMatchObject({ code: 7 })
+  })
+})
+
+describe("a process that ends with a call under way", () => {
+  const begin = async (env: Readonly<Record<string, string>>) => {
+    const server = await startServer()
+    const streaming = await startProvider()
+    streaming.answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      response.write(messages.chunks.slice(0, 4).join(""))
+    }
+    const child = start("Ending.ts", { PROVIDER_URL: streaming.url, URL: server.url, KEY: apiKey, ...env })
+    expect(Number((await child.lines.next()).value)).toBeGreaterThan(0)
+    return { child, server }
+  }
+  const rest = async (lines: AsyncIterator<string>) => {
+    const all: Array<string> = []
+    for (let next = await lines.next(); !next.done; next = await lines.next()) all.push(next.value)
+    return all
+  }
+  const partly = { content: [{ type: "text", text: "Grüße" }], error: { type: "exit" } }
+
+  it.each<[string, Record<string, string>, ReadonlyArray<string>]>([
+    ["alone", {}, []],
+    ["beside signal-exit", { SIGNAL_EXIT: "1" }, ["signal-exit: SIGTERM"]],
+    ["beside another copy of the client", { COPIES: "1" }, []],
+    ["beside both", { SIGNAL_EXIT: "1", COPIES: "1" }, ["signal-exit: SIGTERM"]]
+  ])("is ended by SIGTERM, %s, and the call is recorded as far as it came", async (_name, env, printed) => {
+    const { child, server } = await begin(env)
+    child.kill("SIGTERM")
+    expect(await rest(child.lines)).toEqual(printed)
+    expect(await child.end()).toMatchObject({ code: null, signal: "SIGTERM", errors: "" })
+    const outputs = (await server.events()).map(({ properties }) => properties.output)
+    expect(outputs).toHaveLength(env["COPIES"] === undefined ? 1 : 2)
+    expect(outputs).toContainEqual(
+      expect.objectContaining({ content: partly.content, error: expect.objectContaining(partly.error) })
+    )
+  })
+
+  it.each<[string, Record<string, string>, number]>([
+    ["a handler", { HANDLE: "1" }, 7],
+    ["a handler, and signal-exit", { HANDLE: "1", SIGNAL_EXIT: "1" }, 7],
+    ["a handler that takes itself off", { ONCE: "1" }, 8],
+    ["an exit of its own", { EXIT: "1" }, 9]
+  ])("is left to the application that has %s, and the call is counted", async (_name, env, code) => {
+    const { child, server } = await begin(env)
+    if (env["EXIT"] === undefined) child.kill("SIGTERM")
+    expect(await rest(child.lines)).toContain("lost: exit")
+    expect(await child.end()).toMatchObject({ code, signal: null })
+    expect(await server.events()).toEqual([])
   })
 })
 

@@ -1,0 +1,42 @@
+/**
+ * Has a call under way whose answer does not end, and prints what it read of it. SIGNAL_EXIT loads that library, COPIES another
+ * copy of the client, HANDLE a handler that ends the process, ONCE one that is called once, and EXIT ends it at once.
+ */
+import { registerHooks } from "node:module"
+import { createRecorder } from "../../src/index.ts"
+
+const { COPIES, EXIT, HANDLE, KEY = "", ONCE, PROVIDER_URL, SIGNAL_EXIT, URL: url = "" } = process.env
+
+const options = {
+  url,
+  apiKey: KEY,
+  onDrop: ({ reason }: { readonly reason: string }) => console.log(`lost: ${reason}`)
+}
+const recorder = createRecorder(options)
+if (COPIES !== undefined) {
+  // Every module of it once more, as where two packages depend on two versions.
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      const resolved = next(specifier, context)
+      const isCopied = context.parentURL?.endsWith("?copy") === true && resolved.url.includes("/client/src/")
+      return isCopied ? { ...resolved, url: `${resolved.url}?copy` } : resolved
+    }
+  })
+  const { href } = new URL("../../src/index.ts?copy", import.meta.url)
+  const copy = (await import(href)) as { readonly createRecorder: typeof createRecorder }
+  if (copy.createRecorder === createRecorder) throw new Error("It is the same copy")
+  copy.createRecorder(options).record({ api: "aisdk", inputs: { copy: true }, output: {}, session: "s" })
+}
+if (SIGNAL_EXIT !== undefined) {
+  const { onExit } = await import("signal-exit")
+  onExit((_code, signal) => console.log(`signal-exit: ${signal}`))
+}
+if (HANDLE !== undefined) process.on("SIGTERM", () => void recorder.flush().then(() => process.exit(7)))
+if (ONCE !== undefined) process.once("SIGTERM", () => setTimeout(() => process.exit(8), 300))
+
+const request = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: true }
+const { body } = await recorder.fetch(`${PROVIDER_URL}/v1/messages`, { method: "POST", body: JSON.stringify(request) })
+const { value } = await body!.getReader().read()
+console.log(value!.byteLength)
+if (EXIT !== undefined) process.exit(9)
+setInterval(() => {}, 1000)
