@@ -22,7 +22,7 @@ export const write = (response: ServerResponse, reply: Reply): void => {
   guarded(response, () => {
     const headers = withVary(response, reply.headers)
     if (live !== undefined) {
-      lives.add(response)
+      markLive(response)
       response.once("close", live.cancel)
       live.onTimeout = () => void (response.socket === null ? live.cancel() : response.destroy())
       response.writeHead(status, headers).flushHeaders()
@@ -43,6 +43,9 @@ const withVary = (response: ServerResponse, headers: Reply["headers"]): Reply["h
 }
 
 const lives = new WeakSet<ServerResponse>()
+
+/** To be called when a response, or what it depends on, takes the body as it comes, with limits on time of its own. */
+export const markLive = (response: ServerResponse): void => void lives.add(response)
 
 /** Whether it answers a request while its body may still come, for which a server's timeout of requests is too short. */
 export const isLive = (response: ServerResponse): boolean => lives.has(response)

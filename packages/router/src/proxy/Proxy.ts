@@ -117,6 +117,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       if (response.closed) return
       if (principal === undefined) return void response.destroy()
       if ("status" in principal) return refuse(principal)
+      Node.markLive(response)
       NodePassage.pass(client, {
         message,
         response,

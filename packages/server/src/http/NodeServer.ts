@@ -43,7 +43,7 @@ const respond = (socket: Duplex, status: number, type: string) => {
 }
 
 const onClientError = (error: NodeJS.ErrnoException, socket: Duplex & { readonly _httpMessage?: ServerResponse }) => {
-  // A body of any length, which is answered as it comes. The server says it once.
+  // A body of any length, which is answered or passed on as it comes. The server says it once.
   const response = socket._httpMessage
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && response && Node.isLive(response)) return
   // A response that has begun cannot be replaced, and a broken connection cannot take one.

@@ -2,8 +2,9 @@
 import { createServer } from "node:http"
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
-import { expect, it, onTestFinished, vi } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { expectUsageError, runInProcess, serveInProcess } from "../CommandLine.ts"
+import { exchange, open } from "../RawSocket.ts"
 
 /** How many calls of the proxy were recorded. */
 const recorded = async (url: string): Promise<number> => {
@@ -40,6 +41,53 @@ it("passes calls to the providers of --upstream on, and records them", async () 
   }
   await vi.waitFor(async () => expect(await recorded(url)).toBe(before + 2), { timeout: 60_000, interval: 20 })
   expect((await fetch(`${url}/proxy/other/chat/completions`)).status).toBe(404)
+})
+
+describe("a request that takes longer than --request-timeout", () => {
+  const body = JSON.stringify({ messages: [], text: "slow ".repeat(4) })
+
+  const setUp = async (...args: ReadonlyArray<string>) => {
+    const provider = createServer(async (request, response) => {
+      const chunks: Array<Buffer> = []
+      try {
+        for await (const chunk of request) chunks.push(chunk as Buffer)
+        response.end(Buffer.concat(chunks))
+      } catch {}
+    })
+    await once(provider.listen(0, "127.0.0.1"), "listening")
+    onTestFinished(() => void provider.close())
+    const upstream = `local=http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+    const options = [
+      "--storage",
+      "memory:",
+      "--proxy",
+      "--proxy-open",
+      "--request-timeout",
+      "1s",
+      "--upstream",
+      upstream
+    ]
+    return serveInProcess([...options, ...args], "1 minute")
+  }
+
+  const head = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`
+
+  it("passes, as long as it goes on", async () => {
+    const url = await setUp()
+    const connection = open(url, head("/proxy/local/chat/completions") + body.slice(0, 15))
+    // This one began later, so when its time is over, that of the other is as well.
+    expect((await exchange(url, "POST /api/v1/events HTTP/1.1\r\nHost: ")).statuses).toEqual([408])
+    connection.write(body.slice(15))
+    const { statuses, text } = await connection.finished
+    expect([statuses, text.endsWith(body)]).toEqual([[200], true])
+  })
+
+  it("is 504 when it stops, after --proxy-idle-timeout", async () => {
+    const url = await setUp("--proxy-idle-timeout", "3s")
+    const { closed, statuses } = await exchange(url, head("/proxy/local/chat/completions") + body.slice(0, 15))
+    expect([closed, statuses]).toEqual([true, [504]])
+  })
 })
 
 it.each([
