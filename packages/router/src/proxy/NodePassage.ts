@@ -20,9 +20,16 @@ export interface Passage {
   readonly onEnd: OnEnd
 }
 
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || !/^0*$/.test(headers["content-length"] ?? "")
+
+/** Whether the host has read the body, or made a text of it, and left no bytes of it as they were sent. */
+export const hasLostBody = (message: IncomingMessage): boolean =>
+  hasBody(message) && (message.readableEncoding !== null || ParsedBody.find(message)?.exact === false)
+
 /** The body that a parser of the host has read, with headers that describe it; undefined where it is still to come. */
 const parsedBodyOf = (message: IncomingMessage) => {
-  const parsed = ParsedBody.find(message)
+  const parsed = hasBody(message) ? ParsedBody.find(message) : undefined
   if (parsed === undefined) return undefined
   const { bytes } = parsed
   const headers: Array<string> = []

@@ -117,6 +117,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       if (response.closed) return
       if (principal === undefined) return void response.destroy()
       if ("status" in principal) return refuse(principal)
+      if (NodePassage.hasLostBody(message)) return refuse(ProxyErrors.bodyParsed)
       Node.markLive(response)
       NodePassage.pass(client, {
         message,
@@ -147,6 +148,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
         if (principal === undefined) return reject(new Error("The proxy is closed"))
         if ("status" in principal) return resolve(Web.toResponse(method, refused(principal)))
         if (request.signal.aborted) return reject(request.signal.reason)
+        if (request.bodyUsed) return resolve(Web.toResponse(method, refused(ProxyErrors.bodyParsed)))
         const followed = follow(method, destination, Array.from(request.headers).flat(), principal)
         WebPassage.pass(client, { request, destination, ...followed }).then(resolve, (error) =>
           request.signal.aborted ? reject(error) : resolve(Web.toResponse(method, unanswered(error)))

@@ -20,6 +20,12 @@ export const forbidden = refuse(403, "forbidden", "The API key of Tachograph doe
 
 export const upstreamNotFound = refuse(404, "upstream-not-found", "No upstream of this name is configured.")
 
+export const bodyParsed = refuse(
+  500,
+  "body-parsed",
+  "The host read the body before the proxy, and did not keep its bytes: mount Tachograph before parsers of bodies."
+)
+
 export const upgradeRefused = refuse(501, "upgrade-unsupported", "The proxy does not pass on WebSocket connections.")
 
 export const upstreamUnreachable = refuse(

@@ -117,16 +117,69 @@ describe("the proxy over node:http", () => {
     expect(String(await bodyOf(answer))).toBe("done")
     expect(information).toEqual([100, 103])
   })
+})
 
-  it("passes on what a parser of the host has read", async () => {
+describe("a body that the host has touched", () => {
+  /** A proxy behind what a host does to each request. */
+  const behind = async (touch: (message: IncomingMessage) => void | Promise<void>) => {
     const { received, url } = await upstream((response) => void response.end())
     const tachograph = await opened({ proxy: { upstreams: { local: url } } })
     const { port } = await served(async (message, response) => {
-      Object.assign(message, { rawBody: await bodyOf(message) })
+      await touch(message)
       tachograph.node(message, response)
     })
-    await send(port, "/proxy/local/x", { headers: withKey, body: '{"a": 1.0}' })
-    expect(String(received[0]!.body)).toBe('{"a": 1.0}')
-    expect(received[0]!.headers).toContainEqual(["Content-Length", "10"])
+    return { port, received }
+  }
+  const text = '{"a": 1.0, "b": "é"}'
+
+  it.each([
+    ["in rawBody", (bytes: Buffer) => ({ rawBody: bytes, body: JSON.parse(String(bytes)) })],
+    ["as a buffer", (bytes: Buffer) => ({ body: bytes })],
+    ["as a text", (bytes: Buffer) => ({ body: String(bytes) })]
+  ])("passes if its bytes are kept %s", async (_name, kept) => {
+    const { port, received } = await behind(async (message) => {
+      Object.assign(message, kept(await bodyOf(message)))
+    })
+    await send(port, "/proxy/local/x", { headers: withKey, body: text })
+    expect(String(received[0]!.body)).toBe(text)
+    expect(received[0]!.headers).toContainEqual(["Content-Length", "21"])
+  })
+
+  it("passes if the host has only paused it", async () => {
+    const { port, received } = await behind((message) => void message.pause())
+    await send(port, "/proxy/local/x", { headers: withKey, body: text })
+    expect(String(received[0]!.body)).toBe(text)
+  })
+
+  it.each<[name: string, touch: (message: IncomingMessage) => void | Promise<void>]>([
+    [
+      "parsed as JSON",
+      async (message) => void Object.assign(message, { body: JSON.parse(String(await bodyOf(message))) })
+    ],
+    [
+      "parsed as a form",
+      async (message) => void Object.assign(message, { body: { text: String(await bodyOf(message)) } })
+    ],
+    [
+      "read as a text that has lost bytes",
+      async (message) => void Object.assign(message, { body: `${String(await bodyOf(message))}\ufffd` })
+    ],
+    ["read and dropped", async (message) => void (await bodyOf(message))],
+    ["made a text that is still to come", (message) => void message.setEncoding("latin1")]
+  ])("is refused if it was %s, because other bytes would pass", async (_name, touch) => {
+    const { port, received } = await behind(touch)
+    const { answer, body } = await send(port, "/proxy/local/x", { headers: withKey, body: text })
+    expect([answer.statusCode, JSON.parse(String(body)).type]).toEqual([500, "body-parsed"])
+    expect(received).toEqual([])
+  })
+
+  it("is empty if it was, whatever a parser made of it", async () => {
+    const { port, received } = await behind(async (message) => {
+      Object.assign(message, { body: (await bodyOf(message)).length === 0 ? {} : undefined })
+    })
+    for (const method of ["POST", "GET"]) {
+      expect((await send(port, "/proxy/local/x", { method, headers: withKey })).answer.statusCode).toBe(200)
+      expect(String(received.at(-1)!.body)).toBe("")
+    }
   })
 })

@@ -80,6 +80,16 @@ describe("the proxy over fetch", () => {
     expect(received.map(({ url }) => url)).toEqual(["/y"])
   })
 
+  it("refuses a request whose body was read before", async () => {
+    const { received, url } = await upstream((response) => void response.end())
+    const { tachograph } = await proxyTo(url)
+    const request = new Request(`${at}/x`, { method: "POST", headers: withKey, body: "{}" })
+    await request.text()
+    const response = await tachograph.fetch(request)
+    expect([response.status, ((await response.json()) as { type: string }).type]).toEqual([500, "body-parsed"])
+    expect(received).toEqual([])
+  })
+
   it("breaks off where the upstream dies, and is 502 where it cannot be reached", async () => {
     const port = await listen((_message, response) => void response.write("half", () => response.destroy()))
     const { tachograph } = await proxyTo(`http://127.0.0.1:${port}`)
