@@ -1,6 +1,8 @@
 /** Decompresses copies of bodies, off the event loop. What was cut is decompressed as far as it came. */
+import { pipeline } from "node:stream/promises"
 import { promisify } from "node:util"
 import * as zlib from "node:zlib"
+import { ZstdFrames } from "../ZstdFrames.ts"
 
 type Decompress = (bytes: Uint8Array, maxOutputLength: number) => Promise<Buffer>
 
@@ -9,7 +11,6 @@ const gunzip = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip)
 const inflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate)
 const inflateRaw = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflateRaw)
 const brotli = promisify<Uint8Array, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress)
-const zstd = promisify<Uint8Array, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress)
 
 const gzip: Decompress = (bytes, maxOutputLength) => gunzip(bytes, { maxOutputLength, finishFlush: Z_SYNC_FLUSH })
 
@@ -19,12 +20,27 @@ const deflate: Decompress = (bytes, maxOutputLength) =>
     ? inflate(bytes, { maxOutputLength, finishFlush: Z_SYNC_FLUSH })
     : inflateRaw(bytes, { maxOutputLength, finishFlush: Z_SYNC_FLUSH })
 
+/** All frames: `zlib.zstdDecompress` ends with the first. */
+const zstd: Decompress = async (bytes, maxOutputLength) => {
+  const chunks: Array<Buffer> = []
+  let length = 0
+  const frames = zlib.createZstdDecompress({ finishFlush: ZSTD_e_flush })
+  await pipeline([bytes], new ZstdFrames(), frames, async (decompressed: AsyncIterable<Buffer>) => {
+    for await (const chunk of decompressed) {
+      length += chunk.length
+      if (length > maxOutputLength) throw new RangeError("The body is too long")
+      chunks.push(chunk)
+    }
+  })
+  return Buffer.concat(chunks, length)
+}
+
 const decompressors: Readonly<Record<string, Decompress>> = {
   gzip,
   "x-gzip": gzip,
   deflate,
   br: (bytes, maxOutputLength) => brotli(bytes, { maxOutputLength, finishFlush: BROTLI_OPERATION_FLUSH }),
-  zstd: (bytes, maxOutputLength) => zstd(bytes, { maxOutputLength, finishFlush: ZSTD_e_flush })
+  zstd
 }
 
 /** Undefined if it cannot be decompressed, or has more than `maxBytes`. */
