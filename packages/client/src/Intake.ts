@@ -1,6 +1,7 @@
 /** Makes events of calls that are over, and keeps them until they are sent: in memory, or in files. */
 import type { Api } from "@tachograph/formats"
 import type { CallContext } from "./context/Context.ts"
+import { backoffMs } from "./delivery/Backoff.ts"
 import type { Budget } from "./delivery/Budget.ts"
 import type { Drop } from "./delivery/Counters.ts"
 import type { Delivery } from "./delivery/Delivery.ts"
@@ -42,11 +43,11 @@ export interface IntakeOptions {
   readonly fingerprint: () => Promise<string>
 }
 
-/** The call is not recorded. */
-const leave = ({ release, settle }: Draft): void => {
-  release()
-  settle()
-}
+/** A folder that cannot be read is looked at again after some seconds. */
+const timesOfUnreadable = 5
+
+/** Of calls that were to be recorded. */
+const isLoss = ({ reason }: Drop): boolean => reason !== "redacted" && reason !== "unreadable"
 
 export class Intake {
   readonly #budget: Budget
@@ -57,8 +58,20 @@ export class Intake {
   readonly #spool: Spool | undefined
   /** Keys of spooled events that are in the queue. */
   readonly #queued = new Set<string>()
+  /** Keys of spooled events that could not be sent, and wait on disk until a timer ends. */
+  readonly #postponed = new Set<string>()
   /** Whether the spool holds events that are not in the queue. */
   #hasBacklog = false
+  #isUnreadable = false
+  /** How often events that are still on disk were postponed. */
+  readonly #postponements = new Map<string, number>()
+  #isWaiting = false
+  /** Calls that are over, and lost with the process: neither on disk nor sent nor dropped. */
+  readonly #unsafe = new Set<Draft>()
+  /** Events that were dropped before they were on disk, and how many of them `spooled` has told. */
+  #lost = 0
+  #lostTold = 0
+  #writeError: unknown
 
   constructor({ budget, delivery, fingerprint, options }: IntakeOptions) {
     this.#budget = budget
@@ -72,37 +85,67 @@ export class Intake {
     this.#refill()
   }
 
-  /** Whether a call is over and neither sent nor dropped. */
+  /** Whether a call is over and neither sent nor dropped nor postponed. */
   get isBusy(): boolean {
     return this.#preparing.size > 0 || this.#delivery.size > 0
   }
 
+  /** Whether events wait on disk that could not be sent. */
+  get hasPostponed(): boolean {
+    return this.#postponed.size > 0
+  }
+
   /** Builds the event in a later turn of the event loop, so that the application goes on first. */
   add(draft: Draft): void {
+    this.#unsafe.add(draft)
     this.#track(
       Timers.laterTurn()
         .then(() => this.#eventOf(draft))
-        .then((event) => (event === undefined ? leave(draft) : this.#keep(event, draft)))
+        .then((event) => (event === undefined ? this.#leave(draft) : this.#keep(event, draft)))
         .catch((cause: unknown) => {
           const drop = cause instanceof Dropped ? cause.drop : { reason: "unreadable" as const, cause }
           this.#delivery.drop(drop)
-          leave(draft)
+          if (isLoss(drop)) this.#lost++
+          this.#leave(draft)
         })
     )
   }
 
-  /** Resolves when each call that is over is in the queue, on disk if there is a spool, or dropped. */
-  async kept(): Promise<void> {
-    await Promise.all(this.#preparing)
+  /** The call is not recorded. */
+  #leave(draft: Draft): void {
+    this.#unsafe.delete(draft)
+    draft.release()
+    draft.settle()
   }
 
-  /** Resolves when everything is sent or dropped. */
+  /** Resolves when each call that is over is on disk, sent, or none to be recorded. Rejects where one is not. */
+  async spooled(): Promise<void> {
+    if (this.#spool === undefined) throw new TypeError("spooled: the recorder has no spool")
+    const drafts = [...this.#unsafe]
+    const told = this.#lostTold
+    await this.#prepared()
+    const missing = drafts.filter((draft) => this.#unsafe.has(draft)).length + this.#lost - told
+    this.#lostTold = this.#lost
+    if (missing > 0) throw new Error(`Calls that are not on disk: ${missing}`, { cause: this.#writeError })
+  }
+
+  /** Resolves when everything is sent, dropped or postponed. */
   async settled(): Promise<void> {
     // Files that are removed make room for others.
     while (this.isBusy) {
-      await this.kept()
+      await this.#prepared()
       await this.#delivery.idle()
     }
+  }
+
+  /** The process ends: what is only in memory is lost. */
+  exit(): void {
+    for (const _ of this.#unsafe) this.#delivery.drop({ reason: "exit" })
+    this.#unsafe.clear()
+  }
+
+  async #prepared(): Promise<void> {
+    await Promise.all(this.#preparing)
   }
 
   #track(work: Promise<void>): void {
@@ -128,13 +171,15 @@ export class Intake {
     return new TextEncoder().encode(this.#redacted(payload, inputs, whole))
   }
 
-  async #keep(event: Uint8Array, { release, settle }: Draft): Promise<void> {
+  async #keep(event: Uint8Array, draft: Draft): Promise<void> {
+    const { release, settle } = draft
     if (event.length > (this.#options.maxEventBytes ?? defaults.maxEventBytes)) {
       throw new Dropped({ reason: "too-large" })
     }
     const idempotencyKey = crypto.randomUUID()
     const entry = await this.#write(event, idempotencyKey)
     if (entry !== undefined) {
+      this.#unsafe.delete(draft)
       release()
       return this.#enqueue(entry, settle)
     }
@@ -146,17 +191,19 @@ export class Intake {
       idempotencyKey,
       load: () => ({ event }),
       settled: () => {
+        this.#unsafe.delete(draft)
         this.#budget.release(event.length)
         settle()
       }
     })
   }
 
-  /** An event that cannot be written waits in memory, as without a spool. */
+  /** An event that cannot be written waits in memory, as without a spool, and `spooled` says so. */
   async #write(event: Uint8Array, idempotencyKey: string): Promise<SpoolEntry | undefined> {
     try {
       return await this.#spool?.write({ event, fingerprint: await this.#fingerprint(), idempotencyKey })
-    } catch {
+    } catch (cause) {
+      this.#writeError = cause
       return undefined
     }
   }
@@ -166,18 +213,46 @@ export class Intake {
       this.#hasBacklog = true
       return settle()
     }
-    this.#queued.add(entry.idempotencyKey)
+    const { idempotencyKey } = entry
+    this.#queued.add(idempotencyKey)
     this.#delivery.add({
-      idempotencyKey: entry.idempotencyKey,
+      idempotencyKey,
       load: () => this.#spool!.read(entry),
       settled: () => {
-        const removed = this.#spool!.remove(entry).then(() => {
-          this.#queued.delete(entry.idempotencyKey)
-          settle()
-          this.#refill()
-        })
-        this.#track(removed)
+        this.#postponements.delete(idempotencyKey)
+        const removed = this.#spool!.remove(entry).then(
+          () => void this.#queued.delete(idempotencyKey),
+          // It is sent, and not sent again before the next process does so, by the same key.
+          () => {}
+        )
+        this.#track(
+          removed.then(() => {
+            settle()
+            this.#refill()
+          })
+        )
+      },
+      postponed: () => {
+        this.#queued.delete(idempotencyKey)
+        this.#postponed.add(idempotencyKey)
+        settle()
+        const times = (this.#postponements.get(idempotencyKey) ?? 0) + 1
+        this.#postponements.set(idempotencyKey, times)
+        this.#tryAgainLater(times)
+        this.#refill()
       }
+    })
+  }
+
+  /** Sends what was postponed once more. */
+  #tryAgainLater(times: number): void {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    Timers.after(backoffMs(times), () => {
+      this.#isWaiting = false
+      this.#postponed.clear()
+      this.#hasBacklog = true
+      this.#refill()
     })
   }
 
@@ -188,9 +263,16 @@ export class Intake {
     this.#hasBacklog = false
     const refilled = spool.list().then(
       (entries) => {
-        for (const entry of entries) if (!this.#queued.has(entry.idempotencyKey)) this.#enqueue(entry, () => {})
+        this.#isUnreadable = false
+        const waiting = entries.filter(({ idempotencyKey: key }) => !this.#queued.has(key) && !this.#postponed.has(key))
+        for (const entry of waiting) this.#enqueue(entry, () => {})
       },
-      (cause: unknown) => this.#delivery.drop({ reason: "spool", cause })
+      (cause: unknown) => {
+        // Told once.
+        if (!this.#isUnreadable) this.#delivery.drop({ reason: "spool", cause })
+        this.#isUnreadable = true
+        this.#tryAgainLater(timesOfUnreadable)
+      }
     )
     this.#track(refilled)
   }

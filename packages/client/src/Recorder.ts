@@ -14,6 +14,7 @@ import * as Fingerprint from "./fingerprint/Fingerprint.ts"
 import { Intake } from "./Intake.ts"
 import { check, defaults, type RecorderOptions } from "./Options.ts"
 import * as ProcessEnd from "./platform/ProcessEnd.ts"
+import * as Timers from "./platform/Timers.ts"
 import type { Call, CallListener, FinishedCall } from "./tap/Call.ts"
 import * as Tap from "./tap/Tap.ts"
 
@@ -54,7 +55,10 @@ export interface Recorder extends AsyncDisposable, Disposable {
    * nothing waits any more.
    */
   readonly flush: (options?: { readonly timeoutMs?: number }) => Promise<boolean>
-  /** Waits until every call that is over is on disk, where there is a spool: it survives the process then. */
+  /**
+   * Waits until every call that is over is on disk, so that it survives the process, or sent. Rejects where one is not, as when
+   * the disk is full, and where there is no spool.
+   */
   readonly spooled: () => Promise<void>
   readonly counters: () => Counters
   /**
@@ -96,7 +100,8 @@ class Core {
       fingerprint,
       maxEvents: options.maxEvents ?? defaults.maxEvents,
       concurrency: options.concurrency ?? defaults.concurrency,
-      onDrop: options.onDrop ?? warnOnce()
+      onDrop: options.onDrop ?? warnOnce(),
+      onPostpone: options.onDrop === undefined ? warnOfSpool() : () => {}
     })
     this.intake = new Intake({ options, budget: this.budget, delivery: this.delivery, fingerprint })
   }
@@ -180,10 +185,10 @@ class Core {
 
   readonly flush = async (timeoutMs: number): Promise<boolean> => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)))
+    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, Timers.bounded(timeoutMs))))
     await Promise.race([timeout, this.intake.settled()])
     clearTimeout(timer)
-    return !this.intake.isBusy
+    return !this.intake.isBusy && !this.intake.hasPostponed
   }
 
   /** The core keeps what is registered from being collected. */
@@ -198,6 +203,7 @@ class Core {
       flush: () => this.flush(timeoutMs),
       exit: () => {
         for (const call of this.#open) call.abandon("exit")
+        this.intake.exit()
       }
     }
     ProcessEnd.flushAtEnd(this.#atEnd)
@@ -234,6 +240,16 @@ const warnOnce = () => {
   }
 }
 
+const warnOfSpool = () => {
+  let hasWarned = false
+  return (cause: unknown) => {
+    if (hasWarned) return
+    hasWarned = true
+    const why = cause instanceof Error ? `: ${cause.message}` : ""
+    console.warn(`Tachograph: calls wait in the spool${why}. See recorder.counters().problem.`)
+  }
+}
+
 const bind = (core: Core, bound: Context.CallContext): Recorder => {
   const recorder: Recorder = {
     fetch: core.tap(bound),
@@ -253,7 +269,7 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
     aiSdk: AiSdk.make((call) => core.record({ api: "aisdk", ...call }, bound)),
     record: (call) => core.record(call, bound),
     flush: ({ timeoutMs = 30_000 } = {}) => core.flush(timeoutMs),
-    spooled: () => core.intake.kept(),
+    spooled: () => core.intake.spooled(),
     counters: () => core.delivery.counters(core.budget.held),
     get api() {
       return core.api

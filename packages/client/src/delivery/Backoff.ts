@@ -3,17 +3,19 @@
 const firstMs = 250
 const longestMs = 30_000
 
+/** The longest wait that a `Retry-After` is obeyed for: one that is wrong must not end the recording. */
+const longestRetryAfterMs = 60 * 60 * 1000
+
 /** Of `failures` in a row: 250 ms doubled each time, at most 30 s, of which a random half is left out. */
 export const backoffMs = (failures: number): number => {
   const whole = Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 20))
   return whole / 2 + (Math.random() * whole) / 2
 }
 
-/** The wait in ms that a `Retry-After` header asks for: seconds, or a date. Undefined where it says neither. */
+/** The wait in ms that a `Retry-After` header asks for: seconds, or a date; at most an hour. Undefined where it says neither. */
 export const retryAfterMs = (header: string | null, now: number): number | undefined => {
   if (header === null || header.trim() === "") return undefined
   const seconds = Number(header)
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000)
-  const date = Date.parse(header)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - now : seconds * 1000
+  return Number.isNaN(ms) ? undefined : Math.min(longestRetryAfterMs, Math.max(0, ms))
 }

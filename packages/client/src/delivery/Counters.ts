@@ -7,7 +7,7 @@ export type DropReason =
   | "queue-full"
   /** The event is larger than the recorder accepts. */
   | "too-large"
-  /** The recorder refused the event or the key: `cause` says why. */
+  /** The recorder refused the event, or the key of an event that is not on disk: `cause` says why. */
   | "refused"
   /** The event failed too often. */
   | "failed"
@@ -17,7 +17,7 @@ export type DropReason =
   | "unreadable"
   /** The process ended before the call was over, or before it was sent. */
   | "exit"
-  /** The spool could not be written or read. */
+  /** The spool could not be read: what earlier processes have left may not be sent. */
   | "spool"
 
 /** A call that is not recorded. */
@@ -42,4 +42,6 @@ export interface Counters {
   readonly heldBytes: number
   /** Calls that are not recorded, by reason. */
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>
+  /** Why the last attempt to send failed. Absent after a success. */
+  readonly problem?: unknown
 }

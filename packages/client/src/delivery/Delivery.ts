@@ -16,7 +16,12 @@ export interface Item {
   /** Called for each attempt. Undefined where another process has sent the event. It may reject. */
   readonly load: () => Promise<LoadedEvent | undefined> | LoadedEvent
   /** Called once, when the event is sent or dropped. */
-  readonly settled: (isSent: boolean) => void
+  readonly settled: () => void
+  /**
+   * Called instead where the event cannot be sent now, but may be later, and is on disk. Absent for an event that is only in
+   * memory: that one is dropped.
+   */
+  readonly postponed?: () => void
 }
 
 export interface DeliveryOptions {
@@ -28,6 +33,8 @@ export interface DeliveryOptions {
   /** How many are sent at once. */
   readonly concurrency: number
   readonly onDrop: (drop: Drop) => void
+  /** Called where an event that is on disk has to wait there. */
+  readonly onPostpone: (cause: unknown) => void
 }
 
 interface Waiting extends Item {
@@ -60,6 +67,7 @@ export class Delivery {
   /** Failures since the last success. */
   #failures = 0
   #stopTimer: (() => void) | undefined
+  #problem: unknown
   #recorded = 0
   #sent = 0
   #retried = 0
@@ -75,7 +83,8 @@ export class Delivery {
       retried: this.#retried,
       waiting: this.size,
       heldBytes,
-      dropped: { ...this.#dropped }
+      dropped: { ...this.#dropped },
+      ...(this.#problem === undefined ? {} : { problem: this.#problem })
     }
   }
 
@@ -121,19 +130,23 @@ export class Delivery {
   }
 
   async #attempt(item: Waiting): Promise<void> {
+    const { idempotencyKey } = item
     let outcome: Outcome<void>
     try {
       outcome = await this.#send(item)
     } catch (cause) {
-      this.#settle(item, { reason: "spool", idempotencyKey: item.idempotencyKey, cause })
-      return
+      return this.#giveUp(item, { reason: "spool", idempotencyKey, cause })
     }
     item.attempts++
     if (outcome.type === "done") {
       this.#failures = 0
+      this.#problem = undefined
+      this.#sent++
       this.#settle(item)
     } else if (outcome.type === "refused") {
-      this.#settle(item, { reason: "refused", idempotencyKey: item.idempotencyKey, cause: outcome.cause })
+      const drop = { reason: "refused", idempotencyKey, cause: outcome.cause } as const
+      if (outcome.isFinal) this.#drop(item, drop)
+      else this.#giveUp(item, drop)
     } else {
       this.#retry(item, outcome)
     }
@@ -145,14 +158,33 @@ export class Delivery {
         ? [outcome.limit ?? Infinity, outcome.cause]
         : [attemptsOfFingerprints, new Error("The recorder does not keep the fingerprint")]
     if (item.attempts >= limit) {
-      this.#settle(item, { reason: "failed", idempotencyKey: item.idempotencyKey, cause })
-      return
+      return this.#giveUp(item, { reason: "failed", idempotencyKey: item.idempotencyKey, cause })
     }
+    this.#problem = cause
     this.#retried++
     this.#sending--
     this.#waiting.unshift(item)
     if (outcome.type === "retry") this.#pause(outcome.afterMs)
     this.#pump()
+  }
+
+  /** An event that is on disk stays there for later. */
+  #giveUp(item: Waiting, drop: Drop): void {
+    if (item.postponed === undefined) return this.#drop(item, drop)
+    this.#problem = drop.cause
+    this.#recorded--
+    try {
+      this.#options.onPostpone(drop.cause)
+    } catch {}
+    // The others may be refused for the same reason.
+    this.#pause(undefined)
+    this.#leave(item.postponed)
+  }
+
+  #drop(item: Waiting, drop: Drop): void {
+    this.#problem = drop.cause
+    this.drop(drop)
+    this.#settle(item)
   }
 
   /** All events wait together: what keeps one from being sent keeps the others. */
@@ -167,11 +199,13 @@ export class Delivery {
     })
   }
 
-  #settle(item: Waiting, drop?: Drop): void {
+  #settle(item: Waiting): void {
+    this.#leave(item.settled)
+  }
+
+  #leave(tell: () => void): void {
     this.#sending--
-    if (drop === undefined) this.#sent++
-    else this.drop(drop)
-    item.settled(drop === undefined)
+    tell()
     this.#pump()
     if (this.size > 0) return
     for (const resolve of this.#idle) resolve()

@@ -16,7 +16,7 @@ const outcomeOf = (cause: unknown): Outcome<never> => {
   if (type === "fingerprint-not-found") return { type: "unknown-fingerprint" }
   if (typeof type !== "string") return { type: "retry", limit: attemptsOfInternalErrors, cause }
   if (type === "internal") return { type: "retry", limit: attemptsOfInternalErrors, cause }
-  return transient.includes(type) ? { type: "retry", cause } : { type: "refused", cause }
+  return transient.includes(type) ? { type: "retry", cause } : { type: "refused", isFinal: true, cause }
 }
 
 export const make = (tachograph: EmbeddedTachograph, project: string | undefined): Transport => {

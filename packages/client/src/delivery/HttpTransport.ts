@@ -1,3 +1,4 @@
+import * as Timers from "../platform/Timers.ts"
 import { retryAfterMs } from "./Backoff.ts"
 import { attemptsOfInternalErrors, type Outcome, type Transport } from "./Transport.ts"
 
@@ -25,6 +26,10 @@ class RecorderError extends Error {
 
 const isTransient = (status: number): boolean => status === 408 || status === 425 || status === 429 || status > 500
 
+/** The server will never record this event. Everything else may be the fault of a key, an address or what stands between. */
+const isFinal = ({ status, type }: RecorderError): boolean =>
+  status === 422 || (status === 413 && type === "payload-too-large")
+
 const typeOf = (body: string): string | undefined => {
   try {
     const { type } = JSON.parse(body) as { readonly type?: unknown }
@@ -47,7 +52,7 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
         method,
         body,
         headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.timeout(Timers.bounded(timeoutMs)),
         // A redirect could carry the key and the event to another host.
         redirect: "manual"
       })
@@ -59,23 +64,25 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
         return { type: "retry", afterMs: retryAfterMs(response.headers.get("retry-after"), Date.now()), cause: error }
       }
       if (response.status === 500) return { type: "retry", limit: attemptsOfInternalErrors, cause: error }
-      return { type: "refused", cause: error }
+      return { type: "refused", isFinal: isFinal(error), cause: error }
     } catch (cause) {
       return { type: "retry", cause }
     }
   }
+  /** The id in the answer to a success. Something else may listen there, and answer 200 to everything. */
+  const idIn = (outcome: Outcome<string>, name: "event_id" | "fingerprint_id"): Outcome<string> => {
+    if (outcome.type !== "done") return outcome
+    try {
+      const id = (JSON.parse(outcome.value) as Readonly<Record<string, unknown>>)[name]
+      if (typeof id === "string") return { type: "done", value: id }
+    } catch {}
+    return { type: "refused", isFinal: false, cause: new Error(`${url} does not answer as Tachograph does`) }
+  }
   return {
-    register: async (fingerprint) => {
-      const outcome = await request("PUT", "/fingerprints", fingerprint, {})
-      if (outcome.type !== "done") return outcome
-      try {
-        const id = (JSON.parse(outcome.value) as { readonly fingerprint_id?: unknown }).fingerprint_id
-        if (typeof id === "string") return { type: "done", value: id }
-      } catch {}
-      return { type: "refused", cause: new Error(`${url} does not answer as Tachograph does`) }
-    },
+    register: async (fingerprint) => idIn(await request("PUT", "/fingerprints", fingerprint, {}), "fingerprint_id"),
     send: async (event, idempotencyKey) => {
-      const outcome = await request("POST", "/events", event, { "idempotency-key": idempotencyKey })
+      const headers = { "idempotency-key": idempotencyKey }
+      const outcome = idIn(await request("POST", "/events", event, headers), "event_id")
       return outcome.type === "done" ? { type: "done", value: undefined } : outcome
     }
   }

@@ -4,8 +4,11 @@ export type Outcome<A> =
   | { readonly type: "done"; readonly value: A }
   /** It may work later. `limit` is how many attempts make sense in total. */
   | { readonly type: "retry"; readonly afterMs?: number | undefined; readonly limit?: number; readonly cause: unknown }
-  /** The same request will be refused again. */
-  | { readonly type: "refused"; readonly cause: unknown }
+  /**
+   * The same request will be refused again: for ever, if `isFinal`. Otherwise until something is changed, such as a key or an
+   * address.
+   */
+  | { readonly type: "refused"; readonly isFinal: boolean; readonly cause: unknown }
   | { readonly type: "unknown-fingerprint" }
 
 export interface Transport {

@@ -1,6 +1,12 @@
+/** The longest time of a timer. A longer one ends at once. */
+const longestMs = 2 ** 31 - 1
+
+/** A time that a timer can wait for. */
+export const bounded = (ms: number): number => Math.min(longestMs, ms)
+
 /** A timer that does not keep a process alive. Returns what stops it. */
 export const after = (ms: number, run: () => void): (() => void) => {
-  const timer = setTimeout(run, ms)
+  const timer = setTimeout(run, bounded(ms))
   const handle: unknown = timer
   if (typeof handle === "object" && handle !== null && "unref" in handle) (handle as { unref: () => void }).unref()
   return () => clearTimeout(timer)

@@ -14,6 +14,8 @@ export interface SpooledEvent {
 export interface SpoolEntry {
   readonly idempotencyKey: string
   readonly file: string
+  /** The size of the file. */
+  readonly bytes: number
 }
 
 const suffix = ".event"
@@ -23,13 +25,23 @@ const unfinishedMs = 60 * 60 * 1000
 
 const newline = 10
 
+/** The folder is counted again after a 16th of what it may hold was written. */
+const partsUntilCounted = 16
+
 export class Spool {
   readonly #fs: Builtins["fs"]["promises"]
   readonly #join: Builtins["path"]["join"]
   readonly #folder: string
   readonly #maxBytes: number
   #ready: Promise<unknown> | undefined
+  /** What the folder holds, as far as is known: other processes write and remove files too. */
   #bytes = 0
+  /** Bytes of files that are being written. */
+  #writing = 0
+  /** Bytes that this process has written since it counted last. */
+  #uncounted = 0
+  #countedAt = 0
+  #countingMs = 0
 
   /** Throws a `TypeError` where the platform has no files. */
   constructor(folder: string, maxBytes: number) {
@@ -47,11 +59,12 @@ export class Spool {
     await this.#open()
     const head = new TextEncoder().encode(`${fingerprint}\n`)
     const bytes = head.length + event.length
-    if (this.#bytes + bytes > this.#maxBytes) throw new Error("The spool is full")
-    this.#bytes += bytes
+    if (this.#isStale(bytes)) await this.#count()
+    if (this.#isFullFor(bytes)) throw new Error("The spool is full")
     const name = `${String(Date.now()).padStart(13, "0")}-${idempotencyKey}`
     const partial = this.#join(this.#folder, name + unfinished)
     const file = this.#join(this.#folder, name + suffix)
+    this.#writing += bytes
     try {
       const handle = await this.#fs.open(partial, "wx", 0o600)
       try {
@@ -61,16 +74,29 @@ export class Spool {
         await handle.close()
       }
       await this.#fs.rename(partial, file)
+      this.#bytes += bytes
+      this.#uncounted += bytes
     } catch (error) {
-      this.#bytes -= bytes
       await this.#fs.rm(partial, { force: true }).catch(() => {})
       throw error
+    } finally {
+      this.#writing -= bytes
     }
-    return { idempotencyKey, file }
+    return { idempotencyKey, file, bytes }
+  }
+
+  #isFullFor(bytes: number): boolean {
+    return this.#bytes + this.#writing + bytes > this.#maxBytes
+  }
+
+  /** Whether to count again: where the folder seems to be full, and after a part of it was written. Not all the time. */
+  #isStale(bytes: number): boolean {
+    if (performance.now() - this.#countedAt < 10 * this.#countingMs) return false
+    return this.#isFullFor(bytes) || this.#uncounted > this.#maxBytes / partsUntilCounted
   }
 
   /** Undefined where another process has sent and removed it. */
-  async read({ file, idempotencyKey }: SpoolEntry): Promise<SpooledEvent | undefined> {
+  async read({ file, idempotencyKey }: Pick<SpoolEntry, "file" | "idempotencyKey">): Promise<SpooledEvent | undefined> {
     let content: Uint8Array
     try {
       content = await this.#fs.readFile(file)
@@ -83,25 +109,16 @@ export class Spool {
     return { idempotencyKey, fingerprint, event: content.subarray(end + 1) }
   }
 
-  async remove({ file }: SpoolEntry): Promise<void> {
-    try {
-      const { size } = await this.#fs.stat(file)
-      await this.#fs.rm(file)
-      this.#bytes -= size
-    } catch {}
+  /** Rejects where the file is still there. */
+  async remove({ bytes, file }: SpoolEntry): Promise<void> {
+    await this.#fs.rm(file, { force: true })
+    this.#bytes = Math.max(0, this.#bytes - bytes)
   }
 
   /** The events of earlier processes, and of others that use the folder, the oldest first. */
   async list(): Promise<ReadonlyArray<SpoolEntry>> {
     await this.#open()
-    const names = await this.#fs.readdir(this.#folder)
-    return names
-      .filter((name) => name.endsWith(suffix))
-      .sort()
-      .map((name) => ({
-        idempotencyKey: name.slice(name.indexOf("-") + 1, -suffix.length),
-        file: this.#join(this.#folder, name)
-      }))
+    return this.#count()
   }
 
   /** Creates the folder, counts what it holds, and removes what crashes have left. */
@@ -115,12 +132,30 @@ export class Spool {
   async #inspect(): Promise<void> {
     await this.#fs.mkdir(this.#folder, { recursive: true, mode: 0o700 })
     for (const name of await this.#fs.readdir(this.#folder)) {
-      if (!name.endsWith(suffix) && !name.endsWith(unfinished)) continue
+      if (!name.endsWith(unfinished)) continue
       const file = this.#join(this.#folder, name)
       const stat = await this.#fs.stat(file).catch(() => undefined)
-      if (stat === undefined) continue
-      if (name.endsWith(suffix)) this.#bytes += stat.size
-      else if (Date.now() - stat.mtimeMs > unfinishedMs) await this.#fs.rm(file, { force: true })
+      if (stat !== undefined && Date.now() - stat.mtimeMs > unfinishedMs) await this.#fs.rm(file, { force: true })
     }
+    await this.#count()
+  }
+
+  async #count(): Promise<ReadonlyArray<SpoolEntry>> {
+    const startedAt = performance.now()
+    const entries: Array<SpoolEntry> = []
+    const names = await this.#fs.readdir(this.#folder)
+    for (const name of names.filter((each) => each.endsWith(suffix)).sort()) {
+      const file = this.#join(this.#folder, name)
+      // Another process may have removed it meanwhile.
+      const stat = await this.#fs.stat(file).catch(() => undefined)
+      if (stat === undefined) continue
+      const idempotencyKey = name.slice(name.indexOf("-") + 1, -suffix.length)
+      entries.push({ idempotencyKey, file, bytes: stat.size })
+    }
+    this.#bytes = entries.reduce((sum, { bytes }) => sum + bytes, 0)
+    this.#uncounted = 0
+    this.#countedAt = performance.now()
+    this.#countingMs = this.#countedAt - startedAt
+    return entries
   }
 }

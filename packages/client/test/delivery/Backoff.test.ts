@@ -24,6 +24,10 @@ describe("retryAfterMs", () => {
     ["-1", 0],
     ["Thu, 01 Jan 2026 00:00:03 GMT", 3000],
     ["Wed, 31 Dec 2025 00:00:00 GMT", 0],
+    ["3600", 3_600_000],
+    ["3000000", 3_600_000],
+    ["Infinity", 3_600_000],
+    ["Thu, 01 Jan 2099 00:00:00 GMT", 3_600_000],
     ["soon", undefined],
     ["", undefined],
     [null, undefined]

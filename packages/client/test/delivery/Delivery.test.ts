@@ -151,6 +151,35 @@ describe("delivery over HTTP", () => {
     expect(server.requests).toEqual([])
   })
 
+  it("waits as long as a timer can where it is told to wait longer", async () => {
+    const { record, recorder, server } = await open({ timeoutMs: Infinity, unreadMs: Infinity })
+    let answer = () => {}
+    const arrived = new Promise<void>((arrive) => {
+      server.intercept = (request, response) => {
+        if (request.url !== "/api/v1/events") return false
+        server.intercept = () => false
+        answer = () => refuse(503, "overloaded", { "retry-after": "0" })(request, response)
+        arrive()
+        return true
+      }
+    })
+    record(1)
+    const flushed = recorder.flush({ timeoutMs: Infinity })
+    await arrived
+    expect(await Promise.race([flushed, new Promise((resolve) => setTimeout(resolve, 20, "waiting"))])).toBe("waiting")
+    answer()
+    expect(await flushed).toBe(true)
+  })
+
+  it("does not take the answer of something else for a receipt", async () => {
+    const { drops, record, recorder, server } = await open()
+    server.intercept = script(refuse(200, "welcome"))
+    record(1)
+    expect(await recorder.flush()).toBe(true)
+    expect(drops).toMatchObject([{ reason: "refused", cause: { message: /does not answer as Tachograph/ } }])
+    expect(recorder.counters().sent).toBe(0)
+  })
+
   it("says when a flush ended before everything was sent", async () => {
     const { record, recorder, server } = await open()
     server.intercept = refuse(503, "overloaded", { "retry-after": "60" })

@@ -1,0 +1,191 @@
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it, vi } from "vitest"
+import { createRecorder, type Drop, type RecorderOptions } from "../../src/index.ts"
+import { temporaryFolder } from "../process/Child.ts"
+import { apiKey, refuse, type Server, startServer } from "../Server.ts"
+
+const open = (server: Server, spool: string, options: Partial<RecorderOptions> = {}) => {
+  const drops: Array<Drop> = []
+  const onDrop = (drop: Drop) => void drops.push(drop)
+  const recorder = createRecorder({ url: server.url, apiKey, spool, onDrop, ...options } as RecorderOptions)
+  const record = (n: number) => recorder.record({ api: "aisdk", inputs: { n }, output: {}, session: "s" })
+  return { drops, record, recorder }
+}
+
+const filesIn = (folder: string) => readdirSync(folder).filter((name) => name.endsWith(".event"))
+
+const numbers = async (server: Server) => (await server.events()).map(({ properties }) => properties.inputs["n"])
+
+/** Flushes until nothing waits, in memory or on disk. */
+const flushed = (recorder: { readonly flush: () => Promise<boolean> }) =>
+  vi.waitFor(async () => expect(await recorder.flush()).toBe(true), { timeout: 60_000, interval: 10 })
+
+describe("a spooled event", () => {
+  it.each<[string, Server["intercept"]]>([
+    ["401", refuse(401, "unauthorized")],
+    ["403", refuse(403, "forbidden")],
+    ["404", refuse(404, "not-found")],
+    ["301", refuse(301, "moved", { location: "/elsewhere" })],
+    ["500", refuse(500, "internal", { "retry-after": "0" })],
+    ["413 by something else than Tachograph", refuse(413, "")],
+    ["200 by something else than Tachograph", refuse(200, "")]
+  ])("stays on disk while the server answers %s, and is sent afterwards", async (_name, interception) => {
+    const server = await startServer()
+    const spool = temporaryFolder()
+    const { drops, record, recorder } = open(server, spool)
+    server.intercept = interception
+    record(1)
+    await recorder.spooled()
+    expect(await recorder.flush()).toBe(false)
+    expect(filesIn(spool)).toHaveLength(1)
+    expect(recorder.counters()).toMatchObject({ recorded: 0, sent: 0, dropped: {}, problem: expect.any(Error) })
+    server.intercept = () => false
+    await flushed(recorder)
+    expect(await numbers(server)).toEqual([1])
+    expect(recorder.counters()).toMatchObject({ recorded: 1, sent: 1, waiting: 0 })
+    expect(recorder.counters()).not.toHaveProperty("problem")
+    expect(filesIn(spool)).toEqual([])
+    expect(drops).toEqual([])
+  })
+
+  it("does not keep others from being sent", async () => {
+    const server = await startServer()
+    const { drops, record, recorder } = open(server, temporaryFolder(), { concurrency: 1 })
+    let refused: unknown
+    server.intercept = (request, response) => {
+      if (request.url !== "/api/v1/events") return false
+      refused ??= request.headers["idempotency-key"]
+      return request.headers["idempotency-key"] === refused && refuse(403, "waf")(request, response)
+    }
+    for (const n of [1, 2, 3]) record(n)
+    await recorder.spooled()
+    await vi.waitFor(async () => expect(await numbers(server)).toHaveLength(2), { timeout: 60_000, interval: 10 })
+    expect(drops).toEqual([])
+  })
+
+  it.each([
+    [413, "payload-too-large"],
+    [422, "validation-error"]
+  ])("is dropped where the server says with %i that it can never be recorded", async (status, type) => {
+    const server = await startServer()
+    const spool = temporaryFolder()
+    const { drops, record, recorder } = open(server, spool)
+    server.intercept = (request, response) =>
+      request.url === "/api/v1/events" && refuse(status, type)(request, response)
+    record(1)
+    expect(await recorder.flush()).toBe(true)
+    expect(filesIn(spool)).toEqual([])
+    expect(drops).toMatchObject([{ reason: "refused", cause: { status, type } }])
+  })
+
+  it("stays on disk while its file cannot be read", async () => {
+    const server = await startServer()
+    const spool = temporaryFolder()
+    server.intercept = refuse(503, "overloaded")
+    const { drops, record, recorder } = open(server, spool)
+    record(1)
+    await recorder.spooled()
+    // Each attempt reads the file.
+    await vi.waitFor(() => expect(recorder.counters().retried).toBeGreaterThan(0))
+    const [name] = filesIn(spool)
+    const file = join(spool, name!)
+    // A folder cannot be read as a file, whoever tries to.
+    renameSync(file, `${file}.aside`)
+    mkdirSync(file)
+    server.intercept = () => false
+    expect(await recorder.flush()).toBe(false)
+    expect(drops).toEqual([])
+    rmdirSync(file)
+    renameSync(`${file}.aside`, file)
+    await flushed(recorder)
+    expect(await numbers(server)).toEqual([1])
+    expect(filesIn(spool)).toEqual([])
+  })
+})
+
+describe("spooled", () => {
+  it("rejects where an event is not on disk, until it is sent", async () => {
+    const server = await startServer()
+    const file = join(temporaryFolder(), "file")
+    writeFileSync(file, "")
+    const { record, recorder } = open(server, join(file, "spool"))
+    server.intercept = refuse(503, "overloaded", { "retry-after": "0" })
+    record(1)
+    await expect(recorder.spooled()).rejects.toMatchObject({ message: /not on disk: 1$/, cause: { code: "ENOTDIR" } })
+    await expect(recorder.spooled()).rejects.toThrow("not on disk: 1")
+    server.intercept = () => false
+    expect(await recorder.flush()).toBe(true)
+    await recorder.spooled()
+    expect(await numbers(server)).toEqual([1])
+  })
+
+  it("rejects where an event is neither on disk nor in memory", async () => {
+    const server = await startServer()
+    const { drops, record, recorder } = open(server, temporaryFolder(), { maxSpoolBytes: 1, maxEvents: 1 })
+    server.intercept = refuse(503, "overloaded")
+    record(1)
+    record(2)
+    await expect(recorder.spooled()).rejects.toThrow("not on disk: 2")
+    await expect(recorder.spooled()).rejects.toThrow("not on disk: 1")
+    expect(drops).toMatchObject([{ reason: "queue-full" }])
+  })
+
+  it("rejects where there is no spool", async () => {
+    const server = await startServer()
+    await expect(createRecorder({ url: server.url, apiKey }).spooled()).rejects.toThrow(TypeError)
+  })
+})
+
+describe("a spool that is shared", () => {
+  const away: Server["intercept"] = (_request, response) => {
+    response.destroy()
+    return true
+  }
+
+  it("has room again when another process has removed files", async () => {
+    const server = await startServer()
+    server.intercept = away
+    const spool = temporaryFolder()
+    const probe = open(server, spool)
+    probe.record(0)
+    await probe.recorder.spooled()
+    const { size } = statSync(join(spool, filesIn(spool)[0]!))
+    const { record, recorder } = open(server, spool, { maxSpoolBytes: size * 3 })
+    record(1)
+    record(2)
+    await recorder.spooled()
+    record(3)
+    await expect(recorder.spooled()).rejects.toThrow("not on disk: 1")
+    for (const name of filesIn(spool)) rmSync(join(spool, name))
+    await vi.waitFor(
+      async () => {
+        record(4)
+        await recorder.spooled().catch(() => {})
+        expect(filesIn(spool).length).toBeGreaterThan(0)
+      },
+      { timeout: 60_000, interval: 10 }
+    )
+  })
+
+  it("holds no more than it may, though the process sends what others have written", async () => {
+    const server = await startServer()
+    server.intercept = away
+    const spool = temporaryFolder()
+    const other = open(server, spool)
+    const { record, recorder } = open(server, spool, { maxSpoolBytes: 4_000 })
+    record(0)
+    await recorder.spooled()
+    for (let n = 1; n <= 20; n++) other.record(n)
+    await other.recorder.spooled()
+    // Sends and removes what the other one has written.
+    server.intercept = () => false
+    await flushed(recorder)
+    await flushed(other.recorder)
+    server.intercept = away
+    for (let n = 0; n < 20; n++) record(n)
+    await expect(recorder.spooled()).rejects.toThrow("not on disk")
+    const bytes = filesIn(spool).reduce((sum, name) => sum + statSync(join(spool, name)).size, 0)
+    expect(bytes).toBeLessThanOrEqual(4_000)
+  })
+})
