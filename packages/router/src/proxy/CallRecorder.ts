@@ -198,7 +198,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   )
 
   const begin = ({ headers, project, rest }: Begun): TappedCall => {
-    const tap = new Tap(budget, maxBytes, headers)
+    const tap = new Tap(budget, maxBytes, headers, rest)
     const occurredAt = new Date()
     const startedAtMs = performance.now()
     return {

@@ -26,8 +26,15 @@ export class CopyBudget {
   }
 }
 
-/** What a call takes beside its bodies, at most (bytes): its headers, and the objects that hold it. */
-const overheadBytes = 2 * 1024
+/** What a call takes beside its texts and bodies (bytes): the objects that hold it. */
+const overheadBytes = 1024
+
+/** What a text takes beside its characters (bytes). */
+const textOverheadBytes = 32
+
+/** Texts of headers are Latin-1. */
+const bytesOf = (texts: ReadonlyArray<string>): number =>
+  texts.reduce((bytes, { length }) => bytes + length + textOverheadBytes, 0)
 
 /** Why a call is not recorded: a body is too long, or the copies of all calls take too much. */
 type Unkept = "payload-too-large" | "held-bytes"
@@ -54,14 +61,14 @@ export class Tap {
   #held = 0
   #unkept: Unkept | undefined
 
-  /** `maxBytes` is the limit on each of the bodies. */
-  constructor(budget: CopyBudget, maxBytes: number, requestHeaders: ReadonlyArray<string>) {
+  /** `maxBytes` is the limit on each of the bodies. `target` is held beside the tap for as long as it is. */
+  constructor(budget: CopyBudget, maxBytes: number, requestHeaders: ReadonlyArray<string>, target: string) {
     const permit = { reserve: (bytes: number) => this.#reserve(bytes) }
     this.#budget = budget
     this.#requestHeaders = requestHeaders
     this.#request = new BodyCollector(maxBytes, permit)
     this.#response = new BodyCollector(maxBytes, permit)
-    if (!this.#reserve(overheadBytes)) this.#unkept = "held-bytes"
+    if (!this.#reserve(overheadBytes + bytesOf(requestHeaders) + bytesOf([target]))) this.#unkept = "held-bytes"
   }
 
   /** Set once a byte could not be kept: then nothing is. */
@@ -75,6 +82,8 @@ export class Tap {
 
   head(status: number, headers: ReadonlyArray<string>): void {
     this.#status = status
+    if (this.#unkept !== undefined) return
+    if (!this.#reserve(bytesOf(headers))) return this.#giveUp("held-bytes")
     this.#responseHeaders = headers
   }
 
@@ -121,11 +130,11 @@ export class Tap {
     if (this.#unkept !== undefined) return
     const refused = collector.add(chunk)
     if (refused === undefined) return
-    this.#unkept = refused._tag === "payload-too-large" ? refused._tag : "held-bytes"
-    this.#clear()
+    this.#giveUp(refused._tag === "payload-too-large" ? refused._tag : "held-bytes")
   }
 
-  #clear(): void {
+  #giveUp(reason: Unkept): void {
+    this.#unkept = reason
     this.#request.clear()
     this.#response.clear()
     this.release()

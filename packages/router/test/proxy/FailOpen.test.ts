@@ -15,9 +15,10 @@ const request = '{"messages":[]}'
 const proxyOver = async (
   append: (storage: Storage["Service"]) => Storage["Service"]["appendEvents"],
   limits = {},
-  options = {}
+  options = {},
+  headers = {}
 ) => {
-  const { url } = await upstream((response) => void response.end('{"choices":[]}'))
+  const { url } = await upstream((response) => void response.writeHead(200, headers).end('{"choices":[]}'))
   const storage = Layer.effect(
     Storage,
     Effect.map(Storage, (memory) => ({ ...memory, appendEvents: append(memory) }))
@@ -83,7 +84,7 @@ it("keeps no more than it may while the storage is away, and says how many calls
   const { lines, outcome, port, tachograph, waiting } = await proxyOver(
     (storage) => (events) => Effect.suspend(() => (isAway ? unavailable : storage.appendEvents(events))),
     {},
-    { maxHeldBytes: 10_000 }
+    { maxHeldBytes: 8_500 }
   )
   const before = await outcome("held-bytes")
   for (let n = 0; n < 6; n++) expect((await sendIn(port, `session ${n}`)).answer.statusCode).toBe(200)
@@ -93,6 +94,31 @@ it("keeps no more than it may while the storage is away, and says how many calls
   isAway = false
   await tachograph.close()
   expect(lines.some((line) => line.includes("closing"))).toBe(false)
+})
+
+it.each(["request", "response"])("counts what the headers of a %s take of that", async (side) => {
+  let isAway = true
+  const long = { "x-long": "x".repeat(10_000) }
+  const { outcome, port, waiting } = await proxyOver(
+    (storage) => (events) => Effect.suspend(() => (isAway ? unavailable : storage.appendEvents(events))),
+    {},
+    { maxHeldBytes: 25_000 },
+    side === "response" ? long : {}
+  )
+  const before = await outcome("held-bytes")
+  const headers = { ...withKey, ...(side === "request" ? long : {}) }
+  for (let n = 0; n < 3; n++) expect((await send(port, path, { headers, body: request })).answer.statusCode).toBe(200)
+  await vi.waitFor(async () => expect(await outcome("held-bytes")).toBe(before + 1), { timeout: 60_000 })
+  expect(await waiting()).toBe(2)
+  isAway = false
+})
+
+it("counts what the target of a request takes of that", async () => {
+  const { outcome, port } = await proxyOver((storage) => storage.appendEvents, {}, { maxHeldBytes: 10_000 })
+  const before = await outcome("held-bytes")
+  const sent = await send(port, `${path}?x=${"x".repeat(10_000)}`, { headers: withKey, body: request })
+  expect(sent.answer.statusCode).toBe(200)
+  await vi.waitFor(async () => expect(await outcome("held-bytes")).toBe(before + 1), { timeout: 60_000 })
 })
 
 it("answers before the call is recorded, and waits for it when it is closed", async () => {
