@@ -72,6 +72,10 @@ export const recognise = (url: string | URL, body?: unknown, betaHeader?: string
   return found.api === "provider2-messages" && isBeta(query, parsed, betaHeader) ? "provider2-beta-messages" : found.api
 }
 
+/** Whether a call is answered with a stream: by the content type of the answer, or by the path, whose stream may be an array of JSON. */
+export const isStream = (url: string | URL, contentType: string): boolean =>
+  /event-stream|ndjson|jsonl/i.test(contentType) || /:stream\w+$/i.test(split(url)[0])
+
 /** The model that the path of a call names, as Gemini's, Vertex', Bedrock's and Azure's do; null where it names none. */
 export const modelInUrl = (url: string | URL): string | null => {
   const [path] = split(url)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type Api, modelInUrl, recognise } from "@tachograph/formats"
+import { type Api, isStream, modelInUrl, recognise } from "@tachograph/formats"
 import { areThere, requestsOnTheWire } from "./Workloads.ts"
 
 const vertex = "/v1/projects/p/locations/l/publishers"
@@ -136,5 +136,24 @@ describe.runIf(areThere)("recorded requests", () => {
         else expect(found, source).toBe(api)
       }
     }
+  })
+})
+
+describe("an answer", () => {
+  it.each([
+    ["/v1/messages", "text/event-stream; charset=utf-8"],
+    ["/v1/messages", "application/x-ndjson"],
+    ["/v1beta/models/gemini:streamGenerateContent?key=a", "application/json"],
+    ["https://host/v1/projects/p/publishers/anthropic/models/claude:streamRawPredict", ""]
+  ])("is a stream: %s with %j", (url, contentType) => {
+    expect(isStream(url, contentType)).toBe(true)
+  })
+
+  it.each([
+    ["/v1/messages", "application/json"],
+    ["/v1/messages", ""],
+    ["/v1beta/models/gemini:generateContent?x=:streamGenerateContent", "application/json"]
+  ])("is no stream: %s with %j", (url, contentType) => {
+    expect(isStream(url, contentType)).toBe(false)
   })
 })

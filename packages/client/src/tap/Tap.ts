@@ -1,5 +1,5 @@
 /** A `fetch` that records calls to model providers and leaves everything as it would be without it. */
-import { type Api, type Format, formats } from "@tachograph/formats"
+import { type Api, type Format, formats, isStream } from "@tachograph/formats"
 import type { Budget } from "../delivery/Budget.ts"
 import { interruptionOf } from "../event/Interruption.ts"
 import { isRequest } from "../platform/Web.ts"
@@ -43,10 +43,9 @@ let isInside = false
 
 const keeperFor = ({ apiOf, url }: CapturedRequest.CapturedRequest, response: Response): Keeper => {
   const type = response.headers.get("content-type") ?? ""
-  const isStream = /event-stream|ndjson|jsonl/i.test(type) || /:stream\w+$/i.test(url.pathname)
   const api = apiOf()
   const format = api === null ? undefined : (formats as Partial<Record<Api, Format>>)[api]
-  return response.ok && isStream && format !== undefined ? streamKeeper(format.accumulator()) : textKeeper()
+  return response.ok && isStream(url, type) && format !== undefined ? streamKeeper(format.accumulator()) : textKeeper()
 }
 
 const keep = (request: CapturedRequest.CapturedRequest, call: Call): void => {

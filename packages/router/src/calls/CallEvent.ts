@@ -26,7 +26,7 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
   if (inputs === undefined) return "undecodable"
   const api = recognise(rest, inputs.isWhole ? inputs.value : undefined, beta)
   if (api === null) return "no-call"
-  const output = yield* CallOutput.of({ api, status, contentType, body: bodies.output, interruption })
+  const output = yield* CallOutput.of({ api, rest, status, contentType, body: bodies.output, interruption })
   const envelope = {
     ...grouping,
     session: grouping.session ?? derivedSession(api, inputs.value),

@@ -1,12 +1,14 @@
 /** The output of a call: what its response says, or what the stream stands for, as the JSON text of an object. */
 import { Steps } from "@tachograph/core"
-import { type Api, type Format, formats } from "@tachograph/formats"
+import { type Api, type Format, formats, isStream } from "@tachograph/formats"
 import { failureOf, failureOfBody, outputOf } from "@tachograph/formats/Failures"
 import * as CallInputs from "./CallInputs.ts"
 import type { Interruption } from "./PassedCall.ts"
 
 export interface ReceivedOutput {
   readonly api: Api
+  /** Path and query below the upstream. */
+  readonly rest: string
   /** 0 where no response came. */
   readonly status: number
   readonly contentType: string
@@ -33,14 +35,10 @@ function* whole({ body, interruption, status }: ReceivedOutput): Steps.Steps<Buf
   return Buffer.from(JSON.stringify(failure))
 }
 
-/** No line of an event stream begins with a brace, and no object with anything else. */
-const isObject = (body: Buffer): boolean => /^\s*\{/.test(body.toString("latin1", 0, 64))
-
 export function* of(received: ReceivedOutput): Steps.Steps<Buffer> {
-  const { api, body, contentType, status } = received
+  const { api, contentType, rest, status } = received
   // Those of `aisdk` are no bytes, and it has no endpoint.
   const format = formats[api] as Format
-  const isStream = /event-stream|ndjson|jsonl/i.test(contentType) || (body.length > 0 && !isObject(body))
   const isAnswer = status >= 200 && status < 300
-  return yield* isAnswer && isStream ? accumulate(received, format) : whole(received)
+  return yield* isAnswer && isStream(rest, contentType) ? accumulate(received, format) : whole(received)
 }

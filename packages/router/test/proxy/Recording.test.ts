@@ -124,12 +124,26 @@ describe("a call that passes", () => {
   it.each([
     ["an error of the provider", 529, json, '{"type":"error","error":{"type":"overloaded_error"}}', { type: "error" }],
     ["a page of a gateway", 502, {}, "<html>", { error: { type: "http_502", body: "<html>" } }],
-    ["an answer that is no object", 200, json, "[1]", { error: { type: "cut" } }]
+    ["an answer that is no object", 200, json, "[1]", { error: { type: "http_200", body: "[1]" } }],
+    ["an answer that is no JSON", 200, {}, "<html>", { error: { type: "http_200", body: "<html>" } }],
+    ["an answer that has no body", 200, json, "", { error: { type: "http_200" } }],
+    ["a stream that has no body", 200, events, "", { error: { type: "cut" } }]
   ])("is recorded with %s", async (_name, status, headers, body, output) => {
     const { url } = await answering(body, headers as Record<string, string>, status)
     const { port, tachograph } = await proxyTo(url)
     await send(port, path, { headers: withKey, body: request })
     expect((await eventsOf(tachograph))[0]!.properties.output).toMatchObject(output)
+  })
+
+  it("is recorded as what an array of its stream stands for", async () => {
+    const parts = ["Grü", "ß"].map((text) => ({ candidates: [{ content: { role: "model", parts: [{ text }] } }] }))
+    const { url } = await answering(JSON.stringify(parts))
+    const { port, tachograph } = await proxyTo(url)
+    const path = "/proxy/local/v1beta/models/gemini-3-pro:streamGenerateContent?key=0123456789"
+    await send(port, path, { headers: withKey, body: '{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}' })
+    expect((await eventsOf(tachograph))[0]!.properties.output).toMatchObject({
+      candidates: [{ content: { parts: [{ text: "Grüß" }] } }]
+    })
   })
 
   it("is recorded as far as it came if the client goes, or the provider", async () => {
