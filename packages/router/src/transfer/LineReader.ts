@@ -1,4 +1,5 @@
 /** The lines of a body as it comes. Holds one line at most, beside what one piece completes. */
+import { Chunks } from "../response/Chunks.ts"
 import type { BodyStream } from "../response/BodyStream.ts"
 
 export interface Line {
@@ -33,7 +34,7 @@ export class LineReader {
   readonly #maxBytes: number
   readonly #longLines: LongLines
   /** The beginning of a line. */
-  #rest: Array<Uint8Array> = []
+  readonly #rest = new Chunks()
   #restBytes = 0
   #number = 0
   #isSkipping = false
@@ -85,19 +86,19 @@ export class LineReader {
     this.#restBytes += part.length
     if (this.#restBytes > this.#maxBytes) {
       this.#isSkipping = true
-      this.#rest = []
+      this.#rest.clear()
       return
     }
-    if (part.length > 0 && !this.#isSkipping) this.#rest.push(part)
+    if (part.length > 0 && !this.#isSkipping) this.#rest.add(part)
     if (this.#restBytes <= longBytes || this.#leave !== undefined) return
     this.#leave = await this.#longLines.enter()
     if (this.#isClosed) this.#leaveLong()
   }
 
   #complete(lines: Array<Line>): void {
-    const bytes = this.#rest.length === 1 ? bufferOf(this.#rest[0]!) : Buffer.concat(this.#rest)
+    const { bytes } = this.#rest
     const isSkipped = this.#isSkipping
-    this.#rest = []
+    this.#rest.clear()
     this.#restBytes = 0
     this.#isSkipping = false
     this.#number++
@@ -111,5 +112,3 @@ export class LineReader {
     this.#leave = undefined
   }
 }
-
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
