@@ -46,22 +46,29 @@ export const ofPlace = <Id extends string>() =>
     })
   )
 
-/** Names a row by its number, of 31 bits like the columns of all numbers. */
-export const ofNumber = make<number>(
-  /^[0-7][0-9a-f]{7}$/,
-  (number) => number.toString(16).padStart(8, "0"),
-  (hex) => Number.parseInt(hex, 16)
-)
+const toNumber = (number: number): string => number.toString(16).padStart(8, "0")
 
-/** Names a place in a list by two UUIDs. */
-export const ofIds = <Row extends Readonly<Record<string, string>>>(
-  first: keyof Row & string,
-  second: keyof Row & string
-) =>
-  make<Row>(
-    /^[0-9a-f]{64}$/,
-    (row) => toHex(row[first]!) + toHex(row[second]!),
-    (hex) => ({ [first]: fromHex(hex.slice(0, 32)), [second]: fromHex(hex.slice(32)) }) as Row
+/** Names a row by its number, of 31 bits like the columns of all numbers. */
+export const ofNumber = make<number>(/^[0-7][0-9a-f]{7}$/, toNumber, (hex) => Number.parseInt(hex, 16))
+
+/** Names a place among rows of which some are in an order of their own, by their numbers. */
+export const ofSessions = <Id extends string>(maxRecent: number) =>
+  make<{
+    readonly asOf: Id
+    readonly last: Id | undefined
+    readonly recent: ReadonlyArray<number>
+    readonly given: number
+  }>(
+    new RegExp(`^[0-9a-f]{64}(?:[0-7][0-9a-f]{7}){0,${maxRecent + 1}}$`),
+    ({ asOf, given, last, recent }) =>
+      toHex(asOf) + (last === undefined ? "0".repeat(32) : toHex(last)) + [given, ...recent].map(toNumber).join(""),
+    (written) => {
+      const last = written.slice(32, 64)
+      const [given = 0, ...recent] = (written.slice(64).match(/.{8}/g) ?? []).map((hex) => Number.parseInt(hex, 16))
+      return given > recent.length
+        ? undefined
+        : { asOf: fromHex(written.slice(0, 32)), last: /^0+$/.test(last) ? undefined : fromHex(last), recent, given }
+    }
   )
 
 type Key = number | string | null

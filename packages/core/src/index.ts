@@ -34,6 +34,7 @@ export type { EventFilterQuery, EventListQuery, Period } from "./read/EventPages
 export { DeriveBeforeReads, DeriveInBackground, derive } from "./derive/Deriver.ts"
 export * as GroupValues from "./rollup/GroupValues.ts"
 export { LocalTime } from "./rollup/LocalTime.ts"
+export * as SessionOrder from "./rollup/SessionOrder.ts"
 export * as SessionParts from "./rollup/SessionParts.ts"
 export type { SessionFilter, SessionPlace, SessionQuery, StoredSession } from "./rollup/SessionQuery.ts"
 export { type Countable, Tally } from "./rollup/Tally.ts"

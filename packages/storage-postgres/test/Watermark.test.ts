@@ -5,13 +5,14 @@ import {
   EventTime,
   Recorder,
   SessionId,
+  type SessionPlace,
   type Storage
 } from "@tachograph/core"
 import { Samples, StorageSuite, TestSeed } from "@tachograph/testkit"
 import { Deferred, Effect, Fiber, Schedule } from "effect"
 import { expect, it } from "vitest"
 import { emptySchema } from "./EmptySchema.ts"
-import { withServers } from "./Servers.ts"
+import { whileHeld, withServers } from "./Servers.ts"
 
 const newEvent = (session: string) =>
   Effect.sync(() => {
@@ -98,6 +99,37 @@ it("ends pages in ascending order before what a held transaction may still commi
       expect(ids).toEqual([held.summary.id, ...later])
     })
   ))
+
+for (const order of ["asc", "desc"] as const) {
+  for (const isSettled of [false, true]) {
+    it(`lists each session once, ${order}, of which a held transaction commits an event between two pages${isSettled ? ", when the others are settled" : ""}`, () =>
+      withServers(emptySchema, (one, { storage: two }) =>
+        Effect.gen(function* () {
+          const sessions = ["held", "s1", "s2", "s3", "s4"]
+          for (const session of sessions) {
+            yield* Samples.append(one.storage, [yield* newEvent(session)])
+            yield* Effect.sleep(2)
+          }
+          if (isSettled) yield* above(two, EventTime.of((yield* idsOf(two)).at(-1)!))
+          const list = (after?: SessionPlace) => two.listSessions(project, { order, limit: 2, after })
+          const held = yield* newEvent("held")
+          yield* Effect.sleep(2)
+          const whileItIs = Effect.gen(function* () {
+            yield* Samples.append(two, [yield* newEvent("s4")])
+            return yield* list()
+          })
+          const [, page] = yield* whileHeld(one, Samples.append(one.storage, [held]), whileItIs)
+          const found = page.rows.map(({ session }) => session)
+          for (let after = page.next; after !== undefined;) {
+            const { next, rows } = yield* list(after)
+            for (const { session } of rows) found.push(session)
+            after = next
+          }
+          expect(found).toEqual(order === "asc" ? sessions : sessions.toReversed())
+        })
+      ))
+  }
+}
 
 it("does not wait for a transaction that writes other tables", () =>
   withServers(emptySchema, ({ sql }, { storage: two }) =>

@@ -91,7 +91,8 @@ const make = Effect.fnUntraced(function* ({
   const space = SpaceCounters.make(sql, projects)
   const reindexing = ReplaceFacts.make(sql, projects, derivation)
   const leases = Leases.make(sql)
-  const sessions = SessionQueries.make(sql, projects)
+  const { watermark } = Watermark.make(sql, projects)
+  const sessions = SessionQueries.make(sql, projects, watermark)
   const groups = UsageQueries.make(sql, projects)
   const pages = Pages.make(sql, projects)
   const accounts = Accounts.make(sql, projects)
@@ -107,7 +108,7 @@ const make = Effect.fnUntraced(function* ({
     appendConcurrency,
     laneOf: (session) => Bucket.laneOf(sql, session),
     appendEvents: (events) => pace.append(appendEvents(events)),
-    watermark: operation("watermark", Watermark.make(sql, projects).watermark),
+    watermark: operation("watermark", watermark),
     getEvent: reading("getEvent", events.getEvent),
     listEvents: operation("listEvents", events.listEvents),
     findEvents: operation("findEvents", events.findEvents),

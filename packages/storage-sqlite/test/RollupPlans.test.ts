@@ -1,6 +1,6 @@
 /** Which indexes sessions and usage use: SQLite does not say how many rows it has read. */
-import { AgentName, PersonId, ProjectId, SessionId, Storage } from "@tachograph/core"
-import { StorageSuite } from "@tachograph/testkit"
+import { AgentName, EventTime, PersonId, ProjectId, SessionId, type SessionPlace, Storage } from "@tachograph/core"
+import { Samples, StorageSuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
@@ -93,6 +93,43 @@ it("derives by single rows", async () => {
         ways.filter((detail) => !allowed.some((way) => way.test(detail))),
         text
       ).toEqual([])
+    }
+  })
+  const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
+  await Effect.runPromise(Effect.provide(test, layers))
+})
+
+it("lists sessions by few statements, however many are not derived or went on since", async () => {
+  const sessions = 2_500
+  const beginMs = Date.UTC(2026, 9, 21)
+  const eventOf = (n: number) =>
+    Samples.appendEvent(EventTime.firstIdOf(beginMs + n), { session: SessionId.make(`s${n % sessions}`) })
+  const filename = temporaryFile()
+  const test = Effect.gen(function* () {
+    const storage = yield* Storage
+    for (let n = 0; n < 2 * sessions; n += 500) {
+      yield* Samples.append(
+        storage,
+        Array.from({ length: 500 }, (_, m) => eventOf(n + m))
+      )
+    }
+    const asOf = eventOf(sessions + 10).summary.id
+    const pages: ReadonlyArray<SessionPlace | undefined> = [
+      undefined,
+      { asOf, last: undefined, recent: [], given: 0 },
+      { asOf, last: eventOf(1_000).summary.id, recent: [], given: 0 }
+    ]
+    for (const isDerived of [false, true]) {
+      if (isDerived) while ((yield* storage.deriveEvents(project, eventOf(2 * sessions).summary.id, 1_000)) > 0);
+      for (const order of ["asc", "desc"] as const) {
+        for (const after of pages) {
+          const [page, statements] = yield* Statements.capture(
+            storage.listSessions(project, { order, limit: 5, after })
+          )
+          expect(page.rows.length).toBe(5)
+          expect(statements.length, `${order}, ${after?.last}, ${isDerived}`).toBeLessThanOrEqual(40)
+        }
+      }
     }
   })
   const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))

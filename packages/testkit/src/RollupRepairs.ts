@@ -130,6 +130,32 @@ export const define = (test: Test) => {
   }
 
   test(
+    "lists sessions of which rows are damaged, by their events",
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* fill
+      yield* append(yield* Storage, [eventOf(count)])
+      for (const isOne of [true, false]) {
+        const which = isOne ? sql`session_number = (SELECT min(session_number) FROM sessions)` : sql`1 = 1`
+        yield* sql`UPDATE rollups SET sums = ${damaged} WHERE series = 1 AND ${which}`
+        const [first, ...others] = yield* sessions
+        expect([first, ...others]).toEqual([["s0", 11], ...[5, 4, 3, 2, 1].map((n) => [`s${n}`, 10])])
+      }
+    })
+  )
+
+  test(
+    "lists sessions although rows of others do not have their last events",
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* fill
+      yield* sql`UPDATE rollups SET last_event = NULL
+        WHERE series = 1 AND session_number = (SELECT max(session_number) FROM sessions)`
+      expect((yield* sessions).length).toBe(5)
+    })
+  )
+
+  test(
     "keeps no row of a session that has no event, where more was added up than there was",
     Effect.gen(function* () {
       const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]

@@ -5,7 +5,7 @@ import { EventId, EventSummary } from "@tachograph/core/domain/Event"
 import { Name } from "@tachograph/core/domain/Name"
 import { PersonId } from "@tachograph/core/domain/Person"
 import { SessionId } from "@tachograph/core/domain/Session"
-import { SessionSummary } from "@tachograph/core/domain/SessionSummary"
+import { maxRecentSessions, SessionSummary } from "@tachograph/core/domain/SessionSummary"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, administering, readingOnly } from "../Authorization.ts"
@@ -71,8 +71,8 @@ export const SessionOnWire = SessionSummary.pipe(Schema.encodeKeys(snakeKeys(Ses
   identifier: "Session"
 })
 
-/** Names a place in the list by the newest event when the list was begun, and the last event of a session up to it. */
-export const listCursor = Cursor.ofIds<{ readonly asOf: EventId; readonly last: EventId }>("asOf", "last")
+/** Names a place in the list by an event when the list was begun, the last event of a session up to it, and sessions with later ones. */
+export const listCursor = Cursor.ofSessions<EventId>(maxRecentSessions)
 
 export class Sessions extends HttpApiGroup.make("sessions").add(
   HttpApiEndpoint.get("listSessions", "/sessions", {

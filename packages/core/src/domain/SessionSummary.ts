@@ -25,3 +25,6 @@ export const SessionSummary = Schema.Struct({
   newBytes: Schema.Int
 })
 export type SessionSummary = typeof SessionSummary.Type
+
+/** Sessions of which a cursor of their list names the numbers: those with events that were not settled when the list was begun. */
+export const maxRecentSessions = 500

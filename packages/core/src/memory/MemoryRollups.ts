@@ -9,6 +9,7 @@ import type { Dimension } from "../domain/UsageGroup.ts"
 import * as EventTime from "../domain/EventTime.ts"
 import * as GroupValues from "../rollup/GroupValues.ts"
 import { LocalTime } from "../rollup/LocalTime.ts"
+import * as SessionOrder from "../rollup/SessionOrder.ts"
 import * as SessionParts from "../rollup/SessionParts.ts"
 import type { SessionFilter, SessionPlace, SessionQuery, StoredSession } from "../rollup/SessionQuery.ts"
 import { Tally } from "../rollup/Tally.ts"
@@ -93,34 +94,64 @@ export const sessionSummary = (project: MemoryProject, session: MemorySession): 
   return entries.length === 0 ? undefined : summaryOf(project, session, entries, partsOf(project, entries))
 }
 
+const begin = (project: MemoryProject, query: SessionQuery, watermark: EventId): SessionPlace | undefined => {
+  const newest = project.events.at(-1)?.id
+  if (newest === undefined) return undefined
+  const settled = newest < watermark ? newest : watermark
+  const recent = project.events.filter(({ id }) => id > settled).reverse()
+  return SessionOrder.begin(
+    query,
+    settled,
+    recent.map(({ id, session }) => ({ id, session: session.state.number })),
+    true
+  )
+}
+
 export const listSessions = (
   project: MemoryProject,
-  { above, after, below, limit, order, ...names }: SessionQuery
+  query: SessionQuery,
+  watermark: EventId
 ): ListPage<StoredSession, SessionPlace> => {
-  const asOf = after?.asOf ?? project.events.at(-1)?.id
-  if (asOf === undefined) return { rows: [], next: undefined }
+  const { above, after, below, limit, order, ...names } = query
+  const place = after ?? begin(project, query, watermark)
+  if (place === undefined) return { rows: [], next: undefined }
+  const { asOf, given, recent } = place
   const filter = filterOf(project, names)
   const sign = order === "asc" ? 1 : -1
-  const isAfter = (last: EventId) => after === undefined || (order === "asc" ? last > after.last : last < after.last)
-  const found = Array.from(Map.groupBy(project.events, ({ session }) => session))
+  const isAfter = (last: EventId) =>
+    place.last === undefined || (order === "asc" ? last > place.last : last < place.last)
+  const bySession = Array.from(Map.groupBy(project.events, ({ session }) => session))
+  const toFound = (entries: ReadonlyArray<Entry>, session: MemorySession, next: SessionPlace) => {
+    const parts = partsOf(project, entries)
+    return SessionParts.isSessionMatch(filter, parts) ? [{ session, entries, parts, next }] : []
+  }
+  const settled = bySession
     .flatMap(([session, entries]) => {
+      if (recent.includes(session.state.number)) return []
       const last = entries.findLast(({ id }) => id <= asOf)?.id
-      const isInRange =
-        last !== undefined &&
-        isAfter(last) &&
-        (above === undefined || last > above) &&
-        (below === undefined || last < below)
-      if (!isInRange) return []
-      const parts = partsOf(project, entries)
-      return SessionParts.isSessionMatch(filter, parts) ? [{ session, entries, parts, last }] : []
+      return last !== undefined && isAfter(last) && SessionOrder.isWithin({ above, below }, last)
+        ? [{ session, entries, last }]
+        : []
     })
     .sort((a, b) => (a.last < b.last ? -sign : sign))
+    .flatMap(({ entries, last, session }) => toFound(entries, session, { ...place, last }))
+  const later = recent.slice(given).flatMap((number, index) => {
+    const [session, entries] = bySession.find(([{ state }]) => state.number === number) ?? []
+    const last = order === "asc" ? asOf : place.last
+    return session === undefined ? [] : toFound(entries!, session, { ...place, last, given: given + index + 1 })
+  })
+  const found = order === "asc" ? [...settled, ...later] : [...later, ...settled.map(afterRecent)]
   const page = found.slice(0, limit)
   return {
     rows: page.map(({ entries, parts, session }) => summaryOf(project, session, entries, parts)),
-    next: found.length > limit ? { asOf, last: page.at(-1)!.last } : undefined
+    next: found.length > limit ? page.at(-1)!.next : undefined
   }
 }
+
+const afterRecent = <A extends { readonly next: SessionPlace }>(found: A): A => ({
+  ...found,
+  next: { ...found.next, given: found.next.recent.length }
+})
 
 export const sumUsage = (
   project: MemoryProject,

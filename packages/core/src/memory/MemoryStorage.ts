@@ -172,7 +172,10 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
       }),
     listProjects: Effect.sync(() => Array.from(projects.keys())),
     usage: (project, sessions) => Effect.sync(() => MemoryAccounts.usage(readProject(project), sessions)),
-    listSessions: (project, query) => Effect.sync(() => MemoryRollups.listSessions(readProject(project), query)),
+    listSessions: (project, query) =>
+      Effect.map(Clock.currentTimeMillis, (now) =>
+        MemoryRollups.listSessions(readProject(project), query, readProject(project).watermark(now))
+      ),
     sessionSummary: (project, session) =>
       Effect.sync(() => {
         const found = readProject(project).sessions.get(session)

@@ -18,13 +18,17 @@ export interface SessionFilter {
 
 /**
  * A place in a list of sessions. The list is in the order of what was each session's last event when it was begun, so that a
- * session in which calls are recorded meanwhile stays where it is.
+ * session in which calls are recorded meanwhile stays where it is: events that become visible late move none.
  */
 export interface SessionPlace {
-  /** The newest event when the list was begun. Sessions without events up to this one are not in the list. */
+  /** No event appears up to this one any more, unless it is imported. Sessions are listed by their last events up to it. */
   readonly asOf: EventId
-  /** The session's last event up to that one. */
-  readonly last: EventId
+  /** The last event, up to `asOf`, of the session that was looked at last; undefined if none was. */
+  readonly last: EventId | undefined
+  /** The numbers of the sessions that had later events when the list was begun, in its order. They are not listed by those up to `asOf`. */
+  readonly recent: ReadonlyArray<number>
+  /** How many of them are behind the place. */
+  readonly given: number
 }
 
 export interface SessionQuery extends SessionFilter {

@@ -3,7 +3,9 @@ import { type Countable, type EventId, EventTime, SessionParts } from "@tachogra
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { NumberedEvent } from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
@@ -143,29 +145,61 @@ export const make = (sql: SqlClient.SqlClient) => {
     return rows.map((row) => of(row, apis.get(nameOf(row.kind_number)) ?? 0))
   })
 
-  const page = Effect.fnUntraced(function* (project_id: number, { above, upTo }: IdRange, limit: number) {
+  /** Follows a condition. */
+  const within = ({ above, upTo }: IdRange) => {
     const isAbove = above === undefined ? sql.literal("") : sql` AND event_id > ${toStored(above)}`
-    const isUpTo = upTo === undefined ? sql.literal("") : sql` AND event_id <= ${toStored(upTo)}`
+    return upTo === undefined ? isAbove : sql`${isAbove} AND event_id <= ${toStored(upTo)}`
+  }
+
+  const page = Effect.fnUntraced(function* (project_id: number, range: IdRange, limit: number) {
     const rows = yield* sql<Row>`SELECT ${selected(sql)} FROM events
-      WHERE project_id = ${project_id}${isAbove}${isUpTo} ORDER BY event_id LIMIT ${limit}`
+      WHERE project_id = ${project_id}${within(range)} ORDER BY event_id LIMIT ${limit}`
     return yield* toCounted(project_id, rows)
   })
 
-  /** Calls `use` with each event of a range, in the order of their ids. */
+  /** Calls `use` with each event of a range, in the order of their ids. Returns false after about `maxEvents` if there are more. */
   const forEach = Effect.fnUntraced(function* (
     project_id: number,
     range: IdRange,
-    use: (event: CountedEvent) => void
-  ): Effect.fn.Return<void, SqlError.SqlError> {
+    use: (event: CountedEvent) => void,
+    maxEvents = Number.POSITIVE_INFINITY
+  ): Effect.fn.Return<boolean, SqlError.SqlError> {
+    let used = 0
     for (let above = range.above; ;) {
       const events = yield* page(project_id, { ...range, above }, pageSize)
       events.forEach(use)
-      if (events.length < pageSize) return
+      if (events.length < pageSize) return true
+      used += events.length
+      if (used >= maxEvents) return false
       above = events.at(-1)!.id
       // Cancelled, if the client goes, and others run, where the database answers at once.
       yield* Effect.yieldNow
     }
   })
 
-  return { page, forEach, toCounted }
+  /** Calls `use` with each event of a session in a range, agent by agent. */
+  const forEachOf = Effect.fnUntraced(function* (
+    project_id: number,
+    session: number,
+    range: IdRange,
+    use: (event: CountedEvent) => void
+  ): Effect.fn.Return<void, SqlError.SqlError> {
+    const ofSession = sql`project_id = ${project_id} AND session_number = ${session}
+      ${Bucket.and(sql, Bucket.ofNumber(session))}`
+    const agents = yield* sql<{ agent_number: Integer }>`SELECT agent_number FROM storage_usage WHERE ${ofSession}`
+    for (const { agent_number } of agents) {
+      for (let above = range.above; ;) {
+        const rows = yield* sql<Row>`SELECT ${selected(sql)} FROM events ${EventIndex.hint(sql, "events_by_session")}
+          WHERE ${ofSession} AND agent_number = ${agent_number}${within({ ...range, above })}
+          ORDER BY event_id ${EventIndex.direction(sql, "asc")} LIMIT ${pageSize}`
+        const events = yield* toCounted(project_id, rows)
+        events.forEach(use)
+        if (events.length < pageSize) break
+        above = events.at(-1)!.id
+        yield* Effect.yieldNow
+      }
+    }
+  })
+
+  return { page, forEach, forEachOf, toCounted }
 }

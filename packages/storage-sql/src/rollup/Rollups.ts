@@ -71,6 +71,15 @@ export const of = (row: Row): Rollup => {
   }
 }
 
+/** Undefined if the bytes are not what was written. */
+export const tryOf = (row: Row): Rollup | undefined => {
+  try {
+    return of(row)
+  } catch {
+    return undefined
+  }
+}
+
 /** Damage is an error of the storage, which `tachograph reindex` repairs. */
 export const readable = <A>(read: () => A): Effect.Effect<A, SqlError.SqlError> =>
   Effect.try({

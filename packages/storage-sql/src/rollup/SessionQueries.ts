@@ -1,4 +1,4 @@
-/** Lists sessions in the order of their last events, with what their calls add up to. */
+/** Sessions, with what their calls add up to. */
 import {
   type EventId,
   type ListPage,
@@ -14,25 +14,22 @@ import { DateTime, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
-import * as EventIndex from "../dialect/EventIndex.ts"
-import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import * as CountedEvents from "./CountedEvents.ts"
 import * as Names from "./Names.ts"
 import * as Position from "./Position.ts"
+import * as SessionList from "./SessionList.ts"
 import * as SessionRows from "./SessionRows.ts"
 
-/** Sessions that one page looks at, about, and that one step of it reads. */
-const maxLooked = 10_000
-const maxStep = 500
-
-export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+export const make = (
+  sql: SqlClient.SqlClient,
+  projects: Projects.Projects,
+  watermark: (project: ProjectId) => Effect.Effect<EventId, SqlError.SqlError>
+) => {
   const stored = SessionRows.make(sql)
-  const events = CountedEvents.make(sql)
+  const list = SessionList.make(sql)
   const names = Names.make(sql)
   const positions = Position.make(sql)
-  const toStored = UuidColumn.encoder(sql)
 
   const readSizes = Effect.fnUntraced(function* (project_id: number, sessions: ReadonlyArray<number>) {
     const sizes = new Map<number, { readonly sentBytes: number; readonly newBytes: number }>()
@@ -84,95 +81,23 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     })
   })
 
-  const newest = Effect.fnUntraced(function* (project_id: number) {
-    const [row] = yield* sql<{ event_id: UuidColumn.StoredId }>`SELECT event_id FROM events
-      WHERE project_id = ${project_id} ORDER BY event_id DESC LIMIT 1`
-    return row && (UuidColumn.decode(row.event_id) as EventId)
-  })
-
-  const listIn = Effect.fnUntraced(function* (
-    project_id: number,
-    { above, after, below, limit, order, ...filter }: SessionQuery,
-    position: Position.Position
-  ): Effect.fn.Return<ListPage<StoredSession, SessionPlace>, SqlError.SqlError> {
-    const asOf = after?.asOf ?? (yield* newest(project_id))
-    if (asOf === undefined) return { rows: [], next: undefined }
-    const wanted = yield* names.filterOf(project_id, filter)
-    const isFiltered = Object.values(wanted).some((value) => value !== undefined)
-    const recent = yield* stored.readRecent(project_id, position)
-    const { moved, ranked } = yield* stored.readMoved(project_id, asOf, recent)
-    const place = after?.last
-    let range = rangeOf({ above, below }, order, place)
-    const inOrder = inOrderOf(order)
-    const ofPerson = yield* stored.readOfPerson(project_id, wanted.person)
-    const known = ofPerson && [
-      ...ranked.filter(({ session }) => ofPerson.has(session)),
-      ...(yield* stored.rank(
-        project_id,
-        Array.from(ofPerson).filter((session) => !moved.has(session))
-      ))
-    ]
-    let waiting: ReadonlyArray<SessionRows.Ranked> = (known ?? ranked)
-      .filter(({ last }) => isWithin(range, last))
-      .sort(inOrder)
-    const found: Array<readonly [session: number, parts: ReadonlyArray<SessionParts.SessionPart>, last: EventId]> = []
-    let looked = 0
-    // Where the sessions are known, none is looked for.
-    for (let end: EventId | undefined = known === undefined ? asOf : undefined; ;) {
-      // One more than the page has shows whether there is another page.
-      const step = isFiltered ? Math.min(maxStep, 2 * (limit + looked)) : Math.min(maxStep, limit - found.length + 1)
-      const next: SessionRows.RankedStep =
-        end === undefined ? { ranked: [], end } : yield* stored.readRanked(project_id, range, order, step)
-      end = next.end
-      const isReached = ({ last }: SessionRows.Ranked) => end === undefined || inOrder({ last }, { last: end }) <= 0
-      const candidates = [
-        ...next.ranked.filter(({ last, session }) => last <= asOf && !moved.has(session)),
-        ...waiting.filter(isReached)
-      ].sort(inOrder)
-      waiting = waiting.filter((each) => !isReached(each))
-      const parts = yield* stored.partsOf(
-        project_id,
-        candidates.map(({ session }) => session),
-        recent
-      )
-      for (const { last, session } of candidates) {
-        const own = Array.from(parts.get(session)?.values() ?? [])
-        // Another row of the session says where it is.
-        const isElsewhere = !moved.has(session) && own.some((part) => part.last > last)
-        if (!isElsewhere && own.length > 0 && SessionParts.isSessionMatch(wanted, own)) found.push([session, own, last])
-      }
-      looked += step
-      const isFull = found.length > limit
-      if (isFull || end === undefined || looked >= maxLooked) {
-        const page = found.slice(0, limit)
-        const summaries = yield* toSummaries(
-          project_id,
-          page.map(([session, parts]) => [session, parts])
-        )
-        const last = isFull ? page.at(-1)![2] : end
-        return { rows: summaries, next: last && { asOf, last } }
-      }
-      range = rangeOf(range, order, end)
-    }
-  })
-
   const listSessions = Effect.fn("SqlStorage.listSessions")(function* (
     project: ProjectId,
     query: SessionQuery
   ): Effect.fn.Return<ListPage<StoredSession, SessionPlace>, SqlError.SqlError> {
     const number = yield* projects.find(project)
     if (number === undefined) return { rows: [], next: undefined }
-    return yield* positions.unchanged(number, (position) => listIn(number, query, position))
+    const place = query.after ?? (yield* list.begin(number, query, yield* watermark(project)))
+    if (place === undefined) return { rows: [], next: undefined }
+    return yield* positions.unchanged(number, (position) =>
+      Effect.flatMap(list.read(number, query, place, position), ({ next, sessions }) =>
+        Effect.map(toSummaries(number, sessions), (rows) => ({ rows, next }))
+      )
+    )
   })
 
   const summaryIn = Effect.fnUntraced(function* (project_id: number, session: number, position: Position.Position) {
-    const recent: SessionRows.PartsOfSessions = new Map()
-    const rows = yield* sql<CountedEvents.Row>`SELECT ${CountedEvents.selected(sql)}
-      FROM events ${EventIndex.hint(sql, "events_by_session")}
-      WHERE project_id = ${project_id} AND session_number = ${session} AND event_id > ${toStored(position.last)}
-        ${Bucket.and(sql, Bucket.ofNumber(session))}`
-    for (const event of yield* events.toCounted(project_id, rows)) SessionRows.addEvent(recent, event)
-    const parts = (yield* stored.partsOf(project_id, [session], recent)).get(session)
+    const parts = (yield* stored.partsOf(project_id, [session], position, undefined)).get(session)
     if (parts === undefined) return undefined
     const [summary] = yield* toSummaries(project_id, [[session, Array.from(parts.values())]])
     return summary
@@ -189,22 +114,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   return { listSessions, sessionSummary }
 }
-
-const isWithin = ({ above, below }: SessionRows.Range, id: EventId): boolean =>
-  (above === undefined || id > above) && (below === undefined || id < below)
-
-/** What follows a place in a range. */
-const rangeOf = (range: SessionRows.Range, order: "asc" | "desc", place: EventId | undefined): SessionRows.Range => {
-  if (place === undefined) return range
-  return order === "asc" ? { ...range, above: place } : { ...range, below: place }
-}
-
-const inOrderOf =
-  (order: "asc" | "desc") =>
-  (a: Pick<SessionRows.Ranked, "last">, b: Pick<SessionRows.Ranked, "last">): number => {
-    if (a.last === b.last) return 0
-    return a.last < b.last === (order === "asc") ? -1 : 1
-  }
 
 /** Only damage makes it less than none. */
 const sizeOf = (bytes: Integer): number => Math.max(0, Math.min(Number(bytes), Number.MAX_SAFE_INTEGER))

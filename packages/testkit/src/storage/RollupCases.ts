@@ -360,4 +360,77 @@ export const define = (test: Test) => {
         expect(found).toEqual(before)
       }
     }))
+
+  test("loses and repeats no session while others are recorded below an imported event of the future", (storage) =>
+    Effect.gen(function* () {
+      let ms = 0
+      for (const order of ["asc", "desc"] as const) {
+        const newEvent = Effect.fnUntraced(function* (session: string) {
+          ms = Math.max(ms + 1, DateTime.toEpochMillis(yield* DateTime.now))
+          return { ...appendEvent(firstIdOf(ms), { session: SessionId.make(session) }), hasNewId: true }
+        })
+        const names = Array.from({ length: 12 }, (_, n) => `${order}${n}`)
+        for (const [n, name] of names.entries()) {
+          const id = idAt(timeAt(n), order === "asc" ? n : 100 + n)
+          yield* append(storage, [appendEvent(id, { session: SessionId.make(name) })])
+        }
+        const future = DateTime.toEpochMillis(yield* DateTime.now) + 5 * 365 * 86_400_000
+        yield* append(storage, [
+          appendEvent(idAt(future, order === "asc" ? 1 : 2), { session: SessionId.make(names[4]!) })
+        ])
+        const before = (yield* allSessions(storage, {}, order, 1000)).map(({ session }) => session)
+        expect(before.length).toBe(order === "asc" ? 12 : 24)
+        const found: Array<string> = []
+        let after: SessionPlace | undefined
+        do {
+          const page = yield* storage.listSessions(project, { order, limit: 2, after })
+          found.push(...page.rows.map(({ session }) => session))
+          after = page.next
+          // One that was listed, and one that will be.
+          for (const name of [found.at(-1)!, before.find((each) => !found.includes(each)) ?? before[0]!]) {
+            yield* append(storage, [yield* newEvent(name)])
+          }
+          yield* deriveAll(storage, 500, yield* storage.watermark(project))
+        } while (after !== undefined)
+        expect(found).toEqual(before)
+      }
+    }))
+
+  test("lists many sessions as they were, after all of them went on", (storage) =>
+    inMemory((memory) =>
+      Effect.gen(function* () {
+        const sessions = 2_100
+        const at = (n: number) =>
+          appendEvent(idAt(beginMs + n, n), {
+            session: SessionId.make(`s${(11 * n) % sessions}`),
+            receivedAt: DateTime.makeUnsafe(beginMs + n)
+          })
+        for (const each of [storage, memory]) {
+          for (let from = 0; from < 2 * sessions; from += 300) {
+            yield* append(
+              each,
+              Array.from({ length: 300 }, (_, n) => at(from + n))
+            )
+          }
+        }
+        const asOf = at(sessions + 99).summary.id
+        const list = Effect.fnUntraced(function* (from: Port, order: "asc" | "desc", limit: number) {
+          const found: Array<string> = []
+          let after: SessionPlace | undefined = { asOf, last: undefined, recent: [], given: 0 }
+          do {
+            const page: { readonly rows: ReadonlyArray<StoredSession>; readonly next: SessionPlace | undefined } =
+              yield* from.listSessions(project, { order, limit, after })
+            found.push(...page.rows.map(({ events, session }) => `${session} ${events}`))
+            after = page.next
+          } while (after !== undefined)
+          return found
+        })
+        yield* deriveAll(storage, 1_000)
+        for (const order of ["asc", "desc"] as const) {
+          const expected = yield* list(memory, order, 10_000)
+          expect(expected.length).toBe(sessions)
+          expect(yield* list(storage, order, 400)).toEqual(expected)
+        }
+      })
+    ))
 }
