@@ -174,7 +174,7 @@ class Core {
     return {
       apiOf: request.apiOf,
       inputs: withoutSecrets(inputs, secrets),
-      output: withoutSecrets(output, secrets)
+      output: withoutSecrets(output(), secrets)
     }
   }
 

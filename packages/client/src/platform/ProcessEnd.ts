@@ -6,8 +6,8 @@ export interface Flushable {
   readonly isBusy: () => boolean
   /** Ends calls that are under way, as far as they came: the process will not go on with them. */
   readonly endCalls: () => void
-  /** For a bounded time. */
-  readonly flush: () => Promise<unknown>
+  /** For a bounded time. Returns whether nothing is left. */
+  readonly flush: () => Promise<boolean>
   /** Says what is lost. Called when nothing can be done any more. */
   readonly exit: () => void
 }
@@ -59,14 +59,18 @@ const listen = (process: Host, recorders: Recorders) => {
   const endCalls = () => {
     for (const recorder of all()) recorder.endCalls()
   }
-  // `beforeExit` comes again after the work that it causes. A flush that was in vain is not repeated.
-  let hasFlushed = false
+  // `beforeExit` comes again after the work that it causes. A flush that did not come to its end is not repeated: it would keep
+  // the process for ever.
+  let isInVain = false
   process.on("beforeExit", () => {
-    if (hasFlushed) return
+    if (isInVain) return
     // Nothing will read them on.
     endCalls()
-    hasFlushed = all().some((recorder) => recorder.isBusy())
-    if (hasFlushed) void flushBusy()
+    if (!all().some((recorder) => recorder.isBusy())) return
+    isInVain = true
+    void flushBusy().then((flushed) => {
+      isInVain = !flushed.every(Boolean)
+    })
   })
   process.on("exit", () => {
     for (const recorder of all()) recorder.exit()

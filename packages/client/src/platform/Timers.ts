@@ -14,3 +14,9 @@ export const after = (ms: number, run: () => void): (() => void) => {
 
 /** Resolves in a later turn of the event loop, when the application has taken what it waits for. */
 export const laterTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
+
+/** Runs after what the application does next, sooner than `laterTurn` where the platform can. */
+export const soon = (run: () => void): void => {
+  if (typeof setImmediate === "function") setImmediate(run)
+  else setTimeout(run, 0)
+}

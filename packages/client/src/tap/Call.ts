@@ -11,8 +11,8 @@ import type { CapturedRequest } from "./CapturedRequest.ts"
 /** A call that is over. */
 export interface FinishedCall {
   readonly request: CapturedRequest
-  /** The JSON text of an object. */
-  readonly output: string
+  /** The JSON text of an object. To be called in a later turn of the event loop, as it takes its time. It may throw. */
+  readonly output: () => string
   readonly occurredAt: Date
   readonly durationMs: number
   readonly firstTokenMs: number | undefined
@@ -70,7 +70,11 @@ export class Call {
   #isOver = false
   #isReleased = false
   #stopTimer: (() => void) | undefined
+  /** When the application took the last bytes, and whether it waits for others. */
   #readAt = 0
+  #isReading = false
+  /** Copies of chunks that the keeper has not got yet: the application gets them first. */
+  readonly #pending: Array<Uint8Array> = []
 
   readonly #open: Set<Call>
 
@@ -106,17 +110,30 @@ export class Call {
     this.#watch(unreadMs, unreadMs)
   }
 
+  /** The application waits for bytes of the body. */
+  reading(): void {
+    this.#isReading = true
+  }
+
   /** Takes the next bytes of the body. They may be detached afterwards. */
   push(chunk: Uint8Array): void {
+    this.#isReading = false
     if (this.#isOver || this.#keeper === undefined) return
     this.#readAt = performance.now()
     this.#firstTokenMs ??= this.#readAt - this.#startedAt
     if (!this.take(chunk.byteLength)) return
-    try {
-      this.#keeper.push(chunk)
-    } catch {
-      this.abandon("unreadable")
-    }
+    if (this.#pending.push(chunk.slice()) > 1) return
+    Timers.soon(() => {
+      try {
+        this.#pass()
+      } catch {
+        this.abandon("unreadable")
+      }
+    })
+  }
+
+  #pass(): void {
+    for (const chunk of this.#pending.splice(0)) this.#keeper?.push(chunk)
   }
 
   /** The call is over: whole, or interrupted. */
@@ -124,24 +141,20 @@ export class Call {
     if (this.#isOver) return
     const durationMs = performance.now() - this.#startedAt
     this.#close()
-    const release = () => this.#release()
-    let output: string
-    try {
-      output =
-        this.#keeper?.end(this.#status!, interruption, error) ??
-        JSON.stringify(failureOfError(interruption ?? "connection_error", error))
-    } catch {
-      release()
-      return this.#listener.dropped("unreadable")
-    }
     this.#listener.finished({
       request: this.#request,
-      output,
+      output: () => {
+        this.#pass()
+        return (
+          this.#keeper?.end(this.#status!, interruption, error) ??
+          JSON.stringify(failureOfError(interruption ?? "connection_error", error))
+        )
+      },
       occurredAt: this.#occurredAt,
       durationMs,
       firstTokenMs: this.#firstTokenMs,
       httpStatus: this.#status,
-      release
+      release: () => this.#release()
     })
   }
 
@@ -165,9 +178,10 @@ export class Call {
     this.#held = 0
   }
 
-  /** Ends a call whose answer was not read on for `unreadMs`. */
+  /** Ends a call whose answer was not read on for `unreadMs`. The time that the application waits for bytes does not count. */
   #watch(unreadMs: number, waitMs: number): void {
     this.#stopTimer = Timers.after(waitMs, () => {
+      if (this.#isReading) return this.#watch(unreadMs, unreadMs)
       const leftMs = unreadMs - (performance.now() - this.#readAt)
       if (leftMs <= 0) this.end("unread")
       else this.#watch(unreadMs, leftMs)

@@ -25,8 +25,8 @@ export interface CapturedRequest {
 /** The method and the address of a request; undefined where there is no address. */
 export const targetOf = (input: Input, init: Init): { readonly method: string; readonly url: URL } | undefined => {
   const request = isRequest(input) ? input : undefined
-  const method = init?.method ?? request?.method ?? "GET"
   try {
+    const method = init?.method ?? request?.method ?? "GET"
     return { method: method.toUpperCase(), url: new URL(request?.url ?? String(input)) }
   } catch {
     return undefined

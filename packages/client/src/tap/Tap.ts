@@ -5,6 +5,7 @@ import { interruptionOf } from "../event/Interruption.ts"
 import { isRequest } from "../platform/Web.ts"
 import { Call, type CallListener, type Keeper, streamKeeper, textKeeper } from "./Call.ts"
 import * as CapturedRequest from "./CapturedRequest.ts"
+import * as Inside from "./Inside.ts"
 import * as TappedResponse from "./TappedResponse.ts"
 
 export type Fetch = typeof globalThis.fetch
@@ -38,14 +39,24 @@ export const untapped = (fetch: Fetch): Fetch => {
   return inner === undefined ? fetch : untapped(inner)
 }
 
-/** True while a tap calls the `fetch` below it: one that is called there sees a call that is recorded already. */
-let isInside = false
+const inside = Inside.make()
 
 const keeperFor = ({ apiOf, url }: CapturedRequest.CapturedRequest, response: Response): Keeper => {
   const type = response.headers.get("content-type") ?? ""
   const api = apiOf()
   const format = api === null ? undefined : (formats as Partial<Record<Api, Format>>)[api]
   return response.ok && isStream(url, type) && format !== undefined ? streamKeeper(format.accumulator()) : textKeeper()
+}
+
+/** With the name and the properties of a `fetch`, such as `preconnect` of Bun and the marks of frameworks. */
+const likeness = (tap: Fetch, fetch: Fetch): Fetch => {
+  for (const key of Reflect.ownKeys(fetch)) {
+    if (key === below || key === "prototype") continue
+    try {
+      Object.defineProperty(tap, key, Object.getOwnPropertyDescriptor(fetch, key)!)
+    } catch {}
+  }
+  return tap
 }
 
 const keep = (request: CapturedRequest.CapturedRequest, call: Call): void => {
@@ -57,6 +68,7 @@ const keep = (request: CapturedRequest.CapturedRequest, call: Call): void => {
 }
 
 export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unreadMs }: TapOptions): Fetch => {
+  /** Undefined where it is no model call, null where it is one that is lost. */
   const start = (input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]) => {
     const target = CapturedRequest.targetOf(input, init)
     if (target?.method !== "POST") return undefined
@@ -66,33 +78,27 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
     const listener = begin(request)
     if (!budget.take(request.bytes)) {
       listener.dropped("memory")
-      return undefined
+      return null
     }
     const signal = init?.signal ?? (isRequest(input) ? input.signal : undefined)
     const sent: Parameters<Fetch> = sentInit === init ? [input, init] : [input, sentInit]
     return { call: new Call(request, budget, listener, open), request, sent, signal }
   }
-  const call = (args: Parameters<Fetch>): ReturnType<Fetch> => {
-    const wasInside = isInside
-    isInside = true
-    try {
-      return fetch(...args)
-    } finally {
-      isInside = wasInside
-    }
-  }
   const tap = (...args: Parameters<Fetch>): ReturnType<Fetch> => {
     let started: ReturnType<typeof start>
     try {
-      started = isInside || !isOn() ? undefined : start(...args)
+      started = inside.is() || !isOn() ? undefined : start(...args)
     } catch (cause) {
       lost(cause)
+      started = null
     }
-    if (started === undefined) return call(args)
+    if (started === undefined) return fetch(...args)
+    // It is counted, and taps below leave it alone.
+    if (started === null) return inside.run(() => fetch(...args))
     const { call: observer, request, sent, signal } = started
     let answer: ReturnType<Fetch>
     try {
-      answer = call(sent)
+      answer = inside.run(() => fetch(...sent))
     } catch (error) {
       observer.end("connection_error", error)
       throw error
@@ -100,7 +106,8 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
       // The request is on its way.
       keep(request, observer)
     }
-    return answer.then(
+    // Some answer at once.
+    return Promise.resolve(answer).then(
       (response) => {
         try {
           if (!TappedResponse.canTap(response)) {
@@ -120,5 +127,5 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
       }
     )
   }
-  return Object.defineProperty(tap, below, { value: fetch })
+  return Object.defineProperty(likeness(tap, fetch), below, { value: fetch })
 }

@@ -56,6 +56,7 @@ const observed = (reader: Reader, call: Call, isError: boolean, signal: AbortSig
     {
       type: "bytes",
       async pull(controller) {
+        call.reading()
         let result
         try {
           result = await read(reader)
@@ -64,10 +65,10 @@ const observed = (reader: Reader, call: Call, isError: boolean, signal: AbortSig
           throw error
         }
         if (result.done) {
-          call.end()
           controller.close()
           // A reader that brought its own buffer waits for an answer.
           controller.byobRequest?.respond(0)
+          call.end()
           return
         }
         // Before it is passed on: that takes the buffer away.
@@ -92,14 +93,13 @@ const ownProperties = ["headers", "redirected", "type", "url"] as const
 const sameAs = (response: Response, body: ReadableStream<Uint8Array>): Response => {
   const { headers, status, statusText } = response
   const OwnResponse = responseClassOf(response)
-  const same = new OwnResponse(body, { headers, status, statusText })
-  for (const name of ownProperties) Object.defineProperty(same, name, { value: response[name], configurable: true })
-  const clone = () => {
-    const copy = OwnResponse.prototype.clone.call(same)
-    for (const name of ownProperties) Object.defineProperty(copy, name, { value: response[name], configurable: true })
-    return copy
+  /** Copies of copies too. */
+  const dressed = (bare: Response): Response => {
+    for (const name of ownProperties) Object.defineProperty(bare, name, { value: response[name], configurable: true })
+    const clone = () => dressed(OwnResponse.prototype.clone.call(bare))
+    return Object.defineProperty(bare, "clone", { value: clone, configurable: true, writable: true })
   }
-  return Object.defineProperty(same, "clone", { value: clone, configurable: true, writable: true })
+  return dressed(new OwnResponse(body, { headers, status, statusText }))
 }
 
 /** Whether the body of a response can be read through this platform's streams. */

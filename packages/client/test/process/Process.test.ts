@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { createRecorder, type Drop } from "../../src/index.ts"
 import { json, type Provider, startProvider } from "../Provider.ts"
 import { chat, messages } from "../sdk/Wire.ts"
-import { apiKey, startServer } from "../Server.ts"
+import { apiKey, refuse, startServer } from "../Server.ts"
 import { register, start, temporaryFolder } from "./Child.ts"
 
 let provider: Provider
@@ -62,6 +62,20 @@ describe("node --import @tachograph/client/register", () => {
     release()
     expect(await child.end()).toMatchObject({ code: null, signal: "SIGTERM" })
     expect(await server.events()).toHaveLength(1)
+  })
+
+  it("sends what waits each time that the process could end", async () => {
+    const server = await startServer()
+    const seen = new Set<unknown>()
+    server.intercept = (request, response) => {
+      const key = request.headers["idempotency-key"]
+      if (request.url !== "/api/v1/events" || seen.has(key)) return false
+      seen.add(key)
+      return refuse(503, "overloaded", { "retry-after": "0.05" })(request, response)
+    }
+    const child = start("Again.ts", { URL: server.url, KEY: apiKey })
+    expect(await child.end()).toEqual({ code: 0, signal: null, errors: "" })
+    expect((await server.events()).map(({ properties }) => properties.inputs["n"])).toEqual([0, 1, 2])
   })
 
   it("leaves a signal to the application that handles it", async () => {

@@ -104,6 +104,15 @@ describe("a stream that does not come to its end", () => {
     expect(response.bodyUsed).toBe(false)
   })
 
+  it("is not taken for unread while the application waits for the provider", async () => {
+    const recording = await startRecording({ unreadMs: 1 })
+    provider.answer = begin((response) => {
+      setTimeout(() => response.end(messages.chunks.slice(beginning.length).join("")), 200)
+    })
+    await (await post(recording.recorder.fetch)).text()
+    expect(await outputs(recording)).toEqual([messages.answer])
+  })
+
   it("is recorded when the application lets go of the response", async () => {
     setFlagsFromString("--expose-gc")
     const collect = runInNewContext("gc") as () => void
@@ -115,54 +124,6 @@ describe("a stream that does not come to its end", () => {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
     expect(await outputs(recording)).toMatchObject([{ error: { type: "unread" } }])
-  })
-})
-
-describe("the response of a tapped call", () => {
-  it("is read from the provider only as the application reads it", async () => {
-    const recording = await startRecording()
-    const piece = "x".repeat(64 * 1024)
-    provider.answer = (response) => {
-      response.writeHead(200, { "content-type": "application/json" })
-      for (let index = 0; index < 320; index++) response.write(piece)
-      response.end()
-    }
-    const response = await post(recording.recorder.fetch)
-    const reader = response.body!.getReader()
-    const { value } = await reader.read()
-    // Nothing is read ahead: only what was read is held.
-    expect(recording.recorder.counters().heldBytes).toBe(body.length + value!.byteLength)
-    await reader.cancel()
-  })
-
-  it("can be read into a buffer of the application", async () => {
-    const recording = await startRecording()
-    provider.answer = json(messages.answer)
-    const reader = (await post(recording.recorder.fetch)).body!.getReader({ mode: "byob" })
-    const decoder = new TextDecoder()
-    let read = ""
-    for (;;) {
-      const { done, value } = await reader.read(new Uint8Array(7))
-      if (done) break
-      read += decoder.decode(value, { stream: true })
-    }
-    expect(JSON.parse(read)).toEqual(messages.answer)
-    expect(await outputs(recording)).toEqual([messages.answer])
-  })
-
-  it("may have no body", async () => {
-    const recording = await startRecording()
-    provider.answer = (response) => void response.writeHead(204).end()
-    expect((await post(recording.recorder.fetch)).status).toBe(204)
-    expect(await outputs(recording)).toMatchObject([{ error: { type: "http_204" } }])
-  })
-
-  it("may be something else than JSON", async () => {
-    const recording = await startRecording()
-    provider.answer = (response) => void response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad</h1>")
-    expect(await (await post(recording.recorder.fetch)).text()).toBe("<h1>Bad</h1>")
-    const [event] = await recording.events()
-    expect(event!.properties.output).toMatchObject({ error: { type: "http_502", body: "<h1>Bad</h1>" } })
   })
 })
 
@@ -248,6 +209,54 @@ describe("install", () => {
       globalThis.fetch = before
     }
     expect(await outputs(recording)).toHaveLength(2)
+  })
+
+  it("has the properties of the fetch that it replaces", async () => {
+    const recording = await startRecording()
+    const before = globalThis.fetch
+    const mark = Symbol("mark")
+    const marked = Object.assign(((...args) => before(...args)) as typeof fetch, { preconnect: () => "yes", [mark]: 1 })
+    globalThis.fetch = marked
+    try {
+      const uninstall = recording.recorder.install()
+      const installed = globalThis.fetch as typeof marked
+      expect(installed).not.toBe(marked)
+      expect([installed.preconnect(), installed[mark], installed.name, installed.length]).toEqual([
+        "yes",
+        1,
+        marked.name,
+        marked.length
+      ])
+      uninstall()
+      expect(globalThis.fetch).toBe(marked)
+    } finally {
+      globalThis.fetch = before
+    }
+  })
+
+  it("leaves a call to the tap that is above it, whatever waits between them", async () => {
+    const lower = await startRecording()
+    const before = globalThis.fetch
+    provider.answer = json(messages.answer)
+    const uninstall = lower.recorder.install()
+    const installed = globalThis.fetch
+    let later: Promise<Response> | undefined
+    globalThis.fetch = async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      const answer = await installed(...args)
+      // Something of its own, which is no part of the call.
+      later ??= new Promise((resolve) => setTimeout(() => resolve(post(installed)), 50))
+      return answer
+    }
+    const upper = await startRecording()
+    try {
+      await (await post(upper.recorder.fetch)).text()
+      await (await later!).text()
+    } finally {
+      uninstall()
+      globalThis.fetch = before
+    }
+    expect([await outputs(upper), await outputs(lower)]).toEqual([[messages.answer], [messages.answer]])
   })
 
   it("leaves a call to the tap that is above it", async () => {

@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it, vi } from "vitest"
+import { json, type Provider, startProvider } from "../Provider.ts"
+import { type Recording, startRecording } from "../Recording.ts"
+import { messages } from "../sdk/Wire.ts"
+
+let provider: Provider
+
+beforeAll(async () => {
+  provider = await startProvider()
+})
+
+const body = JSON.stringify(messages.request)
+const post = (fetch: typeof globalThis.fetch, init: RequestInit = {}) =>
+  fetch(`${provider.url}/v1/messages`, { method: "POST", body, ...init })
+
+const outputs = async (recording: Recording) => (await recording.events()).map(({ properties }) => properties.output)
+
+describe("the response of a tapped call", () => {
+  it.each([
+    ["a stream", "text/event-stream", messages.chunks.join("")],
+    ["JSON", "application/json", JSON.stringify(messages.answer)]
+  ])("is the application's before it is read for the recorder: %s", async (_name, type, answer) => {
+    const recording = await startRecording()
+    provider.answer = (response) => void response.writeHead(200, { "content-type": type }).end(answer)
+    const parse = vi.spyOn(JSON, "parse")
+    const decode = vi.spyOn(TextDecoder.prototype, "decode")
+    const calls = () => [...parse.mock.calls, ...decode.mock.calls].length
+    try {
+      const reader = (await post(recording.recorder.fetch)).body!.getReader()
+      for (let before = calls(), isDone = false; !isDone; before = calls()) {
+        isDone = (await reader.read()).done
+        expect(calls()).toBe(before)
+      }
+      await recording.recorder.flush()
+      expect(calls()).toBeGreaterThan(0)
+    } finally {
+      parse.mockRestore()
+      decode.mockRestore()
+    }
+    expect(await outputs(recording)).toEqual([messages.answer])
+  })
+
+  it("is the same in copies of copies", async () => {
+    const recording = await startRecording()
+    provider.answer = json(messages.answer)
+    const seen = async (fetch: typeof globalThis.fetch) => {
+      const response = await post(fetch)
+      const copies = [response, response.clone(), response.clone().clone().clone()]
+      return Promise.all(
+        copies.map(async (copy) => [copy.url, copy.type, copy.redirected, copy.status, await copy.text()])
+      )
+    }
+    const plain = await seen(fetch)
+    expect(await seen(recording.recorder.fetch)).toEqual(plain)
+    expect(await outputs(recording)).toEqual([messages.answer])
+  })
+
+  it("may come from a `fetch` that answers at once", async () => {
+    const recording = await startRecording({ fetch: (() => Response.json(messages.answer)) as never })
+    expect(await (await post(recording.recorder.fetch)).json()).toEqual(messages.answer)
+    expect(await outputs(recording)).toEqual([messages.answer])
+  })
+
+  it("is read from the provider only as the application reads it", async () => {
+    const recording = await startRecording()
+    const piece = "x".repeat(64 * 1024)
+    provider.answer = (response) => {
+      response.writeHead(200, { "content-type": "application/json" })
+      for (let index = 0; index < 320; index++) response.write(piece)
+      response.end()
+    }
+    const response = await post(recording.recorder.fetch)
+    const reader = response.body!.getReader()
+    const { value } = await reader.read()
+    // Nothing is read ahead: only what was read is held.
+    expect(recording.recorder.counters().heldBytes).toBe(body.length + value!.byteLength)
+    await reader.cancel()
+  })
+
+  it("can be read into a buffer of the application", async () => {
+    const recording = await startRecording()
+    provider.answer = json(messages.answer)
+    const reader = (await post(recording.recorder.fetch)).body!.getReader({ mode: "byob" })
+    const decoder = new TextDecoder()
+    let read = ""
+    for (;;) {
+      const { done, value } = await reader.read(new Uint8Array(7))
+      if (done) break
+      read += decoder.decode(value, { stream: true })
+    }
+    expect(JSON.parse(read)).toEqual(messages.answer)
+    expect(await outputs(recording)).toEqual([messages.answer])
+  })
+
+  it("may have no body", async () => {
+    const recording = await startRecording()
+    provider.answer = (response) => void response.writeHead(204).end()
+    expect((await post(recording.recorder.fetch)).status).toBe(204)
+    expect(await outputs(recording)).toMatchObject([{ error: { type: "http_204" } }])
+  })
+
+  it("may be something else than JSON", async () => {
+    const recording = await startRecording()
+    provider.answer = (response) => void response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad</h1>")
+    expect(await (await post(recording.recorder.fetch)).text()).toBe("<h1>Bad</h1>")
+    const [event] = await recording.events()
+    expect(event!.properties.output).toMatchObject({ error: { type: "http_502", body: "<h1>Bad</h1>" } })
+  })
+})
