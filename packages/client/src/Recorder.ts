@@ -1,5 +1,6 @@
 /** Records calls to model providers, in the background. */
 import { type Api, modelInUrl } from "@tachograph/formats"
+import { Starts } from "./aisdk/Starts.ts"
 import * as AiSdk from "./aisdk/Telemetry.ts"
 import { type Api as TachographApi, createApi } from "./api/Api.ts"
 import * as Context from "./context/Context.ts"
@@ -149,14 +150,25 @@ class Core {
     }
   }
 
-  record(
-    { api, durationMs, firstTokenMs, httpStatus, inputs, occurredAt, output, ...context }: RecordedCall,
-    bound: Context.CallContext
+  record({ agent, agentVersion, person, session, waitUntil, ...call }: RecordedCall, bound: Context.CallContext) {
+    this.recordIn(Context.merge(this.contextOf(bound), { agent, agentVersion, person, session, waitUntil }), call)
+  }
+
+  recordIn(
+    context: Context.CallContext,
+    {
+      api,
+      durationMs,
+      firstTokenMs,
+      httpStatus,
+      inputs,
+      occurredAt,
+      output
+    }: Omit<RecordedCall, keyof Context.CallContext>
   ) {
-    const merged = Context.merge(this.contextOf(bound), context)
     const text = (value: object | string) => (typeof value === "string" ? value : JSON.stringify(value))
     let settle = () => {}
-    merged.waitUntil?.(new Promise<void>((resolve) => (settle = resolve)))
+    context.waitUntil?.(new Promise<void>((resolve) => (settle = resolve)))
     // Written at once: the application may change the values afterwards.
     let payload: Omit<Payload, "api"> | undefined
     try {
@@ -164,7 +176,17 @@ class Core {
     } catch {}
     const found = payload && { ...payload, apiOf: () => api }
     const envelope = envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus)
-    this.intake.add({ payload: async () => found, envelope, context: merged, release: () => {}, settle })
+    this.intake.add({ payload: async () => found, envelope, context, release: () => {}, settle })
+  }
+
+  readonly #starts = new Starts(() => this.delivery.drop({ reason: "memory" }))
+
+  aiSdk(bound: Context.CallContext): AiSdk.AiSdkTelemetry {
+    return AiSdk.make({
+      starts: this.#starts,
+      context: () => this.contextOf(bound),
+      record: (call, context) => this.recordIn(context, { api: "aisdk", ...call })
+    })
   }
 
   async #payloadOf({ output, request }: FinishedCall) {
@@ -199,10 +221,14 @@ class Core {
       isBusy: () => this.intake.isBusy,
       endCalls: () => {
         for (const call of this.#open) call.end("exit")
+        for (const started of this.#starts.takeOpen()) {
+          this.recordIn(started.context, { api: "aisdk", ...AiSdk.unfinished(started) })
+        }
       },
       flush: () => this.flush(timeoutMs),
       exit: () => {
         for (const call of this.#open) call.abandon("exit")
+        for (let open = this.#starts.size; open > 0; open--) this.delivery.drop({ reason: "exit" })
         this.intake.exit()
       }
     }
@@ -266,7 +292,7 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
     },
     with: (context, run) =>
       core.context.run(context, () => run(bind(core, Context.merge(bound, core.context.current(), context)))),
-    aiSdk: AiSdk.make((call) => core.record({ api: "aisdk", ...call }, bound)),
+    aiSdk: core.aiSdk(bound),
     record: (call) => core.record(call, bound),
     flush: ({ timeoutMs = 30_000 } = {}) => core.flush(timeoutMs),
     spooled: () => core.intake.spooled(),

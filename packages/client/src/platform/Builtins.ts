@@ -38,3 +38,12 @@ export const variable = (name: string): string | undefined => {
     return undefined
   }
 }
+
+/** The environment variables that may be read. */
+export const variables = (): ReadonlyArray<readonly [name: string, value: string]> => {
+  try {
+    return Object.entries(processOf()?.env ?? {}).flatMap(([name, value]) => (value ? [[name, value] as const] : []))
+  } catch {
+    return []
+  }
+}

@@ -1,11 +1,12 @@
 /**
- * Has a call under way whose answer does not end, and prints what it read of it. SIGNAL_EXIT loads that library, COPIES another
- * copy of the client, HANDLE a handler that ends the process, ONCE one that is called once, and EXIT ends it at once.
+ * Has a call under way whose answer does not end, and prints what it read of it. AISDK begins one of the AI SDK, SIGNAL_EXIT loads
+ * that library, COPIES another copy of the client, HANDLE a handler that ends the process, ONCE one that is called once, and EXIT
+ * ends it at once.
  */
 import { registerHooks } from "node:module"
 import { createRecorder } from "../../src/index.ts"
 
-const { COPIES, EXIT, HANDLE, KEY = "", ONCE, PROVIDER_URL, SIGNAL_EXIT, URL: url = "" } = process.env
+const { AISDK, COPIES, EXIT, HANDLE, KEY = "", ONCE, PROVIDER_URL, SIGNAL_EXIT, URL: url = "" } = process.env
 
 const options = {
   url,
@@ -27,6 +28,7 @@ if (COPIES !== undefined) {
   if (copy.createRecorder === createRecorder) throw new Error("It is the same copy")
   copy.createRecorder(options).record({ api: "aisdk", inputs: { copy: true }, output: {}, session: "s" })
 }
+if (AISDK !== undefined) recorder.aiSdk.onStepStart({ callId: "c", modelId: "m", messages: [] })
 if (SIGNAL_EXIT !== undefined) {
   const { onExit } = await import("signal-exit")
   onExit((_code, signal) => console.log(`signal-exit: ${signal}`))

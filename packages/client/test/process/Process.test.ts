@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { createRecorder, type Drop } from "../../src/index.ts"
 import { json, type Provider, startProvider } from "../Provider.ts"
 import { chat, messages } from "../sdk/Wire.ts"
-import { apiKey, refuse, startServer } from "../Server.ts"
+import { apiKey, refuse, type Server, startServer } from "../Server.ts"
 import { register, start, temporaryFolder } from "./Child.ts"
 
 let provider: Provider
@@ -89,8 +89,9 @@ describe("node --import @tachograph/client/register", () => {
 })
 
 describe("a process that ends with a call under way", () => {
-  const begin = async (env: Readonly<Record<string, string>>) => {
+  const begin = async (env: Readonly<Record<string, string>>, intercept: Server["intercept"] = () => false) => {
     const server = await startServer()
+    server.intercept = intercept
     const streaming = await startProvider()
     streaming.answer = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" })
@@ -111,6 +112,7 @@ describe("a process that ends with a call under way", () => {
     ["alone", {}, []],
     ["beside signal-exit", { SIGNAL_EXIT: "1" }, ["signal-exit: SIGTERM"]],
     ["beside another copy of the client", { COPIES: "1" }, []],
+    ["with one of the AI SDK", { AISDK: "1" }, []],
     ["beside both", { SIGNAL_EXIT: "1", COPIES: "1" }, ["signal-exit: SIGTERM"]]
   ])("is ended by SIGTERM, %s, and the call is recorded as far as it came", async (_name, env, printed) => {
     const { child, server } = await begin(env)
@@ -118,10 +120,18 @@ describe("a process that ends with a call under way", () => {
     expect(await rest(child.lines)).toEqual(printed)
     expect(await child.end()).toMatchObject({ code: null, signal: "SIGTERM", errors: "" })
     const outputs = (await server.events()).map(({ properties }) => properties.output)
-    expect(outputs).toHaveLength(env["COPIES"] === undefined ? 1 : 2)
+    expect(outputs).toHaveLength(env["COPIES"] === undefined && env["AISDK"] === undefined ? 1 : 2)
+    expect(outputs.some(({ content, error }) => content === undefined && error !== undefined)).toBe("AISDK" in env)
     expect(outputs).toContainEqual(
       expect.objectContaining({ content: partly.content, error: expect.objectContaining(partly.error) })
     )
+  })
+
+  it("counts what waits too, where the application ends it at once", async () => {
+    const { child } = await begin({ EXIT: "1", COPIES: "1", AISDK: "1" }, () => true)
+    // An event of the other copy, a call, and one of the AI SDK.
+    expect(await rest(child.lines)).toEqual(Array(3).fill("lost: exit"))
+    expect(await child.end()).toMatchObject({ code: 9, signal: null })
   })
 
   it.each<[string, Record<string, string>, number]>([

@@ -132,6 +132,73 @@ describe.each(versions)("ai %s", (version, { createOpenAI, sdk, telemetry }) => 
     }
   })
 
+  it("is recorded by its telemetry with tools and arguments that are named like parts of a request", async () => {
+    const call = { id: "call_1", type: "function", function: { name: "request", arguments: '{"headers":"h1"}' } }
+    const asking = {
+      ...chat.answer,
+      choices: [{ ...chat.answer.choices[0], message: { role: "assistant", tool_calls: [call] } }]
+    }
+    let calls = 0
+    provider.answer = (response) => json(calls++ % 2 === 0 ? asking : done)(response)
+    const recording = await startRecording()
+    const request = sdk.tool({
+      description: "Sends a request",
+      inputSchema: sdk.jsonSchema<object>({ type: "object", properties: { headers: { type: "string" } } }),
+      execute: async () => ({ responseBody: "b1", request: { headers: "h2" } })
+    })
+    await generate(undefined, { tools: { request }, ...telemetry(recording) })
+    const [first, second] = await recording.events()
+    expect(first!.properties.inputs["tools"]).toHaveProperty(version === "7" ? "0.name" : "request.description")
+    expect(first!.properties.output).toMatchObject({
+      content: [
+        { type: "tool-call", toolName: "request", input: { headers: "h1" } },
+        { type: "tool-result", output: { responseBody: "b1", request: { headers: "h2" } } }
+      ]
+    })
+    const asked = JSON.stringify(second!.properties.inputs["messages"])
+    expect(asked).toContain('{"headers":"h1"}')
+    expect(asked).toContain('{"responseBody":"b1","request":{"headers":"h2"}}')
+    for (const { properties } of [first!, second!]) {
+      expect(properties.inputs).not.toHaveProperty("headers")
+      expect(properties.output).not.toHaveProperty("request")
+      expect(properties.output["response"]).not.toHaveProperty("headers")
+    }
+  })
+
+  it("is recorded by its telemetry without credentials that a provider repeats", async () => {
+    process.env["PLANTED_API_KEY"] = "planted-in-the-environment"
+    const said = version === "7" ? "planted-in-the-environment" : "planted-in-the-environment planted-custom-1"
+    const message = { role: "assistant", content: `You said ${said}` }
+    provider.answer = json({ ...done, choices: [{ ...done.choices[0], message }] })
+    const recording = await startRecording()
+    try {
+      const headers = { authorization: "Bearer planted-custom-1" }
+      await generate(undefined, { headers, ...telemetry(recording) })
+    } finally {
+      delete process.env["PLANTED_API_KEY"]
+    }
+    const [event] = await recording.events()
+    expect(event!.text).toContain(`You said ${said.replace(/planted-[\w-]+/g, "[redacted]")}`)
+    expect(event!.text).not.toContain("planted-")
+  })
+
+  it("is recorded by its telemetry with what surrounded its start", async () => {
+    const recording = await startRecording()
+    const { recorder } = recording
+    const told = { ...(version === "7" ? { callId: "c" } : {}), model: { modelId: "m" }, messages: [] }
+    recorder.with({ session: "start", agent: "starter" }, () => recorder.aiSdk.onStepStart(told))
+    recorder.with({ session: "end", person: "reader" }, () => recorder.aiSdk.onStepFinish({ ...told, content: [] }))
+    expect(await recording.events()).toMatchObject([{ session: "start", agent: "starter", person: null }])
+  })
+
+  it("is counted where it is forgotten, because too many of its calls are under way", async () => {
+    const recording = await startRecording()
+    const { aiSdk } = recording.recorder
+    const id = (n: number) => (version === "7" ? { callId: `call-${n}` } : {})
+    for (let n = 0; n < 1003; n++) aiSdk.onStepStart({ ...id(n), model: { modelId: "m" }, messages: [] })
+    expect(recording.drops).toEqual(Array(3).fill({ reason: "memory" }))
+  })
+
   // Version 6 does not tell of errors: there the tap is what records them.
   if (version === "6") return
 
@@ -144,5 +211,14 @@ describe.each(versions)("ai %s", (version, { createOpenAI, sdk, telemetry }) => 
       error_type: "bad_thing"
     })
     for (const secret of [apiKey, "planted-header"]) expect(event!.text).not.toContain(secret)
+  })
+
+  it("is recorded by its telemetry without keys that an error repeats", async () => {
+    provider.answer = json({ error: { message: `Wrong key ${apiKey}`, type: "bad_key" } }, 401)
+    const recording = await startRecording()
+    await expect(generate(undefined, { maxRetries: 1, ...telemetry(recording) })).rejects.toThrow(apiKey)
+    const [event] = await recording.events()
+    expect(event!.properties.output["error"]).toMatchObject({ message: "Wrong key [redacted]", statusCode: 401 })
+    expect(event!.text).not.toContain("planted")
   })
 })

@@ -1,0 +1,94 @@
+/** What the AI SDK tells of a call, as JSON without the data of its transport, and without credentials. */
+import { credentialsOf, mask } from "@tachograph/formats/Credentials"
+import { isObject } from "../event/Event.ts"
+import { variables } from "../platform/Builtins.ts"
+import type { Fields } from "./Starts.ts"
+
+/** What is no part of the request: headers, results of earlier steps, functions, and values of the application. */
+const notOfInputs = new Set([
+  ...["callId", "steps", "abortSignal", "experimental_context", "runtimeContext", "toolsContext", "metadata", "output"],
+  ...["include", "stopWhen", "timeout", "promptMessages", "stepTools", "stepToolChoice", "error", "durableContext"],
+  "headers"
+])
+
+/** Version 6 repeats the request in each result. */
+const notOfOutput = new Set([
+  ...["callId", "runtimeContext", "toolsContext", "experimental_context", "metadata", "request", "headers"]
+])
+
+const notOfResponse = new Set(["headers"])
+
+/** Of errors of a provider, and of those that they are made of. */
+const notOfErrors = new Set([
+  ...["headers", "requestHeaders", "responseHeaders", "requestBodyValues", "responseBody", "request", "response"]
+])
+
+const without = (fields: Fields, names: ReadonlySet<string>): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)))
+
+export const inputsOf = (event: Fields): Fields => without(event, notOfInputs)
+
+export const outputOf = (event: Fields): Fields => {
+  const { response } = event
+  const output = without(event, notOfOutput)
+  return isObject(response) ? { ...output, response: without(response, notOfResponse) } : output
+}
+
+/** An error has no fields that JSON shows, except those of its class. */
+const errorFields = (error: Error): Fields => ({
+  ...without(error as unknown as Fields, notOfErrors),
+  name: error.name,
+  message: error.message
+})
+
+export const failureOfError = (error: unknown): Fields => ({
+  error: error instanceof Error ? error : { message: String(error) }
+})
+
+const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+
+export const write = (fields: Fields): string =>
+  JSON.stringify(fields, function (this: Fields, key, value: unknown) {
+    // Before its `toJSON`, which has fields that are left out.
+    const original = this[key]
+    if (original instanceof Error) return errorFields(original)
+    return original instanceof Uint8Array ? hex(original) : value
+  })
+
+const pairsOf = (headers: unknown): ReadonlyArray<readonly [string, string]> => {
+  if (!isObject(headers)) return []
+  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers)
+  return entries.filter((entry): entry is [string, string] => typeof entry[1] === "string")
+}
+
+const addressesIn = (error: unknown): ReadonlyArray<URL> => {
+  if (!(error instanceof Error)) return []
+  const { cause, errors, url } = error as { cause?: unknown; errors?: unknown; url?: unknown }
+  const inner = [cause, ...(Array.isArray(errors) ? errors : [])].flatMap(addressesIn)
+  return typeof url === "string" && URL.canParse(url) ? [new URL(url), ...inner] : inner
+}
+
+/** The credentials that an event shows: in the headers that the application gave, which only version 6 tells, and in addresses. */
+export const secretsOf = ({ error, headers }: Fields): ReadonlyArray<string> => {
+  const addresses = addressesIn(error)
+  const queries = addresses.flatMap(({ searchParams }) => [...searchParams])
+  return credentialsOf(
+    pairsOf(headers),
+    queries,
+    addresses.map(({ password }) => password)
+  )
+}
+
+/** The variables of the process from which providers of the SDK take their keys. */
+export const secretsOfProcess = (): ReadonlyArray<string> =>
+  credentialsOf(
+    [],
+    [],
+    variables().flatMap(([name, value]) => (/(?:API_KEY|AUTH_TOKEN)$/.test(name) ? [value] : []))
+  )
+
+/** What keys of providers look like. Version 7 tells no key, so that one which a provider repeats is found only by its look. */
+const keys = /\b(?:(?:sk|rk|pk|gsk|xai|pplx|hf|r8|nvapi|fw|csk|tgp)[-_][\w-]{8,}|AIza[\w-]{20,}|AKIA[A-Z\d]{16})/g
+
+/** The JSON text of a failure, without what looks like a key. */
+export const withoutKeys = (text: string): string => text.replace(keys, mask)
