@@ -102,7 +102,8 @@ class Core {
       maxEvents: options.maxEvents ?? defaults.maxEvents,
       concurrency: options.concurrency ?? defaults.concurrency,
       onDrop: options.onDrop ?? warnOnce(),
-      onPostpone: options.onDrop === undefined ? warnOfSpool() : () => {}
+      onPostpone: options.onDrop === undefined ? warnThat("calls wait in the spool") : () => {},
+      onOutage: warnThat("calls wait, because they cannot be sent")
     })
     this.intake = new Intake({ options, budget: this.budget, delivery: this.delivery, fingerprint })
   }
@@ -208,7 +209,9 @@ class Core {
   readonly flush = async (timeoutMs: number): Promise<boolean> => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, Timers.bounded(timeoutMs))))
+    const relax = this.delivery.hurry()
     await Promise.race([timeout, this.intake.settled()])
+    relax()
     clearTimeout(timer)
     return !this.intake.isBusy && !this.intake.hasPostponed
   }
@@ -256,23 +259,25 @@ const envelopeOfTap = ({ durationMs, firstTokenMs, httpStatus, occurredAt, reque
   model: modelInUrl(request.url) ?? undefined
 })
 
+/** With the cause of a cause: `fetch` says only that it failed. */
+const whyOf = (cause: unknown): string =>
+  cause instanceof Error ? `: ${[cause.message || cause.name, whyOf(cause.cause)].join("")}` : ""
+
 const warnOnce = () => {
   const seen = new Set<DropReason>()
   return ({ cause, reason }: Drop) => {
     if (seen.has(reason)) return
     seen.add(reason)
-    const why = cause instanceof Error ? `: ${cause.message}` : ""
-    console.warn(`Tachograph: a call is not recorded (${reason})${why}. See recorder.counters() for how many.`)
+    console.warn(`Tachograph: a call is not recorded (${reason})${whyOf(cause)}. See recorder.counters() for how many.`)
   }
 }
 
-const warnOfSpool = () => {
+const warnThat = (what: string) => {
   let hasWarned = false
   return (cause: unknown) => {
     if (hasWarned) return
     hasWarned = true
-    const why = cause instanceof Error ? `: ${cause.message}` : ""
-    console.warn(`Tachograph: calls wait in the spool${why}. See recorder.counters().problem.`)
+    console.warn(`Tachograph: ${what}${whyOf(cause)}. See recorder.counters().problem.`)
   }
 }
 

@@ -35,11 +35,19 @@ export interface DeliveryOptions {
   readonly onDrop: (drop: Drop) => void
   /** Called where an event that is on disk has to wait there. */
   readonly onPostpone: (cause: unknown) => void
+  /** Called when several attempts in a row have failed: the events wait. */
+  readonly onOutage: (cause: unknown) => void
 }
 
 interface Waiting extends Item {
   attempts: number
 }
+
+/** So many failures in a row are an outage: fewer may be a restart. */
+const failuresOfOutage = 3
+
+/** The longest wait between two attempts while somebody waits for them (ms). */
+const longestHurriedMs = 1_000
 
 /** An attempt that registers unknown fingerprints again may find them unknown again, but not for ever. */
 const attemptsOfFingerprints = 5
@@ -67,6 +75,10 @@ export class Delivery {
   /** Failures since the last success. */
   #failures = 0
   #stopTimer: (() => void) | undefined
+  /** Whether the recorder has asked for the wait. */
+  #isAskedToWait = false
+  /** How many wait for the events to be sent. */
+  #hurried = 0
   #problem: unknown
   #recorded = 0
   #sent = 0
@@ -117,6 +129,21 @@ export class Delivery {
     return new Promise((resolve) => this.#idle.add(resolve))
   }
 
+  /** Tries again at once, and soon after each failure, until what it returns is called. A `Retry-After` is obeyed all the same. */
+  hurry(): () => void {
+    this.#hurried++
+    if (!this.#isAskedToWait) this.#resume()
+    return () => {
+      this.#hurried--
+    }
+  }
+
+  #resume(): void {
+    this.#stopTimer?.()
+    this.#stopTimer = undefined
+    this.#pump()
+  }
+
   #pump(): void {
     if (this.#stopTimer !== undefined) return
     // After a failure one event finds out whether the recorder is back.
@@ -164,7 +191,10 @@ export class Delivery {
     this.#retried++
     this.#sending--
     this.#waiting.unshift(item)
-    if (outcome.type === "retry") this.#pause(outcome.afterMs)
+    if (outcome.type === "retry") {
+      this.#pause(outcome.afterMs)
+      if (this.#failures === failuresOfOutage) this.#options.onOutage(cause)
+    }
     this.#pump()
   }
 
@@ -192,11 +222,14 @@ export class Delivery {
     if (this.#stopTimer !== undefined) return
     this.#failures++
     // Clients that are told the same time come back at different times.
-    const waitMs = afterMs === undefined ? backoffMs(this.#failures) : afterMs * (1 + Math.random() / 10)
-    this.#stopTimer = Timers.after(waitMs, () => {
-      this.#stopTimer = undefined
-      this.#pump()
-    })
+    const waitMs = afterMs === undefined ? this.#backoffMs() : afterMs * (1 + Math.random() / 10)
+    this.#isAskedToWait = afterMs !== undefined
+    this.#stopTimer = Timers.after(waitMs, () => this.#resume())
+  }
+
+  #backoffMs(): number {
+    const ms = backoffMs(this.#failures)
+    return this.#hurried > 0 ? Math.min(ms, longestHurriedMs) : ms
   }
 
   #settle(item: Waiting): void {
