@@ -49,6 +49,13 @@ const timesOfUnreadable = 5
 /** Of calls that were to be recorded. */
 const isLoss = ({ reason }: Drop): boolean => reason !== "redacted" && reason !== "unreadable"
 
+/** Its rejection is nobody's. */
+const isPromise = (value: object): boolean => {
+  if (!(value instanceof Promise)) return false
+  value.catch(() => {})
+  return true
+}
+
 export class Intake {
   readonly #budget: Budget
   readonly #delivery: Delivery
@@ -288,6 +295,7 @@ export class Intake {
       throw new Dropped({ reason: "redacted", cause })
     }
     if (!isObject(event)) throw new Dropped({ reason: "redacted" })
+    if (isPromise(event)) throw new Dropped({ reason: "redacted", cause: new TypeError("redact answers a promise") })
     return JSON.stringify(event)
   }
 }

@@ -113,6 +113,16 @@ describe("createRecorder", () => {
     expect(await recording.events()).toHaveLength(2)
   })
 
+  it("sends nothing of an event whose `redact` answers a promise", async () => {
+    const redact = (async () => {
+      throw new Error("too late")
+    }) as never
+    const recording = await startRecording({ redact })
+    recording.recorder.record({ api: "aisdk", inputs: { n: 1 }, output: {} })
+    expect(await recording.events()).toEqual([])
+    expect(recording.drops).toMatchObject([{ reason: "redacted", cause: new TypeError("redact answers a promise") }])
+  })
+
   it("lets `redact` change events and leave them out", async () => {
     const recording = await startRecording({
       redact: (event) => {
