@@ -1,5 +1,7 @@
 /** What the headers of a call say of it. */
+import { maxNameLength } from "@tachograph/core/domain/Name"
 import * as Credentials from "@tachograph/formats/Credentials"
+import { hash } from "node:crypto"
 import type { Grouping } from "../calls/PassedCall.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 
@@ -22,12 +24,23 @@ const decode = (value: string): string => {
   }
 }
 
+/**
+ * A name as an event may have it. One that is too long is cut, so that the call is recorded, and says by its hash which it was, so that
+ * calls which were apart stay apart.
+ */
+const nameOf = (text: string): string => {
+  const characters = Array.from(text)
+  if (characters.length <= maxNameLength) return text
+  const end = `-${hash("sha256", text)}`
+  return characters.slice(0, maxNameLength - end.length).join("") + end
+}
+
 /** An empty header, as of an environment variable that is not set, is none. */
 export const groupingOf = (headers: ForwardedHeaders.RawHeaders): Grouping =>
   Object.fromEntries(
     Object.entries(groupings).flatMap(([field, name]) => {
       const value = ForwardedHeaders.valueOf(headers, name)
-      return value === undefined || value === "" ? [] : [[field, decode(value)]]
+      return value === undefined || value === "" ? [] : [[field, nameOf(decode(value))]]
     })
   )
 
