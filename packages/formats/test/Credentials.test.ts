@@ -6,17 +6,19 @@ const ofHeader = (name: string, value: string) => credentialsOf([[name, value]],
 describe("the credentials of a request", () => {
   it.each([
     ...["Authorization", "Proxy-Authorization", "cf-aig-authorization", "x-api-key", "api-key", "X-Goog-Api-Key"],
-    ...["Ocp-Apim-Subscription-Key", "X-Tachograph-Key", "x-amz-security-token", "Helicone-Auth", "x-access-key"]
+    ...["Ocp-Apim-Subscription-Key", "X-Tachograph-Key", "x-amz-security-token", "Helicone-Auth", "x-access-key"],
+    ...["apikey", "X-ApiKey", "x_api_key", "X-Goog-Iam-Authorization-Token"]
   ])("are in %s", (name) => expect(ofHeader(name, "planted-key")).toEqual(["planted-key"]))
 
-  it.each(["content-type", "idempotency-key", "user-agent", "x-request-id", "anthropic-version"])(
+  it.each(["content-type", "idempotency-key", "monkey", "x-tokens", "user-agent", "x-request-id", "anthropic-version"])(
     "are not in %s",
     (name) => expect(ofHeader(name, "planted-key")).toEqual([])
   )
 
-  it.each(["key", "access_token", "api_key", "api-key"])("are in the parameter %s", (name) =>
-    expect(credentialsOf([], [[name, "planted-key"]])).toEqual(["planted-key"])
-  )
+  it.each([
+    ...["key", "access_token", "api_key", "api-key", "apikey", "apiKey", "subscription-key", "auth_token"],
+    ...["sig", "X-Amz-Signature", "X-Goog-Signature", "X-Amz-Security-Token"]
+  ])("are in the parameter %s", (name) => expect(credentialsOf([], [[name, "planted-key"]])).toEqual(["planted-key"]))
 
   it("are no other parameters, and no short values", () => {
     expect(credentialsOf([["x-api-key", "1234567"]], new URLSearchParams("q=some-words&key=short"))).toEqual([])
@@ -47,9 +49,25 @@ describe("the credentials of a request", () => {
     ])
   })
 
-  it("may be written in two ways in JSON", () => {
+  it("may be written in several ways in JSON", () => {
     expect(inJson("planted-key")).toEqual(["planted-key"])
-    expect(inJson('planted"key')).toEqual(['planted\\"key'])
-    expect(inJson("planted/key")).toEqual(["planted/key", "planted\\/key"])
+    expect(inJson('planted"key')).toContain('planted\\"key')
+    expect(inJson("planted/key")).toContain("planted\\/key")
+    // As Go and .NET write them.
+    expect(inJson("planted+<key")).toEqual(
+      expect.arrayContaining(["planted+<key", "planted+\\u003ckey", "planted\\u002B\\u003Ckey"])
+    )
+    expect(inJson('planted"key')).toContain("planted\\u0022key")
+    expect(inJson('planted"key')).toContain('planted\\\\\\"key')
+  })
+
+  it("may be percent-encoded, or not any more", () => {
+    const written = ["planted/key+", "planted%2Fkey%2B", "planted%2fkey%2b"]
+    for (const credential of written) expect(inJson(credential)).toEqual(expect.arrayContaining(written))
+    expect(inJson("planted key")).toEqual(expect.arrayContaining(["planted%20key", "planted+key"]))
+    expect(inJson("planted%zz")).toContain("planted%zz")
+    expect(inJson("planted\ud800")).toContain("planted\\ud800")
+    // A part that is percent-encoded and short is not looked for.
+    expect(inJson("%61%62%63%64")).not.toContain("abcd")
   })
 })

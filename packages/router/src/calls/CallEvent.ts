@@ -39,9 +39,9 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
   }
   return Buffer.concat([
     Buffer.from(`{"event_name":"llm","properties":{"api":${JSON.stringify(api)},"inputs":`),
-    Secrets.without(bodies.inputs, credentials),
+    yield* Secrets.without(bodies.inputs, credentials),
     Buffer.from(`,"output":`),
-    Secrets.without(output, credentials),
+    yield* Secrets.without(output, credentials),
     Buffer.from(`},${JSON.stringify(envelope).slice(1)}`)
   ])
 }

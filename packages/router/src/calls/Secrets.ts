@@ -1,10 +1,11 @@
 /** Leaves the credentials of a request to a provider out of what is recorded of it. */
+import type { Steps } from "@tachograph/core"
 import * as Credentials from "@tachograph/formats/Credentials"
 
 const mask = Buffer.from(Credentials.mask)
 
 /** A JSON text without the secrets. Headers are Latin-1, so a character is a byte. */
-export const without = (text: Buffer, secrets: ReadonlyArray<string>): Buffer => {
+export function* without(text: Buffer, secrets: ReadonlyArray<string>): Steps.Steps<Buffer> {
   let rest = text
   for (const secret of secrets.flatMap(Credentials.inJson)) {
     const bytes = Buffer.from(secret, "latin1")
@@ -15,6 +16,7 @@ export const without = (text: Buffer, secrets: ReadonlyArray<string>): Buffer =>
       from = at + bytes.length
     }
     if (from > 0) rest = Buffer.concat([...parts, rest.subarray(from)])
+    yield
   }
   return rest
 }

@@ -44,11 +44,17 @@ export const groupingOf = (headers: ForwardedHeaders.RawHeaders): Grouping =>
     })
   )
 
-/** The credentials of a request, the longest first. */
+/** Names and values of a query as they were sent. */
+const rawPairs = (query: string): Array<[string, string]> =>
+  query.split("&").map((pair) => {
+    const [name = "", value = ""] = pair.split(/=(.*)/s)
+    return [name, value]
+  })
+
+/** The credentials of a request, the longest first. Those of the query as they were sent, and decoded. */
 export const credentialsOf = (headers: ForwardedHeaders.RawHeaders, rest: string): ReadonlyArray<string> => {
-  const start = rest.indexOf("?")
-  const query = new URLSearchParams(start === -1 ? "" : rest.slice(start))
-  return Credentials.credentialsOf(ForwardedHeaders.pairs(headers), query)
+  const [, query = ""] = rest.split(/\?(.*)/s)
+  return Credentials.credentialsOf(ForwardedHeaders.pairs(headers), [...new URLSearchParams(query), ...rawPairs(query)])
 }
 
 export const betaOf = (headers: ForwardedHeaders.RawHeaders): string | undefined =>
