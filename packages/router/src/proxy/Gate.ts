@@ -19,6 +19,8 @@ export interface Visitor {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The object that the mount received, which a host's rule sees. */
   readonly source: object
+  /** `1.0` or `1.1`; undefined where the mount does not know it. */
+  readonly httpVersion: string | undefined
   /** The address of the other end of the connection; undefined where the mount does not know it. */
   readonly remoteAddress: string | undefined
 }
@@ -48,17 +50,22 @@ const loopbackAddress = /^(?:127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 const loopbackHost = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i
 const loopbackOrigin = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i
 
+/** Headers that reverse proxies, load balancers and content delivery networks add. */
+const ofReverseProxy =
+  /^(?:forwarded|via|x-forwarded-.*|x-(?:real|client)-ip|(?:true-client|cf-connecting|fastly-client)-ip)$/
+
 /**
  * Whether a program on this machine sends the request for itself: not a reverse proxy for somebody else, and not a browser for
- * the page of another site.
+ * the page of another site. A reverse proxy that says nothing of itself, and speaks HTTP/1.1, cannot be told from a program.
  */
-export const isLocal = ({ headers, remoteAddress = "" }: Visitor): boolean =>
+export const isLocal = ({ headers, httpVersion, remoteAddress = "" }: Visitor): boolean =>
   loopbackAddress.test(remoteAddress) &&
   loopbackHost.test(headers["host"] ?? "") &&
   loopbackOrigin.test(headers["origin"] ?? "http://localhost") &&
   headers["sec-fetch-site"] !== "cross-site" &&
-  headers["forwarded"] === undefined &&
-  headers["x-forwarded-for"] === undefined
+  // Plain `proxy_pass` of nginx speaks 1.0, adds no header, and makes `Host` the address of this server.
+  httpVersion !== "1.0" &&
+  !Object.keys(headers).some((name) => ofReverseProxy.test(name))
 
 /** How many keys are remembered. */
 const maxRemembered = 1_000

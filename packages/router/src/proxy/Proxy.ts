@@ -105,6 +105,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       url: BasePath.targetIn(message.url!).slice(base.length),
       headers: message.headers as Gate.Visitor["headers"],
       source: message,
+      httpVersion: message.httpVersion,
       remoteAddress: message.socket.remoteAddress
     }
     const refuse = (answer: Answer) => Node.write(response, refused(answer))
@@ -139,6 +140,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       url: BasePath.targetIn(request.url).slice(base.length),
       headers: Object.fromEntries(request.headers),
       source: request,
+      httpVersion: undefined,
       remoteAddress: undefined
     }
     const destination = Gate.destinationOf(visitor, path, settings.upstreams)

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import type { Authorizer } from "../../src/front/Authorizer.ts"
 import * as Gate from "../../src/proxy/Gate.ts"
 import { opened } from "../Samples.ts"
-import { served } from "../Served.ts"
+import { exchange, served } from "../Served.ts"
 import { proxyTo, send, withKey } from "./Client.ts"
 import { upstream } from "./Upstream.ts"
 
@@ -65,6 +65,7 @@ const visitor = (headers: Readonly<Record<string, string>> = {}, remoteAddress: 
   url: "/proxy/openai/chat/completions",
   headers: { host: "localhost:4400", ...headers },
   source: {},
+  httpVersion: "1.1",
   remoteAddress
 })
 
@@ -83,6 +84,11 @@ describe("an open proxy", () => {
     ["an unknown address", { ...visitor(), remoteAddress: undefined }],
     ["a reverse proxy", visitor({ "x-forwarded-for": "10.0.0.1" })],
     ["a reverse proxy that says Forwarded", visitor({ forwarded: "for=10.0.0.1" })],
+    ["a reverse proxy that names itself", visitor({ via: "1.1 gateway" })],
+    ["a reverse proxy that says the host", visitor({ "x-forwarded-host": "localhost" })],
+    ["a reverse proxy that says the address in its own way", visitor({ "x-real-ip": "10.0.0.1" })],
+    ["a content delivery network", visitor({ "cf-connecting-ip": "10.0.0.1" })],
+    ["HTTP/1.0, which reverse proxies speak", { ...visitor(), httpVersion: "1.0" }],
     ["a page of another site", visitor({ origin: "https://evil.example" })],
     ["a page without an origin", visitor({ "sec-fetch-site": "cross-site" })],
     ["a sandboxed page", visitor({ origin: "null" })],
@@ -100,6 +106,16 @@ describe("an open proxy", () => {
       401
     )
     expect((await send(port, "/proxy/local/x", { headers: { "x-forwarded-for": "::1" } })).answer.statusCode).toBe(401)
+  })
+})
+
+describe("an open proxy behind a reverse proxy with its defaults", () => {
+  it("of nginx: the host is rewritten, no address added, and HTTP/1.0 spoken", async () => {
+    const { received, url } = await upstream((response) => void response.end())
+    const { port } = await proxyTo(url, { open: true })
+    const request = `GET /proxy/local/x HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`
+    expect(await exchange(port, request)).toMatch(/^HTTP\/1.1 401 /)
+    expect(received).toEqual([])
   })
 })
 

@@ -161,6 +161,7 @@ it.each(appends)("no key is anywhere when the call %s", async (name, fail) => {
   // All but what cannot be decompressed, what is no JSON, and what no upstream takes; and one that cannot be reached.
   expect(texts).toHaveLength(name === "cannot be recorded" ? 0 : answers.length)
   expect(texts.every((text) => text.includes("[redacted]"))).toBe(true)
+  expect(lines.some((line) => line.includes("not recorded"))).toBe(true)
   const seen = [...texts, ...lines, ...own, await metrics().catch(() => "")].join("\n")
   expect(/.{0,60}PLANTED.{0,60}/.exec(seen)?.[0]).toBeUndefined()
 })

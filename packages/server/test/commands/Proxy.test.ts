@@ -43,6 +43,38 @@ it("passes calls to the providers of --upstream on, and records them", async () 
   expect((await fetch(`${url}/proxy/other/chat/completions`)).status).toBe(404)
 })
 
+it("answers the pages of --cors, and no other's question whether it may call", async () => {
+  const provider = createServer((_request, response) => {
+    response.writeHead(200, ["Set-Cookie", "a=1", "Set-Cookie", "b=2", "X-Kept", "yes"]).end("{}")
+  })
+  await once(provider.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void provider.close())
+  const upstream = `local=http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const options = ["--storage", "memory:", "--proxy", "--upstream", upstream]
+  const origin = "http://localhost:3000"
+  const preflight = {
+    origin,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "x-tachograph-key"
+  }
+  const ask = async (url: string) => fetch(`${url}/proxy/local/x`, { method: "OPTIONS", headers: preflight })
+  expect((await ask(await serveInProcess(options, "1 minute"))).status).toBe(401)
+  const url = await serveInProcess([...options, "--proxy-open", "--cors", origin], "1 minute")
+  const asked = await ask(url)
+  const allowed = ["origin", "methods", "headers"].map((name) => asked.headers.get(`access-control-allow-${name}`))
+  expect([asked.status, ...allowed]).toEqual([204, origin, "GET, PUT, POST, DELETE", "x-tachograph-key"])
+  const post = async (key: string) => {
+    const { headers, status } = await fetch(`${url}/proxy/local/x`, {
+      method: "POST",
+      headers: { origin, "x-tachograph-key": key }
+    })
+    return [status, headers.get("access-control-allow-origin"), headers.get("x-kept"), headers.getSetCookie()]
+  }
+  expect(await post("")).toEqual([200, origin, "yes", ["a=1", "b=2"]])
+  // A refusal can be read by the page as well.
+  expect(await post("wrong")).toEqual([401, origin, null, []])
+})
+
 describe("a request that takes longer than --request-timeout", () => {
   const body = JSON.stringify({ messages: [], text: "slow ".repeat(4) })
 
