@@ -35,13 +35,33 @@ const maxKeyLength = 64
 const keyOf = (text: string): string =>
   text.length <= maxKeyLength ? `=${text}` : hash("sha256", Buffer.from(text, "utf16le"), "base64")
 
+interface Left {
+  readonly session: number
+  readonly packs: Map<number, Buffer>
+  bytes: number
+}
+
+/** Contents of what is left of erased events that are kept (bytes). */
+const maxLeftBytes = 16 * 1024 * 1024
+
+const keep = (left: Left, pack: number, content: Buffer): void => {
+  if (left.packs.has(pack) || left.bytes + content.length > maxLeftBytes) return
+  left.packs.set(pack, content)
+  left.bytes += content.length
+}
+
 export class HitReader {
   readonly #storage: Storage["Service"]
   readonly #project: ProjectId
   readonly #needle: Needle
   readonly #scan: PackScan
+  /** Bytes of contents and shared pieces that were read. */
+  bytes = 0
   /** The chain that was opened last. */
   #chain: { readonly session: number; readonly packs: ReadonlyMap<number, Buffer> } | undefined
+
+  /** What is left of erased events of a session: events that follow have it again. */
+  #left: Left | undefined
 
   constructor(storage: Storage["Service"], project: ProjectId, needle: Needle, scan: PackScan) {
     this.#storage = storage
@@ -61,13 +81,17 @@ export class HitReader {
     packs: ReadonlyArray<number>
   ): Effect.fn.Return<ReadonlyArray<Hit>, StorageUnavailable> {
     const contents: Array<Buffer> = []
+    if (this.#left?.session !== session) this.#left = { session, packs: new Map(), bytes: 0 }
     for (const pack of packs) {
-      const content = yield* this.#open(session, pack)
+      const content = this.#left.packs.get(pack) ?? (yield* this.#open(session, pack))
+      if (content !== undefined && pack !== packs.at(-1)) keep(this.#left, pack, content)
       if (content !== undefined) contents.push(content)
       // A sweep deletes packs of erased events of which no other event has anything.
       else if (pack === packs.at(-1)) throw new Damage(`Pack ${pack} is missing`)
     }
+    for (const content of contents) this.bytes += content.length
     const shared = yield* this.#sharedIn(contents)
+    for (const text of shared.values()) this.bytes += text.length
     const payload = new NewPayload(contents.map(PackContent.read), shared)
     const parsed = (which: "inputs" | "output") => ExactJson.parse(payload.text(which).toString())
     const conversation = formats[api].messages(parsed("inputs"), parsed("output"))

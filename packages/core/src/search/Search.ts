@@ -26,6 +26,13 @@ const maxMs = 500
 /** What a request looks at of a session to learn whether a text was carried before (bytes). */
 const maxBackBytes = 64 * 1024 * 1024
 
+/** Older events of a session with which the texts of an event are compared: the nearest of those that may have the text. */
+const maxBackEvents = 500
+
+/** Those of them of which also what is left of erased events is read, and the contents that a request reads for that (bytes). */
+const maxBackErased = 32
+const maxBackContents = 16 * 1024 * 1024
+
 /** Texts of a session that a request remembers. */
 const maxTexts = 100_000
 
@@ -72,12 +79,15 @@ export interface SearchPage {
 
 /** What is known of the texts of a session. */
 interface SessionTexts {
-  /** The session's events by their packs. */
-  readonly events: ReadonlyMap<number, EventPack>
+  /** The session's events that may have the text, the newest first, as far as they were listed. */
+  readonly events: Array<EventPack>
+  /** Where the list goes on; undefined at its end. */
+  after: EventId | undefined
   /** The lowest pack that carries each text, by its key. */
   readonly first: Map<string, number>
-  /** What was found with each event, by its pack. */
-  readonly hits: Map<number, ReadonlyArray<Hit>>
+  /** The packs whose own texts are in `first`, and what was found with events by these, with what is left of erased ones. */
+  readonly own: Set<number>
+  readonly whole: Map<number, ReadonlyArray<Hit>>
 }
 
 type Run<A> = Effect.Effect<A, StorageUnavailable>
@@ -89,6 +99,8 @@ class Search {
   readonly #reader: HitReader
   readonly #logDamage: DamageLog.OnDamage
   readonly #texts = new Map<number, SessionTexts>()
+  /** Bytes of contents that were read to learn whether a text was carried before. */
+  #backContents = 0
 
   constructor(storage: Storage["Service"], project: ProjectId, query: SearchQuery, logDamage: DamageLog.OnDamage) {
     const needle = new Needle(query.text, query.isCaseSensitive)
@@ -132,6 +144,8 @@ class Search {
         }
         if (yield* isSpent) return { results, damaged, next: last && { event: last, given: undefined } }
         const found = yield* this.#search(event, scanned)
+        // The next page can read more for it.
+        if (found.isCut && isBegun) return { results, damaged, next: last && { event: last, given: undefined } }
         if (found.isDamaged) damaged++
         const skipped = event.id === after?.event ? (after.given ?? 0) : 0
         const free = limit - results.length
@@ -153,7 +167,7 @@ class Search {
 
   /** What is found with an event, the newest first. */
   readonly #search = Effect.fnUntraced(function* (this: Search, event: EventPack, scanned: ScannedSession) {
-    const nothing = { summary: undefined, hits: [] as ReadonlyArray<Hit>, isDamaged: false }
+    const nothing = { summary: undefined, hits: [] as ReadonlyArray<Hit>, isDamaged: false, isCut: false }
     if (scanned.isOfErased) yield* this.#scan.lookBack(scanned, maxBackBytes)
     if (scanned.others.has(event.pack) && !hasErased(scanned, event.pack)) return nothing
     const damage = damageOf(scanned, event.pack)
@@ -168,9 +182,9 @@ class Search {
       return { ...nothing, isDamaged: true }
     }
     if (hits.length === 0) return nothing
-    const first = yield* this.#firstOf(event, summary, scanned)
+    const { first, isCut } = yield* this.#firstOf(event, hits, summary, scanned)
     const own = hits.filter(({ key }) => (first.get(key) ?? event.pack) >= event.pack)
-    return { summary, hits: own.toReversed(), isDamaged: false }
+    return { summary, hits: own.toReversed(), isDamaged: false, isCut }
   })
 
   /** Undefined if the event was erased meanwhile. */
@@ -188,59 +202,134 @@ class Search {
     { api }: EventSummary,
     scanned: ScannedSession
   ): Effect.fn.Return<ReadonlyArray<Hit> | Damage, StorageUnavailable> {
-    const known = this.#texts.get(session)?.hits.get(pack)
+    const known = this.#texts.get(session)?.whole.get(pack)
     if (known !== undefined) return known
     const isOwn = scanned.candidates.has(pack) && !hasErased(scanned, pack)
     const erased = isOwn ? [] : [...scanned.erased].filter((number) => number < pack).sort((a, b) => a - b)
-    const packs = [...erased, pack]
+    return yield* this.#read(api, session, [...erased, pack])
+  })
+
+  readonly #read = Effect.fnUntraced(function* (
+    this: Search,
+    api: EventSummary["api"],
+    session: number,
+    packs: ReadonlyArray<number>
+  ): Effect.fn.Return<ReadonlyArray<Hit> | Damage, StorageUnavailable> {
     for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
       const hits = yield* orDamage(this.#reader.read(api, session, packs))
       if (!(hits instanceof Damage) || attemptsLeft === 1) return hits
     }
   })
 
-  /** The lowest pack that carries each text of a session, for those that an event or an older one has. */
+  /**
+   * The lowest pack that carries each text of a session, for those that an event or one of the nearest older ones has. It is cut where
+   * the request has read too much.
+   */
   readonly #firstOf = Effect.fnUntraced(function* (
     this: Search,
     event: EventPack,
-    { session }: EventSummary,
+    hits: ReadonlyArray<Hit>,
+    { api, session }: EventSummary,
     scanned: ScannedSession
-  ): Effect.fn.Return<ReadonlyMap<string, number>, StorageUnavailable> {
+  ): Effect.fn.Return<{ readonly first: ReadonlyMap<string, number>; readonly isCut: boolean }, StorageUnavailable> {
     yield* this.#scan.lookBack(scanned, maxBackBytes)
     let texts = this.#texts.get(event.session)
     if (texts === undefined) {
-      if (!hasOlder(scanned, event.pack)) return new Map()
-      texts = { events: yield* this.#eventsOf(session, event), first: new Map(), hits: new Map() }
+      if (!hasOlder(scanned, event.pack)) return { first: new Map(), isCut: false }
+      texts = yield* this.#textsOf(session, event, scanned)
       this.#texts.set(event.session, texts)
     }
-    const { events, first, hits } = texts
-    for (const [pack, older] of events) {
-      if (pack >= event.pack || hits.has(pack) || !isCandidate(scanned, pack)) continue
-      if (first.size >= maxTexts) break
+    const { first, own, whole } = texts
+    const isCarried = ({ key }: Hit) => (first.get(key) ?? event.pack) < event.pack
+    const readOlder = Effect.fnUntraced(function* (
+      this: Search,
+      older: EventPack,
+      read: (summary: EventSummary) => Run<ReadonlyArray<Hit> | Damage>
+    ) {
       const summary = yield* this.#summaryOf(older.id)
       // What is damaged is said when the search comes to it.
-      if (summary === undefined || summary === "damaged") continue
-      const found = yield* this.#hitsOf(older, summary, scanned)
-      if (found instanceof Damage) continue
-      hits.set(pack, found)
-      for (const { key } of found) first.set(key, Math.min(pack, first.get(key) ?? pack))
+      if (summary === undefined || summary === "damaged") return undefined
+      const found = yield* read(summary)
+      if (found instanceof Damage) return undefined
+      for (const { key } of found) first.set(key, Math.min(older.pack, first.get(key) ?? older.pack))
       yield* Effect.yieldNow
+      return found
+    })
+    const nearest = yield* this.#olderThan(event, session, texts, scanned)
+    let isCut = false
+    if (hasErased(scanned, event.pack)) {
+      const ownHits = scanned.candidates.has(event.pack) ? yield* this.#read(api, event.session, [event.pack]) : []
+      const ownKeys = new Set(ownHits instanceof Damage ? [] : ownHits.map(({ key }) => key))
+      const left = hits.filter(({ key }) => !ownKeys.has(key))
+      for (const older of nearest.slice(0, maxBackErased)) {
+        if (left.every(isCarried)) break
+        if (whole.has(older.pack)) continue
+        isCut = this.#backContents > maxBackContents
+        if (isCut) break
+        const before = this.#reader.bytes
+        const found = yield* readOlder.call(this, older, (summary) => this.#hitsOf(older, summary, scanned))
+        this.#backContents += this.#reader.bytes - before
+        if (found !== undefined) whole.set(older.pack, found)
+      }
     }
-    return first
+    for (const older of nearest) {
+      const { pack } = older
+      if (hits.every(isCarried) || first.size >= maxTexts) break
+      if (own.has(pack) || whole.has(pack) || !scanned.candidates.has(pack)) continue
+      const found = yield* readOlder.call(this, older, ({ api }) => this.#read(api, older.session, [pack]))
+      if (found === undefined) continue
+      own.add(pack)
+      if (!hasErased(scanned, pack)) whole.set(pack, found)
+    }
+    return { first, isCut }
   })
 
-  /** The events of a session up to an event, the newest first, by their packs. */
-  readonly #eventsOf = Effect.fnUntraced(function* (this: Search, session: EventSummary["session"], to: EventPack) {
-    const events = new Map<number, EventPack>()
-    let after: EventId | undefined
+  /** The nearest older events of a session that may have the text. */
+  readonly #olderThan = Effect.fnUntraced(function* (
+    this: Search,
+    event: EventPack,
+    session: EventSummary["session"],
+    texts: SessionTexts,
+    scanned: ScannedSession
+  ) {
+    const nearest: Array<EventPack> = []
+    for (let index = 0; nearest.length < maxBackEvents; index++) {
+      if (index === texts.events.length && texts.after !== undefined) yield* this.#listMore(session, texts, scanned)
+      const older = texts.events[index]
+      if (older === undefined) break
+      if (older.pack < event.pack) nearest.push(older)
+    }
+    return nearest
+  })
+
+  /** The events of a session that are not newer than an event. All of a session that is not long: imported ones may be older than their packs. */
+  readonly #textsOf = Effect.fnUntraced(function* (
+    this: Search,
+    session: EventSummary["session"],
+    to: EventPack,
+    scanned: ScannedSession
+  ) {
+    const texts: SessionTexts = { events: [], after: undefined, first: new Map(), own: new Set(), whole: new Map() }
+    yield* this.#listMore(session, texts, scanned)
+    if (texts.after !== undefined && texts.after > to.id) texts.after = to.id
+    return texts
+  })
+
+  /** Lists more events of a session, until some may have the text. */
+  readonly #listMore = Effect.fnUntraced(function* (
+    this: Search,
+    session: EventSummary["session"],
+    texts: SessionTexts,
+    scanned: ScannedSession
+  ) {
+    const { length } = texts.events
     do {
-      const query = { session, order: "desc", after, limit: maxEvents } as const
+      const query = { session, order: "desc", after: texts.after, limit: maxEvents } as const
       const { next, rows }: { next: EventId | undefined; rows: ReadonlyArray<EventPack> } =
         yield* this.#storage.findPacks(this.#project, query, {}, maxLooked)
-      for (const event of rows) if (event.pack <= to.pack) events.set(event.pack, event)
-      after = next
-    } while (after !== undefined)
-    return events
+      texts.events.push(...rows.filter(({ pack }) => isCandidate(scanned, pack)))
+      texts.after = next
+    } while (texts.after !== undefined && texts.events.length === length)
   })
 }
 

@@ -157,6 +157,66 @@ describe("A page of a search", () => {
     })
   )
 
+  it.effect("reads a bounded part of a session in which many calls have the text, and finds each once", () =>
+    Effect.gen(function* () {
+      const calls = Array.from({ length: 1_300 }, (_, n) => ({
+        ...callsOf(1, 1, 40)[0]!,
+        inputs: JSON.stringify({ messages: [{ role: "user", content: `needle ${n % 1_200}` }] })
+      }))
+      const storage = yield* filled(calls)
+      let reads = 0
+      const counted = {
+        ...storage,
+        getEvent: (...args: Parameters<Service["getEvent"]>) => {
+          reads++
+          return storage.getEvent(...args)
+        }
+      }
+      yield* recording(counted, (recorder) => recorder.search({ ...query, limit: 1 }))
+      expect(reads).toBeLessThanOrEqual(600)
+      // What is said again within this part is found where it was said first.
+      const near = calls.map((call, n) => (n % 400 === 399 ? calls[n - 300]! : call))
+      const found = snippets(yield* pagesOf(yield* filled(near.slice(0, 1_200))))
+      expect(found.map(([, snippet]) => snippet)).toEqual(
+        Array.from({ length: 1_200 }, (_, n) => 1_199 - n)
+          .filter((n) => n % 400 !== 399)
+          .map((n) => `needle ${n}`)
+      )
+    })
+  )
+
+  it.effect("reads what is left of many erased events for a few events of a page", () =>
+    Effect.gen(function* () {
+      const erased = 150
+      const later = 60
+      const messages = Array.from({ length: erased + later }, (_, n) => ({
+        role: "user",
+        content: `needle ${n} ${noise(n, 7_000)}`
+      }))
+      const calls = messages.map((_, n) => ({
+        ...callsOf(1, 1, 40)[0]!,
+        person: n < erased ? "gone" : "p",
+        inputs: JSON.stringify({ messages: messages.slice(0, n + 1) })
+      }))
+      const storage = yield* filled(calls)
+      yield* recording(storage, (recorder) => recorder.erasePerson(PersonId.make("gone")))
+      let packs = 0
+      const counted = {
+        ...storage,
+        readPacks: (...args: Parameters<Service["readPacks"]>) => {
+          packs++
+          return storage.readPacks(...args)
+        }
+      }
+      const page = yield* recording(counted, (recorder) => recorder.search({ ...query, limit: 1 }))
+      expect(page.results.length).toBe(1)
+      expect(packs).toBeLessThanOrEqual(600)
+      const found = snippets(yield* pagesOf(storage)).map(([, snippet]) => String(snippet).split(" ")[1])
+      expect(found.length).toBe(erased + later)
+      expect(new Set(found).size).toBe(erased + later)
+    })
+  )
+
   it.effect("stops between two steps when it is interrupted", () =>
     Effect.gen(function* () {
       const storage = yield* filled(callsOf(100, 1, 40))
