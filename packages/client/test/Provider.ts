@@ -44,6 +44,14 @@ export const stream =
     response.end()
   }
 
+/** Writes chunks, and does not end. */
+export const begun =
+  (chunks: ReadonlyArray<string>) =>
+  (response: ServerResponse): void => {
+    response.writeHead(200, { "content-type": "text/event-stream", "request-id": "r1" })
+    response.write(chunks.join(""))
+  }
+
 export const startProvider = async (): Promise<Provider> => {
   const server = createServer((request, response) => {
     const parts: Array<Buffer> = []

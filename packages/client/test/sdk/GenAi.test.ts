@@ -1,7 +1,7 @@
 import { GoogleGenAI } from "@google/genai"
 import { GoogleGenAI as GoogleGenAI2 } from "genai2"
-import { beforeAll, describe, expect, it } from "vitest"
-import { json, type Provider, startProvider, stream } from "../Provider.ts"
+import { beforeAll, describe, expect, it, vi } from "vitest"
+import { begun, json, type Provider, startProvider, stream } from "../Provider.ts"
 import { startRecording } from "../Recording.ts"
 import { collected, compared } from "./Compared.ts"
 import { cut, gemini } from "./Wire.ts"
@@ -60,14 +60,115 @@ describe.each(majors)("@google/genai %s", (_major, Sdk) => {
     expect(events.map(({ properties }) => properties.output)).toEqual([gemini.answer])
   })
 
-  it("records errors", async () => {
-    const error = { error: { code: 429, message: "Slow down", status: "RESOURCE_EXHAUSTED" } }
-    provider.answer = json(error, 429)
+  it.each([400, 401, 429, 500])("records the error %i as what it is", async (code) => {
+    const error = { error: { code, message: `No, ${apiKey}`, status: "SOME_STATUS" } }
+    provider.answer = json(error, code)
     const events = await compared(await startRecording(), provider, (fetch) =>
       withGlobal(fetch, () => client().models.generateContent(gemini.request))
     )
-    expect(new Set(events.map(({ properties }) => JSON.stringify(properties.output)))).toEqual(
-      new Set([JSON.stringify(error)])
+    expect(events.length).toBeGreaterThan(0)
+    for (const { properties } of events) {
+      expect(properties.output).toEqual({ error: { ...error.error, message: "No, [redacted]" } })
+    }
+  })
+
+  it("records tools that the SDK calls, each call of the model by itself", async () => {
+    const call = { functionCall: { name: "weather", args: { city: "Köln" } } }
+    const calling = {
+      ...gemini.answer,
+      candidates: [{ content: { role: "model", parts: [call] }, finishReason: "STOP" }]
+    }
+    let calls = 0
+    provider.answer = (response) => json(calls++ % 2 === 0 ? calling : gemini.answer)(response)
+    const ran: Array<unknown> = []
+    const weather = {
+      tool: async () => ({
+        functionDeclarations: [
+          { name: "weather", parametersJsonSchema: { type: "object", properties: { city: { type: "string" } } } }
+        ]
+      }),
+      callTool: async (called: ReadonlyArray<{ readonly args?: unknown }>) => {
+        ran.push(...called.map(({ args }) => args))
+        return [{ functionResponse: { name: "weather", response: { text: "18 °C in Köln" } } }]
+      }
+    }
+    const events = await compared(await startRecording(), provider, (fetch) =>
+      withGlobal(fetch, async () =>
+        withoutHeaders(await client().models.generateContent({ ...gemini.request, config: { tools: [weather] } }))
+      )
     )
+    expect(events.map(({ properties }) => properties.output)).toEqual([calling, gemini.answer])
+    expect(JSON.stringify(events[1]!.properties.inputs)).toContain("18 °C in Köln")
+    expect(new Set(events.map(({ session }) => session)).size).toBe(1)
+    expect(ran).toEqual(Array(3).fill({ city: "Köln" }))
+  })
+
+  it("records structured outputs", async () => {
+    const answer = {
+      ...gemini.answer,
+      candidates: [{ content: { role: "model", parts: [{ text: '{"celsius":18}' }] } }]
+    }
+    provider.answer = json(answer)
+    const responseJsonSchema = { type: "object", properties: { celsius: { type: "number" } } }
+    const config = { responseMimeType: "application/json", responseJsonSchema }
+    const events = await compared(await startRecording(), provider, (fetch) =>
+      withGlobal(fetch, async () =>
+        withoutHeaders(await client().models.generateContent({ ...gemini.request, config }))
+      )
+    )
+    expect(events.map(({ properties }) => properties)).toMatchObject([
+      { inputs: { generationConfig: config }, output: answer }
+    ])
+  })
+
+  it("records a call that the application aborts before its answer", async () => {
+    let abort = () => {}
+    provider.answer = () => abort()
+    const events = await compared(await startRecording(), provider, (fetch) =>
+      withGlobal(fetch, () => {
+        const controller = new AbortController()
+        abort = () => controller.abort()
+        return client().models.generateContent({ ...gemini.request, config: { abortSignal: controller.signal } })
+      })
+    )
+    expect(events).toMatchObject([{ properties: { output: { error: { type: "aborted" } } } }])
+  })
+
+  it("records a stream that the application aborts", async () => {
+    provider.answer = begun(gemini.chunks.slice(0, 1))
+    const [event] = await compared(await startRecording(), provider, (fetch) =>
+      withGlobal(fetch, async () => {
+        const controller = new AbortController()
+        const config = { abortSignal: controller.signal }
+        const texts: Array<string | undefined> = []
+        for await (const { text } of await client().models.generateContentStream({ ...gemini.request, config })) {
+          texts.push(text)
+          controller.abort()
+        }
+        return texts
+      })
+    )
+    expect(event!.properties.output).toMatchObject({
+      candidates: [{ content: { parts: [{ text: "Grüße" }] } }],
+      error: { type: "aborted" }
+    })
+  })
+
+  it("records a stream that the application leaves in the middle", async () => {
+    provider.answer = stream(gemini.chunks)
+    const run = (fetch: typeof globalThis.fetch) =>
+      withGlobal(fetch, async () => {
+        for await (const { text } of await client().models.generateContentStream(gemini.request)) return text
+        return undefined
+      })
+    // The SDK lets go of the body, but does not cancel it: the process that ends, or the garbage, says so.
+    const recording = await startRecording({ unreadMs: 1 })
+    // The proxy records what it passed on, read or not.
+    const isProxied = false
+    await compared(recording, provider, run, isProxied)
+    await vi.waitFor(() => expect(recording.recorder.counters().recorded).toBe(1))
+    expect(await recording.events()).toMatchObject([
+      { properties: { output: { candidates: [{ content: { parts: [{ text: expect.stringMatching(/^Grüße/) }] } }] } } }
+    ])
   })
 })
