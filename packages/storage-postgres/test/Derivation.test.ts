@@ -1,7 +1,7 @@
 /** What events add up to, while several servers derive, import and erase at the same time. */
 import { EventId, EventTime, PersonId, SessionId } from "@tachograph/core"
 import { Samples } from "@tachograph/testkit"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { expect, it } from "vitest"
 import { emptySchema } from "./EmptySchema.ts"
 import { type Server, whileHeld, withServers } from "./Servers.ts"
@@ -90,5 +90,24 @@ it("does not add up what is erased while it is derived for the first time", () =
       const [{ events }] = yield* whileHeld(one, one.storage.eraseEvents(project, { before }, 100), deriveAll(two))
       expect(events).toBe(20)
       yield* expectCounts(two, 40)
+    })
+  ))
+
+it("reads what events add up to while that changes all the time", () =>
+  withServers(emptySchema, (one, two) =>
+    Effect.gen(function* () {
+      yield* Samples.append(one.storage, eventsOf(0, 300))
+      yield* deriveAll(one)
+      const before = yield* countsOf(one)
+      let version = 1_000
+      const change = Effect.suspend(() => {
+        const sums = Buffer.from(Float64Array.of(version++).buffer)
+        return two.sql`UPDATE rollups SET sums = ${sums} WHERE series = 0`
+      })
+      const changing = yield* Effect.forkChild(Effect.forever(change))
+      expect(yield* countsOf(one)).toEqual(before)
+      expect((yield* one.storage.sessionSummary(project, SessionId.make("s3")))?.events).toBe(43)
+      yield* Fiber.interrupt(changing)
+      expect(version).toBeGreaterThan(1_000)
     })
   ))
