@@ -135,3 +135,45 @@ it("lists sessions by few statements, however many are not derived or went on si
   const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
   await Effect.runPromise(Effect.provide(test, layers))
 })
+
+it("adds usage up by steps of events, and reads those that are not derived once", async () => {
+  const count = 6_000
+  const beginMs = Date.UTC(2026, 9, 21)
+  const eventOf = (n: number) =>
+    Samples.appendEvent(EventTime.firstIdOf(beginMs + n), {
+      session: SessionId.make(n % 6 === 0 ? "short" : "long"),
+      person: PersonId.make(`p${n % 240}`)
+    })
+  const filename = temporaryFile()
+  const test = Effect.gen(function* () {
+    const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+    for (let n = 0; n < count; n += 500) {
+      yield* Samples.append(
+        storage,
+        Array.from({ length: 500 }, (_, m) => eventOf(n + m))
+      )
+    }
+    yield* storage.deriveEvents(project, eventOf(count).summary.id, 3_000)
+    const usage = { timeZone: "UTC", limit: 1_000 }
+    const [sessions, ofSessions] = yield* Statements.capture(
+      storage.sumUsage(project, { ...usage, groupBy: ["session"] })
+    )
+    expect(new Map(sessions.groups.map(({ events, session }) => [session, events]))).toEqual(
+      new Map([
+        ["short", count / 6],
+        ["long", (5 * count) / 6]
+      ])
+    )
+    for (const { parameters, text } of ofSessions) {
+      if (!/FROM events/.test(text)) continue
+      expect((yield* sql.unsafe(text, parameters)).length, text).toBeLessThanOrEqual(2_000)
+    }
+    const [people, ofPeople] = yield* Statements.capture(
+      storage.sumUsage(project, { ...usage, groupBy: ["person", "agent"] })
+    )
+    expect(people.groups.map(({ events }) => events)).toEqual(Array.from({ length: 240 }, () => count / 240))
+    expect(ofPeople.filter(({ text }) => /cost.*FROM events/s.test(text)).length).toBe(2)
+  })
+  const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
+  await Effect.runPromise(Effect.provide(test, layers))
+})

@@ -1,5 +1,5 @@
 /** The events of sessions, session by session in the order of their numbers. */
-import { type EventId, firstIdOf, type UsageQuery } from "@tachograph/core"
+import { type EventId, firstIdOf, type UsageQuery, Uuid } from "@tachograph/core"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
@@ -23,15 +23,23 @@ export const make = (sql: SqlClient.SqlClient) => {
   const rollups = Rollups.make(sql)
   const toStored = UuidColumn.encoder(sql)
 
-  /** Calls `use` with the events of some sessions. */
+  /** Calls `use` with the events of some sessions, which have about as many as they say. */
   const forEach = Effect.fnUntraced(function* (
     project_id: number,
-    sessions: ReadonlyArray<number>,
+    counts: ReadonlyArray<readonly [session: number, events: number]>,
     { fromMs, toMs }: Pick<UsageQuery, "fromMs" | "toMs">,
     use: (event: CountedEvents.CountedEvent) => void
   ): Effect.fn.Return<void, SqlError.SqlError> {
-    const isFrom = fromMs === undefined ? sql.literal("") : sql` AND event_id >= ${toStored(firstIdOf(fromMs))}`
-    const isTo = toMs === undefined ? sql.literal("") : sql` AND event_id < ${toStored(firstIdOf(toMs))}`
+    const range = {
+      above: fromMs === undefined ? undefined : Uuid.previous(firstIdOf(fromMs)),
+      upTo: toMs === undefined ? undefined : Uuid.previous(firstIdOf(toMs))
+    }
+    const isLong = ([, events]: readonly [number, number]) => events >= eventStep
+    for (const [session] of counts.filter(isLong)) yield* events.forEachOf(project_id, session, range, use)
+    const sessions = counts.filter((each) => !isLong(each)).map(([session]) => session)
+    if (sessions.length === 0) return
+    const isFrom = range.above === undefined ? sql.literal("") : sql` AND event_id > ${toStored(range.above)}`
+    const isTo = range.upTo === undefined ? sql.literal("") : sql` AND event_id <= ${toStored(range.upTo)}`
     const rows = yield* sql<CountedEvents.Row>`SELECT ${CountedEvents.selected(sql)}
       FROM events ${EventIndex.hint(sql, "events_by_session")}
       WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_number", "integer", sessions)}
@@ -74,11 +82,11 @@ export const make = (sql: SqlClient.SqlClient) => {
         if (toMs !== undefined && first! >= firstIdOf(toMs) && !isCut) continue
         counts.set(session, (counts.get(session) ?? 0) + tally.events)
       }
-      let step: Array<number> = []
+      let step: Array<readonly [number, number]> = []
       let stepEvents = 0
       const sessions = Array.from(counts).sort(([a], [b]) => a - b)
       for (const [index, [session, count]] of sessions.entries()) {
-        step.push(session)
+        step.push([session, count])
         stepEvents += count
         const isEnd = index === sessions.length - 1
         if (stepEvents < eventStep && !isEnd) continue

@@ -169,6 +169,30 @@ export const make = (sql: SqlClient.SqlClient) => {
     })
   })
 
+  type ForEachOther = typeof forEachEvent
+
+  /** The same for several steps over one range: reads the events once, if they are not too many. */
+  const forEachOnce = () => {
+    let kept: { readonly from: EventId; readonly events: Array<CountedEvents.CountedEvent> } | undefined
+    let areKept = true
+    const forEachOther: ForEachOther = Effect.fnUntraced(function* (project_id, range, ends, position, use) {
+      if (kept === undefined || position.last < kept.from) {
+        const read: Array<CountedEvents.CountedEvent> = []
+        kept = { from: position.last, events: read }
+        return yield* forEachEvent(project_id, range, ends, position, (event) => {
+          use(event)
+          areKept &&= read.length < maxKept
+          if (areKept) read.push(event)
+        })
+      }
+      for (const event of kept.events) {
+        const isOfEnds = ends.some(({ fromMs, toMs }) => event.atMs >= fromMs && event.atMs < toMs)
+        if (isOfEnds || event.id > position.last) use(event)
+      }
+    })
+    return { forEachOther, areKept: () => areKept }
+  }
+
   /** Calls `add` with the rows and events of some people that match, or of all people together. */
   const addStep = Effect.fnUntraced(function* <Step extends People>(
     project_id: number,
@@ -177,7 +201,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     range: TimeRanges.TimeRange,
     filter: SessionParts.PartFilter,
     add: AddUsage,
-    readStep: Effect.Effect<Step, SqlError.SqlError>
+    readStep: Effect.Effect<Step, SqlError.SqlError>,
+    forEachOther: ForEachOther
   ) {
     const { ends, slots } = slotsIn(query, time, range)
     const step = yield* positions.unchanged(project_id, (position) =>
@@ -192,7 +217,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       for (const row of step.rows) if (isMatch(row)) add(row, (sums) => sums.merge(row.tally))
     })
     // What is added to the rows meanwhile is above the position of those that were read.
-    yield* forEachEvent(project_id, range, ends, step.position, (event) => {
+    yield* forEachOther(project_id, range, ends, step.position, (event) => {
       if (isMatch(event)) add(event, (sums) => sums.add(event))
     })
     return step
@@ -208,7 +233,16 @@ export const make = (sql: SqlClient.SqlClient) => {
   ): Effect.fn.Return<void, SqlError.SqlError> {
     const range = yield* rangeOf(project_id, query)
     if (range === undefined) return
-    yield* addStep(project_id, query, time, range, filter, add, Effect.succeed({ people: [filter.person ?? 0] }))
+    yield* addStep(
+      project_id,
+      query,
+      time,
+      range,
+      filter,
+      add,
+      Effect.succeed({ people: [filter.person ?? 0] }),
+      forEachEvent
+    )
   })
 
   /**
@@ -226,6 +260,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   ): Effect.fn.Return<number | undefined, SqlError.SqlError> {
     const range = yield* rangeOf(project_id, query)
     if (range === undefined) return undefined
+    const { areKept, forEachOther } = forEachOnce()
     // One more than the page has shows whether there is another page.
     const limit = query.groupBy.length === 1 ? query.limit + 1 : peopleStep
     let from = after
@@ -234,10 +269,10 @@ export const make = (sql: SqlClient.SqlClient) => {
         const to = people.length < limit ? Number.POSITIVE_INFINITY : people.at(-1)!
         return { people, to, isOfStep: ({ person }: UsageRow) => person > from && person <= to }
       })
-      const { to } = yield* addStep(project_id, query, time, range, filter, add, readStep)
+      const { to } = yield* addStep(project_id, query, time, range, filter, add, readStep, forEachOther)
       if (to === Number.POSITIVE_INFINITY) return undefined
       from = to
-      if (isFull()) return from
+      if (isFull() || !areKept()) return from
     }
     return from
   })
@@ -248,3 +283,6 @@ export const make = (sql: SqlClient.SqlClient) => {
 /** People of whom one step reads what they did, and whom one page looks at, about. */
 const peopleStep = 50
 const maxPeople = 2_000
+
+/** Events that are not in the rows, and that are kept from step to step. With more of them, a page ends after a step. */
+const maxKept = 20_000
