@@ -1,12 +1,12 @@
 /** Passes a web request on to its upstream, and the response back, each as it comes. */
-import type { IncomingMessage } from "node:http"
+import type { ClientRequest, IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
 import type { ReadableStream } from "node:stream/web"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import type { Destination } from "./Gate.ts"
 import type { OnEnd } from "./NodePassage.ts"
 import type { Tap } from "./Tap.ts"
-import { interruptionOf, type UpstreamClient } from "./UpstreamClient.ts"
+import { interruptionOf, type Passed, type UpstreamClient } from "./UpstreamClient.ts"
 
 export interface Passage {
   readonly request: Request
@@ -39,6 +39,16 @@ async function* ofLength(body: AsyncIterable<Uint8Array>, length: number | undef
   if (passed !== (length ?? passed)) throw new Error("The body has another length than its headers say")
 }
 
+/** Throws, and ends the passage, if the request has a header that cannot be sent: those of web requests may have more characters. */
+const begin = (client: UpstreamClient, { onEnd }: Passage, passed: Passed): ClientRequest => {
+  try {
+    return client.begin(passed)
+  } catch (error) {
+    onEnd("connection_error", false)
+    throw error
+  }
+}
+
 /** Rejects if the upstream fails, or cannot be reached, before its response has begun. */
 export const pass = (client: UpstreamClient, passage: Passage): Promise<Response> =>
   new Promise((resolve, reject) => {
@@ -47,7 +57,7 @@ export const pass = (client: UpstreamClient, passage: Passage): Promise<Response
     const length = lengthIn(request.headers)
     const given = Array.from(request.headers).filter(([name]) => request.body !== null || name !== "content-length")
     const headers = ForwardedHeaders.framed(method, given.flat(), request.body !== null && length === undefined)
-    const sent = client.begin({ ...destination, method, headers })
+    const sent = begin(client, passage, { ...destination, method, headers })
     const abort = () => void sent.destroy()
     signal.addEventListener("abort", abort)
     let failure: Error | undefined

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import type { ServerResponse } from "node:http"
 import { gzipSync } from "node:zlib"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { opened } from "../Samples.ts"
 import { proxyTo, withKey } from "./Client.ts"
 import { listen, upstream } from "./Upstream.ts"
@@ -88,6 +88,25 @@ describe("the proxy over fetch", () => {
     const response = await tachograph.fetch(request)
     expect([response.status, ((await response.json()) as { type: string }).type]).toEqual([500, "body-parsed"])
     expect(received).toEqual([])
+  })
+
+  it("holds nothing of a call with a header that cannot be sent", async () => {
+    const { received, url } = await upstream((response) => void response.end("{}"))
+    const { tachograph } = await proxyTo(url)
+    const call = async (headers: Record<string, string>) => {
+      const init = { method: "POST", headers: { ...withKey, ...headers }, body: '{"messages":[]}' }
+      return (await tachograph.fetch(new Request(`${at}/chat/completions`, init))).status
+    }
+    for (let n = 0; n < 10; n++) expect(await call({ x: "\u0001" })).toBe(502)
+    expect(await call({})).toBe(200)
+    expect(received).toHaveLength(1)
+    await vi.waitFor(
+      async () => {
+        const metrics = await (await tachograph.fetch(new Request("http://host/metrics"))).text()
+        expect(/^tachograph_proxy_held_bytes (\d+)$/m.exec(metrics)?.[1]).toBe("0")
+      },
+      { timeout: 60_000 }
+    )
   })
 
   it("breaks off where the upstream dies, and is 502 where it cannot be reached", async () => {
