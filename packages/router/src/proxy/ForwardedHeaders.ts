@@ -66,8 +66,8 @@ const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS
 
 /**
  * Of a request, with the length or the coding that says where its body ends on the connection to the upstream: never both, and
- * never none where there is a body. What the body were longer would be another request. `isChunked` says that its length is not known.
- * The proxy writes `Host` itself.
+ * never none where there is a body. The upstream would read what exceeds them as another request. `isChunked` says that the length of
+ * the body is not known. The proxy writes `Host` itself.
  */
 export const framed = (method: string, headers: RawHeaders, isChunked: boolean): Array<string> => {
   const misframing = isChunked ? "content-length" : "trailer"
