@@ -64,6 +64,8 @@ const expectAll = Effect.fnUntraced(function* (expected: ReadonlyArray<number>) 
 
 const damaged = Buffer.from([0xff])
 
+const storageDamaged = { _tag: "storage-unavailable", cause: { name: "Damage" } }
+
 const damages = {
   sums: Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE rollups SET sums = ${damaged} WHERE series <> 0`),
   "the position": Effect.flatMap(
@@ -141,6 +143,23 @@ export const define = (test: Test) => {
         const [first, ...others] = yield* sessions
         expect([first, ...others]).toEqual([["s0", 11], ...[5, 4, 3, 2, 1].map((n) => [`s${n}`, 10])])
       }
+    })
+  )
+
+  test(
+    "says of damaged rows of usage, and of a damaged position, that the storage is damaged, until they are built anew",
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      yield* fill
+      yield* damages.sums
+      expect(yield* Effect.flip(usage)).toMatchObject(storageDamaged)
+      yield* damages["the position"]
+      expect(yield* Effect.flip(sessions)).toMatchObject(storageDamaged)
+      expect(yield* Effect.flip(usage)).toMatchObject(storageDamaged)
+      const summary = storage.sessionSummary(project, SessionId.make("s1"))
+      expect(yield* Effect.flip(summary)).toMatchObject(storageDamaged)
+      yield* deriveAll
+      yield* expectAll([10, 10, 10, 10, 10, 10])
     })
   )
 
