@@ -10,11 +10,10 @@ import type { ProjectId } from "../domain/Project.ts"
 import * as Uuid from "../domain/Uuid.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import type * as DamageLog from "../read/DamageLog.ts"
-import * as EventReader from "../read/EventReader.ts"
-import { orDamage } from "../read/OrDamage.ts"
 import type { Storage } from "../Storage.ts"
 import type { EventQuery, FieldFilter } from "../storage/Lists.ts"
 import type { EventPack } from "../storage/Stored.ts"
+import { FirstCarriers, hasErased } from "./FirstCarriers.ts"
 import { type Hit, HitReader } from "./Hits.ts"
 import { Needle } from "./Needle.ts"
 import { PackScan, type ScannedSession } from "./PackScan.ts"
@@ -23,28 +22,12 @@ import { PackScan, type ScannedSession } from "./PackScan.ts"
 const maxBytes = 64 * 1024 * 1024
 const maxMs = 500
 
-/** What a request looks at of a session to learn whether a text was carried before (bytes). */
-const maxBackBytes = 64 * 1024 * 1024
-
-/** Older events of a session with which the texts of an event are compared: the nearest of those that may have the text. */
-const maxBackEvents = 500
-
-/** Those of them of which also what is left of erased events is read, and the contents that a request reads for that (bytes). */
-const maxBackErased = 32
-const maxBackContents = 16 * 1024 * 1024
-
-/** Texts of a session that a request remembers. */
-const maxTexts = 100_000
-
 /** Events whose packs are asked for at once: at first, and at most. */
 const firstEvents = 64
 const maxEvents = 1024
 
 /** Events that are looked at for them, where there is no index for the filter. */
 const maxLooked = 10_000
-
-/** How often an event is read again that is damaged, because an erasure may have changed it meanwhile. */
-const maxAttempts = 3
 
 /** Where a search goes on: after an event, or within it. */
 export interface SearchPlace {
@@ -77,37 +60,22 @@ export interface SearchPage {
   readonly next: SearchPlace | undefined
 }
 
-/** What is known of the texts of a session. */
-interface SessionTexts {
-  /** The session's events that may have the text, the newest first, as far as they were listed. */
-  readonly events: Array<EventPack>
-  /** Where the list goes on; undefined at its end. */
-  after: EventId | undefined
-  /** The lowest pack that carries each text, by its key. */
-  readonly first: Map<string, number>
-  /** The packs whose own texts are in `first`, and what was found with events by these, with what is left of erased ones. */
-  readonly own: Set<number>
-  readonly whole: Map<number, ReadonlyArray<Hit>>
-}
-
 type Run<A> = Effect.Effect<A, StorageUnavailable>
 
 class Search {
   readonly #storage: Storage["Service"]
   readonly #project: ProjectId
   readonly #scan: PackScan
-  readonly #reader: HitReader
+  readonly #carriers: FirstCarriers
   readonly #logDamage: DamageLog.OnDamage
-  readonly #texts = new Map<number, SessionTexts>()
-  /** Bytes of contents that were read to learn whether a text was carried before. */
-  #backContents = 0
 
   constructor(storage: Storage["Service"], project: ProjectId, query: SearchQuery, logDamage: DamageLog.OnDamage) {
     const needle = new Needle(query.text, query.isCaseSensitive)
     this.#storage = storage
     this.#project = project
     this.#scan = new PackScan(storage, project, needle)
-    this.#reader = new HitReader(storage, project, needle, this.#scan)
+    const reader = new HitReader(storage, project, needle, this.#scan)
+    this.#carriers = new FirstCarriers(storage, project, this.#scan, reader, logDamage)
     this.#logDamage = logDamage
   }
 
@@ -168,189 +136,29 @@ class Search {
   /** What is found with an event, the newest first. */
   readonly #search = Effect.fnUntraced(function* (this: Search, event: EventPack, scanned: ScannedSession) {
     const nothing = { summary: undefined, hits: [] as ReadonlyArray<Hit>, isDamaged: false, isCut: false }
-    if (scanned.isOfErased) yield* this.#scan.lookBack(scanned, maxBackBytes)
+    if (scanned.isOfErased) yield* this.#carriers.lookBack(scanned)
     if (scanned.others.has(event.pack) && !hasErased(scanned, event.pack)) return nothing
     const damage = damageOf(scanned, event.pack)
-    const summary = yield* this.#summaryOf(event.id)
+    const summary = yield* this.#carriers.summaryOf(event.id)
     if (summary === undefined) return nothing
     if (summary === "damaged") return { ...nothing, isDamaged: true }
-    const hits = damage ?? (yield* this.#hitsOf(event, summary, scanned))
+    const hits = damage ?? (yield* this.#carriers.hitsOf(event, summary, scanned))
     if (hits instanceof Damage) {
       // Erased meanwhile: its pack is gone, not damaged.
-      if ((yield* this.#summaryOf(event.id)) === undefined) return nothing
+      if ((yield* this.#carriers.summaryOf(event.id)) === undefined) return nothing
       yield* this.#logDamage(event.id, hits)
       return { ...nothing, isDamaged: true }
     }
     if (hits.length === 0) return nothing
-    const { first, isCut } = yield* this.#firstOf(event, hits, summary, scanned)
+    const { first, isCut } = yield* this.#carriers.firstOf(event, hits, summary, scanned)
     const own = hits.filter(({ key }) => (first.get(key) ?? event.pack) >= event.pack)
     return { summary, hits: own.toReversed(), isDamaged: false, isCut }
   })
-
-  /** Undefined if the event was erased meanwhile. */
-  readonly #summaryOf = (id: EventId): Run<EventSummary | "damaged" | undefined> =>
-    this.#storage.getEvent(this.#project, id, 0).pipe(
-      Effect.flatMap((stored) => EventReader.summaryOf(this.#project, stored, this.#logDamage)),
-      Effect.catchTag("event-not-found", () => Effect.undefined),
-      Effect.catchTag("event-damaged", () => Effect.succeed("damaged" as const))
-    )
-
-  /** What an event has that is new with its pack or only with packs whose events were erased, or why it is unknown. */
-  readonly #hitsOf = Effect.fnUntraced(function* (
-    this: Search,
-    { pack, session }: EventPack,
-    { api }: EventSummary,
-    scanned: ScannedSession
-  ): Effect.fn.Return<ReadonlyArray<Hit> | Damage, StorageUnavailable> {
-    const known = this.#texts.get(session)?.whole.get(pack)
-    if (known !== undefined) return known
-    const isOwn = scanned.candidates.has(pack) && !hasErased(scanned, pack)
-    const erased = isOwn ? [] : [...scanned.erased].filter((number) => number < pack).sort((a, b) => a - b)
-    return yield* this.#read(api, session, [...erased, pack])
-  })
-
-  readonly #read = Effect.fnUntraced(function* (
-    this: Search,
-    api: EventSummary["api"],
-    session: number,
-    packs: ReadonlyArray<number>
-  ): Effect.fn.Return<ReadonlyArray<Hit> | Damage, StorageUnavailable> {
-    for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
-      const hits = yield* orDamage(this.#reader.read(api, session, packs))
-      if (!(hits instanceof Damage) || attemptsLeft === 1) return hits
-    }
-  })
-
-  /**
-   * The lowest pack that carries each text of a session, for those that an event or one of the nearest older ones has. It is cut where
-   * the request has read too much.
-   */
-  readonly #firstOf = Effect.fnUntraced(function* (
-    this: Search,
-    event: EventPack,
-    hits: ReadonlyArray<Hit>,
-    { api, session }: EventSummary,
-    scanned: ScannedSession
-  ): Effect.fn.Return<{ readonly first: ReadonlyMap<string, number>; readonly isCut: boolean }, StorageUnavailable> {
-    yield* this.#scan.lookBack(scanned, maxBackBytes)
-    let texts = this.#texts.get(event.session)
-    if (texts === undefined) {
-      if (!hasOlder(scanned, event.pack)) return { first: new Map(), isCut: false }
-      texts = yield* this.#textsOf(session, event, scanned)
-      this.#texts.set(event.session, texts)
-    }
-    const { first, own, whole } = texts
-    const isCarried = ({ key }: Hit) => (first.get(key) ?? event.pack) < event.pack
-    const readOlder = Effect.fnUntraced(function* (
-      this: Search,
-      older: EventPack,
-      read: (summary: EventSummary) => Run<ReadonlyArray<Hit> | Damage>
-    ) {
-      const summary = yield* this.#summaryOf(older.id)
-      // What is damaged is said when the search comes to it.
-      if (summary === undefined || summary === "damaged") return undefined
-      const found = yield* read(summary)
-      if (found instanceof Damage) return undefined
-      for (const { key } of found) first.set(key, Math.min(older.pack, first.get(key) ?? older.pack))
-      yield* Effect.yieldNow
-      return found
-    })
-    const nearest = yield* this.#olderThan(event, session, texts, scanned)
-    let isCut = false
-    if (hasErased(scanned, event.pack)) {
-      const ownHits = scanned.candidates.has(event.pack) ? yield* this.#read(api, event.session, [event.pack]) : []
-      const ownKeys = new Set(ownHits instanceof Damage ? [] : ownHits.map(({ key }) => key))
-      const left = hits.filter(({ key }) => !ownKeys.has(key))
-      for (const older of nearest.slice(0, maxBackErased)) {
-        if (left.every(isCarried)) break
-        if (whole.has(older.pack)) continue
-        isCut = this.#backContents > maxBackContents
-        if (isCut) break
-        const before = this.#reader.bytes
-        const found = yield* readOlder.call(this, older, (summary) => this.#hitsOf(older, summary, scanned))
-        this.#backContents += this.#reader.bytes - before
-        if (found !== undefined) whole.set(older.pack, found)
-      }
-    }
-    for (const older of nearest) {
-      const { pack } = older
-      if (hits.every(isCarried) || first.size >= maxTexts) break
-      if (own.has(pack) || whole.has(pack) || !scanned.candidates.has(pack)) continue
-      const found = yield* readOlder.call(this, older, ({ api }) => this.#read(api, older.session, [pack]))
-      if (found === undefined) continue
-      own.add(pack)
-      if (!hasErased(scanned, pack)) whole.set(pack, found)
-    }
-    return { first, isCut }
-  })
-
-  /** The nearest older events of a session that may have the text. */
-  readonly #olderThan = Effect.fnUntraced(function* (
-    this: Search,
-    event: EventPack,
-    session: EventSummary["session"],
-    texts: SessionTexts,
-    scanned: ScannedSession
-  ) {
-    const nearest: Array<EventPack> = []
-    for (let index = 0; nearest.length < maxBackEvents; index++) {
-      if (index === texts.events.length && texts.after !== undefined) yield* this.#listMore(session, texts, scanned)
-      const older = texts.events[index]
-      if (older === undefined) break
-      if (older.pack < event.pack) nearest.push(older)
-    }
-    return nearest
-  })
-
-  /** The events of a session that are not newer than an event. All of a session that is not long: imported ones may be older than their packs. */
-  readonly #textsOf = Effect.fnUntraced(function* (
-    this: Search,
-    session: EventSummary["session"],
-    to: EventPack,
-    scanned: ScannedSession
-  ) {
-    const texts: SessionTexts = { events: [], after: undefined, first: new Map(), own: new Set(), whole: new Map() }
-    yield* this.#listMore(session, texts, scanned)
-    if (texts.after !== undefined && texts.after > to.id) texts.after = to.id
-    return texts
-  })
-
-  /** Lists more events of a session, until some may have the text. */
-  readonly #listMore = Effect.fnUntraced(function* (
-    this: Search,
-    session: EventSummary["session"],
-    texts: SessionTexts,
-    scanned: ScannedSession
-  ) {
-    const { length } = texts.events
-    do {
-      const query = { session, order: "desc", after: texts.after, limit: maxEvents } as const
-      const { next, rows }: { next: EventId | undefined; rows: ReadonlyArray<EventPack> } =
-        yield* this.#storage.findPacks(this.#project, query, {}, maxLooked)
-      texts.events.push(...rows.filter(({ pack }) => isCandidate(scanned, pack)))
-      texts.after = next
-    } while (texts.after !== undefined && texts.events.length === length)
-  })
 }
-
-/** Whether a pack of an event that was erased may have the text for a later event. */
-const hasErased = ({ candidates, erased }: ScannedSession, pack: number): boolean => {
-  for (const number of erased) if (number < pack && candidates.has(number)) return true
-  return false
-}
-
-/** Whether an event may have the text: in its own pack, or in a piece that it has of an event that was erased. */
-const isCandidate = (scanned: ScannedSession, pack: number): boolean =>
-  scanned.candidates.has(pack) || hasErased(scanned, pack)
 
 /** Why the pack of an event could not be looked at. */
 const damageOf = ({ candidates, damaged, others }: ScannedSession, pack: number): Damage | undefined =>
   candidates.has(pack) || others.has(pack) ? undefined : (damaged.get(pack) ?? new Damage(`Pack ${pack} is missing`))
-
-const hasOlder = ({ candidates }: ScannedSession, pack: number): boolean => {
-  for (const candidate of candidates) if (candidate < pack) return true
-  return false
-}
 
 /** One page. Works for a bounded time, and can be interrupted between two steps. */
 export const search = (
