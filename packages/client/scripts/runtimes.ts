@@ -42,6 +42,11 @@ const provider = await listen((request, response) => {
     response.writeHead(200, { "content-type": "application/json" }).end(answer)
     return
   }
+  if (request.url === "/echo/chat/completions") {
+    const { "content-length": length = "none", "x-one": header = "none" } = request.headers
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ length, header }))
+    return
+  }
   response.writeHead(200, { "content-type": "text/event-stream" })
   const rest = [...sent]
   const next = () => {
@@ -54,6 +59,7 @@ const provider = await listen((request, response) => {
 })
 
 interface Printed {
+  readonly echo: readonly [without: ReadonlyArray<string>, recorded: ReadonlyArray<string>]
   readonly json: string
   readonly stream: string
   readonly installed: string
@@ -76,7 +82,12 @@ const check = async (name: string, command: string, ...args: ReadonlyArray<strin
   assert.equal(printed.installed, answer)
   assert.equal(printed.stream, sent.join(""))
   assert.deepEqual([printed.left, printed.isFlushed, printed.counters.dropped], [true, true, {}])
-  assert.equal(printed.events.length, 4)
+  const [plain, recorded] = printed.echo
+  // A copy of a Request makes a stream of its body in Deno, which is sent in chunks: docs/client.md.
+  const expected = name === "deno" ? [plain[0]!.replace(/"length":"\d+"/, '"length":"none"'), ...plain.slice(1)] : plain
+  assert.deepEqual(recorded, expected)
+  assert.match(plain.join(), /"header":"1"/)
+  assert.equal(printed.events.length, 7)
   assert.deepEqual(
     readdirSync(spool, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()),
     []

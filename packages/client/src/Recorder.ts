@@ -5,7 +5,7 @@ import * as AiSdk from "./aisdk/Telemetry.ts"
 import { type Api as TachographApi, createApi } from "./api/Api.ts"
 import * as Context from "./context/Context.ts"
 import { Budget } from "./delivery/Budget.ts"
-import type { Counters, Drop, DropReason } from "./delivery/Counters.ts"
+import type { Counters } from "./delivery/Counters.ts"
 import { Delivery } from "./delivery/Delivery.ts"
 import * as EmbeddedTransport from "./delivery/EmbeddedTransport.ts"
 import * as HttpTransport from "./delivery/HttpTransport.ts"
@@ -18,6 +18,7 @@ import * as ProcessEnd from "./platform/ProcessEnd.ts"
 import * as Timers from "./platform/Timers.ts"
 import type { Call, CallListener, FinishedCall } from "./tap/Call.ts"
 import * as Tap from "./tap/Tap.ts"
+import * as Warnings from "./Warnings.ts"
 
 /** A call that an application records itself. */
 export interface RecordedCall extends Context.CallContext {
@@ -53,7 +54,7 @@ export interface Recorder extends AsyncDisposable, Disposable {
   readonly record: (call: RecordedCall) => void
   /**
    * Waits until every call that is over is sent or dropped, for at most `timeoutMs` (30 s by default). Returns whether
-   * nothing waits any more.
+   * nothing waits any more. It does not wait for calls that are under way, which the counters tell.
    */
   readonly flush: (options?: { readonly timeoutMs?: number }) => Promise<boolean>
   /**
@@ -101,9 +102,9 @@ class Core {
       fingerprint,
       maxEvents: options.maxEvents ?? defaults.maxEvents,
       concurrency: options.concurrency ?? defaults.concurrency,
-      onDrop: options.onDrop ?? warnOnce(),
-      onPostpone: options.onDrop === undefined ? warnThat("calls wait in the spool") : () => {},
-      onOutage: warnThat("calls wait, because they cannot be sent")
+      onDrop: options.onDrop ?? Warnings.ofDrops(),
+      onPostpone: options.onDrop === undefined ? Warnings.that("calls wait in the spool") : () => {},
+      onOutage: Warnings.that("calls wait, because they cannot be sent")
     })
     this.intake = new Intake({ options, budget: this.budget, delivery: this.delivery, fingerprint })
   }
@@ -182,6 +183,10 @@ class Core {
 
   readonly #starts = new Starts(() => this.delivery.drop({ reason: "memory" }))
 
+  counters(): Counters {
+    return { ...this.delivery.counters(), underWay: this.#open.size + this.#starts.size, heldBytes: this.budget.held }
+  }
+
   aiSdk(bound: Context.CallContext): AiSdk.AiSdkTelemetry {
     return AiSdk.make({
       starts: this.#starts,
@@ -259,28 +264,6 @@ const envelopeOfTap = ({ durationMs, firstTokenMs, httpStatus, occurredAt, reque
   model: modelInUrl(request.url) ?? undefined
 })
 
-/** With the cause of a cause: `fetch` says only that it failed. */
-const whyOf = (cause: unknown): string =>
-  cause instanceof Error ? `: ${[cause.message || cause.name, whyOf(cause.cause)].join("")}` : ""
-
-const warnOnce = () => {
-  const seen = new Set<DropReason>()
-  return ({ cause, reason }: Drop) => {
-    if (seen.has(reason)) return
-    seen.add(reason)
-    console.warn(`Tachograph: a call is not recorded (${reason})${whyOf(cause)}. See recorder.counters() for how many.`)
-  }
-}
-
-const warnThat = (what: string) => {
-  let hasWarned = false
-  return (cause: unknown) => {
-    if (hasWarned) return
-    hasWarned = true
-    console.warn(`Tachograph: ${what}${whyOf(cause)}. See recorder.counters().problem.`)
-  }
-}
-
 const bind = (core: Core, bound: Context.CallContext): Recorder => {
   const recorder: Recorder = {
     fetch: core.tap(bound),
@@ -301,7 +284,7 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
     record: (call) => core.record(call, bound),
     flush: ({ timeoutMs = 30_000 } = {}) => core.flush(timeoutMs),
     spooled: () => core.intake.spooled(),
-    counters: () => core.delivery.counters(core.budget.held),
+    counters: () => core.counters(),
     get api() {
       return core.api
     },

@@ -34,6 +34,7 @@ describe("createRecorder", () => {
       sent: 1,
       retried: 0,
       waiting: 0,
+      underWay: 0,
       heldBytes: 0,
       dropped: {}
     })

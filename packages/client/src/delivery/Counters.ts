@@ -38,6 +38,8 @@ export interface Counters {
   readonly retried: number
   /** Events that wait or are being sent. */
   readonly waiting: number
+  /** Calls that are not over. */
+  readonly underWay: number
   /** Bytes that waiting events and calls under way hold in memory. */
   readonly heldBytes: number
   /** Calls that are not recorded, by reason. */

@@ -88,13 +88,12 @@ export class Delivery {
     this.#options = options
   }
 
-  counters(heldBytes: number): Counters {
+  counters(): Omit<Counters, "heldBytes" | "underWay"> {
     return {
       recorded: this.#recorded,
       sent: this.#sent,
       retried: this.#retried,
       waiting: this.size,
-      heldBytes,
       dropped: { ...this.#dropped },
       ...(this.#problem === undefined ? {} : { problem: this.#problem })
     }

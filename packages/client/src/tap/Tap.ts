@@ -69,7 +69,8 @@ const keep = (request: CapturedRequest.CapturedRequest, call: Call): void => {
 
 export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unreadMs }: TapOptions): Fetch => {
   /** Undefined where it is no model call, null where it is one that is lost. */
-  const start = (input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]) => {
+  const start = (args: Parameters<Fetch>) => {
+    const [input, init, ...rest] = args
     const target = CapturedRequest.targetOf(input, init)
     if (target?.method !== "POST") return undefined
     const captured = CapturedRequest.capture(input, init, target.url)
@@ -81,13 +82,13 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
       return null
     }
     const signal = init?.signal ?? (isRequest(input) ? input.signal : undefined)
-    const sent: Parameters<Fetch> = sentInit === init ? [input, init] : [input, sentInit]
+    const sent = sentInit === init ? args : ([input, sentInit, ...rest] as unknown as Parameters<Fetch>)
     return { call: new Call(request, budget, listener, open), request, sent, signal }
   }
   const tap = (...args: Parameters<Fetch>): ReturnType<Fetch> => {
     let started: ReturnType<typeof start>
     try {
-      started = inside.is() || !isOn() ? undefined : start(...args)
+      started = inside.is() || !isOn() ? undefined : start(args)
     } catch (cause) {
       lost(cause)
       started = null

@@ -38,7 +38,21 @@ const left = await recorder.with({ session: "left" }, async () => {
   return value!.length > 0
 })
 
+// What the provider got, without and with the recorder: the length of the body, as it is stated, and a header.
+const echoed = async (fetch: typeof globalThis.fetch) => {
+  const [url, init] = post("/echo/chat/completions", "as a Request")
+  const headers = () => new Map([["x-one", "1"]]).entries()
+  const bytes = new TextEncoder().encode(init.body)
+  const answers = [
+    await fetch(new Request(url, { ...init, headers: [...headers()] })),
+    await fetch(url, { ...init, headers: headers() as never }),
+    await fetch(url, { ...init, body: bytes, headers: [...headers()] })
+  ]
+  return Promise.all(answers.map((answer) => answer.text()))
+}
+const echo = await recorder.with({ session: "echo" }, async () => [await echoed(fetch), await echoed(recorder.fetch)])
+
 const isFlushed = await recorder.flush()
 const events: Array<string> = []
 for await (const { session } of recorder.api.listEvents.each({ agent: "runtime", limit: 2 })) events.push(session)
-console.log(JSON.stringify({ json, stream, installed, left, isFlushed, events, counters: recorder.counters() }))
+console.log(JSON.stringify({ echo, json, stream, installed, left, isFlushed, events, counters: recorder.counters() }))

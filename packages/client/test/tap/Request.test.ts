@@ -75,6 +75,27 @@ describe("the request of a tapped call", () => {
     expect(await outputs(recording)).toMatchObject([{ error: { message: "Wrong key [redacted]" } }])
   })
 
+  it("reaches the fetch below with the arguments that the application gives", async () => {
+    const seen: Array<ReadonlyArray<unknown>> = []
+    const below = (...args: ReadonlyArray<unknown>) => {
+      seen.push(args)
+      return fetch(...(args as Parameters<typeof fetch>))
+    }
+    const { recorder } = await startRecording({ fetch: below as typeof fetch })
+    provider.answer = json(messages.answer)
+    const tapped = recorder.fetch as unknown as typeof below
+    const given: ReadonlyArray<ReadonlyArray<unknown>> = [
+      [`${provider.url}/v1/messages`, { method: "POST", body }, { of: "a wrapper" }],
+      [new Request(`${provider.url}/v1/messages`, { method: "POST", body })]
+    ]
+    for (const args of given) await (await tapped(...args)).text()
+    expect(seen).toHaveLength(2)
+    for (const [index, args] of seen.entries()) {
+      expect(args).toHaveLength(given[index]!.length)
+      for (const [at, arg] of args.entries()) expect(arg).toBe(given[index]![at])
+    }
+  })
+
   it("fails as without the tap where its headers cannot be read", async () => {
     const recording = await startRecording()
     const headers = function* () {

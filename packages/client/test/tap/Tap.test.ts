@@ -53,6 +53,9 @@ describe("a stream that does not come to its end", () => {
     provider.answer = begin(() => {})
     const abort = new AbortController()
     const reader = await readBeginning(await post(recording.recorder.fetch, { signal: abort.signal }))
+    // A flush waits for calls that are over.
+    expect(await recording.recorder.flush()).toBe(true)
+    expect(recording.recorder.counters()).toMatchObject({ underWay: 1, recorded: 0 })
     const reason = new Error("enough")
     abort.abort(reason)
     await expect(reader.read()).rejects.toBe(reason)
@@ -102,6 +105,7 @@ describe("a stream that does not come to its end", () => {
     await settled(recording)
     expect(await outputs(recording)).toMatchObject([{ error: { type: "unread" } }])
     expect(response.bodyUsed).toBe(false)
+    expect(recording.recorder.counters().underWay).toBe(0)
   })
 
   it("is not taken for unread while the application waits for the provider", async () => {
