@@ -138,9 +138,19 @@ export const make = (recorder: Recorder["Service"]) => {
     })
   }
 
-  const importLine = (project: ProjectId, bytes: Buffer, type: Type | undefined, maxOtherBytes: number) => {
+  const importLine = (
+    project: ProjectId,
+    bytes: Buffer,
+    type: Type | undefined,
+    maxOtherBytes: number
+  ): Effect.Effect<Result, unknown> => {
     if (type !== "event" && bytes.length > maxOtherBytes) return Effect.fail(new PayloadTooLargeError())
-    if (type === undefined) return Effect.as(decodeType({ bytes, isJson: true }), "ignored" as const)
+    if (type === undefined) {
+      // It may be written in a way that only parsing finds, as with escapes.
+      return Effect.flatMap(decodeType({ bytes, isJson: true }), ({ value }) =>
+        importLine(project, bytes, value.type, maxOtherBytes)
+      )
+    }
     return type in importers
       ? importers[type as keyof typeof importers](bytes, project)
       : Effect.succeed("ignored" as const)

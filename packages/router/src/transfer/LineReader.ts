@@ -1,4 +1,5 @@
 /** The lines of a body as it comes. Holds one line at most, beside what one piece completes. */
+import { Buffer } from "node:buffer"
 import { Chunks } from "../response/Chunks.ts"
 import type { BodyStream } from "../response/BodyStream.ts"
 
@@ -15,6 +16,9 @@ const longBytes = 256 * 1024
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
+/** Some editors begin a text with it. JSON has it nowhere else than in a string. */
+const byteOrderMark = Buffer.from("\ufeff")
+
 /** Lets one of several readers hold a long line. */
 export class LongLines {
   #last: Promise<void> = Promise.resolve()
@@ -26,6 +30,13 @@ export class LongLines {
     this.#last = new Promise((resolve) => (leave = resolve))
     await before
     return leave
+  }
+}
+
+/** What follows a line of this length is not read. */
+export class LineTooLong extends Error {
+  constructor() {
+    super("A line is too long to be skipped")
   }
 }
 
@@ -48,7 +59,10 @@ export class LineReader {
     this.#longLines = longLines
   }
 
-  /** The lines that the next piece completes, which may be none; undefined after the last. The lines before are used up. */
+  /**
+   * The lines that the next piece completes, which may be none; undefined after the last. The lines before are used up. Rejects where
+   * a line has more than twice the bytes that it may have: compressed, the rest may be of any length.
+   */
   async next(): Promise<ReadonlyArray<Line> | undefined> {
     if (this.#restBytes <= longBytes) this.#leaveLong()
     if (this.#isOver) return undefined
@@ -85,6 +99,7 @@ export class LineReader {
   async #add(part: Uint8Array): Promise<void> {
     this.#restBytes += part.length
     if (this.#restBytes > this.#maxBytes) {
+      if (this.#restBytes > 2 * this.#maxBytes) throw new LineTooLong()
       this.#isSkipping = true
       this.#rest.clear()
       return
@@ -102,7 +117,8 @@ export class LineReader {
     this.#restBytes = 0
     this.#isSkipping = false
     this.#number++
-    const line = bytes.at(-1) === carriageReturn ? bytes.subarray(0, -1) : bytes
+    const start = bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0
+    const line = bytes.subarray(start, bytes.at(-1) === carriageReturn ? -1 : undefined)
     if (isSkipped) lines.push({ number: this.#number, bytes: undefined })
     else if (line.length > 0) lines.push({ number: this.#number, bytes: line })
   }

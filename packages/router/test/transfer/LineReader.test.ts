@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { describe, expect, it } from "vitest"
 import type { BodyStream } from "../../src/response/BodyStream.ts"
-import { LineReader, LongLines } from "../../src/transfer/LineReader.ts"
+import { LineReader, LineTooLong, LongLines } from "../../src/transfer/LineReader.ts"
 
 const bodyOf = (pieces: Iterator<Uint8Array>): BodyStream => ({
   next: async () => {
@@ -35,6 +35,18 @@ describe("LineReader", () => {
     expect(await linesOf(reader(pieces))).toEqual(["1: one", '3: {"two":2}', "4: three, the longest", "5: four"])
     const atMost9 = await linesOf(reader(pieces, 9))
     expect(atMost9).toEqual(["1: one", "3: too long", "4: too long", "5: four"])
+  })
+
+  it("leaves out a byte order mark, and keeps the bytes of one that is cut or within a line", async () => {
+    const lines = await linesOf(reader([Buffer.from("\ufeff1\n\ufeff\n2\ufeff\n")]))
+    expect(lines).toEqual(["1: 1", "3: 2\ufeff"])
+    expect(await linesOf(reader([Buffer.from("\ufeff").subarray(0, 2)]))).toEqual(["1: \ufffd"])
+  })
+
+  it("skips a line of up to twice the limit, and reads nothing after a longer one", async () => {
+    const lines = (length: number) => [Buffer.from("a\n"), Buffer.alloc(length, "b"), Buffer.from("\nc")]
+    expect(await linesOf(reader(lines(20), 10))).toEqual(["1: a", "2: too long", "3: c"])
+    await expect(linesOf(reader(lines(21), 10))).rejects.toThrow(LineTooLong)
   })
 
   it("holds little more than a line, however small its pieces are", async () => {

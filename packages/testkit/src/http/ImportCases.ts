@@ -77,6 +77,18 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(await exportOf(other)).toBe(text)
     })
 
+    it("takes each line with a byte order mark, and with its type in escapes", async () => {
+      const { text } = await sample("import marked from")
+      const other = await inProject("import marked to")
+      const written = linesIn(text).map((line, n) =>
+        n % 2 === 0 ? `\ufeff${line}\r\n` : `${line.replace('"type"', '"t\\u0079pe"')}\n`
+      )
+      const { answers, end } = await importInto(other, written.join(""))
+      expect(answers.filter(({ result }) => result === "failed")).toEqual([])
+      expect(end).toMatchObject({ imported: 8, ignored: 2, failed: 0 })
+      expect(await exportOf(other)).toBe(text)
+    })
+
     it("skips empty lines, which count", async () => {
       const client = await inProject("import empty lines")
       const { answers, end } = await importInto(client, `\n\n{"type":"end"}\n\r\n\n\n{"type":"end"}\n\n`)
