@@ -3,7 +3,6 @@
  * that library, COPIES another copy of the client, HANDLE a handler that ends the process, ONCE one that is called once, and EXIT
  * ends it at once.
  */
-import { registerHooks } from "node:module"
 import { createRecorder } from "../../src/index.ts"
 
 const { AISDK, COPIES, EXIT, HANDLE, KEY = "", ONCE, PROVIDER_URL, SIGNAL_EXIT, URL: url = "" } = process.env
@@ -16,6 +15,7 @@ const options = {
 const recorder = createRecorder(options)
 if (COPIES !== undefined) {
   // Every module of it once more, as where two packages depend on two versions.
+  const { registerHooks } = await import("node:module")
   registerHooks({
     resolve: (specifier, context, next) => {
       const resolved = next(specifier, context)
