@@ -177,3 +177,25 @@ it("adds usage up by steps of events, and reads those that are not derived once"
   const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
   await Effect.runPromise(Effect.provide(test, layers))
 })
+
+it("looks for the end of a session that an erasure has moved, and not for the other one", async () => {
+  const beginMs = Date.UTC(2026, 9, 21)
+  const idOf = (n: number) => EventTime.firstIdOf(beginMs + n)
+  const filename = temporaryFile()
+  const test = Effect.gen(function* () {
+    const storage = yield* Storage
+    yield* Samples.append(
+      storage,
+      Array.from({ length: 20 }, (_, n) => Samples.appendEvent(idOf(n)))
+    )
+    yield* storage.deriveEvents(project, idOf(100), 100)
+    const [erased, statements] = yield* Statements.capture(storage.eraseEvents(project, { before: idOf(5) }, 100))
+    expect(erased.events).toBe(5)
+    const searches = statements.filter(({ text }) => /events_by_session.*ORDER BY event_id/s.test(text))
+    expect(searches.map(({ text }) => /ORDER BY event_id (\w+)/.exec(text)?.[1])).toEqual(["ASC"])
+    const { rows } = yield* storage.listSessions(project, { order: "desc", limit: 1 })
+    expect(rows).toMatchObject([{ events: 15, firstEvent: idOf(5) }])
+  })
+  const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
+  await Effect.runPromise(Effect.provide(test, layers))
+})
