@@ -6,7 +6,8 @@ import {
   Recorder,
   SessionId,
   type SessionPlace,
-  type Storage
+  type Storage,
+  type StoredSession
 } from "@tachograph/core"
 import { Samples, StorageSuite, TestSeed } from "@tachograph/testkit"
 import { Deferred, Effect, Fiber, Schedule } from "effect"
@@ -130,6 +131,31 @@ for (const order of ["asc", "desc"] as const) {
       ))
   }
 }
+
+it("lists each of many sessions once that are not settled", () =>
+  withServers(emptySchema, (one, { storage: two }) =>
+    Effect.gen(function* () {
+      // More than a cursor names.
+      const sessions = Array.from({ length: 700 }, (_, n) => `s${n}`)
+      // Ahead of every watermark of the test.
+      const beginMs = Date.now() + 3_600_000
+      const eventOf = (session: string, n: number) =>
+        Samples.appendEvent(EventTime.firstIdOf(beginMs + n), { session: SessionId.make(session) })
+      yield* Samples.append(one.storage, sessions.map(eventOf))
+      for (const order of ["asc", "desc"] as const) {
+        const found: Array<string> = []
+        let after: SessionPlace | undefined
+        do {
+          const page: { readonly rows: ReadonlyArray<StoredSession>; readonly next: SessionPlace | undefined } =
+            yield* two.listSessions(project, { order, limit: 90, after })
+          for (const { session } of page.rows) found.push(session)
+          after = page.next
+          expect(after?.recent.length ?? 500).toBe(500)
+        } while (after !== undefined)
+        expect(found).toEqual(order === "asc" ? sessions : sessions.toReversed())
+      }
+    })
+  ))
 
 it("does not wait for a transaction that writes other tables", () =>
   withServers(emptySchema, ({ sql }, { storage: two }) =>
