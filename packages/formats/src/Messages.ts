@@ -99,9 +99,14 @@ const facts = (inputs: unknown, output: unknown): Facts => {
   }
 }
 
+/** What a request was served in: fast mode, or one country only, has prices of its own, beside those of the tier. */
+const tierOf = (usage: unknown): string | null => {
+  if (get(usage, "speed") === "fast") return "fast"
+  return get(usage, "inference_geo") === "us" ? "us" : text(get(usage, "service_tier"))
+}
+
 const billing = (_inputs: unknown, output: unknown): Billing => ({
-  // Fast mode is a tier of its own, beside the tier that the request was served in.
-  service_tier: get(output, "usage", "speed") === "fast" ? "fast" : text(get(output, "usage", "service_tier")),
+  service_tier: tierOf(get(output, "usage")),
   cache_write_1h_tokens: total(usagesOf(output).map((usage) => creationOf(usage)["ephemeral_1h_input_tokens"])),
   input_audio_tokens: null,
   cache_audio_read_tokens: null,

@@ -138,6 +138,15 @@ describe("facts of messages", () => {
     expect(format.facts({ model: "a model of somebody" }, {}).provider).toBe("anthropic")
   })
 
+  it.each([
+    ["us", "us"],
+    ["global", "standard"],
+    ["not_available", "standard"]
+  ])("take an answer made in one country only as a tier: %s", (inference_geo, tier) => {
+    const usage = { service_tier: "standard", inference_geo }
+    expect(format.billing({}, { usage }).service_tier).toBe(tier)
+  })
+
   it("take fast mode as a tier", () => {
     expect(format.billing({}, { usage: { service_tier: "standard", speed: "fast" } }).service_tier).toBe("fast")
     expect(format.billing({}, { usage: { service_tier: "priority", speed: "standard" } }).service_tier).toBe("priority")
