@@ -10,7 +10,7 @@ const oneByOne: Pattern = {
 }
 /** `effect/cli` and `effect/sql` are small, or used whole. */
 const loadLittle: Pattern = {
-  regex: "^effect/(encoding|http|observability|reactivity)$",
+  regex: "^effect(/(encoding|http|observability|reactivity))?$",
   message: "Import its modules one by one: every thread that loads a module has memory for it."
 }
 const byName: Pattern = {

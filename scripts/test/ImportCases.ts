@@ -50,7 +50,7 @@ const forEveryPackage = [...libraries, ...browserLibraries, "another"].flatMap((
       forbids(from, byName, "../../other/src/Thing.ts", "../../other/dist/Thing.js", "../../other/package.json"),
       forbids(from, byName, "../node_modules/effect/dist/index.js"),
       forbids(from, noBarrel, "./index.ts", "./index.js", "./inner/index.ts", ".", "./", "../index.ts", ".."),
-      ...(browserLibraries.includes(name) ? [] : [allows(from, "effect")])
+      ...(browserLibraries.includes(name) ? [] : [allows(from, "effect/Effect")])
     ]),
     forbids(`${src}/inner`, byName, "../../../other/src/Thing.ts"),
     forbids(`packages/${name}/test`, byName, "../../other/src/Thing.ts", "../../other/test/Thing.ts"),
@@ -70,7 +70,15 @@ export const cases: ReadonlyArray<Case> = [
   ),
   ...[...libraries, ...browserLibraries].flatMap((name) =>
     inPackage(name, (from) => [
-      forbids(from, loadLittle, "effect/encoding", "effect/http", "effect/observability", "effect/reactivity"),
+      forbids(
+        from,
+        loadLittle,
+        "effect",
+        "effect/encoding",
+        "effect/http",
+        "effect/observability",
+        "effect/reactivity"
+      ),
       ...(browserLibraries.includes(name) ? [] : [allows(from, "effect/encoding/Hex", "effect/Option")])
     ])
   ),

@@ -2,7 +2,8 @@
 import { Api } from "@tachograph/core/domain/Event"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import * as Violation from "@tachograph/core/domain/Violation"
-import { Schema, SchemaTransformation } from "effect"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 
 const oneOf = (values: ReadonlyArray<string>) => {
   const quoted = values.map((value) => `'${value}'`)

@@ -1,6 +1,6 @@
 /** Every endpoint under `/api/v1` requires `Authorization: Bearer <API key>`. */
 import { type Scope, scopes } from "@tachograph/core/domain/ApiKey"
-import { Context } from "effect"
+import * as Context from "effect/Context"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { AuthorizationUnavailable, Forbidden, StorageUnavailable, Unauthorized } from "./Errors.ts"
 

@@ -3,7 +3,9 @@
  * names the last row of a page. A cursor is valid with the same filters and order.
  */
 import * as Violation from "@tachograph/core/domain/Violation"
-import { Option, Result, Schema } from "effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as Base64Url from "effect/encoding/Base64Url"
 
 const prefix = "c1_"

@@ -1,6 +1,8 @@
 /** The errors on the wire, with their tag as `type`: those of the domain, and those that only occur over HTTP. */
 import * as Errors from "@tachograph/core/domain/Errors"
-import { Effect, Schema, SchemaTransformation } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 import { HttpApiSchema } from "effect/http-api"
 
 const tagAsType = { _tag: "type" } as const

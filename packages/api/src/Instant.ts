@@ -1,6 +1,10 @@
 /** Points in time as clients send them: ISO 8601 with a date and a time. UTC if there is no offset. */
 import * as Violation from "@tachograph/core/domain/Violation"
-import { DateTime, Effect, Option, Schema, SchemaTransformation } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 
 const iso8601 =
   /^(?<date>\d{4}-\d{2}-\d{2})[Tt ](?<time>\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(?<zone>[Zz]|[+-]\d{2}:?\d{2})?$/

@@ -1,6 +1,8 @@
 /** Wire types that several groups use. */
 import * as Violation from "@tachograph/core/domain/Violation"
-import { Predicate, Schema, SchemaTransformation } from "effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 
 /**
  * A JSON object with any keys. Its contents are not validated: they are the user's, are stored as text, and may be nested too

@@ -1,6 +1,8 @@
 /** Whole numbers as query parameters, and the number of rows to return: 1 to 1,000. */
 import * as Violation from "@tachograph/core/domain/Violation"
-import { Effect, Schema, SchemaTransformation } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 
 /** Rows of a page, unless a query says otherwise. */
 export const defaultLimit = 100

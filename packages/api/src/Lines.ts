@@ -1,5 +1,5 @@
 /** Lines of JSON, each of which is an answer of its own. */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { HttpApiSchema } from "effect/http-api"
 
 export const linesType = "application/x-ndjson"

@@ -1,5 +1,7 @@
 /** The response to a request that does not match its schema, as in FastAPI with pydantic v2: 422 `{"detail": […]}`. */
-import { Effect, Schema, SchemaTransformation } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 import { HttpApiSchema } from "effect/http-api"
 
 export const ErrorDetail = Schema.Struct({

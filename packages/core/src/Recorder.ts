@@ -1,5 +1,13 @@
 /** The operations of Tachograph, independent of any transport. */
-import { Cache, Context, type DateTime, Duration, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import * as Cache from "effect/Cache"
+import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import { defaultAgentName } from "./domain/Agent.ts"
 import { defaultAgentVersionName } from "./domain/AgentVersion.ts"
 import {

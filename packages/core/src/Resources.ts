@@ -1,5 +1,6 @@
 /** What events name: fingerprints, agents, their versions, and people. Every operation works in the `CurrentProject`. */
-import { DateTime, Effect } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import type { Agent, AgentName } from "./domain/Agent.ts"
 import type { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"

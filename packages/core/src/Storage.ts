@@ -5,7 +5,9 @@
  * Projects are isolated from each other. A `Name` is well-formed Unicode without U+0000; a description may contain any
  * string that JSON can represent.
  */
-import { Context, type DateTime, type Effect } from "effect"
+import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
+import type * as Effect from "effect/Effect"
 import type { Agent, AgentName } from "./domain/Agent.ts"
 import type { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 import type { ApiKey } from "./domain/ApiKey.ts"

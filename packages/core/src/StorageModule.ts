@@ -1,5 +1,5 @@
 /** Where the storage of a layer can be opened on another thread. */
-import type { Layer } from "effect"
+import type * as Layer from "effect/Layer"
 import type { Storage } from "./Storage.ts"
 
 /**

@@ -1,5 +1,6 @@
 /** Pauses between the steps of work in the background, so that recording keeps most of the time. */
-import { Duration, Effect } from "effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 
 /** Runs a step, and may wait before or after it. */
 export type Throttle = <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>

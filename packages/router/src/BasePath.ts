@@ -1,5 +1,5 @@
 /** The path below which everything is mounted: with `/tachograph`, `/health` is `/tachograph/health`. */
-import { Context } from "effect"
+import * as Context from "effect/Context"
 
 /** Without a trailing slash; empty where everything is mounted at the root. */
 export const BasePath = Context.Reference<string>("tachograph/router/BasePath", { defaultValue: () => "" })

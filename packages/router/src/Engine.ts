@@ -3,7 +3,8 @@
  * Nothing crosses this boundary that cannot be cloned or transferred, so that the engine could run on a thread of its own.
  */
 import type { AdmissionControl, ProjectId, Scope } from "@tachograph/core"
-import { Context, Effect } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import type { PassedCall } from "./calls/PassedCall.ts"
 import type { Answer } from "./response/Answer.ts"
 import type { BodyStream } from "./response/BodyStream.ts"

@@ -10,7 +10,13 @@ import {
   type Storage,
   staticKeyRule
 } from "@tachograph/core"
-import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as BasePath from "./BasePath.ts"

@@ -1,6 +1,6 @@
 /** The error with which the promises and effects of this package fail. Its `type` tells errors apart. */
 import type { ErrorDetail, ValidationFailure } from "@tachograph/api"
-import { Cause } from "effect"
+import * as Cause from "effect/Cause"
 import type { Answer } from "./response/Answer.ts"
 
 /** The types on the wire, which `docs/errors.md` explains; `validation-error` is the one that has a `detail` there. */

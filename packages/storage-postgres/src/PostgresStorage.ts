@@ -2,7 +2,9 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Storage } from "@tachograph/core"
 import { Distribution, Migrations, SqlStorage } from "@tachograph/storage-sql"
-import { Effect, Layer, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import { type Migrator, SqlClient, SqlError } from "effect/sql"
 
 export interface PostgresConfig {

@@ -1,5 +1,7 @@
 /** Configuration by a URL, with libpq's parameters, which the driver reads, and some of our own. */
-import { Data, Redacted, Result } from "effect"
+import * as Data from "effect/Data"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import type { PostgresConfig } from "./PostgresStorage.ts"
 
 /** The message does not contain the URL, which may hold a password. */

@@ -1,5 +1,5 @@
 import { inModule } from "@tachograph/core"
-import { Result } from "effect"
+import * as Result from "effect/Result"
 import { fromUrl } from "./PostgresUrl.ts"
 import * as PostgresStorage from "./PostgresStorage.ts"
 

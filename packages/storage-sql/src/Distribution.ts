@@ -2,7 +2,7 @@
  * Distributes the tables over the nodes of a Postgres with the extension Citus. A session is on one node, with all its rows:
  * their column `bucket` says which. Tables with few rows that are read everywhere are copied to all nodes.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "./dialect/Bucket.ts"
 

@@ -1,5 +1,5 @@
 /** Migrates the tables. Each migration runs once, under a lock, even if several processes start at the same time. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { Migrator, SqlClient } from "effect/sql"
 import initial from "./migrations/0001Initial.ts"
 

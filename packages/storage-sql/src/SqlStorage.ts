@@ -3,7 +3,8 @@
  * dialects are in `dialect/`, and in the DDL in `migrations/`.
  */
 import { Storage } from "@tachograph/core"
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { type Migrator, SqlClient, type SqlError } from "effect/sql"
 import * as Accounts from "./account/Accounts.ts"
 import * as Pages from "./account/Pages.ts"

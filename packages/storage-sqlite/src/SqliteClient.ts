@@ -2,7 +2,13 @@
  * A `SqlClient` over `node:sqlite`: one connection, used by one fiber at a time. Transactions start with BEGIN IMMEDIATE,
  * which takes the write lock: a lock that is only needed later could not be waited for.
  */
-import { Context, Effect, Layer, Schedule, type Scope, Semaphore, Stream } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite"

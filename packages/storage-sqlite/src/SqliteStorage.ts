@@ -1,7 +1,8 @@
 /** Storage in a SQLite file: the embedded default. */
 import type { Storage } from "@tachograph/core"
 import { SqlStorage } from "@tachograph/storage-sql"
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type { Migrator, SqlError } from "effect/sql"
 import * as Scrub from "./scrub/Scrub.ts"
 import * as SqliteClient from "./SqliteClient.ts"

@@ -9,7 +9,11 @@
  * Each row of the interface's tables (fields, errors, defaults, side effects) has a case that fails when it is broken.
  */
 import { ApiKeyCacheTtl, ApiKeys, ProjectId, Storage } from "@tachograph/core"
-import { DateTime, Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Redacted from "effect/Redacted"
 import { afterAll, beforeAll, describe, expect } from "vitest"
 import * as HttpClient from "./HttpClient.ts"
 import * as AgentCases from "./http/AgentCases.ts"

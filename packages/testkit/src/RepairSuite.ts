@@ -3,7 +3,8 @@
  * in a vitest file; the layer opens an empty storage, and a client of its database.
  */
 import { CurrentProject, type EventId, JsonText, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
-import { Effect, type Layer } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
 import { SqlClient } from "effect/sql"
 import { describe, expect, it } from "vitest"
 import * as Calls from "./check/Calls.ts"

@@ -11,7 +11,7 @@ import {
   Storage,
   Throttle
 } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { SqlClient } from "effect/sql"
 import { expect } from "vitest"
 import * as Calls from "./check/Calls.ts"

@@ -12,7 +12,9 @@ import {
   type SharedPiece,
   type Storage
 } from "@tachograph/core"
-import { DateTime, Effect, Schedule } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { createHash } from "node:crypto"
 
 /** The project of the samples, unless a case names another. */

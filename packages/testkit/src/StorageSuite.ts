@@ -3,7 +3,8 @@
  * must open an empty storage each time, once per case.
  */
 import { Storage } from "@tachograph/core"
-import { Effect, type Layer } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
 import { describe, it } from "vitest"
 import * as AccountCases from "./storage/AccountCases.ts"
 import * as AppendCases from "./storage/AppendCases.ts"

@@ -4,7 +4,10 @@
  * an empty storage, and a client of its database.
  */
 import { CurrentProject, PersonId, type ProjectId, Recorder, SessionId, Storage, Uuid } from "@tachograph/core"
-import { Effect, Fiber, type Layer, ManagedRuntime } from "effect"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
 import { SqlClient, SqlError } from "effect/sql"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

@@ -3,7 +3,7 @@ import { AgentVersion, AgentVersionName } from "@tachograph/core/domain/AgentVer
 import { EventId } from "@tachograph/core/domain/Event"
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
 import { sumFields } from "@tachograph/core/domain/Sums"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, reading, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"

@@ -1,5 +1,5 @@
 import { FingerprintId, RegisteredFingerprint } from "@tachograph/core/domain/Fingerprint"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"

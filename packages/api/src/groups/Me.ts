@@ -1,6 +1,6 @@
 import { Scope } from "@tachograph/core/domain/ApiKey"
 import { ProjectId } from "@tachograph/core/domain/Project"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, anyScope } from "../Authorization.ts"
 

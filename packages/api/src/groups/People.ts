@@ -1,6 +1,6 @@
 import { PersonId } from "@tachograph/core/domain/Person"
 import { ErasureReceipt } from "@tachograph/core/domain/ErasureReceipt"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, administering, reading, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"

@@ -1,7 +1,7 @@
 import type { EventId } from "@tachograph/core/domain/Event"
 import { EventSummary } from "@tachograph/core/domain/Event"
 import * as Violation from "@tachograph/core/domain/Violation"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, readingOnly } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"

@@ -1,5 +1,5 @@
 import { Sha256 } from "@tachograph/core/domain/Sha256"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, readingOnly } from "../Authorization.ts"
 import { Overloaded, SharedTextDamaged, SharedTextNotFound } from "../Errors.ts"

@@ -1,5 +1,5 @@
 import { StorageUsage } from "@tachograph/core/domain/StorageUsage"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, readingOnly } from "../Authorization.ts"
 import { Limit } from "../Limit.ts"

@@ -1,5 +1,5 @@
 /** For operators. Needs no key, and reveals nothing about the data. */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Overloaded, StorageUnavailable } from "../Errors.ts"
 

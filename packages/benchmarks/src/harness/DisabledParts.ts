@@ -8,7 +8,9 @@ import {
   Storage,
   type CommitLimits
 } from "@tachograph/core"
-import { DateTime, Effect, Layer } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { randomUUID } from "node:crypto"
 import type * as Databases from "./Databases.ts"
 

@@ -1,7 +1,7 @@
 /** Records bodies in this process through the fetch handler, without a socket. */
 import { MemoryStorage, type Storage } from "@tachograph/core"
 import { createTachograph } from "@tachograph/router"
-import type { Layer } from "effect"
+import type * as Layer from "effect/Layer"
 
 const apiKey = "a key for the storage benchmark"
 

@@ -15,7 +15,9 @@ import {
   SessionId,
   Storage
 } from "@tachograph/core"
-import { DateTime, Effect, Layer } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Recording from "./Recording.ts"
 
 const eventsPerSession = 50

@@ -11,7 +11,9 @@ import {
   type SessionId,
   Storage
 } from "@tachograph/core"
-import { DateTime, Effect, Layer } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { agents, people } from "../harness/Bodies.ts"
 import type * as Databases from "../harness/Databases.ts"
 import * as Recording from "../harness/Recording.ts"

@@ -1,7 +1,7 @@
 /** Sessions, usage and other reads of a month, in a large store and in one with 10,000 events; and what deriving takes. */
 import { defaultProject, derive, Storage, Throttle } from "@tachograph/core"
 import { createTachograph, type Tachograph } from "@tachograph/router"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as Databases from "../harness/Databases.ts"
 import * as Interleaved from "../harness/Interleaved.ts"
 import * as SeededStore from "../harness/SeededStore.ts"

@@ -1,5 +1,5 @@
 /** Checks that the bytes written per call do not grow with the history that the call repeats. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as Databases from "../harness/Databases.ts"
 import { largest, type Options } from "../harness/Options.ts"
 import * as Recording from "../harness/Recording.ts"

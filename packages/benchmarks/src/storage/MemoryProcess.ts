@@ -1,6 +1,6 @@
 /** `MemoryProcess.ts CACHE_BYTES SESSIONS`: records a short event into each session and reports the memory used. */
 import { SessionCacheBytes } from "@tachograph/core"
-import { Layer } from "effect"
+import * as Layer from "effect/Layer"
 import * as Databases from "../harness/Databases.ts"
 import type { Sample } from "./Memory.ts"
 import * as Recording from "../harness/Recording.ts"

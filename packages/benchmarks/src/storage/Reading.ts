@@ -1,6 +1,9 @@
 /** Reading an event with a long history, compared with reading the same text from one row. */
 import { CurrentProject, defaultProject, EventId, Recorder } from "@tachograph/core"
-import { Effect, Layer, ManagedRuntime, Tracer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Tracer from "effect/Tracer"
 import { SqlClient } from "effect/sql"
 import * as Databases from "../harness/Databases.ts"
 import * as Interleaved from "../harness/Interleaved.ts"

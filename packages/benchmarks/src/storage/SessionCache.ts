@@ -1,6 +1,7 @@
 /** Checks that a process without a session cache stores and returns the same bytes, and measures the cost. */
 import { SessionCacheBytes } from "@tachograph/core"
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { createHash } from "node:crypto"
 import * as Databases from "../harness/Databases.ts"
 import type { Options } from "../harness/Options.ts"

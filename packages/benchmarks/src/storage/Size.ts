@@ -1,6 +1,6 @@
 /** Size of a stored workload, with all tables and indexes, and what the bytes are used for. */
 import { defaultProject, derive, Storage, Throttle } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as Databases from "../harness/Databases.ts"
 import type { Options } from "../harness/Options.ts"
 import * as Recording from "../harness/Recording.ts"

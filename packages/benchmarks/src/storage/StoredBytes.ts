@@ -1,5 +1,5 @@
 /** Measures the contents and the size of a database. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 import * as Databases from "../harness/Databases.ts"
 

@@ -2,7 +2,7 @@
 import { type Api, formats, type JsonObject, type Message, type Part } from "@tachograph/formats"
 import { linkKeys, links } from "@tachograph/formats/Links"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type * as PackContent from "../payload/format/PackContent.ts"
 import type { Run } from "../payload/format/Template.ts"

@@ -5,7 +5,8 @@
  */
 import type { Api, Message, Part } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
-import { type DateTime, Effect } from "effect"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import { hash } from "node:crypto"
 import type { AgentName } from "../domain/Agent.ts"
 import type { AgentVersionName } from "../domain/AgentVersion.ts"

@@ -1,7 +1,7 @@
 /** The messages of a session, read from the calls that carried them first. */
 import type { Api, Message } from "@tachograph/formats"
 import { outputPath } from "@tachograph/formats/OutputPaths"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import type { MessageSource } from "./Call.ts"

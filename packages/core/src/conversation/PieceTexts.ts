@@ -2,7 +2,7 @@
  * The texts of the pieces of a session, from chains that are kept open while they are used. A piece is found by its number: each pack
  * says how many pieces there were before it.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import { Damage } from "../payload/format/Damage.ts"

@@ -1,6 +1,8 @@
 /** Reads sessions as messages and calls. Outlines of the sessions that were read last are kept. */
 import type { Message } from "@tachograph/formats"
-import { type DateTime, Effect, Semaphore } from "effect"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 import { type EventDamaged, EventNotFound, Overloaded, SessionNotFound, StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"

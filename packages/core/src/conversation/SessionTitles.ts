@@ -2,7 +2,8 @@
  * The titles of sessions, read from their first calls when they are asked for. Nothing of them is stored: what is erased is in no
  * title. Those that were read last are kept in memory, by the ids of the calls.
  */
-import { Data, Effect } from "effect"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"

@@ -2,7 +2,10 @@
  * Adds recorded events to what the storage keeps of them, in the background or before reads: a 200 does not wait for it, and reads
  * do not need it, but cost less for what it has done.
  */
-import { Context, Duration, Effect, Layer } from "effect"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type { ProjectId } from "../domain/Project.ts"
 import { Storage } from "../Storage.ts"
 import { atRate, backgroundRate, type Throttle, unthrottled } from "../Throttle.ts"

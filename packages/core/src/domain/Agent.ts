@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { Name } from "./Name.ts"
 
 export const AgentName = Name.pipe(Schema.brand("AgentName"))

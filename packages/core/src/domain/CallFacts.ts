@@ -2,7 +2,8 @@
 import type { StopReason as FormatsStopReason } from "@tachograph/formats"
 import type { Unpriced as PricesUnpriced } from "@tachograph/prices"
 import { formatUsd, parseUsd, usdPattern } from "@tachograph/prices/Usd"
-import { Schema, SchemaTransformation } from "effect"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 
 /** Why a model stopped, in one word for all providers. Stored by position: words are only ever appended. */
 export const stopReasons = [

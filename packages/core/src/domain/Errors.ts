@@ -1,5 +1,5 @@
 /** The expected failures. The tag is the `type` of the error on the wire; `httpApiStatus` is its HTTP status. */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 export class FingerprintNotFound extends Schema.TaggedError<FingerprintNotFound>()(
   "fingerprint-not-found",

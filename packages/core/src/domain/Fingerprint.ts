@@ -1,5 +1,5 @@
 /** The environment that a client runs in. Registered once and referenced by every event. */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import * as JsonText from "./JsonText.ts"
 import { Uuid } from "./Uuid.ts"
 

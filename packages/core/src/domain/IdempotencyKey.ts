@@ -1,5 +1,6 @@
 /** A client's name for a request: repeating the request under the same key has no further effect. */
-import { Duration, Schema } from "effect"
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
 import { nameCheck } from "./Name.ts"
 import * as Violation from "./Violation.ts"
 

@@ -2,7 +2,7 @@
  * JSON as it was received, with its key order, white space, `1.0` and duplicate keys. A value of this type is valid JSON. It
  * is parsed only where its content is needed, and never serialised again.
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 export const JsonText = Schema.String.pipe(Schema.brand("JsonText"))
 export type JsonText = typeof JsonText.Type

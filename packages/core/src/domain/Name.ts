@@ -2,7 +2,7 @@
  * The rule for all names: 1 to 255 Unicode code points without U+0000 and lone surrogates, which some databases cannot
  * store. Names are not trimmed and not case-folded.
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import * as Violation from "./Violation.ts"
 
 /** In code points. Short enough for an index key in any database, long enough for a URL or a file path. */

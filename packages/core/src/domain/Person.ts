@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { JsonText } from "./JsonText.ts"
 import { Name } from "./Name.ts"
 

@@ -1,5 +1,6 @@
 /** Everything belongs to one project. An API key gives access to one project, and projects cannot read each other's data. */
-import { Context, Schema } from "effect"
+import * as Context from "effect/Context"
+import * as Schema from "effect/Schema"
 import { Name } from "./Name.ts"
 
 export const ProjectId = Name.pipe(Schema.brand("ProjectId"))

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { NameOrEmpty } from "./Name.ts"
 
 /** The type allows an empty id, because the interface reports it as `session-id-empty`, not as a validation error. */

@@ -1,5 +1,5 @@
 /** The name of a shared text: the SHA-256 of its JSON text, in lower-case hexadecimal. */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import * as Violation from "./Violation.ts"
 
 const pattern = "^[0-9a-f]{64}$"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { AgentName } from "./Agent.ts"
 import { SessionId } from "./Session.ts"
 

@@ -1,6 +1,7 @@
 /** What calls add up to. */
 import { formatUsd, usdPattern } from "@tachograph/prices/Usd"
-import { Schema, SchemaTransformation } from "effect"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 
 /** US dollars: a decimal number as text, and in memory whole billionths. A sum may be more than a number can hold. */
 const NanoDollars = Schema.String.check(Schema.isPattern(usdPattern)).pipe(

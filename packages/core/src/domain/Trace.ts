@@ -1,5 +1,5 @@
 /** The ids of W3C Trace Context: lower-case hexadecimal, not all zeros. https://www.w3.org/TR/trace-context/#traceparent-header */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import * as Violation from "./Violation.ts"
 
 const hex = (digits: number) => {

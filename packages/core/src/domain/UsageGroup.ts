@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { sumFields } from "./Sums.ts"
 
 /** What events can be grouped by. */

@@ -2,7 +2,9 @@
  * UUIDs in the forms that pydantic accepts (hyphenated, simple, braced, URN; any case), normalised to lower-case hyphenated
  * text. Error messages are those of the parser that pydantic uses: `uuid::parser` of the `uuid` crate.
  */
-import { Effect, Schema, SchemaTransformation } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Violation from "./Violation.ts"
 
 const hyphenated = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

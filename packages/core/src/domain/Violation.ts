@@ -4,7 +4,9 @@
  * A schema with its own error carries it as an annotation. Errors that all schemas share, such as a missing field or a wrong
  * type, are added where the router translates issues.
  */
-import { Schema, type SchemaAST, SchemaIssue } from "effect"
+import * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
+import * as SchemaIssue from "effect/SchemaIssue"
 
 export interface Violation {
   /** pydantic's error type, `string_too_short` for example. */

@@ -3,7 +3,11 @@
  * deletes the events, then it sweeps their sessions. If it is interrupted, the sessions stay pending sweep, and the next
  * erasure in the project sweeps them.
  */
-import { Cause, Context, Effect, Exit, Layer } from "effect"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import { type PersonNotFound, SessionNotFound, StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"

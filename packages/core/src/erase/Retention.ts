@@ -2,7 +2,12 @@
  * Erases expired events of all projects in the background. A lease ensures that only one of the processes that share a
  * storage does it at a time, and throttling leaves nine tenths of the time to recording.
  */
-import { Clock, Context, DateTime, Duration, Effect, Layer } from "effect"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { randomUUID } from "node:crypto"
 import { addReceipts, emptyReceipt, Eraser } from "./Eraser.ts"
 import { firstIdOf } from "../domain/EventTime.ts"

@@ -2,7 +2,9 @@
  * Reads all that a project has, or the events that a filter finds: first what events name, then the events in the order of their
  * ids, up to the newest at the start. It holds no more than one group of events, or one large event.
  */
-import { Effect, Option, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import type { Agent, AgentName } from "../domain/Agent.ts"
 import type { AgentVersion } from "../domain/AgentVersion.ts"
 import {

@@ -2,7 +2,9 @@
  * Takes what an export has written: events keep their ids and times, and names their times. Nothing that exists is changed, so that an
  * import can be run again.
  */
-import { Clock, DateTime, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import type { Agent, AgentName } from "../domain/Agent.ts"
 import type { AgentVersion } from "../domain/AgentVersion.ts"
 import {

@@ -1,5 +1,5 @@
 /** What an export reads with, over a storage and the operations of the recorder. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { AgentName } from "../domain/Agent.ts"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"

@@ -1,7 +1,8 @@
 /** The prices by which calls get their costs. */
 import type { PriceFile, PriceList } from "@tachograph/prices"
 import * as ListDates from "@tachograph/prices/ListDates"
-import { Context, Effect } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 
 /** As `PriceFile.parse` of `@tachograph/prices` reads them. */
 export type OwnPrices = PriceFile.PriceFile

@@ -1,7 +1,7 @@
 /** Reads the facts of a call from its payload, within the bounds of the storages' columns, and prices it. */
 import { type Billing, type Facts, formats } from "@tachograph/formats"
 import type { PriceList, Usage } from "@tachograph/prices"
-import type { DateTime } from "effect"
+import type * as DateTime from "effect/DateTime"
 import type { CallFacts } from "../domain/CallFacts.ts"
 import type { Api } from "../domain/Event.ts"
 

@@ -1,5 +1,6 @@
 /** By which rules facts and costs are computed, as events keep it: a version of the rules, and the price lists. */
-import { Context, Effect } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import * as Prices from "./Prices.ts"
 import * as ReadFacts from "./ReadFacts.ts"

@@ -5,7 +5,9 @@
  * An event above the watermark is given at once, if few are, and named in the position until the watermark has passed it. So no event
  * is missed that commits late, and none is given twice.
  */
-import { Clock, Effect, Stream } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { Overloaded, type StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import * as EventTime from "../domain/EventTime.ts"

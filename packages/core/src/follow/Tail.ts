@@ -2,7 +2,8 @@
  * The newest events of a project, as they become visible. All who follow the project share it, so the storage is asked the same
  * number of times for one of them and for a hundred. It is asked only while somebody asks the tail.
  */
-import { Effect, Semaphore } from "effect"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"

@@ -1,5 +1,7 @@
 /** What `ApiKeys` needs of a storage. It may be on another thread. */
-import { Context, Effect, Layer } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { Storage } from "../Storage.ts"
 
 export class KeyStorage extends Context.Service<

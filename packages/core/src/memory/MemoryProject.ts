@@ -1,5 +1,5 @@
 /** A project of the memory storage. All operations are synchronous, and therefore atomic. */
-import { DateTime } from "effect"
+import * as DateTime from "effect/DateTime"
 import { Agent, type AgentName } from "../domain/Agent.ts"
 import { AgentVersion, type AgentVersionName } from "../domain/AgentVersion.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"

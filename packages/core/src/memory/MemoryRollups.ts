@@ -1,5 +1,5 @@
 /** What the events of a project add up to, counted when it is asked for. */
-import { DateTime } from "effect"
+import * as DateTime from "effect/DateTime"
 import type { AgentName } from "../domain/Agent.ts"
 import type { AgentVersionName } from "../domain/AgentVersion.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"

@@ -1,5 +1,7 @@
 /** A storage in memory, lost when the process ends. For tests, demonstrations and short-lived tools. */
-import { Clock, Effect, Layer } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type { AgentName } from "../domain/Agent.ts"
 import { AgentVersion } from "../domain/AgentVersion.ts"
 import { ApiKey } from "../domain/ApiKey.ts"

@@ -1,5 +1,5 @@
 /** Compresses shared pieces for a storage. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SharedPiece } from "./format/SharedPiece.ts"
 
 /** How long pieces are compressed before the event loop turns (ms). An event may bring 32,000 of them: seconds of work. */

@@ -2,7 +2,7 @@
  * The checksums of an event. A read compares them, so that damage is answered with an error and never with other bytes. They
  * find accidents, not forgery.
  */
-import { DateTime } from "effect"
+import * as DateTime from "effect/DateTime"
 import { crc32 } from "node:zlib"
 import { EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"

@@ -1,5 +1,6 @@
 /** Counts and logs damaged events: each one once, however often it is read. */
-import { Effect, Metric } from "effect"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import type { EventId } from "../domain/Event.ts"
 import type { Damage } from "../payload/format/Damage.ts"
 

@@ -1,5 +1,7 @@
 /** Pages of lists of events. */
-import { Clock, type DateTime, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
 import * as EventTime from "../domain/EventTime.ts"

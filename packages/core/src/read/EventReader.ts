@@ -2,7 +2,9 @@
  * Reassembles an event from its packs in at most three round trips: the event, its packs, its shared pieces. A large pack of its
  * own takes one more, and the shared pieces of a large event are read in groups. A storage may take one more for what is long.
  */
-import { Cause, Effect, Exit } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { EventDamaged, type EventNotFound, type StorageUnavailable } from "../domain/Errors.ts"
 import type { Event, EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"

@@ -1,5 +1,5 @@
 /** Lets a process free what large reads leave behind, before the next one. */
-import { Context } from "effect"
+import * as Context from "effect/Context"
 
 /**
  * Collects garbage. Does nothing by default: a process may have better things to do. A read frees what it has unpacked,

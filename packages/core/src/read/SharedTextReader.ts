@@ -1,6 +1,6 @@
 /** Reads one shared text by its name, as it was sent. */
 import { Buffer } from "node:buffer"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { SharedTextDamaged, SharedTextNotFound, type StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { Sha256 } from "../domain/Sha256.ts"

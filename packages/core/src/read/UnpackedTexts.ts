@@ -2,7 +2,7 @@
  * Texts of shared pieces, read from the storage in groups and unpacked when a read comes to them. A large text is freed before the
  * next, and what is stored of a group before the next group.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import * as Memory from "../payload/format/Memory.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"

@@ -6,7 +6,8 @@
  * The events get their ids last, and new ones with each try: so an id is never much older than its transaction, which
  * `Storage.watermark` depends on.
  */
-import { type DateTime, Effect } from "effect"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"

@@ -1,5 +1,5 @@
 /** Bounds on what a process holds on its way to the storage and to clients, and on what one transaction commits. */
-import { Context } from "effect"
+import * as Context from "effect/Context"
 
 /** A bound on events and on the bytes of their bodies. One event alone always fits, whatever its size. */
 interface CommitLimit {

@@ -1,5 +1,7 @@
 /** The metrics of group commit, updated once per batch. */
-import { Effect, Metric, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as Scope from "effect/Scope"
 import * as ObservableMetrics from "../telemetry/ObservableMetrics.ts"
 import type { AppendEvent } from "../storage/Appending.ts"
 import type { AdmissionControl } from "./AdmissionControl.ts"

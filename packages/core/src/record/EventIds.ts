@@ -3,7 +3,11 @@
  * random bits and the bucket of the session. If the clock steps back, the last millisecond is kept; if the counter overflows,
  * the next one is used.
  */
-import { Clock, Context, DateTime, Effect, Layer } from "effect"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { randomFillSync } from "node:crypto"
 import type { EventId } from "../domain/Event.ts"
 import * as Uuid from "../domain/Uuid.ts"

@@ -5,7 +5,13 @@
  * `CommitQueue` holds the events that wait, `QueueWait` measures how long, `InFlightKeys` joins requests with the same
  * idempotency key, and `CommitBatch` commits. `AdmissionControl`, not this module, bounds how much may wait.
  */
-import { Cause, Context, Deferred, Effect, Exit, FiberSet, Layer } from "effect"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberSet from "effect/FiberSet"
+import * as Layer from "effect/Layer"
 import { IdempotencyKeyReused, Overloaded, StorageUnavailable } from "../domain/Errors.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
 import type { ProjectId } from "../domain/Project.ts"

@@ -1,5 +1,7 @@
 /** Computes facts and costs of the events of a project anew, session by session. */
-import { Cause, Effect, Exit } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import { type Event, type EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"

@@ -3,7 +3,8 @@
  * that record, erase and reindex: an event that is by the current rules already is left alone, so that an interrupted run goes on
  * where it was.
  */
-import { DateTime, Effect } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import * as Deriver from "../derive/Deriver.ts"

@@ -1,6 +1,7 @@
 /** What all parts of a run share. */
 import type { PriceList } from "@tachograph/prices"
-import type { DateTime, Effect } from "effect"
+import type * as DateTime from "effect/DateTime"
+import type * as Effect from "effect/Effect"
 import type { EventId } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"

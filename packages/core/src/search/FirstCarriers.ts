@@ -1,5 +1,5 @@
 /** With which event of a session each text was first carried, of those that exist. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"

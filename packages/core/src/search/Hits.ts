@@ -1,7 +1,7 @@
 /** The texts of an event that have the needle and are new with its pack. */
 import { formats } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { hash } from "node:crypto"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { Api } from "../domain/Event.ts"

@@ -2,7 +2,7 @@
  * Looks for packs that may hold a text, session by session from newer packs to older ones, without parsing them. Remembers what it
  * has looked at, so that each chain is unpacked once.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import { Damage } from "../payload/format/Damage.ts"

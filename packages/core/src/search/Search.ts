@@ -3,7 +3,8 @@
  * parsing them, and reads the texts of those that may have the needle. A text is found once in a session: with the event that first
  * carried it.
  */
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"

@@ -2,7 +2,7 @@
  * The sessions that this process has recently written to, as an LRU cache bounded in bytes over all sessions. An evicted
  * session is loaded again from its packs when it is needed.
  */
-import { Context } from "effect"
+import * as Context from "effect/Context"
 import { SessionIndex } from "../payload/SessionIndex.ts"
 import { type KnownPrefixes, noKnownPrefixes } from "../payload/scan/PieceScanner.ts"
 import type { ProjectId } from "../domain/Project.ts"

@@ -7,7 +7,10 @@
  * After a read that found damage, an event that is recorded on top of the damaged packs could not be read either. Loaded again,
  * the session is without them. Another process learns of it when it reads the damaged event, or loads the session.
  */
-import { Context, Effect, Layer, type Scope } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type { ProjectId } from "../domain/Project.ts"
 
 type Listener = (project: ProjectId, session: number) => void

@@ -1,5 +1,7 @@
 /** What is appended, and what keeps it from being. */
-import { Data, type DateTime, Schema } from "effect"
+import * as Data from "effect/Data"
+import type * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"

@@ -1,5 +1,5 @@
 /** Events, packs and pieces as a storage keeps them. */
-import type { DateTime } from "effect"
+import type * as DateTime from "effect/DateTime"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
 import type { FingerprintId } from "../domain/Fingerprint.ts"

@@ -1,5 +1,8 @@
 /** Metrics whose values are computed when they are collected, so that changes of the observed state cost nothing. */
-import { type Context, Effect, Metric, type Scope } from "effect"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as Scope from "effect/Scope"
 
 type ObservableMetric = (context: Context.Context<never>) => Metric.Registration
 

@@ -1,5 +1,6 @@
 /** Spans on the hot path: created only if a tracer is installed. */
-import { Effect, Tracer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Tracer from "effect/Tracer"
 
 /** Effect's default tracer exports nothing, so a span for it is only overhead. */
 export const spanIfTraced =

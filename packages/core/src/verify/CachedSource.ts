@@ -2,7 +2,7 @@
  * Reads the events of one session from chains that are kept open, so that each is opened once and not once for each event
  * that needs it. What the cache has may be older than what is stored: damage that is found here must be looked for again without it.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import { Damage } from "../payload/format/Damage.ts"

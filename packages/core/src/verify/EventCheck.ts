@@ -1,5 +1,7 @@
 /** Checks events as reads would find them, and looks again without a cache at whatever seems wrong. */
-import { Cause, Effect, Exit } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"

@@ -1,5 +1,5 @@
 /** Checks that each event of a project is in the lists of its session, its agent and its person, and found by its id. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"

@@ -1,5 +1,8 @@
 /** What all parts of a verification share. */
-import { Cause, Effect, Exit, Schedule } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schedule from "effect/Schedule"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { Storage } from "../Storage.ts"

@@ -1,5 +1,6 @@
 /** Checks a session: its packs, its counters, the shared pieces that it owns, and its events. */
-import { Duration, Effect } from "effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"

@@ -2,7 +2,7 @@
  * Goes through the packs of a session from the oldest to the newest, opens every chain, and adds up what the counters of the
  * session count. Reads pages of bounded size, and opens one chain at a time.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import { ByteReader } from "../payload/format/Bytes.ts"

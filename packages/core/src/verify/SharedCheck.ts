@@ -1,5 +1,5 @@
 /** Checks what the sessions of a project share: the shared pieces, and the counters of the project. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { UsageTotals } from "../domain/StorageAccount.ts"

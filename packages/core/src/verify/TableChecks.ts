@@ -1,5 +1,5 @@
 /** Runs the database's own checks of its tables. What they find is damage that reads may not come across, such as of an index. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import { attempt, type Run } from "./Run.ts"
 

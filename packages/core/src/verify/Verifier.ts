@@ -3,7 +3,7 @@
  * every counter with what it counts. Only reads, in steps of bounded size, and runs beside other processes that record and
  * erase: whatever seems wrong is looked at again in one snapshot.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { SessionNotFound, type StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"

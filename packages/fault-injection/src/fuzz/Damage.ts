@@ -1,5 +1,9 @@
 /** `damage`: flips one bit of a store in each round, and looks at what reading, recording, verifying and erasing do. */
-import { Effect, Exit, Cause, Layer, Logger } from "effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Cause from "effect/Cause"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import { SqlClient } from "effect/sql"
 import * as Random from "../harness/Random.ts"
 import * as DamagePlan from "./DamagePlan.ts"

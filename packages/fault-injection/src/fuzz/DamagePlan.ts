@@ -1,7 +1,7 @@
 /** What is recorded into a store before it is damaged, and what is recorded into it afterwards. */
 import { CurrentProject, type EventId, PersonId, ProjectId, Recorder, Storage } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as Random from "../harness/Random.ts"
 
 const { Calls } = StorageSuite

@@ -1,7 +1,10 @@
 /** One round of `damage`: reads, records, verifies and erases in a store in which one bit is flipped. */
 import { CurrentProject, PersonId, Recorder, SessionId, Storage } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
-import { Cause, Duration, Effect, Exit } from "effect"
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type { Random } from "../harness/Random.ts"
 import type { Known, Plan } from "./DamagePlan.ts"
 import type { Flip } from "./Flip.ts"

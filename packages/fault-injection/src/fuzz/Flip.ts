@@ -1,7 +1,7 @@
 /** Flips one bit: of a column of a row, or of a file. */
 import { VerifySuite } from "@tachograph/testkit"
 import { Uuid } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs"
 import type { Random } from "../harness/Random.ts"

@@ -1,7 +1,7 @@
 /** Looks in the rows and the file of a closed store for what was erased from it. */
 import { VerifySuite } from "@tachograph/testkit"
 import { Uuid } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { SqlClient } from "effect/sql"
 import { existsSync, readFileSync } from "node:fs"
 import type { Known } from "./DamagePlan.ts"

@@ -1,6 +1,6 @@
 /** A PostgreSQL server for the run, which can be killed and frozen. */
 import { PostgresStorage } from "@tachograph/storage-postgres"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /** The storage of one fault: a new SQLite file, or a new schema of PostgreSQL or of a cluster. */
 import { PostgresStorage } from "@tachograph/storage-postgres"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -2,7 +2,7 @@
  * Compresses answers for clients that ask for it (RFC 9110, section 12.5.3). Long ones are compressed in the thread pool of the
  * process, so that neither the thread of the host nor that of the engine waits for them.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { Transform } from "node:stream"
 import {
   brotliCompressSync,

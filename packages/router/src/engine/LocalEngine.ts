@@ -1,7 +1,8 @@
 /** The engine on the thread of the server. */
 import type { TachographApi } from "@tachograph/api"
 import { Recorder, type Storage } from "@tachograph/core"
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { Engine } from "../Engine.ts"
 import * as Agents from "../handlers/Agents.ts"
 import * as AgentVersions from "../handlers/AgentVersions.ts"

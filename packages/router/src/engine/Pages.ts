@@ -1,6 +1,6 @@
 /** The description of the contract, `/openapi.json`, and the page that shows it, `/docs`. */
 import { TachographApi } from "@tachograph/api"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"

@@ -1,6 +1,6 @@
 /** The viewer: pages that `@tachograph/viewer` holds compressed. They need no key: the page asks for one. */
 import type { Asset } from "@tachograph/viewer"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { gunzipSync } from "node:zlib"
 import type { viewerPaths } from "../Engine.ts"
 import type { Operation } from "../handlers/Operation.ts"

@@ -13,7 +13,10 @@ import {
   type Steps
 } from "@tachograph/core"
 import * as Violation from "@tachograph/core/domain/Violation"
-import { Effect, Option, Result, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { hash } from "node:crypto"
 import * as ErrorInput from "../validation/ErrorInput.ts"
 import * as JsonBody from "../validation/JsonBody.ts"

@@ -3,7 +3,8 @@ import { Events } from "@tachograph/api"
 import { type Event, JsonText, type WrittenEvent } from "@tachograph/core"
 import { formats } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
-import { Record, Schema } from "effect"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
 import * as Answer from "../response/Answer.ts"
 
 /** Has all fields but the payload, so an added field needs no change here. */

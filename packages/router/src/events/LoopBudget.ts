@@ -3,7 +3,8 @@
  * a hundred large bodies decoded in one turn would make new connections wait for all of them.
  */
 import type { Steps } from "@tachograph/core"
-import { Effect, Exit } from "effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 
 /** Milliseconds of a turn in which work is started. */
 const sliceMs = 2

@@ -1,7 +1,8 @@
 /** The body of Create Event for a call that passed the proxy, made of the copies of its bodies. */
 import { PayloadTooLargeError } from "@tachograph/api"
 import { Errors, Steps } from "@tachograph/core"
-import { Effect, Semaphore } from "effect"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 import * as CallEvent from "../calls/CallEvent.ts"
 import * as Decompression from "../calls/Decompression.ts"
 import type { PassedCall } from "../calls/PassedCall.ts"

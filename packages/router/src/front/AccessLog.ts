@@ -1,5 +1,7 @@
 /** Counts every answer, and logs it at the level `Debug`. */
-import { type Context, Effect, LogLevel } from "effect"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as LogLevel from "effect/LogLevel"
 import type { Answer } from "../response/Answer.ts"
 import * as RequestMetrics from "./RequestMetrics.ts"
 import type { RequestState } from "./RequestState.ts"

@@ -1,5 +1,5 @@
 /** How long a client may take nothing of an answer. */
-import { Context } from "effect"
+import * as Context from "effect/Context"
 
 /** The default of `AnswerTimeoutMs`. */
 export const defaultAnswerTimeoutMs = 15_000

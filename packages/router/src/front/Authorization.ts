@@ -1,6 +1,6 @@
 /** Reads the credential of a request, and compares scopes. `Authorizer` finds the principal of a credential. */
 import type { Scope } from "@tachograph/core"
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 
 const scheme = "Bearer "
 

@@ -1,7 +1,11 @@
 /** Decides who sends a request and what it may do, by API keys or by a rule of the host. */
 import { AuthorizationUnavailableError } from "@tachograph/api"
 import { ApiKeys, type Errors, type Principal, ProjectId, Scope } from "@tachograph/core"
-import { Context, Effect, Layer, type Redacted, Schema } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import type { IncomingMessage } from "node:http"
 import { isCrossSite } from "./CrossSite.ts"
 

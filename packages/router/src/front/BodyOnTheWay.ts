@@ -1,6 +1,6 @@
 /** The body of a request as it comes, decompressed, in pieces: it may have any length, and no more of it is read than is taken. */
 import { UnsupportedContentEncodingError } from "@tachograph/api"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { IncomingMessage } from "node:http"
 import { pipeline, Readable } from "node:stream"
 import { BodyCut, type BodyStream, piecesOf } from "../response/BodyStream.ts"

@@ -13,7 +13,10 @@ import {
   type Scope,
   type Storage
 } from "@tachograph/core"
-import { Context, Effect, Exit, Layer } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import * as BasePath from "../BasePath.ts"
 import type { PassedCall } from "../calls/PassedCall.ts"
 import { Engine, ReserveAnswer, ServesViewer } from "../Engine.ts"

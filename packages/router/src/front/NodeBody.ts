@@ -1,5 +1,5 @@
 /** Reads the body of a request of `node:http` to its end, whatever the host has done to its stream. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import type { BodyCollector, BodyRefused } from "./BodyCollector.ts"
 

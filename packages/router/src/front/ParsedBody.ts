@@ -2,7 +2,7 @@
  * Bodies that a parser of the host, such as `express.json()`, has read before the mount. The bytes as sent are taken from
  * `rawBody` or from a text or a buffer in `body`; if only a parsed value is left, it is written as JSON again.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 
 interface HostRequest {

@@ -1,7 +1,7 @@
 /** The paths of the contract, and what the front needs to know about the endpoint behind each. */
 import { AllowedScopes, Authorization, prefix, TachographApi } from "@tachograph/api"
 import type { Scope } from "@tachograph/core"
-import { Context } from "effect"
+import * as Context from "effect/Context"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { pagePaths, viewerPaths } from "../Engine.ts"
 

@@ -1,7 +1,8 @@
 /** Reads and decompresses the body of a request, within the limit on its length and the permit of the request. */
 import { PayloadTooLargeError, UnsupportedContentEncodingError, ValidationFailure } from "@tachograph/api"
 import type { Errors, Permit } from "@tachograph/core"
-import { Context, Effect } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import { IncomingMessage } from "node:http"
 import { Readable, Writable } from "node:stream"
 import { pipeline } from "node:stream/promises"

@@ -1,5 +1,6 @@
 /** The metrics of requests. */
-import { type Context, Metric } from "effect"
+import type * as Context from "effect/Context"
+import * as Metric from "effect/Metric"
 
 const requests = Metric.counter("tachograph_http_requests_total", {
   description: "HTTP requests answered, by method and status",

@@ -2,7 +2,7 @@
 import type { Events } from "@tachograph/api"
 import type { EventFilterQuery } from "@tachograph/core"
 import { StopReason } from "@tachograph/core/domain/CallFacts"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 type Parameters = Schema.Struct<typeof Events.filters>["Type"]
 

@@ -1,7 +1,9 @@
 /** The lines of the stream of events: a summary each, with the cursor after it. */
 import { Events } from "@tachograph/api"
 import type { FollowedEvents, Position } from "@tachograph/core"
-import { Effect, Schema, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Operation from "./Operation.ts"
 
 const encode = Schema.encodeEffect(Events.EventSummaryOnWire)

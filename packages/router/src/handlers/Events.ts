@@ -1,6 +1,7 @@
 import { Events } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
-import { Effect, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { ReserveAnswer } from "../Engine.ts"
 import * as Operation from "./Operation.ts"
 import * as CreateEvent from "../events/CreateEvent.ts"

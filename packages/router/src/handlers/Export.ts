@@ -1,5 +1,6 @@
 import { Recorder } from "@tachograph/core"
-import { Effect, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { ReserveAnswer } from "../Engine.ts"
 import * as ExportLines from "../transfer/ExportLines.ts"
 import * as ImportLines from "../transfer/ImportLines.ts"

@@ -1,6 +1,6 @@
 import { Fingerprints } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { toFingerprint } from "../transfer/FingerprintFields.ts"
 import * as Operation from "./Operation.ts"
 import * as PageQuery from "./PageQuery.ts"

@@ -1,5 +1,6 @@
 import { Recorder, Retention, type Scope } from "@tachograph/core"
-import { Duration, Effect } from "effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import packageJson from "../../package.json" with { type: "json" }
 import * as Operation from "./Operation.ts"
 

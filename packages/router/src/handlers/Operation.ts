@@ -4,7 +4,10 @@
  */
 import { type ErrorDetail, linesType, TachographApi, ValidationFailure } from "@tachograph/api"
 import { CurrentProject } from "@tachograph/core"
-import { Context, Effect, Schema, type Stream } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { Exchange } from "../Engine.ts"
 import * as Answer from "../response/Answer.ts"

@@ -1,6 +1,7 @@
 import { People } from "@tachograph/api"
 import { JsonText, type ListPage, type Person, Recorder, Scan } from "@tachograph/core"
-import { DateTime, Effect } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import * as Operation from "./Operation.ts"
 import * as PageQuery from "./PageQuery.ts"
 import * as Answer from "../response/Answer.ts"

@@ -1,6 +1,9 @@
 import { Search, defaultLimit } from "@tachograph/api"
 import { Recorder, type SearchPage, type SearchResult, type TextQuery } from "@tachograph/core"
-import { Effect, Option, Schema, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as EventFilter from "./EventFilter.ts"
 import * as Operation from "./Operation.ts"
 

@@ -1,6 +1,6 @@
 import { Sessions } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { ReserveAnswer } from "../Engine.ts"
 import * as SessionMessages from "../response/SessionMessages.ts"
 import * as Operation from "./Operation.ts"

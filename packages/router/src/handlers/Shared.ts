@@ -1,5 +1,5 @@
 import { Recorder } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { ReserveAnswer } from "../Engine.ts"
 import * as ExactBytes from "../events/ExactBytes.ts"
 import * as Operation from "./Operation.ts"

@@ -1,5 +1,5 @@
 import { type Errors, Storage } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as Operation from "./Operation.ts"
 import * as Answer from "../response/Answer.ts"
 import { MetricsText } from "../response/MetricsText.ts"

@@ -1,6 +1,6 @@
 import { Usage } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as Operation from "./Operation.ts"
 import * as PageQuery from "./PageQuery.ts"
 

@@ -1,4 +1,4 @@
-import { Context } from "effect"
+import * as Context from "effect/Context"
 
 /** How long closing waits for calls in flight (ms). */
 export const CloseGraceMs = Context.Reference<number>("tachograph/router/CloseGraceMs", { defaultValue: () => 10_000 })

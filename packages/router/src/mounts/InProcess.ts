@@ -1,7 +1,7 @@
 /** Recording and reading in process, without HTTP: the same requests through the same front, without a key. `Reads.ts` has their shapes. */
 import { type ErrorDetail, Events, type Fingerprints, prefix, ValidationFailure } from "@tachograph/api"
 import { defaultProject, type Principal, ProjectId } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { BasePath } from "../BasePath.ts"
 import * as EventText from "../events/EventText.ts"
 import { Front } from "../front/Front.ts"

@@ -1,5 +1,7 @@
 /** The mount for `node:http`, Express, Connect and Fastify. */
-import { Effect, Fiber, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import { Front, type Incoming } from "../front/Front.ts"
 import type { Pieces, Reply } from "../front/Reply.ts"

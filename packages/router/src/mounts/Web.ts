@@ -1,5 +1,8 @@
 /** The mount for fetch handlers: Hono, h3, Next.js, Bun, Deno, and AWS Lambda. */
-import { Cause, Effect, Fiber, type Scope } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
 import { Front } from "../front/Front.ts"
 import { AnswerTimeout } from "../front/AnswerTimeout.ts"
 import type { Pieces, Reply } from "../front/Reply.ts"

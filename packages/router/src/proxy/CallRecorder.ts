@@ -1,7 +1,10 @@
 /** Records the calls that passed, as calls in process are: through the same front, with its limits. */
 import { Events, prefix } from "@tachograph/api"
 import type { Principal } from "@tachograph/core"
-import { Clock, Effect, Exit, Fiber } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import { randomUUID } from "node:crypto"
 import { arch, platform, release } from "node:os"
 import packageJson from "../../package.json" with { type: "json" }

@@ -1,7 +1,8 @@
 /** Decides whether a request may pass, and where to: framing, path, key and scope, in this order. */
 import { type AuthorizationUnavailableError } from "@tachograph/api"
 import { defaultProject, type Errors, type Principal } from "@tachograph/core"
-import { Effect, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
 import * as AmbiguousRequest from "../front/AmbiguousRequest.ts"
 import * as Authorization from "../front/Authorization.ts"

@@ -4,7 +4,9 @@
  */
 import { type Principal } from "@tachograph/core"
 import { recognise } from "@tachograph/formats"
-import { Effect, Fiber, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as BasePath from "../BasePath.ts"

@@ -1,6 +1,8 @@
 /** The metrics of the proxy. */
 import { ObservableMetrics } from "@tachograph/core"
-import { Effect, Metric, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as Scope from "effect/Scope"
 
 const requests = Metric.counter("tachograph_proxy_requests_total", {
   description: "Requests to the proxy, by what became of them",

@@ -1,5 +1,6 @@
 /** A body that is made while its client takes it: neither side of it holds more than a few pieces. */
-import { type Context, Stream } from "effect"
+import type * as Context from "effect/Context"
+import * as Stream from "effect/Stream"
 
 /** Largest piece (bytes): as much as Node buffers of a response before it asks to wait. */
 export const pieceBytes = 64 * 1024

@@ -2,7 +2,7 @@
 import { AgentVersions } from "@tachograph/api"
 import type { Configuration } from "@tachograph/core"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import * as Answer from "./Answer.ts"
 
 const encodeUse = Schema.encodeSync(AgentVersions.ConfigurationUse)

@@ -4,7 +4,8 @@
  */
 import type { ErrorDetail } from "@tachograph/api"
 import { Damage } from "@tachograph/core"
-import { Cause, Effect } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
 import * as Answer from "./Answer.ts"
 import * as OutageLog from "./OutageLog.ts"
 

@@ -1,5 +1,6 @@
 /** The body of `/metrics`, in the text format of Prometheus. */
-import { Context, Effect } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as PrometheusText from "./PrometheusText.ts"
 

@@ -1,5 +1,7 @@
 /** Logs why the storage is unavailable. A client learns only that it is. */
-import { Cause, Clock, Effect } from "effect"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 
 /** During an outage every request fails for the same reason: at most one line in this time (ms). */
 const intervalMs = 1_000

@@ -1,7 +1,7 @@
 /** The answer of List Session Messages. */
 import type { SessionMessage } from "@tachograph/core"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
-import { DateTime } from "effect"
+import * as DateTime from "effect/DateTime"
 import * as Answer from "./Answer.ts"
 
 /** What stands for a message that cannot be read. */

@@ -1,7 +1,7 @@
 /** A line of an event: what it got when it was recorded, and the body that it was sent with. */
 import { Export, type ValidationFailure } from "@tachograph/api"
 import { JsonValue, Scan, type Steps } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as JsonBody from "../validation/JsonBody.ts"
 
 /** Beside the fields of Create Event. */

@@ -1,7 +1,8 @@
 /** An export as lines of JSON. Payloads are spliced in byte for byte. */
 import { AgentVersions, Agents, Export, Fingerprints } from "@tachograph/api"
 import { checksumOfTexts, type Event, type ExportItem } from "@tachograph/core"
-import { DateTime, Schema } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
 
 /** The version of the lines' shapes. */
 const format = 1

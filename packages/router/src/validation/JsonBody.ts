@@ -1,7 +1,8 @@
 /** Decodes the bytes of a body with a schema, and keeps the text that was decoded. */
 import { type ErrorDetail, ValidationFailure } from "@tachograph/api"
 import { JsonValue, Scan } from "@tachograph/core"
-import { Effect, type Schema } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import { isUtf8 } from "node:buffer"
 import * as ErrorInput from "./ErrorInput.ts"
 import * as ValidationDetail from "./ValidationDetail.ts"

@@ -4,7 +4,10 @@
  */
 import { type ErrorDetail, ValidationFailure } from "@tachograph/api"
 import { annotationKey, valueError, type Violation } from "@tachograph/core/domain/Violation"
-import { Effect, Schema, type SchemaAST, type SchemaIssue } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import * as ErrorInput from "./ErrorInput.ts"
 
 export type ErrorLocation = "path" | "query" | "header" | "body"

@@ -11,7 +11,11 @@ import {
   type Scope as KeyScope
 } from "@tachograph/core"
 import { Authorizer, Front, LocalEngine, prefix, Web } from "@tachograph/router"
-import { Context, Effect, Layer, Option, type Scope } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import * as Logging from "../config/Logging.ts"
 import * as Project from "../config/Project.ts"
 import * as StorageSetting from "../config/StorageSetting.ts"

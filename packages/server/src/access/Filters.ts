@@ -1,5 +1,7 @@
 /** Options of commands that are parameters of the contract's queries. */
-import { DateTime, Effect, Option } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { Flag } from "effect/cli"
 import * as PointInTime from "../config/PointInTime.ts"
 import { UsageError } from "../terminal/CliErrors.ts"

@@ -1,6 +1,6 @@
 /** Follows events over an `Access`: goes on with the last cursor where a connection ends or breaks. */
 import type { InProcess } from "@tachograph/router"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { CommandError } from "../terminal/CliErrors.ts"
 import type { Access, Query } from "./Access.ts"
 

@@ -1,5 +1,5 @@
 /** What an answer that is an error says, in one line. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Table from "../terminal/Table.ts"
 

@@ -1,5 +1,6 @@
 /** Exports and imports of any length, over an `Access`: an export that is cut is continued, and an import is sent in short requests. */
-import { Effect, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Table from "../terminal/Table.ts"
 import type { Access } from "./Access.ts"

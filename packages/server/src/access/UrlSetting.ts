@@ -1,5 +1,6 @@
 /** The option `--url`: a server to ask, instead of a storage to open. */
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Setting from "../config/Setting.ts"
 import { UsageError } from "../terminal/CliErrors.ts"
 

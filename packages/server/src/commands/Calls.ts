@@ -1,6 +1,7 @@
 /** `tachograph calls`: which calls there were, and how each ended. */
 import type { InProcess } from "@tachograph/router"
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { Command } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as Filters from "../access/Filters.ts"

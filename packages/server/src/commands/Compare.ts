@@ -1,6 +1,6 @@
 /** `tachograph compare`: what two versions of an agent ran with, and what differs. */
 import type { InProcess } from "@tachograph/router"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { Argument, Command } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as Filters from "../access/Filters.ts"

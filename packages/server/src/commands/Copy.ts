@@ -1,6 +1,9 @@
 /** `tachograph copy`: from one storage to another. */
 import { defaultProject } from "@tachograph/core"
-import { Console, Effect, Option, Stream } from "effect"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { Argument, Command } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import { LineCutter } from "../access/LineCutter.ts"

@@ -1,6 +1,8 @@
 /** The storage of `tachograph serve`, with what belongs beside it on the same thread. */
 import { CollectGarbage, inModule, Retention, type Storage } from "@tachograph/core"
-import { Duration, Layer, Option } from "effect"
+import * as Duration from "effect/Duration"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { extname } from "node:path"
 import type { CommandError } from "../terminal/CliErrors.ts"
 import * as GarbageCollection from "../process/GarbageCollection.ts"

@@ -1,6 +1,9 @@
 /** `tachograph export`: all that a project has, as lines of JSON. */
 import type { InProcess } from "@tachograph/router"
-import { Console, Effect, Option, Stream } from "effect"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as Filters from "../access/Filters.ts"

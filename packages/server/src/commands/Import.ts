@@ -1,5 +1,7 @@
 /** `tachograph import`: takes what was exported, with the same ids. */
-import { Console, Effect, Stream } from "effect"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { Argument, Command } from "effect/cli"
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"

@@ -1,6 +1,12 @@
 /** `tachograph keys`: issues, lists and revokes API keys. */
 import { type ApiKey, ApiKeys, type Errors, Name, Scope } from "@tachograph/core"
-import { Console, DateTime, type Duration, Effect, Option, Redacted, Schema } from "effect"
+import * as Console from "effect/Console"
+import * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { Argument, Command } from "effect/cli"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Project from "../config/Project.ts"

@@ -1,5 +1,6 @@
 /** `tachograph migrate`: runs the storage's migrations, for deployments that migrate in a separate step. */
-import { Console, Effect } from "effect"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
 import { Command, Flag } from "effect/cli"
 import * as StorageSetting from "../config/StorageSetting.ts"
 

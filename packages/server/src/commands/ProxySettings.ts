@@ -1,6 +1,7 @@
 /** The options of `tachograph serve` that concern the recording proxy. */
 import { ProxyOptions, Upstreams } from "@tachograph/router"
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Setting from "../config/Setting.ts"
 import { UsageError } from "../terminal/CliErrors.ts"
 import { parseBytes, timeout } from "./SettingParsers.ts"

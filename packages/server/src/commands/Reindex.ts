@@ -1,6 +1,9 @@
 /** `tachograph reindex`: computes facts and costs of stored events anew. */
 import { type OwnPrices, Prices, type ProjectId, Reindexer, Storage, Throttle } from "@tachograph/core"
-import { Clock, Deferred, Effect, type Option } from "effect"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import { Command, Flag } from "effect/cli"
 import * as PriceFileSetting from "../config/PriceFileSetting.ts"
 import * as Project from "../config/Project.ts"

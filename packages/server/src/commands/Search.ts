@@ -1,6 +1,6 @@
 /** `tachograph search`: where something was said. */
 import type { InProcess } from "@tachograph/router"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as Filters from "../access/Filters.ts"

@@ -13,7 +13,11 @@ import {
   ThreadEngine,
   viewerPaths
 } from "@tachograph/router"
-import { Console, Duration, Effect, Layer, Redacted } from "effect"
+import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import { Command } from "effect/cli"
 import { CommandError, UsageError } from "../terminal/CliErrors.ts"
 import * as EngineStorage from "./EngineStorage.ts"

@@ -1,6 +1,8 @@
 /** The options of `tachograph serve`. */
 import { defaultAnswerTimeoutMs, defaultMaxBody, defaultMaxOtherBody } from "@tachograph/router"
-import { Duration, Effect, Option } from "effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { Flag } from "effect/cli"
 import * as Logging from "../config/Logging.ts"
 import * as PriceFileSetting from "../config/PriceFileSetting.ts"

@@ -1,6 +1,7 @@
 /** `tachograph sessions`: which conversations there were, and what they cost. */
 import type { InProcess } from "@tachograph/router"
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { Command } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as Filters from "../access/Filters.ts"

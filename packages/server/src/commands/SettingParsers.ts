@@ -1,5 +1,5 @@
 /** What several options have in common. */
-import { Option } from "effect"
+import * as Option from "effect/Option"
 import * as Setting from "../config/Setting.ts"
 
 export const parseBytes = (min: number, max: number) => (text: string) => {

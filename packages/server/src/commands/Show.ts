@@ -1,6 +1,6 @@
 /** `tachograph show`: a session, as what was said and which call added what. */
 import type { InProcess } from "@tachograph/router"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import type { CommandError } from "../terminal/CliErrors.ts"

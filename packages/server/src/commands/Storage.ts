@@ -1,6 +1,8 @@
 /** `tachograph storage`: the size of the payloads, by project, agent and session. */
 import { type Errors, type ProjectId, Storage, type StorageUsage } from "@tachograph/core"
-import { Console, Effect, Option } from "effect"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { Command, Flag } from "effect/cli"
 import type { CommandError } from "../terminal/CliErrors.ts"
 import * as Project from "../config/Project.ts"

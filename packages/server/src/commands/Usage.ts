@@ -1,7 +1,8 @@
 /** `tachograph usage`: what calls add up to, by time, name or model. */
 import { dimensions } from "@tachograph/core"
 import type { InProcess } from "@tachograph/router"
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as Filters from "../access/Filters.ts"

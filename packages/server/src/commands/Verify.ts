@@ -1,6 +1,12 @@
 /** `tachograph verify`: checks that what is stored is what was recorded. */
 import { firstIdOf, type ProjectId, SessionId, Storage, Throttle, Verifier } from "@tachograph/core"
-import { Cause, DateTime, Deferred, Effect, Exit, Option, Schema } from "effect"
+import * as Cause from "effect/Cause"
+import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { Command, Flag } from "effect/cli"
 import * as PointInTime from "../config/PointInTime.ts"
 import * as Project from "../config/Project.ts"

@@ -1,5 +1,9 @@
 /** Logs go to standard error: formatted on a terminal, otherwise one JSON object per line. Standard output is for results. */
-import { Layer, Logger, type LogLevel, Option, References } from "effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import type * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import * as References from "effect/References"
 import * as Setting from "./Setting.ts"
 
 const levels: ReadonlyMap<string, LogLevel.LogLevel> = new Map([

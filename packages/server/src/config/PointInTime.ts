@@ -1,5 +1,6 @@
 /** A time of an option: `2026-01-31`, `2026-01-31T10:00:00Z`, or `12h`, `90d`, `4w` ago. UTC without an offset. */
-import { DateTime, Option } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import * as TimeSpan from "./TimeSpan.ts"
 
 /** Completes the message "expected …". */

@@ -1,6 +1,7 @@
 /** The option `--prices`. */
 import * as PriceFile from "@tachograph/prices/PriceFile"
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { readFileSync } from "node:fs"
 import { UsageError } from "../terminal/CliErrors.ts"
 import * as Setting from "./Setting.ts"

@@ -1,6 +1,8 @@
 /** The projects that `--project` selects. */
 import { type Errors, ProjectId, Storage } from "@tachograph/core"
-import { Effect, Option, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Table from "../terminal/Table.ts"
 import * as Setting from "./Setting.ts"

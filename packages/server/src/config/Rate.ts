@@ -1,5 +1,5 @@
 /** The option `--rate` of commands that work beside servers. */
-import { Option } from "effect"
+import * as Option from "effect/Option"
 import * as Setting from "./Setting.ts"
 
 export const setting = Setting.make({

@@ -1,7 +1,10 @@
 /** The option `--storage`, and what commands do with the storage that it names. */
 import type { Errors, Storage } from "@tachograph/core"
 import { fromUrl } from "@tachograph/storage-postgres/PostgresUrl"
-import { Effect, Layer, Option, Result } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import { CommandError, UsageError } from "../terminal/CliErrors.ts"
 import * as Setting from "./Setting.ts"
 import * as StorageChoice from "./StorageChoice.ts"

@@ -1,5 +1,6 @@
 /** Times such as 12h, 90d and 4w. */
-import { Duration, Option } from "effect"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
 
 const units: Readonly<Record<string, Duration.Duration>> = {
   h: Duration.hours(1),

@@ -3,7 +3,8 @@
  * too slow) are answered here with the same JSON as every other error, and the connection is closed.
  */
 import { Node } from "@tachograph/router"
-import { Effect, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { type IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"

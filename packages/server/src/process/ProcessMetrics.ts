@@ -1,6 +1,8 @@
 /** Metrics of the process itself, with the names that Prometheus' own clients use. */
 import { ObservableMetrics } from "@tachograph/core"
-import { Effect, Layer, Metric } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import packageJson from "../../package.json" with { type: "json" }
 

@@ -1,5 +1,6 @@
 /** Failures that the command reports as one line on standard error, each with its exit code. */
-import { Data, Runtime } from "effect"
+import * as Data from "effect/Data"
+import * as Runtime from "effect/Runtime"
 
 /** The command line or the environment is invalid: exit 2. */
 export class UsageError extends Data.TaggedError("UsageError")<{ readonly message: string }> {

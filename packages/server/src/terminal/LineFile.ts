@@ -1,5 +1,6 @@
 /** Where lines are written: standard output, or a file that is continued after its last whole line. */
-import { Effect, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { type FileHandle, open as openFile } from "node:fs/promises"
 import { CommandError, Ended } from "./CliErrors.ts"
 

@@ -1,5 +1,6 @@
 /** Lines on standard output, and whether anybody can still read them. */
-import { Console, Effect } from "effect"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
 import { CommandError, Ended } from "./CliErrors.ts"
 
 /** As of a program that SIGPIPE has ended. */

@@ -1,5 +1,8 @@
 /** Says on standard error how far a command is: a line that is written again on a terminal, otherwise a line now and then. */
-import { Console, type Duration, Effect, type Scope } from "effect"
+import * as Console from "effect/Console"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { Writable } from "node:stream"
 
 /** How often, at the latest. A command that ends before says nothing. */

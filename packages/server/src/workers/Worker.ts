@@ -1,6 +1,7 @@
 /** This process as a worker, one of several that share a port: its assignment, and its messages to and from the primary. */
 import { MetricsText, processMetrics } from "@tachograph/router"
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import cluster from "node:cluster"
 import * as NodeServer from "../http/NodeServer.ts"
 

@@ -1,5 +1,10 @@
 /** The metrics of all workers as one text: the primary scrapes each worker and adds up the results. */
-import { Deferred, Duration, Effect, FiberSet, Option, type Scope } from "effect"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import type { Worker as Child } from "node:cluster"
 import { PrometheusText } from "@tachograph/router"
 import type * as Worker from "./Worker.ts"

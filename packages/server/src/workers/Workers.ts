@@ -1,5 +1,12 @@
 /** Several processes that share one port. This process, the primary, starts them, replaces those that exit and ends them. */
-import { Deferred, Duration, Effect, FiberSet, Latch, Option, Queue, type Scope } from "effect"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Latch from "effect/Latch"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
 import cluster, { type Worker as Child } from "node:cluster"
 import { availableParallelism } from "node:os"
 import { CommandError, UsageError } from "../terminal/CliErrors.ts"

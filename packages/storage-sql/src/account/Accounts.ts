@@ -14,7 +14,7 @@ import {
   type UsageAccount,
   type UsageTotals
 } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"

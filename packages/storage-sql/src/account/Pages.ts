@@ -1,6 +1,6 @@
 /** Goes through all rows of a project in steps: its sessions, their packs, and the shared pieces. */
 import type { EventId, ListedShared, NextSession, PackPage, ProjectId, SessionEvent, SessionId } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"

@@ -1,6 +1,6 @@
 /** Runs the database's own check of its tables, one at a time. */
 import type { TableCheck } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as DialectCheck from "../dialect/TableCheck.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"

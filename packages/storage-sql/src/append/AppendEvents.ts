@@ -1,6 +1,6 @@
 /** Appends events, in one transaction. */
 import { type AppendEvent, KeyConflict, type ProjectId, SessionConflict, type TakenKey } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

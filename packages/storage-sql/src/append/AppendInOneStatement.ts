@@ -8,7 +8,7 @@
  * https://www.postgresql.org/docs/current/transaction-iso.html#XACT-READ-COMMITTED
  */
 import type { AppendEvent } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

@@ -2,7 +2,7 @@
  * Raises counters that are below the numbers in use, which only damage can cause: a changed bit in a counter, or in the number
  * of a row. Without it, every later row would get a number that is taken.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

@@ -7,7 +7,9 @@ import {
   idempotencyKeyTtl,
   type TakenKey
 } from "@tachograph/core"
-import { DateTime, Effect, Result } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Hex from "effect/encoding/Hex"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"

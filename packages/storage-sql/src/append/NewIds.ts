@@ -7,7 +7,8 @@
  * clock of the database.
  */
 import { type AppendEvent, EventTime, StaleIds } from "@tachograph/core"
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as CommitOrder from "../dialect/CommitOrder.ts"
 

@@ -1,6 +1,6 @@
 /** The counters in a session's row. They tell an append whether the session is still as its packs were written for. */
 import type { AppendEvent } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

@@ -1,6 +1,6 @@
 /** Pieces that are stored once per project, and the sessions that own them. */
 import { compressPieces, type SharedPiece, sharedPieceChecksum } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"

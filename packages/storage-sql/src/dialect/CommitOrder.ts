@@ -1,6 +1,6 @@
 /** In which order the transactions that append events become visible. SQLite has one writer at a time; Postgres has many. */
 import { type EventId, EventTime } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "./Bucket.ts"
 import * as UuidColumn from "./UuidColumn.ts"

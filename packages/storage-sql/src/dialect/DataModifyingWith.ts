@@ -2,7 +2,7 @@
  * `WITH … AS (INSERT …)`: several changes in one statement, and so in one round trip. Only Postgres has it. A distributed database
  * would run each part by itself, and pass its result around.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "./Bucket.ts"
 

@@ -1,5 +1,5 @@
 /** Reads of several statements that see one state of the database, whatever others commit meanwhile. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 /** In SQLite a transaction excludes writers. In Postgres it excludes nobody; with Citus each node has a state of its own. */

@@ -1,6 +1,6 @@
 /** Deletes events, and people without events. What only those events held is deleted later, by sweeping their sessions. */
 import { type Erasable, type ErasedEvents, Errors, type PersonId, type ProjectId } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as IdempotencyKeys from "../append/IdempotencyKeys.ts"
 import * as Bucket from "../dialect/Bucket.ts"

@@ -2,7 +2,10 @@
  * Leaves most of a single connection's time to recording while something is erased. Without it, every step of an erasure would
  * take a turn with every batch of events.
  */
-import { Clock, Duration, Effect, Semaphore } from "effect"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 
 /** The pause between two steps is this many times as long as the first of them. */
 const pausePerStep = 9

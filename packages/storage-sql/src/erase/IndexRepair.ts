@@ -1,5 +1,5 @@
 /** Rebuilds indexes that do not have what is in their table's rows: SQLite refuses to change or delete such a row. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 /** SQLITE_CORRUPT_INDEX: https://sqlite.org/rescode.html */

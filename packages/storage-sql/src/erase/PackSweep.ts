@@ -7,7 +7,7 @@ import {
   type SweepPacks,
   type SweepRequest
 } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as SharedPieces from "../append/SharedPieces.ts"
 import * as Bucket from "../dialect/Bucket.ts"

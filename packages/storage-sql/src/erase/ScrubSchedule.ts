@@ -1,5 +1,8 @@
 /** Scrubs in the background some time after an erasure, so that one scrub serves all erasures of that time. */
-import { Duration, Effect, Latch, type Scope } from "effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql"
 import type { Errors } from "@tachograph/core"
 

@@ -3,7 +3,7 @@
  * about as much as it finds, however many events the project has; `docs/storage.md` says what each combination costs.
  */
 import type { EventId, EventQuery, FieldFilter, TraceId } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"

@@ -2,7 +2,7 @@
  * Streams of events in the order of their ids. A stream is the part of an index of `events` in which both of its numbers are
  * given, such as the events of an agent in a session. The events of the session are the streams of all its agents, merged.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"

@@ -6,7 +6,7 @@
  * Times are epoch milliseconds. Users' free text is stored as JSON text, which escapes U+0000 and lone surrogates: not every
  * database takes them.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { SqlClient } from "effect/sql"
 
 /** Column types and table options, by dialect. A released migration must not change, so it keeps its own. */

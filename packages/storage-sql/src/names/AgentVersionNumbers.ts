@@ -1,6 +1,6 @@
 /** The numbers of the agents and agent versions that events name. */
 import type { EventSummary } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"

@@ -3,7 +3,7 @@
  * only ever added, so each process reads those once that it has not seen. That two rows may be the same does no harm.
  */
 import type { AppendEvent } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Attempts from "../sql/Attempts.ts"

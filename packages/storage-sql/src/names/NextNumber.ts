@@ -1,5 +1,5 @@
 /** Rows that take the number after the highest one, without a lock: the loser of a race gets a unique violation and reads again. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 

@@ -2,7 +2,7 @@
  * Names numbered from 1 within a project, without gaps: agents, people and sessions. The project's row holds the counters;
  * its lock serializes creation. `AgentVersionNumbers` does the same for versions within their agents.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

@@ -2,7 +2,7 @@
  * Keeps people from being deleted while their events are appended to a distributed database. All nodes hold all people. An append
  * locks the copies on its own node, and a deletion those on all nodes: each waits for the other one.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

@@ -1,6 +1,6 @@
 /** The numbers that stand for projects' names in every row. A project's number never changes, so it is cached. */
 import type { ProjectId } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as NextNumber from "./NextNumber.ts"
 

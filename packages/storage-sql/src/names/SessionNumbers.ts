@@ -2,7 +2,7 @@
  * The numbers of sessions in a distributed database. Each bucket of a project has a counter on the bucket's node, so that no
  * node is asked for another one's sessions. A number contains its bucket. `NumberedNames` numbers them in other databases.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

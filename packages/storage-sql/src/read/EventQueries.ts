@@ -10,7 +10,7 @@ import {
   type ProjectId,
   type StoredSummary
 } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"

@@ -3,7 +3,8 @@
  * it: a long row leaves several times its size for V8 to collect. So it is read in slices, each a row of its own. The client of
  * SQLite returns bytes that are alone in their memory.
  */
-import { Effect, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 

@@ -8,7 +8,7 @@ import type {
   StoredPack,
   StoredShared
 } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"

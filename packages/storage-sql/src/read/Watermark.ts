@@ -1,6 +1,8 @@
 /** `Storage.watermark`. Which ids new events may have is checked by `append/NewIds.ts`. */
 import { type EventId, EventTime, type ProjectId } from "@tachograph/core"
-import { Clock, Effect, Semaphore } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as CommitOrder from "../dialect/CommitOrder.ts"
 import type * as Projects from "../names/Projects.ts"

@@ -1,6 +1,6 @@
 /** Replaces the facts and costs of stored events by those of newer rules. */
 import type { EventId, FactsChange, ProjectId } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

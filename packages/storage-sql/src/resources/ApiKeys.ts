@@ -1,6 +1,7 @@
 /** API keys. Lookups are by the hash of the key, across projects: the key determines the project. */
 import type { ApiKey } from "@tachograph/core"
-import { type DateTime, Effect } from "effect"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type { SqlClient } from "effect/sql"
 import type * as Projects from "../names/Projects.ts"

@@ -1,5 +1,7 @@
 /** Leases: a name has at most one holder at a time, across all processes. */
-import { Clock, type DateTime, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 
 export const make = (sql: SqlClient.SqlClient) => {

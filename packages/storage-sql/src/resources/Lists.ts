@@ -11,7 +11,7 @@ import {
   type ProjectId,
   type StoredFingerprint
 } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"

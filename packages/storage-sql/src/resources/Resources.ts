@@ -12,7 +12,8 @@ import {
   type ProjectId,
   type StoredFingerprint
 } from "@tachograph/core"
-import { type DateTime, Effect } from "effect"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"

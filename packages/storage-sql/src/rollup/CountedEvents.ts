@@ -1,7 +1,7 @@
 /** Events with the columns by which they are added up. Names are numbers. */
 import { type Countable, type EventId, EventTime, SessionParts } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

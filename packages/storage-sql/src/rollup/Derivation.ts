@@ -1,6 +1,6 @@
 /** Keeps `rollups` in step with `events`: adds those that were recorded, and takes away those that are erased. */
 import type { AppendEvent, EventId, ProjectId } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type * as Projects from "../names/Projects.ts"
 import * as Bucket from "../dialect/Bucket.ts"

@@ -1,6 +1,6 @@
 /** The names behind the numbers of rollups, and the numbers of the names in a filter. */
 import type { AgentName, AgentVersionName, PersonId, SessionFilter, SessionId, SessionParts } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Bucket from "../dialect/Bucket.ts"

@@ -3,7 +3,8 @@
  * transaction, so that a read of several statements knows whether it has seen one state of them.
  */
 import { Damage, type EventId, firstIdOf } from "@tachograph/core"
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Locks from "../dialect/Locks.ts"
 import * as Snapshot from "../dialect/Snapshot.ts"

@@ -6,7 +6,7 @@
  * In a distributed database the rows of a project are on one node.
  */
 import { Damage, type EventId, Tally } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError, type Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

@@ -1,6 +1,6 @@
 /** Pages of sessions in the order of their last events. `SessionPlace` says which are in a list, and where. */
 import { type EventId, SessionOrder, SessionParts, type SessionPlace, type SessionQuery, Uuid } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Names from "./Names.ts"
 import type * as Position from "./Position.ts"

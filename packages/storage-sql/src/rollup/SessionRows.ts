@@ -1,6 +1,6 @@
 /** Sessions in the order of their last events, and the parts of which their summaries are made. */
 import { type EventId, type SessionParts, type SessionQuery, Tally } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

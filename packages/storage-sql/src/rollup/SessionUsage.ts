@@ -1,6 +1,6 @@
 /** The events of sessions, session by session in the order of their numbers. */
 import { type EventId, firstIdOf, type UsageQuery, Uuid } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

@@ -9,7 +9,7 @@ import {
   type UsagePage,
   type UsageQuery
 } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type * as Projects from "../names/Projects.ts"
 import type * as CountedEvents from "./CountedEvents.ts"

@@ -11,7 +11,7 @@ import {
   Uuid
 } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as EachRow from "../dialect/EachRow.ts"

@@ -4,7 +4,7 @@
  * An index of the sizes themselves would change with each append. `ranked_bytes` is at most `stored_bytes`, which is at most
  * an eighth more, and is only changed where that would not hold any longer.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as IndexWrites from "../dialect/IndexWrites.ts"

@@ -1,6 +1,6 @@
 /** Counters of the space that payloads take, updated with every append, erasure and sweep. */
 import type { AgentName, ProjectId, SessionId, StorageUsage } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"

@@ -1,6 +1,6 @@
 /** Bounds loops that would never end where an index is damaged. */
 import { Damage } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { SqlError } from "effect/sql"
 
 /** More than other transactions can cause. */

@@ -1,5 +1,5 @@
 /** Makes bytes again of text that damage has put into a key: no statement that names the bytes would find its row. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import { isCorruption } from "./SqlErrors.ts"

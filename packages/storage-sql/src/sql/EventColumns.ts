@@ -17,7 +17,7 @@ import {
   Uuid
 } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
-import { DateTime } from "effect"
+import * as DateTime from "effect/DateTime"
 import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Bucket from "../dialect/Bucket.ts"

@@ -9,7 +9,7 @@ import {
   type SessionState,
   type StoredFingerprint
 } from "@tachograph/core"
-import { DateTime } from "effect"
+import * as DateTime from "effect/DateTime"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 
 /** Postgres returns a `bigint` as text. */

@@ -1,6 +1,10 @@
 /** Translates the database's errors into the storage's. No other module does. */
 import { Damage, Errors } from "@tachograph/core"
-import { Cause, Effect, Fiber, Predicate, Schedule } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
 import { SqlError } from "effect/sql"
 
 /** Errors that may go away without a change: the database is unreachable or busy, or aborted this transaction. */

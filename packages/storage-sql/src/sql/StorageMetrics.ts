@@ -1,6 +1,10 @@
 /** Metrics of the storage's operations. */
 import { ObservableMetrics } from "@tachograph/core"
-import { Cause, Effect, Exit, Metric, type Scope } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
+import type * as Scope from "effect/Scope"
 
 /** Buckets in seconds, from a single-row read in SQLite to the operation timeout. */
 const boundaries = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]

@@ -7,7 +7,8 @@
  * recording continues in the log. Connections that have the former pages in their caches may commit them meanwhile. These pages
  * are overwritten again: the last of them in a transaction, whose commit makes every connection drop its cache.
  */
-import { Effect, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlError } from "effect/sql"
 import { fdatasync, read, readSync, writeSync } from "node:fs"

@@ -19,7 +19,10 @@ import {
   SessionId,
   Storage
 } from "@tachograph/core"
-import { DateTime, Effect, Layer, Schedule } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import { createHash } from "node:crypto"
 
 export interface Call {

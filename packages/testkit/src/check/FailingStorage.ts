@@ -1,6 +1,6 @@
 /** A storage that fails at a chosen step. */
 import { Errors, type Storage } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 
 type Service = Storage["Service"]
 

@@ -8,7 +8,11 @@ import {
   Recorder,
   type Storage
 } from "@tachograph/core"
-import { Effect, Exit, Fiber, Layer, Schedule } from "effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Calls from "./Calls.ts"
 import * as StoreCheck from "./StoreCheck.ts"
 

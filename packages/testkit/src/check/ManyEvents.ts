@@ -20,7 +20,7 @@ import {
   type Storage,
   TraceId
 } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { appendEvent, eventId } from "../Samples.ts"
 
 const versionsOfMain = 40

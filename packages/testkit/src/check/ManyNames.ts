@@ -1,6 +1,6 @@
 /** Many agents, versions of one of them, people and fingerprints of one project of a SQL storage, and pages of their lists. */
 import { AgentName, type FingerprintId, ProjectId, type Storage } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 export const names = 5_000

@@ -1,5 +1,5 @@
 /** Many sessions of one project of a SQL storage, of which no two have the same size, and the counters of their two agents. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 /** Into an empty storage. The sizes are 1,000 bytes to 1,000 times `sessions`, and far apart at the upper end. */

@@ -1,5 +1,5 @@
 /** The rows of every table on every node of a cluster. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 
 /** Its distributed tables, and those of which every node has a copy. */

@@ -8,7 +8,9 @@ import {
   Recorder,
   type Storage
 } from "@tachograph/core"
-import { Effect, Fiber, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as Calls from "./Calls.ts"
 import * as StoreCheck from "./StoreCheck.ts"
 

@@ -12,7 +12,8 @@ import {
   type Storage,
   TraceId
 } from "@tachograph/core"
-import { DateTime, Effect } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { noise } from "./Calls.ts"
 

@@ -12,7 +12,8 @@ import {
   SessionCacheBytes,
   Storage
 } from "@tachograph/core"
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { randomUUID } from "node:crypto"
 import * as Calls from "./Calls.ts"
 import * as StoreCheck from "./StoreCheck.ts"

@@ -1,6 +1,9 @@
 /** Records by several storages over one database at the same time, and compares what is below each watermark with what is there in the end. */
 import { CurrentProject, type EventId, ProjectId, Recorder, type Storage } from "@tachograph/core"
-import { Clock, Effect, Fiber, Schedule } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
 import * as Calls from "./Calls.ts"
 import * as StoreCheck from "./StoreCheck.ts"
 

@@ -1,5 +1,5 @@
 /** The statements that an effect sends to a database: on a network, each of them is a round trip. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { Statement } from "effect/sql"
 
 export interface Sent {

@@ -11,7 +11,7 @@ import {
   type SessionState,
   type Storage
 } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { maxPack } from "../Samples.ts"
 import * as Format from "./Format.ts"

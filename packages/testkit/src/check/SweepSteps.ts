@@ -7,7 +7,7 @@ import {
   type SweepPacks,
   type SweepRequest
 } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { appendEvent, eventId, maxPack, project, sharedPiece } from "../Samples.ts"
 
 export type Service = Storage["Service"]

@@ -1,5 +1,5 @@
 /** Checks the tables of a SQL storage for problems that the storage port does not show. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Format from "./Format.ts"
 import { templatesOf } from "./SessionCheck.ts"

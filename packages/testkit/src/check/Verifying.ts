@@ -10,7 +10,8 @@ import {
   Throttle,
   Verifier
 } from "@tachograph/core"
-import { Effect, Logger } from "effect"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
 import * as Calls from "./Calls.ts"
 
 type Service = Storage["Service"]

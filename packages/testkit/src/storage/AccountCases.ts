@@ -1,6 +1,7 @@
 /** Leases, the list of projects, and storage usage. */
 import { AgentName, ProjectId, SessionId } from "@tachograph/core"
-import { DateTime, Effect } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import { append, appendEvent, eventId, project } from "../Samples.ts"
 import { other, type Test } from "./Cases.ts"

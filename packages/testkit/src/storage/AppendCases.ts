@@ -1,6 +1,6 @@
 /** Appending packs to sessions that are, or are not, in the state that the append expects. */
 import { AgentName, type AppendEvent, type NewPack, SessionId, type Storage } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import { append, appendEvent, eventId, project, sharedPiece } from "../Samples.ts"
 import { other, tagOf, type Test } from "./Cases.ts"

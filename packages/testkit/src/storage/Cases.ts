@@ -1,6 +1,7 @@
 /** Values that the cases of `StorageSuite` share. */
 import { AgentName, ProjectId, type Storage } from "@tachograph/core"
-import { DateTime, Effect } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 
 /** Defines a case with an empty storage of its own. */
 export type Test = (title: string, body: (storage: Storage["Service"]) => Effect.Effect<unknown, unknown>) => void

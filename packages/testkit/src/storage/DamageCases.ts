@@ -1,6 +1,6 @@
 /** Damage end to end: reads, recording and erasing in a session some of whose packs have other bits. */
 import { CurrentProject, type EventId, PersonId, Recorder, SessionId, type Storage } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"
 import * as DamagedPack from "../check/DamagedPack.ts"

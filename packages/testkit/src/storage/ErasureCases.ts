@@ -1,6 +1,7 @@
 /** Erasure end to end: the erased data, the data that stays unchanged, and the receipt. */
 import { CurrentProject, type EventId, PersonId, ProjectId, Recorder, SessionId, type Storage } from "@tachograph/core"
-import { Effect, Fiber } from "effect"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"
 import { project } from "../Samples.ts"

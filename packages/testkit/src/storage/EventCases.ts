@@ -10,7 +10,8 @@ import {
   SpanId,
   TraceId
 } from "@tachograph/core"
-import { Effect, Fiber } from "effect"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import fc from "fast-check"
 import { expect } from "vitest"
 import { append, appendEvent, eventId, project } from "../Samples.ts"

@@ -1,5 +1,5 @@
 /** Following events, and pages of lists, while others record. Several servers over one database: `check/Following.ts`. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import * as Following from "../check/Following.ts"
 import * as Paging from "../check/Paging.ts"

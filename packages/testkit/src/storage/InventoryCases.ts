@@ -1,6 +1,6 @@
 /** Pages of everything that is stored, and counters beside what they count. */
 import { AgentName, ProjectId, SessionId, sharedPieceChecksum, type Storage } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import { append, appendEvent, eventId, maxPack, project, sharedPiece } from "../Samples.ts"
 import { eventIn, names, numberOf, p1, removed, s1, sweep } from "../check/SweepSteps.ts"

@@ -8,7 +8,9 @@ import {
   SessionId,
   type Storage
 } from "@tachograph/core"
-import { DateTime, Effect, Exit } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { createHash } from "node:crypto"
 import { expect } from "vitest"
 import { appendEvent, appendOnce, project } from "../Samples.ts"

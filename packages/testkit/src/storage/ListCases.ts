@@ -1,6 +1,6 @@
 /** Lists of few events among many. */
 import type { EventId, EventPack, EventQuery } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import * as ManyEvents from "../check/ManyEvents.ts"
 import { eventId, project } from "../Samples.ts"

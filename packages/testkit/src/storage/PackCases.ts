@@ -1,6 +1,6 @@
 /** Reading packs and shared pieces. */
 import { type NewPack, type PackRanges, SessionId, type SessionRange, type Storage } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import { expect } from "vitest"
 import { append, appendEvent, eventId, maxPack, project, sharedPiece } from "../Samples.ts"

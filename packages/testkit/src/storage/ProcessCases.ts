@@ -1,6 +1,7 @@
 /** Several recorders over one storage, each with its own session cache as in separate processes, or with none. */
 import { CurrentProject, type EventId, ProjectId, Recorder, SessionCacheBytes, type Storage } from "@tachograph/core"
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"
 import type { Test } from "./Cases.ts"

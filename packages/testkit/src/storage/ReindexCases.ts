@@ -13,7 +13,8 @@ import {
   type Storage,
   Throttle
 } from "@tachograph/core"
-import { Effect, Exit } from "effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"
 import * as Verifying from "../check/Verifying.ts"

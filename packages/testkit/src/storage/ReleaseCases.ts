@@ -1,6 +1,7 @@
 /** Data that is deleted once nothing refers to it: shared pieces, usage counters, people. */
 import { ProjectId, SessionId } from "@tachograph/core"
-import { DateTime, Effect } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import { append, eventId, project, sharedPiece } from "../Samples.ts"
 import { now, other, tagOf, type Test } from "./Cases.ts"

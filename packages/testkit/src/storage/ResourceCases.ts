@@ -11,7 +11,8 @@ import {
   PersonId,
   type ProjectId
 } from "@tachograph/core"
-import { type DateTime, Effect } from "effect"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import { eventId, project } from "../Samples.ts"
 import { bot, later, now, other, tagOf, type Test } from "./Cases.ts"

@@ -20,7 +20,9 @@ import {
   type UsageGroup,
   type UsageQuery
 } from "@tachograph/core"
-import { DateTime, Effect, Layer } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { expect } from "vitest"
 import { append, appendEvent, project } from "../Samples.ts"
 import type { Test } from "./Cases.ts"

@@ -15,7 +15,8 @@ import {
   type Storage,
   Throttle
 } from "@tachograph/core"
-import { Effect, Exit } from "effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"
 import * as StoreCheck from "../check/StoreCheck.ts"

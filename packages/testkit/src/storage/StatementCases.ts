@@ -12,7 +12,7 @@ import {
   SessionId,
   type Storage
 } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"

@@ -1,6 +1,6 @@
 /** Erasing events, and sweeping their sessions. */
 import { type Erasable, PersonId, ProjectId, SessionId, type SweepPacks, type SweepRequest } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import { append, appendEvent, eventId, project } from "../Samples.ts"
 import { other, tagOf, type Test } from "./Cases.ts"

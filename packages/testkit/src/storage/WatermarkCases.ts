@@ -1,6 +1,8 @@
 /** Watermarks: no event appears below one that was returned. Several storages over one database: `check/Settled.ts`. */
 import { type EventId, EventTime, ProjectId, StaleIds, type Storage } from "@tachograph/core"
-import { DateTime, Effect, Schedule } from "effect"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { expect } from "vitest"
 import * as Settled from "../check/Settled.ts"
 import * as StoreCheck from "../check/StoreCheck.ts"

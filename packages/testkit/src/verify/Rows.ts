@@ -1,5 +1,5 @@
 /** Changes single rows of a SQL storage behind its back, and restores them. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 export type Value = number | string | Uint8Array | bigint | null

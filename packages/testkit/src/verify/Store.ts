@@ -1,6 +1,6 @@
 /** A store with everything that a verification looks at: sessions with erased events, swept or not, and shared pieces. */
 import { CurrentProject, PersonId, ProjectId, Recorder, SessionId, type Storage } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as Calls from "../check/Calls.ts"
 
 type Service = Storage["Service"]

@@ -1,6 +1,6 @@
 /** Hands exchanges to the threads. */
 import { Errors } from "@tachograph/core"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { type Exchange, ReserveAnswer } from "../../Engine.ts"
 import type * as Answer from "../../response/Answer.ts"
 import * as ErrorAnswer from "../../response/ErrorAnswer.ts"

@@ -1,6 +1,7 @@
 /** API keys as values that can be cloned. */
 import { ApiKey } from "@tachograph/core"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 
 const codec = Schema.toCodecJson(ApiKey)
 

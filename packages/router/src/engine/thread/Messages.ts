@@ -1,6 +1,6 @@
 /** What crosses between the thread of the host and that of the engine. */
 import type { CommitLimitsValue, PriceSource, ProjectId, StorageModule } from "@tachograph/core"
-import type { LogLevel } from "effect"
+import type * as LogLevel from "effect/LogLevel"
 import type { Exchange } from "../../Engine.ts"
 import type { Answer } from "../../response/Answer.ts"
 import type { ErrorData } from "./ErrorData.ts"

@@ -2,7 +2,11 @@
  * Spans of the thread, which the host's tracer shows as its own: their beginnings and ends cross. Links do not. Only if the host
  * has a tracer.
  */
-import { Cause, Context, Exit, Option, Tracer } from "effect"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Tracer from "effect/Tracer"
 import { type ErrorData, errorData, toError } from "./ErrorData.ts"
 
 /** A span of either side, by which another one says its parent. */

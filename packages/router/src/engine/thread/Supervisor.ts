@@ -1,5 +1,7 @@
 /** Keeps a thread running: one that dies is followed by another, unless that happens too often. */
-import { Effect, type Scope, Tracer } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
 import { OtherThreads, type ThreadMetrics } from "../../response/MetricsText.ts"
 import { EngineThread, frozenAfterMs, type Options } from "./EngineThread.ts"
 import { HostSpans } from "./Spans.ts"

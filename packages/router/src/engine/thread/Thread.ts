@@ -13,19 +13,17 @@ import {
   Storage,
   type StorageModule
 } from "@tachograph/core"
-import {
-  Cause,
-  DateTime,
-  Effect,
-  Exit,
-  type Fiber,
-  Layer,
-  Logger,
-  type LogLevel,
-  ManagedRuntime,
-  References,
-  Tracer
-} from "effect"
+import * as Cause from "effect/Cause"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import type * as LogLevel from "effect/LogLevel"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as References from "effect/References"
+import * as Tracer from "effect/Tracer"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { type MessagePort, parentPort, workerData } from "node:worker_threads"
 import { BasePath } from "../../BasePath.ts"

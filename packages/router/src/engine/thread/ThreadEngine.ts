@@ -17,7 +17,11 @@ import {
   type Storage,
   type StorageModule
 } from "@tachograph/core"
-import { Context, Effect, Layer, References, Tracer } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as References from "effect/References"
+import * as Tracer from "effect/Tracer"
 import { BasePath } from "../../BasePath.ts"
 import { Engine } from "../../Engine.ts"
 import * as System from "../../handlers/System.ts"
