@@ -76,6 +76,9 @@ export const recognise = (url: string | URL, body?: unknown, betaHeader?: string
 export const isStream = (url: string | URL, contentType: string): boolean =>
   /event-stream|ndjson|jsonl/i.test(contentType) || /:stream\w+$/i.test(split(url)[0])
 
+/** Whether an answer that is no JSON begins as a stream of events does, whatever its content type: some servers name a wrong one. */
+export const beginsAsEvents = (body: string): boolean => /^\ufeff?(?:data|event|id|retry)?:/.test(body)
+
 /** The model that the path of a call names, as Gemini's, Vertex', Bedrock's and Azure's do; null where it names none. */
 export const modelInUrl = (url: string | URL): string | null => {
   const [path] = split(url)

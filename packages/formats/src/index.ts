@@ -15,6 +15,6 @@ export type {
 } from "./Format.ts"
 export { formats } from "./Formats.ts"
 export { identity } from "./Identity.ts"
-export { isStream, modelInUrl, recognise } from "./Recognise.ts"
+export { modelInUrl, recognise } from "./Recognise.ts"
 export { sessionSeed } from "./SessionSeed.ts"
 export * as ServerSentEvents from "./stream/ServerSentEvents.ts"

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { type Api, isStream, modelInUrl, recognise } from "@tachograph/formats"
+import { type Api, modelInUrl, recognise } from "@tachograph/formats"
+import { beginsAsEvents, isStream } from "@tachograph/formats/Recognise"
 import { areThere, requestsOnTheWire } from "./Workloads.ts"
 
 const vertex = "/v1/projects/p/locations/l/publishers"
@@ -156,4 +157,15 @@ describe("an answer", () => {
   ])("is no stream: %s with %j", (url, contentType) => {
     expect(isStream(url, contentType)).toBe(false)
   })
+})
+
+describe("an answer whose content type is not that of a stream", () => {
+  it.each(["data: {}", "event: message_start\ndata: {}", ": a comment\n\n", "\ufeffdata:[DONE]", "id: 1", "retry:5"])(
+    "begins as events do: %j",
+    (body) => expect(beginsAsEvents(body)).toBe(true)
+  )
+
+  it.each(["", "{}", " data: {}", "database: no", "<html>", "[1]"])("does not: %j", (body) =>
+    expect(beginsAsEvents(body)).toBe(false)
+  )
 })

@@ -1,6 +1,7 @@
 /** A call to a provider while it is under way: what is kept of it, within the budget, and how it ended. */
-import type { Accumulator } from "@tachograph/formats"
+import type { Accumulator, Format } from "@tachograph/formats"
 import { failureOfBody, type Interruption, outputOf } from "@tachograph/formats/Failures"
+import { beginsAsEvents } from "@tachograph/formats/Recognise"
 import type { Budget } from "../delivery/Budget.ts"
 import type { DropReason } from "../delivery/Counters.ts"
 import { objectIn } from "../event/Event.ts"
@@ -33,8 +34,8 @@ export interface Keeper {
   readonly end: (status: number, interruption: Interruption | undefined, error: unknown) => string
 }
 
-/** Keeps a body that is not a stream. */
-export const textKeeper = (): Keeper => {
+/** Keeps a body whose content type is not that of a stream. In `format`, it may be one all the same. */
+export const textKeeper = (format?: Format): Keeper => {
   const decoder = new TextDecoder()
   const parts: Array<string> = []
   return {
@@ -44,6 +45,11 @@ export const textKeeper = (): Keeper => {
       const body = parts.join("")
       // A text that ends with its last brace is whole, whatever happened to the connection after it.
       if (objectIn(body) !== undefined) return body
+      if (format !== undefined && beginsAsEvents(body)) {
+        const stream = streamKeeper(format.accumulator())
+        stream.push(new TextEncoder().encode(body))
+        return stream.end(status, interruption, error)
+      }
       return JSON.stringify(
         interruption === undefined ? failureOfBody(status, body) : failureOfError(interruption, error, body)
       )

@@ -1,5 +1,6 @@
 /** A `fetch` that records calls to model providers and leaves everything as it would be without it. */
-import { type Api, type Format, formats, isStream } from "@tachograph/formats"
+import { type Api, type Format, formats } from "@tachograph/formats"
+import { isStream } from "@tachograph/formats/Recognise"
 import type { Budget } from "../delivery/Budget.ts"
 import { interruptionOf } from "../event/Interruption.ts"
 import { isRequest } from "../platform/Web.ts"
@@ -45,7 +46,8 @@ const keeperFor = ({ apiOf, url }: CapturedRequest.CapturedRequest, response: Re
   const type = response.headers.get("content-type") ?? ""
   const api = apiOf()
   const format = api === null ? undefined : (formats as Partial<Record<Api, Format>>)[api]
-  return response.ok && isStream(url, type) && format !== undefined ? streamKeeper(format.accumulator()) : textKeeper()
+  if (!response.ok || format === undefined) return textKeeper()
+  return isStream(url, type) ? streamKeeper(format.accumulator()) : textKeeper(format)
 }
 
 /** With the name and the properties of a `fetch`, such as `preconnect` of Bun and the marks of frameworks. */

@@ -40,6 +40,17 @@ describe("the response of a tapped call", () => {
     expect(await outputs(recording)).toEqual([messages.answer])
   })
 
+  it.each(["text/plain", "application/json"])(
+    "is recorded as what its stream stands for, although it is %s",
+    async (type) => {
+      const recording = await startRecording()
+      const answer = messages.chunks.join("")
+      provider.answer = (response) => void response.writeHead(200, { "content-type": type }).end(answer)
+      expect(await (await post(recording.recorder.fetch)).text()).toBe(answer)
+      expect(await outputs(recording)).toEqual([messages.answer])
+    }
+  )
+
   it("is the same in copies of copies", async () => {
     const recording = await startRecording()
     provider.answer = json(messages.answer)

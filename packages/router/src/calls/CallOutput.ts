@@ -1,7 +1,8 @@
 /** The output of a call: what its response says, or what the stream stands for, as the JSON text of an object. */
 import { Steps } from "@tachograph/core"
-import { type Api, type Format, formats, isStream } from "@tachograph/formats"
+import { type Api, type Format, formats } from "@tachograph/formats"
 import { failureOf, failureOfBody, outputOf } from "@tachograph/formats/Failures"
+import { beginsAsEvents, isStream } from "@tachograph/formats/Recognise"
 import * as CallInputs from "./CallInputs.ts"
 import type { Interruption } from "./PassedCall.ts"
 
@@ -35,10 +36,14 @@ function* whole({ body, interruption, status }: ReceivedOutput): Steps.Steps<Buf
   return Buffer.from(JSON.stringify(failure))
 }
 
+/** No field of an event stream is longer, with a byte order mark and its colon (bytes). */
+const beginningBytes = 16
+
 export function* of(received: ReceivedOutput): Steps.Steps<Buffer> {
-  const { api, contentType, rest, status } = received
+  const { api, body, contentType, rest, status } = received
   // Those of `aisdk` are no bytes, and it has no endpoint.
   const format = formats[api] as Format
   const isAnswer = status >= 200 && status < 300
-  return yield* isAnswer && isStream(rest, contentType) ? accumulate(received, format) : whole(received)
+  const isStreamed = isStream(rest, contentType) || beginsAsEvents(body.toString("utf8", 0, beginningBytes))
+  return yield* isAnswer && isStreamed ? accumulate(received, format) : whole(received)
 }

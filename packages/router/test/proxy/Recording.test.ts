@@ -129,11 +129,15 @@ describe("a call that passes", () => {
     expect(await textOf(tachograph)).toContain(`"inputs":${request},"output":${answer}`)
   })
 
-  it("is recorded as what its stream stands for", async () => {
-    const { url } = await answering(streamed.join(""), events)
+  it.each([
+    ["", events, ""],
+    [", whose content type is another one", { "content-type": "text/plain" }, ""],
+    [", which has no content type and begins with a byte order mark", {}, "\ufeff: hello\n\n"]
+  ])("is recorded as what its stream stands for%s", async (_name, type, before) => {
+    const { url } = await answering(before + streamed.join(""), type)
     const { port, tachograph } = await proxyTo(url)
     const { body } = await send(port, `${path}?beta=true`, { headers: withKey, body: request })
-    expect(String(body)).toBe(streamed.join(""))
+    expect(String(body)).toBe(before + streamed.join(""))
     const [event] = await eventsOf(tachograph)
     expect(event!.properties).toMatchObject({
       api: "provider2-beta-messages",

@@ -32,6 +32,7 @@ export const define = (world: World) => {
 
     it("shows hits before the search has ended, and is stopped", async () => {
       const { page } = await world.visit("#/sessions")
+      await page.locator("main").getByRole("link").first().waitFor()
       // A search that finds something and does not end.
       const { url } = world.server
       await page.evaluate((url) => {
