@@ -14,6 +14,7 @@ import { withoutSecrets } from "./event/Secrets.ts"
 import * as Fingerprint from "./fingerprint/Fingerprint.ts"
 import { Intake } from "./Intake.ts"
 import { check, defaults, type RecorderOptions } from "./Options.ts"
+import * as Callbacks from "./platform/Callbacks.ts"
 import * as ProcessEnd from "./platform/ProcessEnd.ts"
 import * as Timers from "./platform/Timers.ts"
 import type { Call, CallListener, FinishedCall } from "./tap/Call.ts"
@@ -135,7 +136,8 @@ class Core {
 
   #listen(context: Context.CallContext): CallListener {
     let settle = () => {}
-    context.waitUntil?.(new Promise<void>((resolve) => (settle = resolve)))
+    const settled = new Promise<void>((resolve) => (settle = resolve))
+    Callbacks.run(() => context.waitUntil?.(settled))
     return {
       finished: (call) =>
         this.intake.add({
@@ -170,7 +172,8 @@ class Core {
   ) {
     const text = (value: object | string) => (typeof value === "string" ? value : JSON.stringify(value))
     let settle = () => {}
-    context.waitUntil?.(new Promise<void>((resolve) => (settle = resolve)))
+    const settled = new Promise<void>((resolve) => (settle = resolve))
+    Callbacks.run(() => context.waitUntil?.(settled))
     // Written at once: the application may change the values afterwards.
     let payload: Omit<Payload, "api"> | undefined
     try {
@@ -281,7 +284,13 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
     with: (context, run) =>
       core.context.run(context, () => run(bind(core, Context.merge(bound, core.context.current(), context)))),
     aiSdk: core.aiSdk(bound),
-    record: (call) => core.record(call, bound),
+    record: (call) => {
+      try {
+        core.record(call, bound)
+      } catch (cause) {
+        core.delivery.drop({ reason: "unreadable", cause })
+      }
+    },
     flush: ({ timeoutMs = 30_000 } = {}) => core.flush(timeoutMs),
     spooled: () => core.intake.spooled(),
     counters: () => core.counters(),

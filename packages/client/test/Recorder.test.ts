@@ -114,6 +114,23 @@ describe("createRecorder", () => {
     expect(await recording.events()).toHaveLength(2)
   })
 
+  it("goes on whatever the functions of the application do, and never throws from `record`", async () => {
+    const rejects = (async () => {
+      throw new Error("no")
+    }) as never
+    const throws = (() => {
+      throw new Error("no")
+    }) as never
+    const recording = await startRecording({ waitUntil: rejects, onDrop: rejects })
+    const call = { api: "aisdk", inputs: {}, output: {} } as const
+    recording.recorder.record({ ...call, waitUntil: throws })
+    recording.recorder.record({ ...call, occurredAt: new Date(Number.NaN) })
+    recording.recorder.record(undefined as never)
+    recording.recorder.record(call)
+    expect(await recording.events()).toHaveLength(2)
+    expect(recording.recorder.counters().dropped).toEqual({ unreadable: 2 })
+  })
+
   it("sends nothing of an event whose `redact` answers a promise", async () => {
     const redact = (async () => {
       throw new Error("too late")

@@ -1,4 +1,5 @@
 /** Sends events in the background: several at once, again after failures, and never more than it may hold. */
+import * as Callbacks from "../platform/Callbacks.ts"
 import * as Timers from "../platform/Timers.ts"
 import { backoffMs } from "./Backoff.ts"
 import type { Counters, Drop, DropReason } from "./Counters.ts"
@@ -117,9 +118,7 @@ export class Delivery {
   /** Counts a call that is not recorded. */
   drop(drop: Drop): void {
     this.#dropped[drop.reason] = (this.#dropped[drop.reason] ?? 0) + 1
-    try {
-      this.#options.onDrop(drop)
-    } catch {}
+    Callbacks.run(() => this.#options.onDrop(drop))
   }
 
   /** Resolves when nothing waits and nothing is under way. */
@@ -202,9 +201,7 @@ export class Delivery {
     if (item.postponed === undefined) return this.#drop(item, drop)
     this.#problem = drop.cause
     this.#recorded--
-    try {
-      this.#options.onPostpone(drop.cause)
-    } catch {}
+    Callbacks.run(() => this.#options.onPostpone(drop.cause))
     // The others may be refused for the same reason.
     this.#pause(undefined)
     this.#leave(item.postponed)

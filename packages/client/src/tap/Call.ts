@@ -169,6 +169,8 @@ export class Call {
     if (this.#isOver) return
     this.#close()
     this.#release()
+    this.#keeper = undefined
+    this.#pending.length = 0
     this.#listener.dropped(reason)
   }
 

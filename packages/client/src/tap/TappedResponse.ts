@@ -23,6 +23,16 @@ const forgotten =
         reader.cancel().catch(() => {})
       })
 
+/** Whether a body is a stream of bytes, as that of `fetch` is. */
+const isOfBytes = (body: ReadableStream<Uint8Array>): boolean => {
+  try {
+    body.getReader({ mode: "byob" }).releaseLock()
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The next bytes. Empty chunks are skipped: a stream of bytes cannot pass them on. */
 const read = async (reader: Reader) => {
   let result = await reader.read()
@@ -51,41 +61,51 @@ const readOn = async (reader: Reader, call: Call) => {
 
 const isAborted = (signal: AbortSignal | null | undefined): boolean => signal?.aborted === true
 
-const observed = (reader: Reader, call: Call, isError: boolean, signal: AbortSignal | null | undefined) =>
-  new ReadableStream(
-    {
-      type: "bytes",
-      async pull(controller) {
-        call.reading()
-        let result
-        try {
-          result = await read(reader)
-        } catch (error) {
-          call.end(interruptionOf(error, isAborted(signal)), error)
-          throw error
-        }
-        if (result.done) {
-          controller.close()
-          // A reader that brought its own buffer waits for an answer.
-          controller.byobRequest?.respond(0)
-          call.end()
-          return
-        }
-        // Before it is passed on: that takes the buffer away.
-        call.push(result.value)
-        controller.enqueue(result.value)
-      },
-      cancel(reason) {
-        if (isError && !call.isOver) {
-          void readOn(reader, call)
-          return
-        }
-        call.end(isAborted(signal) ? "aborted" : "cancelled")
-        return reader.cancel(reason)
-      }
-    },
-    { highWaterMark: 0 }
-  )
+interface Observed {
+  readonly reader: Reader
+  readonly isOfBytes: boolean
+  readonly isError: boolean
+  readonly signal: AbortSignal | null | undefined
+}
+
+/**
+ * A stream of the same kind. One of bytes takes the memory of each chunk, which nobody else has then. The chunks of others may be
+ * parts of memory that is in use, and are passed on as they are.
+ */
+const observed = ({ isError, isOfBytes, reader, signal }: Observed, call: Call): ReadableStream<Uint8Array> => {
+  const pull = async (controller: ReadableByteStreamController | ReadableStreamDefaultController<Uint8Array>) => {
+    call.reading()
+    let result
+    try {
+      result = isOfBytes ? await read(reader) : await reader.read()
+    } catch (error) {
+      call.end(interruptionOf(error, isAborted(signal)), error)
+      throw error
+    }
+    if (result.done) {
+      controller.close()
+      // A reader that brought its own buffer waits for an answer.
+      if ("byobRequest" in controller) controller.byobRequest?.respond(0)
+      call.end()
+      return
+    }
+    // Before it is passed on: that may take the buffer away.
+    if (ArrayBuffer.isView(result.value)) call.push(result.value)
+    controller.enqueue(result.value)
+  }
+  const cancel = (reason: unknown) => {
+    if (isError && !call.isOver) {
+      void readOn(reader, call)
+      return
+    }
+    call.end(isAborted(signal) ? "aborted" : "cancelled")
+    return reader.cancel(reason)
+  }
+  const strategy = { highWaterMark: 0 }
+  return isOfBytes
+    ? new ReadableStream({ type: "bytes", pull, cancel }, strategy)
+    : new ReadableStream<Uint8Array>({ pull, cancel }, strategy)
+}
 
 /** Properties that the constructor of a response cannot set. */
 const ownProperties = ["headers", "redirected", "type", "url"] as const
@@ -112,10 +132,11 @@ export const tapped = (response: Response, call: Call, signal: AbortSignal | nul
     call.end()
     return response
   }
+  const ofBytes = isOfBytes(response.body)
   const reader: Reader = response.body.getReader()
   let same: Response
   try {
-    same = sameAs(response, observed(reader, call, !response.ok, signal))
+    same = sameAs(response, observed({ reader, isOfBytes: ofBytes, isError: !response.ok, signal }, call))
   } catch (error) {
     // The application gets the response itself, and can read it.
     reader.releaseLock()

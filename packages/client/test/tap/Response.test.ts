@@ -66,6 +66,36 @@ describe("the response of a tapped call", () => {
     expect(await outputs(recording)).toEqual([messages.answer])
   })
 
+  it("leaves alone the memory of chunks that a `fetch` of the application's hands out", async () => {
+    const text = new TextEncoder().encode(JSON.stringify(messages.answer))
+    const shared = new Uint8Array(new SharedArrayBuffer(text.length))
+    shared.set(text)
+    // Parts of one buffer, an empty chunk, and one of memory that cannot be detached.
+    const chunks = [
+      text.subarray(0, 20),
+      new Uint8Array(0),
+      Buffer.from(text.subarray(20, 30)),
+      shared.subarray(30, 40)
+    ]
+    chunks.push(text.subarray(40))
+    const answer = () =>
+      new Response(
+        new ReadableStream({
+          start: (controller) => {
+            for (const chunk of chunks) controller.enqueue(chunk)
+            controller.close()
+          }
+        })
+      )
+    const recording = await startRecording({ fetch: (async () => answer()) as never })
+    for (let n = 0; n < 2; n++) {
+      const seen: Array<unknown> = []
+      for await (const chunk of (await post(recording.recorder.fetch)).body!) seen.push(chunk)
+      expect(seen.map((chunk, index) => chunk === chunks[index])).toEqual(chunks.map(() => true))
+    }
+    expect(await outputs(recording)).toEqual([messages.answer, messages.answer])
+  })
+
   it("may come from a `fetch` that answers at once", async () => {
     const recording = await startRecording({ fetch: (() => Response.json(messages.answer)) as never })
     expect(await (await post(recording.recorder.fetch)).json()).toEqual(messages.answer)
