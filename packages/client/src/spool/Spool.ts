@@ -19,6 +19,9 @@ export interface SpoolEntry {
 }
 
 const suffix = ".event"
+
+/** Everything else in the folder is somebody else's, or was renamed. */
+const nameOfEvent = /^\d{13}-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\.event$/
 /** A file that is not complete. One that is older than this was left by a crash. */
 const unfinished = ".partial"
 const unfinishedMs = 60 * 60 * 1000
@@ -144,12 +147,13 @@ export class Spool {
     const startedAt = performance.now()
     const entries: Array<SpoolEntry> = []
     const names = await this.#fs.readdir(this.#folder)
-    for (const name of names.filter((each) => each.endsWith(suffix)).sort()) {
+    for (const name of names.sort()) {
+      const idempotencyKey = nameOfEvent.exec(name)?.[1]
+      if (idempotencyKey === undefined) continue
       const file = this.#join(this.#folder, name)
       // Another process may have removed it meanwhile.
       const stat = await this.#fs.stat(file).catch(() => undefined)
       if (stat === undefined) continue
-      const idempotencyKey = name.slice(name.indexOf("-") + 1, -suffix.length)
       entries.push({ idempotencyKey, file, bytes: stat.size })
     }
     this.#bytes = entries.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -104,6 +104,23 @@ describe("a spooled event", () => {
   })
 })
 
+describe("other files of the folder", () => {
+  it("are left alone, and keep nothing from being sent", async () => {
+    const server = await startServer()
+    const spool = temporaryFolder()
+    const copied = "1790000000000-01234567-89ab-4def-8123-456789abcdef コピー.event"
+    const others = ["notes.event", copied]
+    for (const name of others) writeFileSync(join(spool, name), '{}\n{"n":0}')
+    mkdirSync(join(spool, "folder.event"))
+    const { drops, record, recorder } = open(server, spool)
+    record(1)
+    await flushed(recorder)
+    expect(await numbers(server)).toEqual([1])
+    expect(filesIn(spool).sort()).toEqual([copied, "folder.event", "notes.event"])
+    expect(drops).toEqual([])
+  })
+})
+
 describe("spooled", () => {
   it("rejects where an event is not on disk, until it is sent", async () => {
     const server = await startServer()
