@@ -170,6 +170,8 @@ class Core {
       output
     }: Omit<RecordedCall, keyof Context.CallContext>
   ) {
+    // Throws at a wrong time, before the platform is told to wait.
+    const envelope = envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus)
     const text = (value: object | string) => (typeof value === "string" ? value : JSON.stringify(value))
     let settle = () => {}
     const settled = new Promise<void>((resolve) => (settle = resolve))
@@ -180,7 +182,6 @@ class Core {
       payload = { inputs: text(inputs), output: text(output) }
     } catch {}
     const found = payload && { ...payload, apiOf: () => api }
-    const envelope = envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus)
     this.intake.add({ payload: async () => found, envelope, context, release: () => {}, settle })
   }
 

@@ -124,7 +124,10 @@ describe("createRecorder", () => {
     const recording = await startRecording({ waitUntil: rejects, onDrop: rejects })
     const call = { api: "aisdk", inputs: {}, output: {} } as const
     recording.recorder.record({ ...call, waitUntil: throws })
-    recording.recorder.record({ ...call, occurredAt: new Date(Number.NaN) })
+    const awaited: Array<Promise<unknown>> = []
+    const waitUntil = (promise: Promise<unknown>) => void awaited.push(promise)
+    recording.recorder.record({ ...call, occurredAt: new Date(Number.NaN), waitUntil })
+    expect(awaited).toEqual([])
     recording.recorder.record(undefined as never)
     recording.recorder.record(call)
     expect(await recording.events()).toHaveLength(2)
