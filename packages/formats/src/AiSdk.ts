@@ -7,7 +7,17 @@ import * as Span from "./AiSdkSpan.ts"
 import { accumulator } from "./AiSdkStream.ts"
 import { stepsOf, tokensOf } from "./AiSdkUsage.ts"
 import { errorOf } from "./Errors.ts"
-import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, StopReason } from "./Format.ts"
+import type {
+  Billing,
+  Conversation,
+  ConversationReader,
+  Facts,
+  Format,
+  Json,
+  JsonObject,
+  Message,
+  StopReason
+} from "./Format.ts"
 import { stringify } from "./json/ExactJson.ts"
 import { count, first, get, isEmpty, isObject, list, rest, sum, text } from "./json/Read.ts"
 import { generic, part } from "./Parts.ts"
@@ -246,6 +256,13 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
     input: (elements ?? (single as ReadonlyArray<Json>)).map(messageOf),
     output: outputOf(Span.outputOf(output))
   }
+}
+
+/** The conversation alone: a bundle that reads no facts need not hold what reads them. */
+export const reader: ConversationReader = {
+  messages,
+  conversationKeys,
+  element: (element) => [messageOf(element as Json)]
 }
 
 export const AiSdk: Format<unknown> = {

@@ -1,7 +1,17 @@
 /** Chat completions, of OpenAI and of the many that speak them. */
 import { accumulator } from "./ChatCompletionsStream.ts"
 import { errorOf } from "./Errors.ts"
-import type { Billing, Conversation, Facts, Format, Json, Message, Part, StopReason } from "./Format.ts"
+import type {
+  Billing,
+  Conversation,
+  ConversationReader,
+  Facts,
+  Format,
+  Json,
+  Message,
+  Part,
+  StopReason
+} from "./Format.ts"
 import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
 import { except, partsOfContent, resultOf, toolOf } from "./OpenAiBlocks.ts"
 import { tokensOf } from "./OpenAiUsage.ts"
@@ -186,6 +196,13 @@ const messages = (inputs: unknown, output: unknown): Conversation => ({
   input: list(get(inputs, "messages")).map(messageOf),
   output: outputOf(output)
 })
+
+/** The conversation alone: a bundle that reads no facts need not hold what reads them. */
+export const reader: ConversationReader = {
+  messages,
+  conversationKeys: ["messages"],
+  element: (element) => [messageOf(element as Json)]
+}
 
 export const ChatCompletions: Format = {
   facts,

@@ -1,9 +1,45 @@
 /** Where requests to providers and gateways hold credentials, so that none of them gets into an event that repeats it. */
 
-const headers =
-  /^(?:.*[-_])?(?:authorization|auth|cookie|token|secret|(?:api|access|tachograph|subscription)[-_]?key)$/i
+/** The last word of the name of a credential, or all of it. */
+const names =
+  /(?:^|-)(?:authorization|auth|cookie|\w*token|\w*secret|\w*password|passwd|pwd|pass|passphrase|passcode|credentials?|sig(?:nature)?|jwt|bearer|key|(?:api|access|auth|secret|private|public|functions?|subscription|master|admin|host|client|app|user|account|service|project|license)key)$/
 
-const parameters = /^(?:key|(?:.*[-_])?sig(?:nature)?)$/i
+/** Keys that open nothing: they name what is stored, sent or repeated. */
+const namingKeys = /(?:^|-)(?:idempotency|cache|partition|routing|sort|shard|surrogate|websocket|trace)-key$/
+
+/** In a query only: Azure's functions and OAuth take credentials by this name, which headers have for other things. */
+const parameters = /^code$/
+
+/** `X-Api-Key`, `x_api_key`, `xApiKey` and `api.key2` in words, without a number at the end. */
+const wordsOf = (name: string): string =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, "$1-$2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1-$2")
+    .replace(/[_.\s]/g, "-")
+    .replace(/-?\d+$/, "")
+    .toLowerCase()
+
+/** Whether it is a name of credentials, as it is written or in words: `APIKey` and `ApiKEY`. */
+const isNamed = (name: string): boolean =>
+  [name.toLowerCase(), wordsOf(name)].some((words) => names.test(words) && !namingKeys.test(words))
+
+/** A scheme of RFC 9110 before the value, whatever the header is called. */
+const scheme = /^(?:bearer|basic|digest|negotiate)\s+\S/i
+
+/** What ends a name that is no credential's: of things that an event may well repeat, and that are often random. */
+const harmless =
+  /(?:^|-)(?:id|ids|uuid|guid|session|conversation|thread|request|trace|traceparent|tracestate|baggage|b3|span|user|person|email|tags?|model|version|agent|organization|project|hash|digest|checksum|md5|etag|match|date|time|timestamp|since|range|type|length|encoding|language|host|origin|referer|url|uri|path|beta|betas|via|forwarded)$|^(?:accept|content|sec|x-stainless|x-forwarded)-|^accept$|(?:^|-)key$/
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** Where a digit, a capital and a small letter follow each other, in a random text about every second character. */
+const changes = /(?<=\d)\D|(?<=[A-Za-z])\d|(?<=[a-z])[A-Z]|(?<=[A-Z])[a-z]/g
+
+/** Whether a value looks random: it has a long word that changes often between digits, capitals and small letters. */
+const looksRandom = (value: string): boolean =>
+  !uuid.test(value) &&
+  !/\s|:\/\//.test(value) &&
+  (value.match(/[A-Za-z\d]{12,}/g) ?? []).some((word) => /\d/.test(word) && (word.match(changes) ?? []).length >= 5)
 
 /** A shorter value could be an ordinary word of the payload. */
 const shortest = 8
@@ -27,10 +63,33 @@ const partsOf = (name: string, value: string): ReadonlyArray<string> => {
 /** The credentials in the headers and the query of a request, and `others` that it has, the longest first. */
 export const credentialsOf = (headerPairs: Pairs, queryPairs: Pairs, others: ReadonlyArray<string> = []) => {
   const found = [...others]
-  for (const [name, value] of headerPairs) if (headers.test(name)) found.push(value, ...partsOf(name, value))
-  for (const [name, value] of queryPairs) if (parameters.test(name) || headers.test(name)) found.push(value)
-  // One may be a part of another.
-  return [...new Set(found.filter(({ length }) => length >= shortest))].sort((a, b) => b.length - a.length)
+  for (const [name, value] of headerPairs)
+    if (isNamed(name) || scheme.test(value)) found.push(value, ...partsOf(name, value))
+  for (const [name, value] of queryPairs) if (parameters.test(name) || isNamed(name)) found.push(value)
+  return longestFirst(found.filter(({ length }) => length >= shortest))
+}
+
+/** One may be a part of another. */
+const longestFirst = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...new Set(texts)].sort((a, b) => b.length - a.length)
+
+/** Values that look like credentials under names that say nothing of it. */
+export const suspectsOf = (headerPairs: Pairs, queryPairs: Pairs): ReadonlyArray<string> =>
+  [...headerPairs, ...queryPairs].flatMap(([name, value]) =>
+    !harmless.test(wordsOf(name)) && looksRandom(value) ? [value] : []
+  )
+
+/**
+ * The credentials, and those of the suspects that the request's body does not hold: what an application writes into its payload is
+ * payload, and in an answer any other one can only be an echo.
+ */
+export const withSuspects = (
+  credentials: ReadonlyArray<string>,
+  suspects: ReadonlyArray<string>,
+  isInBody: (text: string) => boolean
+): ReadonlyArray<string> => {
+  const echoes = suspects.filter((suspect) => !inJson(suspect).some(isInBody))
+  return echoes.length === 0 ? credentials : longestFirst([...credentials, ...echoes])
 }
 
 const attempt = (convert: (text: string) => string, text: string): string => {

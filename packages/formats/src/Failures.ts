@@ -20,7 +20,7 @@ export type Interruption =
 
 export interface Failure {
   readonly error: {
-    /** An `Interruption`, or `http_` and a status. */
+    /** An `Interruption`, `content_encoding`, or `http_` and a status. */
     readonly type: string
     readonly message: string
     /** What came, where it is no JSON object. */
@@ -41,6 +41,14 @@ const sentences: Readonly<Record<Interruption, string>> = {
 /** `body` is what came of the answer. */
 export const failureOf = (interruption: Interruption, body = "", message = sentences[interruption]): Failure => ({
   error: { type: interruption, message, ...(body === "" ? {} : { body }) }
+})
+
+/** Of a body that cannot be decompressed. */
+export const failureOfEncoding = (contentEncoding: string): Failure => ({
+  error: {
+    type: "content_encoding",
+    message: `The answer could not be decompressed: its content encoding is ${contentEncoding}.`
+  }
 })
 
 /** Of a whole body that is no JSON object. */

@@ -119,12 +119,8 @@ export interface Accumulator<Chunk = Uint8Array> {
   readonly end: () => Accumulated
 }
 
-/** `inputs` and `output` are parsed JSON. They need not be well-formed calls: each function takes any value. */
-export interface Format<Chunk = Uint8Array> {
-  /** Reads the facts of a call. Of `inputs` it reads only what stands beside the conversation. */
-  readonly facts: (inputs: unknown, output: unknown) => Facts
-  /** Reads what a price needs besides the facts. Of `inputs` it reads only what stands beside the conversation. */
-  readonly billing: (inputs: unknown, output: unknown) => Billing
+/** Reads the conversation of a call. */
+export interface ConversationReader {
   /** Brings a call into normal form. Marks that concern transport only, such as `cache_control`, are left out. */
   readonly messages: (inputs: unknown, output: unknown) => Conversation
   /** The keys of `inputs` that may hold the messages: the first that is an array does. */
@@ -134,6 +130,14 @@ export interface Format<Chunk = Uint8Array> {
    * that is sent again need not be read again. `messages().input` is these, in order, wherever there is such an array.
    */
   readonly element: (element: unknown) => ReadonlyArray<Message>
+}
+
+/** `inputs` and `output` are parsed JSON. They need not be well-formed calls: each function takes any value. */
+export interface Format<Chunk = Uint8Array> extends ConversationReader {
+  /** Reads the facts of a call. Of `inputs` it reads only what stands beside the conversation. */
+  readonly facts: (inputs: unknown, output: unknown) => Facts
+  /** Reads what a price needs besides the facts. Of `inputs` it reads only what stands beside the conversation. */
+  readonly billing: (inputs: unknown, output: unknown) => Billing
   /** Whether the messages of an output are choices of which one is sent back, and not one after the other. */
   readonly outputIsChoices: boolean
   /** Starts a stream. Chunks are bytes; those of `aisdk` are the stream's parts, as objects. */

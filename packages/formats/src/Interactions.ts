@@ -1,6 +1,17 @@
 /** Gemini's interactions (https://ai.google.dev/api/interactions-api), and those that had `outputs` in place of `steps`. */
 import { errorOf } from "./Errors.ts"
-import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
+import type {
+  Billing,
+  Conversation,
+  ConversationReader,
+  Facts,
+  Format,
+  Json,
+  JsonObject,
+  Message,
+  Part,
+  StopReason
+} from "./Format.ts"
 import { accumulator } from "./InteractionsStream.ts"
 import { tokensOf, tokensOfModality } from "./GoogleUsage.ts"
 import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
@@ -214,6 +225,9 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
     output: outputOf(output)
   }
 }
+
+/** The conversation alone: a bundle that reads no facts need not hold what reads them. */
+export const reader: ConversationReader = { messages, conversationKeys: ["input"], element }
 
 export const Interactions: Format = {
   facts,

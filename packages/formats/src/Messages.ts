@@ -1,6 +1,17 @@
 /** Anthropic's messages (https://platform.claude.com/docs/en/api/messages), also from Bedrock, Vertex and gateways. */
 import { errorOf } from "./Errors.ts"
-import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
+import type {
+  Billing,
+  Conversation,
+  ConversationReader,
+  Facts,
+  Format,
+  Json,
+  JsonObject,
+  Message,
+  Part,
+  StopReason
+} from "./Format.ts"
 import { count, first, get, isObject, list, rest, text } from "./json/Read.ts"
 import { accumulator } from "./MessagesStream.ts"
 import { generic, media, part } from "./Parts.ts"
@@ -258,6 +269,13 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
 }
 
 /** Reads `provider2-messages` and `provider2-beta-messages`. */
+/** The conversation alone: a bundle that reads no facts need not hold what reads them. */
+export const reader: ConversationReader = {
+  messages,
+  conversationKeys: ["messages"],
+  element: (element) => [messageOf(element as Json)]
+}
+
 export const Messages: Format = {
   facts,
   billing,

@@ -1,6 +1,17 @@
 /** `generateContent` of Gemini (https://ai.google.dev/api/generate-content), also on Vertex. */
 import { errorOf } from "./Errors.ts"
-import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
+import type {
+  Billing,
+  Conversation,
+  ConversationReader,
+  Facts,
+  Format,
+  Json,
+  JsonObject,
+  Message,
+  Part,
+  StopReason
+} from "./Format.ts"
 import { tokensOf, tokensOfModality } from "./GoogleUsage.ts"
 import { get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
 import { accumulator } from "./ModelsStream.ts"
@@ -286,6 +297,9 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
     output: outputOf(output)
   }
 }
+
+/** The conversation alone: a bundle that reads no facts need not hold what reads them. */
+export const reader: ConversationReader = { messages, conversationKeys: ["contents"], element }
 
 export const Models: Format = {
   facts,

@@ -1,6 +1,17 @@
 /** OpenAI's responses, and those who speak them. */
 import { errorOf } from "./Errors.ts"
-import type { Billing, Conversation, Facts, Format, Json, JsonObject, Message, Part, StopReason } from "./Format.ts"
+import type {
+  Billing,
+  Conversation,
+  ConversationReader,
+  Facts,
+  Format,
+  Json,
+  JsonObject,
+  Message,
+  Part,
+  StopReason
+} from "./Format.ts"
 import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
 import { except, partsOfContent, resultOf, toolOf } from "./OpenAiBlocks.ts"
 import { tokensOf } from "./OpenAiUsage.ts"
@@ -208,6 +219,13 @@ const messages = (inputs: unknown, output: unknown): Conversation => ({
   input: inputOf(get(inputs, "input")),
   output: outputOf(output)
 })
+
+/** The conversation alone: a bundle that reads no facts need not hold what reads them. */
+export const reader: ConversationReader = {
+  messages,
+  conversationKeys: ["input"],
+  element: (element) => [messageOf(element as Json)]
+}
 
 export const Responses: Format = {
   facts,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { credentialsOf, inJson } from "../src/Credentials.ts"
+import { credentialsOf, inJson, suspectsOf, withSuspects } from "../src/Credentials.ts"
 
 const ofHeader = (name: string, value: string) => credentialsOf([[name, value]], [])
 
@@ -7,16 +7,27 @@ describe("the credentials of a request", () => {
   it.each([
     ...["Authorization", "Proxy-Authorization", "cf-aig-authorization", "x-api-key", "api-key", "X-Goog-Api-Key"],
     ...["Ocp-Apim-Subscription-Key", "X-Tachograph-Key", "x-amz-security-token", "Helicone-Auth", "x-access-key"],
-    ...["apikey", "X-ApiKey", "x_api_key", "X-Goog-Iam-Authorization-Token"]
+    ...["apikey", "X-ApiKey", "x_api_key", "X-Goog-Iam-Authorization-Token"],
+    ...["X-Auth-Key", "x-functions-key", "X-Password", "xApiKey", "APIKey", "api-key-2", "X-Client-Secret", "X-JWT"],
+    ...["X-Master-Key", "X-Encryption-Key", "x-passphrase", "X-Amz-Credential", "X-ACCESSTOKEN", "x-dbpassword"]
   ])("are in %s", (name) => expect(ofHeader(name, "planted-key")).toEqual(["planted-key"]))
 
-  it.each(["content-type", "idempotency-key", "monkey", "x-tokens", "user-agent", "x-request-id", "anthropic-version"])(
-    "are not in %s",
-    (name) => expect(ofHeader(name, "planted-key")).toEqual([])
-  )
+  it.each([
+    "content-type",
+    "idempotency-key",
+    "x-cache-key",
+    "monkey",
+    "code",
+    "x-auth-request-email",
+    "x-tokens",
+    "user-agent",
+    "x-request-id",
+    "anthropic-version"
+  ])("are not in %s", (name) => expect(ofHeader(name, "planted-key")).toEqual([]))
 
   it.each([
     ...["key", "access_token", "api_key", "api-key", "apikey", "apiKey", "subscription-key", "auth_token"],
+    ...["code", "pwd", "password", "clientSecret", "functions_key"],
     ...["sig", "X-Amz-Signature", "X-Goog-Signature", "X-Amz-Security-Token"]
   ])("are in the parameter %s", (name) => expect(credentialsOf([], [[name, "planted-key"]])).toEqual(["planted-key"]))
 
@@ -35,6 +46,48 @@ describe("the credentials of a request", () => {
       "planted-one",
       "planted two"
     ])
+  })
+
+  it("are behind a scheme in any header", () => {
+    expect(ofHeader("x-mine", "Bearer planted-key")).toContain("planted-key")
+  })
+
+  describe("may be in any other header or parameter", () => {
+    const random = "q7Zk29fLwX0aTb83"
+
+    it.each([random, `pre-${random}`, "4bf92f3577b34da6a3ce929d0e0e4736", `eyJhbGciOiJIUzI1NiJ9.${random}`])(
+      "where the value looks random: %s",
+      (value) => {
+        expect(suspectsOf([["x-mine", value]], [])).toEqual([value])
+        expect(suspectsOf([], [["t", value]])).toEqual([value])
+      }
+    )
+
+    it.each([
+      ...[
+        "gpt-4o-mini-2024-07-18",
+        "20240718T120000Z",
+        "MyVeryLongApplicationName",
+        "https://example.com/q7Zk29fLwX0aTb83"
+      ],
+      ...[
+        "123e4567-e89b-12d3-a456-426614174000",
+        "an answer with 12 words",
+        "claude-code-20250219",
+        "100000000000000000"
+      ]
+    ])("and not where it is %s", (value) => expect(suspectsOf([["x-mine", value]], [])).toEqual([]))
+
+    it.each(["x-request-id", "X-Session", "traceparent", "content-md5", "idempotency-key", "x-user", "x-stainless-os"])(
+      "and not in %s",
+      (name) => expect(suspectsOf([[name, random]], [])).toEqual([])
+    )
+
+    it("counts where the body does not hold it", () => {
+      const body = (text: string) => (part: string) => text.includes(part)
+      expect(withSuspects(["planted"], [random], body("{}"))).toEqual([random, "planted"])
+      expect(withSuspects(["planted"], [random], body(`{"user":"${random}"}`))).toEqual(["planted"])
+    })
   })
 
   it("are the longest first, each once, with others that are known", () => {
