@@ -5,12 +5,16 @@ import * as Uuid from "./Uuid.ts"
 /** In epoch milliseconds. */
 export const of: (id: EventId) => number = Uuid.timeOf
 
-/** The smallest id of a millisecond. */
+/** The latest time that an id holds (epoch milliseconds). */
+const maxMillis = 2 ** 48 - 1
+
+/** The smallest id of a millisecond: of the earliest or the latest that an id holds, where it is before or after these. */
 export const firstIdOf = (epochMillis: number): EventId => {
+  const millis = Math.min(maxMillis, Math.max(0, epochMillis))
   const bytes = new Uint8Array(16)
   const view = new DataView(bytes.buffer)
-  view.setUint16(0, Math.floor(epochMillis / 2 ** 32))
-  view.setUint32(2, epochMillis % 2 ** 32)
+  view.setUint16(0, Math.floor(millis / 2 ** 32))
+  view.setUint32(2, millis % 2 ** 32)
   view.setUint16(6, 0x7000)
   view.setUint8(8, 0x80)
   return Uuid.fromBytes(bytes) as EventId

@@ -32,7 +32,7 @@ const chunks = async function* (
     for await (const chunk of sent) yield bytesOf(chunk, source)
     return
   }
-  const { check, stages } = RequestBody.decompression(encodings)
+  const { check, stages } = RequestBody.decompression(encodings, Infinity)
   // What fails fails the last stage too, from which it is thrown.
   const decompressed = pipeline([Readable.from(sent), ...stages], () => {}) as unknown as Readable
   yield* decompressed as AsyncIterable<Uint8Array>

@@ -37,9 +37,11 @@ const rewritten = (value: unknown): Buffer => {
 export const find = (message: IncomingMessage): ParsedBody | undefined => {
   if (!message.readableDidRead && !message.readableEnded) return undefined
   const { body, rawBody } = message as HostRequest
-  const sent = asSent(rawBody) ?? asSent(body)
-  // In a text, U+FFFD stands for bytes that are not UTF-8.
-  if (sent !== undefined) return { bytes: sent, exact: typeof body !== "string" || !body.includes("\ufffd") }
+  for (const kept of [rawBody, body]) {
+    const bytes = asSent(kept)
+    // In a text, U+FFFD stands for bytes that are not UTF-8.
+    if (bytes !== undefined) return { bytes, exact: typeof kept !== "string" || !kept.includes("\ufffd") }
+  }
   // Parsers return `{}` for an empty body.
   if (message.headers["content-length"] === "0") return { bytes: Buffer.alloc(0), exact: true }
   return { bytes: rewritten(body), exact: false }

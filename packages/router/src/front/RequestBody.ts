@@ -4,7 +4,7 @@ import type { Errors, Permit } from "@tachograph/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { IncomingMessage } from "node:http"
-import { Readable, Writable } from "node:stream"
+import { Readable, Transform, Writable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib"
 import { invalidJson } from "../validation/JsonBody.ts"
@@ -128,11 +128,27 @@ const checked = (decompressor: Decompressor): { readonly stage: Decompressor; re
   return { stage: decompressor, check }
 }
 
-/** What undoes these encodings. `check` throws if something follows what was compressed; it is called after the end. */
-export const decompression = (encodings: ReadonlyArray<Encoding>) => {
+/** Passes bytes on, as many as a body may have: what a decompressor is given may itself have been decompressed from little. */
+const bounded = (maxBytes: number): Transform => {
+  let passed = 0
+  return new Transform({
+    transform: (chunk: Uint8Array, _encoding, done) =>
+      (passed += chunk.length) > maxBytes ? done(new PayloadTooLargeError()) : done(null, chunk)
+  })
+}
+
+/**
+ * What undoes these encodings, each of at most `maxBytes`. `check` throws if something follows what was compressed; it is called
+ * after the end.
+ */
+export const decompression = (encodings: ReadonlyArray<Encoding>, maxBytes: number) => {
   const decompressed = encodings.toReversed().map((name) => ({ name, ...checked(decompressors[name]()) }))
   return {
-    stages: decompressed.flatMap(({ name, stage }) => (name === "zstd" ? [new ZstdFrames(), stage] : [stage])),
+    stages: decompressed.flatMap(({ name, stage }) => [
+      ...(maxBytes === Infinity ? [] : [bounded(maxBytes)]),
+      ...(name === "zstd" ? [new ZstdFrames()] : []),
+      stage
+    ]),
     check: () => {
       for (const { check } of decompressed) check()
     }
@@ -140,11 +156,16 @@ export const decompression = (encodings: ReadonlyArray<Encoding>) => {
 }
 
 /** Decompresses while the bytes arrive, so that neither form of a body that is too large is held whole. */
-const collectDecompressed = (source: BodySource, encodings: ReadonlyArray<Encoding>, collector: BodyCollector) =>
+const collectDecompressed = (
+  source: BodySource,
+  encodings: ReadonlyArray<Encoding>,
+  maxBytes: number,
+  collector: BodyCollector
+) =>
   Effect.tryPromise({
     try: async (signal) => {
       const compressed = Readable.from(source instanceof Uint8Array ? [source] : chunksOf(source))
-      const { check, stages } = decompression(encodings)
+      const { check, stages } = decompression(encodings, maxBytes)
       await pipeline([compressed, ...stages, sinkOf(collector)], { signal })
       check()
     },
@@ -202,7 +223,7 @@ export const make: Effect.Effect<
       yield* collectPlain(source, collector)
     } else {
       if (!isSupported(encodings)) return yield* new UnsupportedContentEncodingError()
-      yield* collectDecompressed(yield* untouched(source, maxBytes, permit), encodings, collector)
+      yield* collectDecompressed(yield* untouched(source, maxBytes, permit), encodings, maxBytes, collector)
     }
     return collector
   })

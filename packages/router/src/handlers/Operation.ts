@@ -94,8 +94,8 @@ const operation = (endpoint: HttpApiEndpoint.Top, handler: Handler<HttpApiEndpoi
   const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(success!) as unknown as Schema.Encoder<unknown>)
   return Effect.fnUntraced(function* (exchange: Exchange) {
     const detail: Array<ErrorDetail> = []
-    const params = yield* decodeParams(exchange.params, detail)
-    const query = yield* decodeQuery(queryOf(exchange.query), detail)
+    const params = yield* decodeParams(() => exchange.params, detail)
+    const query = yield* decodeQuery(() => queryOf(exchange.query), detail)
     const body = yield* decodeBody(exchange, detail)
     if (detail.length > 0) return yield* new ValidationFailure({ detail })
     const input = {
@@ -127,14 +127,14 @@ type Parameters = Readonly<Record<string, string | ReadonlyArray<string>>>
 /** A parameter that is sent several times is an array. */
 const queryOf = (query: string): Parameters => {
   if (query === "") return {}
-  const sent = new URLSearchParams(query)
-  const names = new Set(sent.keys())
-  return Object.fromEntries(
-    Array.from(names, (name) => {
-      const values = sent.getAll(name)
-      return [name, values.length === 1 ? values[0]! : values]
-    })
-  )
+  const sent = new Map<string, string | Array<string>>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    const before = sent.get(name)
+    if (before === undefined) sent.set(name, value)
+    else if (typeof before === "string") sent.set(name, [before, value])
+    else before.push(value)
+  }
+  return Object.fromEntries(sent)
 }
 
 /** Adds what is wrong to `detail`, so that an answer has everything that is wrong with a request. */
@@ -142,8 +142,9 @@ const parameterDecoder = (schema: Schema.Top | undefined, location: ValidationDe
   if (schema === undefined) return () => Effect.succeed<unknown>(undefined)
   // A filter that was ignored would answer the wrong rows.
   const decode = ValidationDetail.decoder(schema as Schema.Decoder<unknown>, { onExcessProperty: "error" })
-  return (values: Parameters, detail: Array<ErrorDetail>): Effect.Effect<unknown> =>
-    Effect.match(decode(values), {
+  return (read: () => Parameters, detail: Array<ErrorDetail>): Effect.Effect<unknown> => {
+    const values = read()
+    return Effect.match(decode(values), {
       onSuccess: (value) => value,
       onFailure: ({ issue }) => {
         const input: ErrorInput.Echo = (paths) => paths.map(([name]) => ErrorInput.ofString(values[String(name)]))
@@ -151,6 +152,7 @@ const parameterDecoder = (schema: Schema.Top | undefined, location: ValidationDe
         return undefined
       }
     })
+  }
 }
 
 const noBody: JsonBody.Decoded<unknown> = { value: undefined, bytes: Buffer.of() }

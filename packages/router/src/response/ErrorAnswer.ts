@@ -3,7 +3,7 @@
  * `ValidationError`); anything else is logged, and answered 500 with nothing but the id of the request.
  */
 import type { ErrorDetail } from "@tachograph/api"
-import { Damage } from "@tachograph/core"
+import { Damage, Errors } from "@tachograph/core"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Answer from "./Answer.ts"
@@ -41,6 +41,12 @@ export const of = (error: unknown): Answer.Answer | undefined => {
 
 const internal = (requestId: string): Answer.Answer => Answer.refuse(500, "internal", {}, { id: requestId })
 
+/** Where a text cannot be read because of damage, that is a defect to what is not about one event. */
+const damageIn = (cause: Cause.Cause<unknown>): Errors.StorageUnavailable | undefined => {
+  const damage = cause.reasons.find((reason) => reason._tag === "Die" && reason.defect instanceof Damage)
+  return damage && new Errors.StorageUnavailable({ cause: (damage as Cause.Die).defect })
+}
+
 /** Answers every failure. An interruption stays one: the client has gone, or the server ends. */
 export const make = (): (<A, E>(
   effect: Effect.Effect<A, E>,
@@ -50,7 +56,7 @@ export const make = (): (<A, E>(
   return (effect, requestId) =>
     Effect.catchCause(effect, (cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
-      const failure = cause.reasons.find((reason) => reason._tag === "Fail")?.error
+      const failure = cause.reasons.find((reason) => reason._tag === "Fail")?.error ?? damageIn(cause)
       const answer = of(failure)
       if (answer === undefined) {
         return Effect.as(Effect.logError("A request failed unexpectedly", cause), internal(requestId))

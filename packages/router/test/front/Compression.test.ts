@@ -45,6 +45,21 @@ describe.each(Object.entries(chunkings))("A compressed body, %s,", async (_, chu
     expect((await send(`${encoding}, gzip`, gzipSync(compress(text)))).status).toBe(200)
   })
 
+  it("is refused if what is between two encodings is larger than a body may be", async () => {
+    const empty = gzipSync("").subarray(0, 10)
+    const end = Buffer.from([1, 0, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0])
+    // Blocks of gzip without a byte (RFC 1951, section 3.2.4), which are nothing in the end.
+    const blocks = (count: number) => Buffer.concat([empty, Buffer.alloc(5 * count, "000000ffff", "hex"), end])
+    const limit = 1024 * 1024
+    const most = Math.floor((limit - empty.length - end.length) / 5)
+    expect(await send("gzip, br", brotliCompressSync(blocks(most)))).toMatchObject({ status: 422 })
+    expect(await send("gzip, br", brotliCompressSync(blocks(most + 1)))).toMatchObject({
+      status: 413,
+      body: { type: "payload-too-large" }
+    })
+    expect(await send("gzip", blocks(most + 1))).toMatchObject({ status: 413 })
+  })
+
   it.each(Object.entries(encodings))("is refused in %s if anything follows it", async (encoding, compress) => {
     for (const rest of [
       Buffer.from("x"),

@@ -1,7 +1,10 @@
 import { HttpClient } from "@tachograph/testkit"
 import express, { type RequestHandler } from "express"
+import { IncomingMessage } from "node:http"
+import { Socket } from "node:net"
 import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
+import * as ParsedBody from "../../src/front/ParsedBody.ts"
 import { apiKey, event, fingerprint, opened } from "../Samples.ts"
 import { served } from "../Served.ts"
 
@@ -23,6 +26,23 @@ const inputsOf = async ({ tachograph, client, text }: Awaited<ReturnType<typeof 
 }
 
 const verify = (request: object, _response: unknown, rawBody: Buffer) => void Object.assign(request, { rawBody })
+
+const texts = (bytes: string) => ({ rawBody: bytes, body: { n: 1 } })
+
+describe("what is kept of a body", () => {
+  const message = (fields: object) => Object.assign(new IncomingMessage(new Socket()), fields)
+  const read = (fields: object) => {
+    const found = message(fields)
+    Object.defineProperty(found, "readableDidRead", { value: true })
+    return ParsedBody.find(found)
+  }
+
+  it("is as sent, unless its text stands for bytes that are not UTF-8", () => {
+    expect(read(texts('{"n":1}'))).toEqual({ bytes: Buffer.from('{"n":1}'), exact: true })
+    expect(read(texts('{"n":"\ufffd"}'))).toMatchObject({ exact: false })
+    expect(read({ rawBody: Buffer.from('{"n":"\ufffd"}'), body: "\ufffd" })).toMatchObject({ exact: true })
+  })
+})
 
 describe("A body that the host has read", () => {
   it.each([

@@ -57,6 +57,16 @@ const body = Buffer.from('{ "agent_version_name": "v", "description": "d" }')
 const params = { agent_name: "a" }
 
 describe("Operation.group", () => {
+  it("reads each parameter of a query once, however many there are", async () => {
+    const operations = versions(() => Effect.die("planted"))
+    const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`).join("&")
+    const read = { params: { ...params, agent_version_name: "v" }, query: names(200_000) }
+    expect(failureOf(await run(operations, "getAgentVersion", read))).toBe("planted")
+    const listed = (query: string) => run(operations, "listAgentVersions", { params, query })
+    expect(locationsOf(await listed("limit=1&limit=2"))).toEqual(["query.limit"])
+    expect(locationsOf(await listed(names(20_000)))).toHaveLength(1_000)
+  })
+
   it("decodes the path and the body, and encodes the result", async () => {
     const operations = versions(({ params, payload, text }) => {
       expect([params.agent_name, payload.agent_version_name, text]).toEqual(["a", "v", String(body)])

@@ -51,7 +51,9 @@ export const define = (test: Test) => {
         priceIsExact: false,
         api: "provider2-beta-messages"
       })
-      const unpriced = event(3, { provider: "a provider", toolCalls: [], unpriced: "service-tier" })
+      // The longest words, which no list of known ones has.
+      const [provider, providerStopReason] = ["p".repeat(100), "r".repeat(100)]
+      const unpriced = event(3, { provider, providerStopReason, toolCalls: [], unpriced: "service-tier" })
       // With characters that an array of Postgres escapes.
       const metadata = JsonText.unsafe(`{ "a\\u0000\\ud800\\"": [1.0, null], "é": "{}," }`)
       // The last one is appended to a session and names that exist.

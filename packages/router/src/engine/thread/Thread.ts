@@ -48,11 +48,15 @@ const openStorage = async ({ args, name, url }: StorageModule): Promise<Layer.La
   return module[name]!(...args) as Layer.Layer<Storage, unknown>
 }
 
+/** As JSON has it; of an error, which is `{}` there, what it says. */
+const textOf = (part: unknown): string =>
+  part instanceof Error ? Cause.pretty(Cause.fail(part)) : (JSON.stringify(part) ?? "")
+
 /** Logs on the thread of the host. */
 const forwardingLogger = (outbox: Outbox<FromThread>) =>
   Logger.make<unknown, void>(({ cause, fiber, logLevel, message }) => {
     const texts = (Array.isArray(message) ? message : [message]).map((part) =>
-      typeof part === "string" ? part : Cause.isCause(part) ? Cause.pretty(part) : (JSON.stringify(part) ?? "")
+      typeof part === "string" ? part : Cause.isCause(part) ? Cause.pretty(part) : textOf(part)
     )
     if (cause.reasons.length > 0) texts.push(Cause.pretty(cause))
     const annotations = fiber.getRef(References.CurrentLogAnnotations)
