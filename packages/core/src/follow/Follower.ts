@@ -16,7 +16,7 @@ import type { Storage } from "../Storage.ts"
 import type { ListPage } from "../storage/Lists.ts"
 import type { StoredSummary } from "../storage/Stored.ts"
 import * as Position from "./Position.ts"
-import { pollMs, Tail } from "./Tail.ts"
+import { Tail } from "./Tail.ts"
 
 export interface FollowedEvent {
   readonly summary: EventSummary
@@ -146,7 +146,7 @@ export const make = (storage: Storage["Service"]): Follower => {
       const leftMs = endMs - performance.now()
       if (leftMs <= 0) return { events: [], next: position }
       if (isMore) continue
-      yield* Effect.sleep(Math.min(pollMs, leftMs))
+      yield* Effect.sleep(Math.min(tail.pauseMs, leftMs))
       const { number } = look
       look = yield* tail.look
       isDue = isWaiting || tail.hasFound(number, followed.isMatch)

@@ -10,8 +10,17 @@ import type { ProjectId } from "../domain/Project.ts"
 import type { Storage } from "../Storage.ts"
 import type { StoredSummary } from "../storage/Stored.ts"
 
-/** How often the storage is asked (ms): about as late an event is seen. */
-export const pollMs = 50
+/** How often the storage is asked at most (ms): about as late an event is seen. */
+const minPauseMs = 50
+
+/** How late an event is seen at most where a look takes long (ms). */
+const maxPauseMs = 1_000
+
+/** A pause is so many times as long as the look before it took: so looking takes a twentieth of a processor, however much comes. */
+const pausePerLook = 20
+
+/** The pause after a look that took this long (ms). */
+export const pauseAfter = (tookMs: number): number => Math.min(maxPauseMs, Math.max(minPauseMs, pausePerLook * tookMs))
 
 /** After a pause of so long nothing is known of what came meanwhile (ms). */
 const forgetsAfterMs = 5_000
@@ -36,6 +45,7 @@ export class Tail {
   readonly #project: ProjectId
   readonly #semaphore = Semaphore.makeUnsafe(1)
   #lookedMs = Number.NEGATIVE_INFINITY
+  #pauseMs = minPauseMs
   #last: Look | undefined
   /** By the numbers of the looks, of which the last one has `#last.number`. */
   readonly #found: Array<Found> = []
@@ -47,12 +57,19 @@ export class Tail {
     this.#project = project
   }
 
-  /** The newest look, which is of less than `pollMs` ago. */
+  /** The time from one look to the next (ms). */
+  get pauseMs(): number {
+    return this.#pauseMs
+  }
+
+  /** The newest look, which is of less than `pauseMs` ago. */
   readonly look: Effect.Effect<Look, StorageUnavailable> = Effect.suspend(() =>
     this.#semaphore.withPermits(1)(
       Effect.suspend(() => {
         const { last, sinceMs } = { last: this.#last, sinceMs: performance.now() - this.#lookedMs }
-        return last !== undefined && sinceMs < pollMs ? Effect.succeed(last) : this.#lookAgain(sinceMs > forgetsAfterMs)
+        return last !== undefined && sinceMs < this.#pauseMs
+          ? Effect.succeed(last)
+          : this.#lookAgain(sinceMs > forgetsAfterMs)
       })
     )
   )
@@ -72,6 +89,7 @@ export class Tail {
     const list = (after: EventId) => storage.listEvents(project, { order: "asc", after, limit: maxEvents })
     return Effect.gen({ self: this }, function* () {
       const before = this.#last
+      const startedMs = performance.now()
       // Before the list: what is visible below it then is all there is.
       const watermark = yield* storage.watermark(project)
       const rows = before === undefined || isForgotten ? undefined : yield* list(before.watermark)
@@ -80,6 +98,7 @@ export class Tail {
       const found = isKnown ? rows.filter(({ id }) => !this.#seen.has(id)) : undefined
       this.#seen = new Set(above.map(({ id }) => id))
       this.#lookedMs = performance.now()
+      this.#pauseMs = pauseAfter(this.#lookedMs - startedMs)
       const isNew = found === undefined || found.length > 0
       if (isNew) this.#found.push(found)
       if (this.#found.length > maxLooks) this.#found.shift()
