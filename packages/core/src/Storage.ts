@@ -33,7 +33,15 @@ import type { SessionPlace, SessionQuery, StoredSession } from "./rollup/Session
 import type { UsagePage, UsageQuery } from "./rollup/UsageQuery.ts"
 import type { AppendEvent, KeyConflict, SessionConflict, SessionState, StaleIds } from "./storage/Appending.ts"
 import type { Erasable, ErasedAtLast, ErasedEvents, SweepChanges, SweepPacks, SweepRequest } from "./storage/Erasing.ts"
-import type { ListedShared, NextSession, PackPage, SessionEvent, TableCheck } from "./storage/Inventory.ts"
+import type {
+  DerivedCheck,
+  DerivedPlace,
+  ListedShared,
+  NextSession,
+  PackPage,
+  SessionEvent,
+  TableCheck
+} from "./storage/Inventory.ts"
 import type { EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"
 import type {
   EventPack,
@@ -238,6 +246,11 @@ export class Storage extends Context.Service<
      * be. Undefined after the last table, or if the database has no such check.
      */
     readonly checkTable: (after: string | undefined) => Result<TableCheck | undefined>
+    /**
+     * Compares what `deriveEvents` has kept with the events, in steps of about a day of them. Leaves out what others change all the time
+     * meanwhile.
+     */
+    readonly checkDerived: (project: ProjectId, after: DerivedPlace | undefined) => Result<DerivedCheck>
 
     /** Stores a fingerprint under an id derived from its content. Idempotent. */
     readonly putFingerprint: (project: ProjectId, fingerprint: StoredFingerprint) => Result<void>

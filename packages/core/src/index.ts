@@ -34,6 +34,7 @@ export type { EventFilterQuery, EventListQuery, Period } from "./read/EventPages
 export { DeriveBeforeReads, DeriveInBackground, derive } from "./derive/Deriver.ts"
 export * as GroupValues from "./rollup/GroupValues.ts"
 export { LocalTime } from "./rollup/LocalTime.ts"
+export * as RowChecksum from "./rollup/RowChecksum.ts"
 export * as SessionOrder from "./rollup/SessionOrder.ts"
 export * as SessionParts from "./rollup/SessionParts.ts"
 export type { SessionFilter, SessionPlace, SessionQuery, StoredSession } from "./rollup/SessionQuery.ts"
@@ -98,7 +99,16 @@ export {
   type TakenKey
 } from "./storage/Appending.ts"
 export type { Erasable, ErasedAtLast, ErasedEvents, SweepChanges, SweepPacks, SweepRequest } from "./storage/Erasing.ts"
-export type { ListedPack, ListedShared, NextSession, PackPage, SessionEvent, TableCheck } from "./storage/Inventory.ts"
+export type {
+  DerivedCheck,
+  DerivedPlace,
+  ListedPack,
+  ListedShared,
+  NextSession,
+  PackPage,
+  SessionEvent,
+  TableCheck
+} from "./storage/Inventory.ts"
 export type { EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"
 export type {
   EventPack,

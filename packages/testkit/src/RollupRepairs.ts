@@ -9,13 +9,18 @@ import {
   Reindexer,
   SessionId,
   Storage,
-  Throttle
+  Throttle,
+  Uuid
 } from "@tachograph/core"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { SqlClient } from "effect/sql"
 import { expect } from "vitest"
 import * as Calls from "./check/Calls.ts"
+import * as Verifying from "./check/Verifying.ts"
 import { append, appendEvent, project } from "./Samples.ts"
+import { seed } from "./TestSeed.ts"
 
 type Test = (title: string, body: Effect.Effect<void, unknown, Storage | SqlClient.SqlClient>) => void
 
@@ -61,6 +66,24 @@ const expectAll = Effect.fnUntraced(function* (expected: ReadonlyArray<number>) 
   expect(yield* sessions).toEqual(all)
   expect(yield* usage).toBe(expected.reduce((sum, each) => sum + each, 0))
 })
+
+/** What all rows can be asked for. */
+const figures = Effect.gen(function* () {
+  const storage = yield* Storage
+  const { rows } = yield* storage.listSessions(project, { order: "desc", limit: 100 })
+  const groups = yield* Effect.forEach(
+    [[], ["day"], ["person"], ["person", "day"], ["model"], ["agent", "hour"], ["session"]] as const,
+    (groupBy) => storage.sumUsage(project, { groupBy, timeZone: "UTC", limit: 100 })
+  )
+  return { rows, groups: groups.map((page) => page.groups) }
+})
+
+/** An id of Postgres is text. */
+const flipped = (stored: string | number | Uint8Array, next: (below: number) => number): string | Uint8Array => {
+  const bytes = Uint8Array.from(typeof stored === "string" ? Uuid.toBytes(stored) : (stored as Uint8Array))
+  bytes[next(bytes.length)]! ^= 1 << next(8)
+  return typeof stored === "string" ? Uuid.fromBytes(bytes) : bytes
+}
 
 const damaged = Buffer.from([0xff])
 
@@ -130,6 +153,62 @@ export const define = (test: Test) => {
       })
     )
   }
+
+  for (const column of ["sums", "last_event"]) {
+    test(
+      `gives the right figures or says that the storage is damaged, whichever bit of ${column} is flipped, seed ${seed}`,
+      Effect.gen(function* () {
+        const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+        const next = Calls.random(seed)
+        yield* fill
+        const name = sql.literal(column)
+        const rows = yield* sql<Record<string, string | number | Uint8Array>>`SELECT * FROM rollups
+          WHERE ${name} IS NOT NULL`
+        const right = yield* figures
+        for (let n = 0; n < 150; n++) {
+          const { [column]: stored, last_event: _, sums: __, ...key } = rows[next(rows.length)]!
+          const isRow = sql.and(Object.entries(key).map(([each, value]) => sql`${sql(each)} = ${value}`))
+          yield* sql`UPDATE rollups SET ${name} = ${flipped(stored!, next)} WHERE ${isRow}`
+          const read = yield* Effect.exit(figures)
+          if (Exit.isSuccess(read)) expect(read.value, JSON.stringify(key)).toEqual(right)
+          else expect(Cause.squash(read.cause), JSON.stringify(key)).toMatchObject(storageDamaged)
+          yield* sql`UPDATE rollups SET ${name} = ${stored!} WHERE ${isRow}`
+        }
+        expect(yield* figures).toEqual(right)
+        yield* storage.dropDerived(project)
+      })
+    )
+  }
+
+  test(
+    "verifies what events add up to, and says what differs, until it is built anew",
+    Effect.gen(function* () {
+      const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+      yield* fill
+      const found = Effect.map(Verifying.verify(storage), ({ findings }) =>
+        findings.flatMap(({ problem, reason }) => (problem === "rollup-wrong" ? [reason] : []))
+      )
+      const week = "of the week from 2026-10-15"
+      expect(yield* found).toEqual([])
+      yield* sql`UPDATE rollups SET sums = ${damaged} WHERE series = 2`
+      yield* sql`DELETE FROM rollups WHERE series = 6`
+      yield* sql`UPDATE rollups SET session_number = 99
+        WHERE series = 1 AND session_number = (SELECT min(session_number) FROM sessions)`
+      const numbers = Number((yield* sql`SELECT min(session_number) AS first FROM sessions`)[0]!["first"])
+      expect(yield* found).toMatchObject(
+        [
+          /^Derived tables: 1 of \d+ rows of the day 2026-10-21 are not what the events add up to$/,
+          new RegExp(`1 of \\d+ rows ${week}`),
+          new RegExp(`1 of 6 rows of sessions ${numbers} to 99`),
+          /1 of \d+ rows in total/
+        ].map((pattern) => expect.stringMatching(pattern))
+      )
+      yield* storage.dropDerived(project)
+      expect(yield* found).toEqual([])
+      yield* deriveAll
+      expect(yield* found).toEqual([])
+    })
+  )
 
   test(
     "lists sessions of which rows are damaged, by their events",

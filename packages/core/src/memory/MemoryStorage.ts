@@ -187,6 +187,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     // Everything is counted when it is asked for.
     deriveEvents: () => Effect.succeed(0),
     dropDerived: () => Effect.void,
+    checkDerived: () => Effect.succeed({ damage: [], next: undefined }),
 
     nextSession: (project, after) =>
       Effect.sync(() => {

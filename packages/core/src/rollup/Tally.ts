@@ -80,6 +80,10 @@ export class Tally {
     this.#durations.merge(other.#durations, sign)
   }
 
+  equals(other: Tally): boolean {
+    return toBuffer(this.toBytes()).equals(toBuffer(other.toBytes()))
+  }
+
   get sums(): Sums {
     const isPriced = this.#counters.unpricedEvents < this.#counters.events
     return { ...this.#counters, costUsd: isPriced ? this.#cost : null }

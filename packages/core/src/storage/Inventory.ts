@@ -46,3 +46,21 @@ export interface TableCheck {
   /** What is wrong with it: clauses without a full stop, which contain nothing of any row. */
   readonly damage: ReadonlyArray<string>
 }
+
+/** Where the comparison of what is derived with the events goes on. */
+export interface DerivedPlace {
+  readonly kind: "day" | "week" | "session"
+  /** When the day or the week begins, at the earliest (ms), or the number before that of the session. */
+  readonly at: number
+  /** What the events have made so far. */
+  readonly rows: number
+  /** Of what is derived, if it has not changed since the beginning. Undefined at the beginning. */
+  readonly version: number | undefined
+}
+
+export interface DerivedCheck {
+  /** What is wrong with it: clauses without a full stop, which contain nothing of any row. */
+  readonly damage: ReadonlyArray<string>
+  /** Undefined at the end. */
+  readonly next: DerivedPlace | undefined
+}

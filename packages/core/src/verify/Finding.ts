@@ -34,6 +34,8 @@ export type Problem =
   /** The session owns the shared piece, but none of its packs refers to it. */
   | "shared-piece-unused"
   | "shared-piece-without-owner"
+  /** What is derived from events is not what they add up to. `tachograph reindex` derives it anew. */
+  | "rollup-wrong"
   /** The database's own check says that a table or its index is damaged. */
   | "file-damaged"
   /** The storage failed at reading it. */

@@ -15,6 +15,9 @@ const pageEvents = 500
 /** Fingerprints that are remembered to exist. */
 const maxFingerprints = 10_000
 
+/** Rules of events that are compared with the counters. */
+const maxRules = 1_000
+
 const kinds = ["session", "agent", "person"] as const
 type Kind = (typeof kinds)[number]
 
@@ -25,12 +28,39 @@ export const check = (
   since: EventId | undefined
 ): Effect.Effect<void, StorageUnavailable> => {
   const fingerprints = new Set<string>()
-  return forEachPage(run, project, since, (page) =>
+  const rules = new Map<string, EventId>()
+  const pages = forEachPage(run, project, since, (page) =>
     Effect.tap(attempt(run, { project }, run.throttle(checkPage(run, project, page, fingerprints))), () =>
-      Effect.sync(() => void (run.counts.listedEvents += page.length))
+      Effect.sync(() => {
+        run.counts.listedEvents += page.length
+        for (const { id, rules: of } of page) if (of !== undefined && rules.size < maxRules) rules.set(of, id)
+      })
     )
   )
+  return Effect.andThen(
+    pages,
+    Effect.suspend(() => attempt(run, { project }, checkRules(run, project, rules)))
+  )
 }
+
+const listOnly = (run: Run, project: ProjectId, id: EventId) =>
+  run.storage.listEvents(project, { order: "asc", after: Uuid.previous(id), limit: 1 })
+
+/** Events are counted by the rules by which their facts were computed. `rules` have an event each. */
+const checkRules = Effect.fnUntraced(function* (run: Run, project: ProjectId, rules: ReadonlyMap<string, EventId>) {
+  for (const [name, eventId] of rules) {
+    // Others may compute the event by newer rules meanwhile, or erase it.
+    const isStill = Effect.map(
+      listOnly(run, project, eventId),
+      ([listed]) => listed?.id === eventId && listed.rules === name
+    )
+    if (!(yield* isStill)) continue
+    const inUse = yield* run.storage.rulesInUse(project)
+    if (inUse.some((each) => each.rules === name) || !(yield* isStill)) continue
+    const reason = `It is by the rules ${JSON.stringify(name)}, of which none is counted`
+    yield* run.report({ problem: "counter-wrong", project, eventId, reason })
+  }
+})
 
 /** Checks the events of sessions whose own lists cannot be read, and those whose session cannot. */
 export const checkEventsOf = (

@@ -13,6 +13,7 @@ import type { NextSession } from "../storage/Inventory.ts"
 import type { Throttle } from "../Throttle.ts"
 import { CachedSource } from "./CachedSource.ts"
 import type { Counts, Finding } from "./Finding.ts"
+import * as DerivedChecks from "./DerivedChecks.ts"
 import * as ListCheck from "./ListCheck.ts"
 import { attempt, belowAll, type Run } from "./Run.ts"
 import * as SessionCheck from "./SessionCheck.ts"
@@ -57,7 +58,10 @@ export const verify = Effect.fn("Verifier.verify")(function* (
     yield* ListCheck.check(run, project, since)
     yield* verifySessions(run, project, since)
     // Those that a session needs are checked with its events.
-    if (since === undefined) yield* SharedCheck.check(run, project)
+    if (since === undefined) {
+      yield* SharedCheck.check(run, project)
+      yield* DerivedChecks.check(run, project)
+    }
   }
 })
 

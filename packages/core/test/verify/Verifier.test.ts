@@ -30,6 +30,8 @@ const reads = [
   "listShared",
   "sessionAccount",
   "projectAccount",
+  "checkDerived",
+  "rulesInUse",
   "checkTable"
 ] as const
 

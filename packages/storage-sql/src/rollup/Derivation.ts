@@ -2,6 +2,7 @@
 import type { AppendEvent, EventId, ProjectId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type * as IndexRepair from "../sql/IndexRepair.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
@@ -16,7 +17,8 @@ export const areLate = (events: ReadonlyArray<AppendEvent>): boolean => events.s
 
 export type Derivation = ReturnType<typeof make>
 
-export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { repairing }: IndexRepair.Repairs) => {
+  const repairingRollups = repairing(["rollups"])
   const events = CountedEvents.make(sql)
   const positions = Position.make(sql)
   const rollups = Rollups.make(sql)
@@ -117,9 +119,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     const number = yield* projects.find(project)
     if (number === undefined) return 0
+    return yield* repairingRollups(deriveNext(number, upTo, limit))
+  })
+
+  const deriveNext = Effect.fnUntraced(function* (number: number, upTo: EventId, limit: number) {
     // Without a transaction first, which would wait for others that write.
     const { last } = yield* Effect.catchIf(positions.read(number), Rollups.isDamage, () =>
-      Effect.succeed(Position.of(undefined))
+      Effect.succeed(Position.first)
     )
     const next = yield* sql`SELECT 1 FROM events WHERE project_id = ${number} AND event_id > ${toStored(last)}
       AND event_id <= ${toStored(upTo)} LIMIT 1`
@@ -130,7 +136,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return
     const drop = Effect.flatMap(positions.lock(number), ({ version }) => positions.reset(number, version + 1))
-    yield* sql.withTransaction(drop)
+    yield* repairingRollups(sql.withTransaction(drop))
   })
 
   /** In a transaction: the position, which stays where it is. Taken before others can derive what the transaction changes. */

@@ -8,7 +8,6 @@ import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Locks from "../dialect/Locks.ts"
 import * as Snapshot from "../dialect/Snapshot.ts"
-import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
 
@@ -30,13 +29,14 @@ const versionIn = (sums: Uint8Array): number => {
   return new Float64Array(Uint8Array.from(sums).buffer)[0]!
 }
 
-export const of = (row: Row | undefined): Position =>
-  row === undefined
-    ? { last: none, version: 0 }
-    : {
-        last: row.last_event === null ? none : (UuidColumn.decode(row.last_event) as EventId),
-        version: versionIn(row.sums)
-      }
+/** Before anything is in the rows. */
+export const first: Position = { last: none, version: 0 }
+
+const of = (project_id: number, row: Row | undefined): Position => {
+  if (row === undefined) return first
+  const { last = none, sums } = Rollups.sumsOf(project_id, Rollups.positionKey, row)
+  return { last, version: versionIn(sums) }
+}
 
 export const make = (sql: SqlClient.SqlClient) => {
   const rollups = Rollups.make(sql)
@@ -48,7 +48,8 @@ export const make = (sql: SqlClient.SqlClient) => {
       ([row]): Row | undefined => row
     )
 
-  const read = (project_id: number) => Effect.flatMap(select(project_id), (row) => Rollups.readable(() => of(row)))
+  const read = (project_id: number) =>
+    Effect.flatMap(select(project_id), (row) => Rollups.readable(() => of(project_id, row)))
 
   const toInsert = (project_id: number, { last, version }: Position) =>
     rollups.toInsert(project_id, Rollups.positionKey, last, sumsOf(version))
@@ -56,12 +57,12 @@ export const make = (sql: SqlClient.SqlClient) => {
   const put = (project_id: number, position: Position) => rollups.put([toInsert(project_id, position)])
 
   /** Waits for a transaction that creates it, and leaves what that has made of it. */
-  const create = (project_id: number) => rollups.putNew(toInsert(project_id, of(undefined)))
+  const create = (project_id: number) => rollups.putNew(toInsert(project_id, first))
 
   /** Deletes all other rows, so that they are built anew. The position is locked. */
   const reset = Effect.fnUntraced(function* (project_id: number, version: number) {
     yield* sql`DELETE FROM rollups WHERE ${rollups.ofProject(project_id)} AND series <> ${Series.position}`
-    const position = { ...of(undefined), version }
+    const position = { ...first, version }
     yield* put(project_id, position)
     return position
   })
@@ -69,7 +70,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** Of a row that is locked. Nobody knows what the other rows have if it is damaged. */
   const ofLocked = (project_id: number, row: Row) =>
     Effect.catchIf(
-      Rollups.readable(() => of(row)),
+      Rollups.readable(() => of(project_id, row)),
       Rollups.isDamage,
       // Greater than any version before.
       () => Effect.flatMap(Clock.currentTimeMillis, (now) => reset(project_id, now))
@@ -82,7 +83,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       yield* create(project_id)
       row = yield* select(project_id, Locks.update(sql))
     }
-    return row === undefined ? of(undefined) : yield* ofLocked(project_id, row)
+    return row === undefined ? first : yield* ofLocked(project_id, row)
   })
 
   /** Undefined if another transaction has the lock. Creates the row if there is none. */

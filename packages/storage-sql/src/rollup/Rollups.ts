@@ -3,9 +3,11 @@
  * dropped and built anew. A row belongs to one of the series of `Series.ts`. The `position` has one row of a project, with the id up
  * to which its events are in the other rows. Whoever changes the others has locked it, and counts the change in it.
  *
+ * `sums` ends with a checksum of all columns.
+ *
  * In a distributed database the rows of a project are on one node.
  */
-import { Damage, type EventId, Tally } from "@tachograph/core"
+import { Damage, type EventId, RowChecksum, Tally } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError, type Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
@@ -49,12 +51,29 @@ export type Row = {
 export const selected = (sql: SqlClient.SqlClient, table = ""): Statement.Fragment =>
   sql.literal([...keyColumns, "last_event", "sums"].map((column) => `${table}${column}`).join(", "))
 
-/** Throws `Damage` if the bytes are not what was written. */
-export const of = (row: Row): Rollup => {
-  const isOfSession = Number(row.series) === Series.session
-  const { id: first, tally } = Tally.fromBytes(row.sums, isOfSession)
-  if (isOfSession && row.last_event === null) throw new Damage("A row of a session does not have its last event")
-  return {
+const nameOf = (key: Key): string =>
+  JSON.stringify([
+    ...[key.series, key.slot, key.session, key.agent, key.agentVersion, key.person, key.api],
+    ...[key.model, key.responseModel]
+  ])
+
+/** All that a row has beside its sums. */
+const keyOf = (project_id: number, key: Key, last: EventId | undefined): string =>
+  `${project_id} ${last ?? ""} ${nameOf(key)}`
+
+/** The sums of a row whose checksum is right. Throws `Damage` if it is not. */
+export const sumsOf = (
+  project_id: number,
+  key: Key,
+  { last_event, sums }: Pick<Row, "last_event" | "sums">
+): { readonly last: EventId | undefined; readonly sums: Uint8Array } => {
+  const last = last_event === null ? undefined : (UuidColumn.decode(last_event) as EventId)
+  return { last, sums: RowChecksum.verified(keyOf(project_id, key, last), sums) }
+}
+
+/** Throws `Damage` if the row is not what was written. */
+export const of = (project_id: number, row: Row): Rollup => {
+  const key: Key = {
     series: Number(row.series),
     slot: Number(row.slot),
     session: Number(row.session_number),
@@ -63,18 +82,19 @@ export const of = (row: Row): Rollup => {
     person: Number(row.person_number),
     api: Number(row.api),
     model: row.model,
-    responseModel: row.response_model,
-    first,
-    last: row.last_event === null ? undefined : (UuidColumn.decode(row.last_event) as EventId),
-    tally,
-    atMs: Number(row.slot) * Series.slotMs
+    responseModel: row.response_model
   }
+  const isOfSession = key.series === Series.session
+  const { last, sums } = sumsOf(project_id, key, row)
+  if (isOfSession && last === undefined) throw new Damage("A row of a session does not have its last event")
+  const { id: first, tally } = Tally.fromBytes(sums, isOfSession)
+  return { ...key, first, last, tally, atMs: key.slot * Series.slotMs }
 }
 
 /** Undefined if the bytes are not what was written. */
-export const tryOf = (row: Row): Rollup | undefined => {
+export const tryOf = (project_id: number, row: Row): Rollup | undefined => {
   try {
-    return of(row)
+    return of(project_id, row)
   } catch {
     return undefined
   }
@@ -98,17 +118,12 @@ export const isDamage = ({ reason }: SqlError.SqlError): boolean => reason.cause
 
 export const positionKey: Key = { series: Series.position, ...Series.noNames }
 
-const nameOf = (key: Key): string =>
-  JSON.stringify([
-    ...[key.series, key.slot, key.session, key.agent, key.agentVersion, key.person, key.api],
-    ...[key.model, key.responseModel]
-  ])
-
-/** Adds events up, to the rows that they count in. */
-export const add = (events: Iterable<CountedEvent>): ReadonlyMap<string, Rollup> => {
+/** Adds events up, to the rows that they count in: to those that are wanted. */
+export const sums = (isWanted: (key: Key) => boolean) => {
   const rollups = new Map<string, Rollup>()
-  for (const event of events) {
+  const add = (event: CountedEvent): void => {
     for (const key of Series.keysOf(event)) {
+      if (!isWanted(key)) continue
       const name = nameOf(key)
       const found = rollups.get(name)
       const isOfSession = key.series === Series.session
@@ -123,6 +138,13 @@ export const add = (events: Iterable<CountedEvent>): ReadonlyMap<string, Rollup>
       rollups.set(name, rollup)
     }
   }
+  return { add, rollups: rollups as ReadonlyMap<string, Rollup> }
+}
+
+/** To all of them. */
+export const add = (events: Iterable<CountedEvent>): ReadonlyMap<string, Rollup> => {
+  const { add: addEvent, rollups } = sums(() => true)
+  for (const event of events) addEvent(event)
   return rollups
 }
 
@@ -151,26 +173,35 @@ export const make = (sql: SqlClient.SqlClient) => {
     response_model: responseModel
   })
 
-  /** Those of the rows that exist, by their names. */
-  const read = Effect.fnUntraced(function* (project_id: number, wanted: ReadonlyArray<Key>) {
-    const found = new Map<string, Rollup>()
+  const readRows = Effect.fnUntraced(function* (project_id: number, wanted: ReadonlyArray<Key>) {
+    const found: Array<Row> = []
     for (const chunk of BulkValues.chunks(wanted)) {
-      const existing = yield* sql<Row>`WITH wanted ${keys.names} AS (${keys.of(chunk.map(columnsOf))})
-        SELECT ${selected(sql, "r.")} FROM wanted JOIN rollups r ON ${isSame("r", "wanted")}
-        WHERE ${ofProject(project_id, "r.")}`
-      for (const row of existing) {
-        const rollup = yield* readable(() => of(row))
-        found.set(nameOf(rollup), rollup)
-      }
+      found.push(
+        ...(yield* sql<Row>`WITH wanted ${keys.names} AS (${keys.of(chunk.map(columnsOf))})
+          SELECT ${selected(sql, "r.")} FROM wanted JOIN rollups r ON ${isSame("r", "wanted")}
+          WHERE ${ofProject(project_id, "r.")}`)
+      )
     }
     return found
   })
+
+  const named = (rollups: ReadonlyArray<Rollup>) => new Map(rollups.map((rollup) => [nameOf(rollup), rollup]))
+
+  /** Those of the rows that exist, by their names. */
+  const read = (project_id: number, wanted: ReadonlyArray<Key>) =>
+    Effect.flatMap(readRows(project_id, wanted), (rows) =>
+      readable(() => named(rows.map((row) => of(project_id, row))))
+    )
+
+  /** Those of them that are not damaged. */
+  const readIntact = (project_id: number, wanted: ReadonlyArray<Key>) =>
+    Effect.map(readRows(project_id, wanted), (rows) => named(rows.flatMap((row) => tryOf(project_id, row) ?? [])))
 
   const toInsert = (project_id: number, key: Key, last: EventId | undefined, sums: Uint8Array) => ({
     project_id,
     ...columnsOf(key),
     last_event: last === undefined ? null : toStored(last),
-    sums,
+    sums: RowChecksum.append(keyOf(project_id, key, last), sums),
     bucket: bucketOf(project_id)
   })
 
@@ -200,5 +231,5 @@ export const make = (sql: SqlClient.SqlClient) => {
       { discard: true }
     )
 
-  return { ofProject, put, putNew, read, remove, toInsert, write, nameOf }
+  return { ofProject, put, putNew, read, readIntact, remove, toInsert, write, nameOf }
 }

@@ -87,7 +87,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       const rows = yield* sql<Rollups.Row>`WITH asked ${askedRows.names} AS (${asked})
         SELECT ${columns} FROM asked ${EachRow.join(sql, "rollups", "r", columns, condition)}`
       for (const row of rows) {
-        const read = Rollups.tryOf(row)
+        const read = Rollups.tryOf(project_id, row)
         if (read === undefined) {
           damaged.add(Number(row.session_number))
           continue

@@ -76,7 +76,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       const to = isLast ? Number.POSITIVE_INFINITY : Number(rows.at(-1)!.session_number)
       const counts = new Map(Array.from(recent).filter(([session]) => session > from && session <= to))
       for (const row of rows) {
-        const { first, session, tally } = yield* Rollups.readable(() => Rollups.of(row))
+        const { first, session, tally } = yield* Rollups.readable(() => Rollups.of(project_id, row))
         // Another row of the session, which the next step does not read, may be of the time.
         const isCut = session === to
         if (toMs !== undefined && first! >= firstIdOf(toMs) && !isCut) continue

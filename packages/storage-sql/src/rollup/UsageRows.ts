@@ -140,7 +140,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         yield* sql<Rollups.Row>`WITH people ${peopleRows.names} AS (${peopleRows.of(people.map((person) => ({ person })))}),
         ranges ${slotRanges.names} AS (${slotRanges.of(chunk)})
         SELECT ${columns} FROM people CROSS JOIN ranges ${EachRow.join(sql, "rollups", "r", columns, condition)}`
-      yield* Rollups.readable(() => rows.forEach((row) => found.push(Rollups.of(row))))
+      yield* Rollups.readable(() => rows.forEach((row) => found.push(Rollups.of(project_id, row))))
     }
     return found
   })

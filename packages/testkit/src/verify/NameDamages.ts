@@ -82,6 +82,16 @@ export const nameDamages: ReadonlyArray<RowDamage> = [
     lost: "fields"
   },
   {
+    name: "the rules of a kind are empty",
+    change: (tables) => [update("event_kinds", kind(tables), { rules: "" })],
+    problems: ["counter-wrong"]
+  },
+  {
+    name: "the rules of a kind differ",
+    change: (tables) => [update("event_kinds", kind(tables), { rules: "2026-01-01" })],
+    problems: ["counter-wrong"]
+  },
+  {
     name: "a kind is missing",
     change: (tables) => [remove("event_kinds", kind(tables))],
     problems: ["event-damaged"],
