@@ -1,5 +1,6 @@
 /** Looks for wrong answers with random damage and random conversations. See `help` and `docs/fuzz.md`. */
 import { parseArgs } from "node:util"
+import * as Answers from "./fuzz/Answers.ts"
 import * as ConversationRun from "./fuzz/ConversationRun.ts"
 import * as Conversations from "./fuzz/Conversations.ts"
 import * as Damage from "./fuzz/Damage.ts"
@@ -10,21 +11,23 @@ import * as Watchdog from "./fuzz/Watchdog.ts"
 import * as Postgres from "./harness/Postgres.ts"
 import type { Kind } from "./harness/Store.ts"
 
-const help = `npm run fuzz -- damage|conversations [OPTION...]
+const help = `npm run fuzz -- damage|answers|conversations [OPTION...]
 
 Fuzzers:
   damage           flips one bit of a store in each round, then reads, records, verifies and erases: a read returns what was
                    sent or event-damaged, recording goes on, verifications name each event that reads refuse, erasures end
                    and leave nothing
+  answers          flips one bit of a SQLite file in each round, or overwrites a page with zeros, then sends every kind of read:
+                   each is answered as before, or with a typed error
   conversations    agents record random conversations into servers that are stopped, killed and started again, one or two at a
                    time: every acknowledged event is read as it was sent, what was erased is gone, and the store verifies
 
 Options:
-  --storage WHICH  sqlite, postgres or both (default: both), and for conversations also memory. A PostgreSQL server is
-                   started for the run
+  --storage WHICH  sqlite, postgres or both (default: both), and for conversations also memory; answers has sqlite only. A
+                   PostgreSQL server is started for the run
   --seed N         determines what is sent and what is damaged (default: random; always printed)
-  --rounds N       rounds of damage (default: 100)
-  --from N         number of the first round of damage (default: 1), to repeat a round
+  --rounds N       rounds of damage and answers (default: 100)
+  --from N         number of the first of them (default: 1), to repeat a round
   --in WHERE       where damage flips a bit: rows (any column of any table), TABLE.COLUMN, or file (any byte of the closed
                    SQLite file) (default: rows)
   --events N       acknowledged events of conversations (default: 2000)
@@ -76,11 +79,12 @@ if (values.help) {
   console.log(help)
   process.exit(exitCodes.passed)
 }
-const fuzzers = ["damage", "conversations"] as const
+const fuzzers = ["damage", "answers", "conversations"] as const
 const fuzzer =
   fuzzers.find((name) => positionals.length === 1 && name === positionals[0]) ??
   usage(`Expected one fuzzer: ${fuzzers.join(" or ")}`)
 const isDamage = fuzzer === "damage"
+const isAnswers = fuzzer === "answers"
 
 const seed = number("seed", values.seed, 0)
 const rounds = number("rounds", values.rounds, 1)
@@ -95,6 +99,7 @@ const storages = isDamage
   : (["sqlite", "postgres", "memory", "both"] as const)
 const storage = oneOf("storage", values.storage, storages)
 if (isDamage && where === "file" && storage === "postgres") usage("--in file applies to sqlite only")
+if (isAnswers && !["sqlite", "both"].includes(storage)) usage("answers applies to sqlite only")
 
 // `exit` listeners end the processes and remove the files of the run.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
@@ -143,24 +148,37 @@ const runConversations = (on: Fuzzer.Result["storage"], postgres: Postgres.Postg
   return on === "memory" ? ConversationRun.inMemory(options) : ConversationRun.overSqlite(options)
 }
 
+const runAnswers = async () => {
+  const store = DamageStore.sqlite()
+  const ofRound = (round: number, tally: Tally) => progress("sqlite", `round ${round} of ${from + rounds - 1}`, tally)
+  return Answers.run(store, { seed, from, rounds, progress: ofRound }).finally(store.remove)
+}
+
 const run = async (on: Fuzzer.Result["storage"], postgres?: Postgres.Postgres): Promise<Fuzzer.Result> => {
-  const commandOf = (round: number) =>
-    isDamage
+  const commandOf = (round: number) => {
+    if (isAnswers) return `npm run fuzz -- answers --seed ${seed} --from ${round} --rounds 1`
+    return isDamage
       ? `npm run fuzz -- damage --storage ${on} --in ${where} --seed ${seed} --from ${round} --rounds 1`
       : `npm run fuzz -- conversations --storage ${on} --seed ${seed} --events ${events}`
+  }
+  const runOne = () => {
+    if (isAnswers) return runAnswers()
+    return isDamage ? runDamage(on as Kind, postgres, commandOf) : runConversations(on, postgres)
+  }
   const startedAt = performance.now()
-  const tally = isDamage ? await runDamage(on as Kind, postgres, commandOf) : await runConversations(on, postgres)
+  const tally = await runOne()
   return { fuzzer, storage: on, tally, seconds: (performance.now() - startedAt) / 1_000, commandOf }
 }
 
 const results: Array<Fuzzer.Result> = []
 if (storage === "memory") results.push(await run("memory"))
 if (storage === "sqlite" || storage === "both") results.push(await run("sqlite"))
-if ((storage === "postgres" || storage === "both") && !(isDamage && where === "file")) {
+if ((storage === "postgres" || storage === "both") && !isAnswers && !(isDamage && where === "file")) {
   const postgres = await Postgres.start()
   results.push(await run("postgres", postgres).finally(postgres.remove))
 }
-const counted = isDamage ? Damage.counted : Conversations.counted
+const countedOf = { damage: Damage.counted, answers: Answers.counted, conversations: Conversations.counted }
+const counted = countedOf[fuzzer]
 console.log(Fuzzer.table(counted, results))
 console.log(Fuzzer.details(counted, results))
 process.exit(results.some(({ tally }) => tally.wrongs > 0) ? exitCodes.failed : exitCodes.passed)

@@ -3,6 +3,7 @@ import { Errors, type EventId, Storage } from "@tachograph/core"
 import { TestSeed } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { afterAll, expect, it } from "vitest"
+import * as Answers from "../src/fuzz/Answers.ts"
 import * as Damage from "../src/fuzz/Damage.ts"
 import * as DamageStore from "../src/fuzz/DamageStore.ts"
 
@@ -94,4 +95,11 @@ it.each([
   // The first flip with this seed is in no column that excuses what remains.
   const { texts } = await run({ seed: 2, rounds: 1, where: "rows" }, make())
   expect(texts).toContainEqual(expect.stringMatching(expected))
+})
+
+it(`answers reads of a damaged file as before or with a typed error, seed ${seed}`, { timeout: 60_000 }, async () => {
+  const tally = await Answers.run(store, { seed, from: 1, rounds: 20, progress: () => {} })
+  expect(tally.wrong.map(({ text }) => text)).toEqual([])
+  expect(tally.of("as before")).toBeGreaterThan(1_000)
+  expect(tally.of("typed errors")).toBeGreaterThan(10)
 })

@@ -30,8 +30,9 @@ else {
       yield* Calls.putFingerprint(storage, defaultProject)
       yield* PlantedWords.putPerson(storage, defaultProject, words.person)
       yield* PlantedWords.recordAll(recorder, Calls.fingerprintId, 0, 4)
-      // Up to a second before.
-      while ((yield* sql`SELECT 1 FROM rollups WHERE model <> '' LIMIT 1`).length === 0) {
+      // Events of the last second are added up by a later call.
+      const isAddedUp = (word: string) => Effect.map(found(word), (tables) => tables.includes("rollups"))
+      while (!(yield* isAddedUp(words.session)) || !(yield* isAddedUp(words.person))) {
         yield* derive(storage, defaultProject, Throttle.unthrottled)
         yield* Effect.sleep(50)
       }

@@ -14,6 +14,7 @@ import * as Distribution from "./Distribution.ts"
 import * as AppendEvents from "./append/AppendEvents.ts"
 import * as Erasure from "./erase/Erasure.ts"
 import * as ErasurePace from "./erase/ErasurePace.ts"
+import * as IndexRepair from "./sql/IndexRepair.ts"
 import * as PackSweep from "./erase/PackSweep.ts"
 import * as ScrubSchedule from "./erase/ScrubSchedule.ts"
 import * as Migrations from "./Migrations.ts"
@@ -22,6 +23,7 @@ import * as EventQueries from "./read/EventQueries.ts"
 import * as PackQueries from "./read/PackQueries.ts"
 import * as Watermark from "./read/Watermark.ts"
 import * as Derivation from "./rollup/Derivation.ts"
+import * as RollupCheck from "./rollup/RollupCheck.ts"
 import * as SessionQueries from "./rollup/SessionQueries.ts"
 import * as UsageQueries from "./rollup/UsageQueries.ts"
 import * as ReplaceFacts from "./reindex/ReplaceFacts.ts"
@@ -44,6 +46,8 @@ export interface SqlStorageOptions {
   readonly connections?: number | undefined
   /** What `ping` checks besides the connection. Nothing by default. */
   readonly verify?: Effect.Effect<void, SqlError.SqlError> | undefined
+  /** Builds anew what is derived from other tables and malformed, and returns its names. Nothing by default. */
+  readonly repair?: IndexRepair.Repair | undefined
   /** Removes what was erased from the database's files. Nothing by default. */
   readonly scrub?: ScrubSchedule.Scrub | undefined
 }
@@ -52,6 +56,7 @@ const make = Effect.fnUntraced(function* ({
   appendConcurrency: concurrency = 1,
   connections = 1,
   operationTimeoutMs,
+  repair = Effect.succeed([]),
   scrub,
   verify = Effect.void
 }: SqlStorageOptions) {
@@ -80,15 +85,16 @@ const make = Effect.fnUntraced(function* ({
     ? Math.max(concurrency, Math.floor(0.8 * connections))
     : concurrency
   const projects = Projects.make(sql)
-  const derivation = Derivation.make(sql, projects)
+  const repairs = IndexRepair.make(sql, repair)
+  const derivation = Derivation.make(sql, projects, repairs)
   const appending = AppendEvents.make(sql, projects, derivation)
   const events = EventQueries.make(sql, projects)
   const resources = Resources.make(sql, projects)
   const lists = Lists.make(sql, projects)
   const keys = ApiKeys.make(sql, projects)
   const packs = PackQueries.make(sql, projects)
-  const erasure = Erasure.make(sql, projects, derivation, requestScrub)
-  const sweep = PackSweep.make(sql, projects, requestScrub)
+  const erasure = Erasure.make(sql, projects, derivation, requestScrub, repairs)
+  const sweep = PackSweep.make(sql, projects, requestScrub, repairs)
   const space = SpaceCounters.make(sql, projects)
   const reindexing = ReplaceFacts.make(sql, projects, derivation)
   const leases = Leases.make(sql)
@@ -140,6 +146,7 @@ const make = Effect.fnUntraced(function* ({
     listShared: operation("listShared", pages.listShared),
     sessionAccount: operation("sessionAccount", accounts.sessionAccount),
     projectAccount: operation("projectAccount", accounts.projectAccount),
+    checkDerived: operation("checkDerived", RollupCheck.make(sql, projects).checkDerived),
     checkTable: operation("checkTable", TableChecks.make(sql).checkTable),
     putFingerprint: operation("putFingerprint", resources.putFingerprint),
     hasFingerprint: operation("hasFingerprint", resources.hasFingerprint),

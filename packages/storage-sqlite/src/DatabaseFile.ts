@@ -35,32 +35,79 @@ export class FileReplaced extends Error {
 interface Identity {
   readonly dev: bigint
   readonly ino: bigint
+  readonly size: bigint
 }
 
 const identityOf = (path: string): Identity | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })
 
-/** Throws if a path of an open database leads to nothing, or to another file: what is written would be lost. */
-export type Verify = () => void
+export interface OpenFiles {
+  /** Throws if a path of an open database leads to nothing, or to another file: what is written would be lost. */
+  readonly verify: () => void
+  /**
+   * Throws if the log was truncated past SQLite since it was looked at last: what was committed is gone then. Call it before what
+   * writes, which would make the log long again, and not in a transaction.
+   */
+  readonly verifyLog: () => void
+}
+
+const notOpen: OpenFiles = { verify: () => {}, verifyLog: () => {} }
+
+/** Bytes of the header of the log, and of the header of each page in it: https://sqlite.org/fileformat2.html#wal_file_format */
+const logHeaderBytes = 32
+const frameHeaderBytes = 24
+
+/** How often the log is compared with its index while another process empties it. */
+const maxComparisons = 10
 
 /** Takes the files that the paths lead to now for those that are open. */
-export const makeVerify = (database: DatabaseSync, filename: string): Verify => {
+export const open = (database: DatabaseSync, filename: string): OpenFiles => {
   const location = database.location()
   // A database in memory or in a temporary file.
-  if (location === null || location === "") return () => {}
+  if (location === null || location === "") return notOpen
   // Opens the log and its index, which then exist as long as a connection is open.
   database.exec("PRAGMA user_version")
   const files = new Map<string, Identity>()
+  const log = `${location}-wal`
   // The log is beside the file that a symbolic link leads to.
-  for (const path of [isPath(filename) ? resolve(filename) : location, `${location}-wal`, `${location}-shm`]) {
+  for (const path of [isPath(filename) ? resolve(filename) : location, log, `${location}-shm`]) {
     const opened = identityOf(path)
     if (opened !== undefined) files.set(path, opened)
   }
-  return () => {
-    for (const [path, opened] of files) {
-      const found = identityOf(path)
-      if (found?.ino === opened.ino && found.dev === opened.dev) continue
+
+  const sizeOfLog = () => statSync(log, { throwIfNoEntry: false })?.size ?? 0
+  /** Bytes that the log has at least, by its index, which every process that empties it changes first. */
+  const committedBytes = (): number => {
+    const [{ page_size }] = database.prepare("PRAGMA page_size").all() as [{ page_size: number }]
+    const [{ log: frames }] = database.prepare("PRAGMA wal_checkpoint(NOOP)").all() as [{ log: number }]
+    return frames <= 0 ? 0 : logHeaderBytes + frames * (frameHeaderBytes + page_size)
+  }
+  let knownBytes = sizeOfLog()
+
+  return {
+    verify: () => {
+      for (const [path, opened] of files) {
+        const found = identityOf(path)
+        if (found?.ino === opened.ino && found.dev === opened.dev) {
+          if (path === log) knownBytes = Math.max(knownBytes, Number(found.size))
+          continue
+        }
+        throw new FileReplaced(
+          `${path} was ${found === undefined ? "removed" : "replaced"} while it was open. Put it back, or restart to open what is there`
+        )
+      }
+    },
+    verifyLog: () => {
+      // Whatever shortens it: a checkpoint does, when all that is in it has been copied to the database.
+      for (let left = maxComparisons; left > 0; left--) {
+        const bytes = sizeOfLog()
+        if (bytes >= knownBytes || bytes >= committedBytes()) {
+          knownBytes = bytes
+          return
+        }
+      }
       throw new FileReplaced(
-        `${path} was ${found === undefined ? "removed" : "replaced"} while it was open. Put it back, or restart to open what is there`
+        `${log} was truncated while it was open: what was committed since it was last copied to the database is lost. ` +
+          "Restore a backup, or restart to go on with what is there"
       )
     }
   }

@@ -18,7 +18,7 @@ import * as OpenFiles from "./OpenFiles.ts"
 
 /** A client with what only SQLite has. */
 export interface SqliteClient extends SqlClient.SqlClient {
-  /** Fails with `ConnectionError` if the path leads to another file than the open one, or to none. */
+  /** Fails with `ConnectionError` if the path leads to another file than the open one, or to none, or if the log was truncated. */
   readonly verifyFile: Effect.Effect<void, SqlError.SqlError>
   /** Undefined for a database without a file of its own. */
   readonly file: OpenFiles.OpenFile | undefined
@@ -76,6 +76,8 @@ export const toSqlError = (cause: unknown, operation: string): SqlError.SqlError
 
 /** Statements that commit nothing, whether or not a transaction is open. */
 const commitsNothing = /^\s*(?:SELECT|PRAGMA|BEGIN|SAVEPOINT|RELEASE|ROLLBACK)\b/i
+
+const readsOnly = /^\s*(?:SELECT|PRAGMA)\b/i
 
 const select = /^\s*SELECT\b/i
 
@@ -136,12 +138,12 @@ class SqliteConnection implements SqlConnection.Connection {
   readonly #statements = new Map<string, Prepared>()
   readonly database: DatabaseSync
   readonly #whileLocked: ReturnType<typeof whileLocked>
-  readonly #verifyFile: DatabaseFile.Verify
+  readonly #files: DatabaseFile.OpenFiles
 
-  constructor(database: DatabaseSync, busyTimeout: number, verifyFile: DatabaseFile.Verify) {
+  constructor(database: DatabaseSync, busyTimeout: number, files: DatabaseFile.OpenFiles) {
     this.database = database
     this.#whileLocked = whileLocked(busyTimeout)
-    this.#verifyFile = verifyFile
+    this.#files = files
   }
 
   #prepare(sql: string): Prepared {
@@ -161,9 +163,10 @@ class SqliteConnection implements SqlConnection.Connection {
   #run<A>(sql: string, body: () => A): Effect.Effect<A, SqlError.SqlError> {
     const once = Effect.try({
       try: () => {
+        if (!this.database.isTransaction && !readsOnly.test(sql)) this.#files.verifyLog()
         const result = body()
         // After the commit, and before anyone learns of it: a file that was replaced in between does not have it.
-        if (!this.database.isTransaction && !commitsNothing.test(sql)) this.#verifyFile()
+        if (!this.database.isTransaction && !commitsNothing.test(sql)) this.#files.verify()
         return result
       },
       catch: (cause) => toSqlError(cause, "execute")
@@ -238,11 +241,11 @@ export const make = Effect.fnUntraced(function* ({
   readOnly = false
 }: SqliteClientConfig): Effect.fn.Return<SqliteClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
   const { database, file } = yield* Effect.retry(open(filename, readOnly), whileLocked(busyTimeout))
-  const verifyFile = yield* Effect.try({
-    try: () => DatabaseFile.makeVerify(database, filename),
+  const files = yield* Effect.try({
+    try: () => DatabaseFile.open(database, filename),
     catch: (cause) => toSqlError(cause, "connect")
   })
-  const connection = new SqliteConnection(database, busyTimeout, verifyFile)
+  const connection = new SqliteConnection(database, busyTimeout, files)
   const semaphore = yield* Semaphore.make(1)
   const { acquirer, borrower, isTransaction, onCommitFailure, transactionAcquirer } = SqlClient.makeSqliteAcquirers({
     connection: Effect.succeed(connection),
@@ -264,7 +267,13 @@ export const make = Effect.fnUntraced(function* ({
   })
   return Object.assign(client, {
     file,
-    verifyFile: Effect.try({ try: verifyFile, catch: (cause) => toSqlError(cause, "verify") })
+    verifyFile: Effect.try({
+      try: () => {
+        files.verify()
+        if (!database.isTransaction) files.verifyLog()
+      },
+      catch: (cause) => toSqlError(cause, "verify")
+    })
   })
 })
 

@@ -4,6 +4,7 @@ import { SqlStorage } from "@tachograph/storage-sql"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Migrator, SqlError } from "effect/sql"
+import * as TreeRepair from "./repair/TreeRepair.ts"
 import * as Scrub from "./scrub/Scrub.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
@@ -27,7 +28,8 @@ const over = (storage: typeof SqlStorage.layer, config: SqliteClient.SqliteClien
           isDue: Scrub.isDue(client),
           run: (maxMs) => Effect.asVoid(Scrub.run(client, maxMs))
         },
-        verify: client.verifyFile
+        verify: client.verifyFile,
+        repair: TreeRepair.of(client)
       })
     )
   ).pipe(Layer.provide(SqliteClient.layer(config)))

@@ -13,10 +13,12 @@ import {
   renameSync,
   statSync,
   symlinkSync,
+  truncateSync,
   unlinkSync,
   writeFileSync
 } from "node:fs"
 import { dirname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { expect } from "vitest"
 import { sqlite, SqliteClient } from "../src/index.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
@@ -192,5 +194,45 @@ describe("Databases without a file of their own", () => {
         Effect.flatMap(Storage, (storage) => tagOf(storage.getPerson(defaultProject, PersonId.make("p"))))
       )
     ).toBe("person-not-found")
+  })
+})
+
+describe("The log", () => {
+  it.each([
+    ["emptied", 0],
+    ["cut", -4_096]
+  ])("is noticed to be %s in place, before anything else is written", (_, length) => {
+    const file = temporaryFile()
+    return run(
+      file,
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        yield* append(1)
+        const size = statSync(`${file}-wal`).size
+        truncateSync(`${file}-wal`, length === 0 ? 0 : size + length)
+        expect(yield* tagOf(storage.ping)).toBe("storage-unavailable")
+        expect(yield* tagOf(append(2))).toBe("storage-unavailable")
+        expect(statSync(`${file}-wal`).size).toBeLessThan(size)
+        expect(yield* tagOf(append(3))).toBe("storage-unavailable")
+      })
+    )
+  })
+
+  it("may be emptied by another connection, which copies it to the database first", () => {
+    const file = temporaryFile()
+    return run(
+      file,
+      Effect.gen(function* () {
+        for (let n = 1; n <= 20; n++) {
+          yield* append(n)
+          const other = new DatabaseSync(file)
+          expect(other.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({ busy: 0 })
+          expect(statSync(`${file}-wal`).size).toBe(0)
+          other.close()
+        }
+        expect(yield* tagOf((yield* Storage).ping)).toBe("succeeded")
+        expect(yield* (yield* Storage).listEvents(Samples.project, { order: "asc", limit: 100 })).toHaveLength(20)
+      })
+    )
   })
 })

@@ -25,6 +25,8 @@ export interface RowFlip {
 
 export interface FileFlip {
   readonly kind: "file"
+  /** Of the byte. */
+  readonly at: number
   readonly text: string
 }
 
@@ -155,7 +157,7 @@ export const inFile = (path: string, random: Random): FileFlip => {
     const bit = random(0, 7)
     byte[0]! ^= 1 << bit
     writeSync(descriptor, byte, 0, 1, at)
-    return { kind: "file", text: `bit ${bit} of byte ${at} of the file` }
+    return { kind: "file", at, text: `bit ${bit} of byte ${at} of the file` }
   } finally {
     closeSync(descriptor)
   }

@@ -34,6 +34,7 @@ const problems = Object.keys({
   "shared-piece-not-owned": 0,
   "shared-piece-unused": 0,
   "shared-piece-without-owner": 0,
+  "rollup-wrong": 0,
   "file-damaged": 0,
   unreadable: 0
 } satisfies Record<Verifier.Problem, 0>)

@@ -22,7 +22,10 @@ export const make = (sql: SqlClient.SqlClient) => {
       isCorruption,
       ({ message }) => Effect.succeed([message])
     )
-    return { table: next.name, damage: lines.filter((line) => line !== "ok" && !heading.test(line)) }
+    // What cannot be read has a line already.
+    const others = yield* Effect.catchIf(dialect.countOtherTypes(next.name), isCorruption, () => Effect.succeed([]))
+    const types = others.map(({ column, values }) => `${values} values of ${column} are not of its type`)
+    return { table: next.name, damage: [...lines.filter((line) => line !== "ok" && !heading.test(line)), ...types] }
   })
 
   return { checkTable }

@@ -19,7 +19,7 @@ import * as BytesRepair from "../sql/BytesRepair.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
-import * as IndexRepair from "./IndexRepair.ts"
+import type * as IndexRepair from "../sql/IndexRepair.ts"
 
 const packTypes = { session_number: "integer", pack_number: "integer" } as const satisfies BulkValues.Types
 
@@ -36,15 +36,16 @@ export const make = (
   sql: SqlClient.SqlClient,
   projects: Projects.Projects,
   derivation: Derivation.Derivation,
-  requestScrub: Effect.Effect<void, SqlError.SqlError>
+  requestScrub: Effect.Effect<void, SqlError.SqlError>,
+  { repairing }: IndexRepair.Repairs
 ) => {
   const toStored = UuidColumn.encoder(sql)
   const space = SpaceCounters.make(sql, projects)
   const keys = IdempotencyKeys.make(sql)
   const kinds = EventKinds.make(sql)
   const filter = EventFilter.make(sql)
-  const repairingEvents = IndexRepair.repairing(sql, ["events", "idempotency_keys", "sessions"])
-  const repairingPeople = IndexRepair.repairing(sql, ["people"])
+  const repairingEvents = repairing(["events", "idempotency_keys", "sessions"])
+  const repairingPeople = repairing(["people"])
   const packColumns = BulkValues.make(sql, BulkValues.named(packTypes))
 
   /** The oldest events that are to be erased. */

@@ -19,7 +19,7 @@ import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 import * as SessionSizes from "../space/SessionSizes.ts"
-import * as IndexRepair from "./IndexRepair.ts"
+import type * as IndexRepair from "../sql/IndexRepair.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
 
 interface PackRow {
@@ -45,12 +45,13 @@ const toSweepPack =
 export const make = (
   sql: SqlClient.SqlClient,
   projects: Projects.Projects,
-  requestScrub: Effect.Effect<void, SqlError.SqlError>
+  requestScrub: Effect.Effect<void, SqlError.SqlError>,
+  { repairing: repairingIn }: IndexRepair.Repairs
 ) => {
   const shared = SharedPieces.make(sql)
   const space = SpaceCounters.make(sql, projects)
   const sizes = SessionSizes.make(sql)
-  const repairing = IndexRepair.repairing(sql, ["sessions", "packs", "shared_pieces", "shared_piece_owners"])
+  const repairing = repairingIn(["sessions", "packs", "shared_pieces", "shared_piece_owners"])
 
   const isOf = (project_id: number, session: number) =>
     sql`project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session))}`

@@ -18,6 +18,8 @@ const typesOf = (sql: SqlClient.SqlClient) => ({
   /** Compares by bytes, like SQLite. The bounded length keeps Postgres from creating a TOAST table. */
   name: sql.onDialectOrElse({ pg: () => `varchar(255) COLLATE "C"`, orElse: () => "TEXT" }),
   short: sql.onDialectOrElse({ pg: () => `varchar(100) COLLATE "C"`, orElse: () => "TEXT" }),
+  /** A word of a provider of 100 characters at most, after a mark of one. */
+  word: sql.onDialectOrElse({ pg: () => `varchar(101) COLLATE "C"`, orElse: () => "TEXT" }),
   label: sql.onDialectOrElse({ pg: () => "varchar(255)", orElse: () => "TEXT" }),
   /** For keys that are inserted in ascending order: leaves no free space in the pages. */
   appended: sql.onDialectOrElse({ pg: () => "WITH (fillfactor = 100)", orElse: () => "" }),
@@ -33,7 +35,7 @@ const typesOf = (sql: SqlClient.SqlClient) => ({
 })
 
 /** Wide columns first: Postgres aligns columns to their width, and so adds no padding. */
-const eventColumns = ({ bigint, bytes, double, label, short, uuid }: ReturnType<typeof typesOf>) => ({
+const eventColumns = ({ bigint, bytes, double, label, short, uuid, word }: ReturnType<typeof typesOf>) => ({
   /** Since the time in the event's id, in milliseconds: mostly none, which takes no byte in SQLite. */
   received_after: `${bigint} NOT NULL`,
   occurred_at: bigint,
@@ -63,8 +65,8 @@ const eventColumns = ({ bigint, bytes, double, label, short, uuid }: ReturnType<
   event_id: `${uuid} NOT NULL`,
   trace_id: uuid,
   span_id: bytes,
-  provider: short,
-  provider_stop_reason: short,
+  provider: word,
+  provider_stop_reason: word,
   error_type: short,
   model: label,
   response_model: label,

@@ -15,6 +15,8 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as LongBytes from "./LongBytes.ts"
+import * as TableScan from "../dialect/TableScan.ts"
+import { isCorruption } from "../sql/SqlErrors.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 
@@ -44,8 +46,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const getSession = Effect.fn("SqlStorage.getSession")(function* (project: ProjectId, session: SessionId) {
     const number = yield* projects.find(project)
     if (number === undefined) return undefined
-    const [row] = yield* sql<SessionRow>`SELECT session_number, generation, packs, history, parts FROM sessions
-      WHERE project_id = ${number} AND session_id = ${session}${Bucket.and(sql, Bucket.ofSession(session))}`
+    const find = (name: Statement.Fragment) =>
+      sql<SessionRow>`SELECT session_number, generation, packs, history, parts FROM sessions
+        WHERE project_id = ${number} AND ${name} = ${session}${Bucket.and(sql, Bucket.ofSession(session))}`
+    // Reads all sessions of the project where the index of their names is corrupt.
+    const [row] = yield* Effect.catchIf(find(sql.literal("session_id")), isCorruption, () =>
+      find(TableScan.column(sql, "session_id"))
+    )
     return row && toSessionState(row)
   })
 

@@ -3,7 +3,6 @@ import { Damage, Errors } from "@tachograph/core"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import { SqlError } from "effect/sql"
 
@@ -23,9 +22,18 @@ const transient: ReadonlySet<SqlError.SqlErrorReason["_tag"]> = new Set([
  */
 const transientState = /^(53|57|58|25006)/
 
-const isTransient = ({ reason }: SqlError.SqlError): boolean =>
-  transient.has(reason._tag) ||
-  (Predicate.hasProperty(reason.cause, "code") && transientState.test(String(reason.cause.code)))
+/**
+ * What Citus says, without a SQLSTATE of its own, where a node dies: what libpq says of the connection that was lost during a
+ * statement, or that a commit may not have come to its end.
+ */
+const lostNode =
+  /^(SSL (SYSCALL )?error|SSL connection has been closed|server closed the connection|could not (receive|send) data|no connection to the server|connection not open|could not commit transaction for shard)/
+
+const isTransient = ({ reason }: SqlError.SqlError): boolean => {
+  if (transient.has(reason._tag)) return true
+  const { code, message } = (reason.cause ?? {}) as { readonly code?: unknown; readonly message?: unknown }
+  return transientState.test(String(code)) || (code === "XX000" && lostNode.test(String(message)))
+}
 
 /** Rows that are not what was written, as an error of the database. */
 export const damage = (message: string): SqlError.SqlError =>
@@ -33,12 +41,19 @@ export const damage = (message: string): SqlError.SqlError =>
     reason: new SqlError.ConnectionError({ cause: new Damage(message), message, operation: "read" })
   })
 
+/** What SQLite says of a name that a statement of this version knows, and that damage to the schema has changed. */
+const unknownName = /^no such (?:table|column|index): |^table \w+ has no column named /
+
 /** SQLite's SQLITE_CORRUPT, Postgres' data_corrupted and index_corrupted, and `damage`. */
 export const isCorruption = ({ reason }: SqlError.SqlError): boolean => {
-  if (reason.cause instanceof Damage) return true
+  if (reason.cause instanceof Damage || unknownName.test(reason.message)) return true
   const { code, errcode } = (reason.cause ?? {}) as { readonly code?: unknown; readonly errcode?: unknown }
   return (typeof errcode === "number" && (errcode & 0xff) === 11) || code === "XX001" || code === "XX002"
 }
+
+/** Whether it is the database that finds this, and not what reads the rows. */
+export const isMalformed = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) && isCorruption(error) && !(error.reason.cause instanceof Damage)
 
 /** For operations that read stored texts: dies with `Damage` if the database finds its own files damaged. */
 export const corruptionAsDamage = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

@@ -11,8 +11,8 @@ const reasons = {
   UnknownError: SqlError.UnknownError
 }
 
-const sqlError = (tag: keyof typeof reasons | "UniqueViolation", code?: string) => {
-  const cause = Object.assign(new Error(tag), { code })
+const sqlError = (tag: keyof typeof reasons | "UniqueViolation", code?: string, message: string = tag) => {
+  const cause = Object.assign(new Error(message), { code })
   const reason =
     tag === "UniqueViolation" ? new SqlError.UniqueViolation({ cause, constraint: "c" }) : new reasons[tag]({ cause })
   return new SqlError.SqlError({ reason })
@@ -56,6 +56,19 @@ describe("translate", () => {
   ] as const)("fails with storage-unavailable for %s %s, without a retry", ([tag, code]) =>
     Effect.gen(function* () {
       const once = failing(1, sqlError(tag, code))
+      const error = yield* Effect.flip(yield* exitOf(translate(once.effect)))
+      assert.strictEqual(error._tag, "storage-unavailable")
+      assert.strictEqual(once.runs, 1)
+    })
+  )
+
+  it.effect.each([
+    "SSL SYSCALL error: EOF detected",
+    "server closed the connection unexpectedly",
+    "could not commit transaction for shard 102008 on at least one active node"
+  ])("fails with storage-unavailable where a node of a cluster is lost: %s", (message) =>
+    Effect.gen(function* () {
+      const once = failing(1, sqlError("UnknownError", "XX000", message))
       const error = yield* Effect.flip(yield* exitOf(translate(once.effect)))
       assert.strictEqual(error._tag, "storage-unavailable")
       assert.strictEqual(once.runs, 1)

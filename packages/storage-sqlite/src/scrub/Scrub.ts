@@ -18,9 +18,10 @@ import type { OpenFile } from "../OpenFiles.ts"
 import * as SqliteClient from "../SqliteClient.ts"
 import { FrozenFile } from "./FrozenFile.ts"
 import * as UnallocatedSpace from "./UnallocatedSpace.ts"
+import * as UnusedPages from "./UnusedPages.ts"
 
-/** Values of `user_version`. */
-const due = { nothing: 0, scrub: 1, emptyLog: 2 }
+/** Values of `user_version`. The last one is a scrub that also overwrites pages which nothing uses any more. */
+const due = { nothing: 0, scrub: 1, emptyLog: 2, unusedPages: 3 }
 
 /** Bytes that one step reads. Between two steps the event loop turns. */
 const stepBytes = 4 * 1024 * 1024
@@ -46,14 +47,30 @@ export interface Scrubbed {
   largestStepBytes: number
 }
 
-/** Requests a scrub, in the transaction that erases. */
-export const request = (sql: SqliteClient.SqliteClient) =>
-  Effect.asVoid(sql`PRAGMA user_version = ${sql.literal(String(due.scrub))}`)
-
 const readDue = (sql: SqliteClient.SqliteClient) =>
   Effect.map(sql<{ readonly user_version: number }>`PRAGMA user_version`, ([row]) => row!.user_version)
 
-export const isDue = (sql: SqliteClient.SqliteClient) => Effect.map(readDue(sql), (found) => found !== due.nothing)
+/** Clients of files that may have unused pages, which a scrub has not overwritten yet. */
+const withUnusedPages = new WeakSet<SqliteClient.SqliteClient>()
+
+/** To be called after something was built anew, with the statement below. */
+export const addUnusedPages = (sql: SqliteClient.SqliteClient): void => void withUnusedPages.add(sql)
+
+/** Requests a scrub, in the transaction that erases. */
+export const request = (sql: SqliteClient.SqliteClient) =>
+  Effect.suspend(() => {
+    const requested = withUnusedPages.has(sql) ? due.unusedPages : due.scrub
+    return Effect.asVoid(sql`PRAGMA user_version = ${sql.literal(String(requested))}`)
+  })
+
+/** The statement that requests one after something was built anew, in that transaction. */
+export const requestOfUnusedPages = `PRAGMA user_version = ${due.unusedPages}`
+
+export const isDue = (sql: SqliteClient.SqliteClient) =>
+  Effect.map(readDue(sql), (found) => {
+    if (found === due.unusedPages) addUnusedPages(sql)
+    return found !== due.nothing
+  })
 
 const attempt = <A>(body: () => A) =>
   Effect.try({ try: body, catch: (cause) => SqliteClient.toSqlError(cause, "scrub") })
@@ -84,12 +101,14 @@ class Overwriter {
   readonly #descriptor: number
   readonly #pageBytes: number
   readonly #buffer: Buffer
+  readonly #unused: ReadonlySet<number>
   readonly done: Scrubbed = { read: 0, overwritten: 0, largestStepBytes: 0 }
   /** Whether something was written since the last `sync`. */
   isSynced = true
 
-  constructor(descriptor: number, pageBytes: number) {
+  constructor(descriptor: number, pageBytes: number, unused: ReadonlySet<number>) {
     this.#descriptor = descriptor
+    this.#unused = unused
     this.#pageBytes = pageBytes
     this.#buffer = Buffer.allocUnsafe(stepBytes)
   }
@@ -125,7 +144,9 @@ class Overwriter {
 
   #overwrite(from: number, bytes: number): void {
     for (let at = 0; at + this.#pageBytes <= bytes; at += this.#pageBytes) {
-      const space = UnallocatedSpace.find(this.#buffer.subarray(at, at + this.#pageBytes))
+      const isUnused = this.#unused.has(from + at / this.#pageBytes)
+      const page = this.#buffer.subarray(at, at + this.#pageBytes)
+      const space = isUnused ? ([0, this.#pageBytes] as const) : UnallocatedSpace.find(page)
       if (space === undefined) continue
       const [start, end] = space
       writeSync(this.#descriptor, UnallocatedSpace.zeros, 0, end - start, (from - 1) * this.#pageBytes + at + start)
@@ -144,7 +165,8 @@ class Overwriter {
 const overwrite = Effect.fnUntraced(function* (
   client: SqliteClient.SqliteClient,
   file: OpenFile,
-  untilMs: number
+  untilMs: number,
+  hasUnused: boolean
 ): Effect.fn.Return<Scrubbed | undefined, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
   yield* client.verifyFile
   const descriptor = yield* attempt(file.descriptor)
@@ -154,7 +176,9 @@ const overwrite = Effect.fnUntraced(function* (
     attempt(() => new FrozenFile(file.path)),
     (each) => Effect.sync(() => each.close())
   )
-  const overwriter = new Overwriter(descriptor, frozen.pageBytes)
+  // SQLite never takes them again.
+  const unused = hasUnused ? yield* attempt(() => UnusedPages.find(file.path)) : new Set<number>()
+  const overwriter = new Overwriter(descriptor, frozen.pageBytes, unused)
   /** All pages before this one were overwritten. The first page holds the schema, and no data. */
   let next = 2
   /** The pages among them that were committed since. */
@@ -238,9 +262,10 @@ export const run = Effect.fnUntraced(function* (client: SqliteClient.SqliteClien
   let scrubbed: Scrubbed | undefined
   const untilMs = performance.now() + maxMs
   const found = file === undefined ? due.nothing : yield* readDue(client)
-  if (file !== undefined && found === due.scrub) {
-    scrubbed = yield* Effect.scoped(overwrite(client, file, untilMs))
+  if (file !== undefined && (found === due.scrub || found === due.unusedPages)) {
+    scrubbed = yield* Effect.scoped(overwrite(client, file, untilMs, found === due.unusedPages))
     if (scrubbed === undefined) return undefined
+    withUnusedPages.delete(client)
   }
   if (found !== due.nothing) yield* emptyLog(client)
   return scrubbed
