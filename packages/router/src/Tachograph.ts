@@ -113,7 +113,8 @@ export interface Tachograph {
   readonly recorder: InProcess.Reads
   /**
    * Waits for requests in flight, for at most 10 s, then closes the storage. Requests that are not complete by then, and later
-   * ones, are answered 503. Answers that are made while they are taken, such as exports, are cut at once.
+   * ones, are answered 503. Answers that are made while they are taken, such as exports, are cut at once. What still passes the
+   * proxy after the 10 s is cut, and recorded as far as it came.
    */
   readonly close: () => Promise<void>
 }
@@ -145,6 +146,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
   }
   const close = async () => {
     endStreams()
+    if (proxy !== undefined) void inFlight.add(proxy.none)
     await inFlight.end(graceMs)
     await runtime.runPromise(Scope.close(scope, Exit.void))
     await runtime.dispose()

@@ -72,9 +72,9 @@ describe("/metrics after a few requests", () => {
     expect((await client.get("/nowhere")).status).toBe(404)
     // An event that cannot be committed.
     const database = new DatabaseSync(file)
-    database.exec("ALTER TABLE events RENAME TO elsewhere")
+    database.exec("CREATE TRIGGER planted BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'planted'); END")
     expect((await client.post("/api/v1/events", { ...event, session: "t" })).status).toBe(500)
-    database.exec("ALTER TABLE elsewhere RENAME TO events")
+    database.exec("DROP TRIGGER planted")
     // An event that is damaged.
     database.exec("UPDATE packs SET pack = zeroblob(length(pack))")
     database.close()

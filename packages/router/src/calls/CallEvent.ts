@@ -1,6 +1,8 @@
 /** The body of Create Event for a call that passed, with the payload's bytes as they passed. */
 import type { Steps } from "@tachograph/core"
 import { type Api, modelInUrl, recognise, sessionSeed } from "@tachograph/formats"
+import * as Credentials from "@tachograph/formats/Credentials"
+import { failureOfEncoding } from "@tachograph/formats/Failures"
 import { hash } from "node:crypto"
 import * as CallInputs from "./CallInputs.ts"
 import * as CallOutput from "./CallOutput.ts"
@@ -10,7 +12,8 @@ import * as Secrets from "./Secrets.ts"
 /** The bodies of a call, decompressed. */
 export interface Bodies {
   readonly inputs: Buffer
-  readonly output: Buffer
+  /** Undefined if it cannot be decompressed. */
+  readonly output: Buffer | undefined
 }
 
 /** The body, or why there is none: the request is no JSON object, or it is one of something else than a call. */
@@ -20,13 +23,26 @@ const derivedSession = (api: Api, inputs: object): string => hash("sha256", sess
 
 const rounded = (ms: number): number => Math.round(ms * 10) / 10
 
+/** Some servers begin JSON with a byte order mark, which no JSON text has. */
+const mark = Buffer.from("\ufeff")
+
+const withoutMark = (text: Buffer): Buffer =>
+  text.subarray(0, mark.length).equals(mark) ? text.subarray(mark.length) : text
+
 export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
-  const { beta, contentType, credentials, firstByteMs, grouping, interruption, rest, status } = call
-  const inputs = yield* CallInputs.parse(bodies.inputs, grouping.session === undefined)
+  const { beta, contentType, firstByteMs, grouping, interruption, rest, status } = call
+  const sent = withoutMark(bodies.inputs)
+  const inputs = yield* CallInputs.parse(sent, grouping.session === undefined)
   if (inputs === undefined) return "undecodable"
   const api = recognise(rest, inputs.isWhole ? inputs.value : undefined, beta)
   if (api === null) return "no-call"
-  const output = yield* CallOutput.of({ api, rest, status, contentType, body: bodies.output, interruption })
+  const body = bodies.output && withoutMark(bodies.output)
+  const output =
+    body === undefined
+      ? Buffer.from(JSON.stringify(failureOfEncoding(call.responseEncoding ?? "")))
+      : yield* CallOutput.of({ api, rest, status, contentType, body, interruption })
+  const isInBody = (text: string) => sent.includes(text, 0, "latin1")
+  const credentials = Credentials.withSuspects(call.credentials, call.suspects, isInBody)
   const envelope = {
     ...grouping,
     session: grouping.session ?? derivedSession(api, inputs.value),
@@ -39,7 +55,7 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
   }
   return Buffer.concat([
     Buffer.from(`{"event_name":"llm","properties":{"api":${JSON.stringify(api)},"inputs":`),
-    yield* Secrets.without(bodies.inputs, credentials),
+    yield* Secrets.without(sent, credentials),
     Buffer.from(`,"output":`),
     yield* Secrets.without(output, credentials),
     Buffer.from(`},${JSON.stringify(envelope).slice(1)}`)

@@ -43,22 +43,26 @@ const decompressors: Readonly<Record<string, Decompress>> = {
   zstd
 }
 
-/** Undefined if it cannot be decompressed, or has more than `maxBytes`. */
+/** Why a body cannot be had: it has more than it may, or the encoding is not known or damaged. */
+export type Failed = "too-large" | "undecodable"
+
+const isTooLarge = (error: unknown): boolean => error instanceof RangeError
+
 export const decompress = async (
   bytes: Buffer,
   contentEncoding: string,
   maxBytes: number
-): Promise<Buffer | undefined> => {
+): Promise<Buffer | Failed> => {
   const names = contentEncoding.split(",").map((name) => name.trim().toLowerCase())
   let result = bytes
   for (const name of names.filter((name) => name !== "" && name !== "identity").reverse()) {
     const step = Object.hasOwn(decompressors, name) ? decompressors[name] : undefined
-    if (step === undefined) return undefined
+    if (step === undefined) return "undecodable"
     if (result.length === 0) continue
     try {
       result = await step(result, maxBytes)
-    } catch {
-      return undefined
+    } catch (error) {
+      return isTooLarge(error) ? "too-large" : "undecodable"
     }
   }
   return result

@@ -4,8 +4,8 @@
  */
 import type * as Failures from "@tachograph/formats/Failures"
 
-/** What ended a call early: the client, or the connection to the upstream. */
-export type Interruption = Extract<Failures.Interruption, "aborted" | "connection_error" | "timeout">
+/** What ended a call early: the client, the connection to the upstream, or the end of the proxy. */
+export type Interruption = Extract<Failures.Interruption, "aborted" | "connection_error" | "timeout" | "exit">
 
 /** The fields of an event that group calls. */
 export interface Grouping {
@@ -24,9 +24,11 @@ export interface PassedCall {
   readonly grouping: Grouping
   /** What the event must not hold, the longest first. */
   readonly credentials: ReadonlyArray<string>
+  /** What it must not hold either, unless the request's body does. */
+  readonly suspects: ReadonlyArray<string>
   /** The length of the request's copy, which is followed by that of the response. */
   readonly requestBytes: number
-  /** The values of `Content-Encoding`. */
+  /** All values of `Content-Encoding`, in their order. */
   readonly requestEncoding: string | undefined
   readonly responseEncoding: string | undefined
   /** Of the response; empty where it has none. */

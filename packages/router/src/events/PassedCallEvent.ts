@@ -12,16 +12,22 @@ import type { LoopBudget } from "./LoopBudget.ts"
 /** How many calls are decompressed at once: only when that is done it is known how much memory they take. */
 const maxDecompressing = 2
 
+/** The bodies as they passed. */
+type CopiedBodies = Record<"inputs" | "output", Buffer>
+
 /** Makes the bodies of one instance. `largeBytes` says from which length on it shares turns of the event loop. */
 export const make = (loop: LoopBudget, largeBytes: number) => {
   const decompressing = Semaphore.makeUnsafe(maxDecompressing)
 
-  /** Undefined if they cannot be decompressed. */
-  const decompress = async (call: PassedCall, { inputs, output }: CallEvent.Bodies, maxBytes: number) => {
-    // A parser of the host may have decompressed it.
-    const request = (await Decompression.decompress(inputs, call.requestEncoding ?? "", maxBytes)) ?? inputs
+  const decompress = async (call: PassedCall, { inputs, output }: CopiedBodies, maxBytes: number) => {
+    const request = await Decompression.decompress(inputs, call.requestEncoding ?? "", maxBytes)
     const answer = await Decompression.decompress(output, call.responseEncoding ?? "", maxBytes)
-    return answer && { inputs: request, output: answer }
+    if (request === "too-large" || answer === "too-large") return "too-large"
+    return {
+      // A parser of the host may have decompressed it.
+      inputs: request === "undecodable" ? inputs : request,
+      output: answer === "undecodable" ? undefined : answer
+    } satisfies CallEvent.Bodies
   }
 
   return Effect.fnUntraced(function* (call: PassedCall, copies: Buffer, maxBytes: number) {
@@ -30,13 +36,13 @@ export const make = (loop: LoopBudget, largeBytes: number) => {
     const isPlain = call.requestEncoding === undefined && call.responseEncoding === undefined
     const makeOf = (bodies: CallEvent.Bodies): Effect.Effect<CallEvent.Made> => {
       const steps = CallEvent.make(call, bodies)
-      const isLarge = bodies.inputs.length + bodies.output.length >= largeBytes
+      const isLarge = bodies.inputs.length + (bodies.output?.length ?? 0) >= largeBytes
       return isLarge ? loop.runSteps(steps) : Effect.sync(() => Steps.run(steps))
     }
     const made: CallEvent.Made = isPlain
       ? yield* makeOf({ inputs, output })
       : yield* Effect.promise(() => decompress(call, { inputs, output }, maxBytes)).pipe(
-          Effect.flatMap((bodies) => (bodies === undefined ? Effect.succeed("undecodable" as const) : makeOf(bodies))),
+          Effect.flatMap((bodies) => (bodies === "too-large" ? new PayloadTooLargeError() : makeOf(bodies))),
           decompressing.withPermits(1)
         )
     if (typeof made === "string") return made

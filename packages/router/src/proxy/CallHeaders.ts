@@ -2,7 +2,7 @@
 import { maxNameLength } from "@tachograph/core/domain/Name"
 import * as Credentials from "@tachograph/formats/Credentials"
 import { hash } from "node:crypto"
-import type { Grouping } from "../calls/PassedCall.ts"
+import type { Grouping, PassedCall } from "../calls/PassedCall.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 
 /** The headers that group calls, and the fields of an event that they fill. */
@@ -15,7 +15,7 @@ const groupings = {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-/** Headers arrive as Latin-1. Clients that can send other characters send them as UTF-8. */
+/** Headers arrive as Latin-1. Clients that can send other characters send them as UTF-8, maybe with a byte order mark. */
 const decode = (value: string): string => {
   try {
     return utf8.decode(Buffer.from(value, "latin1"))
@@ -35,12 +35,13 @@ const nameOf = (text: string): string => {
   return characters.slice(0, maxNameLength - end.length).join("") + end
 }
 
-/** An empty header, as of an environment variable that is not set, is none. */
+/** An empty header, as of an environment variable that is not set, is none, also where it has a byte order mark. */
 export const groupingOf = (headers: ForwardedHeaders.RawHeaders): Grouping =>
   Object.fromEntries(
     Object.entries(groupings).flatMap(([field, name]) => {
       const value = ForwardedHeaders.valueOf(headers, name)
-      return value === undefined || value === "" ? [] : [[field, nameOf(decode(value))]]
+      const text = value === undefined ? "" : decode(value)
+      return text === "" ? [] : [[field, nameOf(text)]]
     })
   )
 
@@ -51,10 +52,23 @@ const rawPairs = (query: string): Array<[string, string]> =>
     return [name, value]
   })
 
-/** The credentials of a request, the longest first. Those of the query as they were sent, and decoded. */
-export const credentialsOf = (headers: ForwardedHeaders.RawHeaders, rest: string): ReadonlyArray<string> => {
+/** Names and values of a query as they were sent, and decoded. */
+const parametersOf = (rest: string): Array<[string, string]> => {
   const [, query = ""] = rest.split(/\?(.*)/s)
-  return Credentials.credentialsOf(ForwardedHeaders.pairs(headers), [...new URLSearchParams(query), ...rawPairs(query)])
+  return [...new URLSearchParams(query), ...rawPairs(query)]
+}
+
+/** What a request has of credentials, the longest first, and what may be one. */
+export const secretsOf = (
+  headers: ForwardedHeaders.RawHeaders,
+  rest: string
+): Pick<PassedCall, "credentials" | "suspects"> => {
+  const pairs = ForwardedHeaders.pairs(headers)
+  const parameters = parametersOf(rest)
+  return {
+    credentials: Credentials.credentialsOf(pairs, parameters),
+    suspects: Credentials.suspectsOf(pairs, parameters)
+  }
 }
 
 export const betaOf = (headers: ForwardedHeaders.RawHeaders): string | undefined =>

@@ -4,7 +4,7 @@ import type { Principal } from "@tachograph/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
 import { randomUUID } from "node:crypto"
 import { arch, platform, release } from "node:os"
 import packageJson from "../../package.json" with { type: "json" }
@@ -68,11 +68,12 @@ const fingerprint = {
 
 const noBody = new Uint8Array()
 
-/** What is written to the log instead of the call. */
-const unrecorded = (reason: string, calls_not_logged: number) =>
+/** What is written to the log instead of the call. `last_error` is why the recorder refused the last one that it did. */
+const unrecorded = (reason: string, calls_not_logged: number, last_error?: string) =>
   Effect.annotateLogs(Effect.logWarning("A model call passed the proxy and was not recorded"), {
     reason,
-    calls_not_logged
+    calls_not_logged,
+    ...(last_error === undefined ? {} : { last_error })
   })
 
 export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: ProxyMetrics) {
@@ -85,6 +86,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   let loggedAtMs = Number.NEGATIVE_INFINITY
   let suppressed = 0
   let isAway = false
+  let lastError: string | undefined
 
   const drop = (reason: string) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -123,10 +125,10 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
       rest,
       beta: CallHeaders.betaOf(requestHeaders),
       grouping: CallHeaders.groupingOf(requestHeaders),
-      credentials: CallHeaders.credentialsOf(requestHeaders, rest),
+      ...CallHeaders.secretsOf(requestHeaders, rest),
       requestBytes: tap.requestBytes,
-      requestEncoding: ForwardedHeaders.valueOf(requestHeaders, "content-encoding"),
-      responseEncoding: ForwardedHeaders.valueOf(responseHeaders, "content-encoding"),
+      requestEncoding: ForwardedHeaders.listOf(requestHeaders, "content-encoding"),
+      responseEncoding: ForwardedHeaders.listOf(responseHeaders, "content-encoding"),
       contentType: ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? "",
       status,
       interruption,
@@ -157,11 +159,13 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     const { refusal, status } = yield* record(call, yield* fingerprintIn(call.project))
     if (refusal !== undefined) return yield* settledAfter(refusal.type, call)
     isAway = false
+    lastError = undefined
     if (status === 200) metrics.countCall("recorded")
     return true
   })
 
   const settledAfter = (type: string, { attempts, project }: WaitingCall) => {
+    lastError = type
     if (type === "fingerprint-not-found") fingerprints.delete(project)
     if (transient.has(type)) return Effect.as(type === "overloaded" ? Effect.void : sayAway, false)
     if (doubtful.has(type) && attempts < doubtfulAttempts) return Effect.succeed(false)
@@ -187,16 +191,17 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   yield* metrics.showWaiting(() => backlog.size)
 
   yield* Effect.addFinalizer(() =>
-    Effect.promise(() => backlog.close()).pipe(
+    Effect.interruptible(Effect.promise(() => backlog.close())).pipe(
       Effect.timeoutOption(closingGrace),
       Effect.andThen(
         Effect.suspend(() => {
           const left = backlog.stop()
           metrics.countCall("closing", left)
-          return left === 0 ? Effect.void : unrecorded("closing", left - 1)
+          return left === 0 ? Effect.void : unrecorded("closing", left - 1, lastError)
         })
       ),
-      Effect.andThen(Effect.suspend(() => Fiber.interruptAll(fibers)))
+      // A storage that hangs must not be waited for.
+      Effect.andThen(Effect.sync(() => fibers.forEach((fiber) => fiber.interruptUnsafe())))
     )
   )
 

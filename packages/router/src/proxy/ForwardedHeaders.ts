@@ -53,6 +53,12 @@ export const valueOf = (headers: RawHeaders, wanted: string): string | undefined
   return undefined
 }
 
+/** All values of a header that is a list. */
+export const listOf = (headers: RawHeaders, wanted: string): string | undefined => {
+  const values = pairs(headers).flatMap(([name, value]) => (name.toLowerCase() === wanted ? [value] : []))
+  return values.length === 0 ? undefined : values.join(", ")
+}
+
 /** In pairs, as `Headers` takes them. */
 export const pairs = (headers: RawHeaders): Array<[string, string]> =>
   Array.from({ length: headers.length / 2 }, (_, at) => [headers[2 * at]!, headers[2 * at + 1]!])

@@ -16,7 +16,7 @@ export interface Passage {
   readonly tap: Tap | undefined
   /** Called once if the upstream fails, or cannot be reached, before its response has begun: the response is the caller's. */
   readonly onUnanswered: (error: Error) => void
-  /** Called once when nothing passes any more, with what ended it early, and with whether the upstream had begun to answer. */
+  /** Called when nothing passes any more, with what ended it early, and with whether the upstream had begun to answer. */
   readonly onEnd: OnEnd
 }
 
@@ -43,7 +43,8 @@ const parsedBodyOf = (message: IncomingMessage) => {
   return { bytes, headers }
 }
 
-export const pass = (client: UpstreamClient, passage: Passage): void => {
+/** Returns a function that ends it early, for the reason that the error says. */
+export const pass = (client: UpstreamClient, passage: Passage): ((reason: Error) => void) => {
   const { destination, message, onEnd, onUnanswered, response, tap } = passage
   const method = message.method!
   const parsed = parsedBodyOf(message)
@@ -53,24 +54,35 @@ export const pass = (client: UpstreamClient, passage: Passage): void => {
   let failure: Error | undefined
   let hasResponse = false
 
-  // The upstream may answer before it has the whole request. The rest is discarded, so that the connection stays usable.
-  response.once("finish", () => void message.unpipe(sent).resume())
-  response.once("close", () => {
+  const end = () => {
     sent?.destroy()
     const isWhole = failure === undefined && response.writableFinished
     onEnd(isWhole ? undefined : interruptionOf(failure), hasResponse)
-  })
+  }
+  // The upstream may answer before it has the whole request. The rest is discarded, so that the connection stays usable.
+  response.once("finish", () => void message.unpipe(sent).resume())
+  response.once("close", end)
   const fail = (error: Error) => {
     // Once the response has come, the upstream need not take the rest of the request.
     if (hasResponse || failure !== undefined || response.destroyed) return
     failure = error
     onUnanswered(error)
   }
+  const cut = (reason: Error) => {
+    fail(reason)
+    if (hasResponse && !response.writableFinished) {
+      failure ??= reason
+      response.destroy()
+    }
+    // The connection closes later, or is not closed at all.
+    end()
+  }
   try {
     sent = client.begin({ ...destination, method, headers })
   } catch (error) {
     // A host's server may have a lenient parser, which takes headers that cannot be sent.
-    return fail(error as Error)
+    fail(error as Error)
+    return cut
   }
   // A change of the protocol closes the request without an error.
   sent.on("error", fail).once("close", () => fail(new Error("The upstream did not answer")))
@@ -85,13 +97,14 @@ export const pass = (client: UpstreamClient, passage: Passage): void => {
   if (parsed !== undefined) {
     tap?.request(parsed.bytes)
     sent.end(parsed.bytes)
-    return
+    return cut
   }
   if (tap !== undefined) message.on("data", (chunk: Buffer) => tap.request(chunk))
   message.once("end", () => {
     if (isChunked) passTrailers(message, sent)
   })
   message.pipe(sent)
+  return cut
 }
 
 /** Passes 100, 102 and the links of 103 back. */

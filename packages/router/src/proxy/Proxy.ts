@@ -22,12 +22,13 @@ import * as CallRecorder from "./CallRecorder.ts"
 import type * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import * as Gate from "./Gate.ts"
 import * as NodePassage from "./NodePassage.ts"
+import { Passages } from "./Passages.ts"
 import * as ProxyErrors from "./ProxyErrors.ts"
 import * as ProxyMetrics from "./ProxyMetrics.ts"
 import type { ProxySettings } from "./ProxyOptions.ts"
 import * as ProxyPath from "./ProxyPath.ts"
 import { CopyBudget } from "./Tap.ts"
-import { UpstreamClient, UpstreamTimeout } from "./UpstreamClient.ts"
+import { ProxyClosing, UpstreamClient, UpstreamTimeout } from "./UpstreamClient.ts"
 import * as WebPassage from "./WebPassage.ts"
 
 export interface Proxy {
@@ -37,11 +38,25 @@ export interface Proxy {
   readonly web: (request: Request) => Promise<Response> | undefined
   /** Whether a request's target is one of the proxy. */
   readonly isOurs: (target: string) => boolean
+  /** Resolves when nothing passes. */
+  readonly none: () => Promise<void>
+  /** Ends everything that still passes, and refuses what comes later. The calls are recorded as far as they came. */
+  readonly cut: () => void
 }
 
-/** The answer to a request that got none from its upstream. */
-const answerOf = (error: Error): Answer =>
-  error instanceof UpstreamTimeout ? ProxyErrors.upstreamTimeout : ProxyErrors.upstreamUnreachable
+type Unanswered = "closing" | "timeout" | "unreachable"
+
+/** Why a request got no answer from its upstream. */
+const reasonOf = (error: Error): Unanswered => {
+  if (error instanceof ProxyClosing) return "closing"
+  return error instanceof UpstreamTimeout ? "timeout" : "unreachable"
+}
+
+const unansweredAnswers: Readonly<Record<Unanswered, Answer>> = {
+  closing: ProxyErrors.closing,
+  timeout: ProxyErrors.upstreamTimeout,
+  unreachable: ProxyErrors.upstreamUnreachable
+}
 
 /** Works until the scope is closed. */
 export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
@@ -52,8 +67,11 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   const judge = Gate.make(yield* Authorizer, settings.isOpen)
   const answerErrors = ErrorAnswer.make()
   const client = new UpstreamClient(settings)
+  const passages = new Passages()
   const fibers = new Set<Fiber.Fiber<unknown>>()
   yield* Effect.addFinalizer(() => Effect.sync(() => client.close()))
+  // Before the recorder ends, and the storage.
+  yield* Effect.addFinalizer(() => Effect.sync(() => passages.cut()))
   yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers))
   const run = Effect.runForkWith(yield* Effect.context<never>())
 
@@ -67,8 +85,9 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   }
 
   const unanswered = (error: Error): Answer => {
-    metrics.count(error instanceof UpstreamTimeout ? "timeout" : "unreachable")
-    return finish(answerOf(error))
+    const reason = reasonOf(error)
+    metrics.count(reason === "closing" ? "cut" : reason)
+    return finish(unansweredAnswers[reason])
   }
 
   /** Follows a request that passes. `call` is undefined where it is no model call. */
@@ -80,11 +99,19 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   ) => {
     const isCall = method === "POST" && recognise(rest, undefined, CallHeaders.betaOf(headers)) !== null
     const call = isCall ? beginCall({ rest, headers, project }) : undefined
+    let onEnded: (() => void) | undefined
+    let hasEnded = false
     const onEnd: NodePassage.OnEnd = (interruption, isAnswered) => {
+      if (hasEnded) return
+      hasEnded = true
+      onEnded?.()
       if (isAnswered) metrics.count(interruption === undefined ? "passed" : "cut")
       call?.end(interruption)
     }
-    return { tap: call?.tap, onEnd }
+    const onBegin = (cut: (reason: Error) => void) => {
+      if (!hasEnded) onEnded = passages.add(() => cut(new ProxyClosing()))
+    }
+    return { tap: call?.tap, onBegin, onEnd }
   }
 
   /** Calls back with the principal, or with why there is none; undefined if the scope is closed first. */
@@ -99,6 +126,9 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     })
   }
 
+  const destinationOf = (visitor: Gate.Visitor, path: ProxyPath.ProxyPath) =>
+    passages.isCut ? ProxyErrors.closing : Gate.destinationOf(visitor, path, settings.upstreams)
+
   const node: Proxy["node"] = (message, response) => {
     const path = pathOf(message.url!)
     if (path === undefined) return false
@@ -111,24 +141,20 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       remoteAddress: message.socket.remoteAddress
     }
     const refuse = (answer: Answer) => Node.write(response, refused(answer))
-    const destination = Gate.destinationOf(visitor, path, settings.upstreams)
+    const destination = destinationOf(visitor, path)
     if ("status" in destination) {
       refuse(destination)
       return true
     }
     admit(visitor, (principal) => {
       if (response.closed) return
-      if (principal === undefined) return void response.destroy()
+      if (principal === undefined || passages.isCut) return refuse(ProxyErrors.closing)
       if ("status" in principal) return refuse(principal)
       if (NodePassage.hasLostBody(message)) return refuse(ProxyErrors.bodyParsed)
       Node.markLive(response)
-      NodePassage.pass(client, {
-        message,
-        response,
-        destination,
-        ...follow(visitor.method, destination, message.rawHeaders, principal),
-        onUnanswered: (error) => Node.write(response, unanswered(error))
-      })
+      const { onBegin, ...followed } = follow(visitor.method, destination, message.rawHeaders, principal)
+      const onUnanswered = (error: Error) => Node.write(response, unanswered(error))
+      onBegin(NodePassage.pass(client, { message, response, destination, ...followed, onUnanswered }))
     })
     return true
   }
@@ -145,11 +171,13 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       httpVersion: undefined,
       remoteAddress: undefined
     }
-    const destination = Gate.destinationOf(visitor, path, settings.upstreams)
+    const destination = destinationOf(visitor, path)
     if ("status" in destination) return Promise.resolve(Web.toResponse(method, refused(destination)))
     return new Promise((resolve, reject) =>
       admit(visitor, (principal) => {
-        if (principal === undefined) return reject(new Error("The proxy is closed"))
+        if (principal === undefined || passages.isCut) {
+          return resolve(Web.toResponse(method, refused(ProxyErrors.closing)))
+        }
         if ("status" in principal) return resolve(Web.toResponse(method, refused(principal)))
         if (request.signal.aborted) return reject(request.signal.reason)
         if (request.bodyUsed) return resolve(Web.toResponse(method, refused(ProxyErrors.bodyParsed)))
@@ -161,5 +189,11 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     )
   }
 
-  return { node, web, isOurs: (target: string) => pathOf(target) !== undefined } satisfies Proxy
+  return {
+    node,
+    web,
+    isOurs: (target: string) => pathOf(target) !== undefined,
+    none: () => passages.none(),
+    cut: () => passages.cut()
+  } satisfies Proxy
 }) satisfies (settings: ProxySettings) => Effect.Effect<Proxy, never, Authorizer | Front | Scope.Scope>

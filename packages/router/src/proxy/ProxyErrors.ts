@@ -34,4 +34,6 @@ export const upstreamUnreachable = refuse(
   "The upstream could not be reached, or closed the connection."
 )
 
+export const closing = refuse(503, "closing", "The proxy is ending.")
+
 export const upstreamTimeout = refuse(504, "upstream-timeout", "The upstream did not answer in time.")

@@ -17,9 +17,15 @@ export class UpstreamTimeout extends Error {
   override readonly name = "UpstreamTimeout"
 }
 
+/** The proxy ends, and every request that it still passes. */
+export class ProxyClosing extends Error {
+  override readonly name = "ProxyClosing"
+}
+
 /** What a failure of an upstream is called; without one, the client ended the request. */
 export const interruptionOf = (failure: Error | undefined): Interruption => {
   if (failure === undefined) return "aborted"
+  if (failure instanceof ProxyClosing) return "exit"
   return failure instanceof UpstreamTimeout ? "timeout" : "connection_error"
 }
 
@@ -67,6 +73,8 @@ export class UpstreamClient {
       timeout: idleTimeoutMs,
       maxHeaderSize
     })
+    // Node leaves out headers after the first 1,000. Their size is limited anyway.
+    sent.maxHeadersCount = 0
     const end = (message: string) => sent.destroy(new UpstreamTimeout(message))
     sent.on("timeout", () => end("The upstream was silent for too long"))
     sent.once("socket", (socket) => {

@@ -12,6 +12,8 @@ export interface Passage {
   readonly request: Request
   readonly destination: Destination
   readonly tap: Tap | undefined
+  /** Called with a function that ends it early, for the reason that the error says. */
+  readonly onBegin: (cut: (reason: Error) => void) => void
   /** As for `node:http`. */
   readonly onEnd: OnEnd
 }
@@ -52,7 +54,7 @@ const begin = (client: UpstreamClient, { onEnd }: Passage, passed: Passed): Clie
 /** Rejects if the upstream fails, or cannot be reached, before its response has begun. */
 export const pass = (client: UpstreamClient, passage: Passage): Promise<Response> =>
   new Promise((resolve, reject) => {
-    const { destination, onEnd, request, tap } = passage
+    const { destination, onBegin, onEnd, request, tap } = passage
     const { method, signal } = request
     const length = lengthIn(request.headers)
     const given = Array.from(request.headers).filter(([name]) => request.body !== null || name !== "content-length")
@@ -68,11 +70,20 @@ export const pass = (client: UpstreamClient, passage: Passage): Promise<Response
       failure ??= error
       reject(error)
     })
-    sent.once("close", () => {
+    const end = () => {
       signal.removeEventListener("abort", abort)
       const isAborted = signal.aborted || (failure === undefined && response?.complete !== true)
       const isWhole = !isAborted && failure === undefined
       onEnd(isWhole ? undefined : interruptionOf(isAborted ? undefined : failure), response !== undefined)
+    }
+    onBegin((reason) => {
+      if (response?.complete !== true) failure ??= reason
+      sent.destroy(failure)
+      response?.destroy(failure)
+      end()
+    })
+    sent.once("close", () => {
+      end()
       // A change of the protocol closes the request without an error.
       if (response === undefined) reject(new Error("The upstream did not answer"))
     })

@@ -15,6 +15,7 @@ const callOf = (request: Buffer, fields: Partial<PassedCall> = {}): PassedCall =
   beta: undefined,
   grouping: { session: "session" },
   credentials: [],
+  suspects: [],
   requestBytes: request.length,
   requestEncoding: undefined,
   responseEncoding: undefined,
@@ -65,9 +66,17 @@ describe("the event of a call that passed", () => {
     expect(lengthOf(await make({}, 200_000, () => false))).toBe(length)
   })
 
+  it("is too long where a body unpacks to more than an event", async () => {
+    expect(await make(gzipped, 40_000)).toMatchObject({ failure: { _tag: "payload-too-large" } })
+  })
+
   it.each([
-    ["a body that unpacks to more than an event", gzipped, 40_000, "undecodable"],
-    ["an encoding that nobody knows", { responseEncoding: "lz" }, 200_000, "undecodable"],
+    [
+      "an encoding of its request that nobody knows",
+      { requestEncoding: "lz", requestBytes: 10 },
+      200_000,
+      "undecodable"
+    ],
     ["a path of something else", { rest: "/files" }, 200_000, "no-call"]
   ])("is none with %s", async (_name, fields, maxBytes, made) => {
     expect(await make(fields, maxBytes)).toMatchObject({ success: made })

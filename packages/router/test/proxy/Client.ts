@@ -21,7 +21,15 @@ export interface Sent {
 /** Sends over `node:http`, which neither adds nor decodes anything. */
 export const send = (port: number, path: string, { body, headers = {}, method = "POST" }: Sent = {}) =>
   new Promise<{ answer: IncomingMessage; body: Buffer }>((resolve, reject) => {
-    const sent = httpRequest({ port, host: "127.0.0.1", path, method, headers: headers as Record<string, string> })
+    const sent = httpRequest({
+      maxHeaderSize: 256 * 1024,
+      port,
+      host: "127.0.0.1",
+      path,
+      method,
+      headers: headers as Record<string, string>
+    })
+    sent.maxHeadersCount = 0
     sent.on("error", reject).on("response", (answer) => {
       bodyOf(answer).then((bytes) => resolve({ answer, body: bytes }), reject)
     })

@@ -19,15 +19,20 @@ const inHeaders = {
   apikey: planted("apikey"),
   "ocp-apim-subscription-key": planted("subscription"),
   cookie: `session=${planted("cookie")}; other=${encodeURIComponent(planted("encoded-cookie"))}`,
-  "x-amz-security-token": planted("token")
+  "x-amz-security-token": planted("token"),
+  "X-Auth-Key": planted("auth-key"),
+  "x-functions-key": planted("functions-key"),
+  "X-Password": planted("password"),
+  "x-mine": `Bearer ${planted("mine")}`
 }
 
-const parameters = ["key", "apikey", "access_token", "X-Amz-Signature"]
+const parameters = ["key", "code", "password", "apikey", "access_token", "X-Amz-Signature"]
 const query = parameters.map((name) => `${name}=${encodeURIComponent(planted(name))}`).join("&")
 const oddQuery = `sig=${encodeURIComponent(planted("odd")).replaceAll("-", "%2d").toLowerCase().replace("planted", "PLANTED")}`
 
 const keys = [
-  ...["bearer", "x-api-key", "apikey", "subscription", "cookie", "encoded-cookie", "token", ...parameters].map(planted)
+  ...["bearer", "x-api-key", "apikey", "subscription", "cookie", "encoded-cookie", "token"].map(planted),
+  ...["auth-key", "functions-key", "password", "mine", ...parameters].map(planted)
 ]
 
 /** Everything that came with a request, as a provider or a tool may repeat it. */
@@ -158,8 +163,8 @@ it.each(appends)("no key is anywhere when the call %s", async (name, fail) => {
   const { events } = await tachograph.recorder.listEvents({ limit: 1000 })
   const texts = await Promise.all(events.map(({ event_id }) => tachograph.recorder.getEventText(event_id)))
   await tachograph.close()
-  // All but what cannot be decompressed, what is no JSON, and what no upstream takes; and one that cannot be reached.
-  expect(texts).toHaveLength(name === "cannot be recorded" ? 0 : answers.length)
+  // All but what is no JSON and what no upstream takes; and one that cannot be reached.
+  expect(texts).toHaveLength(name === "cannot be recorded" ? 0 : answers.length + 1)
   expect(texts.every((text) => text.includes("[redacted]"))).toBe(true)
   expect(lines.some((line) => line.includes("not recorded"))).toBe(true)
   const seen = [...texts, ...lines, ...own, await metrics().catch(() => "")].join("\n")

@@ -223,6 +223,19 @@ describe("a call that passes", () => {
     expect(event!.properties.inputs).toEqual({ messages: [], echo: "[redacted]" })
   })
 
+  it("holds nothing that looks like a credential, unless the request's body does", async () => {
+    const [secret, user] = ["q7Zk29fLwX0aTb83", "u9Xb72kQz41LmW05"]
+    const { url } = await answering(JSON.stringify({ choices: [], echo: [secret, user] }))
+    const { port, tachograph } = await proxyTo(url)
+    const headers = { ...withKey, "x-mine": secret, "x-other": user }
+    await send(port, path, { headers, body: JSON.stringify({ messages: [], metadata: { user } }) })
+    const [event] = await eventsOf(tachograph)
+    expect(event!.properties).toMatchObject({
+      inputs: { metadata: { user } },
+      output: { echo: ["[redacted]", user] }
+    })
+  })
+
   it("has a fingerprint of the proxy", async () => {
     const { url } = await answering(answer)
     const { port, tachograph } = await proxyTo(url)

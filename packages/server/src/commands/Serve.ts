@@ -84,9 +84,16 @@ const listeningError = (hostname: string, port: number) => (error: NodeJS.ErrnoE
     message: `Cannot listen on ${hostname}:${port}: ${listenErrors[error.code ?? ""] ?? String(error)}`
   })
 
-const listen = (server: NodeServer.GracefulServer, { host, limits }: Options, port: number) =>
+const listen = (
+  server: NodeServer.GracefulServer,
+  { host, limits }: Options,
+  port: number,
+  onDeadline?: () => void
+) => {
   // With a shorter backlog, a burst of new connections would have to retry with exponential backoff.
-  Effect.mapError(NodeServer.listen(server, { host, port, backlog: limits.maxConnections }), listeningError(host, port))
+  const options = { host, port, backlog: limits.maxConnections }
+  return Effect.mapError(NodeServer.listen(server, options, onDeadline), listeningError(host, port))
+}
 
 type Options = Effect.Success<ReturnType<typeof ServeOptions.resolve>>
 
@@ -106,7 +113,7 @@ const serving = Effect.fnUntraced(function* (
     proxy?.node(request, response) === true || mount(request, response)
   const handler = options.viewer ? RootRedirect.to(viewerPaths.viewer, recorder) : recorder
   const server = Worker.retirable(NodeServer.make(options.limits, CrossOrigin.allow(options.cors, handler)))
-  const { url } = yield* listen(server, options, worker?.port ?? options.port)
+  const { url } = yield* listen(server, options, worker?.port ?? options.port, proxy?.cut)
   const { endStreams } = yield* Front
   // Before the server waits for its connections: such an answer may have no end.
   yield* Effect.addFinalizer(() => Effect.sync(endStreams))

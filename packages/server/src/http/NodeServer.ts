@@ -151,11 +151,12 @@ const addressOf = (server: Server): Address => {
 
 /**
  * Listens until the scope is closed. Closing it stops accepting connections, waits for the requests in progress for at most
- * the grace period, and then closes the connections that are left.
+ * the grace period, and then closes the connections that are left, after `onDeadline`.
  */
 export const listen = (
   server: GracefulServer,
-  options: ListenOptions
+  options: ListenOptions,
+  onDeadline: () => void = () => {}
 ): Effect.Effect<Address, NodeJS.ErrnoException, Scope.Scope> => {
   const open = Effect.callback<Address, NodeJS.ErrnoException>((resume) => {
     const fail = (error: NodeJS.ErrnoException) => resume(Effect.fail(error))
@@ -167,7 +168,10 @@ export const listen = (
   })
   const close = Effect.callback<void>((resume) => {
     if (!server.listening) return resume(Effect.void)
-    const timer = setTimeout(() => server.closeAllConnections(), shutdownGraceMs)
+    const timer = setTimeout(() => {
+      onDeadline()
+      server.closeAllConnections()
+    }, shutdownGraceMs)
     server.close(() => {
       clearTimeout(timer)
       resume(Effect.void)

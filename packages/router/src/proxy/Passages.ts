@@ -1,0 +1,35 @@
+/** The requests that pass, so that the end of the proxy need not wait for theirs. */
+
+/** Ends a request that passes, at once. */
+export type Cut = () => void
+
+export class Passages {
+  readonly #open = new Set<Cut>()
+  readonly #onNone: Array<() => void> = []
+  #isCut = false
+
+  /** Whether no request may pass any more. */
+  get isCut(): boolean {
+    return this.#isCut
+  }
+
+  /** Returns a function to be called when it has ended. */
+  add(cut: Cut): () => void {
+    this.#open.add(cut)
+    return () => {
+      this.#open.delete(cut)
+      if (this.#open.size === 0) for (const resolve of this.#onNone.splice(0)) resolve()
+    }
+  }
+
+  /** Resolves when nothing passes. */
+  none(): Promise<void> {
+    return this.#open.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onNone.push(resolve))
+  }
+
+  /** Ends all. */
+  cut(): void {
+    this.#isCut = true
+    for (const cut of this.#open) cut()
+  }
+}

@@ -1,0 +1,69 @@
+/** Calls whose bodies are not what their headers say, or begin with a byte order mark. */
+import { gzipSync } from "node:zlib"
+import { expect, it, vi } from "vitest"
+import { proxyTo, send, withKey } from "./Client.ts"
+import { upstream } from "./Upstream.ts"
+
+const path = "/proxy/local/v1/chat/completions"
+const request = '{"model":"m", "messages":[]}'
+const answer = '{"choices":[], "n": 9007199254740993}'
+const mark = "\ufeff"
+
+/** What is recorded of a call, and what the application got. */
+const recorded = async (
+  answered: { readonly body: string | Uint8Array; readonly headers?: ReadonlyArray<string>; readonly status?: number },
+  sent: { readonly body?: string; readonly headers?: Record<string, string> } = {}
+) => {
+  const { url } = await upstream(
+    (response) => void response.writeHead(answered.status ?? 200, [...(answered.headers ?? [])]).end(answered.body)
+  )
+  const { port, tachograph } = await proxyTo(url)
+  const { recorder } = tachograph
+  const headers = { ...withKey, ...sent.headers }
+  const { body } = await send(port, path, { headers, body: Buffer.from(sent.body ?? request) })
+  const [event] = await vi.waitFor(
+    async () => {
+      const { events } = await recorder.listEvents()
+      expect(events).toHaveLength(1)
+      return events
+    },
+    { timeout: 60_000, interval: 5 }
+  )
+  return { body, event: event!, text: await recorder.getEventText(event!.event_id) }
+}
+
+const broken = Buffer.concat([gzipSync(answer).subarray(0, 20), Buffer.from("no more of it")])
+
+it.each([
+  ["an encoding that nobody knows", answer, ["Content-Encoding", "lz"], "lz"],
+  ["one that is damaged", broken, ["Content-Encoding", "gzip"], "gzip"],
+  ["one that it does not have", answer, ["Content-Encoding", "gzip"], "gzip"],
+  ["two lines of it", gzipSync(answer), ["Content-Encoding", "gzip", "Content-Encoding", "lz"], "gzip, lz"]
+])("records the inputs and an error where the answer has %s", async (_name, body, headers, encoding) => {
+  const { body: passed, text } = await recorded({ body, headers })
+  expect(passed.equals(Buffer.from(body))).toBe(true)
+  const message = `The answer could not be decompressed: its content encoding is ${encoding}.`
+  const output = JSON.stringify({ error: { type: "content_encoding", message } })
+  expect(text).toContain(`"inputs":${request},"output":${output}`)
+})
+
+it("decompresses what two lines say", async () => {
+  const headers = ["Content-Encoding", "gzip", "Content-Encoding", "gzip"]
+  const { text } = await recorded({ body: gzipSync(gzipSync(answer)), headers })
+  expect(text).toContain(`"output":${answer}`)
+})
+
+it("records JSON behind a byte order mark", async () => {
+  const { body, text } = await recorded({ body: mark + answer }, { body: mark + request })
+  expect(String(body)).toBe(mark + answer)
+  expect(text).toContain(`"inputs":${request},"output":${answer}`)
+})
+
+it("takes a session of nothing but a byte order mark for none", async () => {
+  const session = async (name: string) => {
+    const headers = { "x-tachograph-session": Buffer.from(name).toString("latin1") }
+    return (await recorded({ body: answer }, { headers })).event.session
+  }
+  expect(await session(mark)).toMatch(/^[\da-f]{64}$/)
+  expect(await session(`${mark}a`)).toBe("a")
+})

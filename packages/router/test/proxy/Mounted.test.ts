@@ -1,0 +1,129 @@
+/** The proxy within frameworks: what the application gets is what the provider sent, byte for byte, and it is recorded. */
+import { serve } from "@hono/node-server"
+import express from "express"
+import { Hono } from "hono"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { createServer, request as httpRequest, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
+import type { Tachograph } from "../../src/index.ts"
+import { opened } from "../Samples.ts"
+import { send, withKey } from "./Client.ts"
+import { listen, upstream } from "./Upstream.ts"
+
+const listening = async (server: Server): Promise<number> => {
+  if (!server.listening) await once(server.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+const mounts: Readonly<Record<string, (tachograph: Tachograph) => Promise<number>>> = {
+  Express: (tachograph) => {
+    const app = express()
+    app.use("/recorder", tachograph.node)
+    return listening(createServer(app))
+  },
+  "Express after a parser that keeps the bytes": (tachograph) => {
+    const app = express()
+    app.use(express.raw({ type: () => true, limit: "64mb" }))
+    app.use("/recorder", tachograph.node)
+    return listening(createServer(app))
+  },
+  Hono: async (tachograph) => {
+    const app = new Hono().mount("/recorder", (request) => tachograph.fetch(request))
+    const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }) as Server
+    if (!server.listening) await once(server, "listening")
+    return listening(server)
+  }
+}
+
+const path = "/recorder/proxy/local/v1/chat/completions"
+
+const texts = async ({ recorder }: Tachograph, count: number) => {
+  const events = await vi.waitFor(
+    async () => {
+      const page = await recorder.listEvents()
+      expect(page.events).toHaveLength(count)
+      return page.events
+    },
+    { timeout: 60_000, interval: 5 }
+  )
+  return Promise.all(events.map(({ event_id }) => recorder.getEventText(event_id)))
+}
+
+describe.each(Object.keys(mounts))("the proxy in %s", (name) => {
+  const mounted = async (url: string) => {
+    const tachograph = await opened({ proxy: { upstreams: { local: url } } })
+    return { tachograph, port: await mounts[name]!(tachograph) }
+  }
+
+  it("passes 9 MB both ways as they are, and records them", async () => {
+    const image = randomBytes(4_500_000).toString("hex")
+    const answer = `{"choices":[],  "image":"${image}"}`
+    const { received, url } = await upstream((response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end(answer)
+    })
+    const { port, tachograph } = await mounted(url)
+    const body = `{"messages":[],  "image":"${image}"}`
+    const got = await send(port, path, { headers: withKey, body })
+    expect([got.answer.statusCode, String(got.body) === answer]).toEqual([200, true])
+    expect(String(received[0]!.body) === body).toBe(true)
+    const [text] = await texts(tachograph, 1)
+    expect(text!.includes(`"inputs":${body},"output":${answer}`)).toBe(true)
+  })
+
+  it("passes a stream chunk by chunk, and ends it where the application does", async () => {
+    let isClosed = false
+    const chunk = 'data: {"choices":[{"index":0,"delta":{"content":"so far"}}]}\n\n'
+    const upstreamPort = await listen((message, response) => {
+      message.resume()
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(chunk)
+      response.on("close", () => (isClosed = true))
+    })
+    const { port, tachograph } = await mounted(`http://127.0.0.1:${upstreamPort}`)
+    const sent = httpRequest({ host: "127.0.0.1", port, path, method: "POST", headers: withKey }).end('{"messages":[]}')
+    const [answer] = await once(sent, "response")
+    expect(String((await once(answer, "data"))[0])).toBe(chunk)
+    answer.on("error", () => {})
+    sent.destroy()
+    await vi.waitFor(() => expect(isClosed).toBe(true), { timeout: 60_000 })
+    const [text] = await texts(tachograph, 1)
+    expect(text).toContain("so far")
+    expect(text).toContain('"type":"aborted"')
+  })
+
+  it("reads a provider no faster than the application takes it", async () => {
+    const size = 60_000_000
+    let written = 0
+    const upstreamPort = await listen((message, response) => {
+      message.resume()
+      const chunk = Buffer.alloc(100_000)
+      const write = () => {
+        while (written < size) {
+          written += chunk.length
+          if (!response.write(chunk)) return void response.once("drain", write)
+        }
+        response.end()
+      }
+      write()
+    })
+    const { port } = await mounted(`http://127.0.0.1:${upstreamPort}`)
+    const target = "/recorder/proxy/local/v1/files"
+    const sent = httpRequest({ host: "127.0.0.1", port, path: target, headers: withKey }).end()
+    const [answer] = await once(sent, "response")
+    let before = -1
+    // It stands still once what lies between is full.
+    while (before !== written) {
+      before = written
+      await new Promise((done) => setTimeout(done, 300))
+    }
+    expect(written).toBeLessThan(size)
+    let read = 0
+    for await (const chunk of answer) read += (chunk as Buffer).length
+    expect(read).toBe(size)
+  })
+})
