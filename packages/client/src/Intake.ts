@@ -110,7 +110,9 @@ export class Intake {
         .then(() => this.#eventOf(draft))
         .then((event) => (event === undefined ? this.#leave(draft) : this.#keep(event, draft)))
         .catch((cause: unknown) => {
-          const drop = cause instanceof Dropped ? cause.drop : { reason: "unreadable" as const, cause }
+          // Errors of parsers repeat parts of a payload.
+          const unreadable = { reason: "unreadable", cause: new Error("The call cannot be made an event") } as const
+          const drop = cause instanceof Dropped ? cause.drop : unreadable
           this.#delivery.drop(drop)
           if (isLoss(drop)) this.#lost++
           this.#leave(draft)

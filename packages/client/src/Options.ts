@@ -1,4 +1,5 @@
 /** What a recorder can be told. */
+import { checkKey, checkUrl } from "./api/Access.ts"
 import type { EmbeddedTachograph } from "./delivery/EmbeddedTransport.ts"
 import type { Drop } from "./delivery/Counters.ts"
 import type { Grouping, RecordedEvent } from "./event/Event.ts"
@@ -82,5 +83,6 @@ export const check = ({ apiKey, tachograph, url }: RecorderOptions): void => {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new TypeError(`url: expected http://… or https://…, or a Tachograph in the option "tachograph"`)
   }
-  if (typeof apiKey !== "string" || apiKey === "") throw new TypeError("apiKey: expected the key of a project")
+  checkUrl(url)
+  checkKey(apiKey)
 }

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Records calls to model providers, in the background. */
 import { type Api, modelInUrl } from "@tachograph/formats"
 import { Starts } from "./aisdk/Starts.ts"
@@ -202,7 +203,7 @@ class Core {
   async #payloadOf({ output, request }: FinishedCall) {
     const inputs = await request.text()
     if (inputs === undefined) return undefined
-    const secrets = request.secrets()
+    const secrets = request.secrets(inputs)
     return {
       apiOf: request.apiOf,
       inputs: withoutSecrets(inputs, secrets),

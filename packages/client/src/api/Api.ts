@@ -3,6 +3,7 @@
  *
  * `createApi({ url, apiKey }).getEvent({ event_id })`
  */
+import { checkKey, checkUrl } from "./Access.ts"
 import { ApiError } from "./ApiError.ts"
 import { type Operations, operations } from "./generated/Operations.ts"
 import { parsedLines } from "./Lines.ts"
@@ -142,7 +143,10 @@ const make = (entry: Entry, options: ApiOptions) => {
   })
 }
 
-export const createApi = (options: ApiOptions): Api =>
-  Object.fromEntries(
-    Object.entries<Entry>(operations).map(([name, entry]) => [name, make(entry, options)])
-  ) as unknown as Api
+/** Throws a `TypeError` if the address or the key can never be sent. */
+export const createApi = (options: ApiOptions): Api => {
+  checkUrl(options.url)
+  if (options.apiKey !== undefined) checkKey(options.apiKey)
+  const methods = Object.entries<Entry>(operations).map(([name, entry]) => [name, make(entry, options)])
+  return Object.fromEntries(methods) as unknown as Api
+}

@@ -11,9 +11,13 @@ export class Budget {
     return this.#held
   }
 
+  hasRoomFor(bytes: number): boolean {
+    return this.#held + bytes <= this.#limit
+  }
+
   /** Whether there was room. */
   take(bytes: number): boolean {
-    if (this.#held + bytes > this.#limit) return false
+    if (!this.hasRoomFor(bytes)) return false
     this.#held += bytes
     return true
   }

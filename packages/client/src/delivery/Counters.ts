@@ -17,7 +17,7 @@ export type DropReason =
   | "unreadable"
   /** The process ended before the call was over, or before it was sent. */
   | "exit"
-  /** The spool could not be read: what earlier processes have left may not be sent. */
+  /** The spool could not be read: what earlier processes have left may not be sent. Or a file of it is damaged, and was renamed. */
   | "spool"
 
 /** A call that is not recorded. */

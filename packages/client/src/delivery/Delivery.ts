@@ -14,7 +14,7 @@ interface LoadedEvent {
 
 export interface Item {
   readonly idempotencyKey: string
-  /** Called for each attempt. Undefined where another process has sent the event. It may reject. */
+  /** Called for each attempt. Undefined where another process has sent the event. It may reject, for ever with `isFinal`. */
   readonly load: () => Promise<LoadedEvent | undefined> | LoadedEvent
   /** Called once, when the event is sent or dropped. */
   readonly settled: () => void
@@ -160,7 +160,9 @@ export class Delivery {
     try {
       outcome = await this.#send(item)
     } catch (cause) {
-      return this.#giveUp(item, { reason: "spool", idempotencyKey, cause })
+      const drop = { reason: "spool", idempotencyKey, cause } as const
+      const { isFinal } = cause as { readonly isFinal?: unknown }
+      return isFinal === true ? this.#drop(item, drop) : this.#giveUp(item, drop)
     }
     item.attempts++
     if (outcome.type === "done") {

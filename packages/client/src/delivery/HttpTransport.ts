@@ -1,3 +1,4 @@
+import { credentialsOf, inJson, mask } from "@tachograph/formats/Credentials"
 import * as Timers from "../platform/Timers.ts"
 import { retryAfterMs } from "./Backoff.ts"
 import { attemptsOfInternalErrors, type Outcome, type Transport } from "./Transport.ts"
@@ -9,6 +10,24 @@ export interface HttpOptions {
   readonly timeoutMs: number
   /** One that is not tapped. */
   readonly fetch: typeof globalThis.fetch
+}
+
+/** How deep causes of causes are kept. */
+const depthOfCauses = 5
+
+/** What is known of an error, without the key: a `fetch` of the application may put the whole request into what it throws. */
+const causeWithout = (secrets: ReadonlyArray<string>, error: unknown, depth = 0): Error => {
+  const { cause, code, message, name } = Object(error) as Partial<
+    Record<"cause" | "code" | "message" | "name", unknown>
+  >
+  const masked = (value: unknown) => secrets.reduce((text, secret) => text.replaceAll(secret, mask), String(value))
+  const hasInner = cause !== undefined && cause !== null && depth < depthOfCauses
+  const copy = new Error(
+    masked(message ?? error),
+    hasInner ? { cause: causeWithout(secrets, cause, depth + 1) } : undefined
+  )
+  Object.defineProperty(copy, "name", { value: masked(name ?? "Error"), configurable: true, writable: true })
+  return typeof code !== "string" ? copy : Object.assign(copy, { code: masked(code) })
 }
 
 /** A response that is not a success. */
@@ -30,10 +49,13 @@ const isTransient = (status: number): boolean => status === 408 || status === 42
 const isFinal = ({ status, type }: RecorderError): boolean =>
   status === 422 || (status === 413 && type === "payload-too-large")
 
+/** Something else than Tachograph may answer with a type of its own, which is printed only if it looks like one of these. */
+const nameOfType = /^[a-z][a-z-]{0,63}$/
+
 const typeOf = (body: string): string | undefined => {
   try {
     const { type } = JSON.parse(body) as { readonly type?: unknown }
-    return typeof type === "string" ? type : undefined
+    return typeof type === "string" && nameOfType.test(type) ? type : undefined
   } catch {
     return undefined
   }
@@ -41,6 +63,8 @@ const typeOf = (body: string): string | undefined => {
 
 export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport => {
   const base = `${url.replace(/\/+$/, "")}/api/v1`
+  // Its ends may be blank, which `fetch` leaves out.
+  const secrets = credentialsOf([], [], [apiKey, apiKey.trim()]).flatMap(inJson)
   const request = async (
     method: string,
     path: string,
@@ -65,8 +89,8 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
       }
       if (response.status === 500) return { type: "retry", limit: attemptsOfInternalErrors, cause: error }
       return { type: "refused", isFinal: isFinal(error), cause: error }
-    } catch (cause) {
-      return { type: "retry", cause }
+    } catch (error) {
+      return { type: "retry", cause: causeWithout(secrets, error) }
     }
   }
   /** The id in the answer to a success. Something else may listen there, and answer 200 to everything. */

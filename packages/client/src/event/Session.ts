@@ -1,5 +1,7 @@
 /** The session of a call that names none. */
-import { type Api, sessionSeed } from "@tachograph/formats"
+import type { Api } from "@tachograph/formats"
+import { seedBy } from "@tachograph/formats/Opening"
+import { readers } from "@tachograph/formats/Readers"
 
 const hex = (bytes: ArrayBuffer): string =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("")
@@ -11,5 +13,7 @@ const hex = (bytes: ArrayBuffer): string =>
 export const derive = async (api: Api, inputs: unknown): Promise<string> => {
   const { subtle } = globalThis.crypto
   if (subtle === undefined) return crypto.randomUUID()
-  return hex(await subtle.digest("SHA-256", new TextEncoder().encode(sessionSeed(api, inputs))))
+  return hex(
+    await subtle.digest("SHA-256", new TextEncoder().encode(seedBy((readers as Partial<typeof readers>)[api], inputs)))
+  )
 }

@@ -28,6 +28,17 @@ const unfinishedMs = 60 * 60 * 1000
 
 const newline = 10
 
+/** What a crash of the system or a full disk has cut is kept under this name, for people to look at. */
+const damaged = ".damaged"
+
+/** It will never be sent. */
+class DamagedFile extends Error {
+  readonly isFinal = true
+}
+
+/** Whether a line may be an object in JSON, as far as its ends tell: what is cut within it the server refuses. */
+const isWhole = (line: Uint8Array): boolean => line[0] === 123 && line.at(-1) === 125
+
 /** The folder is counted again after a 16th of what it may hold was written. */
 const partsUntilCounted = 16
 
@@ -108,8 +119,13 @@ export class Spool {
       throw error
     }
     const end = content.indexOf(newline)
-    const fingerprint = new TextDecoder().decode(content.subarray(0, end))
-    return { idempotencyKey, fingerprint, event: content.subarray(end + 1) }
+    const line = content.subarray(0, Math.max(0, end))
+    const event = content.subarray(end + 1)
+    if (!isWhole(line) || !isWhole(event)) {
+      await this.#fs.rename(file, file + damaged)
+      throw new DamagedFile(`A file of the spool is damaged: ${file}${damaged}`)
+    }
+    return { idempotencyKey, fingerprint: new TextDecoder().decode(line), event }
   }
 
   /** Rejects where the file is still there. */
@@ -153,7 +169,8 @@ export class Spool {
       const file = this.#join(this.#folder, name)
       // Another process may have removed it meanwhile.
       const stat = await this.#fs.stat(file).catch(() => undefined)
-      if (stat === undefined) continue
+      // A folder, or a pipe that would be waited for, is none of an event.
+      if (stat?.isFile() !== true) continue
       entries.push({ idempotencyKey, file, bytes: stat.size })
     }
     this.#bytes = entries.reduce((sum, { bytes }) => sum + bytes, 0)

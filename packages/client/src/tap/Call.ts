@@ -1,5 +1,5 @@
 /** A call to a provider while it is under way: what is kept of it, within the budget, and how it ended. */
-import type { Accumulator, Format } from "@tachograph/formats"
+import type { Accumulator } from "@tachograph/formats"
 import { failureOfBody, type Interruption, outputOf } from "@tachograph/formats/Failures"
 import { beginsAsEvents } from "@tachograph/formats/Recognise"
 import type { Budget } from "../delivery/Budget.ts"
@@ -34,8 +34,8 @@ export interface Keeper {
   readonly end: (status: number, interruption: Interruption | undefined, error: unknown) => string
 }
 
-/** Keeps a body whose content type is not that of a stream. In `format`, it may be one all the same. */
-export const textKeeper = (format?: Format): Keeper => {
+/** Keeps a body whose content type is not that of a stream. With an `accumulator`, it may be one all the same. */
+export const textKeeper = (accumulator?: () => Accumulator): Keeper => {
   const decoder = new TextDecoder()
   const parts: Array<string> = []
   return {
@@ -45,8 +45,8 @@ export const textKeeper = (format?: Format): Keeper => {
       const body = parts.join("")
       // A text that ends with its last brace is whole, whatever happened to the connection after it.
       if (objectIn(body) !== undefined) return body
-      if (format !== undefined && beginsAsEvents(body)) {
-        const stream = streamKeeper(format.accumulator())
+      if (accumulator !== undefined && beginsAsEvents(body)) {
+        const stream = streamKeeper(accumulator())
         stream.push(new TextEncoder().encode(body))
         return stream.end(status, interruption, error)
       }

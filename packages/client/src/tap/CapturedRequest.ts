@@ -2,6 +2,7 @@
 import { type Api, recognise } from "@tachograph/formats"
 import { secretsOf } from "../event/Secrets.ts"
 import { isRequest } from "../platform/Web.ts"
+import * as RequestHeaders from "./RequestHeaders.ts"
 
 type Input = Parameters<typeof fetch>[0]
 type Init = Parameters<typeof fetch>[1]
@@ -19,7 +20,7 @@ export interface CapturedRequest {
   readonly keep: (take: Take) => void
   /** The body as text, if it can be read. */
   readonly text: () => Promise<string | undefined> | string | undefined
-  readonly secrets: () => ReadonlyArray<string>
+  readonly secrets: (inputs: string) => ReadonlyArray<string>
 }
 
 /** The method and the address of a request; undefined where there is no address. */
@@ -95,57 +96,25 @@ const bodyOfRequest = (request: Request): Body | undefined => {
   return { bytes: 0, keep, text: () => text }
 }
 
-type Pair = readonly [name: string, value: string]
-
-/** Headers that can be read without using them up: all but iterators and what else can be iterated. */
-const canReadAgain = (headers: unknown): headers is NonNullable<Init>["headers"] =>
-  typeof headers !== "object" ||
-  headers === null ||
-  !(Symbol.iterator in headers) ||
-  Object.prototype.toString.call(headers) === "[object Headers]" ||
-  (Array.isArray(headers) && headers.every((pair) => Array.isArray(pair)))
-
-/** Passes pairs on to whom reads them, and keeps those that were read. */
-const passing = (headers: Iterable<unknown>, seen: Array<Pair>): Iterable<unknown> => ({
-  *[Symbol.iterator]() {
-    for (const pair of headers) {
-      const isIterable = typeof pair === "object" && pair !== null && Symbol.iterator in pair
-      const passed = isIterable && !Array.isArray(pair) ? [...(pair as Iterable<unknown>)] : pair
-      if (Array.isArray(passed)) seen.push([String(passed[0]), String(passed[1])])
-      yield passed
-    }
-  }
-})
-
 interface Captured {
   readonly request: CapturedRequest
   /** To be given to `fetch`: equal to what the application gave. */
   readonly init: Init
 }
 
-/** What `fetch` is given, and the headers of the call, which may be known only once `fetch` has read them. */
-const headersOf = (request: Request | undefined, init: Init): readonly [Init, () => Headers] => {
-  const given: unknown = init?.headers
-  if (canReadAgain(given)) {
-    // Of now: the application may change them for its next call.
-    const headers = new Headers(given ?? request?.headers)
-    return [init, () => headers]
-  }
-  const seen: Array<Pair> = []
-  const prototype = Object.getPrototypeOf(init) as object
-  const headers = passing(given as Iterable<unknown>, seen)
-  return [Object.assign(Object.create(prototype), init, { headers }) as Init, () => new Headers(seen as never)]
-}
-
 /** Says that a request cannot be recorded, because its body cannot be read without touching it. */
 class UnreadableBody extends Error {}
+
+/** Why a request cannot be recorded. What the application has thrown may hold a key. */
+export const causeOf = (error: unknown): Error =>
+  error instanceof UnreadableBody ? error : new Error("The request cannot be read")
 
 /** Undefined where it is no model call. Throws an `UnreadableBody` where the body is a stream or a form. */
 export const capture = (input: Input, init: Init, url: URL): Captured | undefined => {
   // By its path. Whether the body is one of a call is looked at when the call is over.
   if (recognise(url) === null) return undefined
   const request = isRequest(input) ? input : undefined
-  const [sentInit, headers] = headersOf(request, init)
+  const [sentInit, headers] = RequestHeaders.read(request, init)
   const given = init?.body
   const body =
     given === undefined || given === null
@@ -155,6 +124,7 @@ export const capture = (input: Input, init: Init, url: URL): Captured | undefine
     if (given === undefined || given === null) return undefined
     throw new UnreadableBody("The body of the request is a stream or a form")
   }
-  const apiOf = (inputs?: Record<string, unknown>) => recognise(url, inputs, headers().get("anthropic-beta"))
-  return { init: sentInit, request: { apiOf, url, ...body, secrets: () => secretsOf(headers(), url) } }
+  const apiOf = (inputs?: Record<string, unknown>) =>
+    recognise(url, inputs, RequestHeaders.valueOf(headers(), "anthropic-beta"))
+  return { init: sentInit, request: { apiOf, url, ...body, secrets: (inputs) => secretsOf(headers(), url, inputs) } }
 }

@@ -1,5 +1,6 @@
 /** A `fetch` that records calls to model providers and leaves everything as it would be without it. */
-import { type Api, type Format, formats } from "@tachograph/formats"
+import type { Accumulator, Api } from "@tachograph/formats"
+import { accumulators } from "@tachograph/formats/Accumulators"
 import { isStream } from "@tachograph/formats/Recognise"
 import type { Budget } from "../delivery/Budget.ts"
 import { interruptionOf } from "../event/Interruption.ts"
@@ -40,14 +41,14 @@ export const untapped = (fetch: Fetch): Fetch => {
   return inner === undefined ? fetch : untapped(inner)
 }
 
-const inside = Inside.make()
+const inside = Inside.shared()
 
 const keeperFor = ({ apiOf, url }: CapturedRequest.CapturedRequest, response: Response): Keeper => {
   const type = response.headers.get("content-type") ?? ""
   const api = apiOf()
-  const format = api === null ? undefined : (formats as Partial<Record<Api, Format>>)[api]
-  if (!response.ok || format === undefined) return textKeeper()
-  return isStream(url, type) ? streamKeeper(format.accumulator()) : textKeeper(format)
+  const accumulator = api === null ? undefined : (accumulators as Partial<Record<Api, () => Accumulator>>)[api]
+  if (!response.ok || accumulator === undefined) return textKeeper()
+  return isStream(url, type) ? streamKeeper(accumulator()) : textKeeper(accumulator)
 }
 
 /** With the name and the properties of a `fetch`, such as `preconnect` of Bun and the marks of frameworks. */
@@ -70,14 +71,15 @@ const keep = (request: CapturedRequest.CapturedRequest, call: Call): void => {
 }
 
 export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unreadMs }: TapOptions): Fetch => {
-  /** Undefined where it is no model call, null where it is one that is lost. */
-  const start = (args: Parameters<Fetch>) => {
+  /** Undefined where it is no model call, null where it is one that is lost. It is counted unless `isCounted`. */
+  const start = (args: Parameters<Fetch>, isCounted: boolean) => {
     const [input, init, ...rest] = args
     const target = CapturedRequest.targetOf(input, init)
     if (target?.method !== "POST") return undefined
     const captured = CapturedRequest.capture(input, init, target.url)
     if (captured === undefined) return undefined
     const { init: sentInit, request } = captured
+    if (isCounted && !budget.hasRoomFor(request.bytes)) return null
     const listener = begin(request)
     if (!budget.take(request.bytes)) {
       listener.dropped("memory")
@@ -88,20 +90,25 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
     return { call: new Call(request, budget, listener, open), request, sent, signal }
   }
   const tap = (...args: Parameters<Fetch>): ReturnType<Fetch> => {
+    const passage = inside.current()
+    // A call never comes back to the `fetch` that it is made by: this is another one, such as one that a body makes as it is read.
+    const above = passage?.below === fetch ? undefined : passage
+    if (!isOn() || above?.isRecorded === true) return fetch(...args)
     let started: ReturnType<typeof start>
     try {
-      started = inside.is() || !isOn() ? undefined : start(args)
+      started = start(args, above !== undefined)
     } catch (cause) {
-      lost(cause)
+      if (above === undefined) lost(CapturedRequest.causeOf(cause))
       started = null
     }
     if (started === undefined) return fetch(...args)
-    // It is counted, and taps below leave it alone.
-    if (started === null) return inside.run(() => fetch(...args))
+    const mark = { below: fetch, isRecorded: started !== null }
+    // Taps below may record it, if they can, but do not count it again.
+    if (started === null) return inside.run(mark, () => fetch(...args))
     const { call: observer, request, sent, signal } = started
     let answer: ReturnType<Fetch>
     try {
-      answer = inside.run(() => fetch(...sent))
+      answer = inside.run(mark, () => fetch(...sent))
     } catch (error) {
       observer.end("connection_error", error)
       throw error

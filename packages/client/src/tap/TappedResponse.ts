@@ -68,32 +68,79 @@ interface Observed {
   readonly signal: AbortSignal | null | undefined
 }
 
+type Controller = ReadableByteStreamController | ReadableStreamDefaultController<Uint8Array>
+
+/** A stream that the application has let go of must not be held by that of the provider. */
+const weakly = (controller: Controller): { readonly deref: () => Controller | undefined } =>
+  typeof WeakRef === "undefined" ? { deref: () => controller } : new WeakRef(controller)
+
+/** Calls `end` when the provider's stream has come to its end, read or not, as long as the controller is there. */
+const watch = (
+  reader: Reader,
+  held: ReturnType<typeof weakly>,
+  end: (controller: Controller, hasFailed: boolean, error?: unknown) => void
+): void => {
+  const told = (hasFailed: boolean) => (error?: unknown) => {
+    const controller = held.deref()
+    if (controller !== undefined) end(controller, hasFailed, error)
+  }
+  reader.closed.then(told(false), told(true))
+}
+
 /**
  * A stream of the same kind. One of bytes takes the memory of each chunk, which nobody else has then. The chunks of others may be
  * parts of memory that is in use, and are passed on as they are.
  */
 const observed = ({ isError, isOfBytes, reader, signal }: Observed, call: Call): ReadableStream<Uint8Array> => {
-  const pull = async (controller: ReadableByteStreamController | ReadableStreamDefaultController<Uint8Array>) => {
-    call.reading()
-    let result
+  let isReading = false
+  /** What the provider's stream has come to. */
+  let ending: ((controller: Controller) => void) | undefined
+  /** As the provider's stream ends, this one does, though nobody reads it. A chunk that is read comes first. */
+  const finish = (controller: Controller) => {
+    if (isReading || ending === undefined) return
+    const end = ending
+    ending = () => {}
     try {
-      result = isOfBytes ? await read(reader) : await reader.read()
+      end(controller)
+    } catch {
+      // The application has cancelled it.
+    }
+  }
+  const ended = () => (controller: Controller) => {
+    call.end()
+    controller.close()
+    // A reader that brought its own buffer waits for an answer.
+    if ("byobRequest" in controller) controller.byobRequest?.respond(0)
+  }
+  const failed = (error: unknown) => (controller: Controller) => {
+    call.end(interruptionOf(error, isAborted(signal)), error)
+    controller.error(error)
+  }
+  const start = (controller: Controller) => {
+    watch(reader, weakly(controller), (held, hasFailed, error) => {
+      ending ??= hasFailed ? failed(error) : ended()
+      finish(held)
+    })
+  }
+  const pull = async (controller: Controller) => {
+    call.reading()
+    isReading = true
+    try {
+      const result = isOfBytes ? await read(reader) : await reader.read()
+      if (result.done) ending ??= ended()
+      else {
+        // Before it is passed on: that may take the buffer away.
+        if (ArrayBuffer.isView(result.value)) call.push(result.value)
+        controller.enqueue(result.value)
+      }
     } catch (error) {
-      call.end(interruptionOf(error, isAborted(signal)), error)
-      throw error
+      ending ??= failed(error)
     }
-    if (result.done) {
-      controller.close()
-      // A reader that brought its own buffer waits for an answer.
-      if ("byobRequest" in controller) controller.byobRequest?.respond(0)
-      call.end()
-      return
-    }
-    // Before it is passed on: that may take the buffer away.
-    if (ArrayBuffer.isView(result.value)) call.push(result.value)
-    controller.enqueue(result.value)
+    isReading = false
+    finish(controller)
   }
   const cancel = (reason: unknown) => {
+    ending ??= () => {}
     if (isError && !call.isOver) {
       void readOn(reader, call)
       return
@@ -103,8 +150,8 @@ const observed = ({ isError, isOfBytes, reader, signal }: Observed, call: Call):
   }
   const strategy = { highWaterMark: 0 }
   return isOfBytes
-    ? new ReadableStream({ type: "bytes", pull, cancel }, strategy)
-    : new ReadableStream<Uint8Array>({ pull, cancel }, strategy)
+    ? new ReadableStream({ type: "bytes", start, pull, cancel }, strategy)
+    : new ReadableStream<Uint8Array>({ start, pull, cancel }, strategy)
 }
 
 /** Properties that the constructor of a response cannot set. */
@@ -113,18 +160,39 @@ const ownProperties = ["headers", "redirected", "type", "url"] as const
 const sameAs = (response: Response, body: ReadableStream<Uint8Array>): Response => {
   const { headers, status, statusText } = response
   const OwnResponse = responseClassOf(response)
-  /** Copies of copies too. */
+  /** Copies of copies too, which are of the platform's class. */
   const dressed = (bare: Response): Response => {
     for (const name of ownProperties) Object.defineProperty(bare, name, { value: response[name], configurable: true })
     const clone = () => dressed(OwnResponse.prototype.clone.call(bare))
     return Object.defineProperty(bare, "clone", { value: clone, configurable: true, writable: true })
   }
-  return dressed(new OwnResponse(body, { headers, status, statusText }))
+  const same = dressed(new OwnResponse(body, { headers, status, statusText }))
+  // What the `fetch` below has added. Properties of the platform's own are there already.
+  for (const key of Reflect.ownKeys(response)) {
+    if (!Object.hasOwn(same, key)) Object.defineProperty(same, key, Object.getOwnPropertyDescriptor(response, key)!)
+  }
+  return Object.setPrototypeOf(same, Object.getPrototypeOf(response) as object) as Response
 }
 
-/** Whether the body of a response can be read through this platform's streams. */
+/** What a `fetch` may put over the methods of a response reads the body that the tap reads. */
+const bodyProperties = ["arrayBuffer", "blob", "body", "bodyUsed", "bytes", "clone", "formData", "json", "text"]
+
+/** Whether a class below the platform's has fields that only its own constructor can make, or says nothing of itself. */
+const hasPrivateFields = (response: Response): boolean => {
+  const OwnResponse = responseClassOf(response)
+  for (let at: object = Object.getPrototypeOf(response); at.constructor !== OwnResponse;) {
+    if (Object.hasOwn(at, "constructor") && /#[\w$]|\[native code\]/.test(String(at.constructor))) return true
+    at = Object.getPrototypeOf(at)
+  }
+  return false
+}
+
+/** Whether the body of a response can be read through this platform's streams, and the response stays what it is. */
 export const canTap = (response: unknown): response is Response =>
-  isResponse(response) && (response.body === null || response.body instanceof ReadableStream)
+  isResponse(response) &&
+  (response.body === null || response.body instanceof ReadableStream) &&
+  !bodyProperties.some((name) => Object.hasOwn(response, name)) &&
+  !hasPrivateFields(response)
 
 /** `call` has been told that the provider answered. */
 export const tapped = (response: Response, call: Call, signal: AbortSignal | null | undefined): Response => {

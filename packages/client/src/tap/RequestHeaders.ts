@@ -1,0 +1,57 @@
+/** The headers of a request, as the application gives them: `fetch` may refuse them, and then its error repeats them. */
+
+type Init = Parameters<typeof fetch>[1]
+
+type Pair = readonly [name: string, value: string]
+
+type Pairs = ReadonlyArray<Pair>
+
+const isHeaders = (headers: object): headers is Headers =>
+  Object.prototype.toString.call(headers) === "[object Headers]"
+
+/** Headers that can be read without using them up: all but iterators and what else can be iterated. */
+const canReadAgain = (headers: object): boolean =>
+  !(Symbol.iterator in headers) ||
+  isHeaders(headers) ||
+  (Array.isArray(headers) && headers.every((pair) => Array.isArray(pair)))
+
+const pairOf = (pair: ReadonlyArray<unknown>): Pair => [String(pair[0]), String(pair[1])]
+
+const pairsOf = (headers: object): Pairs => {
+  if (isHeaders(headers)) return [...headers]
+  if (Array.isArray(headers)) return headers.map(pairOf)
+  return Object.entries(headers).map(pairOf)
+}
+
+/** Passes pairs on to whom reads them, and keeps those that were read. */
+const passing = (headers: Iterable<unknown>, seen: Array<Pair>): Iterable<unknown> => ({
+  *[Symbol.iterator]() {
+    for (const pair of headers) {
+      const isIterable = typeof pair === "object" && pair !== null && Symbol.iterator in pair
+      const passed = isIterable && !Array.isArray(pair) ? [...(pair as Iterable<unknown>)] : pair
+      if (Array.isArray(passed)) seen.push(pairOf(passed))
+      yield passed
+    }
+  }
+})
+
+/** What `fetch` is given, and the headers of the call, which may be known only once `fetch` has read them. */
+export const read = (request: Request | undefined, init: Init): readonly [Init, () => Pairs] => {
+  const given: unknown = init?.headers ?? request?.headers
+  if (typeof given !== "object" || given === null) return [init, () => []]
+  if (canReadAgain(given)) {
+    // Of now: the application may change them for its next call.
+    const pairs = pairsOf(given)
+    return [init, () => pairs]
+  }
+  const seen: Array<Pair> = []
+  const prototype = Object.getPrototypeOf(init) as object
+  const headers = passing(given as Iterable<unknown>, seen)
+  return [Object.assign(Object.create(prototype), init, { headers }) as Init, () => seen]
+}
+
+/** The values of a header, as one. */
+export const valueOf = (pairs: Pairs, name: string): string | null => {
+  const values = pairs.flatMap(([other, value]) => (other.toLowerCase() === name ? [value] : []))
+  return values.length === 0 ? null : values.join(", ")
+}
