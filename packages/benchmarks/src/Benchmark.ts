@@ -15,6 +15,7 @@ import { reads } from "./serving/Reads.ts"
 import { overload } from "./serving/Overload.ts"
 import { sums } from "./serving/Sums.ts"
 import { embed, postgres, route, sqlite } from "./serving/Throughput.ts"
+import { viewer } from "./viewer/Viewer.ts"
 
 await CommandLine.run({
   command: "npm run bench --",
@@ -37,6 +38,7 @@ await CommandLine.run({
     host,
     "large-bodies": largeBodies,
     proxy,
+    viewer,
     client: overhead,
     "client-outage": outage
   },
