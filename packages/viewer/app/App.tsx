@@ -1,4 +1,5 @@
 /** The frame of all pages: who may read, the header, and the page of the current place. */
+import { Fragment } from "preact"
 import { useCallback, useEffect, useState } from "preact/hooks"
 import { KeyForm } from "./KeyForm.tsx"
 import { Header } from "./Header.tsx"
@@ -11,22 +12,33 @@ import type { Me } from "./server/Types.ts"
 
 export const App = () => {
   const [isRefused, setRefused] = useState(false)
-  const me = useAnswer((signal) => Client.get<Me>(["me"], {}, signal), "me")
+  // Counts the keys that were set.
+  const [round, setRound] = useState(0)
+  const me = useAnswer((signal) => Client.get<Me>(["me"], {}, signal), `me ${round}`)
   useEffect(() => Client.whenUnauthorized(() => setRefused(true)), [])
-  const enter = useCallback((key: string) => {
-    Key.set(key)
-    setRefused(false)
-    me.again()
-  }, [])
-  const leave = useCallback(() => {
-    Key.set(undefined)
-    setRefused(true)
-  }, [])
-  if (isRefused) return <KeyForm enter={enter} wasWrong={Key.get() !== undefined} />
-  if (me.error !== undefined) return <Failed isWhole error={me.error} again={me.again} />
+  useEffect(
+    () =>
+      Key.whenSet(() => {
+        setRefused(Key.get() === undefined)
+        setRound((round) => round + 1)
+      }),
+    []
+  )
+  const leave = useCallback(() => Key.set(undefined), [])
+  if (isRefused) return <KeyForm enter={Key.set} wasWrong={Key.get() !== undefined} />
+  if (me.error !== undefined) {
+    return (
+      <Failed isWhole error={me.error} again={me.again}>
+        <button type="button" onClick={leave}>
+          Enter another key
+        </button>
+      </Failed>
+    )
+  }
   if (me.value === undefined) return <Loading what="the recorder" />
+  // What another key opened is not shown with this one.
   return (
-    <>
+    <Fragment key={round}>
       <a class="skip" href="#main" onClick={(event) => skip(event)}>
         Skip to the content
       </a>
@@ -34,7 +46,7 @@ export const App = () => {
       <main id="main" tabIndex={-1}>
         <Page me={me.value} />
       </main>
-    </>
+    </Fragment>
   )
 }
 

@@ -1,5 +1,7 @@
 /** Asks for an API key, where none came with the link and the host's cookies say nothing. */
 import { useState } from "preact/hooks"
+import * as Key from "./server/Key.ts"
+import { Plain } from "./text/Plain.tsx"
 
 interface Props {
   readonly enter: (key: string) => void
@@ -8,13 +10,19 @@ interface Props {
 
 export const KeyForm = ({ enter, wasWrong }: Props) => {
   const [key, setKey] = useState("")
+  const [foreign, setForeign] = useState<string>()
+  const open = () => {
+    const text = Key.trim(key)
+    setForeign(Key.foreignCharacter(text))
+    if (text !== "" && Key.foreignCharacter(text) === undefined) enter(text)
+  }
   return (
     <main class="key-form">
       <h1>Tachograph</h1>
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (key.trim() !== "") enter(key.trim())
+          open()
         }}
       >
         <label for="key">API key</label>
@@ -26,7 +34,7 @@ export const KeyForm = ({ enter, wasWrong }: Props) => {
           value={key}
           onInput={({ currentTarget }) => setKey(currentTarget.value)}
           aria-describedby="key-help"
-          aria-invalid={wasWrong}
+          aria-invalid={wasWrong || foreign !== undefined}
           // The page has nothing else to do.
           ref={(element) => element?.focus()}
         />
@@ -34,7 +42,14 @@ export const KeyForm = ({ enter, wasWrong }: Props) => {
           Open
         </button>
       </form>
-      {wasWrong && <p role="alert">This key opens nothing: it may be mistyped, expired or revoked.</p>}
+      {foreign !== undefined && (
+        <p role="alert">
+          This is not a key: no key has the character <Plain text={foreign} />.
+        </p>
+      )}
+      {wasWrong && foreign === undefined && (
+        <p role="alert">This key opens nothing: it may be mistyped, expired or revoked.</p>
+      )}
       <p id="key-help">
         A key with the scope <code>read</code> is enough: <code>tachograph keys create NAME --scope read</code> makes
         one. It stays in this tab, and is forgotten when the tab is closed.

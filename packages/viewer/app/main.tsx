@@ -6,5 +6,7 @@ import * as Theme from "./settings/Theme.ts"
 import "./styles/index.css"
 
 Key.takeFromFragment()
+// The link may be pasted into a tab that is open. Before the pages read the place: it is none.
+addEventListener("hashchange", Key.takeFromFragment, { capture: true })
 Theme.apply()
 render(<App />, document.querySelector("#app")!)

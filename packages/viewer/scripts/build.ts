@@ -12,7 +12,7 @@ const home = fileURLToPath(new URL("..", import.meta.url))
 const target = join(home, "src/generated/assets.ts")
 
 /** What the build depends on: the pages, this script, the versions of the tools, and the packages that the pages import. */
-const sources = ["app/**/*", "scripts/*.ts", "package.json", "../formats/src/**/*.ts"]
+const sources = ["app/**/*", "scripts/build.ts", "package.json", "../formats/src/**/*.ts"]
 
 const digestOfSources = (): string => {
   const hash = createHash("sha256")

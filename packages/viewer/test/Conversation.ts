@@ -60,23 +60,27 @@ export class Conversation {
       ...(this.tools.length === 0 ? {} : { tools: this.tools }),
       messages: this.history
     }
-    const event = {
-      event_name: "llm",
+    const fields = {
       fingerprint_id: this.#fingerprintId,
       session: this.session,
       duration_ms: 1_234,
-      ...this.#fields,
-      properties: { api: "provider2-messages", inputs, output }
+      ...this.#fields
     }
-    let answer = await this.#client.post("/api/v1/events", event)
-    // A machine that runs several tests may be busy: then a client sends the event again.
-    for (let attempt = 1; answer.status === 503 && attempt < 10; attempt++) {
-      await sleep(500)
-      answer = await this.#client.post("/api/v1/events", event)
-    }
-    expect([answer.status, answer.body.type]).toEqual([200, undefined])
-    return answer.body.event_id as string
+    return recorded(this.#client, fields, { api: "provider2-messages", inputs, output })
   }
+}
+
+/** Records an event with these fields and properties. Returns its id. */
+export const recorded = async (client: HttpClient.Client, fields: Sent, properties: Sent): Promise<string> => {
+  const event = { event_name: "llm", ...fields, properties }
+  let answer = await client.post("/api/v1/events", event)
+  // A machine that runs several tests may be busy: then a client sends the event again.
+  for (let attempt = 1; answer.status === 503 && attempt < 10; attempt++) {
+    await sleep(500)
+    answer = await client.post("/api/v1/events", event)
+  }
+  expect([answer.status, answer.body.type]).toEqual([200, undefined])
+  return answer.body.event_id as string
 }
 
 export const user = (text: string): Sent => ({ role: "user", content: text })

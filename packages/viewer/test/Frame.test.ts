@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { open, useBrowser } from "./Browser.ts"
+import { HttpClient } from "@tachograph/testkit"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
+import { open, openWithKey, useBrowser } from "./Browser.ts"
+import { Conversation, registered, text, user } from "./Conversation.ts"
 import { apiKey, type Server, start } from "./Server.ts"
 
 useBrowser()
@@ -28,5 +30,68 @@ describe("the frame", () => {
     await page.getByRole("button", { name: "Forget key" }).click()
     await page.getByLabel("API key").waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+  })
+
+  it("shows nothing of a project after another one's key is entered", async () => {
+    const byKey = await start(undefined, ({ headers }) => {
+      const [, project] = /^Bearer (red|blue)$/.exec(headers["authorization"] ?? "") ?? []
+      return project === undefined ? null : { project, scopes: ["record", "read"] }
+    })
+    onTestFinished(() => byKey.close())
+    const client = HttpClient.open(byKey.url, "red")
+    await new Conversation(client, await registered(client), "a red session").call([user("Red?")], [text("Red.")])
+    const { page } = await open(`${byKey.url}/viewer/#key=red`)
+    await page.getByText("a red session").waitFor()
+    await page.getByRole("button", { name: "Forget key" }).click()
+    await page.getByLabel("API key").fill("blue")
+    await page.keyboard.press("Enter")
+    await page.getByText("blue", { exact: true }).waitFor()
+    await page.getByText("Nothing is recorded yet").waitFor()
+    expect(await page.getByText("red").count()).toBe(0)
+  })
+
+  it("takes a key that is pasted into the address of an open tab", async () => {
+    const { page } = await open(`${server.url}/viewer/`)
+    await page.getByLabel("API key").waitFor()
+    await page.evaluate((key) => void (location.hash = `#key=${encodeURIComponent(key)}`), apiKey)
+    await page.getByRole("heading", { name: "Sessions" }).waitFor()
+    expect(page.url()).toBe(`${server.url}/viewer/#/`)
+    await page.evaluate(() => void (location.hash = "#key=another"))
+    await page.getByRole("alert").waitFor()
+    expect(page.url()).toBe(`${server.url}/viewer/#/`)
+  })
+
+  it.each(["%", "%E0%A4", "%C2%AD"])("asks for a key where the link has %j, which is none", async (given) => {
+    const { complaints, page } = await open(`${server.url}/viewer/#key=${given}`)
+    await page.getByLabel("API key").waitFor()
+    expect(page.url()).toBe(`${server.url}/viewer/#/`)
+    expect(complaints).toEqual([])
+  })
+
+  it("says that no key has such characters, and keeps none that it cannot send", async () => {
+    const { page } = await open(`${server.url}/viewer/`)
+    for (const wrong of ["ключ", "a…b", "a\u200Bb"]) {
+      await page.getByLabel("API key").fill(wrong)
+      await page.keyboard.press("Enter")
+      await page.getByText("no key has").waitFor()
+      expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    }
+    // Copied with the blanks and invisible characters around it.
+    await page.getByLabel("API key").fill(`\u200B ${apiKey}\uFEFF`)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Sessions" }).waitFor()
+  })
+
+  it("lets another key be entered where the server does not answer", async () => {
+    const { page } = await openWithKey(`${server.url}/viewer/`, apiKey)
+    await page.getByRole("heading", { name: "Sessions" }).waitFor()
+    await page.route("**/api/v1/me", (route) => route.abort())
+    await page.reload()
+    await page.getByText("The server does not answer").waitFor()
+    await page.getByRole("button", { name: "Enter another key" }).click()
+    await page.unroute("**/api/v1/me")
+    await page.getByLabel("API key").fill(apiKey)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Sessions" }).waitFor()
   })
 })

@@ -2,14 +2,17 @@
 import * as Agents from "./pages/Agents.ts"
 import * as Call from "./pages/Call.ts"
 import * as Every from "./pages/Every.ts"
+import * as Lists from "./pages/Lists.ts"
 import * as Others from "./pages/Others.ts"
 import * as Palette from "./pages/Palette.ts"
 import * as Questions from "./pages/Questions.ts"
 import * as Search from "./pages/Search.ts"
 import * as Session from "./pages/Session.ts"
 import * as Sessions from "./pages/Sessions.ts"
+import * as Threads from "./pages/Threads.ts"
 import { useWorld } from "./pages/World.ts"
 
 const world = useWorld()
 
-for (const { define } of [Every, Sessions, Session, Call, Agents, Search, Palette, Others, Questions]) define(world)
+for (const { define } of [Every, Sessions, Lists, Session, Threads, Call, Agents, Search, Palette, Others, Questions])
+  define(world)

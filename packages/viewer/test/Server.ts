@@ -1,6 +1,6 @@
 /** A recorder with its viewer, as `createTachograph` mounts it, for the time of a test or of a file. */
 import { MemoryStorage, type Storage } from "@tachograph/core"
-import { createTachograph, type Tachograph } from "@tachograph/router"
+import { type Authorize, createTachograph, type Tachograph } from "@tachograph/router"
 import { HttpClient } from "@tachograph/testkit"
 import type { Layer } from "effect"
 import { createServer } from "node:http"
@@ -17,15 +17,15 @@ export interface Server {
   readonly close: () => Promise<void>
 }
 
-/** With `scopes`, everybody has these and no key. */
+/** With `scopes`, everybody has these and no key; or a rule says what a request may. */
 export const start = async (
   storage: Layer.Layer<Storage, unknown> = MemoryStorage.layer,
-  scopes: ReadonlyArray<"record" | "read"> | undefined = undefined
+  scopes: ReadonlyArray<"record" | "read"> | Authorize | undefined = undefined
 ): Promise<Server> => {
   const tachograph = await createTachograph(
     scopes === undefined
       ? { storage, apiKeys: [apiKey] }
-      : { storage, authorize: () => ({ project: "default", scopes }) }
+      : { storage, authorize: typeof scopes === "function" ? scopes : () => ({ project: "default", scopes }) }
   )
   const server = createServer((request, response) => tachograph.node(request, response))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

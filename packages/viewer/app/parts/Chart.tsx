@@ -1,8 +1,7 @@
-/** Sums by day as bars, of one kind or of several on top of each other. A table beside it says the same. */
+/** Sums by hour or day as bars, of one kind or of several on top of each other. A table beside it says the same. */
 import type { UsageRow } from "../server/Types.ts"
 import { Plain } from "../text/Plain.tsx"
-
-const dayMs = 86_400_000
+import * as Period from "./Period.ts"
 
 /** Height of the bars (pixels). */
 const height = 72
@@ -10,25 +9,18 @@ const height = 72
 /** Kinds that have a colour of their own: those with most. The others are one. */
 const maxKinds = 5
 
-const dayOf = new Intl.DateTimeFormat("en-CA", { year: "numeric", month: "2-digit", day: "2-digit" })
-
-/** The last `count` days, also those without a call. */
-export const lastDays = (count: number): ReadonlyArray<string> =>
-  Array.from({ length: count }, (_, index) => dayOf.format(Date.now() - (count - 1 - index) * dayMs))
-
-/** When the first of them began, about. */
-export const since = (days: number): string => new Date(Date.now() - days * dayMs).toISOString()
-
 interface Props {
   readonly title: string
-  readonly days: ReadonlyArray<string>
+  readonly period: Period.Period
   readonly rows: ReadonlyArray<UsageRow>
   readonly valueOf: (row: UsageRow) => number
   readonly show: (value: number) => string
   /** What the bars are made of. */
   readonly kindOf?: (row: UsageRow) => string
-  /** Shown for all days; the sum by default. */
+  /** Shown for the whole period; the sum by default. */
   readonly total?: string
+  /** Whether less is better. */
+  readonly isBad?: boolean
 }
 
 const others = "others"
@@ -41,42 +33,49 @@ const kindsOf = (rows: ReadonlyArray<UsageRow>, valueOf: Props["valueOf"], kindO
   return sorted.length <= maxKinds + 1 ? sorted : [...sorted.slice(0, maxKinds), others]
 }
 
-export const Chart = ({ days, kindOf = () => "", rows, show, title, total, valueOf }: Props) => {
+export const Chart = ({ isBad = false, kindOf = () => "", period, rows, show, title, total, valueOf }: Props) => {
   const kinds = kindsOf(rows, valueOf, kindOf)
-  const values = new Map<string, Array<number>>()
+  const slots = Period.slotsOf(period)
+  const values = new Map<number, Array<number>>()
   for (const row of rows) {
-    const day = values.get(row.day ?? "") ?? kinds.map(() => 0)
+    const slot = Period.slotOf(row)
+    const parts = values.get(slot) ?? kinds.map(() => 0)
     const kind = kinds.indexOf(kindOf(row))
-    day[kind === -1 ? kinds.length - 1 : kind]! += valueOf(row)
-    values.set(row.day ?? "", day)
+    parts[kind === -1 ? kinds.length - 1 : kind]! += valueOf(row)
+    values.set(slot, parts)
   }
   const sumOf = (parts: ReadonlyArray<number> | undefined) => parts?.reduce((sum, part) => sum + part, 0) ?? 0
-  const most = Math.max(1e-9, ...days.map((day) => sumOf(values.get(day))))
-  const all = total ?? show(days.reduce((sum, day) => sum + sumOf(values.get(day)), 0))
+  const most = Math.max(0, ...slots.map((slot) => sumOf(values.get(slot))))
+  const whole = total ?? show(slots.reduce((sum, slot) => sum + sumOf(values.get(slot)), 0))
   return (
-    <figure class="chart">
+    <figure class={isBad ? "chart bad" : "chart"}>
       <figcaption>
-        {title} <b>{all}</b>
+        {title} <b>{whole}</b>
+        {most > 0 && <small title={`The most of ${period.by === "hour" ? "an hour" : "a day"}`}>{show(most)}</small>}
       </figcaption>
       <svg
-        viewBox={`0 0 ${10 * days.length} ${height}`}
+        viewBox={`0 0 ${10 * slots.length} ${height}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${title} by day, ${all} in all. The table says the same.`}
+        aria-label={`${title} by ${period.by}, ${whole} in all. The table says the same.`}
       >
-        {days.map((day, index) => {
+        {slots.map((slot, index) => {
           let top = height
-          return (values.get(day) ?? []).map((value, kind) => {
+          return (values.get(slot) ?? []).map((value, kind) => {
             const size = value === 0 ? 0 : Math.max(1, (height * value) / most)
             top -= size
             return (
-              <rect key={`${day} ${kind}`} class={`kind-${kind}`} x={10 * index} y={top} width={8} height={size}>
-                <title>{`${day}: ${kinds.length > 1 ? `${kinds[kind]}, ` : ""}${show(value)}`}</title>
+              <rect key={`${slot} ${kind}`} class={`kind-${kind}`} x={10 * index} y={top} width={8} height={size}>
+                <title>{`${Period.show(period, slot)}: ${kinds.length > 1 ? `${kinds[kind]}, ` : ""}${show(value)}`}</title>
               </rect>
             )
           })
         })}
       </svg>
+      <div class="axis" aria-hidden="true">
+        <span>{Period.show(period, slots[0]!)}</span>
+        <span>{period.by === "hour" ? "now" : "today"}</span>
+      </div>
       {kinds.length > 1 && (
         <ul class="legend">
           {kinds.map((kind, index) => (

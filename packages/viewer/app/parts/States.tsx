@@ -52,9 +52,11 @@ const texts: Readonly<Record<string, readonly [title: string, text: string]>> = 
 interface Props extends Whole {
   readonly error: ServerError
   readonly again?: () => void
+  /** What else may be done. */
+  readonly children?: ComponentChildren
 }
 
-export const Failed = ({ again, error, isWhole = false }: Props) => {
+export const Failed = ({ again, children, error, isWhole = false }: Props) => {
   const [title, text] = texts[error.type] ?? ["This did not work", `The server answered ${error.status} ${error.type}.`]
   return (
     <div class="state" role="alert">
@@ -64,7 +66,8 @@ export const Failed = ({ again, error, isWhole = false }: Props) => {
         <button type="button" onClick={again}>
           Try again
         </button>
-      )}
+      )}{" "}
+      {children}
     </div>
   )
 }

@@ -10,7 +10,7 @@ export interface Route {
   readonly query: URLSearchParams
 }
 
-type Query = Readonly<Record<string, string | number | null | undefined>>
+export type Query = Readonly<Record<string, string | number | null | undefined>>
 
 const decode = (segment: string): string => {
   try {
@@ -69,6 +69,8 @@ export const useRoute = (): Route => {
   useEffect(() => {
     const update = () => setRoute(current())
     listeners.add(update)
+    // The place may have changed after the component was rendered.
+    update()
     return () => void listeners.delete(update)
   }, [])
   return route

@@ -7,21 +7,25 @@ export class ServerError extends Error {
   readonly status: number
   /** The error's `type` on the wire: `docs/errors.md` of the server lists them. */
   readonly type: string
-  constructor(status: number, type: string) {
+  /** When the server wants to be asked again at the earliest (epoch ms). */
+  readonly notBefore: number | undefined
+  constructor(status: number, type: string, notBefore: number | undefined = undefined) {
     super(`${status} ${type}`)
     this.status = status
     this.type = type
+    this.notBefore = notBefore
   }
 }
+
+export const toError = (error: unknown): ServerError =>
+  error instanceof ServerError ? error : new ServerError(0, "offline")
 
 type Value = string | number | boolean | null | undefined
 export type Query = Readonly<Record<string, Value>>
 
-const base = new URL("../", document.baseURI)
-
 /** A path below `api/v1/`, whose parts are encoded. Parameters that are null, undefined or empty are left out. */
 export const urlOf = (parts: ReadonlyArray<string>, query: Query = {}): URL => {
-  const url = new URL(`api/v1/${parts.map(encodeURIComponent).join("/")}`, base)
+  const url = new URL(`../api/v1/${parts.map(encodeURIComponent).join("/")}`, document.baseURI)
   for (const [name, value] of Object.entries(query)) {
     if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, String(value))
   }
@@ -35,7 +39,8 @@ export const whenUnauthorized = (listener: () => void): void => void (onUnauthor
 const errorOf = async (response: Response): Promise<ServerError> => {
   const body = (await response.json().catch(() => undefined)) as { readonly type?: unknown } | undefined
   const type = typeof body?.type === "string" ? body.type : response.status === 422 ? "validation-error" : "error"
-  return new ServerError(response.status, type)
+  const seconds = Number(response.headers.get("retry-after") ?? NaN)
+  return new ServerError(response.status, type, seconds > 0 ? Date.now() + 1_000 * seconds : undefined)
 }
 
 /** Rejects with a `ServerError`, or with what `signal` was aborted for. */

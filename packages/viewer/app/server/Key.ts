@@ -14,7 +14,27 @@ const stored = (): string | undefined => {
   }
 }
 
-export const get = (): string | undefined => (key ??= stored())
+/** The first character that no key has: a browser could not send it. */
+export const foreignCharacter = (text: string): string | undefined => /[^\x20-\x7e]/u.exec(text)?.[0]
+
+/** Blanks and invisible characters around it come with copying. */
+export const trim = (text: string): string => text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, "")
+
+const isSendable = (text: string | undefined): boolean =>
+  text !== undefined && text !== "" && foreignCharacter(text) === undefined
+
+export const get = (): string | undefined => {
+  key ??= stored()
+  return isSendable(key) ? key : undefined
+}
+
+const listeners = new Set<() => void>()
+
+/** Calls the listener whenever another key is set: what was read with the one before is not to be shown. */
+export const whenSet = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
 
 export const set = (value: string | undefined): void => {
   key = value
@@ -24,12 +44,22 @@ export const set = (value: string | undefined): void => {
   } catch {
     // Storage is blocked: the key lasts until the page is closed.
   }
+  for (const listener of Array.from(listeners)) listener()
+}
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ""
+  }
 }
 
 /** Takes the key of `#key=…`, and removes it from the address and the history. */
 export const takeFromFragment = (): void => {
-  const [, given] = /^#key=([^&]+)$/.exec(location.hash) ?? []
+  const [, given] = /^#key=([^&]*)/.exec(location.hash) ?? []
   if (given === undefined) return
-  set(decodeURIComponent(given))
   history.replaceState(null, "", `${location.pathname}${location.search}#/`)
+  const text = trim(decode(given))
+  if (isSendable(text)) set(text)
 }

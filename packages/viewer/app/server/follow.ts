@@ -29,6 +29,9 @@ const firstLineMs = 5_000
 /** How long the server may wait for the next call (s). Longer, and proxies close the connection. */
 const waitSeconds = 20
 
+/** What comes within this time (ms) is reported at once: nobody reads faster, and a page that is drawn for each call has no time left. */
+const gatherMs = 250
+
 /** How long to wait after an answer that is an error (ms). */
 const retryMs = 3_000
 
@@ -52,6 +55,30 @@ const shown = (signal: AbortSignal) =>
     signal.addEventListener("abort", () => resolve())
   })
 
+/** Calls of a stream that are not yet reported. */
+class Gathered {
+  readonly #report: Following["onEvents"]
+  #events: Array<EventSummary> = []
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(report: Following["onEvents"]) {
+    this.#report = report
+  }
+
+  add(event: EventSummary): void {
+    this.#events.push(event)
+    this.#timer ??= setTimeout(() => this.report(), gatherMs)
+  }
+
+  report(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const events = this.#events
+    this.#events = []
+    if (events.length > 0) this.#report(events)
+  }
+}
+
 class Follower {
   readonly #query: Client.Query
   readonly #signal: AbortSignal
@@ -73,6 +100,7 @@ class Follower {
       aborter.abort()
     }, firstLineMs)
     const hide = () => aborter.abort()
+    const gathered = new Gathered(this.#following.onEvents)
     document.addEventListener("visibilitychange", hide)
     try {
       const signal = AbortSignal.any([aborter.signal, this.#signal])
@@ -82,7 +110,7 @@ class Follower {
         this.#following.onError?.(undefined)
         if (line === Lines.alive) continue
         this.#cursor = line.cursor
-        this.#following.onEvents([line])
+        gathered.add(line)
       }
     } catch (error) {
       // A mount that cannot stream says so.
@@ -90,6 +118,7 @@ class Follower {
       else if (!aborter.signal.aborted) throw error
     } finally {
       clearTimeout(timer)
+      gathered.report()
       document.removeEventListener("visibilitychange", hide)
     }
   }

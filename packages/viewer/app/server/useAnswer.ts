@@ -1,6 +1,6 @@
 /** What a component knows of an answer that it asked for. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
-import { ServerError } from "./Client.ts"
+import { type ServerError, toError } from "./Client.ts"
 
 export interface Asked<A> {
   /** The last answer, also while a newer one is awaited. */
@@ -9,8 +9,6 @@ export interface Asked<A> {
   readonly isLoading: boolean
   readonly again: () => void
 }
-
-const toError = (error: unknown): ServerError => (error instanceof ServerError ? error : new ServerError(0, "offline"))
 
 /** Asks when it is first shown, and again when a part of `key` changes; what was asked before is given up. */
 export const useAnswer = <A>(ask: (signal: AbortSignal) => Promise<A>, key: string): Asked<A> => {

@@ -1,23 +1,9 @@
 /** A list that is read page by page, and whose beginning is read again while it is looked at. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
-import { ServerError } from "./Client.ts"
+import * as Key from "./Key.ts"
+import { empty, PagedList, type Source, type State } from "./PagedList.ts"
 
-interface Page<A> {
-  readonly rows: ReadonlyArray<A>
-  readonly next: string | null
-}
-
-interface State<A> {
-  readonly key: string
-  readonly rows: ReadonlyArray<A>
-  readonly next: string | null
-  readonly isLoading: boolean
-  readonly error: ServerError | undefined
-}
-
-type Read<A> = (cursor: string | null, signal?: AbortSignal) => Promise<Page<A>>
-
-export interface Pages<A> extends Pick<State<A>, "rows" | "isLoading" | "error"> {
+export interface Pages<A> extends Pick<State<A>, "rows" | "isLoading" | "error" | "moreError" | "isReadingMore"> {
   readonly hasMore: boolean
   readonly more: () => void
   readonly again: () => void
@@ -27,96 +13,64 @@ export interface Pages<A> extends Pick<State<A>, "rows" | "isLoading" | "error">
 const left = new Map<string, State<unknown>>()
 const keptLists = 4
 
+// Another key may open another project.
+Key.whenSet(() => left.clear())
+
 const keep = (name: string, state: State<unknown>): void => {
   left.delete(name)
-  left.set(name, state)
+  left.set(name, { ...state, error: undefined, moreError: undefined, isReadingMore: false })
   for (const oldest of left.keys()) if (left.size > keptLists) left.delete(oldest)
 }
 
-const empty = <A>(key: string): State<A> => ({ key, rows: [], next: null, isLoading: true, error: undefined })
-
-const toError = (error: unknown): ServerError => (error instanceof ServerError ? error : new ServerError(0, "offline"))
-
 /**
- * `name` is that of the list. `idOf` is what makes two rows the same one. A list with another `key` begins anew. Every `refreshMs` the first page is read
- * again, while the page is visible: its rows come first then.
+ * `name` is that of the list. A list with another `key` begins anew. Every `refreshMs` the first page is read again, while the page is
+ * visible.
  */
 export const usePages = <A>(
   name: string,
-  read: Read<A>,
-  idOf: (row: A) => string,
+  source: Source<A>,
   key: string,
   refreshMs: number | undefined = undefined
 ): Pages<A> => {
-  const initial = (key: string) => (left.get(`${name} ${key}`) as State<A> | undefined) ?? empty<A>(key)
-  const [state, setState] = useState<State<A>>(() => initial(key))
-  if (state.key === key && state.rows.length > 0) keep(`${name} ${key}`, state as State<unknown>)
+  const id = `${name} ${key}`
+  const [shown, setShown] = useState<{ readonly id: string; readonly state: State<A> }>()
   const [round, setRound] = useState(0)
-  const latest = useRef({ read, idOf })
-  latest.current = { read, idOf }
-  const isReading = useRef(false)
+  const list = useRef<PagedList<A>>(undefined)
+  const latest = useRef(source)
+  latest.current = source
 
   useEffect(() => {
     const aborter = new AbortController()
-    const { signal } = aborter
-    isReading.current = false
-    setState((state) => (state.key === key ? { ...state, isLoading: true, error: undefined } : initial(key)))
-    const first = async () => {
-      try {
-        const page = await latest.current.read(null, signal)
-        if (signal.aborted) return
-        setState((state) => {
-          if (state.rows.length === 0) {
-            return { key, rows: page.rows, next: page.next, isLoading: false, error: undefined }
-          }
-          const ids = new Set(page.rows.map(latest.current.idOf))
-          const others = state.rows.filter((row) => !ids.has(latest.current.idOf(row)))
-          return { ...state, rows: [...page.rows, ...others], isLoading: false, error: undefined }
-        })
-      } catch (error) {
-        if (!signal.aborted) setState((state) => ({ ...state, isLoading: false, error: toError(error) }))
-      }
-    }
-    void first()
+    const initial = (left.get(id) as State<A> | undefined) ?? empty
+    const opened = new PagedList(latest.current, aborter.signal, initial, (state) => {
+      if (state.rows.length > 0) keep(id, state as State<unknown>)
+      setShown({ id, state })
+    })
+    list.current = opened
+    setShown({ id, state: initial })
+    void opened.refresh()
     const timer =
       refreshMs === undefined
         ? undefined
         : setInterval(() => {
-            if (!document.hidden) void first()
+            if (!document.hidden) void opened.refresh()
           }, refreshMs)
     return () => {
       clearInterval(timer)
       aborter.abort()
     }
-  }, [key, round, refreshMs])
+  }, [id, round, refreshMs])
 
-  const { next } = state
-  const more = useCallback(async () => {
-    if (isReading.current || next === null) return
-    isReading.current = true
-    try {
-      const page = await latest.current.read(next)
-      setState((state) => {
-        if (state.key !== key) return state
-        const ids = new Set(state.rows.map(latest.current.idOf))
-        const fresh = page.rows.filter((row) => !ids.has(latest.current.idOf(row)))
-        return { ...state, rows: [...state.rows, ...fresh], next: page.next }
-      })
-    } catch (error) {
-      setState((state) => ({ ...state, error: toError(error) }))
-    } finally {
-      isReading.current = false
-    }
-  }, [next, key])
-
-  const again = useCallback(() => setRound((round) => round + 1), [])
-  const isCurrent = state.key === key
+  // Before the first effect too, so that going back finds its place.
+  const state = shown?.id === id ? shown.state : ((left.get(id) as State<A> | undefined) ?? empty)
   return {
-    rows: isCurrent ? state.rows : [],
-    isLoading: !isCurrent || state.isLoading,
-    error: isCurrent ? state.error : undefined,
-    hasMore: isCurrent && next !== null,
-    more: () => void more(),
-    again
+    rows: state.rows,
+    isLoading: state.isLoading,
+    error: state.error,
+    moreError: state.moreError,
+    isReadingMore: state.isReadingMore,
+    hasMore: state.next !== null,
+    more: useCallback(() => void list.current?.more(), []),
+    again: useCallback(() => setRound((round) => round + 1), [])
   }
 }

@@ -58,10 +58,14 @@ const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "
 /** The time of day, with the day where it is another one than today. */
 export const moment = (iso: string): string => {
   const date = new Date(iso)
-  const now = new Date()
-  if (date.toDateString() === now.toDateString()) return time.format(date)
-  const days = date.getFullYear() === now.getFullYear() ? day : dayOfYear
-  return `${days.format(date)}, ${time.format(date).slice(0, 5)}`
+  if (date.toDateString() === new Date().toDateString()) return time.format(date)
+  return `${dayOf(iso)}, ${time.format(date).slice(0, 5)}`
+}
+
+/** The day, with its year where it is another one than this. */
+export const dayOf = (iso: string): string => {
+  const date = new Date(iso)
+  return (date.getFullYear() === new Date().getFullYear() ? day : dayOfYear).format(date)
 }
 
 export const timeOfDay = (iso: string): string => time.format(new Date(iso))

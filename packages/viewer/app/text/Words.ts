@@ -47,6 +47,13 @@ export const line = (text: string, max = maxLine): string => {
   return clean.length > max ? `${clean.slice(0, max)}…` : clean
 }
 
+/** A session's title as words: the marks of Markdown within a line say nothing without their line. */
+export const title = (text: string): string =>
+  line(text, 200)
+    .replace(/^(?:#{1,6}|>) /, "")
+    .replace(/(\*\*|__|`)(?! )([^*_`]+)\1/g, "$2")
+    .replace(/!?\[([^[\]]*)\]\([^()\s]*\)/g, "$1")
+
 /** The arguments of a tool call on one line: the only one by its value, several by name. */
 export const argumentsLine = (value: unknown): string => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return line(textOf(value))

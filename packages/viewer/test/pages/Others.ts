@@ -1,4 +1,4 @@
-import { describe, it, onTestFinished } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { open } from "../Browser.ts"
 import { Conversation, text, user } from "../Conversation.ts"
 import { start } from "../Server.ts"
@@ -33,6 +33,25 @@ export const define = (world: World) => {
       await page.getByText("lighthouse", { exact: true }).waitFor()
       await page.getByRole("link", { name: "Who are you?" }).click()
       await page.locator(".said").getByText("A bold agent.").waitFor()
+    })
+
+    it("add up hours and days, each of which leads to its sessions", async () => {
+      const { page } = await world.visit("#/overview", { timezoneId: "UTC" })
+      const period = page.getByRole("navigation", { name: "Period" })
+      for (const [title, slot] of [
+        ["24 hours", "Hour"],
+        ["7 days", "Day"]
+      ] as const) {
+        await period.getByRole("link", { name: title }).click()
+        await page.getByRole("columnheader", { name: slot, exact: true }).waitFor()
+        await page.locator(".chart rect").first().waitFor()
+        await page.getByRole("region", { name: slot }).getByRole("link").first().click()
+        await rowOf(page, "other 40").waitFor()
+        const { searchParams } = new URL(page.url().replace("#/", ""))
+        const length = Date.parse(searchParams.get("before")!) - Date.parse(searchParams.get("after")!)
+        expect([title, length / 3_600_000]).toEqual([title, slot === "Hour" ? 1 : 24])
+        await page.goBack()
+      }
     })
 
     it("say that a key may not read", async () => {

@@ -1,7 +1,7 @@
 /** `#/agents/{a}`: the versions of an agent, and with which prompts, tools and settings each was used. */
 import { useEffect } from "preact/hooks"
-import { since } from "../../parts/Chart.tsx"
 import { Cost, Time } from "../../parts/Facts.tsx"
+import * as Period from "../../parts/Period.ts"
 import { Failed, Loading } from "../../parts/States.tsx"
 import { Text } from "../../parts/Text.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
@@ -15,13 +15,13 @@ import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { Prompts } from "./Prompts.tsx"
 import { textOf } from "./usedWith.ts"
-import { days, VersionsChart } from "./VersionsChart.tsx"
+import { VersionsChart } from "./VersionsChart.tsx"
 
 const read = (agent: string) => async (signal: AbortSignal) => {
   const [versions, usage, byDay] = await Promise.all([
     Lists.versions(agent, signal),
     Lists.usage({ group_by: "agent_version", agent }, signal),
-    Lists.usage({ group_by: "day,agent_version", agent, after: since(days), time_zone: Format.zone }, signal)
+    Lists.usage({ group_by: "day,agent_version", agent, ...Period.queryOf(Period.month) }, signal)
   ])
   return { versions, usage, byDay }
 }

@@ -1,16 +1,14 @@
 /** The calls of an agent by day and version: when each version came and went. */
-import { Chart, lastDays } from "../../parts/Chart.tsx"
+import { Chart } from "../../parts/Chart.tsx"
+import * as Period from "../../parts/Period.ts"
 import type { UsageRow } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
-
-/** Days that are shown. */
-export const days = 30
 
 const versionOf = ({ agent_version }: UsageRow) => agent_version ?? ""
 
 export const VersionsChart = ({ rows }: { readonly rows: ReadonlyArray<UsageRow> }) => {
   if (rows.length === 0) return null
-  const shown = { days: lastDays(days), rows, kindOf: versionOf }
+  const shown = { period: Period.month, rows, kindOf: versionOf }
   return (
     <div class="charts">
       <Chart title="Calls by version" {...shown} valueOf={({ events }) => events} show={Format.count} />

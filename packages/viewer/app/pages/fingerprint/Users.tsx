@@ -1,29 +1,42 @@
 /** Who recorded with a runtime: the agents and versions of its latest calls. */
 import { Time } from "../../parts/Facts.tsx"
+import { SoFar } from "../../parts/More.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import * as Route from "../../route/Route.ts"
 import * as Client from "../../server/Client.ts"
 import type { EventSummary } from "../../server/Types.ts"
-import { useAnswer } from "../../server/useAnswer.ts"
+import { usePages } from "../../server/usePages.ts"
+import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 
-/** Calls that are looked at. */
+/** Calls of a page. */
 const latestCalls = 200
 
-const read = (fingerprint: string) => async (signal: AbortSignal) => {
-  const query = { fingerprint, order: "desc", limit: latestCalls }
-  const { events } = await Client.get<{ readonly events: ReadonlyArray<EventSummary> }>(["events"], query, signal)
-  return Array.from(
-    Map.groupBy(events, ({ agent, agent_version }) => JSON.stringify([agent, agent_version])),
-    ([key, calls]) => ({ key, calls: calls.length, last: calls[0]! })
-  )
+interface Answer {
+  readonly events: ReadonlyArray<EventSummary>
+  readonly next_cursor: string | null
 }
 
+const source = (fingerprint: string) => ({
+  read: async (cursor: string | null, signal: AbortSignal) => {
+    const query = { fingerprint, order: "desc", limit: latestCalls, cursor }
+    const page = await Client.get<Answer>(["events"], query, signal)
+    return { rows: page.events, next: page.next_cursor }
+  },
+  idOf: ({ event_id }: EventSummary) => event_id
+})
+
 export const Users = ({ fingerprint }: { readonly fingerprint: string }) => {
-  const { again, error, value } = useAnswer(read(fingerprint), fingerprint)
-  if (error !== undefined) return <Failed error={error} again={again} />
-  if (value === undefined) return <Loading what="its calls" />
-  if (value.length === 0) return <p class="hint">No call was recorded with it.</p>
+  const pages = usePages("calls of a runtime", source(fingerprint), fingerprint)
+  const isEmpty = pages.rows.length === 0
+  if (pages.error !== undefined && isEmpty) return <Failed error={pages.error} again={pages.again} />
+  if (isEmpty && pages.isLoading) return <Loading what="its calls" />
+  if (isEmpty && pages.hasMore) return <SoFar title="None of the latest calls was recorded with it" pages={pages} />
+  if (isEmpty) return <p class="hint">No call was recorded with it.</p>
+  const users = Array.from(
+    Map.groupBy(pages.rows, ({ agent, agent_version }) => JSON.stringify([agent, agent_version])),
+    ([key, calls]) => ({ key, calls: calls.length, last: calls[0]! })
+  )
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label="Used by">
       <table class="rows">
@@ -31,7 +44,11 @@ export const Users = ({ fingerprint }: { readonly fingerprint: string }) => {
           <tr>
             <th scope="col">Agent</th>
             <th scope="col">Version</th>
-            <th scope="col" class="number" title={`Of the latest ${latestCalls} calls of this runtime`}>
+            <th
+              scope="col"
+              class="number"
+              title={`Of the latest ${Format.count(pages.rows.length)} calls of this runtime`}
+            >
               Calls
             </th>
             <th scope="col" class="number">
@@ -40,7 +57,7 @@ export const Users = ({ fingerprint }: { readonly fingerprint: string }) => {
           </tr>
         </thead>
         <tbody>
-          {value.map(({ calls, key, last }) => (
+          {users.map(({ calls, key, last }) => (
             <tr key={key}>
               <td>
                 <a href={Route.to(["agents", last.agent])}>

@@ -15,13 +15,15 @@ interface Answer {
   readonly next_cursor: string | null
 }
 
-const read = async (cursor: string | null, signal?: AbortSignal) => {
+const read = async (cursor: string | null, signal: AbortSignal) => {
   const page = await Client.get<Answer>(["fingerprints"], { cursor }, signal)
   return { rows: page.fingerprints, next: page.next_cursor }
 }
 
+const source = { read, idOf: ({ fingerprint_id }: Fingerprint) => fingerprint_id }
+
 export const FingerprintsPage = () => {
-  const pages = usePages("fingerprints", read, ({ fingerprint_id }: Fingerprint) => fingerprint_id, "")
+  const pages = usePages("fingerprints", source, "")
   const list = useRef<HTMLTableSectionElement>(null)
   const selection = useSelection(pages.rows.length, list, (index) =>
     Route.go(Route.to(["fingerprints", pages.rows[index]!.fingerprint_id]))
@@ -76,7 +78,7 @@ export const FingerprintsPage = () => {
           </table>
         </div>
       )}
-      {pages.hasMore && <More load={pages.more} />}
+      <More pages={pages} />
     </section>
   )
 }

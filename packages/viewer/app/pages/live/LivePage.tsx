@@ -13,7 +13,7 @@ import { Plain } from "../../text/Plain.tsx"
 import { CallPeek } from "./CallPeek.tsx"
 
 /** Calls that are kept. */
-const maxCalls = 500
+const maxCalls = 200
 
 interface EventPage {
   readonly events: ReadonlyArray<EventSummary>

@@ -1,9 +1,11 @@
-/** `#/overview`: the last thirty days, by day, agent and model, and what is stored. */
+/** `#/overview?period`: the last hours or days, by these, by agent and by model, and what is stored. */
 import { useEffect } from "preact/hooks"
-import { Chart, lastDays, since } from "../../parts/Chart.tsx"
+import { Chart } from "../../parts/Chart.tsx"
 import { Bytes } from "../../parts/Facts.tsx"
+import * as Period from "../../parts/Period.ts"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
+import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import * as Client from "../../server/Client.ts"
 import * as Lists from "../../server/Lists.ts"
@@ -12,65 +14,73 @@ import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 
-const days = 30
-
-const read = async (signal: AbortSignal) => {
-  const period = { after: since(days), time_zone: Format.zone }
-  const [byDay, byAgent, byModel, storage, [whole]] = await Promise.all([
-    Lists.usage({ group_by: "day", ...period }, signal),
-    Lists.usage({ group_by: "day,agent", ...period }, signal),
-    Lists.usage({ group_by: "model", ...period }, signal),
+const read = (period: Period.Period) => async (signal: AbortSignal) => {
+  const asked = Period.queryOf(period)
+  const [bySlot, byAgent, byModel, storage, [whole]] = await Promise.all([
+    Lists.usage({ group_by: period.by, ...asked }, signal),
+    Lists.usage({ group_by: `${period.by},agent`, ...asked }, signal),
+    Lists.usage({ group_by: "model", ...asked }, signal),
     Client.get<StorageUsage>(["storage"], {}, signal),
-    Lists.usage(period, signal)
+    Lists.usage(asked, signal)
   ])
-  return { byDay, byAgent, byModel, storage, whole }
+  return { bySlot, byAgent, byModel, storage, whole }
 }
 
 const costOf = ({ cost_usd }: UsageRow) => Number(cost_usd ?? 0)
 const showCost = (value: number) => Format.dollars(String(value))
 const agentOf = ({ agent }: UsageRow) => agent ?? ""
 
-export const OverviewPage = () => {
-  const { again, error, value } = useAnswer(read, "overview")
+export const OverviewPage = ({ query }: PageProps) => {
+  const period = Period.byName(query.get("period"))
+  const { again, error, value } = useAnswer(read(period), period.name)
   useEffect(() => void (document.title = "Overview · Tachograph"), [])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the overview" />
-  const { byAgent, byDay, byModel, storage, whole } = value
-  const ofDays = { days: lastDays(days), rows: byDay }
-  const ofAgents = { days: ofDays.days, rows: byAgent, kindOf: agentOf }
+  const { byAgent, byModel, bySlot, storage, whole } = value
+  const ofAll = { period, rows: bySlot }
+  const ofAgents = { period, rows: byAgent, kindOf: agentOf }
+  const first = new Date(Period.slotsOf(period)[0]!).toISOString()
   const hasAgents = new Set(byAgent.map(agentOf)).size > 1
   return (
     <section class="page">
       <div class="page-head">
         <h1>Overview</h1>
-        <p class="hint">
-          The last {days} days, in {Format.zone}
-        </p>
+        <nav class="periods" aria-label={`Period, in ${Format.zone}`}>
+          {Period.all.map(({ name, title }) => (
+            <a
+              key={name}
+              href={Route.to(["overview"], { period: name })}
+              aria-current={name === period.name ? "true" : undefined}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
       </div>
-      {byDay.length === 0 ? (
+      {bySlot.length === 0 ? (
         <Empty title="Nothing was recorded in this time" />
       ) : (
         <>
           <div class="charts">
-            <Chart title="Calls" {...ofDays} valueOf={({ events }) => events} show={Format.count} />
-            <Chart title="Failed" {...ofDays} valueOf={({ errors }) => errors} show={Format.count} />
+            <Chart title="Calls" {...ofAll} valueOf={({ events }) => events} show={Format.count} />
+            <Chart isBad title="Failed" {...ofAll} valueOf={({ errors }) => errors} show={Format.count} />
             <Chart
               title="Tokens"
-              {...ofDays}
+              {...ofAll}
               valueOf={({ input_tokens, output_tokens }) => input_tokens + output_tokens}
               show={Format.short}
             />
-            <Chart title="Cost" {...ofDays} valueOf={costOf} show={showCost} />
+            <Chart title="Cost" {...ofAll} valueOf={costOf} show={showCost} />
             <Chart
               title="Duration, p50"
-              {...ofDays}
+              {...ofAll}
               valueOf={({ duration_ms_p50 }) => duration_ms_p50 ?? 0}
               show={Format.duration}
               total={Format.duration(whole?.duration_ms_p50 ?? null)}
             />
             <Chart
               title="Duration, p95"
-              {...ofDays}
+              {...ofAll}
               valueOf={({ duration_ms_p95 }) => duration_ms_p95 ?? 0}
               show={Format.duration}
               total={Format.duration(whole?.duration_ms_p95 ?? null)}
@@ -83,17 +93,17 @@ export const OverviewPage = () => {
             )}
           </div>
           <UsageTable
-            title="Day"
-            rows={byDay.toReversed()}
-            keyOf={({ day }) => day ?? ""}
-            nameOf={({ day }) => day ?? ""}
+            title={period.by === "hour" ? "Hour" : "Day"}
+            rows={bySlot.toReversed()}
+            keyOf={(row) => String(Period.slotOf(row))}
+            nameOf={(row) => <Slot period={period} slot={Period.slotOf(row)} />}
           />
           <UsageTable
             title="Model"
             rows={byModel}
             keyOf={({ model }) => model ?? ""}
             nameOf={({ model }) => (
-              <a href={Route.to(["sessions"], { model })}>
+              <a href={Route.to(["sessions"], { model, after: first })}>
                 <Plain text={model ?? "no model"} />
               </a>
             )}
@@ -103,6 +113,17 @@ export const OverviewPage = () => {
       <h2>Stored</h2>
       <Stored storage={storage as unknown as Readonly<Record<string, unknown>>} />
     </section>
+  )
+}
+
+/** A link to the sessions of an hour or a day. */
+const Slot = ({ period, slot }: { readonly period: Period.Period; readonly slot: number }) => {
+  const after = new Date(slot).toISOString()
+  const before = new Date(Period.endOf(period, slot)).toISOString()
+  return (
+    <a href={Route.to(["sessions"], { after, before })} title={`${Format.exactly(after)}: sessions whose last call was then`}>
+      {period.by === "hour" ? Format.moment(after) : Period.show(period, slot)}
+    </a>
   )
 }
 

@@ -16,13 +16,15 @@ interface Answer {
   readonly next_cursor: string | null
 }
 
-const read = async (cursor: string | null, signal?: AbortSignal) => {
+const read = async (cursor: string | null, signal: AbortSignal) => {
   const page = await Client.get<Answer>(["people"], { cursor }, signal)
   return { rows: page.people, next: page.next_cursor }
 }
 
+const source = { read, idOf: ({ person_id }: Person) => person_id }
+
 export const PeoplePage = () => {
-  const pages = usePages("people", read, ({ person_id }: Person) => person_id, "")
+  const pages = usePages("people", source, "")
   const list = useRef<HTMLTableSectionElement>(null)
   const selection = useSelection(pages.rows.length, list, (index) =>
     Route.go(Route.to(["people", pages.rows[index]!.person_id]))
@@ -75,7 +77,7 @@ export const PeoplePage = () => {
           </table>
         </div>
       )}
-      {pages.hasMore && <More load={pages.more} />}
+      <More pages={pages} />
     </section>
   )
 }

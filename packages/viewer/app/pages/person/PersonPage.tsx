@@ -12,6 +12,7 @@ import type { Person, SessionPage } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
+import * as Words from "../../text/Words.ts"
 
 /** Sessions that the page lists; the link above them leads to all. */
 const shownSessions = 10
@@ -94,7 +95,7 @@ const SessionsTable = ({ sessions }: Pick<SessionPage, "sessions">) => {
             <tr key={session.session}>
               <td class="title">
                 <a href={Route.to(["sessions", session.session])}>
-                  {session.title === null ? <i>No words of a user</i> : <Plain text={session.title} />}
+                  {session.title === null ? <i>No words of a user</i> : <Plain text={Words.title(session.title)} />}
                 </a>
                 <small class="id">
                   <Plain text={session.session} />

@@ -36,7 +36,13 @@ export const Results = ({ query }: { readonly query: Client.Query }) => {
   useKeys([{ keys: "Escape", does: "Stop the search", run: () => isSearching && stop() }])
   if (error !== undefined && rows.length === 0) return <Failed error={error} again={more} />
   const isDone = !isSearching && cursor === null
-  if (isDone && rows.length === 0) return <Empty title="Nobody said this" />
+  if (isDone && rows.length === 0) {
+    return (
+      <Empty title="Nobody said this">
+        <Unread damaged={damaged} />
+      </Empty>
+    )
+  }
   return (
     <>
       <ol class="results" ref={list}>
@@ -57,8 +63,8 @@ export const Results = ({ query }: { readonly query: Client.Query }) => {
           {Format.count(rows.length)} {rows.length === 1 ? "hit" : "hits"}
           {isSearching && ", searching…"}
           {isDone && ", all there are"}
-          {damaged > 0 && `. ${Format.count(damaged)} calls could not be searched: they are damaged`}
         </p>
+        <Unread damaged={damaged} />
         {isSearching && (
           <button type="button" onClick={stop}>
             Stop
@@ -74,3 +80,10 @@ export const Results = ({ query }: { readonly query: Client.Query }) => {
     </>
   )
 }
+
+const Unread = ({ damaged }: { readonly damaged: number }) =>
+  damaged === 0 ? null : (
+    <p class="warn">
+      {Format.count(damaged)} {damaged === 1 ? "call" : "calls"} could not be searched: they are damaged
+    </p>
+  )

@@ -5,7 +5,8 @@ import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { lostOf, missOf } from "./CacheMiss.ts"
-import { linkOf, timeOf } from "./Items.ts"
+import { timeOf } from "./Items.ts"
+import * as Links from "./Links.ts"
 import type { Rates } from "./Rates.ts"
 
 interface Props {
@@ -13,6 +14,7 @@ interface Props {
   readonly parent: Call | undefined
   readonly messages: ReadonlyArray<Message>
   readonly rates: ReadonlyMap<string, Rates>
+  readonly shown: Links.Shown
 }
 
 const Changed = ({ call, what }: { readonly call: Call; readonly what: string }) => (
@@ -22,7 +24,7 @@ const Changed = ({ call, what }: { readonly call: Call; readonly what: string })
   </>
 )
 
-export const CacheLens = ({ call, messages, parent, rates }: Props) => {
+export const CacheLens = ({ call, messages, parent, rates, shown }: Props) => {
   if (parent === undefined) return <p>The first call of its thread: nothing could come from the cache.</p>
   const reported = call.cache_read_tokens
   const gapMs = Date.parse(timeOf(call)) - Date.parse(timeOf(parent))
@@ -74,7 +76,7 @@ export const CacheLens = ({ call, messages, parent, rates }: Props) => {
       )}
       {first !== undefined && (
         <p class="warn">
-          The first message that differs is <a href={linkOf(first.number)}>#{first.number}</a>:{" "}
+          The first message that differs is <a href={Links.toMessage(first, shown)}>#{first.number}</a>:{" "}
           <Plain text={Words.line(Words.ofMessage(first), 80)} />
         </p>
       )}

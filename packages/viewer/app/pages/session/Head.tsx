@@ -5,6 +5,7 @@ import * as Reading from "../../settings/Reading.ts"
 import type { Session } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
+import * as Words from "../../text/Words.ts"
 import type { Thread } from "./Threads.ts"
 
 interface Props {
@@ -39,7 +40,7 @@ export const Head = ({ find, follow, nextError, isFollowing, isTable, session, t
     <header class="session-head">
       <div class="titles">
         <h1>
-          <Plain text={session.title ?? session.session} />
+          <Plain text={session.title === null ? session.session : Words.title(session.title)} />
         </h1>
         <p class="about">
           <code>

@@ -1,13 +1,10 @@
 /** A session as one growing stream: each call as a mark, and after it the messages that it added. */
+import * as Pairs from "../../parts/message/Pairs.ts"
 import type { Call, Message, Part } from "../../server/Types.ts"
-import * as Route from "../../route/Route.ts"
 import * as Words from "../../text/Words.ts"
 
 /** What a tool answered, and the message that holds it. */
-export interface Result {
-  readonly message: Message
-  readonly part: Part
-}
+export type Result = Pairs.Result<Message>
 
 interface CallItem {
   readonly kind: "call"
@@ -33,25 +30,16 @@ export interface Stream {
   readonly callsById: ReadonlyMap<string, CallItem>
 }
 
-const idOf = (part: Part): string | undefined => (typeof part["id"] === "string" ? part["id"] : undefined)
-
-/** The results of tools, by the calls of them. Ids may come again: a result belongs to the latest call before it. */
-const pairsOf = (messages: ReadonlyArray<Message>) => {
-  const results = new Map<Part, Result>()
-  const paired = new Set<Part>()
-  const open = new Map<string, Part>()
-  for (const message of messages) {
-    for (const part of message.parts) {
-      const id = idOf(part)
-      if (id === undefined) continue
-      if (part.type === "tool_call") open.set(id, part)
-      const call = part.type === "tool_call_response" ? open.get(id) : undefined
-      if (call === undefined || results.has(call)) continue
-      results.set(call, { message, part })
-      paired.add(part)
-    }
-  }
-  return { results, paired }
+/** The answers of tools, along the parents of the calls. */
+const pairsOf = (calls: ReadonlyArray<Call>, messages: ReadonlyArray<Message>) => {
+  const byNumber = new Map(messages.map((message) => [message.number, message]))
+  return Pairs.pairsAlong(
+    calls.map(({ event_id, new_messages, output, parent_event_id }) => ({
+      id: event_id,
+      parent: parent_event_id,
+      messages: [...new_messages, ...output].flatMap((number) => byNumber.get(number) ?? [])
+    }))
+  )
 }
 
 /** Only the calls of `shown`, where it is given. */
@@ -60,7 +48,7 @@ export const streamOf = (
   messages: ReadonlyArray<Message>,
   shown: ReadonlySet<string> | undefined
 ): Stream => {
-  const { paired, results } = pairsOf(messages)
+  const { answers, results } = pairsOf(calls, messages)
   const byEvent = new Map<string, Array<Message>>()
   for (const message of messages) {
     const own = byEvent.get(message.event_id)
@@ -76,7 +64,7 @@ export const streamOf = (
     items.push(item)
     for (const message of byEvent.get(call.event_id) ?? []) {
       // What a tool answered is shown beside its call.
-      if (message.parts.length > 0 && message.parts.every((part) => paired.has(part))) continue
+      if (message.parts.length > 0 && message.parts.every((part) => answers.has(part))) continue
       items.push({ kind: "message", key: `m${message.number}`, message, call })
     }
   })
@@ -115,10 +103,4 @@ export const indexOfMessage = ({ items, results }: Stream, number: number): numb
     return items.findIndex((item) => item.kind === "message" && item.message.parts.includes(part))
   }
   return -1
-}
-
-/** The place of a message in the session that is shown. */
-export const linkOf = (message: number): string => {
-  const { path, query } = Route.current()
-  return Route.to(path, { ...Object.fromEntries(query), message, call: null })
 }

@@ -1,10 +1,10 @@
 /** Calls of the session that the cache failed, those that lost most first. */
 import { useMemo } from "preact/hooks"
-import * as Route from "../../route/Route.ts"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { lostOf, missOf } from "./CacheMiss.ts"
 import { timeOf } from "./Items.ts"
+import * as Links from "./Links.ts"
 import type { Rates } from "./Rates.ts"
 
 const listed = 5
@@ -34,9 +34,10 @@ const missesOf = (calls: ReadonlyArray<Call>, rates: ReadonlyMap<string, Rates>)
 interface Props {
   readonly calls: ReadonlyArray<Call>
   readonly rates: ReadonlyMap<string, Rates>
+  readonly shown: Links.Shown
 }
 
-export const Misses = ({ calls, rates }: Props) => {
+export const Misses = ({ calls, rates, shown }: Props) => {
   const misses = useMemo(() => missesOf(calls, rates), [calls, rates])
   if (misses.length === 0) return null
   const lost = misses.reduce((sum, { lost = 0 }) => sum + lost, 0)
@@ -55,7 +56,7 @@ export const Misses = ({ calls, rates }: Props) => {
       <ol class="costly">
         {misses.slice(0, listed).map(({ call, lost, number, reason, tokens }) => (
           <li key={call.event_id}>
-            <a href={linkTo(call)}>Call {number}</a> {Format.short(tokens)} tokens
+            <a href={Links.toCall(call.event_id, shown)}>Call {number}</a> {Format.short(tokens)} tokens
             {lost !== undefined && <b> {Format.dollars(String(lost))}</b>}
             <small>{reasons[reason]}</small>
           </li>
@@ -63,9 +64,4 @@ export const Misses = ({ calls, rates }: Props) => {
       </ol>
     </section>
   )
-}
-
-const linkTo = ({ event_id }: Call): string => {
-  const { path, query } = Route.current()
-  return Route.to(path, { ...Object.fromEntries(query), call: event_id, message: null })
 }

@@ -243,6 +243,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
       />
       <Strip
         calls={calls}
+        shown={shown}
         selected={selectedCall?.event_id}
         select={(call) => Route.amend({ call: call.event_id, message: null, view: null })}
       />
@@ -286,7 +287,14 @@ export const SessionPage = ({ query, rest }: PageProps) => {
             {state.isLoading && <p class="state">Loading the rest…</p>}
           </div>
         )}
-        <Side calls={calls} carried={carried} messages={messages} selected={selectedCall} number={number} />
+        <Side
+          calls={calls}
+          carried={carried}
+          messages={messages}
+          selected={selectedCall}
+          number={number}
+          shown={shown}
+        />
       </div>
     </div>
   )

@@ -8,7 +8,8 @@ import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { CacheLens } from "./CacheLens.tsx"
 import type { Carried } from "./Carried.ts"
-import { linkOf, timeOf } from "./Items.ts"
+import { timeOf } from "./Items.ts"
+import * as Links from "./Links.ts"
 import { Misses } from "./Misses.tsx"
 import { ratesOf } from "./Rates.ts"
 
@@ -21,9 +22,10 @@ interface Props {
   readonly carried: ReadonlyMap<number, Carried>
   readonly selected: Call | undefined
   readonly number: number | undefined
+  readonly shown: Links.Shown
 }
 
-export const Side = ({ calls, carried, messages, number, selected }: Props) => {
+export const Side = ({ calls, carried, messages, number, selected, shown }: Props) => {
   const rates = useMemo(() => ratesOf(calls), [calls])
   const costly = useMemo(() => {
     const rows = messages.map((message) => {
@@ -78,17 +80,17 @@ export const Side = ({ calls, carried, messages, number, selected }: Props) => {
             </div>
           </dl>
           <h3>Cache</h3>
-          <CacheLens call={selected} parent={parent} messages={messages} rates={rates} />
+          <CacheLens call={selected} parent={parent} messages={messages} rates={rates} shown={shown} />
         </section>
       )}
-      <Misses calls={calls} rates={rates} />
+      <Misses calls={calls} rates={rates} shown={shown} />
       <section>
         <h2>Sent again most</h2>
         <p class="hint">Size of a message × calls that sent it, of {Format.bytes(costly.all)} in all.</p>
         <ol class="costly">
           {costly.rows.map(({ bytes, carriedBytes, message, times }) => (
             <li key={message.number}>
-              <a href={linkOf(message.number)}>#{message.number}</a>{" "}
+              <a href={Links.toMessage(message, shown)}>#{message.number}</a>{" "}
               <span title={`${Format.count(bytes)} bytes, sent ${Format.count(times)} times`}>
                 {Format.bytes(bytes)} × {Format.count(times)} = <b>{Format.bytes(carriedBytes)}</b>,{" "}
                 {Format.percent(carriedBytes, costly.all)}

@@ -3,6 +3,7 @@ import * as Route from "../../route/Route.ts"
 import type { Session } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
+import * as Words from "../../text/Words.ts"
 
 /** A session is live if its last call is no older (ms). */
 const liveMs = 60_000
@@ -22,7 +23,7 @@ export const Row = ({ isSelected, now, peek, session }: Props) => {
       <td class="title">
         <a href={Route.to(["sessions", session.session])}>
           {isLive && <span class="live" role="img" aria-label="Live" title="A call within the last minute" />}
-          {session.title === null ? <i>No words of a user</i> : <Plain text={session.title} />}
+          {session.title === null ? <i>No words of a user</i> : <Plain text={Words.title(session.title)} />}
         </a>
         <small class="id">
           <Plain text={session.session} />

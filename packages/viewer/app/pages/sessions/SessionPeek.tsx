@@ -8,6 +8,7 @@ import type { MessagePage, Session } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
+import * as Words from "../../text/Words.ts"
 
 /** Messages that are shown: the last. */
 const lastMessages = 8
@@ -24,7 +25,11 @@ export const SessionPeek = ({ close, id }: { readonly id: string; readonly close
   const { again, error, value } = useAnswer(read(id), id)
   const first = value?.messages[0]?.number ?? 1
   return (
-    <Peek title={<Plain text={value?.session.title ?? id} />} href={Route.to(["sessions", id])} close={close}>
+    <Peek
+      title={<Plain text={Words.title(value?.session.title ?? id)} />}
+      href={Route.to(["sessions", id])}
+      close={close}
+    >
       {error !== undefined && <Failed error={error} again={again} />}
       {value === undefined && error === undefined && <Loading what="the session" />}
       {first > 1 && <p class="hint">{Format.count(first - 1)} messages before these</p>}

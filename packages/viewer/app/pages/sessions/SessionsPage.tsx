@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { useSelection } from "../../keyboard/useSelection.ts"
 import { Filters, valuesOf } from "../../parts/Filters.tsx"
-import { More } from "../../parts/More.tsx"
+import { More, SoFar } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { useLazy } from "../../parts/useLazy.ts"
 import * as Route from "../../route/Route.ts"
@@ -22,7 +22,7 @@ const loadPeek = () => import("./SessionPeek.tsx").then(({ SessionPeek }) => Ses
 
 const peek = (session: string | null) => Route.amend({ peek: session })
 
-const read = (query: Client.Query) => async (cursor: string | null, signal?: AbortSignal) => {
+const read = (query: Client.Query) => async (cursor: string | null, signal: AbortSignal) => {
   const page = await Client.get<SessionPage>(["sessions"], { ...query, cursor }, signal)
   return { rows: page.sessions, next: page.next_cursor }
 }
@@ -33,8 +33,11 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
   const SessionPeek = useLazy(loadPeek, peeked !== null)
   const pages = usePages(
     "sessions",
-    read(filters),
-    ({ session }: Session) => session,
+    {
+      read: read(filters),
+      idOf: ({ session }: Session) => session,
+      orderOf: ({ last_event_at }) => last_event_at
+    },
     JSON.stringify(filters),
     refreshMs
   )
@@ -69,7 +72,11 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
       </div>
       {pages.error !== undefined && pages.rows.length === 0 && <Failed error={pages.error} again={pages.again} />}
       {pages.rows.length === 0 && pages.isLoading && <Loading what="sessions" />}
-      {pages.rows.length === 0 && !pages.isLoading && pages.error === undefined && <Nothing isFiltered={isFiltered} />}
+      {pages.rows.length === 0 && !pages.isLoading && pages.error === undefined && (
+        <>
+          {pages.hasMore ? <SoFar title="Nothing matches so far" pages={pages} /> : <Nothing isFiltered={isFiltered} />}
+        </>
+      )}
       {pages.rows.length > 0 && (
         <>
           <table class="rows">
@@ -106,7 +113,7 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
               ))}
             </tbody>
           </table>
-          {pages.hasMore && <More load={pages.more} />}
+          <More pages={pages} />
         </>
       )}
       {peeked !== null && SessionPeek !== undefined && (

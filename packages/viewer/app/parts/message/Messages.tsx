@@ -1,4 +1,6 @@
 /** Messages of one call, of which each has its place. */
+import { useMemo } from "preact/hooks"
+import { pairsIn } from "./Pairs.ts"
 import { Parts } from "./Parts.tsx"
 import type { Conversation, Part } from "../../server/Types.ts"
 import * as Reading from "../../settings/Reading.ts"
@@ -13,17 +15,11 @@ export const Messages = ({ messages }: { readonly messages: ReadonlyArray<Said> 
   const text = Reading.text.use()
   const thinking = Reading.thinking.use()
   const tools = Reading.tools.use()
-  const results = new Map<unknown, Part>()
-  for (const { parts } of messages) {
-    for (const part of parts) if (part.type === "tool_call_response") results.set(part["id"], part)
-  }
-  const called = new Set(
-    messages.flatMap(({ parts }) => parts.filter(({ type }) => type === "tool_call").map(({ id }) => id))
-  )
+  const { answers, results } = useMemo(() => pairsIn(messages), [messages])
+  const isElsewhere = (part: Part) => answers.has(part)
   return (
     <>
       {messages.map((message, index) => {
-        const isElsewhere = (part: Part) => part.type === "tool_call_response" && called.has(part["id"])
         if (message.parts.length > 0 && message.parts.every(isElsewhere)) return null
         return (
           <div key={message.number ?? index} class={`message ${message.role}`}>
@@ -34,7 +30,7 @@ export const Messages = ({ messages }: { readonly messages: ReadonlyArray<Said> 
             <div class="said">
               <Parts
                 parts={message.parts}
-                resultOf={(part) => results.get(part["id"])}
+                resultOf={(part) => results.get(part)?.part}
                 isElsewhere={isElsewhere}
                 isMarkdown={text === "markdown"}
                 isThinkingOpen={thinking === "open"}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest"
+import { empty, PagedList, type State } from "../../app/server/PagedList.ts"
+
+interface Row {
+  readonly id: string
+  readonly at: number
+}
+
+/** A list whose pages have two rows, the latest first. */
+const make = (stored: Array<Row>) => {
+  let shown: State<Row> = empty
+  let reads = 0
+  const source = {
+    read: async (cursor: string | null) => {
+      reads++
+      const rows = stored
+        .toSorted((one, other) => other.at - one.at)
+        .filter(({ at }) => at < Number(cursor ?? Infinity))
+      return { rows: rows.slice(0, 2), next: rows.length > 2 ? String(rows[1]!.at) : null }
+    },
+    idOf: ({ id }: Row) => id,
+    orderOf: ({ at }: Row) => String(at)
+  }
+  const list = new PagedList(source, new AbortController().signal, empty, (state) => void (shown = state))
+  return { list, ids: () => shown.rows.map(({ id }) => id).join(""), shown: () => shown, reads: () => reads }
+}
+
+const rows = (ids: string, from = 0): Array<Row> => Array.from(ids, (id, index) => ({ id, at: from - index }))
+
+describe("PagedList", () => {
+  it("reads on until it meets what it knows", async () => {
+    const stored = rows("abcd")
+    const { ids, list } = make(stored)
+    await list.refresh()
+    await list.more()
+    expect(ids()).toBe("abcd")
+    stored.push(...rows("vwxyz", 10))
+    await list.refresh()
+    expect(ids()).toBe("vwxyzabcd")
+  })
+
+  it("does not take a row that moved for the end of what is new", async () => {
+    const stored = rows("abcd")
+    const { ids, list } = make(stored)
+    await list.refresh()
+    await list.more()
+    stored.push(...rows("wxyz", 10))
+    stored[2] = { id: "c", at: 11 }
+    await list.refresh()
+    expect(ids()).toBe("cwxyzabd")
+  })
+
+  it("begins anew where more is new than it reads at a time", async () => {
+    const stored = rows("ab")
+    const { ids, list, reads, shown } = make(stored)
+    await list.refresh()
+    stored.push(...rows("klmnopqrstuvwxyz", 100))
+    await list.refresh()
+    expect([ids(), reads()]).toEqual(["klmnopqrst", 6])
+    while (shown().next !== null) await list.more()
+    expect(ids()).toBe("klmnopqrstuvwxyzab")
+  })
+
+  it("forgets rows that are gone", async () => {
+    const stored = rows("abcdef")
+    const { ids, list } = make(stored)
+    await list.refresh()
+    await list.more()
+    stored.splice(0, 1)
+    await list.refresh()
+    expect(ids()).toBe("bcd")
+    stored.splice(1)
+    await list.refresh()
+    expect(ids()).toBe("b")
+  })
+})
