@@ -63,6 +63,35 @@ const connectWhenFree = async () => {
   return other
 }
 
+/**
+ * Takes every connection of the database. Ends those of the storage, whose timers may open one at any moment, until all
+ * that are open are ours.
+ */
+const takeAllConnections = async () => {
+  const others: Array<Awaited<ReturnType<typeof connect>>> = []
+  for (;;) {
+    const other = await connect()
+    const exit = await Effect.runPromise(Effect.exit(other.sql`SELECT 1`))
+    if (exit._tag === "Success") {
+      others.push(other)
+      continue
+    }
+    await other.close()
+    const [first] = others
+    if (first === undefined) continue
+    const open = await Effect.runPromise(
+      first.sql<{ pid: number }>`SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'`
+    )
+    if (open.length === others.length) return others
+    const own = await Promise.all(
+      others.map(({ sql }) => Effect.runPromise(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`))
+    )
+    for (const { pid } of open) {
+      if (!own.some(([row]) => row?.pid === pid)) await Effect.runPromise(first.sql`SELECT pg_terminate_backend(${pid})`)
+    }
+  }
+}
+
 describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
   const delays = fc.sample(fc.integer({ min: 50, max: 800 }), { seed, numRuns: rounds })
   const until200 = async (maxMs: number) => {
@@ -115,17 +144,7 @@ describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
     async () => {
       await postgres.stop()
       await postgres.start()
-      const others: Array<Awaited<ReturnType<typeof connect>>> = []
-      // Takes all connections of the database. The restart has closed the storage's.
-      for (let n = 0; n < 12; n++) {
-        const other = await connect()
-        const exit = await Effect.runPromise(Effect.exit(other.sql`SELECT 1`))
-        if (exit._tag === "Failure") {
-          await other.close()
-          break
-        }
-        others.push(other)
-      }
+      const others = await takeAllConnections()
       expect(others.length).toBeGreaterThan(5)
       const startedAt = Date.now()
       const answers = await Promise.all(Array.from({ length: 20 }, () => send("exhausted")))
