@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { StorageSuite } from "@tachograph/testkit"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -13,6 +13,11 @@ import { type AppendEvent, SessionConflict } from "../../src/storage/Appending.t
 import { type Call, callsOf, recording, type Service } from "../Recording.ts"
 
 const { Calls, StoreCheck } = StorageSuite
+
+// A recorder imports them with its first event, which takes longer than `drain` waits.
+beforeAll(async () => {
+  await import("@tachograph/prices")
+})
 
 const { queue } = defaultCommitLimits
 
