@@ -128,12 +128,34 @@ const checked = (decompressor: Decompressor): { readonly stage: Decompressor; re
   return { stage: decompressor, check }
 }
 
+/** A decompressor takes tens of microseconds for a chunk of any size: smaller ones are gathered (bytes). */
+const gatheredBytes = 16 * 1024
+
 /** Passes bytes on, as many as a body may have: what a decompressor is given may itself have been decompressed from little. */
 const bounded = (maxBytes: number): Transform => {
   let passed = 0
+  // A buffer of its own, because a small chunk may be a part of a large one, which it would keep.
+  let gathered: Buffer | undefined
+  let length = 0
+  const take = () => {
+    const taken = gathered?.subarray(0, length)
+    gathered = undefined
+    length = 0
+    return taken
+  }
   return new Transform({
-    transform: (chunk: Uint8Array, _encoding, done) =>
-      (passed += chunk.length) > maxBytes ? done(new PayloadTooLargeError()) : done(null, chunk)
+    transform(chunk: Uint8Array, _encoding, done) {
+      if ((passed += chunk.length) > maxBytes) return done(new PayloadTooLargeError())
+      if (length + chunk.length > gatheredBytes) {
+        if (length > 0) this.push(take())
+        if (chunk.length > gatheredBytes) return done(null, chunk)
+      }
+      gathered ??= Buffer.allocUnsafeSlow(gatheredBytes)
+      gathered.set(chunk, length)
+      length += chunk.length
+      done()
+    },
+    flush: (done) => done(null, take())
   })
 }
 
