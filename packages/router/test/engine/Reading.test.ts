@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { expect, it, onTestFinished } from "vitest"
 import { createTachograph } from "../../src/index.ts"
 import * as FragileStorage from "./FragileStorage.ts"
@@ -62,6 +63,23 @@ it("reads a small event on the reading thread where it runs and the other one is
   expect(isHeld).toBe(true)
   writeFileSync(FragileStorage.releaseOf(file), "")
   expect((await held).status).toBe(404)
+})
+
+it("starts the reading thread when a browser opens the viewer", async () => {
+  const { client, file, read, record } = await open("openReading")
+  const id = await record({ n: 1 })
+  expect((await client.get("/viewer/")).status).toBe(200)
+  const held = client.get("/api/v1/agents/hold")
+  let readAhead = false
+  const reads: Array<Promise<unknown>> = []
+  // Those that were asked before the reading thread runs wait for the other one.
+  while (!readAhead) {
+    reads.push(read(id).then(() => (readAhead = true)))
+    await setTimeout(20)
+  }
+  writeFileSync(FragileStorage.releaseOf(file), "")
+  expect((await held).status).toBe(404)
+  await Promise.all(reads)
 })
 
 it("starts another reading thread after one that ended, until it has ended too often", async () => {

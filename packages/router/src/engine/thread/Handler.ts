@@ -65,6 +65,9 @@ export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Sup
           }
         }
 
+        // Starts while the browser loads the page, whose first reads would wait for it.
+        if (exchange.endpoint === "viewer") reader?.start().catch(() => {})
+
         // A file of SQLite is not opened for reading while nothing holds it open for writing.
         if (engine.thread === undefined) return answer(unavailable)
         if (reader === undefined) toEngine(reserveHere)
