@@ -36,7 +36,7 @@ export const eventsOf = async (tachograph: OpenTachograph): Promise<ReadonlyArra
   return Promise.all(
     events.map(async ({ event_id }) => {
       const text = await tachograph.recorder.getEventText(event_id)
-      return { ...(await tachograph.recorder.getEvent(event_id)), text }
+      return { ...(JSON.parse(text) as Omit<RecordedCall, "text">), text }
     })
   )
 }

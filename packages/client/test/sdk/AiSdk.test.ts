@@ -4,7 +4,7 @@ import { createOpenAI as createOpenAI3 } from "ai-sdk-openai3"
 import * as ai6 from "ai6"
 import { formats } from "@tachograph/formats"
 import { beforeAll, describe, expect, it } from "vitest"
-import { json, type Provider, startProvider, stream } from "../Provider.ts"
+import { begun, json, type Provider, startProvider, stream } from "../Provider.ts"
 import { type Recording, startRecording } from "../Recording.ts"
 import { compared } from "./Compared.ts"
 import { chat, cut } from "./Wire.ts"
@@ -86,6 +86,78 @@ describe.each(versions)("ai %s", (version, { createOpenAI, sdk, telemetry }) => 
       return parts
     })
     expect(events.map(({ properties }) => properties.output)).toEqual([chat.answer])
+  })
+
+  it.each([400, 401, 429, 500])("records the error %i by the tap as what it is", async (status) => {
+    const error = { error: { message: `No, ${apiKey}`, type: "some_error" } }
+    provider.answer = json(error, status)
+    const events = await compared(await startRecording(), provider, (fetch) => generate(fetch))
+    const recorded = { error: { message: "No, [redacted]", type: "some_error" } }
+    expect(events.map(({ properties }) => properties.output)).toEqual([recorded])
+  })
+
+  it("records each retry by the tap as a call of its own", async () => {
+    const error = { error: { message: "Slow down", type: "rate_limit" } }
+    let calls = 0
+    provider.answer = (response) =>
+      (calls++ % 2 === 0 ? json(error, 429, { "retry-after-ms": "1" }) : json(done))(response)
+    const events = await compared(
+      await startRecording(),
+      provider,
+      async (fetch) => (await generate(fetch, { maxRetries: 1 })).text
+    )
+    expect(events.map(({ properties }) => properties.output)).toEqual([error, done])
+  })
+
+  it("gives structured outputs with the tap as without it", async () => {
+    const message = { role: "assistant", content: '{"celsius":18}' }
+    const answer = { ...done, choices: [{ ...done.choices[0], message }] }
+    provider.answer = json(answer)
+    const schema = sdk.jsonSchema<{ celsius: number }>({
+      type: "object",
+      properties: { celsius: { type: "number" } },
+      required: ["celsius"],
+      additionalProperties: false
+    })
+    const events = await compared(await startRecording(), provider, async (fetch) => {
+      const { output } = await generate(fetch, { output: sdk.Output.object({ schema }) })
+      return output
+    })
+    expect(events.map(({ properties }) => properties.output)).toEqual([answer])
+    expect(events[0]!.properties.inputs).toHaveProperty("response_format.type", "json_schema")
+  })
+
+  it("records by the tap a call that the application aborts before its answer", async () => {
+    let abort = () => {}
+    provider.answer = () => abort()
+    const events = await compared(await startRecording(), provider, (fetch) => {
+      const controller = new AbortController()
+      abort = () => controller.abort()
+      return generate(fetch, { abortSignal: controller.signal })
+    })
+    expect(events).toMatchObject([{ properties: { output: { error: { type: "aborted" } } } }])
+  })
+
+  it("records by the tap a stream that the application aborts half read", async () => {
+    provider.answer = begun(chat.chunks.slice(0, 3))
+    const events = await compared(await startRecording(), provider, async (fetch) => {
+      const controller = new AbortController()
+      const { textStream } = sdk.streamText({
+        model: model(fetch),
+        prompt,
+        maxRetries: 0,
+        abortSignal: controller.signal
+      })
+      const parts: Array<string> = []
+      for await (const part of textStream) {
+        parts.push(part)
+        if (part === " ☀") controller.abort()
+      }
+      return parts
+    })
+    expect(events).toMatchObject([
+      { properties: { output: { choices: [{ message: { content: "Grüße ☀" } }], error: { type: "aborted" } } } }
+    ])
   })
 
   it("is recorded by its telemetry, step by step", async () => {

@@ -3,7 +3,7 @@ import Anthropic0 from "anthropic0"
 import { beforeAll, describe, expect, it } from "vitest"
 import { begun, json, type Provider, startProvider, stream } from "../Provider.ts"
 import { startRecording } from "../Recording.ts"
-import { collected, compared } from "./Compared.ts"
+import { collected, compared, seenOf } from "./Compared.ts"
 import { cut, messages } from "./Wire.ts"
 
 let provider: Provider
@@ -32,6 +32,16 @@ describe.each(majors)("@anthropic-ai/sdk %s", (major, Sdk) => {
       api: "provider2-messages",
       inputs: messages.request,
       output: messages.answer
+    })
+  })
+
+  it("leaves `withResponse` and `asResponse` as they are", async () => {
+    provider.answer = json(messages.answer)
+    await compared(await startRecording(), provider, async (fetch) => {
+      const call = () => client(fetch).messages.create(messages.request)
+      const { data, request_id, response } = await call().withResponse()
+      const raw = await call().asResponse()
+      return { data, request_id, seen: [response, raw].map(seenOf), text: await raw.text() }
     })
   })
 

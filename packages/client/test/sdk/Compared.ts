@@ -74,3 +74,9 @@ export const collected = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArr
   for await (const item of items) all.push(item)
   return all
 }
+
+/** What an application can see of a response without reading it. */
+export const seenOf = ({ headers, ok, redirected, status, statusText, type, url }: Response): object => ({
+  headers: [...headers].filter(([name]) => name !== "date"),
+  ...{ ok, redirected, status, statusText, type, url }
+})

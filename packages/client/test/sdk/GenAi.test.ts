@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest"
 import { begun, json, type Provider, startProvider, stream } from "../Provider.ts"
 import { startRecording } from "../Recording.ts"
 import { collected, compared } from "./Compared.ts"
+import { withGlobal } from "./Sdks.ts"
 import { cut, gemini } from "./Wire.ts"
 
 let provider: Provider
@@ -19,17 +20,6 @@ const majors: ReadonlyArray<readonly [string, typeof GoogleGenAI]> = [
   ["3", GoogleGenAI],
   ["2", GoogleGenAI2 as unknown as typeof GoogleGenAI]
 ]
-
-/** Runs with a global `fetch`, because the SDK takes none. */
-const withGlobal = async (fetch: typeof globalThis.fetch, run: () => Promise<unknown>) => {
-  const before = globalThis.fetch
-  globalThis.fetch = fetch
-  try {
-    return await run()
-  } finally {
-    globalThis.fetch = before
-  }
-}
 
 /** The headers hold the time of the answer. */
 const withoutHeaders = (answer: object) => ({ ...answer, sdkHttpResponse: undefined })
@@ -70,6 +60,19 @@ describe.each(majors)("@google/genai %s", (_major, Sdk) => {
     for (const { properties } of events) {
       expect(properties.output).toEqual({ error: { ...error.error, message: "No, [redacted]" } })
     }
+  })
+
+  it("records each retry as a call of its own", async () => {
+    const error = { error: { code: 503, message: "Later", status: "UNAVAILABLE" } }
+    let calls = 0
+    provider.answer = (response) => (calls++ % 2 === 0 ? json(error, 503) : json(gemini.answer))(response)
+    const httpOptions = { baseUrl: provider.url, retryOptions: { attempts: 2, initialDelay: 0.001 } }
+    const events = await compared(await startRecording(), provider, (fetch) =>
+      withGlobal(fetch, async () =>
+        withoutHeaders(await new Sdk({ apiKey, httpOptions }).models.generateContent(gemini.request))
+      )
+    )
+    expect(events.map(({ properties }) => properties.output)).toEqual([error, gemini.answer])
   })
 
   it("records tools that the SDK calls, each call of the model by itself", async () => {
