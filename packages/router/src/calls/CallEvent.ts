@@ -6,7 +6,7 @@ import { failureOfEncoding } from "@tachograph/formats/Failures"
 import { hash } from "node:crypto"
 import * as CallInputs from "./CallInputs.ts"
 import * as CallOutput from "./CallOutput.ts"
-import type { PassedCall } from "./PassedCall.ts"
+import type { Interruption, PassedCall } from "./PassedCall.ts"
 import * as Secrets from "./Secrets.ts"
 
 /** The bodies of a call, decompressed. */
@@ -16,8 +16,11 @@ export interface Bodies {
   readonly output: Buffer | undefined
 }
 
-/** The body, or why there is none: the request is no JSON object, or it is one of something else than a call. */
-export type Made = Buffer | "undecodable" | "no-call"
+/**
+ * The body, or why there is none: the request is no JSON object, it may be none because something ended it early, or it is one of
+ * something else than a call.
+ */
+export type Made = Buffer | "undecodable" | Interruption | "no-call"
 
 const derivedSession = (api: Api, inputs: object): string => hash("sha256", sessionSeed(api, inputs))
 
@@ -33,7 +36,7 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
   const { beta, contentType, firstByteMs, grouping, interruption, rest, status } = call
   const sent = withoutMark(bodies.inputs)
   const inputs = yield* CallInputs.parse(sent, grouping.session === undefined)
-  if (inputs === undefined) return "undecodable"
+  if (inputs === undefined) return interruption ?? "undecodable"
   const api = recognise(rest, inputs.isWhole ? inputs.value : undefined, beta)
   if (api === null) return "no-call"
   const body = bodies.output && withoutMark(bodies.output)

@@ -41,15 +41,13 @@ export const makeDecoder = (recorder: Recorder["Service"]) => {
 /** The answer to a request that is recorded by none of the formats. */
 const noCall = Answer.empty()
 
-const undecodable = Answer.refuse(422, "undecodable")
-
 export const make = Effect.gen(function* () {
   const recorder = yield* Recorder
   const decode = makeDecoder(recorder)
   const bodyOf = PassedCallEvent.make(new LoopBudget(), largeBodyBytes)
   return Effect.fnUntraced(function* ({ arrivedAtMs, body: sent, headers, maxEventBytes, passed, project }: Exchange) {
     const bytes = passed === undefined ? sent : yield* bodyOf(passed, bufferOf(sent), maxEventBytes)
-    if (typeof bytes === "string") return bytes === "no-call" ? noCall : undecodable
+    if (typeof bytes === "string") return bytes === "no-call" ? noCall : Answer.refuse(422, bytes)
     const body = { bytes, isJson: JsonBody.isJson(headers["content-type"]) }
     const event = yield* decode(project, body, headers[Events.idempotencyKeyHeader])
     const written = yield* Effect.provideService(

@@ -1,6 +1,7 @@
 /** Calls go on, whatever becomes of their recording. */
 import { CommitLimits, defaultCommitLimits, Errors, MemoryStorage, Storage } from "@tachograph/core"
 import { Deferred, Effect, Layer, Logger } from "effect"
+import { request as httpRequest } from "node:http"
 import { expect, it, onTestFinished, vi } from "vitest"
 import { createTachograph } from "../../src/index.ts"
 import { apiKey } from "../Samples.ts"
@@ -155,4 +156,14 @@ it("records again what a full queue has refused", async () => {
   const count = async () => (await tachograph.recorder.listEvents()).events.length
   await vi.waitFor(async () => expect(await count()).toBe(2), { timeout: 60_000 })
   expect(lines).toEqual([])
+})
+
+it("says of an upload that the client breaks off that it was aborted", async () => {
+  const { lines, outcome, port } = await proxyOver((storage) => storage.appendEvents)
+  const before = [await outcome("aborted"), await outcome("undecodable")]
+  const sent = httpRequest({ port, path, method: "POST", headers: { ...withKey, "content-length": 1000 } })
+  sent.on("error", () => {}).write('{"messages":[', () => sent.destroy())
+  await vi.waitFor(async () => expect(await outcome("aborted")).toBe(before[0]! + 1), { timeout: 60_000 })
+  expect(await outcome("undecodable")).toBe(before[1])
+  expect(lines.some((line) => line.includes("not recorded") && line.includes("aborted"))).toBe(true)
 })
