@@ -9,6 +9,7 @@ import type { Me } from "./server/Types.ts"
 import * as Key from "./server/Key.ts"
 import * as Theme from "./settings/Theme.ts"
 import { zone } from "./text/Format.ts"
+import { Plain } from "./text/Plain.tsx"
 
 interface Props {
   readonly me: Me
@@ -54,7 +55,9 @@ export const Header = ({ leave, me }: Props) => {
         <button type="button" class="quiet" onClick={() => setPaletteOpen(true)} title="Go to anything (Ctrl K, ⌘K)">
           Go to…
         </button>
-        <span title="The project that the key opens">{me.project}</span>
+        <span title="The project that the key opens">
+          <Plain text={me.project} />
+        </span>
         <span title="The zone of all times on these pages">{zone}</span>
         <button
           type="button"

@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { open, openWithKey, useBrowser } from "./Browser.ts"
 import { Conversation, registered, result, text, thinking, tool, user } from "./Conversation.ts"
@@ -31,6 +32,7 @@ const payloads = {
   "a base": `<base href="${elsewhere}/"><meta http-equiv="refresh" content="0;url=${elsewhere}">`,
   "colours of a terminal": "\u001b[31mred\u001b[0m \u001b]8;;http://elsewhere.invalid\u0007link\u001b]8;;\u0007",
   "reversed text": "safe\u202Egnp.exe\u202C \u2066x\u2069 zero\u200Bwidth",
+  "invisible characters": "a\u00ADb\u034Fc\u115Fd\u180Ee\u2800f\u3164g\u206Ah\uFFF9i\u{E0041}j\u{E0101}k\uFE0Fl",
   "a template": "{{constructor.constructor('window.hacked = true')()}} ${window.hacked = true}",
   "keys of objects": `{"__proto__": {"hacked": true}, "constructor": 1}`,
   "a table of links": `| a |\n|---|\n| [x](vbscript:msgbox) ![y](${elsewhere}/p.gif) |`,
@@ -86,7 +88,20 @@ const injected = () => ({
   ).length
 })
 
-const nothing = { hacked: false, elements: [], handlers: [], images: [], links: [], unsafe: 0 }
+/** Texts and titles that hold characters which nobody would see. Runs in the page. */
+const unseen = () => {
+  const invisible = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u
+  const texts = [document.title]
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  while (walker.nextNode() !== null) texts.push(walker.currentNode.nodeValue!)
+  for (const name of ["title", "alt", "aria-label", "placeholder"])
+    for (const element of document.querySelectorAll(`[${name}]`)) texts.push(element.getAttribute(name)!)
+  return texts.filter((text) => invisible.test(text))
+}
+
+const nothing = { hacked: false, elements: [], handlers: [], images: [], links: [], unsafe: 0, unseen: [] }
+
+const found = async (page: Page) => ({ ...(await page.evaluate(injected)), unseen: await page.evaluate(unseen) })
 
 describe("what a stranger sent", () => {
   it.each(Object.entries(payloads))("is shown as text: %s", async (name, payload) => {
@@ -95,18 +110,18 @@ describe("what a stranger sent", () => {
     const { complaints, foreign, page } = await openWithKey(`${server.url}/viewer/`, apiKey)
     await page.getByRole("heading", { name: "Sessions" }).waitFor()
     await page.locator(".id").first().waitFor()
-    expect(await page.evaluate(injected)).toEqual(nothing)
+    expect(await found(page)).toEqual(nothing)
     await page.goto(`${server.url}/viewer/#/sessions/${encodeURIComponent(session)}`)
     await page.locator(".message.assistant").first().waitFor()
     // Opens what is folded.
     await page.keyboard.press("x")
     await page.keyboard.press("t")
     await page.locator(".fold").first().waitFor()
-    expect(await page.evaluate(injected)).toEqual(nothing)
+    expect(await found(page)).toEqual(nothing)
     for (const tab of ["new", "input", "answer", "settings", "json", "raw"]) {
       await page.goto(`${server.url}/viewer/#/events/${id}?tab=${tab}`)
       await page.locator(`.panel.${tab} :is(.message, .settings, .node, .raw-row)`).first().waitFor()
-      expect(await page.evaluate(injected)).toEqual(nothing)
+      expect(await found(page)).toEqual(nothing)
     }
     const own = encodeURIComponent(nameOf(payload))
     for (const [place, shows] of [
@@ -119,7 +134,7 @@ describe("what a stranger sent", () => {
     ] as const) {
       await page.goto(`${server.url}/viewer/#/${place}`)
       await page.locator(shows).first().waitFor()
-      expect([place, await page.evaluate(injected)]).toEqual([place, nothing])
+      expect([place, await found(page)]).toEqual([place, nothing])
     }
     expect([foreign, complaints]).toEqual([[], []])
   })
@@ -139,11 +154,11 @@ describe("what a stranger sent", () => {
     ] as const) {
       await page.goto(`${server.url}/viewer/#/${place}`)
       await page.locator(shows).first().waitFor()
-      expect([place, await page.evaluate(injected)]).toEqual([place, nothing])
+      expect([place, await found(page)]).toEqual([place, nothing])
     }
     await page.keyboard.press("Control+k")
     await page.getByRole("option").filter({ hasText: "Agent" }).first().waitFor()
-    expect(await page.evaluate(injected)).toEqual(nothing)
+    expect(await found(page)).toEqual(nothing)
     expect([foreign, complaints]).toEqual([[], []])
   })
 
@@ -156,8 +171,20 @@ describe("what a stranger sent", () => {
     await said.waitFor()
     const shown = await said.innerText()
     for (const name of ["U+202E", "U+202C", "U+2066", "U+2069", "U+200B"]) expect(shown).toContain(name)
-    expect(shown).toContain("red link")
+    // Sequences that hold a text are shown with it; colours are taken out.
+    expect(shown).toContain("red ")
+    expect(shown).toContain("]8;;http://elsewhere.invalid")
     for (const hidden of ["\u001b", "[31m", "\u202e"]) expect(shown).not.toContain(hidden)
+  })
+
+  it("takes no class of the pages by the role of a message", async () => {
+    const conversation = new Conversation(server.client, fingerprintId, "roles")
+    await conversation.call([{ role: "peek user control", content: "Hello" }], [text("Yes?")])
+    const { page } = await open(server.viewer())
+    await page.getByRole("heading", { name: "Sessions" }).waitFor()
+    await page.goto(`${server.url}/viewer/#/sessions/roles`)
+    await page.locator(".message").getByText("Hello").waitFor()
+    expect(await page.locator(".message.peek, .message.user, .message.control").count()).toBe(0)
   })
 
   it("shows images whose bytes were sent, and names others", async () => {

@@ -35,7 +35,7 @@ export const Numbers = ({ call }: { readonly call: EventSummary }) => (
 /** Its error, or why it stopped. */
 export const Ended = ({ call }: { readonly call: EventSummary }) =>
   call.error_type === null ? (
-    <>{call.stop_reason ?? ""}</>
+    <Plain text={call.stop_reason ?? ""} />
   ) : (
     <span class="bad">
       <Plain text={call.error_type} />

@@ -1,5 +1,6 @@
 /** Sums by hour or day as bars, of one kind or of several on top of each other. A table beside it says the same. */
 import type { UsageRow } from "../server/Types.ts"
+import { plain } from "../text/Hidden.ts"
 import { Plain } from "../text/Plain.tsx"
 import * as Period from "./Period.ts"
 
@@ -66,7 +67,7 @@ export const Chart = ({ isBad = false, kindOf = () => "", period, rows, show, ti
             top -= size
             return (
               <rect key={`${slot} ${kind}`} class={`kind-${kind}`} x={10 * index} y={top} width={8} height={size}>
-                <title>{`${Period.show(period, slot)}: ${kinds.length > 1 ? `${kinds[kind]}, ` : ""}${show(value)}`}</title>
+                <title>{`${Period.show(period, slot)}: ${kinds.length > 1 ? `${plain(kinds[kind]!)}, ` : ""}${show(value)}`}</title>
               </rect>
             )
           })

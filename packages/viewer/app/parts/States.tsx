@@ -1,6 +1,7 @@
 /** What a page shows where it has nothing to show: it waits, there is nothing, or it may not. */
 import type { ComponentChildren } from "preact"
 import type { ServerError } from "../server/Client.ts"
+import { Plain } from "../text/Plain.tsx"
 
 /** Appears only after a moment, so that a quick answer does not flicker. */
 export const Loading = ({ what }: { readonly what: string }) => (
@@ -61,7 +62,9 @@ export const Failed = ({ again, children, error, isWhole = false }: Props) => {
   return (
     <div class="state" role="alert">
       <Title title={title} isWhole={isWhole} />
-      <p>{text}</p>
+      <p>
+        <Plain text={text} />
+      </p>
       {again !== undefined && (
         <button type="button" onClick={again}>
           Try again

@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks"
 import { bytes } from "../text/Format.ts"
 import { Markdown, maxMarkdown } from "../text/Markdown.tsx"
-import { Plain, withoutAnsi } from "../text/Plain.tsx"
+import { withoutCsi } from "../text/Hidden.ts"
+import { Plain } from "../text/Plain.tsx"
 
 /** Characters that are shown at first, and that are added with each step. */
 const firstCharacters = 12_000
@@ -24,7 +25,7 @@ const cutAt = (text: string, length: number): number => {
 }
 
 export const Text = ({ first = firstCharacters, isMarkdown, text: given }: Props) => {
-  const text = withoutAnsi(given)
+  const text = withoutCsi(given)
   const [shown, setShown] = useState(first)
   const end = cutAt(text, shown)
   const visible = end === text.length ? text : text.slice(0, end)

@@ -2,6 +2,7 @@
 import { Lexer, type Token, type Tokens } from "marked"
 import type { ComponentChildren, VNode } from "preact"
 import { useMemo } from "preact/hooks"
+import { plain } from "./Hidden.ts"
 import { safeHref, safeImage } from "./Links.ts"
 import { Plain } from "./Plain.tsx"
 
@@ -16,12 +17,15 @@ const Link = ({ children, href }: { readonly href: string; readonly children: Co
   if (safe === undefined) {
     return (
       <span>
-        {children} <span class="address">{href}</span>
+        {children}{" "}
+        <span class="address">
+          <Plain text={href} />
+        </span>
       </span>
     )
   }
   return (
-    <a href={safe} target="_blank" rel="noopener noreferrer" title={safe}>
+    <a href={safe} target="_blank" rel="noopener noreferrer" title={plain(safe)}>
       {children}
     </a>
   )
@@ -30,10 +34,20 @@ const Link = ({ children, href }: { readonly href: string; readonly children: Co
 /** Images from elsewhere are named, and not loaded: loading one tells its server who looks. */
 const Image = ({ alt, href }: { readonly alt: string; readonly href: string }) => {
   const src = safeImage(href)
-  if (src !== undefined) return <img src={src} alt={alt} />
+  if (src !== undefined) return <img src={src} alt={plain(alt)} />
   return (
     <span class="media">
-      Image{alt === "" ? "" : ` “${alt}”`}, not loaded: <Link href={href}>{href.slice(0, 200)}</Link>
+      Image
+      {alt !== "" && (
+        <>
+          {" "}
+          “<Plain text={alt} />”
+        </>
+      )}
+      , not loaded:{" "}
+      <Link href={href}>
+        <Plain text={href.slice(0, 200)} />
+      </Link>
     </span>
   )
 }

@@ -1,6 +1,6 @@
 /** What a part of a message says, as one text: for lines, for finding, for copying. */
 import type { Message, Part } from "../server/Types.ts"
-import { withoutAnsi } from "./Plain.tsx"
+import { withoutCsi } from "./Hidden.ts"
 
 export const textOf = (value: unknown): string => {
   if (typeof value === "string") return value
@@ -41,7 +41,7 @@ const maxLine = 160
 
 /** The beginning, on one line. */
 export const line = (text: string, max = maxLine): string => {
-  const clean = withoutAnsi(text.slice(0, 4 * max))
+  const clean = withoutCsi(text.slice(0, 4 * max))
     .replace(/\s+/g, " ")
     .trim()
   return clean.length > max ? `${clean.slice(0, max)}…` : clean

@@ -11,6 +11,7 @@ import * as Lists from "../../server/Lists.ts"
 import type { AgentVersion, Configuration } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
+import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { Prompts } from "./Prompts.tsx"
@@ -29,7 +30,7 @@ const read = (agent: string) => async (signal: AbortSignal) => {
 export const AgentPage = ({ query, rest }: PageProps) => {
   const agent = rest[0]!
   const { again, error, value } = useAnswer(read(agent), agent)
-  useEffect(() => void (document.title = `${agent} · Tachograph`), [agent])
+  useEffect(() => void (document.title = `${plain(agent)} · Tachograph`), [agent])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the agent" />
   const names = value.versions.map(({ agent_version_name }) => agent_version_name)

@@ -5,6 +5,7 @@ import { Failed, Loading } from "../../parts/States.tsx"
 import * as Route from "../../route/Route.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
+import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
 import { type Kind, read, type Used } from "./usedWith.ts"
 
@@ -111,7 +112,12 @@ const Row = ({ agent, before, kind, used }: RowProps) => (
     </td>
     <td>
       {used.runtimes.map(({ commit, id }) => (
-        <a key={id} class="each" href={Route.to(["fingerprints", id])} title={commit ?? undefined}>
+        <a
+          key={id}
+          class="each"
+          href={Route.to(["fingerprints", id])}
+          title={commit === null ? undefined : plain(commit)}
+        >
           <code>
             <Plain text={commit === null ? id.slice(0, 8) : `${id.slice(0, 8)} @ ${commit.slice(0, 8)}`} />
           </code>

@@ -11,6 +11,7 @@ import * as Client from "../../server/Client.ts"
 import * as Lists from "../../server/Lists.ts"
 import type { Configuration, Fingerprint, Part } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
+import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { PerCall } from "./PerCall.tsx"
@@ -59,7 +60,7 @@ const Choice = ({ name, names, value }: ChoiceProps) => (
       <option value="">choose</option>
       {names.map((each) => (
         <option key={each} value={each}>
-          {each}
+          {plain(each)}
         </option>
       ))}
     </select>
@@ -71,7 +72,10 @@ export const ComparePage = ({ query, rest }: PageProps) => {
   const from = query.get("from") ?? ""
   const to = query.get("to") ?? ""
   const { again, error, value } = useAnswer(read(agent, from, to), JSON.stringify([agent, from, to]))
-  useEffect(() => void (document.title = `${agent}, ${from} and ${to} · Tachograph`), [agent, from, to])
+  useEffect(
+    () => void (document.title = `${plain(agent)}, ${plain(from)} and ${plain(to)} · Tachograph`),
+    [agent, from, to]
+  )
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the versions" />
   const [before, after] = value.configurations

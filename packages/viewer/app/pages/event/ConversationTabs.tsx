@@ -7,6 +7,7 @@ import * as Client from "../../server/Client.ts"
 import type { Call, Conversation } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
+import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { firstMessages, Messages } from "../../parts/message/Messages.tsx"
 import { SettingsDiff } from "./SettingsDiff.tsx"
@@ -85,8 +86,12 @@ const Settings = ({ conversation: { instructions, parameters, tools } }: { reado
       {tools.map((tool, index) => (
         <details key={index} class="tool">
           <summary>
-            <b>{Words.textOf(tool["name"]) || `tool ${index + 1}`}</b>
-            <span class="arguments">{Words.line(Words.textOf(tool["description"]))}</span>
+            <b>
+              <Plain text={Words.textOf(tool["name"]) || `tool ${index + 1}`} />
+            </b>
+            <span class="arguments">
+              <Plain text={Words.line(Words.textOf(tool["description"]))} />
+            </span>
           </summary>
           <div class="fold">
             <Value value={tool} />

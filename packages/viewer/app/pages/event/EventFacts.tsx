@@ -75,7 +75,12 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
       </Fact>
       <Fact name="Cost">
         <Cost usd={call.cost_usd} />
-        {call.unpriced !== null && <small> {unpriced[call.unpriced] ?? call.unpriced}</small>}
+        {call.unpriced !== null && (
+          <small>
+            {" "}
+            <Plain text={unpriced[call.unpriced] ?? call.unpriced} />
+          </small>
+        )}
       </Fact>
       {call.price !== null && (
         <Fact name="Price of">
@@ -104,7 +109,9 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
       <Fact name="Output">
         <Bytes value={call.output_bytes} />
       </Fact>
-      <Fact name="Format">{call.api}</Fact>
+      <Fact name="Format">
+        <Plain text={call.api} />
+      </Fact>
       <Fact name="Agent">
         <a href={Route.to(["agents", call.agent])}>
           <Plain text={`${call.agent} ${call.agent_version}`} />
@@ -122,7 +129,9 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
       </Fact>
       {call.trace_id !== null && (
         <Fact name="Trace">
-          <code>{call.trace_id}</code>
+          <code>
+            <Plain text={call.trace_id} />
+          </code>
         </Fact>
       )}
     </dl>

@@ -8,6 +8,8 @@ import * as Route from "../../route/Route.ts"
 import * as Reading from "../../settings/Reading.ts"
 import * as Copy from "../../text/Copy.ts"
 import * as Format from "../../text/Format.ts"
+import { plain } from "../../text/Hidden.ts"
+import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { ConversationTabs } from "./ConversationTabs.tsx"
 import { EventFacts } from "./EventFacts.tsx"
@@ -66,7 +68,7 @@ export const EventPage = ({ query, rest }: PageProps) => {
     { keys: "c j", does: "Copy the JSON of the call", run: () => Copy.answer(["events", id]) },
     { keys: "c u", does: "Copy a curl command", run: () => Copy.curl(["events", id]) }
   ])
-  useEffect(() => void (document.title = `Call ${id} · Tachograph`), [id])
+  useEffect(() => void (document.title = `Call ${plain(id)} · Tachograph`), [id])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the call" />
   const { call } = value
@@ -74,10 +76,15 @@ export const EventPage = ({ query, rest }: PageProps) => {
     <div class="event">
       <header class="event-head">
         <p class="crumbs">
-          <a href={Route.to(["sessions", call.session], { call: id })}>{Words.line(call.session, 60)}</a>
+          <a href={Route.to(["sessions", call.session], { call: id })}>
+            <Plain text={Words.line(call.session, 60)} />
+          </a>
         </p>
         <h1>
-          Call <code>{id}</code>
+          Call{" "}
+          <code>
+            <Plain text={id} />
+          </code>
         </h1>
         <nav class="neighbours" aria-label="Calls of the session">
           <button type="button" disabled={value.previous === undefined} onClick={() => goTo(value.previous)}>

@@ -40,7 +40,10 @@ export const FingerprintPage = ({ query, rest }: PageProps) => {
     <section class="page">
       <div class="page-head">
         <h1>
-          Runtime <code>{id}</code>
+          Runtime{" "}
+          <code>
+            <Plain text={id} />
+          </code>
         </h1>
         <p>
           <a href={Route.to(["fingerprints"])}>All runtimes</a>

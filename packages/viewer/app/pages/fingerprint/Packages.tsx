@@ -4,6 +4,7 @@ import * as Route from "../../route/Route.ts"
 import * as Lists from "../../server/Lists.ts"
 import type { Fingerprint } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
+import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
 
 interface Props {
@@ -30,7 +31,7 @@ export const Packages = ({ fingerprint, other }: Props) => {
             <option value="">no other</option>
             {others.map((each) => (
               <option key={each.fingerprint_id} value={each.fingerprint_id}>
-                {nameOf(each)}
+                {plain(nameOf(each))}
               </option>
             ))}
           </select>

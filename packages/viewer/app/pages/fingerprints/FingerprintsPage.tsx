@@ -7,6 +7,7 @@ import * as Route from "../../route/Route.ts"
 import * as Client from "../../server/Client.ts"
 import type { Fingerprint } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
+import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Format from "../../text/Format.ts"
 
@@ -64,7 +65,7 @@ export const FingerprintsPage = () => {
                     <Plain text={each.git_repository_url ?? "–"} />
                   </td>
                   <td>
-                    <code title={each.git_commit_hash ?? undefined}>
+                    <code title={plain(each.git_commit_hash ?? "")}>
                       <Plain text={each.git_commit_hash?.slice(0, 12) ?? "–"} />
                     </code>
                     <small>

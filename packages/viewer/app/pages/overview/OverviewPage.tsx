@@ -121,7 +121,10 @@ const Slot = ({ period, slot }: { readonly period: Period.Period; readonly slot:
   const after = new Date(slot).toISOString()
   const before = new Date(Period.endOf(period, slot)).toISOString()
   return (
-    <a href={Route.to(["sessions"], { after, before })} title={`${Format.exactly(after)}: sessions whose last call was then`}>
+    <a
+      href={Route.to(["sessions"], { after, before })}
+      title={`${Format.exactly(after)}: sessions whose last call was then`}
+    >
       {period.by === "hour" ? Format.moment(after) : Period.show(period, slot)}
     </a>
   )

@@ -11,6 +11,7 @@ import * as Lists from "../../server/Lists.ts"
 import type { Person, SessionPage } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
+import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 
@@ -29,7 +30,7 @@ const read = (id: string) => async (signal: AbortSignal) => {
 export const PersonPage = ({ rest }: PageProps) => {
   const id = rest[0]!
   const { again, error, value } = useAnswer(read(id), id)
-  useEffect(() => void (document.title = `${id} · Tachograph`), [id])
+  useEffect(() => void (document.title = `${plain(id)} · Tachograph`), [id])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the person" />
   return (

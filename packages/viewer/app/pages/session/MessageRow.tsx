@@ -1,5 +1,6 @@
 /** A message of the stream, with the answers of the tools that it calls. */
 import { Parts, type Shown } from "../../parts/message/Parts.tsx"
+import { roleClass } from "../../parts/message/roleClass.ts"
 import type { Message, Part } from "../../server/Types.ts"
 import { Plain } from "../../text/Plain.tsx"
 import type { Carried } from "./Carried.ts"
@@ -13,7 +14,7 @@ interface Props extends Shown {
 }
 
 export const MessageRow = ({ answered, carried, message, results, ...shown }: Props) => (
-  <div class={`message ${message.role}`}>
+  <div class={roleClass(message.role)}>
     <div class="role">
       <Plain text={message.role} />
       <small>#{message.number}</small>

@@ -10,6 +10,7 @@ import * as Route from "../../route/Route.ts"
 import * as Scroll from "../../route/Scroll.ts"
 import * as Reading from "../../settings/Reading.ts"
 import * as Copy from "../../text/Copy.ts"
+import { plain } from "../../text/Hidden.ts"
 import * as Words from "../../text/Words.ts"
 import { CallMark } from "./CallMark.tsx"
 import { carriedOf } from "./Carried.ts"
@@ -195,7 +196,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   ])
 
   useEffect(() => {
-    document.title = `${Words.line(session?.title ?? id, 60)} · Tachograph`
+    document.title = `${plain(Words.line(session?.title ?? id, 60))} · Tachograph`
   }, [session, id])
 
   if (state.error !== undefined && calls.length === 0) return <Failed isWhole error={state.error} again={state.again} />

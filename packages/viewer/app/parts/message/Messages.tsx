@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks"
 import { pairsIn } from "./Pairs.ts"
 import { Parts } from "./Parts.tsx"
+import { roleClass } from "./roleClass.ts"
 import type { Conversation, Part } from "../../server/Types.ts"
 import * as Reading from "../../settings/Reading.ts"
 import { Plain } from "../../text/Plain.tsx"
@@ -22,7 +23,7 @@ export const Messages = ({ messages }: { readonly messages: ReadonlyArray<Said> 
       {messages.map((message, index) => {
         if (message.parts.length > 0 && message.parts.every(isElsewhere)) return null
         return (
-          <div key={message.number ?? index} class={`message ${message.role}`}>
+          <div key={message.number ?? index} class={roleClass(message.role)}>
             <div class="role">
               <Plain text={message.role} />
               <small>#{message.number ?? index + 1}</small>

@@ -132,7 +132,10 @@ const Media = ({ part }: { readonly part: Part }) => {
       )}
       {textField(part, "file_id") !== "" && (
         <>
-          , file <code>{textField(part, "file_id")}</code>
+          , file{" "}
+          <code>
+            <Plain text={textField(part, "file_id")} />
+          </code>
         </>
       )}
     </p>

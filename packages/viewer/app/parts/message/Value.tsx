@@ -1,5 +1,6 @@
 /** Arguments and answers of tools: fields by name, texts with their own line breaks, everything else as JSON. */
 import { ExactNumber } from "../../server/ExactJson.ts"
+import { Plain } from "../../text/Plain.tsx"
 import { Text } from "../Text.tsx"
 
 /** Deeper values are shown as JSON. */
@@ -18,7 +19,9 @@ export const Value = ({ depth = 0, value }: { readonly value: unknown; readonly 
       <dl class="value">
         {Object.entries(value).map(([name, each]) => (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt>
+              <Plain text={name} />
+            </dt>
             <dd>
               <Value value={each} depth={depth + 1} />
             </dd>
