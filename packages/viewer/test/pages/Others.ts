@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest"
-import { open } from "../Browser.ts"
-import { Conversation, text, user } from "../Conversation.ts"
-import { start } from "../Server.ts"
+import { open, openWithKey } from "../Browser.ts"
+import { Conversation, registered, text, user } from "../Conversation.ts"
+import { apiKey, start } from "../Server.ts"
 import { rowOf, type World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -12,6 +12,40 @@ export const define = (world: World) => {
       await new Conversation(world.server.client, world.fingerprintId, "just now").call([user("Now?")], [text("Now.")])
       await page.getByRole("link", { name: "just now" }).click()
       await page.locator(".said").getByText("Now.", { exact: true }).waitFor()
+    })
+
+    it("show the latest calls while more come than anybody reads", async () => {
+      const server = await start()
+      onTestFinished(() => server.close())
+      const fingerprint = await registered(server.client)
+      const recordCalls = (name: string, count: number) =>
+        Promise.all(
+          Array.from({ length: count }, (_, number) =>
+            new Conversation(server.client, fingerprint, `${name} ${number}`).call([user("Now?")], [text("Now.")])
+          )
+        )
+      await recordCalls("before", 10)
+      const { page } = await openWithKey(`${server.url}/viewer/#/overview`, apiKey)
+      const held = Promise.withResolvers<void>()
+      const asked = Promise.withResolvers<void>()
+      const isStream = (url: URL) => url.pathname === "/api/v1/events/stream" && !url.searchParams.has("wait")
+      await page.route(isStream, async (route) => {
+        asked.resolve()
+        await held.promise
+        await route.continue()
+      })
+      await page.getByRole("link", { name: "Live", exact: true }).click()
+      await asked.promise
+      await recordCalls("many", 150)
+      held.resolve()
+      await page.getByText("More calls come than are shown").waitFor()
+      await rowOf(page, "before").first().waitFor({ state: "detached" })
+      expect(await page.locator("tbody tr").count()).toBe(50)
+      // No more come.
+      await page.getByText("Calls appear as they are recorded").waitFor()
+      await recordCalls("later", 1)
+      await rowOf(page, "later 0").waitFor()
+      expect(await page.locator("tbody tr").count()).toBe(51)
     })
 
     it("are gone to by keys, and opened by keys", async () => {

@@ -6,40 +6,9 @@ import { Time } from "../../parts/Facts.tsx"
 import { Empty, Failed } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
-import * as Client from "../../server/Client.ts"
-import { follow } from "../../server/follow.ts"
-import type { EventSummary } from "../../server/Types.ts"
 import { Plain } from "../../text/Plain.tsx"
 import { CallPeek } from "./CallPeek.tsx"
-
-/** Calls that are kept. */
-const maxCalls = 200
-
-interface EventPage {
-  readonly events: ReadonlyArray<EventSummary>
-}
-
-const useCalls = () => {
-  const [calls, setCalls] = useState<ReadonlyArray<EventSummary>>([])
-  const [error, setError] = useState<Client.ServerError>()
-  useEffect(() => {
-    const aborter = new AbortController()
-    const { signal } = aborter
-    const add = (events: ReadonlyArray<EventSummary>) =>
-      setCalls((calls) => {
-        const known = new Set(calls.map(({ event_id }) => event_id))
-        const fresh = events.filter(({ event_id }) => !known.has(event_id))
-        return [...fresh.toReversed(), ...calls].slice(0, maxCalls)
-      })
-    const onStart = async () => {
-      const { events } = await Client.get<EventPage>(["events"], { order: "desc", limit: 50 }, signal)
-      add(events.toReversed())
-    }
-    void follow({}, signal, { onStart, onEvents: add, onError: setError })
-    return () => aborter.abort()
-  }, [])
-  return { calls, error }
-}
+import { useCalls } from "./useCalls.ts"
 
 /** Whether the page is at its top. */
 const useAtTop = (): boolean => {
@@ -55,7 +24,7 @@ const useAtTop = (): boolean => {
 const peek = (call: string | null) => Route.amend({ peek: call })
 
 export const LivePage = ({ query }: PageProps) => {
-  const { calls, error } = useCalls()
+  const { calls, error, isFast } = useCalls()
   const peeked = query.get("peek")
   const isAtTop = useAtTop()
   const [seen, setSeen] = useState<string>()
@@ -85,7 +54,8 @@ export const LivePage = ({ query }: PageProps) => {
         <p class="hint" role="status">
           {error === undefined ? (
             <>
-              <span class="live" /> Calls appear as they are recorded
+              <span class="live" />
+              {isFast ? " More calls come than are shown: these are the latest" : " Calls appear as they are recorded"}
             </>
           ) : (
             "The server does not answer: trying again"

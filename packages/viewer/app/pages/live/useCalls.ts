@@ -1,0 +1,106 @@
+/**
+ * The latest calls, as they are recorded. While more come than anybody reads, the page does not take each of them: it asks for the
+ * latest from time to time, so that looking takes little from recording, however much comes.
+ */
+import { useEffect, useState } from "preact/hooks"
+import * as Client from "../../server/Client.ts"
+import { follow } from "../../server/follow.ts"
+import type { EventSummary } from "../../server/Types.ts"
+
+/** Calls that are kept. */
+const maxCalls = 200
+
+/** Calls that are asked for at once. More of them at once are more than anybody reads. */
+const latest = 50
+
+/** How often the latest are asked for while there are more (ms). */
+const lookMs = 2_000
+
+interface EventPage {
+  readonly events: ReadonlyArray<EventSummary>
+}
+
+export interface Calls {
+  readonly calls: ReadonlyArray<EventSummary>
+  readonly error: Client.ServerError | undefined
+  /** Whether more come than are shown. */
+  readonly isFast: boolean
+}
+
+class Reader {
+  #calls: Calls = { calls: [], error: undefined, isFast: false }
+  readonly #signal: AbortSignal
+  readonly #show: (calls: Calls) => void
+
+  constructor(signal: AbortSignal, show: (calls: Calls) => void) {
+    this.#signal = signal
+    this.#show = show
+  }
+
+  #set(change: Partial<Calls>): void {
+    this.#calls = { ...this.#calls, ...change }
+    if (!this.#signal.aborted) this.#show(this.#calls)
+  }
+
+  /** Adds the newest calls, the latest first. Returns whether calls may be missing between them and those before. */
+  #add(newest: ReadonlyArray<EventSummary>): boolean {
+    const { calls } = this.#calls
+    const known = new Set(calls.map(({ event_id }) => event_id))
+    const fresh = newest.filter(({ event_id }) => !known.has(event_id)).slice(0, latest)
+    const isFast = fresh.length === latest && calls.length > 0
+    // A list with a gap that nobody sees would be wrong.
+    if (fresh.length > 0) this.#set({ calls: [...fresh, ...(isFast ? [] : calls)].slice(0, maxCalls) })
+    return isFast
+  }
+
+  async #look(): Promise<boolean> {
+    const { events } = await Client.get<EventPage>(["events"], { order: "desc", limit: latest }, this.#signal)
+    return this.#add(events)
+  }
+
+  /** Takes each call, until more come at once than anybody reads. */
+  async #followEach(): Promise<void> {
+    const fast = new AbortController()
+    await follow({}, AbortSignal.any([fast.signal, this.#signal]), {
+      onStart: async () => void (await this.#look()),
+      onEvents: (events) => {
+        if (this.#add(events.toReversed())) fast.abort()
+      },
+      onError: (error) => this.#set({ error })
+    })
+  }
+
+  /** Looks at the latest, until none was missed between two looks. */
+  async #lookNowAndThen(): Promise<void> {
+    this.#set({ isFast: true })
+    let isFast = true
+    while (isFast && !this.#signal.aborted) {
+      await new Promise((resolve) => setTimeout(resolve, lookMs))
+      if (document.hidden) continue
+      try {
+        isFast = await this.#look()
+        this.#set({ error: undefined })
+      } catch (error) {
+        if (!this.#signal.aborted) this.#set({ error: Client.toError(error) })
+      }
+    }
+    this.#set({ isFast: false })
+  }
+
+  async run(): Promise<void> {
+    while (!this.#signal.aborted) {
+      await this.#followEach()
+      if (!this.#signal.aborted) await this.#lookNowAndThen()
+    }
+  }
+}
+
+export const useCalls = (): Calls => {
+  const [calls, setCalls] = useState<Calls>({ calls: [], error: undefined, isFast: false })
+  useEffect(() => {
+    const aborter = new AbortController()
+    void new Reader(aborter.signal, setCalls).run()
+    return () => aborter.abort()
+  }, [])
+  return calls
+}
