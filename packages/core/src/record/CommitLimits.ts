@@ -21,6 +21,8 @@ export interface CommitLimitsValue {
   readonly streamBudgetBytes: number
   /** What one transaction commits. */
   readonly batch: CommitLimit
+  /** How long closing waits for commits. A storage that never returns would keep it for ever. */
+  readonly closingMs: number
 }
 
 export const defaultCommitLimits: CommitLimitsValue = {
@@ -28,7 +30,8 @@ export const defaultCommitLimits: CommitLimitsValue = {
   bodyBudgetBytes: 64 * 1024 * 1024,
   answerBudgetBytes: 32 * 1024 * 1024,
   streamBudgetBytes: 32 * 1024 * 1024,
-  batch: { events: 256, bytes: 8 * 1024 * 1024 }
+  batch: { events: 256, bytes: 8 * 1024 * 1024 },
+  closingMs: 5_000
 }
 
 export const CommitLimits = Context.Reference<CommitLimitsValue>("tachograph/core/CommitLimits", {

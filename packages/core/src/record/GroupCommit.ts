@@ -77,9 +77,9 @@ const make = Effect.gen(function* () {
   let isClosed = false
   // Runs before the fibers are interrupted.
   yield* Effect.addFinalizer(() =>
-    Effect.andThen(
-      FiberSet.awaitEmpty(fibers),
-      Effect.sync(() => (isClosed = true))
+    Effect.interruptible(FiberSet.awaitEmpty(fibers)).pipe(
+      Effect.timeoutOption(limits.closingMs),
+      Effect.andThen(Effect.sync(() => (isClosed = true)))
     )
   )
 
