@@ -180,6 +180,36 @@ export const define = (test: Test) => {
     )
   }
 
+  for (const change of [
+    "input_tokens = 7",
+    "cost = 1",
+    "duration_ms = 1",
+    "model = 'another'",
+    "error_type = 'another'",
+    "agent_version_number = 99",
+    "person_number = 99",
+    "kind_number = 99"
+  ]) {
+    test(
+      `says that the storage is damaged where an event is to be added to figures whose ${change}`,
+      Effect.gen(function* () {
+        const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+        yield* append(storage, [eventOf(0), eventOf(1), eventOf(2)])
+        const bySession = storage.sumUsage(project, { groupBy: ["session"], timeZone: "UTC", limit: 10 })
+        const list = storage.listSessions(project, { order: "desc", limit: 10 })
+        yield* bySession
+        const [row] = yield* sql<{
+          first: string | Uint8Array
+        }>`SELECT event_id AS first FROM events ORDER BY event_id LIMIT 1`
+        yield* sql`UPDATE events SET ${sql.literal(change)} WHERE event_id = ${row!.first}`
+        expect(yield* Effect.flip(usage)).toMatchObject(storageDamaged)
+        expect(yield* Effect.flip(bySession)).toMatchObject(storageDamaged)
+        expect(yield* Effect.flip(list)).toMatchObject(storageDamaged)
+        yield* sql`DELETE FROM events WHERE event_id = ${row!.first}`
+      })
+    )
+  }
+
   test(
     "verifies what events add up to, and says what differs, until it is built anew",
     Effect.gen(function* () {

@@ -3,6 +3,7 @@ import {
   AgentName,
   AgentVersionName,
   type AppendEvent,
+  checksumOfSummary,
   type Errors,
   EventId,
   EventSummary,
@@ -36,9 +37,8 @@ export const appendEvent = (
   id: EventId,
   fields: Partial<EventSummary> = {},
   inProject: ProjectId = project
-): AppendEvent => ({
-  project: inProject,
-  summary: new EventSummary({
+): AppendEvent => {
+  const summary = new EventSummary({
     ...nulls,
     id,
     receivedAt: DateTime.makeUnsafe("2026-01-02T03:04:05.678Z"),
@@ -50,19 +50,23 @@ export const appendEvent = (
     inputsBytes: 2,
     outputBytes: 2,
     ...fields
-  }),
-  checksums: { summary: -(2 ** 31), texts: 2 ** 31 - 1 },
-  rules: "the rules of the samples",
-  pack: {
-    session: undefined,
-    number: 1,
-    bytes: Uint8Array.of(0, Number.parseInt(id.slice(-2), 16), 255),
-    history: 0,
-    parts: 0,
-    newBytes: 5,
-    shared: []
+  })
+  return {
+    project: inProject,
+    summary,
+    checksums: { summary: checksumOfSummary(inProject, summary), texts: 2 ** 31 - 1 },
+    rules: "the rules of the samples",
+    pack: {
+      session: undefined,
+      number: 1,
+      bytes: Uint8Array.of(0, Number.parseInt(id.slice(-2), 16), 255),
+      history: 0,
+      parts: 0,
+      newBytes: 5,
+      shared: []
+    }
   }
-})
+}
 
 /** A piece that is stored once per project. Its stored bytes are not compressed, and 6 bytes longer than its text. */
 export const sharedPiece = (text: string): SharedPiece => ({

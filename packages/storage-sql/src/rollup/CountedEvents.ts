@@ -1,5 +1,13 @@
 /** Events with the columns by which they are added up. Names are numbers. */
-import { type Countable, type EventId, EventTime, SessionParts } from "@tachograph/core"
+import {
+  checksumOfSummary,
+  type Countable,
+  Damage,
+  type EventId,
+  EventTime,
+  type ProjectId,
+  SessionParts
+} from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
@@ -7,8 +15,9 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
-import type { NumberedEvent } from "../sql/EventColumns.ts"
+import * as EventColumns from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
+import * as Damages from "./Damages.ts"
 
 /** Of a table or a deleted row of `events`. */
 const columns = [
@@ -92,7 +101,7 @@ const of = (row: Row, api: number): CountedEvent => {
 }
 
 /** Of an event that is being inserted. */
-export const ofNumbered = (event: NumberedEvent): CountedEvent => ({
+export const ofNumbered = (event: EventColumns.NumberedEvent): CountedEvent => ({
   id: event.summary.id,
   atMs: EventTime.of(event.summary.id),
   session: event.session_number,
@@ -124,8 +133,19 @@ export interface IdRange {
   readonly upTo?: EventId | undefined
 }
 
+/** Of events `e`. */
+type Order = "e.event_id" | "e.session_number, e.event_id"
+
+/** Rows with these columns, in their order. */
+type Find = (columns: Statement.Fragment) => Statement.Fragment
+
 export const make = (sql: SqlClient.SqlClient) => {
   const toStored = UuidColumn.encoder(sql)
+  const { fields, joins, toStored: toStoredSummary } = EventColumns.reader(sql)
+  const selectedOfEvent = sql.literal(columns.map((column) => `e.${column}`).join(", "))
+
+  /** The names of projects, which do not change. */
+  const projects = new Map<number, ProjectId>()
 
   /** APIs by the kinds of a project. Rows of kinds are only ever added. */
   const apis = new Map<string, number>()
@@ -151,55 +171,94 @@ export const make = (sql: SqlClient.SqlClient) => {
     return upTo === undefined ? isAbove : sql`${isAbove} AND event_id <= ${toStored(upTo)}`
   }
 
-  const page = Effect.fnUntraced(function* (project_id: number, range: IdRange, limit: number) {
-    const rows = yield* sql<Row>`SELECT ${selected(sql)} FROM events
-      WHERE project_id = ${project_id}${within(range)} ORDER BY event_id LIMIT ${limit}`
+  const projectOf = Effect.fnUntraced(function* (project_id: number) {
+    const known = projects.get(project_id)
+    if (known !== undefined) return known
+    const [row] = yield* sql<{ project_name: ProjectId }>`SELECT project_name FROM projects
+      WHERE project_id = ${project_id}`
+    if (row !== undefined) projects.set(project_id, row.project_name)
+    return row?.project_name
+  })
+
+  /** As they are, damaged or not. */
+  const readAny = (project_id: number, find: Find, _order: Order) =>
+    Effect.flatMap(sql<Row>`${find(selected(sql))}`, (rows) => toCounted(project_id, rows))
+
+  /** Fails if a field of one of them is not what was recorded. */
+  const readIntact = Effect.fnUntraced(function* (project_id: number, find: Find, order: Order) {
+    const project = yield* projectOf(project_id)
+    const rows = yield* sql<Row & EventColumns.EventRow>`SELECT ${fields}, ${selectedOfEvent}
+      FROM (${find(sql.literal("*"))}) AS e ${joins()} ORDER BY ${sql.literal(order)}`
+    yield* Damages.readable(() => {
+      for (const row of rows) {
+        const { checksums, id, summary } = toStoredSummary(row)
+        if (
+          project === undefined ||
+          summary === undefined ||
+          checksumOfSummary(project, summary) !== checksums.summary
+        ) {
+          throw new Damage(`The checksum of the fields of event ${id} differs`)
+        }
+      }
+    })
     return yield* toCounted(project_id, rows)
   })
 
-  /** Calls `use` with each event of a range, in the order of their ids. Returns false after about `maxEvents` if there are more. */
-  const forEach = Effect.fnUntraced(function* (
-    project_id: number,
-    range: IdRange,
-    use: (event: CountedEvent) => void,
-    maxEvents = Number.POSITIVE_INFINITY
-  ): Effect.fn.Return<boolean, SqlError.SqlError> {
-    let used = 0
-    for (let above = range.above; ;) {
-      const events = yield* page(project_id, { ...range, above }, pageSize)
-      events.forEach(use)
-      if (events.length < pageSize) return true
-      used += events.length
-      if (used >= maxEvents) return false
-      above = events.at(-1)!.id
-      // Cancelled, if the client goes, and others run, where the database answers at once.
-      yield* Effect.yieldNow
-    }
-  })
+  const readersBy = (read: typeof readAny) => {
+    const page = (project_id: number, range: IdRange, limit: number) =>
+      read(
+        project_id,
+        (of) => sql`SELECT ${of} FROM events
+          WHERE project_id = ${project_id}${within(range)} ORDER BY event_id LIMIT ${limit}`,
+        "e.event_id"
+      )
 
-  /** Calls `use` with each event of a session in a range, agent by agent. */
-  const forEachOf = Effect.fnUntraced(function* (
-    project_id: number,
-    session: number,
-    range: IdRange,
-    use: (event: CountedEvent) => void
-  ): Effect.fn.Return<void, SqlError.SqlError> {
-    const ofSession = sql`project_id = ${project_id} AND session_number = ${session}
-      ${Bucket.and(sql, Bucket.ofNumber(session))}`
-    const agents = yield* sql<{ agent_number: Integer }>`SELECT agent_number FROM storage_usage WHERE ${ofSession}`
-    for (const { agent_number } of agents) {
+    /** Calls `use` with each event of a range, in the order of their ids. Returns false after about `maxEvents` if there are more. */
+    const forEach = Effect.fnUntraced(function* (
+      project_id: number,
+      range: IdRange,
+      use: (event: CountedEvent) => void,
+      maxEvents = Number.POSITIVE_INFINITY
+    ): Effect.fn.Return<boolean, SqlError.SqlError> {
+      let used = 0
       for (let above = range.above; ;) {
-        const rows = yield* sql<Row>`SELECT ${selected(sql)} FROM events ${EventIndex.hint(sql, "events_by_session")}
-          WHERE ${ofSession} AND agent_number = ${agent_number}${within({ ...range, above })}
-          ORDER BY event_id ${EventIndex.direction(sql, "asc")} LIMIT ${pageSize}`
-        const events = yield* toCounted(project_id, rows)
+        const events = yield* page(project_id, { ...range, above }, pageSize)
         events.forEach(use)
-        if (events.length < pageSize) break
+        if (events.length < pageSize) return true
+        used += events.length
+        if (used >= maxEvents) return false
         above = events.at(-1)!.id
+        // Cancelled, if the client goes, and others run, where the database answers at once.
         yield* Effect.yieldNow
       }
-    }
-  })
+    })
 
-  return { page, forEach, forEachOf, toCounted }
+    /** Calls `use` with each event of a session in a range, agent by agent. */
+    const forEachOf = Effect.fnUntraced(function* (
+      project_id: number,
+      session: number,
+      range: IdRange,
+      use: (event: CountedEvent) => void
+    ): Effect.fn.Return<void, SqlError.SqlError> {
+      const ofSession = sql`project_id = ${project_id} AND session_number = ${session}
+        ${Bucket.and(sql, Bucket.ofNumber(session))}`
+      const agents = yield* sql<{ agent_number: Integer }>`SELECT agent_number FROM storage_usage WHERE ${ofSession}`
+      for (const { agent_number } of agents) {
+        for (let above = range.above; ;) {
+          const find: Find = (of) => sql`SELECT ${of} FROM events ${EventIndex.hint(sql, "events_by_session")}
+            WHERE ${ofSession} AND agent_number = ${agent_number}${within({ ...range, above })}
+            ORDER BY event_id ${EventIndex.direction(sql, "asc")} LIMIT ${pageSize}`
+          const events = yield* read(project_id, find, "e.event_id")
+          events.forEach(use)
+          if (events.length < pageSize) break
+          above = events.at(-1)!.id
+          yield* Effect.yieldNow
+        }
+      }
+    })
+
+    return { page, forEach, forEachOf, read }
+  }
+
+  return { ...readersBy(readAny), intact: readersBy(readIntact), toCounted }
 }

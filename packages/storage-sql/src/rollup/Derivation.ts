@@ -9,6 +9,7 @@ import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
+import * as Damages from "./Damages.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
 
@@ -98,7 +99,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     next: Position.Position,
     apply: Effect.Effect<void, SqlError.SqlError>
   ): Effect.Effect<Position.Position, SqlError.SqlError> =>
-    Effect.catchIf(apply.pipe(Effect.andThen(positions.put(project_id, next)), Effect.as(next)), Rollups.isDamage, () =>
+    Effect.catchIf(apply.pipe(Effect.andThen(positions.put(project_id, next)), Effect.as(next)), Damages.isDamage, () =>
       positions.reset(project_id, next.version)
     )
 
@@ -124,7 +125,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
 
   const deriveNext = Effect.fnUntraced(function* (number: number, upTo: EventId, limit: number) {
     // Without a transaction first, which would wait for others that write.
-    const { last } = yield* Effect.catchIf(positions.read(number), Rollups.isDamage, () =>
+    const { last } = yield* Effect.catchIf(positions.read(number), Damages.isDamage, () =>
       Effect.succeed(Position.first)
     )
     const next = yield* sql`SELECT 1 FROM events WHERE project_id = ${number} AND event_id > ${toStored(last)}

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Locks from "../dialect/Locks.ts"
 import * as Snapshot from "../dialect/Snapshot.ts"
+import * as Damages from "./Damages.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
 
@@ -49,7 +50,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     )
 
   const read = (project_id: number) =>
-    Effect.flatMap(select(project_id), (row) => Rollups.readable(() => of(project_id, row)))
+    Effect.flatMap(select(project_id), (row) => Damages.readable(() => of(project_id, row)))
 
   const toInsert = (project_id: number, { last, version }: Position) =>
     rollups.toInsert(project_id, Rollups.positionKey, last, sumsOf(version))
@@ -70,8 +71,8 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** Of a row that is locked. Nobody knows what the other rows have if it is damaged. */
   const ofLocked = (project_id: number, row: Row) =>
     Effect.catchIf(
-      Rollups.readable(() => of(project_id, row)),
-      Rollups.isDamage,
+      Damages.readable(() => of(project_id, row)),
+      Damages.isDamage,
       // Greater than any version before.
       () => Effect.flatMap(Clock.currentTimeMillis, (now) => reset(project_id, now))
     )

@@ -9,12 +9,13 @@
  */
 import { Damage, type EventId, RowChecksum, Tally } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import { type SqlClient, SqlError, type Statement } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import type { CountedEvent } from "./CountedEvents.ts"
+import * as Damages from "./Damages.ts"
 import * as Series from "./Series.ts"
 
 const keyTypes = {
@@ -100,22 +101,6 @@ export const tryOf = (project_id: number, row: Row): Rollup | undefined => {
   }
 }
 
-/** Damage is an error of the storage, which `tachograph reindex` repairs. */
-export const readable = <A>(read: () => A): Effect.Effect<A, SqlError.SqlError> =>
-  Effect.try({
-    try: read,
-    catch: (error) => {
-      const cause = Damage.of(error)
-      const { message } = cause
-      return new SqlError.SqlError({
-        reason: new SqlError.ConnectionError({ cause, message, operation: "execute" })
-      })
-    }
-  })
-
-/** Whether rows are not what was written. The database itself may find more damage, after which a transaction cannot go on. */
-export const isDamage = ({ reason }: SqlError.SqlError): boolean => reason.cause instanceof Damage
-
 export const positionKey: Key = { series: Series.position, ...Series.noNames }
 
 /** Adds events up, to the rows that they count in: to those that are wanted. */
@@ -190,7 +175,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** Those of the rows that exist, by their names. */
   const read = (project_id: number, wanted: ReadonlyArray<Key>) =>
     Effect.flatMap(readRows(project_id, wanted), (rows) =>
-      readable(() => named(rows.map((row) => of(project_id, row))))
+      Damages.readable(() => named(rows.map((row) => of(project_id, row))))
     )
 
   /** Those of them that are not damaged. */

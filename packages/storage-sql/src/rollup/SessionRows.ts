@@ -66,7 +66,7 @@ const addEvent = (sessions: PartsOfSessions, event: CountedEvents.CountedEvent):
 export type Range = Pick<SessionQuery, "above" | "below">
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const events = CountedEvents.make(sql)
+  const events = CountedEvents.make(sql).intact
   const rollups = Rollups.make(sql)
   const toStored = UuidColumn.encoder(sql)
   // With the series as a column, Postgres cannot take the partial index, which does not tell sessions apart.

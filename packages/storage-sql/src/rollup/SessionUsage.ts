@@ -1,13 +1,14 @@
 /** The events of sessions, session by session in the order of their numbers. */
 import { type EventId, firstIdOf, type UsageQuery, Uuid } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
+import * as Damages from "./Damages.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
 
@@ -18,7 +19,7 @@ const sessionStep = 1_000
 const maxEvents = 20_000
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const events = CountedEvents.make(sql)
+  const events = CountedEvents.make(sql).intact
   const positions = Position.make(sql)
   const rollups = Rollups.make(sql)
   const toStored = UuidColumn.encoder(sql)
@@ -40,11 +41,11 @@ export const make = (sql: SqlClient.SqlClient) => {
     if (sessions.length === 0) return
     const isFrom = range.above === undefined ? sql.literal("") : sql` AND event_id > ${toStored(range.above)}`
     const isTo = range.upTo === undefined ? sql.literal("") : sql` AND event_id <= ${toStored(range.upTo)}`
-    const rows = yield* sql<CountedEvents.Row>`SELECT ${CountedEvents.selected(sql)}
+    const find = (columns: Statement.Fragment) => sql`SELECT ${columns}
       FROM events ${EventIndex.hint(sql, "events_by_session")}
       WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_number", "integer", sessions)}
         ${isFrom}${isTo}${Bucket.and(sql, sessions.map(Bucket.ofNumber))}`
-    for (const event of yield* events.toCounted(project_id, rows)) use(event)
+    for (const event of yield* events.read(project_id, find, "e.session_number, e.event_id")) use(event)
   })
 
   /**
@@ -76,7 +77,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       const to = isLast ? Number.POSITIVE_INFINITY : Number(rows.at(-1)!.session_number)
       const counts = new Map(Array.from(recent).filter(([session]) => session > from && session <= to))
       for (const row of rows) {
-        const { first, session, tally } = yield* Rollups.readable(() => Rollups.of(project_id, row))
+        const { first, session, tally } = yield* Damages.readable(() => Rollups.of(project_id, row))
         // Another row of the session, which the next step does not read, may be of the time.
         const isCut = session === to
         if (toMs !== undefined && first! >= firstIdOf(toMs) && !isCut) continue

@@ -19,6 +19,7 @@ import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
+import * as Damages from "./Damages.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
 
@@ -97,7 +98,7 @@ export const matcherOf = ({ api }: UsageQuery, filter: SessionParts.PartFilter):
 }
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const events = CountedEvents.make(sql)
+  const events = CountedEvents.make(sql).intact
   const positions = Position.make(sql)
   const rollups = Rollups.make(sql)
   const slotRanges = BulkValues.make(sql, BulkValues.named(slotTypes))
@@ -140,7 +141,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         yield* sql<Rollups.Row>`WITH people ${peopleRows.names} AS (${peopleRows.of(people.map((person) => ({ person })))}),
         ranges ${slotRanges.names} AS (${slotRanges.of(chunk)})
         SELECT ${columns} FROM people CROSS JOIN ranges ${EachRow.join(sql, "rollups", "r", columns, condition)}`
-      yield* Rollups.readable(() => rows.forEach((row) => found.push(Rollups.of(project_id, row))))
+      yield* Damages.readable(() => rows.forEach((row) => found.push(Rollups.of(project_id, row))))
     }
     return found
   })
@@ -213,7 +214,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const isOfQuery = matcherOf(query, filter)
     const isMatch = (row: UsageRow) => (step.isOfStep?.(row) ?? true) && isOfQuery(row)
     // All at once: a range of some years has 10,000s of rows.
-    yield* Rollups.readable(() => {
+    yield* Damages.readable(() => {
       for (const row of step.rows) if (isMatch(row)) add(row, (sums) => sums.merge(row.tally))
     })
     // What is added to the rows meanwhile is above the position of those that were read.
