@@ -45,7 +45,10 @@ export interface Followed {
 const maxEvents = 100
 
 /** How many may wait in one process, beside those who are streamed to. */
-const maxWaiting = 256
+const maxWaiting = 512
+
+/** How many of them may be of one project, so that others can wait too. */
+const maxWaitingOfProject = 256
 
 /** Without a position one follows from the watermark on, but not from longer ago than this (ms) while a transaction is held. */
 const maxBackMs = 60_000
@@ -108,7 +111,16 @@ export interface Follower {
 
 export const make = (storage: Storage["Service"]): Follower => {
   const tails = new Map<ProjectId, Tail>()
-  let waiting = 0
+  const waiting = new Map<ProjectId, number>()
+  let allWaiting = 0
+
+  /** Adds to those who wait. */
+  const count = (project: ProjectId, added: 1 | -1) => {
+    const ofProject = (waiting.get(project) ?? 0) + added
+    if (ofProject === 0) waiting.delete(project)
+    else waiting.set(project, ofProject)
+    allWaiting += added
+  }
 
   const tailOf = (project: ProjectId): Tail => {
     let tail = tails.get(project)
@@ -154,11 +166,12 @@ export const make = (storage: Storage["Service"]): Follower => {
   })
 
   const wait = Effect.fn("Follower.wait")(function* (followed: Followed, from: Position.Position, maxWaitMs: number) {
-    if (waiting >= maxWaiting) return yield* new Overloaded()
-    waiting++
+    const { project } = followed
+    if (allWaiting >= maxWaiting || (waiting.get(project) ?? 0) >= maxWaitingOfProject) return yield* new Overloaded()
+    count(project, 1)
     return yield* Effect.ensuring(
       next(followed, from, maxWaitMs),
-      Effect.sync(() => waiting--)
+      Effect.sync(() => count(project, -1))
     )
   })
 

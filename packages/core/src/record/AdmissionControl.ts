@@ -7,10 +7,14 @@
  *
  * One request alone is always admitted, whatever its size.
  */
+import type { ProjectId } from "../domain/Project.ts"
 import type { CommitLimitsValue } from "./CommitLimits.ts"
 
 /** What an answer that is made while it is taken holds at most (bytes): in the thread that makes it, on the way, and for its client. */
 const streamBytes = 256 * 1024
+
+/** The part of all such answers that one project may have, so that others get some too. */
+const maxProjectShare = 3 / 4
 
 export class AdmissionControl {
   readonly #limits: CommitLimitsValue
@@ -21,6 +25,8 @@ export class AdmissionControl {
   #answerBytes = 0
   /** Bytes of all answers that are made while they are taken. */
   #streamBytes = 0
+  /** The same of each project that has some. */
+  readonly #projectStreamBytes = new Map<ProjectId, number>()
   #queuedEvents = 0
   #queuedBytes = 0
 
@@ -59,7 +65,7 @@ export class AdmissionControl {
   permit(): Permit {
     let ownBytes = 0
     let ownAnswerBytes = 0
-    let ownStreamBytes = 0
+    let streamOf: ProjectId | undefined
     let isQueued = false
     let isReleased = false
     return {
@@ -90,26 +96,25 @@ export class AdmissionControl {
         this.#answerBytes -= ownAnswerBytes
         ownAnswerBytes = 0
       },
-      openStream: () => {
+      openStream: (project) => {
         if (isReleased) return false
-        const bytes = streamBytes - ownStreamBytes
-        const others = this.#streamBytes - ownStreamBytes
-        if (others > 0 && this.#streamBytes + bytes > this.#limits.streamBudgetBytes) return false
-        ownStreamBytes += bytes
-        this.#streamBytes += bytes
+        if (streamOf !== undefined) return true
+        if (!this.#fitsStream(project)) return false
+        streamOf = project
+        this.#addStreamBytes(project, streamBytes)
         return true
       },
       release: () => {
         this.#reservedBytes -= ownBytes
         this.#answerBytes -= ownAnswerBytes
-        this.#streamBytes -= ownStreamBytes
+        if (streamOf !== undefined) this.#addStreamBytes(streamOf, -streamBytes)
         if (isQueued) {
           this.#queuedEvents--
           this.#queuedBytes -= ownBytes
         }
         ownBytes = 0
         ownAnswerBytes = 0
-        ownStreamBytes = 0
+        streamOf = undefined
         isQueued = false
         isReleased = true
       }
@@ -119,6 +124,21 @@ export class AdmissionControl {
   /** `others` are the bytes that other requests hold. */
   #exceedsBodyBudget(others: number, bytes: number): boolean {
     return others > 0 && this.#reservedBytes + bytes > this.#limits.bodyBudgetBytes
+  }
+
+  /** One answer alone always fits. */
+  #fitsStream(project: ProjectId): boolean {
+    const { streamBudgetBytes } = this.#limits
+    if (this.#streamBytes > 0 && this.#streamBytes + streamBytes > streamBudgetBytes) return false
+    const ofProject = this.#projectStreamBytes.get(project) ?? 0
+    return ofProject === 0 || ofProject + streamBytes <= streamBudgetBytes * maxProjectShare
+  }
+
+  #addStreamBytes(project: ProjectId, bytes: number): void {
+    const ofProject = (this.#projectStreamBytes.get(project) ?? 0) + bytes
+    if (ofProject === 0) this.#projectStreamBytes.delete(project)
+    else this.#projectStreamBytes.set(project, ofProject)
+    this.#streamBytes += bytes
   }
 
   #isQueueFull(bytes: number): boolean {
@@ -142,9 +162,9 @@ export interface Permit {
   readonly releaseAnswer: () => void
   /**
    * Counts an answer that is made while it is taken, of which a process holds the same few pieces at any time. False if there are
-   * too many of them.
+   * too many of them, or too many of the project's.
    */
-  readonly openStream: () => boolean
+  readonly openStream: (project: ProjectId) => boolean
   /** Gives back all that the permit holds. From now on it holds nothing: a body that still arrives is refused. Idempotent. */
   readonly release: () => void
 }

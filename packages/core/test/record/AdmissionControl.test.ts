@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest"
+import { defaultProject, ProjectId } from "../../src/domain/Project.ts"
 import { AdmissionControl } from "../../src/record/AdmissionControl.ts"
 import { defaultCommitLimits } from "../../src/record/CommitLimits.ts"
+
+const project = defaultProject
 
 const { queue } = defaultCommitLimits
 const limits = {
@@ -93,16 +96,28 @@ describe("AdmissionControl", () => {
 
   it("counts answers that are made while they are taken apart from others, 256 KiB each, and always admits one", () => {
     const one = new AdmissionControl({ ...limits, streamBudgetBytes: 1 }, () => false)
-    expect([one.permit().openStream(), one.permit().openStream(), one.streams]).toEqual([true, false, 1])
+    expect([one.permit().openStream(project), one.permit().openStream(project), one.streams]).toEqual([true, false, 1])
     const admission = new AdmissionControl({ ...limits, streamBudgetBytes: 512 * 1024 }, () => false)
     const permit = admission.permit()
-    expect([permit.openStream(), permit.openStream(), admission.streams]).toEqual([true, true, 1])
+    expect([permit.openStream(project), permit.openStream(project), admission.streams]).toEqual([true, true, 1])
     expect([permit.reserveAnswer(1_000), admission.permit().reserveAnswer(1)]).toEqual([true, false])
     permit.releaseAnswer()
     expect([admission.answerBytes, admission.streams, admission.permit().reserveAnswer(1)]).toEqual([0, 1, true])
-    expect([admission.permit().openStream(), admission.permit().openStream()]).toEqual([true, false])
+    const other = ProjectId.make("another one")
+    expect([admission.permit().openStream(other), admission.permit().openStream(other)]).toEqual([true, false])
     permit.release()
-    expect([permit.openStream(), admission.streams]).toEqual([false, 1])
+    expect([permit.openStream(project), admission.streams]).toEqual([false, 1])
+  })
+
+  it("gives one project at most three quarters of them", () => {
+    const admission = new AdmissionControl(defaultCommitLimits, () => false)
+    const permits = Array.from({ length: 97 }, () => admission.permit())
+    expect(permits.map((permit) => permit.openStream(project))).toEqual([...Array(96).fill(true), false])
+    const other = ProjectId.make("another one")
+    const others = Array.from({ length: 33 }, () => admission.permit().openStream(other))
+    expect(others).toEqual([...Array(32).fill(true), false])
+    permits[0]!.release()
+    expect([permits[96]!.openStream(project), admission.streams]).toEqual([true, 128])
   })
 
   it("admits nothing while the queue is saturated", () => {

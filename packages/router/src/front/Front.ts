@@ -159,9 +159,10 @@ const make = Effect.gen(function* () {
     const { headers, passed } = incoming
     const allowed = route.scopes === undefined ? anonymous : yield* authorize(incoming, url, route.scopes)
     if ("status" in allowed) return allowed
+    state.project = allowed.project
     if (route.takesBody) incoming.onReadBody?.()
     // An answer to it is given as the body comes, and counts as a stream.
-    if (route.streamsBody && !state.permit.openStream()) return overloaded
+    if (route.streamsBody && !state.permit.openStream(allowed.project)) return overloaded
     const stream = route.streamsBody ? yield* BodyOnTheWay.open(incoming.body, headers) : undefined
     const collected = route.takesBody && !route.streamsBody ? yield* bodyOf(incoming, route, state.permit) : noBody
     const { bytes: body, isOwned: isBodyOwned } = collected
@@ -218,7 +219,7 @@ const make = Effect.gen(function* () {
       Answer.free(answer)
       return reply
     }
-    const reply = Reply.of(answer, answerTimeoutMs, state.permit)
+    const reply = Reply.of(answer, answerTimeoutMs, state.permit, state.project)
     const live = reply?.live
     if (live !== undefined) {
       streams.add(live)

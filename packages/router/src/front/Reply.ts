@@ -1,4 +1,5 @@
 /** An answer on its way to the client. A large one is written in pieces, so that a client that does not read holds little. */
+import type { ProjectId } from "@tachograph/core"
 import * as Answer from "../response/Answer.ts"
 import { type BodyStream, pieceBytes } from "../response/BodyStream.ts"
 import { AnswerTimeout } from "./AnswerTimeout.ts"
@@ -20,7 +21,7 @@ export interface Reply extends Answer.Answer {
 /** What a request may hold of the memory of the process until its answer is taken. */
 interface AnswerPermit {
   readonly reserveAnswer: (bytes: number) => boolean
-  readonly openStream: () => boolean
+  readonly openStream: (project: ProjectId) => boolean
   readonly release: () => void
 }
 
@@ -99,8 +100,13 @@ const cut = (text: string, start: number): number => {
  * gives them back. An answer that is made while it is taken counts as a stream. Undefined if it does not fit. An answer that is
  * the same for every request takes no memory of its own.
  */
-export const of = (answer: Answer.Answer, timeoutMs: number, permit: AnswerPermit): Reply | undefined => {
-  if (answer.stream !== undefined) return ofStream(answer, answer.stream, timeoutMs, permit)
+export const of = (
+  answer: Answer.Answer,
+  timeoutMs: number,
+  permit: AnswerPermit,
+  project: ProjectId
+): Reply | undefined => {
+  if (answer.stream !== undefined) return ofStream(answer, answer.stream, timeoutMs, permit, project)
   if (answer.isShared === true) return { ...answer, pieces: new Pieces(answer, timeoutMs, () => {}) }
   const bytes = Answer.byteLength(answer.body)
   if (bytes <= smallAnswerBytes) return answer
@@ -113,9 +119,10 @@ const ofStream = (
   answer: Answer.Answer,
   stream: BodyStream,
   timeoutMs: number,
-  permit: AnswerPermit
+  permit: AnswerPermit,
+  project: ProjectId
 ): Reply | undefined => {
-  if (permit.openStream()) return { ...answer, live: new TimedStream(stream, timeoutMs, permit.release) }
+  if (permit.openStream(project)) return { ...answer, live: new TimedStream(stream, timeoutMs, permit.release) }
   stream.cancel()
   return undefined
 }

@@ -1,5 +1,5 @@
 /** What the front knows of one request, from its headers to its answer. The front creates one per request. */
-import type { AdmissionControl, Permit } from "@tachograph/core"
+import { type AdmissionControl, defaultProject, type Permit, type ProjectId } from "@tachograph/core"
 import { randomUUID } from "node:crypto"
 
 export interface RequestState {
@@ -12,6 +12,8 @@ export interface RequestState {
   readonly startedAtMs: number
   /** What its body and its event hold of the process's memory and queue. */
   readonly permit: Permit
+  /** The project of its sender, once that is known. */
+  project: ProjectId
 }
 
 export const start = (admission: AdmissionControl, method: string, isHttp: boolean): RequestState => ({
@@ -19,5 +21,6 @@ export const start = (admission: AdmissionControl, method: string, isHttp: boole
   method,
   isHttp,
   startedAtMs: performance.now(),
-  permit: admission.permit()
+  permit: admission.permit(),
+  project: defaultProject
 })

@@ -19,6 +19,8 @@ export class TimedStream implements BodyStream {
     this.#stream = stream
     this.#timeoutMs = timeoutMs
     this.#release = release
+    // A host may drop an answer that nobody has begun to take.
+    this.#startTimer()
   }
 
   /**

@@ -6,6 +6,7 @@ import { type IncomingMessage, ServerResponse } from "node:http"
 import { Front, type Incoming } from "../front/Front.ts"
 import type { Pieces, Reply } from "../front/Reply.ts"
 import type { TimedStream } from "../front/TimedStream.ts"
+import { onDeparture } from "./Departure.ts"
 import { CloseGraceMs } from "./InFlight.ts"
 import * as Answer from "../response/Answer.ts"
 
@@ -131,6 +132,9 @@ const coalesceWrites = (): ((write: () => void) => void) => {
 const continueOnce = (message: IncomingMessage, response: ServerResponse & { readonly _sent100?: boolean }) =>
   message.headers.expect === undefined ? undefined : () => void (response._sent100 || response.writeContinue())
 
+/** What a client that has left asked to be read is of no use. What it asked to be written is: it may never ask again. */
+const isRead = (method: string): boolean => method === "GET" || method === "HEAD"
+
 /** Works until the scope is closed, which waits for at most `CloseGraceMs` for events that are being committed. */
 export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effect.gen(function* () {
   const front = yield* Front
@@ -165,11 +169,13 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
       return true
     }
     // The client may have disconnected while the host worked on its request.
-    if (response.closed) return true
+    if (response.closed || message.socket.destroyed) return true
     const fiber = run(handled)
     fibers.add(fiber)
+    const stay = isRead(incoming.method) ? onDeparture(message, response, () => fiber.interruptUnsafe()) : undefined
     fiber.addObserver((exit) => {
       fibers.delete(fiber)
+      stay?.()
       // It never fails: it was interrupted, by the client or by the end of the server.
       if (exit._tag === "Success") respond(exit.value)
       else response.destroy()

@@ -1,3 +1,4 @@
+import { defaultProject } from "@tachograph/core"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { AnswerTimeout } from "../../src/front/AnswerTimeout.ts"
 import * as Reply from "../../src/front/Reply.ts"
@@ -108,14 +109,14 @@ describe("Reply.of", () => {
   it("does not count a small answer", () => {
     const permit = permitOf(false)
     const answer = Answer.json("x".repeat(Reply.smallAnswerBytes))
-    expect(Reply.of(answer, timeoutMs, permit)).toBe(answer)
+    expect(Reply.of(answer, timeoutMs, permit, defaultProject)).toBe(answer)
     expect(permit.reserveAnswer).not.toHaveBeenCalled()
   })
 
   it("counts the bytes of a larger answer until it is taken", () => {
     const permit = permitOf(true)
     const text = "é".repeat(Reply.smallAnswerBytes / 2)
-    const reply = Reply.of(Answer.json(`${text}x`), timeoutMs, permit)
+    const reply = Reply.of(Answer.json(`${text}x`), timeoutMs, permit, defaultProject)
     expect(permit.reserveAnswer.mock.calls).toEqual([[Reply.smallAnswerBytes + 1]])
     expect(permit.release).not.toHaveBeenCalled()
     reply?.pieces?.close()
@@ -124,14 +125,14 @@ describe("Reply.of", () => {
 
   it("is undefined if the answer does not fit, whose body is freed", () => {
     const body = [Buffer.alloc(3 * pieceBytes)]
-    expect(Reply.of(Answer.json(body), timeoutMs, permitOf(false))).toBeUndefined()
+    expect(Reply.of(Answer.json(body), timeoutMs, permitOf(false), defaultProject)).toBeUndefined()
     expect(body[0]).toHaveLength(0)
   })
 
   it("does not count an answer that all requests share", () => {
     const permit = permitOf(false)
     const answer = Answer.shared(Answer.json("x".repeat(150_000)))
-    const reply = Reply.of(answer, timeoutMs, permit)
+    const reply = Reply.of(answer, timeoutMs, permit, defaultProject)
     expect(takeAll(reply!.pieces!)).toHaveLength(3)
     reply?.pieces?.close()
     expect(Answer.byteLength(answer.body)).toBe(150_000)

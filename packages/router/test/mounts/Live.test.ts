@@ -1,21 +1,15 @@
 /** Answers that are made while they are taken, over every mount: whole, cut, not read, given up, refused. */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { serve } from "@hono/node-server"
 import { AdmissionControl, ApiKeys, defaultCommitLimits, MemoryStorage } from "@tachograph/core"
-import { Context, Effect, Layer, Logger, ManagedRuntime, Redacted, Scope, Stream } from "effect"
-import { HttpRouter } from "effect/http"
-import express from "express"
-import fastify from "fastify"
-import { Hono } from "hono"
-import { createServer, get, type RequestListener } from "node:http"
-import { type AddressInfo, connect, type Socket } from "node:net"
+import { Context, Effect, Layer, Logger, ManagedRuntime, Redacted, Stream } from "effect"
+import { get } from "node:http"
+import { connect, type Socket } from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { AnswerTimeoutMs, Engine, Front, Node, Routes } from "../../src/index.ts"
+import { AnswerTimeoutMs, Engine, Front } from "../../src/index.ts"
 import { Authorizer } from "../../src/front/Authorizer.ts"
-import * as Web from "../../src/mounts/Web.ts"
 import * as Answer from "../../src/response/Answer.ts"
 import * as BodyStream from "../../src/response/BodyStream.ts"
 import { apiKey } from "../Samples.ts"
+import { servers, webHandler } from "./Servers.ts"
 
 const line = `${"x".repeat(999)}\n`
 
@@ -82,59 +76,6 @@ const open = async ({
 
 type Opened = Awaited<ReturnType<typeof open>>
 
-const listen = async (listener: RequestListener): Promise<number> => {
-  const server = createServer(listener)
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return (server.address() as AddressInfo).port
-}
-
-const nodeHandler = ({ runtime }: Opened) =>
-  runtime.runPromise(Effect.provideService(Node.make, Scope.Scope, Scope.makeUnsafe()))
-
-const webHandler = ({ runtime }: Opened) =>
-  runtime.runPromise(Effect.provideService(Web.make, Scope.Scope, Scope.makeUnsafe()))
-
-const servers: Readonly<Record<string, (opened: Opened) => Promise<number>>> = {
-  "node:http": async (opened) => listen(await nodeHandler(opened)),
-  Express: async (opened) => listen(express().use(await nodeHandler(opened))),
-  Fastify: async (opened) => {
-    const handler = await nodeHandler(opened)
-    const app = fastify()
-    app.addHook("onRequest", (request, reply, done) => void handler(request.raw, reply.raw, done))
-    onTestFinished(() => {
-      app.server.closeAllConnections()
-      return app.close()
-    })
-    await app.listen({ host: "127.0.0.1", port: 0 })
-    return (app.server.address() as AddressInfo).port
-  },
-  Hono: async (opened) => {
-    const handle = await webHandler(opened)
-    const app = new Hono().all("*", async ({ req }) => (await handle(req.raw))!)
-    return new Promise((resolve) => {
-      const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => resolve(port))
-      onTestFinished(() => void server.close())
-    })
-  },
-  "Effect's HttpRouter": async ({ runtime }) => {
-    const server = createServer()
-    const serving = ManagedRuntime.make(
-      HttpRouter.serve(Routes.layer, { disableLogger: true, disableListenLog: true }).pipe(
-        Layer.provide(NodeHttpServer.layer(() => server, { host: "127.0.0.1", port: 0 })),
-        Layer.provide(Layer.succeedContext(await runtime.context()))
-      )
-    )
-    onTestFinished(() => serving.dispose())
-    onTestFinished(() => server.closeAllConnections())
-    await serving.runPromise(Effect.void)
-    return (server.address() as AddressInfo).port
-  }
-}
-
 /** The whole body over HTTP/1.1; fails where the connection ends before it does. */
 const read = (port: number, kind: string): Promise<{ readonly headers: object; readonly text: string }> =>
   new Promise((resolve, reject) => {
@@ -180,7 +121,7 @@ const isStill = async ({ maker }: Opened) => {
 describe.each(Object.entries(servers))("An answer that is made while it is taken, over %s", (_, serveOver) => {
   it("arrives whole, without a length, and counts until it has", async () => {
     const opened = await open()
-    const { headers, text } = await read(await serveOver(opened), "whole")
+    const { headers, text } = await read(await serveOver(opened.runtime), "whole")
     expect(text).toBe(line.repeat(300))
     expect(headers).toMatchObject({ "content-type": "application/x-ndjson", "transfer-encoding": "chunked" })
     expect(headers).not.toHaveProperty("content-length")
@@ -189,13 +130,13 @@ describe.each(Object.entries(servers))("An answer that is made while it is taken
 
   it("fails its client where it is cut", async () => {
     const opened = await open()
-    await expect(read(await serveOver(opened), "cut")).rejects.toThrow()
+    await expect(read(await serveOver(opened.runtime), "cut")).rejects.toThrow()
     await isOver(opened)
   })
 
   it("is not made further than its client reads, and is given up when the client goes", async () => {
     const opened = await open()
-    const { socket, state } = client(await serveOver(opened), "endless")
+    const { socket, state } = client(await serveOver(opened.runtime), "endless")
     await isStill(opened)
     expect([opened.admission.streams, opened.maker.isOver]).toEqual([1, false])
     socket.resume()
@@ -207,7 +148,7 @@ describe.each(Object.entries(servers))("An answer that is made while it is taken
 
   it("closes the connection of a client that does not read", async () => {
     const opened = await open({ answerTimeoutMs: 20 })
-    const { socket, state } = client(await serveOver(opened), "endless")
+    const { socket, state } = client(await serveOver(opened.runtime), "endless")
     await isOver(opened)
     socket.resume()
     await expect.poll(() => state.isClosed, { timeout: 20_000 }).toBe(true)
@@ -216,7 +157,7 @@ describe.each(Object.entries(servers))("An answer that is made while it is taken
 
   it("waits for what makes it longer than for its client", async () => {
     const opened = await open({ answerTimeoutMs: 20 })
-    const { socket, state } = client(await serveOver(opened), "silent")
+    const { socket, state } = client(await serveOver(opened.runtime), "silent")
     socket.resume()
     await expect.poll(() => state.text).toContain(line)
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -227,7 +168,7 @@ describe.each(Object.entries(servers))("An answer that is made while it is taken
 
   it("is cut when the server ends", async () => {
     const opened = await open()
-    const { socket, state } = client(await serveOver(opened), "silent")
+    const { socket, state } = client(await serveOver(opened.runtime), "silent")
     socket.resume()
     await expect.poll(() => state.text).toContain(line)
     opened.front.endStreams()
@@ -238,7 +179,7 @@ describe.each(Object.entries(servers))("An answer that is made while it is taken
 
   it("is refused where there are too many", async () => {
     const opened = await open({ streamBudgetBytes: 300 * 1024 })
-    const port = await serveOver(opened)
+    const port = await serveOver(opened.runtime)
     const { socket, state } = client(port, "silent")
     socket.resume()
     await expect.poll(() => state.text).toContain(line)
@@ -249,7 +190,7 @@ describe.each(Object.entries(servers))("An answer that is made while it is taken
 
 describe("An answer that is made while it is taken, over fetch", () => {
   const call = async (opened: Opened, kind: string, init: RequestInit = {}) => {
-    const handle = await webHandler(opened)
+    const handle = await webHandler(opened.runtime)
     const headers = { authorization: `Bearer ${apiKey}` }
     return (await handle(new Request(`http://localhost/api/v1/events?session=${kind}`, { headers, ...init })))!
   }
@@ -285,6 +226,13 @@ describe("An answer that is made while it is taken, over fetch", () => {
     await reader.read()
     await isOver(opened)
     await expect(reader.read()).rejects.toThrow("The client took nothing of the answer for too long")
+  })
+
+  it("is given up when its host does not begin to read it", async () => {
+    const opened = await open({ answerTimeoutMs: 20 })
+    const { body } = await call(opened, "endless")
+    await expect.poll(() => opened.admission.streams, { timeout: 20_000 }).toBe(0)
+    await expect(body!.getReader().read()).rejects.toThrow("The client took nothing of the answer for too long")
   })
 
   it("is not begun for HEAD", async () => {

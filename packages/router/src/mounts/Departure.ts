@@ -1,0 +1,36 @@
+/** Says when the client of a request of `node:http` has left. */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+
+/** What waits for the end of each connection: one listener for all, because a client may send many requests at once. */
+const waiting = new WeakMap<Socket, Set<() => void>>()
+
+const waitingFor = (socket: Socket): Set<() => void> => {
+  const known = waiting.get(socket)
+  if (known !== undefined) return known
+  const callbacks = new Set<() => void>()
+  waiting.set(socket, callbacks)
+  socket.once("close", () => {
+    for (const callback of callbacks) callback()
+  })
+  return callbacks
+}
+
+/**
+ * Calls back when no answer can reach the client any more, at most once. The response alone does not say so while it waits behind
+ * an earlier one on its connection. Returns a function that ends this.
+ */
+export const onDeparture = (message: IncomingMessage, response: ServerResponse, callback: () => void): (() => void) => {
+  const callbacks = waitingFor(message.socket)
+  const end = () => {
+    callbacks.delete(departed)
+    response.off("close", departed)
+  }
+  const departed = () => {
+    end()
+    callback()
+  }
+  callbacks.add(departed)
+  response.once("close", departed)
+  return end
+}
