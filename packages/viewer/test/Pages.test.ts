@@ -9,10 +9,24 @@ import * as Questions from "./pages/Questions.ts"
 import * as Search from "./pages/Search.ts"
 import * as Session from "./pages/Session.ts"
 import * as Sessions from "./pages/Sessions.ts"
+import * as Texts from "./pages/Texts.ts"
 import * as Threads from "./pages/Threads.ts"
 import { useWorld } from "./pages/World.ts"
 
 const world = useWorld()
 
-for (const { define } of [Every, Sessions, Lists, Session, Threads, Call, Agents, Search, Palette, Others, Questions])
+for (const { define } of [
+  Every,
+  Sessions,
+  Lists,
+  Session,
+  Texts,
+  Threads,
+  Call,
+  Agents,
+  Search,
+  Palette,
+  Others,
+  Questions
+])
   define(world)

@@ -1,7 +1,8 @@
 /** A text of any length. Long ones begin with their first part, and show the rest when asked. */
-import { useState } from "preact/hooks"
-import { bytes } from "../text/Format.ts"
-import { Markdown, maxMarkdown } from "../text/Markdown.tsx"
+import { useMemo, useState } from "preact/hooks"
+import { bytes, sizeOf } from "../text/Format.ts"
+import { Markdown } from "../text/Markdown.tsx"
+import { maxWork, workOf } from "../text/MarkdownWork.ts"
 import { withoutCsi } from "../text/Hidden.ts"
 import { Plain } from "../text/Plain.tsx"
 
@@ -24,23 +25,37 @@ const cutAt = (text: string, length: number): number => {
   return (text.charCodeAt(length - 1) & 0xfc00) === 0xd800 ? length - 1 : length
 }
 
+/** Whether a text is shown as Markdown or as it was sent: that depends on how much work it is to read. */
+const useReading = (text: string, isMarkdown: boolean, wasLengthened: boolean) => {
+  const [isAsked, setAsked] = useState(false)
+  const work = useMemo(() => (isMarkdown ? workOf(text, maxWork.asked) : Infinity), [text, isMarkdown])
+  const isRead = work <= (isAsked || wasLengthened ? maxWork.asked : maxWork.atOnce)
+  return { isRead, canAsk: !isRead && work <= maxWork.asked, ask: () => setAsked(true) }
+}
+
 export const Text = ({ first = firstCharacters, isMarkdown, text: given }: Props) => {
   const text = withoutCsi(given)
   const [shown, setShown] = useState(first)
   const end = cutAt(text, shown)
   const visible = end === text.length ? text : text.slice(0, end)
+  const { ask, canAsk, isRead } = useReading(visible, isMarkdown, shown > first)
   return (
     <>
-      {isMarkdown && visible.length <= maxMarkdown ? (
+      {isRead ? (
         <Markdown text={visible} />
       ) : (
         <div class="as-sent">
           <Plain text={visible} />
         </div>
       )}
+      {canAsk && (
+        <button type="button" class="more-text" onClick={ask}>
+          Show as Markdown
+        </button>
+      )}
       {end < text.length && (
         <button type="button" class="more-text" onClick={() => setShown((shown) => shown + stepCharacters)}>
-          Show more of {bytes(text.length)}
+          Show more of {bytes(sizeOf(text))}
         </button>
       )}
     </>

@@ -13,28 +13,47 @@ const units = ["B", "kB", "MB", "GB", "TB"]
 
 /** Decimal units. */
 export const bytes = (value: number): string => {
-  const power = Math.min(value < 1 ? 0 : Math.floor(Math.log10(value) / 3), units.length - 1)
+  let power = 0
+  // What would be rounded to a thousand has the next unit.
+  while (power < units.length - 1 && value / 1_000 ** power >= (power === 0 ? 1_000 : 999.5)) power++
   const scaled = value / 1_000 ** power
-  return `${power === 0 ? value : scaled.toFixed(scaled < 10 ? 1 : 0)} ${units[power]}`
+  return `${power === 0 ? value : scaled.toFixed(scaled < 9.95 ? 1 : 0)} ${units[power]}`
 }
 
-/** A decimal number of dollars, as text. Small amounts keep two digits that say something. */
+/** Bytes of a text in UTF-8. */
+export const sizeOf = (text: string): number => {
+  let size = text.length
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    // Two units of a pair are four bytes.
+    if (unit >= 0x80) size += unit < 0x800 || (unit & 0xf800) === 0xd800 ? 1 : 2
+  }
+  return size
+}
+
+const tiny = new Intl.NumberFormat("en", { maximumSignificantDigits: 2, useGrouping: false })
+
+/** A decimal number of dollars, as text. Small amounts keep two digits that say something, and none has an exponent. */
 export const dollars = (value: string | null): string => {
   if (value === null) return "–"
   const amount = Number(value)
   if (amount === 0) return "$0"
-  if (amount >= 100) return `$${grouped.format(Math.round(amount))}`
-  if (amount >= 0.01) return `$${amount.toFixed(2)}`
-  return `$${amount.toPrecision(2).replace(/(\.\d*?)0+$/, "$1")}`
+  const sign = amount < 0 ? "−" : ""
+  const size = Math.abs(amount)
+  if (size >= 99.995) return `${sign}$${grouped.format(Math.round(size))}`
+  return `${sign}$${size >= 0.00995 ? size.toFixed(2) : tiny.format(size)}`
 }
 
 export const duration = (ms: number | null): string => {
   if (ms === null) return "–"
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  const seconds = ms / 1_000
-  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
+  if (ms < 999.5) return `${Math.round(ms)} ms`
+  const tenths = Math.round(ms / 100)
+  if (tenths < 100) return `${(tenths / 10).toFixed(1)} s`
+  // Rounded before it is divided: no minute has 60 seconds.
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 60) return `${seconds} s`
   const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`
   const hours = Math.floor(minutes / 60)
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
 }

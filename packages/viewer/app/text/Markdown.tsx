@@ -6,9 +6,6 @@ import { plain } from "./Hidden.ts"
 import { safeHref, safeImage } from "./Links.ts"
 import { Plain } from "./Plain.tsx"
 
-/** Longer texts (characters) are shown as they were sent: reading their structure would hold the page up. */
-export const maxMarkdown = 100_000
-
 /** Deeper nesting is shown as it was sent. */
 const maxDepth = 20
 
@@ -52,6 +49,10 @@ const Image = ({ alt, href }: { readonly alt: string; readonly href: string }) =
   )
 }
 
+const Task = ({ token: { checked } }: { readonly token: Tokens.Checkbox }) => (
+  <input type="checkbox" checked={checked} disabled aria-label="Task" />
+)
+
 const inline = (tokens: ReadonlyArray<Token> | undefined, depth: number): ReadonlyArray<VNode | string> =>
   (tokens ?? []).map((token) => {
     if (depth > maxDepth) return <Plain text={token.raw} />
@@ -75,6 +76,8 @@ const inline = (tokens: ReadonlyArray<Token> | undefined, depth: number): Readon
         return <Link href={(token as Tokens.Link).href}>{within()}</Link>
       case "image":
         return <Image href={(token as Tokens.Image).href} alt={(token as Tokens.Image).text} />
+      case "checkbox":
+        return <Task token={token as Tokens.Checkbox} />
       case "escape":
         return <Plain text={(token as Tokens.Escape).text} />
       case "text":
@@ -103,12 +106,7 @@ const cells = (row: ReadonlyArray<Tokens.TableCell>, depth: number, isHead: bool
 )
 
 const listOf = (list: Tokens.List, depth: number) => {
-  const items = list.items.map((item) => (
-    <li>
-      {item.task && <input type="checkbox" checked={item.checked === true} disabled aria-label="Task" />}
-      {blocks(item.tokens, depth + 1)}
-    </li>
-  ))
+  const items = list.items.map((item) => <li>{blocks(item.tokens, depth + 1)}</li>)
   return list.ordered ? <ol start={list.start === "" ? 1 : list.start}>{items}</ol> : <ul>{items}</ul>
 }
 
@@ -150,6 +148,8 @@ const block = (token: Token, depth: number): VNode | string | null => {
         </div>
       )
     }
+    case "checkbox":
+      return <Task token={token as Tokens.Checkbox} />
     case "hr":
       return <hr />
     default:

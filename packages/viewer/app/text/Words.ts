@@ -47,12 +47,14 @@ export const line = (text: string, max = maxLine): string => {
   return clean.length > max ? `${clean.slice(0, max)}…` : clean
 }
 
+/** Code, bold and links. Two underscores are no mark here: `__init__.py` is more often a name than bold. */
+const marks = /`([^`]+)`|\*\*(?! )([^*]+)\*\*|!?\[([^[\]]*)\]\([^()\s]*\)/g
+
 /** A session's title as words: the marks of Markdown within a line say nothing without their line. */
 export const title = (text: string): string =>
   line(text, 200)
     .replace(/^(?:#{1,6}|>) /, "")
-    .replace(/(\*\*|__|`)(?! )([^*_`]+)\1/g, "$2")
-    .replace(/!?\[([^[\]]*)\]\([^()\s]*\)/g, "$1")
+    .replace(marks, "$1$2$3")
 
 /** The arguments of a tool call on one line: the only one by its value, several by name. */
 export const argumentsLine = (value: unknown): string => {

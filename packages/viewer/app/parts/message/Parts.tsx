@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import type { Part } from "../../server/Types.ts"
-import { bytes } from "../../text/Format.ts"
+import { bytes, sizeOf } from "../../text/Format.ts"
 import { safeHref, safeImage } from "../../text/Links.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
@@ -64,7 +64,7 @@ const Tool = ({ call, isOpen, result }: ToolProps) => {
           <span class="answer">
             {answer === undefined ? <i>no answer here</i> : <Plain text={Words.line(answer, 90)} />}
           </span>
-          {answer !== undefined && <small>{bytes(answer.length)}</small>}
+          {answer !== undefined && <small>{bytes(sizeOf(answer))}</small>}
         </>
       }
     >
