@@ -2,9 +2,11 @@
 import { createServer } from "node:http"
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
+import { join } from "node:path"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { expectUsageError, runInProcess, serveInProcess } from "../CommandLine.ts"
 import { exchange, open } from "../RawSocket.ts"
+import { temporaryFolder } from "../TachographProcess.ts"
 
 /** How many calls of the proxy were recorded. */
 const recorded = async (url: string): Promise<number> => {
@@ -41,6 +43,41 @@ it("passes calls to the providers of --upstream on, and records them", async () 
   }
   await vi.waitFor(async () => expect(await recorded(url)).toBe(before + 2), { timeout: 60_000, interval: 20 })
   expect((await fetch(`${url}/proxy/other/chat/completions`)).status).toBe(404)
+})
+
+it("records calls in the project of their key, and nowhere else", async () => {
+  const provider = createServer((_request, response) => void response.end('{"choices":[]}'))
+  await once(provider.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void provider.close())
+  const storage = ["--storage", `sqlite:${join(temporaryFolder(), "tachograph.db")}`]
+  const create = ["keys", "create", "--scope", "record,read", ...storage]
+  const keys: Array<string> = []
+  for (const project of ["default", "one", "two"]) {
+    keys.push((await runInProcess([...create, "--project", project])).stdout.trim())
+  }
+  const upstream = `local=http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const url = await serveInProcess([...storage, "--proxy", "--proxy-open", "--upstream", upstream], "1 minute")
+  // The last one has no key.
+  const sent = [...keys.entries(), [3, undefined] as const]
+  const before = await recorded(url)
+  for (const [n, key] of sent) {
+    const headers = {
+      "x-tachograph-session": `session ${n}`,
+      ...(key === undefined ? {} : { "x-tachograph-key": key })
+    }
+    const init = { method: "POST", headers, body: `{"messages":[]}` }
+    expect((await fetch(`${url}/proxy/local/chat/completions`, init)).status).toBe(200)
+  }
+  await vi.waitFor(async () => expect(await recorded(url)).toBe(before + sent.length), {
+    timeout: 60_000,
+    interval: 20
+  })
+  const sessions = keys.map(async (key) => {
+    const response = await fetch(`${url}/api/v1/events?order=asc`, { headers: { authorization: `Bearer ${key}` } })
+    const { events } = (await response.json()) as { readonly events: ReadonlyArray<{ readonly session: string }> }
+    return events.map(({ session }) => session).sort()
+  })
+  expect(await Promise.all(sessions)).toEqual([["session 0", "session 3"], ["session 1"], ["session 2"]])
 })
 
 it("answers the pages of --cors, and no other's question whether it may call", async () => {
