@@ -263,12 +263,15 @@ export class Storage extends Context.Service<
       query: ListQuery<FingerprintId>
     ) => Result<ListPage<StoredFingerprint, FingerprintId>>
 
-    /** Creates and numbers it, or returns the existing one unchanged. */
+    /**
+     * Creates and numbers it, or returns the existing one unchanged. If only events have named that one (`isNamedOnly`), it gets the
+     * description, unless what is put is itself only named.
+     */
     readonly putAgent: (project: ProjectId, agent: Omit<Agent, "number">) => Result<Agent>
     readonly getAgent: (project: ProjectId, name: AgentName) => Result<Agent, AgentNotFound>
     /** In the order of their numbers, like all lists with numbers. */
     readonly listAgents: (project: ProjectId, query: ListQuery<number>) => Result<ListPage<Agent, number>>
-    /** Creates and numbers it, or returns the existing one unchanged. */
+    /** The same for a version. */
     readonly putAgentVersion: (
       project: ProjectId,
       agent: AgentName,
@@ -292,7 +295,7 @@ export class Storage extends Context.Service<
       at: DateTime.Utc
     ) => Result<AgentVersion, AgentNotFound | AgentVersionNotFound>
 
-    /** Creates the person, or returns the existing one unchanged. */
+    /** The same for a person and their properties. */
     readonly putPerson: (project: ProjectId, person: Person) => Result<Person>
     readonly getPerson: (project: ProjectId, id: PersonId) => Result<Person, PersonNotFound>
     readonly listPeople: (project: ProjectId, query: ListQuery<number>) => Result<ListPage<Person, number>>

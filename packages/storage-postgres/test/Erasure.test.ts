@@ -1,7 +1,7 @@
 /** Nothing of an erased person remains in the tables; concurrent erasures. */
-import { defaultProject, derive, PersonId, Recorder, SessionId, Storage, Throttle } from "@tachograph/core"
+import { defaultProject, derive, JsonText, PersonId, Recorder, SessionId, Storage, Throttle } from "@tachograph/core"
 import { Samples, StorageSuite } from "@tachograph/testkit"
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { describe, expect, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
@@ -91,6 +91,22 @@ describe("Postgres, after an erasure", () => {
         expect(usage.groups.reduce((sum, { events }) => sum + events, 0)).toBe(18)
         const { problems } = yield* StoreCheck.look(storage, defaultProject, [words.session, words.person])
         expect([...problems, ...(yield* TableCheck.look(sql))]).toEqual([])
+      })
+    ))
+
+  it("creates a person again who is erased before a PUT has answered", () =>
+    run(
+      Effect.fnUntraced(function* () {
+        const [storage, sql, createdAt] = [yield* Storage, yield* SqlClient.SqlClient, yield* DateTime.now]
+        // Deletes the first person as soon as they are created and counted.
+        yield* sql`CREATE FUNCTION erase_first() RETURNS trigger LANGUAGE plpgsql AS
+          'BEGIN DELETE FROM people; RETURN NULL; END'`
+        yield* sql`CREATE TRIGGER erase_first AFTER UPDATE ON projects
+          FOR EACH ROW WHEN (NEW.people = 1) EXECUTE FUNCTION erase_first()`
+        const person = { id: PersonId.make("erased at once"), properties: JsonText.unsafe(`{"a":1}`), createdAt }
+        expect(yield* storage.putPerson(defaultProject, person)).toMatchObject(person)
+        expect(yield* storage.getPerson(defaultProject, person.id)).toMatchObject(person)
+        expect(yield* sql`SELECT people FROM projects`).toEqual([{ people: 2 }])
       })
     ))
 

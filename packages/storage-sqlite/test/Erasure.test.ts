@@ -110,6 +110,19 @@ describe("SQLite, after an erasure", () => {
       })
     ))
 
+  it("a person who is erased before a PUT has answered is created again", () =>
+    run(
+      Effect.fnUntraced(function* () {
+        const [storage, sql, createdAt] = [yield* Storage, yield* SqlClient.SqlClient, yield* DateTime.now]
+        // Deletes the first person as soon as they are created and counted.
+        yield* sql`CREATE TRIGGER erase_first AFTER UPDATE ON projects WHEN NEW.people = 1 BEGIN DELETE FROM people; END`
+        const person = { id: PersonId.make("erased at once"), properties: JsonText.unsafe(`{"a":1}`), createdAt }
+        expect(yield* storage.putPerson(defaultProject, person)).toMatchObject(person)
+        expect(yield* storage.getPerson(defaultProject, person.id)).toMatchObject(person)
+        expect(yield* sql`SELECT people FROM projects`).toEqual([{ people: 2 }])
+      })
+    ))
+
   it("the packs contain nothing of three people whose erasures overlap in the same session", () =>
     run(
       Effect.fnUntraced(function* () {

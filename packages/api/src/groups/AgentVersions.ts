@@ -4,6 +4,7 @@ import { EventId } from "@tachograph/core/domain/Event"
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
 import { sumFields } from "@tachograph/core/domain/Sums"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, reading, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
@@ -13,13 +14,11 @@ import { JsonObject, optional } from "../Json.ts"
 import { Limit } from "../Limit.ts"
 import { snakeKeys } from "../WireNames.ts"
 
-export const AgentVersionOnWire = AgentVersion.pipe(
-  Schema.encodeKeys({
-    ...snakeKeys(AgentVersion.fields),
-    name: "agent_version_name",
-    number: "agent_version_number"
-  })
-)
+const versionFields = Struct.omit(AgentVersion.fields, ["isNamedOnly"])
+
+export const AgentVersionOnWire = Schema.Struct(versionFields)
+  .pipe(Schema.encodeKeys({ ...snakeKeys(versionFields), name: "agent_version_name", number: "agent_version_number" }))
+  .annotate({ identifier: "AgentVersion" })
 
 export const CreateAgentVersion = Schema.Struct({
   agent_version_name: AgentVersionName,

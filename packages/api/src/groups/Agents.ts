@@ -1,5 +1,6 @@
 import { Agent, AgentName } from "@tachograph/core/domain/Agent"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AllowedScopes, reading, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
@@ -8,9 +9,11 @@ import { optional } from "../Json.ts"
 import { Limit } from "../Limit.ts"
 import { snakeKeys } from "../WireNames.ts"
 
-export const AgentOnWire = Agent.pipe(
-  Schema.encodeKeys({ ...snakeKeys(Agent.fields), name: "agent_name", number: "agent_number" })
-)
+const agentFields = Struct.omit(Agent.fields, ["isNamedOnly"])
+
+export const AgentOnWire = Schema.Struct(agentFields)
+  .pipe(Schema.encodeKeys({ ...snakeKeys(agentFields), name: "agent_name", number: "agent_number" }))
+  .annotate({ identifier: "Agent" })
 
 export const CreateAgent = Schema.Struct({
   agent_name: AgentName,

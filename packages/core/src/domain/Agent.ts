@@ -12,5 +12,7 @@ export class Agent extends Schema.Class<Agent>("Agent")({
   /** Numbered from 1 within the project, without gaps. */
   number: Schema.Int,
   createdAt: Schema.DateTimeUtcFromString,
-  description: Schema.String
+  description: Schema.String,
+  /** Whether only events have named it so far: the first PUT gives it its description. Absent if not. */
+  isNamedOnly: Schema.optionalKey(Schema.Boolean)
 }) {}

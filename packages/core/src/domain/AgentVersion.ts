@@ -14,5 +14,7 @@ export class AgentVersion extends Schema.Class<AgentVersion>("AgentVersion")({
   number: Schema.Int,
   createdAt: Schema.DateTimeUtcFromString,
   /** Null while the version is active. */
-  deprecatedAt: Schema.NullOr(Schema.DateTimeUtcFromString)
+  deprecatedAt: Schema.NullOr(Schema.DateTimeUtcFromString),
+  /** Whether only events have named it so far: the first PUT gives it its description. Absent if not. */
+  isNamedOnly: Schema.optionalKey(Schema.Boolean)
 }) {}

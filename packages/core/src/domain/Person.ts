@@ -9,5 +9,7 @@ export class Person extends Schema.Class<Person>("Person")({
   id: PersonId,
   /** The text of a JSON object, verbatim. */
   properties: JsonText,
-  createdAt: Schema.DateTimeUtcFromString
+  createdAt: Schema.DateTimeUtcFromString,
+  /** Whether only events have named the person so far: the first PUT gives them their properties. Absent if not. */
+  isNamedOnly: Schema.optionalKey(Schema.Boolean)
 }) {}

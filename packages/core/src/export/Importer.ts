@@ -1,6 +1,6 @@
 /**
  * Takes what an export has written: events keep their ids and times, and names their times. Nothing that exists is changed, so that an
- * import can be run again.
+ * import can be run again; only a name that events alone have used so far gets its description or properties.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -17,6 +17,7 @@ import {
 import { type EventId, type EventSummary, callFields } from "../domain/Event.ts"
 import * as EventTime from "../domain/EventTime.ts"
 import * as Fingerprint from "../domain/Fingerprint.ts"
+import { isFirst } from "../domain/Named.ts"
 import type { Person } from "../domain/Person.ts"
 import { CurrentProject } from "../domain/Project.ts"
 import * as Bucket from "../sessions/Bucket.ts"
@@ -93,7 +94,8 @@ export const make = (storage: Storage["Service"]): Importer => ({
   importAgent: Effect.fn("Recorder.importAgent")(function* (agent) {
     const project = yield* CurrentProject
     const existing = yield* found(storage.getAgent(project, agent.name))
-    if (existing !== undefined) return resultOf(isSame<Omit<Agent, "number">>(agent, existing))
+    if (existing !== undefined && !isFirst(agent, existing))
+      return resultOf(isSame<Omit<Agent, "number">>(agent, existing))
     yield* storage.putAgent(project, agent)
     return "imported"
   }),
@@ -102,17 +104,18 @@ export const make = (storage: Storage["Service"]): Importer => ({
     const project = yield* CurrentProject
     yield* storage.getAgent(project, agent)
     const existing = yield* found(storage.getAgentVersion(project, agent, version.name))
-    if (existing === undefined) yield* storage.putAgentVersion(project, agent, version)
+    const isPut = existing === undefined || isFirst(version, existing)
+    if (isPut) yield* storage.putAgentVersion(project, agent, version)
     const isDeprecated = deprecatedAt !== null && (existing?.deprecatedAt ?? null) === null
     if (isDeprecated) yield* Effect.orDie(storage.deprecateAgentVersion(project, agent, version.name, deprecatedAt))
-    if (existing === undefined || isDeprecated) return "imported"
+    if (isPut || isDeprecated) return "imported"
     return resultOf(isSame<Omit<AgentVersion, "number">>({ ...version, deprecatedAt }, existing))
   }),
 
   importPerson: Effect.fn("Recorder.importPerson")(function* (person) {
     const project = yield* CurrentProject
     const existing = yield* found(storage.getPerson(project, person.id))
-    if (existing !== undefined) return resultOf(isSame(person, existing))
+    if (existing !== undefined && !isFirst(person, existing)) return resultOf(isSame<Person>(person, existing))
     yield* storage.putPerson(project, person)
     return "imported"
   }),

@@ -7,6 +7,7 @@ import * as EventTime from "../domain/EventTime.ts"
 import type { FingerprintId } from "../domain/Fingerprint.ts"
 import { type Idempotency, idempotencyKeyTtl } from "../domain/IdempotencyKey.ts"
 import * as JsonText from "../domain/JsonText.ts"
+import { isFirst, type Named } from "../domain/Named.ts"
 import { Person, type PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
@@ -68,22 +69,24 @@ export class MemoryProject {
   lastPerson = 0
 
   putAgent(fields: Omit<Agent, "number">): AgentEntry {
-    let entry = this.agents.get(fields.name)
-    if (entry === undefined) {
-      const { createdAt, description, name } = fields
-      const agent = new Agent({ name, number: this.agents.size + 1, createdAt, description })
-      this.agents.set(name, (entry = { agent, versions: new Map() }))
-    }
+    const existing = this.agents.get(fields.name)
+    if (existing !== undefined && !isFirst(fields, existing.agent)) return existing
+    const { description, name } = fields
+    const { createdAt, number } = existing?.agent ?? { createdAt: fields.createdAt, number: this.agents.size + 1 }
+    const agent = new Agent({ name, number, createdAt, description, ...namedOnly(fields) })
+    const entry = { agent, versions: existing?.versions ?? new Map() }
+    this.agents.set(name, entry)
     return entry
   }
 
-  putPerson({ createdAt, id, properties }: Person): Person {
-    let entry = this.people.get(id)
-    if (entry === undefined) {
-      entry = { person: new Person({ id, properties, createdAt }), number: ++this.lastPerson }
-      this.people.set(id, entry)
-    }
-    return entry.person
+  putPerson(fields: Person): Person {
+    const existing = this.people.get(fields.id)
+    if (existing !== undefined && !isFirst(fields, existing.person)) return existing.person
+    const { id, properties } = fields
+    const { createdAt } = existing?.person ?? fields
+    const person = new Person({ id, properties, createdAt, ...namedOnly(fields) })
+    this.people.set(id, { person, number: existing?.number ?? ++this.lastPerson })
+    return person
   }
 
   #sessionOf(id: SessionId): MemorySession {
@@ -127,9 +130,10 @@ export class MemoryProject {
     if (idempotency !== undefined) this.#takeKey(event, idempotency)
     const { agent, agentVersion, id, person, receivedAt } = summary
     const session = this.#sessionOf(summary.session)
-    const agentEntry = this.putAgent({ name: agent, description: "", createdAt: receivedAt })
-    putVersion(agentEntry, { name: agentVersion, description: null, createdAt: receivedAt })
-    if (person !== null) this.putPerson({ id: person, properties: JsonText.unsafe("{}"), createdAt: receivedAt })
+    const created = { createdAt: receivedAt, isNamedOnly: true }
+    const agentEntry = this.putAgent({ name: agent, description: "", ...created })
+    putVersion(agentEntry, { name: agentVersion, description: null, ...created })
+    if (person !== null) this.putPerson({ id: person, properties: JsonText.unsafe("{}"), ...created })
     for (const { bytes, sha256, size } of pack.shared) {
       const name = hexOf(sha256)
       if (!this.shared.has(name)) this.shared.set(name, { sha256, bytes: bytes(), size })
@@ -291,14 +295,21 @@ const isErasable = (summary: EventSummary, which: Erasable): boolean => {
   return summary.id < which.before
 }
 
+const namedOnly = ({ isNamedOnly = false }: Named): Named => (isNamedOnly ? { isNamedOnly } : {})
+
 export const putVersion = (
   { versions }: AgentEntry,
-  { createdAt, description, name }: Pick<AgentVersion, "name" | "description" | "createdAt">
+  fields: Omit<AgentVersion, "number" | "deprecatedAt">
 ): AgentVersion => {
-  let version = versions.get(name)
-  if (version === undefined) {
-    version = new AgentVersion({ name, description, number: versions.size + 1, createdAt, deprecatedAt: null })
-    versions.set(name, version)
+  const { description, name } = fields
+  const existing = versions.get(name)
+  if (existing !== undefined && !isFirst(fields, existing)) return existing
+  const { createdAt, deprecatedAt, number } = existing ?? {
+    createdAt: fields.createdAt,
+    deprecatedAt: null,
+    number: versions.size + 1
   }
+  const version = new AgentVersion({ name, description, number, createdAt, deprecatedAt, ...namedOnly(fields) })
+  versions.set(name, version)
   return version
 }

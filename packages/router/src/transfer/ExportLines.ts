@@ -54,6 +54,10 @@ const eventParts = (event: Event): ReadonlyArray<Part> => {
   ]
 }
 
+/** Of a name that only events have used: where it is imported, it may be given a description as here. */
+const withoutDescription = ({ isNamedOnly = false }: { readonly isNamedOnly?: boolean }) =>
+  isNamedOnly ? { description: undefined } : {}
+
 const line = (fields: Readonly<Record<string, unknown>>): string => `${JSON.stringify(fields)}\n`
 
 type Parts = {
@@ -65,14 +69,15 @@ const parts: Parts = {
   agent: ({ agent, type }) => {
     // Numbers are given anew where it is imported, in the order of the lines.
     const { agent_number: _, ...fields } = encodeAgent(agent)
-    return [line({ type, ...fields })]
+    return [line({ type, ...fields, ...withoutDescription(agent) })]
   },
   "agent-version": ({ agent, type, version }) => {
     const { agent_version_number: _, ...fields } = encodeVersion(version)
-    return [line({ type, agent_name: agent, ...fields })]
+    return [line({ type, agent_name: agent, ...fields, ...withoutDescription(version) })]
   },
-  person: ({ person: { createdAt, id, properties }, type }) => {
+  person: ({ person: { createdAt, id, isNamedOnly, properties }, type }) => {
     const fields = { type, person_id: id, created_at: DateTime.formatIso(createdAt) }
+    if (isNamedOnly === true) return [line(fields)]
     return [`${JSON.stringify(fields).slice(0, -1)},`, ...member("properties", Buffer.from(properties)), "}\n"]
   },
   fingerprint: ({ fingerprint, type }) => [line({ type, ...encodeFingerprint(fingerprint) })],

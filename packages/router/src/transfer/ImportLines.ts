@@ -78,6 +78,9 @@ const propertiesIn = (line: Buffer, text: string | null | undefined): JsonText.J
   return JsonText.unsafe(properties === "null" ? "{}" : properties)
 }
 
+/** A line without the description or the properties is of a name that only events have used. */
+const namedOnly = (given: unknown) => (given === undefined ? { isNamedOnly: true } : {})
+
 const isObjectText = (text: string): boolean => {
   try {
     const value: unknown = JSON.parse(text)
@@ -119,19 +122,23 @@ export const make = (recorder: Recorder["Service"]) => {
     agent: Effect.fnUntraced(function* (line: Buffer) {
       const { value } = yield* decodeAgent({ bytes: line, isJson: true })
       const { agent_name: name, created_at: createdAt, description } = value
-      return yield* recorder.importAgent({ name, description: description ?? "", createdAt })
+      const agent = { name, description: description ?? "", createdAt, ...namedOnly(description) }
+      return yield* recorder.importAgent(agent)
     }),
     "agent-version": Effect.fnUntraced(function* (line: Buffer) {
       const { value } = yield* decodeVersion({ bytes: line, isJson: true })
       const { agent_name, agent_version_name: name, created_at: createdAt, deprecated_at, description } = value
-      const version = { name, description: description ?? null, createdAt, deprecatedAt: deprecated_at ?? null }
+      const times = { createdAt, deprecatedAt: deprecated_at ?? null }
+      const version = { name, description: description ?? null, ...times, ...namedOnly(description) }
       return yield* recorder.importAgentVersion(agent_name, version)
     }),
     person: Effect.fnUntraced(function* (line: Buffer) {
       const { bytes, value } = yield* decodePerson({ bytes: line, isJson: true })
       const properties = propertiesIn(bytes, value.properties_text)
       if (!isObjectText(properties)) return yield* new ValidationFailure({ detail: [noObject] })
-      return yield* recorder.importPerson(new Person({ id: value.person_id, properties, createdAt: value.created_at }))
+      const { created_at: createdAt, person_id: id } = value
+      const given = value.properties_text ?? value.properties
+      return yield* recorder.importPerson(new Person({ id, properties, createdAt, ...namedOnly(given) }))
     }),
     fingerprint: Effect.fnUntraced(function* (line: Buffer) {
       const { value } = yield* decodeFingerprint({ bytes: line, isJson: true })

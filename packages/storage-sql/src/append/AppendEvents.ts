@@ -57,7 +57,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     const summaries = events.map(({ summary }) => summary)
     const people = new Map(
       summaries.flatMap(({ person, receivedAt }) =>
-        person === null ? [] : [[person, { properties: "{}", created_at: receivedAt.epochMilliseconds }] as const]
+        person === null ? [] : [[person, { properties: null, created_at: receivedAt.epochMilliseconds }] as const]
       )
     )
     const expected = new Map<string, number>()

@@ -139,13 +139,14 @@ export default Effect.gen(function* () {
     PRIMARY KEY (project_id, fingerprint_id)
   )`
 
+  // No description, and no properties of a person: only events have named it. A version that was put without a description has `null`.
   yield* sql`CREATE TABLE agents (
     project_id INTEGER NOT NULL,
     agent_number INTEGER NOT NULL,
     agent_name ${name} NOT NULL,
     created_at ${bigint} NOT NULL,
     versions INTEGER NOT NULL DEFAULT 0,
-    description TEXT NOT NULL,
+    description TEXT,
     PRIMARY KEY (project_id, agent_number)
   )`
   yield* sql`CREATE UNIQUE INDEX agents_by_name ON agents (project_id, agent_name)`
@@ -168,7 +169,7 @@ export default Effect.gen(function* () {
     person_number INTEGER NOT NULL,
     person_id ${name} NOT NULL,
     created_at ${bigint} NOT NULL,
-    properties TEXT NOT NULL,
+    properties TEXT,
     PRIMARY KEY (project_id, person_number)
   )`
   yield* sql`CREATE UNIQUE INDEX people_by_id ON people (project_id, person_id)`

@@ -79,7 +79,7 @@ export const make = (sql: SqlClient.SqlClient) => {
             NumberedNames.agents,
             project_id,
             new Map(
-              Array.from(missing.values(), (each) => [each.agent, { description: `""`, ...times(each) }] as const)
+              Array.from(missing.values(), (each) => [each.agent, { description: null, ...times(each) }] as const)
             )
           )
     return { project_id, found, missing: Array.from(missing.values()), agents }
@@ -135,7 +135,7 @@ export interface WantedVersion {
   readonly agent_number: number
   readonly agent_version_name: string
   readonly created_at: number
-  /** As JSON text. */
+  /** As JSON text. Null if an event names it. */
   readonly description: string | null
 }
 

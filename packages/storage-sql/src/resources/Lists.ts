@@ -128,7 +128,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return nothing
     const found = yield* page<PersonRow, number>(lists.people, sql`project_id = ${number}`, query)
-    if (!found.rows.every(({ properties }) => isJsonObject(properties))) {
+    if (!found.rows.every(({ properties }) => properties === null || isJsonObject(properties))) {
       return yield* Effect.fail(SqlErrors.damage("The properties of a person are not JSON"))
     }
     return numbered(found, toPerson)

@@ -12,9 +12,10 @@ import {
   type ProjectId,
   type StoredFingerprint
 } from "@tachograph/core"
+import { isFirst, type Named } from "@tachograph/core/domain/Named"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
@@ -34,7 +35,36 @@ import {
   toFingerprint,
   toPerson
 } from "../sql/RowDecoding.ts"
+import * as Attempts from "../sql/Attempts.ts"
 import * as SqlErrors from "../sql/SqlErrors.ts"
+
+/** What a column of free text holds: nothing while it is only named. */
+const textOf = ({ isNamedOnly = false }: Named, text: string): string | null => (isNamedOnly ? null : text)
+
+const createdAt = ({ createdAt }: { readonly createdAt: DateTime.Utc }) => ({
+  created_at: createdAt.epochMilliseconds
+})
+
+/**
+ * Creates what does not exist, and gives what is only named its text: of several at a time, the first one does. Begins again
+ * where the row was deleted meanwhile, as an erasure deletes a person.
+ */
+const putFirst = Effect.fnUntraced(function* <A extends Named>(
+  put: Named,
+  steps: {
+    readonly find: Effect.Effect<A | undefined, SqlError.SqlError>
+    readonly create: Effect.Effect<unknown, SqlError.SqlError>
+    readonly give: (found: A) => Effect.Effect<unknown, SqlError.SqlError>
+  }
+) {
+  const attempt = Attempts.make("Creating a name")
+  for (;;) {
+    const found = yield* steps.find
+    if (found !== undefined && !isFirst(put, found)) return found
+    yield* attempt
+    yield* found === undefined ? steps.create : steps.give(found)
+  }
+})
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
@@ -81,14 +111,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const putAgent = Effect.fn("SqlStorage.putAgent")(function* (project: ProjectId, agent: Omit<Agent, "number">) {
     const project_id = yield* projects.findOrCreate(project)
-    const existing = yield* findAgent(project_id, agent.name)
-    if (existing !== undefined) return existing
-    const columns = {
-      description: JSON.stringify(agent.description),
-      created_at: agent.createdAt.epochMilliseconds
-    }
-    yield* create(NumberedNames.agents, project_id, agent.name, columns)
-    return (yield* findAgent(project_id, agent.name))!
+    const description = textOf(agent, JSON.stringify(agent.description))
+    return yield* putFirst(agent, {
+      find: findAgent(project_id, agent.name),
+      create: create(NumberedNames.agents, project_id, agent.name, { description, ...createdAt(agent) }),
+      give: ({ number }) => sql`UPDATE agents SET description = ${description}
+        WHERE project_id = ${project_id} AND agent_number = ${number} AND description IS NULL`
+    })
   })
 
   /** Runs its own transaction. */
@@ -123,16 +152,15 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     const agent = yield* getAgent(project, agentName)
     const project_id = yield* projects.findOrCreate(project)
-    const existing = yield* findAgentVersion(project_id, agent, version.name)
-    if (existing !== undefined) return existing
-    const wanted = {
-      agent_number: agent.number,
-      agent_version_name: version.name,
-      description: version.description === null ? null : JSON.stringify(version.description),
-      created_at: version.createdAt.epochMilliseconds
-    }
-    yield* sql.withTransaction(AgentVersionNumbers.ensure(sql, project_id, [wanted]))
-    return (yield* findAgentVersion(project_id, agent, version.name))!
+    const description = textOf(version, JSON.stringify(version.description))
+    const wanted = { agent_number: agent.number, agent_version_name: version.name, description, ...createdAt(version) }
+    return yield* putFirst(version, {
+      find: findAgentVersion(project_id, agent, version.name),
+      create: sql.withTransaction(AgentVersionNumbers.ensure(sql, project_id, [wanted])),
+      give: ({ number }) => sql`UPDATE agent_versions SET description = ${description}
+        WHERE project_id = ${project_id} AND agent_number = ${agent.number} AND agent_version_number = ${number}
+          AND description IS NULL`
+    })
   })
 
   const deprecateAgentVersion = Effect.fn("SqlStorage.deprecateAgentVersion")(function* (
@@ -158,7 +186,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     if (project === undefined) return undefined
     const [row] = yield* sql<PersonRow>`SELECT ${sql.literal(personColumns)} FROM people
       WHERE project_id = ${project} AND person_id = ${id}`
-    if (row !== undefined && !isJsonObject(row.properties)) {
+    if (row !== undefined && row.properties !== null && !isJsonObject(row.properties)) {
       return yield* Effect.fail(SqlErrors.damage("The properties of a person are not JSON"))
     }
     return row && toPerson(row)
@@ -171,11 +199,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const putPerson = Effect.fn("SqlStorage.putPerson")(function* (project: ProjectId, person: Person) {
     const project_id = yield* projects.findOrCreate(project)
-    const existing = yield* findPerson(project_id, person.id)
-    if (existing !== undefined) return existing
-    const columns = { properties: person.properties, created_at: person.createdAt.epochMilliseconds }
-    yield* create(NumberedNames.people, project_id, person.id, columns)
-    return (yield* findPerson(project_id, person.id))!
+    const properties = textOf(person, person.properties)
+    return yield* putFirst(person, {
+      find: findPerson(project_id, person.id),
+      create: create(NumberedNames.people, project_id, person.id, { properties, ...createdAt(person) }),
+      give: () => sql`UPDATE people SET properties = ${properties}
+        WHERE project_id = ${project_id} AND person_id = ${person.id} AND properties IS NULL`
+    })
   })
 
   const updatePerson = Effect.fn("SqlStorage.updatePerson")(function* (

@@ -26,6 +26,8 @@ const timeOrNull = (value: Integer | null): DateTime.Utc | null => (value === nu
 export const trusted = { disableChecks: true } as const
 
 /** Free text is stored as JSON text. Only damage makes it none: then it is returned as it is, so that its row can be read. */
+const isNamedOnly = (text: string | null) => (text === null ? { isNamedOnly: true } : {})
+
 const freeText = (stored: string): string => {
   try {
     return String(JSON.parse(stored))
@@ -64,7 +66,7 @@ export interface AgentRow {
   readonly agent_name: string
   readonly agent_number: Integer
   readonly created_at: Integer
-  readonly description: string
+  readonly description: string | null
 }
 
 export const toAgent = (row: AgentRow): Agent =>
@@ -73,7 +75,8 @@ export const toAgent = (row: AgentRow): Agent =>
       name: row.agent_name as Agent["name"],
       number: Number(row.agent_number),
       createdAt: time(row.created_at),
-      description: freeText(row.description)
+      description: row.description === null ? "" : freeText(row.description),
+      ...isNamedOnly(row.description)
     },
     trusted
   )
@@ -92,10 +95,11 @@ export const toAgentVersion = (row: AgentVersionRow): AgentVersion =>
   new AgentVersion(
     {
       name: row.agent_version_name as AgentVersion["name"],
-      description: row.description === null ? null : freeText(row.description),
+      description: row.description === null || row.description === "null" ? null : freeText(row.description),
       number: Number(row.agent_version_number),
       createdAt: time(row.created_at),
-      deprecatedAt: timeOrNull(row.deprecated_at)
+      deprecatedAt: timeOrNull(row.deprecated_at),
+      ...isNamedOnly(row.description)
     },
     trusted
   )
@@ -104,7 +108,7 @@ export const personColumns = "person_id, properties, created_at"
 
 export interface PersonRow {
   readonly person_id: string
-  readonly properties: string
+  readonly properties: string | null
   readonly created_at: Integer
 }
 
@@ -112,8 +116,9 @@ export const toPerson = (row: PersonRow): Person =>
   new Person(
     {
       id: row.person_id as Person["id"],
-      properties: row.properties as JsonText.JsonText,
-      createdAt: time(row.created_at)
+      properties: (row.properties ?? "{}") as JsonText.JsonText,
+      createdAt: time(row.created_at),
+      ...isNamedOnly(row.properties)
     },
     trusted
   )

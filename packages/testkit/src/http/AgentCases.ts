@@ -1,7 +1,7 @@
 /** Agents and their versions. */
 import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
-import { badNames, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
+import { badNames, event, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
 
 const agents = "/api/v1/agents"
 const versionsOf = (agent: string) => `${agents}/${encodeURIComponent(agent)}/agent-versions`
@@ -9,6 +9,10 @@ const versionsOf = (agent: string) => `${agents}/${encodeURIComponent(agent)}/ag
 export const define = ({ describe, fixture, it }: Cases) => {
   const put = (path: string, body: unknown) => fixture().client.put(path, body)
   const get = (path: string) => fixture().client.get(path)
+  const record = async (fields: Record<string, unknown>) => {
+    const { client, fingerprintId } = fixture()
+    expect((await client.post("/api/v1/events", event(fingerprintId, fields))).status).toBe(200)
+  }
 
   describe("Agents", () => {
     it("creates an agent with its name, number, time and description", async () => {
@@ -37,6 +41,21 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const again = await put(agents, { agent_name: "twice", description: "second" })
       expect([again.status, again.body]).toEqual([200, first.body])
       expect((await get(`${agents}/twice`)).body).toEqual(first.body)
+    })
+
+    it("gets its description from the first PUT after events have named it", async () => {
+      await record({ agent: "named" })
+      const named = await get(`${agents}/named`)
+      expect(named.body.description).toBe("")
+      const first = await put(agents, { agent_name: "named", description: "what it does" })
+      expect([first.status, first.body]).toEqual([200, { ...named.body, description: "what it does" }])
+      await record({ agent: "named" })
+      expect((await put(agents, { agent_name: "named", description: "another" })).body).toEqual(first.body)
+      expect((await get(`${agents}/named`)).body).toEqual(first.body)
+      // A PUT without a description has decided it too.
+      await record({ agent: "named without" })
+      await put(agents, { agent_name: "named without" })
+      expect((await put(agents, { agent_name: "named without", description: "late" })).body.description).toBe("")
     })
 
     it("returns 404 agent-not-found", async () => {
@@ -105,6 +124,22 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const first = await put(versionsOf("again"), { agent_version_name: "v", description: "first" })
       const second = await put(versionsOf("again"), { agent_version_name: "v", description: "second" })
       expect([second.status, second.body]).toEqual([200, first.body])
+    })
+
+    it("gets its description from the first PUT after events have named it", async () => {
+      const versions = versionsOf("named versions")
+      await record({ agent: "named versions", agent_version: "v" })
+      await record({ agent: "named versions", agent_version: "w" })
+      await fixture().client.post(`${versions}/v/deprecate`, undefined)
+      const named = await get(`${versions}/v`)
+      expect(named.body.description).toBeNull()
+      const first = await put(versions, { agent_version_name: "v", description: "what changed" })
+      expect([first.status, first.body]).toEqual([200, { ...named.body, description: "what changed" }])
+      expect((await put(versions, { agent_version_name: "v", description: "another" })).body).toEqual(first.body)
+      expect((await get(`${versions}/v`)).body).toEqual(first.body)
+      // A PUT without a description has decided it too.
+      await put(versions, { agent_version_name: "w" })
+      expect((await put(versions, { agent_version_name: "w", description: "late" })).body.description).toBeNull()
     })
 
     it("returns 404 agent-version-not-found", async () => {

@@ -109,6 +109,36 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(await listed(other)).toHaveLength(4)
     })
 
+    it("keeps apart what was put and what only events have named", async () => {
+      const client = await inProject("import named from")
+      const { body } = await client.put("/api/v1/fingerprints", { language: "l", language_version: "1", system: "s" })
+      const sent = event(body.fingerprint_id, { agent: "a", agent_version: "v", person: "p" })
+      expect((await client.post("/api/v1/events", sent)).status).toBe(200)
+      const text = await exportOf(client)
+      const [agent, version, person] = ["agent", "agent-version", "person"].map((type) => lineOf(text, type))
+      expect(agent).toEqual({ type: "agent", agent_name: "a", created_at: agent!.created_at })
+      expect(Object.keys(version!)).not.toContain("description")
+      expect(Object.keys(person!)).not.toContain("properties")
+      const other = await inProject("import named to")
+      expect((await importInto(other, text)).end).toMatchObject({ imported: 5, failed: 0 })
+      expect((await importInto(other, text)).end).toMatchObject({ imported: 0, exists: 5 })
+      expect(await exportOf(other)).toBe(text)
+      // There as here, the first PUT decides; or the first line of one.
+      const put = await other.put("/api/v1/agents", { agent_name: "a", description: "what it does" })
+      expect(put.body.description).toBe("what it does")
+      const lines = [
+        { ...agent, description: "late" },
+        { ...version, description: null },
+        { ...person, properties: { a: 1 } }
+      ]
+      const given = lines.map((line) => `${JSON.stringify(line)}\n`).join("")
+      expect(resultsOf((await importInto(other, given)).answers)).toEqual(["kept", "imported", "imported"])
+      expect(resultsOf((await importInto(other, given)).answers)).toEqual(["kept", "exists", "exists"])
+      expect(resultsOf((await importInto(other, text)).answers).slice(1, 4)).toEqual(["kept", "kept", "kept"])
+      expect((await other.get("/api/v1/people/p")).body.properties).toEqual({ a: 1 })
+      expect(lineOf(await exportOf(other), "agent-version").description).toBeNull()
+    })
+
     it("changes nothing that exists", async () => {
       const { client, text } = await sample("import kept")
       const [agent, version, person] = ["agent", "agent-version", "person"].map((type) => lineOf(text, type))

@@ -1,13 +1,17 @@
 /** People. */
 import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
-import { badNames, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
+import { badNames, event, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
 
 const people = "/api/v1/people"
 
 export const define = ({ describe, fixture, it }: Cases) => {
   const put = (path: string, body: unknown) => fixture().client.put(path, body)
   const get = (path: string) => fixture().client.get(path)
+  const record = async (fields: Record<string, unknown>) => {
+    const { client, fingerprintId } = fixture()
+    expect((await client.post("/api/v1/events", event(fingerprintId, fields))).status).toBe(200)
+  }
 
   describe("People", () => {
     it("creates a person with an id, properties and a time", async () => {
@@ -30,6 +34,25 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const first = await put(people, { person_id: "twice", properties: { a: 1 } })
       const again = await put(people, { person_id: "twice", properties: { b: 2 } })
       expect([again.status, again.body]).toEqual([200, first.body])
+    })
+
+    it("gets its properties from the first PUT after events have named it", async () => {
+      await record({ person: "named" })
+      const named = await get(`${people}/named`)
+      expect(named.body.properties).toEqual({})
+      const first = await put(people, { person_id: "named", properties: { a: 1 } })
+      expect([first.status, first.body]).toEqual([200, { ...named.body, properties: { a: 1 } }])
+      await record({ person: "named" })
+      expect((await put(people, { person_id: "named", properties: { b: 2 } })).body).toEqual(first.body)
+      expect((await get(`${people}/named`)).body).toEqual(first.body)
+      // An update has decided them too, and so has a PUT without properties.
+      await record({ person: "named and updated" })
+      await put(`${people}/${encodeURIComponent("named and updated")}`, { properties: { c: 3 } })
+      const late = await put(people, { person_id: "named and updated", properties: { b: 2 } })
+      expect(late.body.properties).toEqual({ c: 3 })
+      await record({ person: "named without" })
+      await put(people, { person_id: "named without" })
+      expect((await put(people, { person_id: "named without", properties: { b: 2 } })).body.properties).toEqual({})
     })
 
     it("replaces all properties in an update", async () => {

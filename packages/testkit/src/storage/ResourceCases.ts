@@ -14,13 +14,15 @@ import {
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { expect } from "vitest"
-import { eventId, project } from "../Samples.ts"
+import { append, appendEvent, eventId, project } from "../Samples.ts"
 import { bot, later, now, other, tagOf, type Test } from "./Cases.ts"
 
 /** Text with characters that databases reject or change. */
 const awkward = "\u0000 \ud800 'quoted' \"é\" 😀 \\"
 
 const agent = (name: AgentName): Omit<Agent, "number"> => ({ name, description: `of ${name}`, createdAt: now })
+
+const all: ListQuery<number> = { after: undefined, limit: 10, maxBytes: 10_000 }
 
 const apiKey = (id: string): ApiKey =>
   new ApiKey({
@@ -75,6 +77,66 @@ export const define = (test: Test) => {
       const updated = yield* storage.updatePerson(project, id, JsonText.unsafe(`{"b":0}`))
       expect(updated).toMatchObject({ id, properties: `{"b":0}`, createdAt: now })
       expect(yield* storage.getPerson(project, id)).toEqual(updated)
+    }))
+
+  test("gives agents, versions and people that only events have named what is put first", (storage) =>
+    Effect.gen(function* () {
+      const p1 = PersonId.make("p1")
+      const v1 = AgentVersionName.make("v1")
+      yield* append(storage, [appendEvent(eventId(1), { agent: bot, agentVersion: v1, person: p1 })])
+      const named = {
+        agent: yield* storage.getAgent(project, bot),
+        version: yield* storage.getAgentVersion(project, bot, v1),
+        person: yield* storage.getPerson(project, p1)
+      }
+      const isNamedOnly = true
+      expect(named).toMatchObject({ agent: { isNamedOnly }, version: { isNamedOnly }, person: { isNamedOnly } })
+      const put = Effect.fnUntraced(function* (text: string | null, flag: { readonly isNamedOnly?: boolean }) {
+        const properties = JsonText.unsafe(`{"a":${JSON.stringify(text)}}`)
+        return {
+          agent: yield* storage.putAgent(project, { name: bot, description: text ?? "", createdAt: later, ...flag }),
+          version: yield* storage.putAgentVersion(project, bot, {
+            name: v1,
+            description: text,
+            createdAt: later,
+            ...flag
+          }),
+          person: yield* storage.putPerson(project, { id: p1, properties, createdAt: later, ...flag })
+        }
+      })
+      expect(yield* put("named", { isNamedOnly })).toEqual(named)
+      // Of several at a time, one decides.
+      const first = yield* Effect.all(
+        ["null", "b", "c"].map((text) => put(text, {})),
+        { concurrency: "unbounded" }
+      )
+      expect(new Set(first.map(({ agent }) => agent.description)).size).toBe(1)
+      expect(new Set(first.map(({ version }) => version.description)).size).toBe(1)
+      expect(new Set(first.map(({ person }) => person.properties)).size).toBe(1)
+      const { agent, person, version } = first[0]!
+      expect({ agent, person, version }).toMatchObject({
+        agent: { number: named.agent.number, createdAt: named.agent.createdAt },
+        version: { number: named.version.number, createdAt: named.version.createdAt },
+        person: { createdAt: named.person.createdAt }
+      })
+      expect([agent, version, person].map((each) => "isNamedOnly" in each)).toEqual([false, false, false])
+      expect(yield* put("late", {})).toEqual({ agent, version, person })
+      expect(yield* put("late", { isNamedOnly })).toEqual({ agent, version, person })
+      expect((yield* storage.listAgents(project, all)).rows).toEqual([agent])
+      expect((yield* storage.listAgentVersions(project, bot, all)).rows).toEqual([version])
+      expect((yield* storage.listPeople(project, all)).rows).toEqual([person])
+    }))
+
+  test("keeps whether only events have named a version, a person and an agent", (storage) =>
+    Effect.gen(function* () {
+      yield* storage.putAgent(project, { ...agent(bot), description: "", isNamedOnly: true })
+      const version = { name: AgentVersionName.make("v1"), description: null, createdAt: now }
+      yield* storage.putAgentVersion(project, bot, { ...version, isNamedOnly: true })
+      expect((yield* storage.listAgents(project, all)).rows).toMatchObject([{ isNamedOnly: true, description: "" }])
+      expect((yield* storage.listAgentVersions(project, bot, all)).rows).toMatchObject([{ isNamedOnly: true }])
+      // Without a description it is put all the same.
+      expect("isNamedOnly" in (yield* storage.putAgentVersion(project, bot, version))).toBe(false)
+      expect((yield* storage.putAgentVersion(project, bot, { ...version, description: "late" })).description).toBeNull()
     }))
 
   test("preserves text that databases reject or change", (storage) =>
