@@ -2,6 +2,7 @@
 import * as Agents from "./pages/Agents.ts"
 import * as Call from "./pages/Call.ts"
 import * as Every from "./pages/Every.ts"
+import * as Failures from "./pages/Failures.ts"
 import * as Lists from "./pages/Lists.ts"
 import * as Others from "./pages/Others.ts"
 import * as Palette from "./pages/Palette.ts"
@@ -27,6 +28,7 @@ for (const { define } of [
   Search,
   Palette,
   Others,
+  Failures,
   Questions
 ])
   define(world)

@@ -1,6 +1,7 @@
 /** What every table of calls says of a call: its model, what it took and how it ended. */
-import type { EventSummary } from "../server/Types.ts"
+import type { EventSummary, ListedEvent } from "../server/Types.ts"
 import { Plain } from "../text/Plain.tsx"
+import { damagedTitle } from "./Damaged.tsx"
 import { Cost, Duration, Tokens } from "./Facts.tsx"
 
 /** The titles of `Numbers`. */
@@ -32,12 +33,19 @@ export const Numbers = ({ call }: { readonly call: EventSummary }) => (
   </>
 )
 
-/** Its error, or why it stopped. */
-export const Ended = ({ call }: { readonly call: EventSummary }) =>
-  call.error_type === null ? (
-    <Plain text={call.stop_reason ?? ""} />
-  ) : (
+/** That it is damaged, or its error, or why it stopped. */
+export const Ended = ({ call }: { readonly call: ListedEvent }) => {
+  if (call.is_damaged === true) {
+    return (
+      <span class="bad" title={damagedTitle}>
+        damaged
+      </span>
+    )
+  }
+  if (call.error_type === null) return <Plain text={call.stop_reason ?? ""} />
+  return (
     <span class="bad">
       <Plain text={call.error_type} />
     </span>
   )
+}

@@ -57,8 +57,13 @@ interface Props extends Whole {
   readonly children?: ComponentChildren
 }
 
+const textsOf = (error: ServerError): readonly [title: string, text: string] =>
+  texts[error.type] ?? ["This did not work", `The server answered ${error.status} ${error.type}.`]
+
+export const titleOf = (error: ServerError): string => textsOf(error)[0]
+
 export const Failed = ({ again, children, error, isWhole = false }: Props) => {
-  const [title, text] = texts[error.type] ?? ["This did not work", `The server answered ${error.status} ${error.type}.`]
+  const [title, text] = textsOf(error)
   return (
     <div class="state" role="alert">
       <Title title={title} isWhole={isWhole} />

@@ -9,11 +9,23 @@ export class ServerError extends Error {
   readonly type: string
   /** When the server wants to be asked again at the earliest (epoch ms). */
   readonly notBefore: number | undefined
-  constructor(status: number, type: string, notBefore: number | undefined = undefined) {
+  /** The event that the error is about. */
+  readonly eventId: string | undefined
+  constructor(
+    status: number,
+    type: string,
+    { eventId, notBefore }: { readonly notBefore?: number | undefined; readonly eventId?: string | undefined } = {}
+  ) {
     super(`${status} ${type}`)
     this.status = status
     this.type = type
     this.notBefore = notBefore
+    this.eventId = eventId
+  }
+
+  /** Whether the same question may be answered later. */
+  get isTemporary(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500
   }
 }
 
@@ -37,10 +49,15 @@ let onUnauthorized: () => void = () => {}
 export const whenUnauthorized = (listener: () => void): void => void (onUnauthorized = listener)
 
 const errorOf = async (response: Response): Promise<ServerError> => {
-  const body = (await response.json().catch(() => undefined)) as { readonly type?: unknown } | undefined
+  const body = (await response.json().catch(() => undefined)) as
+    | { readonly type?: unknown; readonly event_id?: unknown }
+    | undefined
   const type = typeof body?.type === "string" ? body.type : response.status === 422 ? "validation-error" : "error"
   const seconds = Number(response.headers.get("retry-after") ?? NaN)
-  return new ServerError(response.status, type, seconds > 0 ? Date.now() + 1_000 * seconds : undefined)
+  return new ServerError(response.status, type, {
+    notBefore: seconds > 0 ? Date.now() + 1_000 * seconds : undefined,
+    eventId: typeof body?.event_id === "string" ? body.event_id : undefined
+  })
 }
 
 /** Rejects with a `ServerError`, or with what `signal` was aborted for. */

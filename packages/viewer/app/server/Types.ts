@@ -14,6 +14,9 @@ import type {
 export type Me = (typeof MeGroup.MeOnWire)["Encoded"]
 export type EventSummary = (typeof Events.EventSummaryOnWire)["Encoded"]
 
+/** An event of a list, or what stands where a damaged one would. */
+export type ListedEvent = EventSummary & { readonly is_damaged?: boolean }
+
 export type Session = (typeof Sessions.SessionOnWire)["Encoded"]
 
 export interface SessionPage {
@@ -37,6 +40,8 @@ export interface Message {
   readonly role: string
   readonly parts: ReadonlyArray<Part>
   readonly name?: string
+  /** It cannot be read, and has no parts. */
+  readonly is_damaged?: true
 }
 
 export interface MessagePage {

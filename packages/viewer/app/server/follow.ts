@@ -4,6 +4,7 @@
  */
 import * as Client from "./Client.ts"
 import * as Lines from "./Lines.ts"
+import * as Retry from "./Retry.ts"
 import type { EventSummary } from "./Types.ts"
 
 interface NewEvents {
@@ -31,21 +32,6 @@ const waitSeconds = 20
 
 /** What comes within this time (ms) is reported at once: nobody reads faster, and a page that is drawn for each call has no time left. */
 const gatherMs = 250
-
-/** How long to wait after an answer that is an error (ms). */
-const retryMs = 3_000
-
-const sleep = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
-
-const toError = (error: unknown): Client.ServerError =>
-  error instanceof Client.ServerError ? error : new Client.ServerError(0, "offline")
 
 /** Browsers open few connections to a server: pages that nobody looks at hold none. */
 const shown = (signal: AbortSignal) =>
@@ -85,11 +71,18 @@ class Follower {
   readonly #following: Following
   #cursor: string | undefined
   #canStream = true
+  /** Answers in a row that were errors. */
+  #failures = 0
 
   constructor(query: Client.Query, signal: AbortSignal, following: Following) {
     this.#query = query
     this.#signal = signal
     this.#following = following
+  }
+
+  #answered(): void {
+    this.#failures = 0
+    this.#following.onError?.(undefined)
   }
 
   /** Takes a stream until it ends. What was given is in the cursor, so that the next one goes on there. */
@@ -101,17 +94,20 @@ class Follower {
     }, firstLineMs)
     const hide = () => aborter.abort()
     const gathered = new Gathered(this.#following.onEvents)
+    let hasAnswered = false
     document.addEventListener("visibilitychange", hide)
     try {
       const signal = AbortSignal.any([aborter.signal, this.#signal])
       const query = { ...this.#query, cursor: this.#cursor }
       for await (const line of Lines.read<Followed>(parts, query, signal)) {
         clearTimeout(timer)
-        this.#following.onError?.(undefined)
+        hasAnswered = true
+        this.#answered()
         if (line === Lines.alive) continue
         this.#cursor = line.cursor
         gathered.add(line)
       }
+      if (!hasAnswered) throw new Client.ServerError(0, "offline")
     } catch (error) {
       // A mount that cannot stream says so.
       if (error instanceof Client.ServerError && error.status === 413) this.#canStream = false
@@ -127,7 +123,7 @@ class Follower {
     const query = { ...this.#query, cursor: this.#cursor, wait }
     const { events, next_cursor } = await Client.get<NewEvents>(parts, query, this.#signal)
     this.#cursor = next_cursor
-    this.#following.onError?.(undefined)
+    this.#answered()
     if (events.length > 0) this.#following.onEvents(events)
   }
 
@@ -142,8 +138,9 @@ class Follower {
         await (this.#canStream ? this.#stream() : this.#ask(waitSeconds))
       } catch (error) {
         if (this.#signal.aborted) return
-        this.#following.onError?.(toError(error))
-        await sleep(retryMs, this.#signal)
+        const known = Client.toError(error)
+        this.#following.onError?.(known)
+        await Retry.sleep(Retry.pauseAfter(++this.#failures, known), this.#signal)
       }
     }
   }

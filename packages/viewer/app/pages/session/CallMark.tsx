@@ -1,4 +1,5 @@
 /** A call, as a mark in the stream: when it was, what it cost, and what it did to the history. */
+import { Damaged } from "../../parts/Damaged.tsx"
 import { Cost, Duration, Time, Tokens } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call } from "../../server/Types.ts"
@@ -24,7 +25,7 @@ const changesOf = (call: Call): ReadonlyArray<string> => [
 export const CallMark = ({ call, number, thread }: Props) => {
   const changes = changesOf(call)
   return (
-    <div class={call.error_type === null ? "call-mark" : "call-mark failed"}>
+    <div class={call.error_type === null && !call.is_damaged ? "call-mark" : "call-mark failed"}>
       <div class="call-line">
         <a class="call-number" href={Route.to(["events", call.event_id])}>
           Call {number}
@@ -38,6 +39,7 @@ export const CallMark = ({ call, number, thread }: Props) => {
         <Cost usd={call.cost_usd} />
         <Duration ms={call.duration_ms} />
       </div>
+      {call.is_damaged && <Damaged />}
       {isRewrite(call) && (
         <p class="rewrite">
           History rewritten: {plural(call.gone_messages.length, "message")} gone, {call.kept_messages} kept

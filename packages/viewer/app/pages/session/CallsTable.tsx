@@ -12,7 +12,7 @@ interface Props {
 }
 
 const Changes = ({ call }: { readonly call: Call }) =>
-  call.error_type === null && isRewrite(call) ? (
+  call.error_type === null && !call.is_damaged && isRewrite(call) ? (
     <span class="warn">rewritten, {Format.count(call.gone_messages.length)} gone</span>
   ) : (
     <Ended call={call} />

@@ -1,4 +1,5 @@
 /** A message of the stream, with the answers of the tools that it calls. */
+import { Damaged } from "../../parts/Damaged.tsx"
 import { Parts, type Shown } from "../../parts/message/Parts.tsx"
 import { roleClass } from "../../parts/message/roleClass.ts"
 import type { Message, Part } from "../../server/Types.ts"
@@ -31,7 +32,7 @@ export const MessageRow = ({ answered, carried, message, results, ...shown }: Pr
         isElsewhere={(part) => answered.has(part)}
         {...shown}
       />
-      {message.parts.length === 0 && <i class="nothing">says nothing</i>}
+      {message.is_damaged === true ? <Damaged /> : message.parts.length === 0 && <i class="nothing">says nothing</i>}
     </div>
   </div>
 )

@@ -4,6 +4,7 @@ import { FindBar } from "../../find/FindBar.tsx"
 import * as Highlight from "../../find/Highlight.ts"
 import { useFind } from "../../find/useFind.ts"
 import { useKeys } from "../../keyboard/Keys.ts"
+import { Reconnecting, RestMissing } from "../../parts/Banner.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
@@ -199,7 +200,9 @@ export const SessionPage = ({ query, rest }: PageProps) => {
     document.title = `${plain(Words.line(session?.title ?? id, 60))} · Tachograph`
   }, [session, id])
 
-  if (state.error !== undefined && calls.length === 0) return <Failed isWhole error={state.error} again={state.again} />
+  if (state.error !== undefined && (calls.length === 0 || session === undefined)) {
+    return <Failed isWhole error={state.error} again={state.again} />
+  }
   if (session === undefined || (calls.length === 0 && state.isLoading)) return <Loading what="the session" />
   if (calls.length === 0) return <Empty title="This session has no calls" isWhole />
 
@@ -258,6 +261,10 @@ export const SessionPage = ({ query, rest }: PageProps) => {
           close={find.close}
         />
       )}
+      {state.error !== undefined && (
+        <RestMissing error={state.error} again={state.error.isTemporary ? state.resume : state.again} />
+      )}
+      {!state.isConnected && <Reconnecting />}
       <div class="columns">
         {isTable ? (
           <CallsTable calls={calls} shown={shown} />

@@ -10,16 +10,21 @@ export interface Thread {
   readonly calls: ReadonlyArray<Call>
 }
 
-/** A call without a parent begins a thread; the others are in the thread of their parents. */
+/**
+ * A call without a parent begins a thread; the others are in the thread of their parents. A damaged call does not say what it
+ * continued: it stays with the call before it.
+ */
 export const threadsOf = (calls: ReadonlyArray<Call>): ReadonlyArray<Thread> => {
   const threads: Array<{ readonly number: number; readonly calls: Array<Call> }> = []
   const threadOf = new Map<string, (typeof threads)[number]>()
+  let latest: (typeof threads)[number] | undefined
   for (const call of calls) {
-    let thread = call.parent_event_id === null ? undefined : threadOf.get(call.parent_event_id)
+    let thread = call.is_damaged ? latest : threadOf.get(call.parent_event_id ?? "")
     if (thread === undefined) {
       thread = { number: threads.length + 1, calls: [] }
       threads.push(thread)
     }
+    latest = thread
     thread.calls.push(call)
     threadOf.set(call.event_id, thread)
   }

@@ -1,5 +1,6 @@
 /** Messages of one call, of which each has its place. */
 import { useMemo } from "preact/hooks"
+import { Damaged } from "../Damaged.tsx"
 import { pairsIn } from "./Pairs.ts"
 import { Parts } from "./Parts.tsx"
 import { roleClass } from "./roleClass.ts"
@@ -7,7 +8,7 @@ import type { Conversation, Part } from "../../server/Types.ts"
 import * as Reading from "../../settings/Reading.ts"
 import { Plain } from "../../text/Plain.tsx"
 
-type Said = Conversation["input"][number] & { readonly number?: number }
+type Said = Conversation["input"][number] & { readonly number?: number; readonly is_damaged?: true }
 
 /** Messages that are shown at first. */
 export const firstMessages = 60
@@ -29,6 +30,7 @@ export const Messages = ({ messages }: { readonly messages: ReadonlyArray<Said> 
               <small>#{message.number ?? index + 1}</small>
             </div>
             <div class="said">
+              {message.is_damaged === true && <Damaged />}
               <Parts
                 parts={message.parts}
                 resultOf={(part) => results.get(part)?.part}
