@@ -36,7 +36,11 @@ const clientCalls: ReadonlySet<string> = new Set([
   ...["function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call"]
 ])
 
-const typeOf = (item: Json): string => text(get(item, "type")) ?? ""
+/** A reference to an item may be without its type. */
+const isReference = (item: Json): boolean =>
+  text(get(item, "id")) !== null && get(item, "role") === undefined && get(item, "content") === undefined
+
+const typeOf = (item: Json): string => text(get(item, "type")) ?? (isReference(item) ? "item_reference" : "")
 
 const isForClient = (item: Json): boolean =>
   clientCalls.has(typeOf(item)) || (typeOf(item) === "tool_search_call" && get(item, "execution") === "client")
@@ -160,11 +164,19 @@ const saidOf = (item: Json): ReadonlyArray<Part> => {
   }))
 }
 
+/** A message may be without its type. Anything else is kept whole. */
+const saidWithoutType = (item: Json): ReadonlyArray<Part> => {
+  const said = saidOf(item)
+  const whole = rest(item, except("role", "name"))
+  return said.length > 0 || isEmpty(whole) ? said : [generic(whole)]
+}
+
 const partsOf = (item: Json): ReadonlyArray<Part> => {
   switch (typeOf(item)) {
     case "":
+      return isObject(item) ? saidWithoutType(item) : partsOfContent(item)
     case "message":
-      return isObject(item) ? saidOf(item) : partsOfContent(item)
+      return saidOf(item)
     case "reasoning":
       return [reasoningOf(item)]
     case "function_call":
@@ -174,7 +186,7 @@ const partsOf = (item: Json): ReadonlyArray<Part> => {
     case "custom_tool_call_output":
       return [responseOf(item)]
     default:
-      return [generic(rest(item, except()))]
+      return [generic({ type: typeOf(item), ...rest(item, except()) })]
   }
 }
 

@@ -157,6 +157,17 @@ describe("messages of responses", () => {
     ])
   })
 
+  it("keep an item without a type whole, which may be a reference to another", () => {
+    const reference = { id: "rs_0123456789abcdef0123" }
+    expect(format.element(reference)).toEqual([
+      { role: "assistant", parts: [{ type: "item_reference", ...reference }] }
+    ])
+    expect(format.element(reference)).toEqual(format.element({ type: "item_reference", ...reference }))
+    const result = { call_id: "call_1", output: "What the tool answered." }
+    expect(format.element(result)).toEqual([{ role: "user", parts: [{ ...result, type: "unknown" }] }])
+    expect(format.element({ role: "user" })).toEqual([{ role: "user", parts: [] }])
+  })
+
   it("have an input that is text, and reasoning with and without a summary", () => {
     expect(format.messages({ input: "Hello" }, null).input).toEqual([
       { role: "user", parts: [{ type: "text", content: "Hello" }] }

@@ -20,7 +20,7 @@ export const inputsPaths: ReadonlyArray<ReadonlyArray<string>> = [
   ["gen_ai.system"]
 ]
 
-/** In UTF-16 units: longer than any real value, and short enough for a column. */
+/** In code points, as columns count them: longer than any real value. */
 export const maxModelLength = 255
 export const maxWordLength = 100
 
@@ -30,9 +30,13 @@ export const maxToolCallsLength = 1000
 /** The range of an integer column, and more tokens than any call takes. */
 export const maxTokens = 2 ** 31 - 1
 
-/** Names of providers and reasons: null if no column takes it. */
+/** Whether a text has at most so many code points, each of which is one or two UTF-16 units. */
+const fits = (value: string, maxLength: number): boolean =>
+  value.length <= maxLength || (value.length <= 2 * maxLength && Array.from(value).length <= maxLength)
+
+/** Names of models, providers and reasons: null if no column takes it. */
 const label = (value: string | null, maxLength: number): string | null =>
-  value !== null && value.length <= maxLength && value.isWellFormed() && !value.includes("\u0000") ? value : null
+  value !== null && fits(value, maxLength) && value.isWellFormed() && !value.includes("\u0000") ? value : null
 
 const word = (value: string | null): string | null => label(value, maxWordLength)
 

@@ -1,7 +1,7 @@
 /** The texts of a call that search looks at: what its messages say, and the arguments and results of its tool calls. */
 import type { Conversation, Json, Part } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
-import { get } from "@tachograph/formats/json/Read"
+import { get, rest } from "@tachograph/formats/json/Read"
 
 export interface Text {
   /** `system` for instructions that stand apart from the messages. */
@@ -17,8 +17,15 @@ const data: ReadonlySet<string> = new Set([
   ...["signature", "thoughtSignature", "encrypted_content", "encrypted_stdout", "encrypted_index", "logprobs"]
 ])
 
-/** Parts that are no text: bytes and addresses. */
-const media: ReadonlySet<string> = new Set(["blob", "uri", "file"])
+/** Where parts that are no text hold their bytes or their address. What stands beside it may be text, such as the transcript of a sound. */
+const media: ReadonlyMap<string, string> = new Map([
+  ["blob", "content"],
+  ["uri", "uri"],
+  ["file", "file_id"]
+])
+
+/** Fields of a message that are not what else it says beside its parts. */
+const knownOfMessage: ReadonlySet<string> = new Set(["role", "name", "parts", "finish_reason"])
 
 /** Fields that hold bytes in base64, such as an image in the result of a tool. */
 const bytes: ReadonlySet<string> = new Set([
@@ -87,7 +94,8 @@ const parsed = (text: string): Value => {
  * meant, the first of them that it is true of.
  */
 function* textsOf(part: Part, isFound: (text: string) => boolean): Generator<string> {
-  if (media.has(part.type)) return
+  const bytesKey = media.get(part.type)
+  if (bytesKey !== undefined) return yield* leavesOf(rest(part, new Set([bytesKey])), said)
   if (part.type === "tool_call") return yield* leavesOf(part["arguments"], everything)
   if (part.type !== "tool_call_response") return yield* leavesOf(part, said)
   const { response } = part
@@ -104,7 +112,9 @@ export function* of(
   isFound: (text: string) => boolean
 ): Generator<Text> {
   const messages = [{ role: "system", parts: instructions }, ...input, ...output]
-  for (const { parts, role } of messages) {
+  for (const message of messages) {
+    const { parts, role } = message
     for (const part of parts) for (const text of textsOf(part, isFound)) yield { role, text }
+    for (const text of leavesOf(rest(message, knownOfMessage), said)) yield { role, text }
   }
 }

@@ -91,6 +91,15 @@ describe("facts", () => {
     })
   })
 
+  it.each(["m", "é", "😀"])("have names and words of as many %s as columns take", (character) => {
+    const factsOf = (model: string, reason: string) =>
+      ReadFacts.read("provider2-messages", { model }, { model, content: [], stop_reason: reason }).facts
+    const [model, reason] = [character.repeat(ReadFacts.maxModelLength), character.repeat(ReadFacts.maxWordLength)]
+    expect(factsOf(model, reason)).toMatchObject({ model, responseModel: model, providerStopReason: reason })
+    const none = { model: null, responseModel: null, providerStopReason: null }
+    expect(factsOf(`${model}${character}`, `${reason}${character}`)).toMatchObject(none)
+  })
+
   it("name every error, whatever its type", () => {
     const typeOf = (type: unknown) =>
       ReadFacts.read("provider2-messages", {}, { type: "error", error: { type, message: "m" } }).facts.errorType

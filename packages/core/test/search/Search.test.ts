@@ -307,6 +307,46 @@ describe("Search", () => {
     )
   )
 
+  it("finds every long text of messages and answers, wherever a provider puts it", () => {
+    const said = fc.string({ unit: "grapheme-ascii", minLength: 20, maxLength: 60 })
+    const field = fc.oneof(
+      said.map((text) => ({ audio: { id: "audio_1", data: "AAAA", transcript: text } })),
+      said.map((text) => ({ reasoning_details: [{ type: "reasoning.text", text, signature: null }] })),
+      said.map((text) => ({ reasoning_details: [{ type: "reasoning.summary", summary: text }] })),
+      said.map((title) => ({ annotations: [{ type: "url_citation", url_citation: { title } }] })),
+      said.map((reasoning_content) => ({ reasoning_content })),
+      said.map((refusal) => ({ refusal })),
+      said.map((text) => ({ content: [{ type: "text", text }] })),
+      said.map((detail) => ({ content: [{ type: "image_url", image_url: { url: "https://a.example", detail } }] })),
+      said.map((note) => ({ a_field_of_tomorrow: { note } }))
+    )
+    const messages = fc.array(
+      fc.tuple(field, field).map((fields) => Object.assign({ role: "assistant", content: "So." }, ...fields)),
+      { minLength: 1, maxLength: 5 }
+    )
+    return fc.assert(
+      fc.asyncProperty(messages, messages, (sent, answers) =>
+        withRecorder(
+          Effect.fnUntraced(function* (recorder) {
+            yield* Calls.record(recorder, {
+              api: "provider1-chat-completions",
+              session: "s",
+              person: "alice",
+              inputs: JSON.stringify({ model: "m", messages: sent }),
+              output: JSON.stringify({ choices: answers.map((message) => ({ message })) })
+            })
+            const texts = [...sent, ...answers].flatMap((message) => leaves(message as unknown as Json))
+            for (const text of texts.filter(({ length }) => length >= 20)) {
+              const found = yield* searchAll(recorder, { text, isCaseSensitive: true, limit: 10 })
+              expect(found.length, text).toBeGreaterThan(0)
+            }
+          })
+        )
+      ),
+      { numRuns: RandomJson.runs(50), seed: TestSeed.seed }
+    )
+  })
+
   it("counts texts that are no JSON, logs nothing of them, and goes on", () =>
     withRecorder(
       Effect.fnUntraced(function* (recorder) {

@@ -24,6 +24,21 @@ const event = (n: number, fields: Partial<EventSummary> = {}, inProject = projec
 const agent = (name: AgentName) => ({ name, description: `of ${name}`, createdAt: now })
 
 export const define = (test: Test) => {
+  test("takes the longest names of models in any characters, and adds them up", (storage) =>
+    Effect.gen(function* () {
+      // Each another one, so that no database can compress them.
+      const emoji = (length: number, from: number) =>
+        Array.from({ length }, (_, n) => String.fromCodePoint(from + ((n * 97) % 251))).join("")
+      const [model, responseModel] = [emoji(255, 0x1f300), emoji(255, 0x1f400)]
+      const [provider, providerStopReason] = [emoji(100, 0x1f300), emoji(100, 0x1f400)]
+      const longest = event(1, { model, responseModel, provider, providerStopReason })
+      yield* append(storage, [longest])
+      yield* storage.deriveEvents(project, eventId(2), 10)
+      expect((yield* storage.getEvent(project, eventId(1))).summary).toEqual(longest.summary)
+      const query = { groupBy: ["model"], timeZone: "UTC", limit: 10 } as const
+      expect((yield* storage.sumUsage(project, query)).groups).toMatchObject([{ model, events: 1 }])
+    }))
+
   test("returns an event as it was appended", (storage) =>
     Effect.gen(function* () {
       const whole = event(1, {
