@@ -1,6 +1,7 @@
 /** Calls of the AI SDK that are under way, until their end is told. */
 import { isObject } from "../event/Event.ts"
 import type { CallContext } from "../context/Context.ts"
+import type { Told } from "../event/Secrets.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -8,7 +9,8 @@ export interface Started {
   readonly inputs: Fields
   /** What surrounded the call when it began. */
   readonly context: CallContext
-  readonly secrets: ReadonlyArray<string>
+  /** What the start told of credentials. */
+  readonly told: Told
   readonly occurredAt: Date
   readonly startedAt: number
 }

@@ -5,7 +5,7 @@
 import { failureOf } from "@tachograph/formats/Failures"
 import type { CallContext } from "../context/Context.ts"
 import { isObject } from "../event/Event.ts"
-import { withoutSecrets } from "../event/Secrets.ts"
+import { secretsOf, withoutSecrets } from "../event/Secrets.ts"
 import type { Fields, Started, Starts } from "./Starts.ts"
 import * as Written from "./Written.ts"
 
@@ -46,9 +46,11 @@ const numberIn = (value: unknown, name: string): number | undefined => {
 }
 
 const callOf = (started: Started, event: Fields, output: string): AiSdkCall => {
-  const secrets = [...new Set([...started.secrets, ...Written.secretsOf(event)])].sort((a, b) => b.length - a.length)
+  const inputs = Written.write(started.inputs)
+  const secrets = [started.told, Written.toldOf(event)].flatMap((told) => secretsOf(told, inputs))
+  secrets.sort((a, b) => b.length - a.length)
   return {
-    inputs: withoutSecrets(Written.write(started.inputs), secrets),
+    inputs: withoutSecrets(inputs, secrets),
     output: withoutSecrets(output, secrets),
     occurredAt: started.occurredAt,
     durationMs: performance.now() - started.startedAt,
@@ -84,7 +86,7 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
       starts.add(event, {
         inputs: { ...Written.inputsOf(event), ...prepared },
         context: context(),
-        secrets: [...Written.secretsOf(event), ...Written.secretsOfProcess()],
+        told: Written.toldOf(event),
         occurredAt: new Date(),
         startedAt: performance.now()
       })

@@ -1,6 +1,7 @@
 /** What the AI SDK tells of a call, as JSON without the data of its transport, and without credentials. */
-import { credentialsOf, mask } from "@tachograph/formats/Credentials"
+import { credentialsOf, mask, suspectsOf } from "@tachograph/formats/Credentials"
 import { isObject } from "../event/Event.ts"
+import type { Pairs, Told } from "../event/Secrets.ts"
 import { variables } from "../platform/Builtins.ts"
 import type { Fields } from "./Starts.ts"
 
@@ -55,7 +56,7 @@ export const write = (fields: Fields): string =>
     return original instanceof Uint8Array ? hex(original) : value
   })
 
-const pairsOf = (headers: unknown): ReadonlyArray<readonly [string, string]> => {
+const pairsOf = (headers: unknown): Pairs => {
   if (!isObject(headers)) return []
   const entries = headers instanceof Headers ? [...headers] : Object.entries(headers)
   return entries.filter((entry): entry is [string, string] => typeof entry[1] === "string")
@@ -68,24 +69,29 @@ const addressesIn = (error: unknown): ReadonlyArray<URL> => {
   return typeof url === "string" && URL.canParse(url) ? [new URL(url), ...inner] : inner
 }
 
-/** The credentials that an event shows: in the headers that the application gave, which only version 6 tells, and in addresses. */
-export const secretsOf = ({ error, headers }: Fields): ReadonlyArray<string> => {
-  const addresses = addressesIn(error)
-  const queries = addresses.flatMap(({ searchParams }) => [...searchParams])
-  return credentialsOf(
-    pairsOf(headers),
-    queries,
-    addresses.map(({ password }) => password)
-  )
-}
-
 /** The variables of the process from which providers of the SDK take their keys. */
-export const secretsOfProcess = (): ReadonlyArray<string> =>
-  credentialsOf(
-    [],
-    [],
-    variables().flatMap(([name, value]) => (/(?:API_KEY|AUTH_TOKEN)$/.test(name) ? [value] : []))
+const ofProviders = /(?:API_KEY|AUTH_TOKEN)$/
+
+const valuesOf = (pairs: Pairs): ReadonlyArray<string> => pairs.map(([, value]) => value)
+
+/** The headers that the application gave, which only version 6 tells, the addresses of errors, and the variables of the process. */
+export const toldOf = ({ error, headers }: Fields): Told => {
+  const all = variables()
+  const named = credentialsOf(
+    all.filter(([name]) => !ofProviders.test(name)),
+    []
   )
+  return {
+    headers: pairsOf(headers),
+    addresses: addressesIn(error),
+    credentials: valuesOf(all.filter(([name]) => ofProviders.test(name))),
+    // Other programs may have ordinary words for a password. The names are those of credentials already.
+    suspects: suspectsOf(
+      named.map((value) => ["", value]),
+      []
+    )
+  }
+}
 
 /** What keys of providers look like. Version 7 tells no key, so that one which a provider repeats is found only by its look. */
 const keys = /\b(?:(?:sk|rk|pk|gsk|xai|pplx|hf|r8|nvapi|fw|csk|tgp)[-_][\w-]{8,}|AIza[\w-]{20,}|AKIA[A-Z\d]{16})/g

@@ -9,7 +9,7 @@ const decoded = (text: string): string => {
   }
 }
 
-type Pairs = ReadonlyArray<readonly [name: string, value: string]>
+export type Pairs = ReadonlyArray<readonly [name: string, value: string]>
 
 /** The texts that `fetch` may repeat as it refuses them, whatever the header is called. */
 const unsendable = (pairs: Pairs): ReadonlyArray<string> =>
@@ -19,13 +19,29 @@ const unsendable = (pairs: Pairs): ReadonlyArray<string> =>
     ...(/^[\t\x20-\x7e\x80-\xff]*$/.test(value) ? [] : [value, value.replace(/^[\t\r\n ]+|[\t\r\n ]+$/g, "")])
   ])
 
-/** `inputs` is the body of the request. */
-export const secretsOf = (headers: Pairs, { password, searchParams }: URL, inputs: string): ReadonlyArray<string> =>
-  withSuspects(
-    credentialsOf(headers, searchParams, [password, decoded(password), ...unsendable(headers)]),
-    suspectsOf(headers, searchParams),
+/** What may hold a credential, of a call however it is told. */
+export interface Told {
+  readonly headers: Pairs
+  /** Where the call went. */
+  readonly addresses: ReadonlyArray<URL>
+  /** Credentials from elsewhere, and what may be one. */
+  readonly credentials?: ReadonlyArray<string>
+  readonly suspects?: ReadonlyArray<string>
+}
+
+/** What is masked in an event, the longest first: one rule for the tap and the telemetry. `inputs` is the body of the request. */
+export const secretsOf = (
+  { addresses, credentials = [], headers, suspects = [] }: Told,
+  inputs: string
+): ReadonlyArray<string> => {
+  const queries = addresses.flatMap(({ searchParams }) => [...searchParams])
+  const passwords = addresses.flatMap(({ password }) => [password, decoded(password)])
+  return withSuspects(
+    credentialsOf(headers, queries, [...credentials, ...passwords, ...unsendable(headers)]),
+    [...suspects, ...suspectsOf(headers, queries)],
     (text) => inputs.includes(text)
   )
+}
 
 /** A JSON text without the credentials. */
 export const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): string =>

@@ -126,5 +126,6 @@ export const capture = (input: Input, init: Init, url: URL): Captured | undefine
   }
   const apiOf = (inputs?: Record<string, unknown>) =>
     recognise(url, inputs, RequestHeaders.valueOf(headers(), "anthropic-beta"))
-  return { init: sentInit, request: { apiOf, url, ...body, secrets: (inputs) => secretsOf(headers(), url, inputs) } }
+  const secrets = (inputs: string) => secretsOf({ headers: headers(), addresses: [url] }, inputs)
+  return { init: sentInit, request: { apiOf, url, ...body, secrets } }
 }

@@ -238,19 +238,26 @@ describe.each(versions)("ai %s", (version, { createOpenAI, sdk, telemetry }) => 
   })
 
   it("is recorded by its telemetry without credentials that a provider repeats", async () => {
-    process.env["PLANTED_API_KEY"] = "planted-in-the-environment"
-    const said = version === "7" ? "planted-in-the-environment" : "planted-in-the-environment planted-custom-1"
-    const message = { role: "assistant", content: `You said ${said}` }
+    // The last one is an ordinary word.
+    const variables = {
+      PLANTED_API_KEY: "planted-in-the-environment",
+      PLANTED_SECRET: "planted-a1B2c3D4e5F6g7",
+      PLANTED_PASSWORD: "password"
+    }
+    Object.assign(process.env, variables)
+    const ofProcess = "planted-in-the-environment planted-a1B2c3D4e5F6g7"
+    const said = version === "7" ? ofProcess : `${ofProcess} planted-custom-1 planted-z9Y8x7W6v5U4t3`
+    const message = { role: "assistant", content: `The password: you said ${said}` }
     provider.answer = json({ ...done, choices: [{ ...done.choices[0], message }] })
     const recording = await startRecording()
     try {
-      const headers = { authorization: "Bearer planted-custom-1" }
+      const headers = { authorization: "Bearer planted-custom-1", "x-mine": "planted-z9Y8x7W6v5U4t3" }
       await generate(undefined, { headers, ...telemetry(recording) })
     } finally {
-      delete process.env["PLANTED_API_KEY"]
+      for (const name of Object.keys(variables)) delete process.env[name]
     }
     const [event] = await recording.events()
-    expect(event!.text).toContain(`You said ${said.replace(/planted-[\w-]+/g, "[redacted]")}`)
+    expect(event!.text).toContain(`The password: you said ${said.replace(/planted-[\w-]+/g, "[redacted]")}`)
     expect(event!.text).not.toContain("planted-")
   })
 
