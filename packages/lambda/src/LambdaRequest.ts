@@ -1,11 +1,21 @@
 import { Buffer } from "node:buffer"
+import { preferredWait } from "@tachograph/router"
 import type { HttpCall } from "./LambdaEvent.ts"
 
 /** Converts a header value to Node's form, one character per byte. AWS decodes header values as UTF-8. */
 const toBytes = (value: string): string => Buffer.from(value, "utf8").toString("latin1")
 
-/** For so long a stream of events waits for the first ones. */
+/** For so long a request waits for events at most: less than the 29 s after which API Gateway gives up. */
 const maxWaitSeconds = 10
+
+/**
+ * What is preferred of a stream of events. The result of a function is one value: an answer without end is to end with what comes
+ * first, or soon.
+ */
+const preferring = (prefer: string | null): string => {
+  const wait = preferredWait(prefer ?? undefined) ?? maxWaitSeconds
+  return `wait=${Math.min(wait, maxWaitSeconds)}`
+}
 
 const events = new WeakMap<object, unknown>()
 
@@ -19,8 +29,7 @@ export const eventOf = (source: object): unknown => events.get(source)
 export const toRequest = ({ body, event, headers: pairs, method, target }: HttpCall): Request => {
   const headers = new Headers()
   for (const [name, value] of pairs) headers.append(name, toBytes(value))
-  // The result of a function is one value: an answer without end is to end with what comes first.
-  if (!headers.has("prefer")) headers.set("prefer", `wait=${maxWaitSeconds}`)
+  headers.set("prefer", preferring(headers.get("prefer")))
   // The gateway may have decoded the body, so its Content-Length may be wrong.
   headers.delete("content-length")
   if (body !== undefined) headers.set("content-length", String(body.length))

@@ -93,6 +93,26 @@ describe("createHandler", () => {
     }
   })
 
+  it("ends a stream of events with the first ones, whatever its client prefers", async () => {
+    const handler = closed(createHandler({ storage, apiKeys: [key] }))
+    const { call, get, post, put } = HttpClient.make(Events.overLambda("url", handler), key)
+    const { next_cursor } = (await get("/api/v1/events/stream?wait=0")).body
+    const fingerprint = { language: "l", language_version: "1", system: "s" }
+    const { fingerprint_id } = (await put("/api/v1/fingerprints", fingerprint)).body
+    const properties = { api: "openai-responses", inputs: {}, output: {} }
+    const { event_id } = (await post("/api/v1/events", { event_name: "llm", fingerprint_id, session: "s", properties }))
+      .body
+    const path = `/api/v1/events/stream?cursor=${next_cursor}`
+    const { status, text } = await call("GET", path, undefined, { prefer: "respond-async" })
+    expect([
+      status,
+      text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).event_id)
+    ]).toEqual([200, [event_id]])
+  })
+
   it("passes the result of a gateway's authorizer to authorize", async () => {
     const handler = closed(
       createHandler({

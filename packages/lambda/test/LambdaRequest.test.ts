@@ -43,6 +43,15 @@ describe("LambdaRequest", () => {
     expect([empty.headers.get("content-length"), empty.body]).toEqual([null, null])
   })
 
+  it("prefers to wait for no longer than a gateway does, whatever its client prefers", () => {
+    const preferred = (...values: ReadonlyArray<string>) =>
+      toRequest(call({ headers: values.map((value) => ["Prefer", value] as const) })).headers.get("prefer")
+    expect(preferred()).toBe("wait=10")
+    expect(preferred("respond-async")).toBe("wait=10")
+    expect(preferred("respond-async", "wait=30")).toBe("wait=10")
+    expect(preferred("respond-async; x, wait=3")).toBe("wait=3")
+  })
+
   it("returns the event of a request, and undefined for other requests", () => {
     const event = { requestContext: {} }
     expect(eventOf(toRequest(call({ event })))).toBe(event)

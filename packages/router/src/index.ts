@@ -1,5 +1,6 @@
 export { prefix } from "@tachograph/api"
 export { type Authorize, Authorizer, type AuthorizeRequest, type Grant } from "./front/Authorizer.ts"
+export { preferredWait } from "./handlers/EventLines.ts"
 export { BasePath } from "./BasePath.ts"
 export { Front } from "./front/Front.ts"
 export { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/AnswerTimeout.ts"

@@ -28,11 +28,12 @@ export const operations = Effect.gen(function* () {
     streamEvents: Effect.fnUntraced(function* ({ exchange, query }) {
       const filter = EventFilter.of(query)
       const from = Events.position.decode(query.cursor) ?? (yield* recorder.startFollowing(filter))
+      const preferredWait = EventLines.preferredWait(exchange.headers["prefer"])
       if (query.wait !== undefined) {
-        const { events, next } = yield* recorder.awaitEvents(filter, from, 1000 * query.wait)
+        const wait = Math.min(query.wait, preferredWait ?? query.wait)
+        const { events, next } = yield* recorder.awaitEvents(filter, from, 1000 * wait)
         return { events: events.map(({ summary }) => summary), next_cursor: Events.position.encode(next)! }
       }
-      const preferredWait = EventLines.preferredWait(exchange.headers["prefer"])
       const followed =
         preferredWait === undefined
           ? yield* recorder.followEvents(filter, from)

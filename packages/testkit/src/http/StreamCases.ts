@@ -114,6 +114,16 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expectInvalid(await fixture().client.get(`${path}?${query}`), type, "query", parameter)
     })
 
+    it("waits no longer than a client prefers", async () => {
+      const { client } = await inProject("stream prefer less")
+      const get = (wait: number, headers: Record<string, string> = {}) =>
+        client.call("GET", `/api/v1/events/stream?wait=${wait}`, undefined, headers)
+      const longer = get(1).then(() => "longer")
+      const shorter = get(30, { prefer: "wait=0" }).then(({ body, status }) => [status, body.events])
+      expect(await Promise.race([longer, shorter])).toEqual([200, []])
+      await longer
+    })
+
     it("ends a stream with the first events for a client that prefers to wait", { tags: ["adapter"] }, async () => {
       const { client, record, start } = await inProject("stream prefer")
       const cursor = await start()
