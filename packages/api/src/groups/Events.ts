@@ -211,12 +211,18 @@ export class Events extends HttpApiGroup.make("events").add(
     error: [EventNotFound, EventDamaged]
   })
     .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read the inputs of an event byte for byte, or a `Range` of them"),
+    .annotate(
+      OpenApi.Summary,
+      "Read the inputs of an event byte for byte, or a `Range` of them; 304 if `If-None-Match` has the `ETag`"
+    ),
   HttpApiEndpoint.get("getEventOutput", "/events/:event_id/output", {
     params: { event_id: EventId },
     success: JsonObject.annotate({ identifier: "EventOutput" }),
     error: [EventNotFound, EventDamaged]
   })
     .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read the output of an event byte for byte, or a `Range` of it")
+    .annotate(
+      OpenApi.Summary,
+      "Read the output of an event byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`"
+    )
 ) {}

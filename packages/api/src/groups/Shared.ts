@@ -12,5 +12,8 @@ export class Shared extends HttpApiGroup.make("shared").add(
     error: [SharedTextNotFound, SharedTextDamaged, Overloaded]
   })
     .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read a long text that calls of the project share, byte for byte, or a `Range` of it")
+    .annotate(
+      OpenApi.Summary,
+      "Read a long text that calls of the project share, byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`"
+    )
 ) {}

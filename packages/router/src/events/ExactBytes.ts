@@ -9,6 +9,10 @@ type Text = keyof Event["payload"]
 
 const other = { inputs: "output", output: "inputs" } as const satisfies Record<Text, Text>
 
+/** Whether a client has a text already (RFC 9110, section 13.1.2), of which a weak tag says the same. */
+const isNamed = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch?.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag) === true
+
 /**
  * `Repr-Digest` (RFC 9530) and `ETag` are of the whole text. The digest is of bytes that are not compressed, so the answer is not
  * compressed either.
@@ -17,6 +21,10 @@ export const toAnswer = (bytes: Uint8Array, { headers }: Pick<Exchange, "headers
   const digest = createHash("sha256").update(bytes).digest("base64")
   const etag = `"${digest}"`
   const described = { "accept-ranges": "bytes", etag, "repr-digest": `sha-256=:${digest}:` }
+  if (isNamed(headers["if-none-match"], etag)) {
+    freeMemory(bytes)
+    return { ...Answer.empty({ etag }), status: 304 }
+  }
   const isSame = headers["if-range"] === undefined || headers["if-range"] === etag
   const range = isSame ? ByteRange.parse(headers["range"], bytes.length) : undefined
   if (range === undefined) return Answer.json([bytes], described)

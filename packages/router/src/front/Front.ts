@@ -109,6 +109,12 @@ const anonymous: Principal = { project: defaultProject, scopes: [] }
 
 const noBody = { bytes: new Uint8Array(), isOwned: false }
 
+/** The headers that say how a request is answered. A range is one of what GET answers (RFC 9110, section 14.2). */
+const headersFor = (method: string, headers: Incoming["headers"]): Incoming["headers"] => {
+  if (method === "GET" || headers["range"] === undefined) return headers
+  return { ...headers, range: undefined }
+}
+
 /** What an answer to a write has at most beside what was sent (bytes): numbers and times. */
 const maxAddedBytes = 1024
 
@@ -179,7 +185,7 @@ const make = Effect.gen(function* () {
       endpoint,
       params,
       query,
-      headers,
+      headers: headersFor(state.method, headers),
       project: allowed.project,
       scopes: allowed.scopes,
       body,

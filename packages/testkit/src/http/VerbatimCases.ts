@@ -85,6 +85,19 @@ export const define = ({ describe, fixture, it }: Cases) => {
           `bytes 0-0/${size}`
         ])
         expect(await ranged("bytes=0-0", { "if-range": `"another"` })).toEqual([200, text, null])
+        const etag = whole.headers.get("etag")!
+        for (const tags of [etag, `W/${etag}`, `"another", ${etag}`, "*"]) {
+          const same = await client.call("GET", path, undefined, { "if-none-match": tags, range: "bytes=0-0" })
+          expect([same.status, same.text, same.headers.get("etag")]).toEqual([304, "", etag])
+        }
+        const other = await client.call("GET", path, undefined, { "if-none-match": `"another", W/"x"` })
+        expect([other.status, other.text]).toEqual([200, text])
+        // A range is only of what GET answers.
+        for (const range of ["bytes=0-0", `bytes=${size}-`]) {
+          const head = await client.call("HEAD", path, undefined, { range })
+          expect([head.status, head.text, head.headers.get("content-range")]).toEqual([200, "", null])
+          expect([head.headers.get("content-length"), head.headers.get("etag")]).toEqual([String(size), etag])
+        }
       }
       const missing = await client.get("/api/v1/events/00000000-0000-7000-8000-000000000000/inputs")
       expect([missing.status, missing.body.type]).toEqual([404, "event-not-found"])

@@ -140,7 +140,7 @@ export interface Operations {
     error: Unauthorized | Forbidden | EventNotFound | ValidationError | EventDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
   }
 
-  /** Read the inputs of an event byte for byte, or a `Range` of them. */
+  /** Read the inputs of an event byte for byte, or a `Range` of them; 304 if `If-None-Match` has the `ETag`. */
   getEventInputs: {
     input: {
       readonly event_id: string
@@ -149,7 +149,7 @@ export interface Operations {
     error: Unauthorized | Forbidden | EventNotFound | ValidationError | EventDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
   }
 
-  /** Read the output of an event byte for byte, or a `Range` of it. */
+  /** Read the output of an event byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`. */
   getEventOutput: {
     input: {
       readonly event_id: string
@@ -413,7 +413,7 @@ export interface Operations {
     error: Unauthorized | Forbidden | SessionNotFound | EventNotFound | ValidationError | EventDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
   }
 
-  /** Read a long text that calls of the project share, byte for byte, or a `Range` of it. */
+  /** Read a long text that calls of the project share, byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`. */
   getSharedText: {
     input: {
       readonly sha256: string
