@@ -4,7 +4,7 @@
  */
 import { interruptionOf } from "../event/Interruption.ts"
 import * as Timers from "../platform/Timers.ts"
-import { isResponse, responseClassOf } from "../platform/Web.ts"
+import { isReadableStream, isResponse, responseClassOf } from "../platform/Web.ts"
 import type { Call } from "./Call.ts"
 
 /** How long the body of an error is read on after the application has let go of it, and how much of it. */
@@ -163,10 +163,14 @@ const sameAs = (response: Response, body: ReadableStream<Uint8Array>): Response 
   /** Copies of copies too, which are of the platform's class. */
   const dressed = (bare: Response): Response => {
     for (const name of ownProperties) Object.defineProperty(bare, name, { value: response[name], configurable: true })
-    const clone = () => dressed(OwnResponse.prototype.clone.call(bare))
+    // That of its own class: what stands in for the platform's may have copies of the platform's.
+    const { clone: own } = bare
+    const clone = () => dressed(own.call(bare))
     return Object.defineProperty(bare, "clone", { value: clone, configurable: true, writable: true })
   }
   const same = dressed(new OwnResponse(body, { headers, status, statusText }))
+  // A class that makes its fields when they are asked for has its own then, and not those of the other object.
+  if (same.status !== status || !isReadableStream(same.body)) throw new Error("The class is no response's")
   // What the `fetch` below has added. Properties of the platform's own are there already.
   for (const key of Reflect.ownKeys(response)) {
     if (!Object.hasOwn(same, key)) Object.defineProperty(same, key, Object.getOwnPropertyDescriptor(response, key)!)
@@ -190,7 +194,7 @@ const hasPrivateFields = (response: Response): boolean => {
 /** Whether the body of a response can be read through this platform's streams, and the response stays what it is. */
 export const canTap = (response: unknown): response is Response =>
   isResponse(response) &&
-  (response.body === null || response.body instanceof ReadableStream) &&
+  (response.body === null || isReadableStream(response.body)) &&
   !bodyProperties.some((name) => Object.hasOwn(response, name)) &&
   !hasPrivateFields(response)
 

@@ -163,6 +163,32 @@ describe("beside a library that replaces the global classes", () => {
       restore()
     }
     expect(await outputs(recording)).toEqual([messages.answer, messages.answer])
+  })
+
+  it.each([
+    ["JSON", 200, "application/json", JSON.stringify(messages.answer)],
+    ["a stream", 200, "text/event-stream", messages.chunks.join("")],
+    ["an error", 500, "application/json", JSON.stringify(messages.answer)]
+  ])("an answer of the library's class is recorded, and stays one: %s", async (_name, status, type, answer) => {
+    const below = async (...args: Parameters<typeof fetch>) => {
+      const response = await fetch(...args)
+      return new Response(response.body, { status: response.status, headers: { "content-type": type, "x-one": "1" } })
+    }
+    const recording = await startRecording({ fetch: below })
+    provider.answer = (response) => void response.writeHead(status, { "content-type": type }).end(answer)
+    replaced()
+    try {
+      const response = await post(recording.recorder.fetch)
+      expect(response.constructor).toBe(globalThis.Response)
+      expect([response.status, response.ok, response.headers.get("x-one")]).toEqual([status, status === 200, "1"])
+      const copies = [response.clone(), response.clone().clone(), response]
+      expect(await Promise.all(copies.map((copy) => copy.text()))).toEqual([answer, answer, answer])
+      expect(response.bodyUsed).toBe(true)
+    } finally {
+      restore()
+    }
+    expect(await outputs(recording)).toEqual([messages.answer])
+    expect(recording.drops).toEqual([])
     expect(recording.drops).toEqual([])
   })
 })
