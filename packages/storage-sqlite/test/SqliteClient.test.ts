@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import * as SqliteClient from "../src/SqliteClient.ts"
@@ -70,23 +70,25 @@ describe("SqliteClient", () => {
     const file = temporaryFile()
     return Effect.gen(function* () {
       const holder = yield* SqliteClient.make({ filename: file })
-      const waiter = yield* SqliteClient.make({ filename: file })
+      // It tries a fixed number of times, 84: a busy machine makes every try later, as it makes every turn.
+      const waiter = yield* SqliteClient.make({ filename: file, busyTimeout: 1_000 })
       yield* holder`CREATE TABLE t (a INTEGER)`
-      let ticks = 0
-      const ticking = yield* Effect.forkChild(
-        Effect.forever(
-          Effect.andThen(
-            Effect.sleep(1),
-            Effect.sync(() => ticks++)
-          )
-        )
+      const order: Array<string> = []
+      const isHeld = yield* Deferred.make<void>()
+      // Ends only when the event loop has turned for it. Each turn takes as long as two tries, or longer.
+      const turns = Effect.andThen(
+        Effect.sleep(20),
+        Effect.sync(() => order.push("turn"))
       )
-      const holding = yield* Effect.forkChild(holder.withTransaction(Effect.sleep(300)))
-      yield* Effect.sleep(20)
+      const holding = yield* Effect.forkChild(
+        holder.withTransaction(Effect.andThen(Deferred.succeed(isHeld, undefined), Effect.replicateEffect(turns, 20)))
+      )
+      yield* Deferred.await(isHeld)
+      order.push("wait")
       yield* waiter.withTransaction(waiter`INSERT INTO t VALUES (1)`)
-      assert.isAtLeast(ticks, 20)
+      order.push("written")
       yield* Fiber.join(holding)
-      yield* Fiber.interrupt(ticking)
+      assert.deepEqual(order, ["wait", ...Array<string>(20).fill("turn"), "written"])
     }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
   })
 
