@@ -45,6 +45,7 @@ const partsUntilCounted = 16
 export class Spool {
   readonly #fs: Builtins["fs"]["promises"]
   readonly #join: Builtins["path"]["join"]
+  readonly #parentOf: Builtins["path"]["dirname"]
   readonly #folder: string
   readonly #maxBytes: number
   #ready: Promise<unknown> | undefined
@@ -60,10 +61,11 @@ export class Spool {
   /** Throws a `TypeError` where the platform has no files. */
   constructor(folder: string, maxBytes: number) {
     const fs = builtin("fs")?.promises
-    const join = builtin("path")?.join
-    if (fs === undefined || join === undefined) throw new TypeError("spool: this platform has no files")
+    const path = builtin("path")
+    if (fs === undefined || path === undefined) throw new TypeError("spool: this platform has no files")
     this.#fs = fs
-    this.#join = join
+    this.#join = path.join
+    this.#parentOf = path.dirname
     this.#folder = folder
     this.#maxBytes = maxBytes
   }
@@ -148,8 +150,21 @@ export class Spool {
     }))
   }
 
+  /** Creates the folder and those above it. Node's own way never returns where one of them cannot be made, as in `/proc`. */
+  async #create(folder: string): Promise<void> {
+    const create = () =>
+      this.#fs.mkdir(folder, { mode: 0o700 }).then(
+        () => undefined,
+        (error: unknown) => (error as { readonly code?: unknown }).code
+      )
+    const parent = this.#parentOf(folder)
+    if ((await create()) !== "ENOENT" || parent === folder) return
+    await this.#create(parent)
+    await create()
+  }
+
   async #inspect(): Promise<void> {
-    await this.#fs.mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    await this.#create(this.#folder)
     for (const name of await this.#fs.readdir(this.#folder)) {
       if (!name.endsWith(unfinished)) continue
       const file = this.#join(this.#folder, name)

@@ -42,6 +42,27 @@ describe("node --import @tachograph/client/register", () => {
     })
   })
 
+  it.each([
+    ["TACHOGRAPH_URL", "nonsense", "nothing is recorded: url: expected"],
+    ["TACHOGRAPH_URL", "http://user:planted-password@127.0.0.1", "nothing is recorded: url: expected"],
+    ["TACHOGRAPH_API_KEY", "planted\nkey of twenty characters", "nothing is recorded: apiKey: expected"],
+    // Node's own `mkdir` would never return.
+    ["TACHOGRAPH_SPOOL", "/proc/none/spool", "a call is not recorded (spool)"],
+    ["TACHOGRAPH_SPOOL", "/dev/null/spool", "a call is not recorded (spool)"],
+    ["TACHOGRAPH_AGENT", "x".repeat(300), "a call is not recorded (refused)"]
+  ])("says what is wrong with %s (%#), and lets the application run and end", async (name, value, said) => {
+    const server = await startServer()
+    const environment = { ...recordingEnvironment(server.url), [name]: value }
+    const child = start("Chat.ts", environment, ["--import", register])
+    expect((await child.lines.next()).value).toBe(chat.answer.id)
+    const { code, errors } = await child.end()
+    expect(code).toBe(0)
+    expect(errors).toContain(said)
+    expect(errors).not.toContain("planted")
+    // Without a folder, calls wait in memory.
+    expect(await server.events()).toHaveLength(name === "TACHOGRAPH_SPOOL" ? 1 : 0)
+  })
+
   it("sends what waits before SIGTERM ends the process", async () => {
     const server = await startServer()
     let receive = () => {}
