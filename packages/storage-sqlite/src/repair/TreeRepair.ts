@@ -3,6 +3,7 @@
  * SQLite can neither drop nor rebuild such a tree, because it follows its pages to free them. So its entry in the schema is deleted,
  * and a new tree is made. The pages of the old one remain in the file, where a scrub overwrites them, unused until a `VACUUM`.
  */
+import { contentBytesOf, contentBytesPrefix } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql"
 import { DatabaseSync } from "node:sqlite"
@@ -19,8 +20,20 @@ interface Entry {
   readonly sql: string | null
 }
 
-/** Tables whose indexes an erasure or a derivation changes, the small ones first. */
-const tables = ["rollups", "agent_usage", "shared_piece_owners", "sessions", "people", "idempotency_keys", "events"]
+/** Tables that an erasure or a derivation changes, the small ones first. */
+const tables = [
+  ...[
+    "rollups",
+    "agent_usage",
+    "storage_usage",
+    "shared_piece_owners",
+    "sessions",
+    "people",
+    "idempotency_keys",
+    "events"
+  ],
+  ...["packs", "shared_pieces"]
+]
 
 /** How a table is filled from others: statements that run after it was made, and before the old one is forgotten. */
 const refills: Readonly<Record<string, (old: string) => ReadonlyArray<string>>> = {
@@ -30,6 +43,16 @@ const refills: Readonly<Record<string, (old: string) => ReadonlyArray<string>>> 
   shared_piece_owners: (old) => [
     `INSERT INTO shared_piece_owners (project_id, session_number, sha256)
       SELECT project_id, session_number, sha256 FROM ${old} INDEXED BY shared_piece_owners_by_piece`
+  ],
+  storage_usage: () => [
+    `INSERT INTO storage_usage (project_id, session_number, agent_number, entries, sent_bytes, new_bytes, stored_bytes)
+      SELECT project_id, session_number, agent_number, sum(entries), sum(sent), sum(new), sum(stored) FROM (
+        SELECT project_id, session_number, agent_number, 1 AS entries, inputs_bytes + output_bytes AS sent, 0 AS new, 0 AS stored
+        FROM events
+        UNION ALL SELECT project_id, session_number, agent_number, 0, 0,
+          content_bytes(substr(pack, 1, ${contentBytesPrefix})), octet_length(pack) FROM packs
+        UNION ALL SELECT project_id, 0, 0, 1, 0, size, octet_length(piece) FROM shared_pieces)
+      GROUP BY 1, 2, 3`
   ],
   agent_usage: () => [
     `INSERT INTO agent_usage (project_id, agent_number, rules, stripe, entries, sent_bytes, new_bytes, stored_bytes)
@@ -70,7 +93,7 @@ const malformedIn = (database: DatabaseSync, table: string, entries: ReadonlyArr
   return entries.filter(({ name, root }) => roots.has(root) || names.has(name))
 }
 
-const isRepairable = ({ name, sql, type }: Entry): boolean => (type === "index" ? sql !== null : name in refills)
+const isRepairable = ({ name, type }: Entry): boolean => type === "index" || name in refills
 
 const forget = (database: DatabaseSync, names: ReadonlyArray<string>): void => {
   database.exec("PRAGMA writable_schema = ON")
@@ -99,6 +122,20 @@ const rebuildTable = (database: DatabaseSync, { name, sql }: Entry, indexes: Rea
   for (const index of indexes) if (index.sql !== null) database.exec(index.sql)
 }
 
+/** Gives the index of a primary key the tree of a new index, which has the same rows: no statement makes it alone. */
+const replaceTree = (database: DatabaseSync, { name, table }: Entry): void => {
+  const columns = database.prepare(`SELECT name FROM pragma_index_info(?) ORDER BY seqno`).all(name)
+  const replacement = `${name.replace(/^sqlite_/, "")}_replacement`
+  database.exec(
+    `CREATE UNIQUE INDEX ${replacement} ON ${table} (${columns.map((column) => String(column["name"])).join(", ")})`
+  )
+  database.exec("PRAGMA writable_schema = ON")
+  database
+    .prepare("UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = ?) WHERE name = ?")
+    .run(replacement, name)
+  forget(database, [replacement])
+}
+
 const rebuild = (database: DatabaseSync, damaged: ReadonlyArray<Entry>, entries: ReadonlyArray<Entry>): void => {
   const damagedTables = new Set(damaged.filter(({ type }) => type === "table").map(({ name }) => name))
   for (const each of damaged) {
@@ -106,8 +143,11 @@ const rebuild = (database: DatabaseSync, damaged: ReadonlyArray<Entry>, entries:
       const indexes = entries.filter(({ table, type }) => type === "index" && table === each.name)
       rebuildTable(database, each, indexes)
     } else if (!damagedTables.has(each.table)) {
-      forget(database, [each.name])
-      database.exec(each.sql!)
+      if (each.sql === null) replaceTree(database, each)
+      else {
+        forget(database, [each.name])
+        database.exec(each.sql)
+      }
     }
   }
 }
@@ -120,6 +160,9 @@ const repair = (path: string): ReadonlyArray<string> => {
   const database = new DatabaseSync(path, { timeout: lockWaitMs, defensive: false })
   try {
     database.exec("PRAGMA secure_delete = ON")
+    database.function("content_bytes", { deterministic: true }, (beginning) =>
+      beginning instanceof Uint8Array ? contentBytesOf(beginning) : 0
+    )
     database.exec("BEGIN IMMEDIATE")
     const entries = entriesOf(database).filter(({ table }) => tables.includes(table))
     let damaged = entries.filter((entry) => isRepairable(entry) && hasCorruptPage(database, entry))
