@@ -87,7 +87,8 @@ const takeAllConnections = async () => {
       others.map(({ sql }) => Effect.runPromise(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`))
     )
     for (const { pid } of open) {
-      if (!own.some(([row]) => row?.pid === pid)) await Effect.runPromise(first.sql`SELECT pg_terminate_backend(${pid})`)
+      if (!own.some(([row]) => row?.pid === pid))
+        await Effect.runPromise(first.sql`SELECT pg_terminate_backend(${pid})`)
     }
   }
 }
