@@ -6,8 +6,8 @@ import { Plain } from "../text/Plain.tsx"
 /** Longer texts (characters, together) are compared by lines. */
 const maxWords = 60_000
 
-/** How long comparing may take (ms). */
-const timeoutMs = 2_000
+/** Words or lines that may differ: comparing more takes time with the square of their number. */
+const maxEdits = 1_000
 
 /** Parts of a text that is the same in both, and longer than this (characters), are folded to their ends. */
 const foldedCharacters = 600
@@ -30,10 +30,9 @@ const Same = ({ text }: { readonly text: string }) => {
 
 export const WordDiff = ({ after, before }: { readonly before: string; readonly after: string }) => {
   const changes = useMemo(() => {
-    const options = { timeout: timeoutMs }
-    return before.length + after.length > maxWords
-      ? diffLines(before, after, options)
-      : diffWordsWithSpace(before, after, options)
+    const options = { maxEditLength: maxEdits }
+    const byWord = before.length + after.length > maxWords ? undefined : diffWordsWithSpace(before, after, options)
+    return byWord ?? diffLines(before, after, options)
   }, [before, after])
   if (changes === undefined) {
     return <p class="hint">These texts differ too much to be compared.</p>

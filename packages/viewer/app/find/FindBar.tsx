@@ -1,5 +1,7 @@
 /** A find of our own, because only the rows near the visible part exist. `Ctrl+F` twice is the browser's. */
 import { useEffect, useRef } from "preact/hooks"
+import { isComposing, keyName } from "../keyboard/KeyName.ts"
+import { isMac } from "../keyboard/Keys.ts"
 
 interface Props {
   readonly words: string
@@ -25,10 +27,11 @@ export const FindBar = ({ close, count, index, set, step, words }: Props) => {
         value={words}
         onInput={({ currentTarget }) => set(currentTarget.value)}
         onKeyDown={(event) => {
+          if (isComposing(event)) return
           if (event.key === "Enter") step(event.shiftKey ? -1 : 1)
           else if (event.key === "Escape") close()
           // The second time, the browser's own find opens.
-          else if ((event.ctrlKey || event.metaKey) && event.key === "f") return event.stopPropagation()
+          else if (keyName(event, isMac) === "Mod+f") return event.stopPropagation()
           else return
           event.preventDefault()
           event.stopPropagation()

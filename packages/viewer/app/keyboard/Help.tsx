@@ -3,10 +3,8 @@ import { Dialog } from "../parts/Dialog.tsx"
 import { shortcuts } from "../settings/Reading.ts"
 import * as Keys from "./Keys.ts"
 
-const isMac = navigator.platform.startsWith("Mac")
-
 const shown = (keys: string): ReadonlyArray<string> =>
-  keys.split(" ").map((key) => key.replace("Mod+", isMac ? "⌘" : "Ctrl ").replace("Escape", "Esc"))
+  keys.split(" ").map((key) => key.replace("Mod+", Keys.isMac ? "⌘" : "Ctrl ").replace("Escape", "Esc"))
 
 export const Help = ({ close }: { readonly close: () => void }) => {
   const state = shortcuts.use()

@@ -3,6 +3,7 @@
  * without a modifier do nothing in a field, and can be switched off.
  */
 import { useLayoutEffect, useRef } from "preact/hooks"
+import { isComposing, keyName } from "./KeyName.ts"
 import { shortcuts } from "../settings/Reading.ts"
 
 export interface Binding {
@@ -25,8 +26,7 @@ const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches("input:not([type=checkbox]):not([type=radio]), textarea, select"))
 
-const nameOf = (event: KeyboardEvent): string =>
-  event.ctrlKey || event.metaKey ? `Mod+${event.key.toLowerCase()}` : event.key
+export const isMac = /^(?:Mac|iP)/.test(navigator.platform)
 
 /** Activating a control by Enter or space is the browser's. */
 const isOfControl = (event: KeyboardEvent): boolean =>
@@ -45,8 +45,9 @@ const find = (keys: string): Binding | undefined => {
 const isDialogOpen = (): boolean => document.querySelector("dialog[open]") !== null
 
 addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.altKey || event.isComposing) return
-  const name = nameOf(event)
+  if (event.defaultPrevented || isComposing(event)) return
+  const name = keyName(event, isMac)
+  if (name === undefined) return
   const isPlain = !name.startsWith("Mod+") && name !== "Escape"
   if (isDialogOpen()) return
   if (isPlain && (isField(event.target) || isOfControl(event) || shortcuts.get() === "off")) return

@@ -1,5 +1,6 @@
 /** `⌘K`: jumps to a page, a session, an agent, a person, a runtime, or to an id that is pasted. */
 import { useEffect, useMemo, useState } from "preact/hooks"
+import { isComposing } from "../keyboard/KeyName.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import * as Route from "../route/Route.ts"
 import { Plain } from "../text/Plain.tsx"
@@ -27,6 +28,7 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
     Route.go(target.place)
   }
   const onKeyDown = (event: KeyboardEvent) => {
+    if (isComposing(event)) return
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (by !== undefined) setSelected((index + by + found.length) % Math.max(1, found.length))
     else if (event.key === "Enter") open(found[index])

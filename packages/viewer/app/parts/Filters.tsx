@@ -1,4 +1,5 @@
 /** Filters of a list. They are in the place, so that a link holds them. */
+import { useLayoutEffect, useRef } from "preact/hooks"
 import * as Format from "../text/Format.ts"
 
 const fields = {
@@ -25,32 +26,60 @@ interface Props {
   readonly set: (changes: Values) => void
 }
 
+/** Times before it are not those of calls. */
+const firstTime = "1970"
+
+interface FieldProps {
+  readonly name: string
+  readonly type: "text" | "datetime-local"
+  readonly value: string
+  readonly set: (value: string) => void
+}
+
+/** A field that stays the same element while its own changes come back as `value`, so that a person can go on typing. */
+const Field = ({ name, set, type, value }: FieldProps) => {
+  const field = useRef<HTMLInputElement>(null)
+  const own = useRef("")
+  useLayoutEffect(() => {
+    if (value === own.current) return
+    own.current = value
+    field.current!.value = value
+  }, [value])
+  const common = {
+    name,
+    ref: field,
+    spellcheck: false,
+    onChange: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+      own.current = currentTarget.value
+      set(currentTarget.value)
+    }
+  }
+  return type === "text" ? (
+    <input type="text" placeholder="any" {...common} />
+  ) : (
+    <input type="datetime-local" {...common} />
+  )
+}
+
 export const Filters = ({ names, set, values }: Props) => (
   <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
     {names.map((name) => (
       <label key={name}>
         <span>{fields[name]}</span>
-        <input
-          name={name}
-          defaultValue={values[name] ?? ""}
-          key={values[name] ?? ""}
-          placeholder="any"
-          spellcheck={false}
-          onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
-        />
+        <Field name={name} value={values[name] ?? ""} type="text" set={(value) => set({ [name]: value })} />
       </label>
     ))}
     {(["after", "before"] as const).map((name) => (
       <label key={name} class="time">
         <span title={`In ${Format.zone}`}>{name === "after" ? "From" : "Until"}</span>
-        <input
+        <Field
           name={name}
           type="datetime-local"
-          defaultValue={Format.localMinute(values[name] ?? null)}
-          key={values[name] ?? ""}
-          onChange={({ currentTarget: { value } }) =>
-            set({ [name]: value === "" ? null : new Date(value).toISOString() })
-          }
+          value={Format.localMinute(values[name] ?? null)}
+          set={(value) => {
+            // While a year is typed, its first digits are one too.
+            if (value === "" || value >= firstTime) set({ [name]: value === "" ? null : new Date(value).toISOString() })
+          }}
         />
       </label>
     ))}

@@ -13,8 +13,11 @@ export class ExactNumber {
   }
 }
 
-/** May match within strings too: then the slower way answers the same. */
-const unusual = /\d{16}|\.\d*0\s*[,\]}]|\d[eE][+-]?\d|-0\b/
+/**
+ * Numbers with more digits than a JavaScript number keeps, with zeros at their end, below a millionth, with an exponent, and -0. May
+ * match within strings too: then the slower way answers the same.
+ */
+const unusual = /[\d.]{16}|\.\d*0\s*(?:[,\]}]|$)|\.0{6}|\d[eE][+-]?\d|-0/
 
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 

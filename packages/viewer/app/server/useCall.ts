@@ -61,15 +61,17 @@ const messagesOf = async (
   const wanted = new Set(numbers)
   const found: Array<Message> = []
   const sorted = numbers.toSorted((one, other) => one - other)
-  while (sorted.length > 0) {
-    const first = sorted[0]!
+  let at = 0
+  while (at < sorted.length) {
+    const first = sorted[at]!
     // Numbers that are near are read together.
-    const last = sorted.findLast((number) => number < first + 200)!
+    let last = first
+    for (let next = at; next < sorted.length && sorted[next]! < first + 200; next++) last = sorted[next]!
     const query = { after_number: first - 1, limit: last - first + 1 }
     const page = await Client.get<MessagePage>(["sessions", session, "messages"], query, signal)
     found.push(...page.messages.filter(({ number }) => wanted.has(number)))
     const end = page.messages.at(-1)?.number ?? last
-    while (sorted.length > 0 && sorted[0]! <= end) sorted.shift()
+    while (at < sorted.length && sorted[at]! <= end) at++
   }
   const places = new Map(found.map((message) => [message.number, message]))
   return numbers.flatMap((number) => places.get(number) ?? [])

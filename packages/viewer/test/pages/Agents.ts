@@ -27,6 +27,8 @@ export const define = (world: World) => {
         const expected = `${prompt} ${prompt.length} characters, ${hashOf(prompt)} What it changed`
         expect(shown[row]).toContain(row === 1 ? expected.replace(" What it changed", ` ${version}`) : expected)
       }
+      // Nothing is compared before it is looked at.
+      expect(await page.locator(".prompts .diff, .prompts details .hint").count()).toBe(0)
       await prompts.nth(0).getByText("What it changed").click()
       await prompts.nth(0).locator("del").getByText("careful").waitFor()
     })

@@ -38,6 +38,35 @@ export const define = (world: World) => {
       await expect.poll(() => page.getByRole("row").count()).toBe(45)
     })
 
+    it("lets a person go on typing while a date filters", async () => {
+      const { page } = await world.visit("#/sessions")
+      await rowOf(page, "other 40").waitFor()
+      const from = page.getByLabel("From")
+      await from.fill("2001-02-03T04:05")
+      await page.waitForURL(/after=2001/)
+      await from.evaluate((field) => Object.assign(field, { isSame: true }))
+      await from.fill("2002-02-03T04:05")
+      await page.waitForURL(/after=2002/)
+      expect(await from.evaluate((field) => [document.activeElement === field, "isSame" in field])).toEqual([
+        true,
+        true
+      ])
+      // The first digits of a year are no filter.
+      await from.fill("0020-02-03T04:05")
+      expect(page.url()).toContain("after=2002")
+      await page.goBack()
+      await expect.poll(() => from.inputValue()).toBe("2001-02-03T04:05")
+    })
+
+    it("has a preview that can be closed where the header has two lines", async () => {
+      const { page } = await world.visit(`#/sessions?peek=${encodeURIComponent(world.session)}`, {
+        viewport: { width: 400, height: 700 }
+      })
+      await page.locator(".peek .message").first().waitFor()
+      await page.getByRole("button", { name: "Close the preview" }).click({ timeout: 5_000 })
+      await expect.poll(() => page.locator(".peek").count()).toBe(0)
+    })
+
     it("shows what was said last beside the list, which goes along it by keys", async () => {
       const { page } = await world.visit("#/sessions")
       await rowOf(page, "other 40").waitFor()

@@ -1,4 +1,5 @@
 /** The prompts and tools of an agent: which versions, runtimes and commits used the same ones, and from when to when. */
+import { useState } from "preact/hooks"
 import { WordDiff } from "../../diff/WordDiff.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
@@ -11,6 +12,9 @@ import { type Kind, read, type Used } from "./usedWith.ts"
 
 /** Versions that are looked at: the latest. */
 const maxVersions = 10
+
+/** Rows that a table shows at first, and with each step. */
+const stepRows = 50
 
 /** Digits of a hash that are shown. */
 const hashDigits = 10
@@ -51,33 +55,41 @@ interface TableProps {
   readonly used: ReadonlyArray<Used>
 }
 
-const UsedTable = ({ agent, kind, used }: TableProps) => (
-  <section>
-    <h2>{words[kind].title}</h2>
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={words[kind].title}>
-      <table class={`rows prompts ${kind}`}>
-        <thead>
-          <tr>
-            <th scope="col">{words[kind].one}</th>
-            <th scope="col">Versions</th>
-            <th scope="col">Runtimes and commits</th>
-            <th scope="col" class="number">
-              Calls
-            </th>
-            <th scope="col" class="number">
-              Used
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {used.map((each, index) => (
-            <Row key={each.sha256} agent={agent} kind={kind} used={each} before={used[index + 1]} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  </section>
-)
+const UsedTable = ({ agent, kind, used }: TableProps) => {
+  const [shown, setShown] = useState(stepRows)
+  return (
+    <section>
+      <h2>{words[kind].title}</h2>
+      <div class="table-scroll" tabIndex={0} role="region" aria-label={words[kind].title}>
+        <table class={`rows prompts ${kind}`}>
+          <thead>
+            <tr>
+              <th scope="col">{words[kind].one}</th>
+              <th scope="col">Versions</th>
+              <th scope="col">Runtimes and commits</th>
+              <th scope="col" class="number">
+                Calls
+              </th>
+              <th scope="col" class="number">
+                Used
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {used.slice(0, shown).map((each, index) => (
+              <Row key={each.sha256} agent={agent} kind={kind} used={each} before={used[index + 1]} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {shown < used.length && (
+        <button type="button" class="more" onClick={() => setShown(shown + stepRows)}>
+          {Format.count(used.length - shown)} more
+        </button>
+      )}
+    </section>
+  )
+}
 
 interface RowProps {
   readonly agent: string
@@ -87,49 +99,53 @@ interface RowProps {
   readonly before: Used | undefined
 }
 
-const Row = ({ agent, before, kind, used }: RowProps) => (
-  <tr>
-    <td class="title">
-      <a href={Route.to(["events", used.firstEventId], { tab: "settings" })} title="Its first call">
-        {used.text === "" ? <i>{words[kind].none}</i> : <Plain text={used.line} />}
-      </a>
-      <small hidden={used.text === ""}>
-        {Format.count(used.text.length)} characters, <code title={used.sha256}>{used.sha256.slice(0, hashDigits)}</code>
-      </small>
-      {before !== undefined && (
-        <details>
-          <summary>What it changed</summary>
-          <WordDiff before={before.text} after={used.text} />
-        </details>
-      )}
-    </td>
-    <td>
-      {used.versions.map((version) => (
-        <a key={version} class="each" href={Route.to(["agents", agent], { version })}>
-          <Plain text={version} />
+const Row = ({ agent, before, kind, used }: RowProps) => {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <tr>
+      <td class="title">
+        <a href={Route.to(["events", used.firstEventId], { tab: "settings" })} title="Its first call">
+          {used.text === "" ? <i>{words[kind].none}</i> : <Plain text={used.line} />}
         </a>
-      ))}
-    </td>
-    <td>
-      {used.runtimes.map(({ commit, id }) => (
-        <a
-          key={id}
-          class="each"
-          href={Route.to(["fingerprints", id])}
-          title={commit === null ? undefined : plain(commit)}
-        >
-          <code>
-            <Plain text={commit === null ? id.slice(0, 8) : `${id.slice(0, 8)} @ ${commit.slice(0, 8)}`} />
-          </code>
-        </a>
-      ))}
-    </td>
-    <td class="number">{Format.count(used.events)}</td>
-    <td class="number">
-      <Time at={used.firstAt} />
-      <small>
-        to <Time at={used.lastAt} />
-      </small>
-    </td>
-  </tr>
-)
+        <small hidden={used.text === ""}>
+          {Format.count(used.text.length)} characters,{" "}
+          <code title={used.sha256}>{used.sha256.slice(0, hashDigits)}</code>
+        </small>
+        {before !== undefined && (
+          <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+            <summary>What it changed</summary>
+            {isOpen && <WordDiff before={before.text} after={used.text} />}
+          </details>
+        )}
+      </td>
+      <td>
+        {used.versions.map((version) => (
+          <a key={version} class="each" href={Route.to(["agents", agent], { version })}>
+            <Plain text={version} />
+          </a>
+        ))}
+      </td>
+      <td>
+        {used.runtimes.map(({ commit, id }) => (
+          <a
+            key={id}
+            class="each"
+            href={Route.to(["fingerprints", id])}
+            title={commit === null ? undefined : plain(commit)}
+          >
+            <code>
+              <Plain text={commit === null ? id.slice(0, 8) : `${id.slice(0, 8)} @ ${commit.slice(0, 8)}`} />
+            </code>
+          </a>
+        ))}
+      </td>
+      <td class="number">{Format.count(used.events)}</td>
+      <td class="number">
+        <Time at={used.firstAt} />
+        <small>
+          to <Time at={used.lastAt} />
+        </small>
+      </td>
+    </tr>
+  )
+}
