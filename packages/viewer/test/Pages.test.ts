@@ -1,6 +1,7 @@
 /** The pages in a browser, in one file so that they share it: starting one takes longer than most tests. */
 import * as Agents from "./pages/Agents.ts"
 import * as Call from "./pages/Call.ts"
+import * as Damaged from "./pages/Damaged.ts"
 import * as Every from "./pages/Every.ts"
 import * as Failures from "./pages/Failures.ts"
 import * as Lists from "./pages/Lists.ts"
@@ -29,6 +30,7 @@ for (const { define } of [
   Palette,
   Others,
   Failures,
+  Damaged,
   Questions
 ])
   define(world)

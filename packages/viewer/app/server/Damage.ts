@@ -28,12 +28,12 @@ export const readPage = async <A extends object>(
 export const isDamaged = (page: object): page is Damaged => "damaged" in page
 
 /** The time in an event's id (UUIDv7), in milliseconds. */
-const timeOf = (id: string): number => Number.parseInt(id.slice(0, 13).replace("-", ""), 16)
+export const timeOf = (id: string): number => Number.parseInt(id.slice(0, 13).replace("-", ""), 16)
 
-const iso = (ms: number): string => new Date(ms).toISOString()
+export const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** Stands where a damaged event would. Its id says when it was recorded. */
-const summaryOf = (id: string, session = ""): ListedEvent & { readonly is_damaged: true } => ({
+export const summaryOf = (id: string, session = ""): ListedEvent & { readonly is_damaged: true } => ({
   event_id: id,
   received_at: iso(timeOf(id)),
   // Every event has one, and that of this one is not known.

@@ -1,5 +1,7 @@
 /** A call with its place in the session: what it continues, and which messages it added. Reads nothing that was said before. */
 import * as Client from "./Client.ts"
+import * as Damage from "./Damage.ts"
+import * as Events from "./Events.ts"
 import type { Call, CallPage, EventSummary, Message, MessagePage } from "./Types.ts"
 import { useAnswer } from "./useAnswer.ts"
 
@@ -14,40 +16,51 @@ export interface CallState {
   readonly gone: ReadonlyArray<Message>
 }
 
-interface EventPage {
-  readonly events: ReadonlyArray<EventSummary>
+/** Rows of a page at most. */
+const maxRows = 1_000
+
+/** Lists have no filter by id, but by the time in it. From both ends, where another event of the same time is damaged. */
+const summaryOf = async (id: string, signal: AbortSignal): Promise<EventSummary> => {
+  const ms = Damage.timeOf(id)
+  if (!Number.isSafeInteger(ms)) throw new Client.ServerError(404, "event-not-found")
+  const query = { after: Damage.iso(ms), before: Damage.iso(ms + 1) }
+  for (const order of ["asc", "desc"]) {
+    const ask = (limit: number) => Client.get<Events.EventPage>(["events"], { ...query, order, limit }, signal)
+    const { limit, page } = await Damage.readPage(ask, maxRows)
+    if (Damage.isDamaged(page)) {
+      if (page.damaged === id) break
+      continue
+    }
+    const found = page.events.find(({ event_id }) => event_id === id)
+    if (found !== undefined) return found
+    if (limit === maxRows) throw new Client.ServerError(404, "event-not-found")
+  }
+  throw new Client.ServerError(500, "event-damaged", { eventId: id })
 }
 
-/** The time in an event's id (UUIDv7), in milliseconds. */
-const timeOf = (id: string): number => Number.parseInt(id.slice(0, 13).replace("-", ""), 16)
-
-const iso = (ms: number): string => new Date(ms).toISOString()
-
-/** Lists have no filter by id, but by the time in it. */
-const summaryOf = async (id: string, signal: AbortSignal): Promise<EventSummary> => {
-  const ms = timeOf(id)
-  if (!Number.isSafeInteger(ms)) throw new Client.ServerError(404, "event-not-found")
-  const query = { after: iso(ms), before: iso(ms + 1), limit: 1_000 }
-  const { events } = await Client.get<EventPage>(["events"], query, signal)
-  const found = events.find(({ event_id }) => event_id === id)
-  if (found === undefined) throw new Client.ServerError(404, "event-not-found")
-  return found
+/** The call of the session before a time in an id. */
+const previousOf = async (session: string, id: string, signal: AbortSignal): Promise<string | undefined> => {
+  const query = { session, before: Damage.iso(Damage.timeOf(id)) }
+  const { rows } = await Events.readLatest(query, null, 1, signal)
+  return rows[0]?.event_id
 }
 
 /** The calls just before the event, the event, and the one after it. */
 const around = async (event: EventSummary, signal: AbortSignal): Promise<ReadonlyArray<Call>> => {
   const { event_id, session } = event
-  const before = { session, before: iso(timeOf(event_id)), order: "desc", limit: 1 }
-  const { events } = await Client.get<EventPage>(["events"], before, signal)
-  let after = events[0]?.event_id
+  let after = await previousOf(session, event_id, signal)
   const calls: Array<Call> = []
-  // Usually one page: several only where calls share a millisecond.
+  // Usually one page: several only where calls share a millisecond, or are damaged.
   for (;;) {
-    const query = { after_event: after, limit: 10 }
-    const page: CallPage = await Client.get<CallPage>(["sessions", session, "calls"], query, signal)
-    calls.push(...page.calls)
+    const ask = (limit: number) =>
+      Client.get<CallPage>(["sessions", session, "calls"], { after_event: after, limit }, signal)
+    const { page } = await Damage.readPage(ask, 10)
+    const isDamaged = Damage.isDamaged(page)
+    const found = isDamaged ? [Damage.callOf(page.damaged, session)] : page.calls
+    calls.push(...found)
+    const isLast = !isDamaged && page.next_cursor === null
     const at = calls.findIndex((call) => call.event_id === event_id)
-    if (page.calls.length === 0 || (at !== -1 && (at < calls.length - 1 || page.next_cursor === null))) return calls
+    if (found.length === 0 || (at !== -1 && (at < calls.length - 1 || isLast))) return calls
     after = calls.at(-1)!.event_id
   }
 }
@@ -86,9 +99,7 @@ const read = async (id: string, signal: AbortSignal): Promise<CallState> => {
   const [fresh, output, gone] = await Promise.all(
     [call.new_messages, call.output, call.gone_messages].map((numbers) => messagesOf(event.session, numbers, signal))
   )
-  const before = { session: event.session, before: iso(timeOf(id)), order: "desc", limit: 1 }
-  const previous =
-    calls[at - 1]?.event_id ?? (await Client.get<EventPage>(["events"], before, signal)).events[0]?.event_id
+  const previous = calls[at - 1]?.event_id ?? (await previousOf(event.session, id, signal))
   return { call, previous, next: calls[at + 1]?.event_id, fresh: fresh!, output: output!, gone: gone! }
 }
 

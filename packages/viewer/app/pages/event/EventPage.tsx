@@ -1,6 +1,7 @@
 /** `#/events/{id}`: one call. What it added first; then all that it sent, what was answered, its settings, and the bytes. */
 import { useEffect } from "preact/hooks"
 import { useKeys } from "../../keyboard/Keys.ts"
+import { Damaged } from "../../parts/Damaged.tsx"
 import { Exact } from "../../parts/bytes/Exact.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
@@ -172,6 +173,7 @@ const Which = ({ call: { call }, text }: { readonly text: Text; readonly call: C
 )
 
 const New = ({ state: { call, fresh, gone, output } }: { readonly state: CallState }) => {
+  if (call.is_damaged) return <Damaged />
   if (fresh.length + output.length + gone.length === 0) return <Empty title="This call added no message" />
   return (
     <>

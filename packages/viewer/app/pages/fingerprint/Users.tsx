@@ -3,8 +3,8 @@ import { Time } from "../../parts/Facts.tsx"
 import { SoFar } from "../../parts/More.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import * as Route from "../../route/Route.ts"
-import * as Client from "../../server/Client.ts"
-import type { EventSummary } from "../../server/Types.ts"
+import * as Events from "../../server/Events.ts"
+import type { ListedEvent } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
@@ -12,18 +12,9 @@ import { Plain } from "../../text/Plain.tsx"
 /** Calls of a page. */
 const latestCalls = 200
 
-interface Answer {
-  readonly events: ReadonlyArray<EventSummary>
-  readonly next_cursor: string | null
-}
-
 const source = (fingerprint: string) => ({
-  read: async (cursor: string | null, signal: AbortSignal) => {
-    const query = { fingerprint, order: "desc", limit: latestCalls, cursor }
-    const page = await Client.get<Answer>(["events"], query, signal)
-    return { rows: page.events, next: page.next_cursor }
-  },
-  idOf: ({ event_id }: EventSummary) => event_id
+  read: (place: string | null, signal: AbortSignal) => Events.readLatest({ fingerprint }, place, latestCalls, signal),
+  idOf: ({ event_id }: ListedEvent) => event_id
 })
 
 export const Users = ({ fingerprint }: { readonly fingerprint: string }) => {
@@ -33,8 +24,10 @@ export const Users = ({ fingerprint }: { readonly fingerprint: string }) => {
   if (isEmpty && pages.isLoading) return <Loading what="its calls" />
   if (isEmpty && pages.hasMore) return <SoFar title="None of the latest calls was recorded with it" pages={pages} />
   if (isEmpty) return <p class="hint">No call was recorded with it.</p>
+  const readable = pages.rows.filter(({ is_damaged }) => is_damaged !== true)
+  const damaged = pages.rows.length - readable.length
   const users = Array.from(
-    Map.groupBy(pages.rows, ({ agent, agent_version }) => JSON.stringify([agent, agent_version])),
+    Map.groupBy(readable, ({ agent, agent_version }) => JSON.stringify([agent, agent_version])),
     ([key, calls]) => ({ key, calls: calls.length, last: calls[0]! })
   )
   return (
@@ -79,6 +72,11 @@ export const Users = ({ fingerprint }: { readonly fingerprint: string }) => {
           ))}
         </tbody>
       </table>
+      {damaged > 0 && (
+        <p class="hint">
+          {Format.count(damaged)} of the latest calls {damaged === 1 ? "is" : "are"} damaged.
+        </p>
+      )}
     </div>
   )
 }

@@ -58,7 +58,7 @@ export const LivePage = ({ query }: PageProps) => {
               {isFast ? " More calls come than are shown: these are the latest" : " Calls appear as they are recorded"}
             </>
           ) : (
-            "The server does not answer: trying again"
+            "Reconnecting: the server does not answer"
           )}
         </p>
       </div>
@@ -90,9 +90,11 @@ export const LivePage = ({ query }: PageProps) => {
                     </a>
                   </td>
                   <td>
-                    <a href={Route.to(["sessions", call.session], { call: call.event_id })}>
-                      <Plain text={call.session} />
-                    </a>
+                    {call.session !== "" && (
+                      <a href={Route.to(["sessions", call.session], { call: call.event_id })}>
+                        <Plain text={call.session} />
+                      </a>
+                    )}
                   </td>
                   <td>
                     <Plain text={`${call.agent} ${call.agent_version}`} />

@@ -4,8 +4,9 @@
  */
 import { useEffect, useState } from "preact/hooks"
 import * as Client from "../../server/Client.ts"
+import * as Events from "../../server/Events.ts"
 import { follow } from "../../server/follow.ts"
-import type { EventSummary } from "../../server/Types.ts"
+import type { ListedEvent } from "../../server/Types.ts"
 
 /** Calls that are kept. */
 const maxCalls = 200
@@ -16,12 +17,8 @@ const latest = 50
 /** How often the latest are asked for while there are more (ms). */
 const lookMs = 2_000
 
-interface EventPage {
-  readonly events: ReadonlyArray<EventSummary>
-}
-
 export interface Calls {
-  readonly calls: ReadonlyArray<EventSummary>
+  readonly calls: ReadonlyArray<ListedEvent>
   readonly error: Client.ServerError | undefined
   /** Whether more come than are shown. */
   readonly isFast: boolean
@@ -43,7 +40,7 @@ class Reader {
   }
 
   /** Adds the newest calls, the latest first. Returns whether calls may be missing between them and those before. */
-  #add(newest: ReadonlyArray<EventSummary>): boolean {
+  #add(newest: ReadonlyArray<ListedEvent>): boolean {
     const { calls } = this.#calls
     const known = new Set(calls.map(({ event_id }) => event_id))
     const fresh = newest.filter(({ event_id }) => !known.has(event_id)).slice(0, latest)
@@ -54,8 +51,8 @@ class Reader {
   }
 
   async #look(): Promise<boolean> {
-    const { events } = await Client.get<EventPage>(["events"], { order: "desc", limit: latest }, this.#signal)
-    return this.#add(events)
+    const { rows } = await Events.readLatest({}, null, latest, this.#signal)
+    return this.#add(rows)
   }
 
   /** Takes each call, until more come at once than anybody reads. */
