@@ -11,7 +11,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
-import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite"
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementResultingChanges } from "node:sqlite"
 import * as ColumnTypes from "./ColumnTypes.ts"
 import * as DatabaseFile from "./DatabaseFile.ts"
 import * as OpenFiles from "./OpenFiles.ts"
@@ -94,10 +94,21 @@ const round = (rows: ReadonlyArray<Record<string, SQLOutputValue>>): void => {
   }
 }
 
+/** Parameters of a statement that stay in memory, outside of V8's heap, until it runs again (bytes). */
+const maxKeptBytes = 16 * 1024
+
+const isLarge = (params: ReadonlyArray<unknown>): boolean => {
+  let bytes = 0
+  for (const value of params) {
+    if (typeof value === "string" || value instanceof Uint8Array) bytes += value.length
+  }
+  return bytes > maxKeptBytes
+}
+
 interface Prepared {
-  readonly statement: StatementSync
   /** Returns the rows, with values of their columns' types. */
   readonly all: (params: ReadonlyArray<unknown>) => ReadonlyArray<Record<string, SQLOutputValue>>
+  readonly run: (params: ReadonlyArray<unknown>) => StatementResultingChanges
 }
 
 const prepare = (database: DatabaseSync, sql: string): Prepared => {
@@ -124,13 +135,21 @@ const prepare = (database: DatabaseSync, sql: string): Prepared => {
       return withBigInts(values)
     }
   }
+  /** SQLite keeps its copies of the parameters until others are bound. An iterator binds its own, here none, and runs nothing. */
+  const releasing = <A>(params: ReadonlyArray<unknown>, body: (values: ReadonlyArray<SQLInputValue>) => A): A => {
+    try {
+      return body(params as ReadonlyArray<SQLInputValue>)
+    } finally {
+      if (isLarge(params)) statement.iterate()
+    }
+  }
   return {
-    statement,
     all: (params) => {
-      const rows = read(params as ReadonlyArray<SQLInputValue>)
+      const rows = releasing(params, read)
       convert(rows)
       return rows
-    }
+    },
+    run: (params) => releasing(params, (values) => statement.run(...values))
   }
 }
 
@@ -188,7 +207,7 @@ class SqliteConnection implements SqlConnection.Connection {
     })
 
   executeRaw: SqlConnection.Connection["executeRaw"] = (sql, params) =>
-    this.#run(sql, () => this.#prepare(sql).statement.run(...(params as ReadonlyArray<SQLInputValue>)))
+    this.#run(sql, () => this.#prepare(sql).run(params))
 
   executeValues: SqlConnection.Connection["executeValues"] = (sql, params) =>
     Effect.map(this.execute(sql, params, undefined), (rows) => rows.map((row) => Object.values(row as object)))

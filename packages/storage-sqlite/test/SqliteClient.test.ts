@@ -24,6 +24,20 @@ describe("SqliteClient", () => {
     }).pipe(Effect.provide(open(temporaryFile())))
   )
 
+  it.effect("keeps no large parameters of statements that it may run again", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const large = new Uint8Array(8 * 1024 * 1024).fill(1)
+      const before = process.memoryUsage.rss()
+      for (let n = 0; n < 40; n++) {
+        const name = `bytes_${n}`
+        const [row] = yield* sql`SELECT length(${large}) AS ${sql.literal(name)}`
+        assert.deepEqual({ ...row }, { [name]: large.length })
+      }
+      assert.isBelow(process.memoryUsage.rss() - before, 20 * large.length)
+    }).pipe(Effect.provide(open()))
+  )
+
   it.effect("reports a unique violation", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
