@@ -36,8 +36,8 @@ class RecorderError extends Error {
   readonly status: number
   /** The `type` of the error body, such as `unauthorized`. */
   readonly type: string | undefined
-  constructor(status: number, type: string | undefined) {
-    super(`The recorder answered ${status}${type === undefined ? "" : ` ${type}`}`)
+  constructor(status: number, type: string | undefined, invalid: string | undefined) {
+    super(["The recorder answered", status, type, invalid].filter((part) => part !== undefined).join(" "))
     this.status = status
     this.type = type
   }
@@ -56,6 +56,20 @@ const typeOf = (body: string): string | undefined => {
   try {
     const { type } = JSON.parse(body) as { readonly type?: unknown }
     return typeof type === "string" && nameOfType.test(type) ? type : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What the server finds wrong with an event, such as `body.agent string_too_long`: of the first that it names, no values. */
+const invalidOf = (body: string): string | undefined => {
+  try {
+    const { detail } = JSON.parse(body) as {
+      readonly detail: ReadonlyArray<{ readonly loc: ReadonlyArray<unknown>; readonly type: unknown }>
+    }
+    const [{ loc, type }] = detail as [(typeof detail)[number]]
+    const text = `${loc.join(".")} ${String(type)}`
+    return /^[a-z_.0-9]{1,100} [a-z_.]{1,64}$/.test(text) ? text : undefined
   } catch {
     return undefined
   }
@@ -82,7 +96,7 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
       })
       const text = await response.text()
       if (response.ok) return { type: "done", value: text }
-      const error = new RecorderError(response.status, typeOf(text))
+      const error = new RecorderError(response.status, typeOf(text), invalidOf(text))
       if (error.type === "fingerprint-not-found") return { type: "unknown-fingerprint" }
       if (isTransient(response.status)) {
         return { type: "retry", afterMs: retryAfterMs(response.headers.get("retry-after"), Date.now()), cause: error }

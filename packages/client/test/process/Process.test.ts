@@ -49,7 +49,11 @@ describe("node --import @tachograph/client/register", () => {
     // Node's own `mkdir` would never return.
     ["TACHOGRAPH_SPOOL", "/proc/none/spool", "a call is not recorded (spool)"],
     ["TACHOGRAPH_SPOOL", "/dev/null/spool", "a call is not recorded (spool)"],
-    ["TACHOGRAPH_AGENT", "x".repeat(300), "a call is not recorded (refused)"]
+    [
+      "TACHOGRAPH_AGENT",
+      "x".repeat(300),
+      "a call is not recorded (refused): The recorder answered 422 body.agent string_too_long"
+    ]
   ])("says what is wrong with %s (%#), and lets the application run and end", async (name, value, said) => {
     const server = await startServer()
     const environment = { ...recordingEnvironment(server.url), [name]: value }
