@@ -1,5 +1,6 @@
 /** A text of any length. Long ones begin with their first part, and show the rest when asked. */
-import { useMemo, useState } from "preact/hooks"
+import { useContext, useMemo, useState } from "preact/hooks"
+import { Sought } from "../find/Sought.ts"
 import { bytes, sizeOf } from "../text/Format.ts"
 import { Markdown } from "../text/Markdown.tsx"
 import { maxWork, workOf } from "../text/MarkdownWork.ts"
@@ -25,6 +26,20 @@ const cutAt = (text: string, length: number): number => {
   return (text.charCodeAt(length - 1) & 0xfc00) === 0xd800 ? length - 1 : length
 }
 
+/** Characters of a text that are shown at most because words are found in them. */
+const maxSought = 1_000_000
+
+/** The end of the last line in which words are found; 0 if there is none. */
+const useSoughtEnd = (text: string): number => {
+  const sought = useContext(Sought)
+  return useMemo(() => {
+    const at = sought === "" ? -1 : text.slice(0, maxSought).toLowerCase().lastIndexOf(sought)
+    if (at === -1) return 0
+    const line = text.indexOf("\n", at + sought.length)
+    return line === -1 || line > at + maxSought ? Math.min(text.length, at + maxSought) : line
+  }, [text, sought])
+}
+
 /** Whether a text is shown as Markdown or as it was sent: that depends on how much work it is to read. */
 const useReading = (text: string, isMarkdown: boolean, wasLengthened: boolean) => {
   const [isAsked, setAsked] = useState(false)
@@ -36,9 +51,9 @@ const useReading = (text: string, isMarkdown: boolean, wasLengthened: boolean) =
 export const Text = ({ first = firstCharacters, isMarkdown, text: given }: Props) => {
   const text = withoutCsi(given)
   const [shown, setShown] = useState(first)
-  const end = cutAt(text, shown)
+  const end = Math.max(cutAt(text, shown), useSoughtEnd(text))
   const visible = end === text.length ? text : text.slice(0, end)
-  const { ask, canAsk, isRead } = useReading(visible, isMarkdown, shown > first)
+  const { ask, canAsk, isRead } = useReading(visible, isMarkdown, end > first)
   return (
     <>
       {isRead ? (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Conversation, text, user } from "../Conversation.ts"
+import { Conversation, result, text, user } from "../Conversation.ts"
 import type { World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -76,6 +76,32 @@ export const define = (world: World) => {
       await expect.poll(() => count.innerText()).toBe(`1 of ${total}`)
       await page.keyboard.press("Escape")
       await expect.poll(() => page.locator(".find").count()).toBe(0)
+    })
+
+    it("finds what a long text says beyond its first part, and within answers that are folded", async () => {
+      const long = new Conversation(world.server.client, world.fingerprintId, "long texts")
+      const lines = "A line of many.\n".repeat(2_000)
+      await long.call([user(`${lines}The needle is here.`)], [text("Good.")])
+      await long.call([result("unknown", `${lines}A second needle.`)], [text("Good.")])
+      const { page } = await world.visit("#/sessions/long%20texts")
+      await page.locator(".said").getByText("Good.").first().waitFor()
+      await page.keyboard.press("Control+f")
+      await page.getByRole("textbox", { name: "Find in this page" }).fill("needle")
+      await expect.poll(() => page.locator(".find output").innerText()).toBe("1 of 2")
+      const inView = (said: string) => expect.poll(() => page.getByText(said).isVisible()).toBe(true)
+      await inView("The needle is here.")
+      await page.keyboard.press("Enter")
+      await inView("A second needle.")
+    })
+
+    it("leaves Ctrl+F to the browser in the table, which is whole", async () => {
+      const { page } = await world.visit(`${world.sessionPlace}?view=table`)
+      await page.locator(".calls-table").waitFor()
+      await page.keyboard.press("Control+f")
+      expect(await page.locator(".find").count()).toBe(0)
+      await page.keyboard.press("/")
+      await page.getByRole("textbox", { name: "Find in this page" }).fill("lighthouse")
+      await expect.poll(() => page.locator(".find output").innerText()).toMatch(/^1 of/)
     })
 
     it("leaves the second Ctrl+F to the browser", async () => {

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { FindBar } from "../../find/FindBar.tsx"
 import * as Highlight from "../../find/Highlight.ts"
+import { Sought } from "../../find/Sought.ts"
 import { useFind } from "../../find/useFind.ts"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { Reconnecting, RestMissing } from "../../parts/Banner.tsx"
@@ -152,6 +153,11 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   }
   const isCall = (item: Item) => item.kind === "call"
   const nextError = () => step(selected, 1, (item) => isCall(item) && item.call.error_type !== null)
+  // In the conversation. The table is whole on the page: the browser finds in it.
+  const openFind = () => {
+    if (isTable) Route.amend({ view: null })
+    find.open()
+  }
   const open = () => selectedCall !== undefined && Route.go(Route.to(["events", selectedCall.event_id]))
   useKeys([
     { keys: "j", does: "Next row", run: () => step(selected, 1, () => true) },
@@ -175,8 +181,8 @@ export const SessionPage = ({ query, rest }: PageProps) => {
       does: "Back to the sessions",
       run: () => (find.isOpen ? find.close() : Route.go(Route.to(["sessions"])))
     },
-    { keys: "Mod+f", does: "Find (twice: the browser's)", run: () => (find.isOpen ? false : find.open()) },
-    { keys: "/", does: "Find", run: find.open },
+    { keys: "Mod+f", does: "Find (twice: the browser's)", run: () => (find.isOpen || isTable ? false : find.open()) },
+    { keys: "/", does: "Find", run: openFind },
     { keys: "m", does: "Markdown, or as it was sent", run: () => Reading.toggle(Reading.text, "markdown", "raw") },
     { keys: "t", does: "Open or fold thinking", run: () => Reading.toggle(Reading.thinking, "folded", "open") },
     { keys: "x", does: "Open or fold tools", run: () => Reading.toggle(Reading.tools, "folded", "open") },
@@ -220,15 +226,17 @@ export const SessionPage = ({ query, rest }: PageProps) => {
             thread={threads.length > 1 ? threadOf.get(item.call.event_id) : undefined}
           />
         ) : (
-          <MessageRow
-            message={item.message}
-            results={results}
-            answered={answered}
-            carried={carried.get(item.message.number)}
-            isMarkdown={text === "markdown"}
-            isThinkingOpen={thinking === "open" || current?.row === index}
-            areToolsOpen={tools === "open" || current?.row === index}
-          />
+          <Sought.Provider value={current?.row === index ? words : ""}>
+            <MessageRow
+              message={item.message}
+              results={results}
+              answered={answered}
+              carried={carried.get(item.message.number)}
+              isMarkdown={text === "markdown"}
+              isThinkingOpen={thinking === "open"}
+              areToolsOpen={tools === "open"}
+            />
+          </Sought.Provider>
         )}
       </div>
     )
@@ -242,7 +250,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
         isTable={isTable}
         isFollowing={isFollowing}
         follow={() => setFollowing((following) => !following)}
-        find={find.open}
+        find={openFind}
         nextError={nextError}
       />
       <Strip
@@ -251,7 +259,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
         selected={selectedCall?.event_id}
         select={(call) => Route.amend({ call: call.event_id, message: null, view: null })}
       />
-      {find.isOpen && (
+      {find.isOpen && !isTable && (
         <FindBar
           words={find.words}
           set={find.set}

@@ -1,6 +1,7 @@
 /** The parts of a message, each as what it is. */
 import type { ComponentChildren } from "preact"
-import { useState } from "preact/hooks"
+import { useContext, useState } from "preact/hooks"
+import { Sought } from "../../find/Sought.ts"
 import type { Part } from "../../server/Types.ts"
 import { bytes, sizeOf } from "../../text/Format.ts"
 import { safeHref, safeImage } from "../../text/Links.ts"
@@ -25,12 +26,15 @@ interface FoldProps {
 /** One line that opens. Its contents exist only while it is open. */
 const Fold = ({ children, class: name, isOpen, summary }: FoldProps) => {
   const [own, setOwn] = useState<{ readonly given: boolean; readonly isOpen: boolean }>({ given: isOpen, isOpen })
-  const isShown = own.given === isOpen ? own.isOpen : isOpen
+  const isSought = useContext(Sought) !== ""
+  const isShown = isSought || (own.given === isOpen ? own.isOpen : isOpen)
   return (
     <details
       class={name}
       open={isShown}
-      onToggle={({ currentTarget }) => setOwn({ given: isOpen, isOpen: currentTarget.open })}
+      onToggle={({ currentTarget }) => {
+        if (!isSought) setOwn({ given: isOpen, isOpen: currentTarget.open })
+      }}
     >
       <summary>{summary}</summary>
       {isShown && <div class="fold">{children()}</div>}
