@@ -8,6 +8,7 @@ import type { Pieces, Reply } from "../front/Reply.ts"
 import type { TimedStream } from "../front/TimedStream.ts"
 import { onDeparture } from "./Departure.ts"
 import { CloseGraceMs } from "./InFlight.ts"
+import * as Pipelining from "./Pipelining.ts"
 import * as Answer from "../response/Answer.ts"
 
 /**
@@ -164,12 +165,13 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
       next!()
       return false
     }
+    if (!Pipelining.admits(message, response)) return true
     if (!Effect.isEffect(handled)) {
       respond(handled)
       return true
     }
     // The client may have disconnected while the host worked on its request.
-    if (response.closed || message.socket.destroyed) return true
+    if (response.closed) return true
     const fiber = run(handled)
     fibers.add(fiber)
     const stay = isRead(incoming.method) ? onDeparture(message, response, () => fiber.interruptUnsafe()) : undefined

@@ -74,6 +74,29 @@ const soon = { timeout: 10_000 }
 /** All but the one whose requests are not run by this package. */
 const ownMounts = Object.entries(servers).filter(([name]) => name !== "Effect's HttpRouter")
 
+describe.each(["node:http", "Express", "Fastify"])("A client that does not wait for answers, over %s", (name) => {
+  it("has at most 256 requests on a connection", async () => {
+    const { runtime, seen } = await open()
+    const port = await servers[name]!(runtime)
+    const first = client(port, get("agents/a").repeat(256))
+    await expect.poll(() => seen.reading, soon).toBe(256)
+    expect(first.closed).toBe(false)
+    first.write(get("agents/a"))
+    await expect.poll(() => [first.closed, seen.reading], soon).toEqual([true, 0])
+  })
+
+  it("has as many as it likes where they are answered", async () => {
+    const { runtime } = await open()
+    const socket = client(await servers[name]!(runtime))
+    let text = ""
+    socket.on("data", (chunk) => (text += String(chunk)))
+    for (let sent = 200; sent <= 600; sent += 200) {
+      socket.write(get("me").repeat(200))
+      await expect.poll(() => text.match(/HTTP\/1\.1 200 /g)?.length, soon).toBe(sent)
+    }
+  })
+})
+
 describe.each(ownMounts)("A client that leaves, over %s", (_, serveOver) => {
   it("ends its read", async () => {
     const { runtime, seen } = await open()
