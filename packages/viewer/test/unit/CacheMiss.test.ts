@@ -1,9 +1,17 @@
 import { describe, expect, it } from "vitest"
-import { lostOf, missOf } from "../../app/pages/session/CacheMiss.ts"
+import { lostOf, missOf, sentBeforeOf } from "../../app/pages/session/CacheMiss.ts"
 import { ratesOf } from "../../app/pages/session/Rates.ts"
 import type { Call } from "../../app/server/Types.ts"
 
-const none = { tools_changed: false, instructions_changed: false, gone_messages: [], price: "p", cost_usd: null }
+const none = {
+  model: "m",
+  tools_changed: false,
+  instructions_changed: false,
+  parameters_changed: false,
+  gone_messages: [],
+  price: "p",
+  cost_usd: null
+}
 
 /** Dollars for a token. */
 const rates = { fresh: 3e-6, read: 0.3e-6, write: 3.75e-6, output: 15e-6 }
@@ -64,9 +72,18 @@ describe("missOf", () => {
   it("names the first thing that differs", () => {
     const reasonOf = (fields: object, gapMs = 0) => missOf(call(11_000, 0, 0, 5, fields), parent, gapMs)?.reason
     expect(reasonOf({ tools_changed: true, instructions_changed: true })).toBe("tools")
-    expect(reasonOf({ instructions_changed: true, gone_messages: [1] })).toBe("instructions")
-    expect(reasonOf({ gone_messages: [1] }, 400_000)).toBe("history")
+    expect(reasonOf({ model: "another", tools_changed: true })).toBe("model")
+    expect(reasonOf({ instructions_changed: true, parameters_changed: true })).toBe("instructions")
+    expect(reasonOf({ parameters_changed: true }, 400_000)).toBe("parameters")
     expect(reasonOf({}, 400_000)).toBe("time")
+  })
+
+  it("is not known where the history was rewritten, or a call does not say how much it sent", () => {
+    expect(missOf(call(11_000, 0, 0, 5, { gone_messages: [1] }), parent, 0)).toBeUndefined()
+    const silent = call(11_000, 0, 0, 5, { input_tokens: null })
+    expect([missOf(silent, parent, 0), sentBeforeOf(silent, parent)]).toEqual([undefined, undefined])
+    expect(sentBeforeOf(call(11_000, 0, 0, 5), { ...parent, input_tokens: null })).toBeUndefined()
+    expect(sentBeforeOf(call(11_000, 0, 0, 5), parent)).toBe(10_000)
   })
 
   it("is none where most was read, where the call does not say, and for the first call", () => {

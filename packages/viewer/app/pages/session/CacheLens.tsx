@@ -4,7 +4,7 @@ import type { Call, Message } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
-import { lostOf, missOf } from "./CacheMiss.ts"
+import { lostOf, missOf, sentBeforeOf } from "./CacheMiss.ts"
 import { timeOf } from "./Items.ts"
 import * as Links from "./Links.ts"
 import type { Rates } from "./Rates.ts"
@@ -28,6 +28,7 @@ export const CacheLens = ({ call, messages, parent, rates, shown }: Props) => {
   if (parent === undefined) return <p>The first call of its thread: nothing could come from the cache.</p>
   const reported = call.cache_read_tokens
   const gapMs = Date.parse(timeOf(call)) - Date.parse(timeOf(parent))
+  const sentBefore = sentBeforeOf(call, parent)
   const miss = missOf(call, parent, gapMs)
   const lost = miss && lostOf(miss, call, rates.get(call.price ?? ""))
   const first = messages.find(({ number }) => number === call.gone_messages[0])
@@ -37,9 +38,8 @@ export const CacheLens = ({ call, messages, parent, rates, shown }: Props) => {
         <div>
           <dt>Sent before</dt>
           <dd>
-            {call.gone_messages.length > 0
-              ? `${Format.count(call.kept_messages)} messages`
-              : `${Format.count(parent.input_tokens ?? 0)} tokens`}
+            {call.gone_messages.length > 0 && `${Format.count(call.kept_messages)} messages, `}
+            {sentBefore === undefined ? "tokens unknown" : `${Format.count(sentBefore)} tokens`}
           </dd>
         </div>
         <div>
@@ -64,6 +64,12 @@ export const CacheLens = ({ call, messages, parent, rates, shown }: Props) => {
           {miss.reason === "unknown" && "All that the call before had sent was sent again, and soon."}
         </p>
       )}
+      {call.model !== parent.model && (
+        <p class="warn">
+          The model changed from <Plain text={parent.model ?? "none"} /> to <Plain text={call.model ?? "none"} />: each
+          has a cache of its own.
+        </p>
+      )}
       {call.tools_changed && (
         <p class="warn">
           <Changed call={call} what="tools" />
@@ -72,6 +78,12 @@ export const CacheLens = ({ call, messages, parent, rates, shown }: Props) => {
       {call.instructions_changed && (
         <p class="warn">
           <Changed call={call} what="instructions" />
+        </p>
+      )}
+      {call.parameters_changed && (
+        <p class="warn">
+          The <a href={Route.to(["events", call.event_id], { tab: "settings", diff: 1 })}>settings changed</a>: some of
+          them make providers read everything again.
         </p>
       )}
       {first !== undefined && (

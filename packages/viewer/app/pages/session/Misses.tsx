@@ -10,9 +10,10 @@ import type { Rates } from "./Rates.ts"
 const listed = 5
 
 const reasons = {
+  model: "another model",
   tools: "the tools changed",
   instructions: "the instructions changed",
-  history: "the history was rewritten",
+  parameters: "the settings changed",
   time: "a pause",
   unknown: "nothing changed"
 } as const
