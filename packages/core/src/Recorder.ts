@@ -60,9 +60,9 @@ import type { ConfigurationPage, ConfigurationQuery } from "./conversation/Confi
 import {
   type CallQuery,
   type MessageQuery,
+  type MessagePage,
   type NumberedPage,
   type SessionCall,
-  type SessionMessage,
   SessionReader
 } from "./conversation/SessionReader.ts"
 import * as Prices from "./facts/Prices.ts"
@@ -170,7 +170,7 @@ export class Recorder extends Context.Service<
     readonly listMessages: (
       session: SessionId,
       query: MessageQuery
-    ) => Result<NumberedPage<SessionMessage>, SessionNotFound | Overloaded>
+    ) => Result<MessagePage, SessionNotFound | Overloaded>
     /**
      * The calls of a session, in the order in which they were recorded. With `afterEvent` those after this one, which the session
      * must have.

@@ -70,6 +70,7 @@ export type { Configuration, ConfigurationPage, ConfigurationQuery } from "./con
 export type {
   CallQuery,
   MessageQuery,
+  MessagePage,
   NumberedPage,
   SessionCall,
   SessionMessage

@@ -120,6 +120,8 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
     },
     success: Schema.Struct({
       messages: Schema.Array(SessionMessageOnWire),
+      /** Of the calls that were read for the page: their messages are left out, and the numbers of others may differ. */
+      damaged_calls: Schema.Int,
       next_cursor: Schema.NullOr(cursor.schema)
     }).annotate({ identifier: "SessionMessagePage" }),
     error: SessionNotFound

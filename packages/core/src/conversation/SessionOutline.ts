@@ -52,6 +52,8 @@ export const versionOf = ({ generation, pendingSweep }: NonNullable<PackPage["st
 export class SessionOutline {
   readonly outline: Outline
   readonly calls: Array<PlacedCall> = []
+  /** How many of them cannot be read. */
+  damagedCalls = 0
   readonly pieces: PieceTexts
   readonly #storage: Storage["Service"]
   readonly #project: ProjectId
@@ -223,6 +225,7 @@ export class SessionOutline {
         : yield* orDamage(this.#readCall(api!, pack, content))
     const damage = read instanceof Damage ? read : undefined
     const call = read instanceof Damage ? unreadable : read
+    if (damage !== undefined) this.damagedCalls++
     this.calls.push({ id, pack, api, at: DateTime.makeUnsafe(occurredAtMs ?? receivedAtMs), damage })
     const adding = this.outline.add({ ...call, api: api ?? "aisdk", occurredAtMs })
     for (let step = adding.next(); step.done !== true;) {

@@ -80,6 +80,11 @@ export interface NumberedPage<Row> {
   readonly next: number | undefined
 }
 
+export interface MessagePage extends NumberedPage<SessionMessage> {
+  /** How many of the calls that were read for it are damaged: their messages are left out. */
+  readonly damagedCalls: number
+}
+
 /** Memory of the outlines that are kept, in bytes. */
 const cachedOutlineBytes = 32 * 1024 * 1024
 
@@ -93,8 +98,8 @@ const maxPageLength = 4 * 1024 * 1024
 const pageEvents = 1_000
 
 /** A page, and what was found damaged in it. */
-interface Listed<Row> {
-  readonly page: NumberedPage<Row>
+interface Listed<Page> {
+  readonly page: Page
   readonly damaged: ReadonlyArray<{ readonly id: EventId; readonly damage: Damage }>
 }
 
@@ -155,7 +160,7 @@ export class SessionReader {
     session: SessionId,
     read: SessionOutline,
     query: CallQuery
-  ): Effect.fn.Return<Listed<SessionCall>, EventNotFound | EventDamaged | StorageUnavailable> {
+  ): Effect.fn.Return<Listed<NumberedPage<SessionCall>>, EventNotFound | EventDamaged | StorageUnavailable> {
     const { after, afterEvent, order } = query
     const { calls } = read
     const from = afterEvent === undefined ? 0 : calls.findIndex(({ id }) => id === afterEvent) + 1
@@ -178,13 +183,13 @@ export class SessionReader {
   })
 
   /** Uses what is known of a session, when `isEnough` of it is, or all of it. */
-  readonly #reading = Effect.fnUntraced(function* <Row, E>(
+  readonly #reading = Effect.fnUntraced(function* <Page, E>(
     this: SessionReader,
     project: ProjectId,
     session: SessionId,
     isEnough: (read: SessionOutline) => boolean,
-    use: (read: SessionOutline) => Effect.Effect<Listed<Row>, E>
-  ): Effect.fn.Return<NumberedPage<Row>, E | SessionNotFound | StorageUnavailable> {
+    use: (read: SessionOutline) => Effect.Effect<Listed<Page>, E>
+  ): Effect.fn.Return<Page, E | SessionNotFound | StorageUnavailable> {
     const key = `${project}\u0000${session}`
     for (let attemptsLeft = maxAttempts; attemptsLeft > 0; attemptsLeft--) {
       const entry = yield* this.#entryOf(project, session, key)
@@ -260,11 +265,11 @@ const numbersOf = (first: number, end: number, { limit, order }: NumberedQuery):
 
 /** `count` is how many messages the page could have without its limits. */
 const messagesOf = Effect.fnUntraced(function* (
-  { calls, outline, pieces }: SessionOutline,
+  { calls, damagedCalls, outline, pieces }: SessionOutline,
   numbers: ReadonlyArray<number>,
   count: number,
   { isVerbatim = false, reserve }: MessageQuery
-): Effect.fn.Return<Listed<SessionMessage>, Overloaded | StorageUnavailable> {
+): Effect.fn.Return<Listed<MessagePage>, Overloaded | StorageUnavailable> {
   const texts = new MessageTexts(pieces, isVerbatim)
   const rows: Array<SessionMessage> = []
   const damaged: Array<{ readonly id: EventId; readonly damage: Damage }> = []
@@ -280,7 +285,8 @@ const messagesOf = Effect.fnUntraced(function* (
     if (reserve !== undefined && !(yield* reserve(pageLength))) return yield* new Overloaded()
     rows.push({ number, eventId: id, at, from: "answer" in source ? "output" : "input", message, verbatim })
   }
-  return { page: { rows, next: rows.length < count ? rows.at(-1)?.number : undefined }, damaged }
+  const next = rows.length < count ? rows.at(-1)?.number : undefined
+  return { page: { rows, next, damagedCalls }, damaged }
 })
 
 const unreadable = { message: undefined, verbatim: null, length: 0 }

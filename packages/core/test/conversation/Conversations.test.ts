@@ -494,6 +494,9 @@ describe("What is read of packs", () => {
               "bob one",
               "one!"
             ])
+            const damagedIn = (each: Recorder["Service"]) =>
+              Effect.map(each.listMessages(session, { order: "asc", limit: 10 }), ({ damagedCalls }) => damagedCalls)
+            expect([yield* damagedIn(reader), yield* damagedIn(recorder)]).toEqual([2, 0])
           })
         )
       })

@@ -164,7 +164,10 @@ const kindOf = (path: string) =>
  */
 const isMarked = (before: Answer, answer: Answer): boolean => {
   const withoutTitles = ({ text }: Answer) => text.replaceAll(/"title":(?:null|"(?:[^"\\]|\\.)*")/g, "")
-  return /"is_damaged":true|"damaged_events":[1-9]/.test(answer.text) || withoutTitles(before) === withoutTitles(answer)
+  return (
+    /"is_damaged":true|"damaged_(?:events|calls)":[1-9]/.test(answer.text) ||
+    withoutTitles(before) === withoutTitles(answer)
+  )
 }
 
 const typed = new Set(["event-damaged", "storage-unavailable", "session-too-large", "overloaded"])

@@ -27,14 +27,16 @@ export const operations = Effect.map(Recorder, (recorder) =>
     eraseSession: ({ params }) => recorder.eraseSession(params.session),
     listSessionMessages: Effect.fnUntraced(function* ({ params, query }) {
       const isVerbatim = query.verbatim === "true"
-      const { next, rows } = yield* recorder.listMessages(params.session, {
+      const { damagedCalls, next, rows } = yield* recorder.listMessages(params.session, {
         above: query.after_number,
         isVerbatim,
         order: query.order ?? "asc",
         reserve: yield* ReserveAnswer,
         ...PageQuery.of(query, Sessions.cursor)
       })
-      return new Operation.Encoded(SessionMessages.toAnswer(rows, Sessions.cursor.encode(next), isVerbatim))
+      return new Operation.Encoded(
+        SessionMessages.toAnswer(rows, damagedCalls, Sessions.cursor.encode(next), isVerbatim)
+      )
     }),
     listSessionCalls: ({ params, query }) =>
       Effect.map(

@@ -23,9 +23,11 @@ const textOf = ({ at, eventId, from, message, number, verbatim }: SessionMessage
 
 export const toAnswer = (
   messages: ReadonlyArray<SessionMessage>,
+  damagedCalls: number,
   nextCursor: string | null,
   isVerbatim: boolean
 ): Answer.Answer => {
   const texts = messages.map((message) => textOf(message, isVerbatim))
-  return Answer.json(`{"messages":[${texts.join(",")}],"next_cursor":${JSON.stringify(nextCursor)}}`)
+  const rest = `"damaged_calls":${damagedCalls},"next_cursor":${JSON.stringify(nextCursor)}`
+  return Answer.json(`{"messages":[${texts.join(",")}],${rest}}`)
 }

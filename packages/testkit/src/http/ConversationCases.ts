@@ -55,6 +55,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
           parts: [{ type: "text", content }],
           ...(from === "output" ? { finish_reason: "stop" } : {})
         })),
+        damaged_calls: 0,
         next_cursor: null
       })
       const page = await get(session, "calls")

@@ -429,6 +429,7 @@ export interface SessionMessage {
 
 export interface SessionMessagePage {
   readonly messages: ReadonlyArray<SessionMessage>
+  readonly damaged_calls: number
   readonly next_cursor: string | null
 }
 
