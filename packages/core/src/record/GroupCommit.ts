@@ -70,11 +70,22 @@ const make = Effect.gen(function* () {
   const queue = new CommitQueue<Job>(limits.batch)
   const wait = new QueueWait(limits.queue.waitMs)
   const inFlightKeys = new InFlightKeys<Job>()
+  let isClosed = false
+  const closed = Exit.fail(new StorageUnavailable({ cause: new Error("The recorder is closed") }))
+  // Runs last. Of an event that arrived while it closed, or in a batch that did not end in time, nothing is known: it must not wait.
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isClosed = true
+      completeJobs(
+        queue.remove(() => true),
+        closed
+      )
+    })
+  )
   const fibers = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(fibers)()
   // Not awaited on close: the timer ends when the queue is empty.
   const runTimer = yield* FiberSet.makeRuntime()
-  let isClosed = false
   // Runs before the fibers are interrupted.
   yield* Effect.addFinalizer(() =>
     Effect.interruptible(FiberSet.awaitEmpty(fibers)).pipe(
@@ -123,7 +134,9 @@ const make = Effect.gen(function* () {
       const stale: StaleDuringBatch = []
       activeBatches.add(stale)
       run(
-        Effect.onExit(commitBatch(batch, stale), () => {
+        Effect.onExit(commitBatch(batch, stale), (exit) => {
+          // It was interrupted.
+          if (Exit.isFailure(exit)) completeJobs(batch, closed)
           activeBatches.delete(stale)
           queue.release(batch)
           schedulePump()
@@ -212,7 +225,7 @@ const make = Effect.gen(function* () {
       Effect.suspend(
         (): Effect.Effect<CommitBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused> => {
           // Nothing would commit it.
-          if (isClosed) return Effect.fail(new StorageUnavailable({ cause: new Error("The recorder is closed") }))
+          if (isClosed) return closed
           return event.idempotency === undefined
             ? Deferred.await(enqueue(event).done)
             : appendOnce(event, event.idempotency)

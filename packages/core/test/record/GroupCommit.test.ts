@@ -110,6 +110,31 @@ describe("GroupCommit", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
+  it.effect("lets no event wait when its scope has closed, although the storage never returns", () =>
+    Effect.gen(function* () {
+      const { storage } = yield* gated(yield* Storage)
+      yield* Calls.putFingerprint(storage, defaultProject)
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Calls.recorderOver(storage), scope)
+      const start = starting(yield* Effect.provide(Recorder, context))
+      // One is in a batch, the other one in the queue.
+      const [first, second] = callsOf("a", 2)
+      const inBatch = yield* start(first!)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* drain
+      yield* TestClock.adjust(defaultCommitLimits.closingMs - 1)
+      const inQueue = yield* start(second!)
+      yield* TestClock.adjust(1)
+      yield* Fiber.join(closing)
+      yield* drain
+      assert.deepStrictEqual(
+        [inBatch, inQueue].map((fiber) => fiber.pollUnsafe() !== undefined),
+        [true, true]
+      )
+      for (const fiber of [inBatch, inQueue]) assert.isTrue(Exit.isFailure(yield* Fiber.join(fiber)))
+    }).pipe(Effect.provide(MemoryStorage.layer))
+  )
+
   it.effect("fails every event of a failed batch, and continues", () =>
     Effect.gen(function* () {
       const memory = yield* Storage
