@@ -45,12 +45,12 @@ const mediaAt = (block: Json, key: string, modality: string): Part => {
   return url === undefined ? plain(block) : media({ url, modality }, extrasOf(block, key, "url"))
 }
 
+const fileKeys = ["file_data", "file_url", "file_id"]
+
 const fileOf = (block: Json, file: Json | undefined, extras: JsonObject): Part => {
-  const [data, url, fileId] = ["file_data", "file_url", "file_id"].map((key) => text(get(file, key)) ?? undefined)
-  const used = [data, url, fileId].findIndex((value) => value !== undefined)
-  if (used === -1) return plain(block)
-  const key = ["file_data", "file_url", "file_id"][used] as string
-  return media({ data, url, fileId }, rest(extras, new Set([key])))
+  const [data, url, fileId] = fileKeys.map((key) => text(get(file, key)) ?? undefined)
+  const used = fileKeys.find((key) => text(get(file, key)) !== null)
+  return used === undefined ? plain(block) : media({ data, url, fileId }, rest(extras, new Set([used])))
 }
 
 const partOfBlock = (block: Json): Part | null => {

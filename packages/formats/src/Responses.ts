@@ -36,11 +36,9 @@ const clientCalls: ReadonlySet<string> = new Set([
   ...["function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call"]
 ])
 
-/** A reference to an item may be without its type. */
-const isReference = (item: Json): boolean =>
-  text(get(item, "id")) !== null && get(item, "role") === undefined && get(item, "content") === undefined
-
-const typeOf = (item: Json): string => text(get(item, "type")) ?? (isReference(item) ? "item_reference" : "")
+/** A message may be without its type, and a reference to another item, which has no role. */
+const typeOf = (item: Json): string =>
+  text(get(item, "type")) ?? (get(item, "id") && !get(item, "role") ? "item_reference" : "")
 
 const isForClient = (item: Json): boolean =>
   clientCalls.has(typeOf(item)) || (typeOf(item) === "tool_search_call" && get(item, "execution") === "client")
@@ -153,30 +151,24 @@ const responseOf = (item: Json): Part =>
     rest(item, except("type", "id", "call_id", "output"))
   )
 
-/** The parts of a message item. What stands beside its content stands with the first of them. */
+/** The parts of a message item. What stands beside its content stands with the first of them; without a type it may be no message. */
 const saidOf = (item: Json): ReadonlyArray<Part> => {
   const id = get(item, "id")
   const about = rest(item, except("type", "id", "role", "name", "content"))
-  return partsOfContent(get(item, "content")).map((said, index) => ({
-    ...said,
+  const said = partsOfContent(get(item, "content"))
+  if (isEmpty(said) && !typeOf(item) && !isEmpty(about)) return [generic(about)]
+  return said.map((part, index) => ({
+    ...part,
     ...(isEmpty(id) ? {} : { item_id: id as Json }),
     ...(index === 0 ? about : {})
   }))
 }
 
-/** A message may be without its type. Anything else is kept whole. */
-const saidWithoutType = (item: Json): ReadonlyArray<Part> => {
-  const said = saidOf(item)
-  const whole = rest(item, except("role", "name"))
-  return said.length > 0 || isEmpty(whole) ? said : [generic(whole)]
-}
-
 const partsOf = (item: Json): ReadonlyArray<Part> => {
   switch (typeOf(item)) {
     case "":
-      return isObject(item) ? saidWithoutType(item) : partsOfContent(item)
     case "message":
-      return saidOf(item)
+      return isObject(item) ? saidOf(item) : partsOfContent(item)
     case "reasoning":
       return [reasoningOf(item)]
     case "function_call":
@@ -192,18 +184,17 @@ const partsOf = (item: Json): ReadonlyArray<Part> => {
 
 /** Whose an item is. Outputs of tools are the client's, but for those that only the provider makes. */
 const roleOf = (item: Json): string => {
-  const role = text(get(item, "role"))
-  if (role !== null) return role
   const type = typeOf(item)
-  if (type === "" || type === "message" || type === "mcp_approval_response") return "user"
-  const isOfProvider = type === "tool_search_output" && get(item, "execution") !== "client"
-  return type.endsWith("_output") && !isOfProvider ? "tool" : "assistant"
+  if (["", "message", "mcp_approval_response"].includes(type)) return "user"
+  if (type === "tool_search_output") return get(item, "execution") === "client" ? "tool" : "assistant"
+  return type.endsWith("_output") ? "tool" : "assistant"
 }
 
 /** The message that an item is. */
 const messageOf = (item: Json): Message => {
-  const name = text(get(item, "role")) === null ? null : text(get(item, "name"))
-  return { role: roleOf(item), parts: partsOf(item), ...(name === null ? {} : { name }) }
+  const role = text(get(item, "role"))
+  const name = role === null ? null : text(get(item, "name"))
+  return { role: role ?? roleOf(item), parts: partsOf(item), ...(name === null ? {} : { name }) }
 }
 
 const inputOf = (input: Json | undefined): ReadonlyArray<Message> =>
@@ -222,7 +213,7 @@ const outputOf = (output: unknown): ReadonlyArray<Message> => {
 const knownOfInputs: ReadonlySet<string> = new Set(["input", "tools", "instructions"])
 
 const instructionsOf = (instructions: Json | undefined): ReadonlyArray<Part> =>
-  Array.isArray(instructions) ? list(instructions).flatMap(partsOf) : partsOfContent(instructions)
+  Array.isArray(instructions) ? instructions.flatMap(partsOf) : partsOfContent(instructions)
 
 const messages = (inputs: unknown, output: unknown): Conversation => ({
   instructions: instructionsOf(get(inputs, "instructions")),
