@@ -171,7 +171,7 @@ it("erases a session whose name in its row is not the one in the index", async (
 })
 
 it("says of an erasure that a corrupt table prevents that the database is damaged", async () => {
-  const { file } = await corrupted("storage_usage")
+  const { file } = await corrupted("packs")
   const error = await withRecorder(file, (recorder) => Effect.flip(recorder.eraseSession(SessionId.make("s"))))
   expect(error).toMatchObject({ _tag: "storage-unavailable", cause: { name: "Damage" } })
 })

@@ -19,10 +19,10 @@ const hashOf = (text: string | null | undefined) => hash("sha256", text!)
 
 type Large = readonly [name: string, direction: string, image: string | undefined, answer: string, sdk: Sdk]
 
-// How a long answer is read differs less between majors than how a request is made.
+// A request is made by the SDK, so each is tried. How long an answer is changes nothing but for a stream, which one has.
 const cases: ReadonlyArray<Large> = [
   ...sdks.map(([name, sdk]): Large => [name, "a request", image, "18 °C", sdk]),
-  ...[...sdksOfNow, streamingSdks[0]!].map(([name, sdk]): Large => [name, "an answer", undefined, words, sdk])
+  ...[sdksOfNow[0]!, streamingSdks[0]!].map(([name, sdk]): Large => [name, "an answer", undefined, words, sdk])
 ]
 
 it.each(cases)("%s passes and records %s of 20 MB as it is", async (_name, _direction, image, answer, sdk) => {
