@@ -7,15 +7,14 @@ export const kill9: Fault = {
   storages: ["sqlite", "postgres", "citus"],
   rounds: 50,
   run: async (trial) => {
-    let server = await trial.serve()
     await trial.eachRound(async (round) => {
       const random = trial.random(round)
+      const server = await trial.serve()
       const load = await trial.load(server, { name: `round ${round}`, clients: 32 })
       await load.acknowledged(random(1, 200))
       await wait(random(0, 30))
       await server.kill()
       trial.sent(await load.stop())
-      server = await trial.serve()
     })
   }
 }

@@ -11,9 +11,9 @@ export const sigterm: Fault = {
   rounds: 20,
   run: async (trial) => {
     const shutdownTimes: Array<number> = []
-    let server = await trial.serve()
     await trial.eachRound(async (round) => {
       const random = trial.random(round)
+      const server = await trial.serve()
       const load = await trial.load(server, { name: `round ${round}`, clients: 32 })
       await load.acknowledged(random(1, 200))
       await wait(random(0, 30))
@@ -25,7 +25,6 @@ export const sigterm: Fault = {
       shutdownTimes.push(ms)
       trial.expect(code === 0, `round ${round}: the server exited with ${code ?? signal}: ${server.log()}`)
       trial.expect(ms <= maxShutdownMs, `round ${round}: the shutdown took ${Math.round(ms)} ms`)
-      server = await trial.serve()
       trial.sent(entries)
     })
     trial.note(`the shutdown took up to ${Math.round(Math.max(...shutdownTimes))} ms`)
