@@ -59,7 +59,9 @@ it.each([
       "a month by hour": [storage.sumUsage(project, { ...usage, ...time, groupBy: ["hour"] }), 30 * 25],
       "by agent": [storage.sumUsage(project, { ...usage, groupBy: ["agent"] }), 3 * 15],
       "by person": [storage.sumUsage(project, { ...usage, groupBy: ["person"], limit: 5 }), 150],
-      "a person's days": [storage.sumUsage(project, { ...usage, groupBy: ["day"], person }), 50]
+      "a person's days": [storage.sumUsage(project, { ...usage, groupBy: ["day"], person }), 50],
+      // Looks rows up by their keys, as a derivation does: the events of a day, and the rows that they count in.
+      "a check of a day": [storage.checkDerived(project, undefined), 48 * 8]
     }
     for (const [name, [read, limit]] of Object.entries(reads)) {
       const { kinds, rows } = yield* visited(sql, read, ["rollups", "events"])

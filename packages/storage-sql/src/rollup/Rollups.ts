@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as EachRow from "../dialect/EachRow.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import type { CountedEvent } from "./CountedEvents.ts"
@@ -160,11 +161,13 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   const readRows = Effect.fnUntraced(function* (project_id: number, wanted: ReadonlyArray<Key>) {
     const found: Array<Row> = []
+    const columns = selected(sql, "r.")
+    const condition = sql`${ofProject(project_id, "r.")} AND ${isSame("r", "wanted")}`
     for (const chunk of BulkValues.chunks(wanted)) {
       found.push(
+        // Joined otherwise, Postgres would compare all rows of the project with each other until it has statistics of them.
         ...(yield* sql<Row>`WITH wanted ${keys.names} AS (${keys.of(chunk.map(columnsOf))})
-          SELECT ${selected(sql, "r.")} FROM wanted JOIN rollups r ON ${isSame("r", "wanted")}
-          WHERE ${ofProject(project_id, "r.")}`)
+          SELECT ${columns} FROM wanted ${EachRow.join(sql, "rollups", "r", columns, condition)}`)
       )
     }
     return found
