@@ -16,7 +16,8 @@ const wordsOf = (name: string): string =>
     .replace(/([a-z\d])([A-Z])/g, "$1-$2")
     .replace(/([A-Z])([A-Z][a-z])/g, "$1-$2")
     .replace(/[_.\s]/g, "-")
-    .replace(/-?\d+$/, "")
+    // Each run of digits is looked at once, not once for each of its digits.
+    .replace(/(?:-|(?<!\d))\d+$/, "")
     .toLowerCase()
 
 /** Whether it is a name of credentials, as it is written or in words: `APIKey` and `ApiKEY`. */
@@ -63,8 +64,10 @@ const partsOf = (name: string, value: string): ReadonlyArray<string> => {
 /** The credentials in the headers and the query of a request, and `others` that it has, the longest first. */
 export const credentialsOf = (headerPairs: Pairs, queryPairs: Pairs, others: ReadonlyArray<string> = []) => {
   const found = [...others]
-  for (const [name, value] of headerPairs)
-    if (isNamed(name) || scheme.test(value)) found.push(value, ...partsOf(name, value))
+  for (const [name, value] of headerPairs) {
+    if (!isNamed(name) && !scheme.test(value)) continue
+    for (const text of [value, ...partsOf(name, value)]) found.push(text)
+  }
   for (const [name, value] of queryPairs) if (parameters.test(name) || isNamed(name)) found.push(value)
   return longestFirst(found.filter(({ length }) => length >= shortest))
 }

@@ -16,7 +16,10 @@ const has =
 
 const hasMessages = (body: unknown): boolean => Array.isArray(get(body, "messages"))
 
-/** In threads, OpenAI keeps messages that are no calls. */
+/**
+ * In threads, OpenAI keeps messages that are no calls. No pattern looks at a part of a path again and again: paths come from strangers, and
+ * are long.
+ */
 const endpoints: ReadonlyArray<Endpoint> = [
   { api: "provider1-chat-completions", path: /\/chat\/completions$/, isCall: hasMessages },
   {
@@ -24,14 +27,14 @@ const endpoints: ReadonlyArray<Endpoint> = [
     path: /\/responses$/,
     isCall: has("model", "input", "prompt", "previous_response_id", "conversation")
   },
-  { api: "provider2-messages", path: /(?<!\/threads\/[^/]+)\/messages$/, isCall: hasMessages },
+  { api: "provider2-messages", path: /\/messages$(?<!\/threads\/[^/]+\/messages)/, isCall: hasMessages },
   // Vertex and Bedrock have the model in the path.
   {
     api: "provider2-messages",
     path: /\/publishers\/anthropic\/models\/[^/]+:(?:streamR|r)awPredict$/,
     isCall: hasMessages
   },
-  { api: "provider2-messages", path: /\/model\/[^/]*anthropic[^/]*\/invoke$/, isCall: hasMessages },
+  { api: "provider2-messages", path: /\/model\/(?=[^/]*anthropic)[^/]+\/invoke$/, isCall: hasMessages },
   {
     api: "provider3-models",
     path: /\/(?:models|tunedModels|endpoints|dynamic)\/[^/]+:(?:streamG|g)enerateContent$/,

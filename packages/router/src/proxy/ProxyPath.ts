@@ -38,9 +38,7 @@ const isDotSegment = (segment: string): boolean => /^\.\.?(?:;.*)?$/.test(segmen
  */
 export const isHostile = (rest: string): boolean => {
   if (!form.test(rest) || rest.startsWith("//")) return true
-  let path = pathIn(rest)
-  // An escape may be escaped again.
-  for (let decoded = path.replaceAll(/%25/g, "%"); decoded !== path; decoded = path.replaceAll(/%25/g, "%"))
-    path = decoded
+  // An escape may be escaped again, however often.
+  const path = pathIn(rest).replaceAll(/%(?:25)+/g, "%")
   return decodeHidden(path).split("/").some(isDotSegment)
 }
