@@ -230,7 +230,9 @@ const referenceOf = (memory: Port) => {
       }
     }
     const summary = (from: Port) =>
-      Effect.map(from.sessionSummary(project, summarised), (found) => (found === undefined ? [] : [text(sorted(found))]))
+      Effect.map(from.sessionSummary(project, summarised), (found) =>
+        found === undefined ? [] : [text(sorted(found))]
+      )
     expect(yield* summary(storage), what).toEqual(yield* answer("summary", summary(memory)))
   })
 

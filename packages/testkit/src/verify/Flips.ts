@@ -78,16 +78,30 @@ export interface Flip extends Column {
   readonly bit: number
 }
 
-export const flip: fc.Arbitrary<Flip> = fc
-  .tuple(
-    fc.oneof(fc.constantFrom(...columns), fc.constantFrom(...ofTexts)),
-    fc.record({
-      row: fc.nat(),
-      at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
-      bit: fc.integer({ min: 0, max: 7 })
-    })
-  )
-  .map(([column, place]) => ({ ...column, ...place }))
+const place = fc.record({
+  row: fc.nat(),
+  at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+  bit: fc.integer({ min: 0, max: 7 })
+})
+
+/** How many columns are changed at once, in turns. */
+const columnsAtOnce = [1, 3, 5]
+
+/** Arrays of flips: of every column before any occurs again, and of the bytes of texts with most of them. */
+export const dealt = function* (
+  random: (below: number) => number
+): Generator<fc.Arbitrary<ReadonlyArray<Flip>>, never> {
+  const deck: Array<Column> = []
+  for (let n = 0; ; n++) {
+    const hand: Array<Column> = []
+    while (hand.length < columnsAtOnce[n % columnsAtOnce.length]!) {
+      if (deck.length === 0) deck.push(...columns)
+      hand.push(...deck.splice(random(deck.length), 1))
+    }
+    const texts = hand.length === 1 ? [] : [ofTexts[random(ofTexts.length)]!]
+    yield fc.tuple(...[...hand, ...texts].map((column) => place.map((at) => ({ ...column, ...at }))))
+  }
+}
 
 const flipBit = (value: Uint8Array, { at, bit }: Flip): Buffer => {
   const bytes = Buffer.from(value)
@@ -118,13 +132,17 @@ const changed = (value: Value | undefined, flip: Flip): Value => {
   }
 }
 
-/** Of distinct rows. */
+/** Of distinct rows. A row can have several flips. */
 export const changesOf = (tables: Tables, flips: ReadonlyArray<Flip>): ReadonlyArray<Change> => {
   const changes = new Map<Row, Change>()
   for (const flip of flips) {
     const rows = tables[flip.table]
     const from = rows[flip.row % rows.length]!
-    changes.set(from, { table: flip.table, from, to: { ...from, [flip.column]: changed(from[flip.column], flip) } })
+    const row = changes.get(from)?.to ?? from
+    changes.set(from, { table: flip.table, from, to: { ...row, [flip.column]: changed(row[flip.column], flip) } })
   }
   return Array.from(changes.values())
 }
+
+/** After so many arrays of flips each column has been changed. */
+export const everyColumn = Math.ceil((columnsAtOnce.length * columns.length) / columnsAtOnce.reduce((a, b) => a + b))
