@@ -3,13 +3,20 @@ import { RandomJson } from "@tachograph/testkit"
 import fc from "fast-check"
 import type { Texts } from "./RecordedSession.ts"
 
+/** The longest text of each seed so far, of which the others are the beginning. */
+const noises = new Map<number, string>()
+
 /** Incompressible text, determined by the seed. */
 export const noise = (seed: number, length: number): string => {
-  let state = (seed * 2_654_435_761 + 1) >>> 0
-  let text = ""
-  while (text.length < length) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    text += state.toString(36)
+  let text = noises.get(seed) ?? ""
+  if (text.length < length) {
+    text = ""
+    let state = (seed * 2_654_435_761 + 1) >>> 0
+    while (text.length < length) {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+      text += state.toString(36)
+    }
+    noises.set(seed, text)
   }
   return text.slice(0, length)
 }

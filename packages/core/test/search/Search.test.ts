@@ -4,7 +4,7 @@ import { Effect, Logger, References } from "effect"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { AgentName } from "../../src/domain/Agent.ts"
-import type { EventId } from "../../src/domain/Event.ts"
+import type { Event, EventId } from "../../src/domain/Event.ts"
 import { PersonId } from "../../src/domain/Person.ts"
 import { defaultProject } from "../../src/domain/Project.ts"
 import { SessionId } from "../../src/domain/Session.ts"
@@ -202,35 +202,48 @@ const textsOf = ({ parts }: Pick<Message, "parts">, has: (text: string) => boole
     return texts.flatMap((text) => (has(text) ? [text] : (inner(text) ?? [text])))
   })
 
-/** Reads all events as they were sent. */
-const naive = Effect.fnUntraced(function* (
-  recorder: Service_,
+/** An event as it was sent. */
+interface Read {
+  readonly event: Event
+  readonly messages: ReadonlyArray<Pick<Message, "parts" | "role">>
+}
+
+const readAll = Effect.fnUntraced(function* (recorder: Service_) {
+  const { events } = yield* recorder.listEvents({ order: "asc", limit: 1_000 })
+  return yield* Effect.forEach(events, ({ id }) =>
+    Effect.map(recorder.getEvent(id), (event): Read => {
+      const [inputs, output] = [event.payload.inputs, event.payload.output].map((text): unknown =>
+        JSON.parse(Buffer.from(text).toString())
+      )
+      const conversation = formats[event.api].messages(inputs, output)
+      const instructions = { role: "system", parts: conversation.instructions }
+      return { event, messages: [instructions, ...conversation.input, ...conversation.output] }
+    })
+  )
+})
+
+/** Looks at every text of all events. */
+const naive = (
+  read: ReadonlyArray<Read>,
   pattern: RegExp,
   isWanted: (event: { readonly session: string; readonly person: string | null; readonly agent: string }) => boolean
-) {
-  const { events } = yield* recorder.listEvents({ order: "asc", limit: 1_000 })
+): ReadonlyArray<Expected> => {
   const seen = new Set<string>()
   const found: Array<Expected> = []
-  for (const { id } of events) {
-    const event = yield* recorder.getEvent(id)
-    const [inputs, output] = [event.payload.inputs, event.payload.output].map((text): unknown =>
-      JSON.parse(Buffer.from(text).toString())
-    )
-    const conversation = formats[event.api].messages(inputs, output)
-    const instructions = { role: "system", parts: conversation.instructions }
-    for (const message of [instructions, ...conversation.input, ...conversation.output]) {
+  for (const { event, messages } of read) {
+    for (const message of messages) {
       for (const text of textsOf(message, (text) => pattern.test(text))) {
         const match = pattern.exec(text)
         if (match === null || seen.has(JSON.stringify([event.session, text]))) continue
         seen.add(JSON.stringify([event.session, text]))
         if (!isWanted(event)) continue
         const hit = { start: match.index, end: match.index + match[0].length }
-        found.unshift({ id, role: message.role, ...Snippet.of(text, hit) })
+        found.unshift({ id: event.id, role: message.role, ...Snippet.of(text, hit) })
       }
     }
   }
   return found
-})
+}
 
 const searchAll = Effect.fnUntraced(function* (recorder: Service_, query: Omit<TextQuery, "after">) {
   const found: Array<Expected> = []
@@ -293,11 +306,12 @@ describe("Search", () => {
               if (erased !== null && steps.some(({ person }) => person === erased)) {
                 yield* recorder.erasePerson(PersonId.make(erased))
               }
+              const read = yield* readAll(recorder)
               for (const { filter, isCaseSensitive, limit, text } of queries) {
                 const escaped = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&")
                 const isWanted = (event: object) =>
                   Object.entries(filter).every(([name, value]) => (event as Record<string, unknown>)[name] === value)
-                const expected = yield* naive(recorder, new RegExp(escaped, isCaseSensitive ? "u" : "iu"), isWanted)
+                const expected = naive(read, new RegExp(escaped, isCaseSensitive ? "u" : "iu"), isWanted)
                 expect(yield* searchAll(recorder, { ...filter, text, isCaseSensitive, limit }), text).toEqual(expected)
               }
             })
