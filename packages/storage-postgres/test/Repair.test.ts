@@ -4,11 +4,20 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
+import { emptySchema } from "./EmptySchema.ts"
 import { freshSchema } from "./FreshSchema.ts"
 
 const { Calls } = StorageSuite
 
-const layer = () => {
+const layer = () =>
+  Layer.unwrap(
+    Effect.map(Effect.promise(emptySchema), (config) =>
+      Layer.merge(PostgresStorage.layer(config), PostgresStorage.client(config))
+    )
+  )
+
+/** With tables of its own, which are damaged. */
+const freshLayer = () => {
   const config = freshSchema()
   // The client is opened after the tables exist.
   const client = Layer.unwrap(Effect.as(PostgresStorage.migrate(config), PostgresStorage.client(config)))
@@ -51,5 +60,5 @@ it("stores a shared piece again that Postgres itself cannot read", () =>
       const error = yield* Effect.flip(sql`SELECT piece FROM shared_pieces`)
       expect(error.reason.cause).toMatchObject({ code: "XX001" })
       expect(yield* recordAs("second")).toBe(true)
-    }).pipe(Effect.provide(layer()))
+    }).pipe(Effect.provide(freshLayer()))
   ))

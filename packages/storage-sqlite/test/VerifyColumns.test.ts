@@ -3,7 +3,8 @@ import { Storage } from "@tachograph/core"
 import { StorageSuite, VerifySuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { expect, it } from "vitest"
+import { readFileSync, writeFileSync } from "node:fs"
+import { beforeAll, expect, it } from "vitest"
 import { sqlite, SqliteClient } from "../src/index.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
 
@@ -25,25 +26,37 @@ const changes = [
   "UPDATE projects SET people = people + 0.5"
 ]
 
+const over = <A, E>(filename: string, body: Effect.Effect<A, E, Storage | SqlClient.SqlClient>) =>
+  Effect.runPromise(Effect.provide(body, Layer.merge(sqlite(filename), SqliteClient.layer({ filename }))))
+
+const typesOf = Effect.gen(function* () {
+  const { findings } = yield* Verifying.verify(yield* Storage)
+  return findings.flatMap(({ problem, reason }) => (/type/.test(reason) && problem === "file-damaged" ? [reason] : []))
+})
+
+/** Filled once. Closing the database has moved its log into it. */
+let content: Buffer
+beforeAll(async () => {
+  const filename = temporaryFile()
+  const fill = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* VerifySuite.Store.fill(yield* Storage)
+    yield* sql`INSERT INTO idempotency_keys SELECT project_id, event_id, hex(event_id), hex(event_id) FROM events LIMIT 1`
+    return yield* typesOf
+  })
+  expect(await over(filename, fill)).toEqual([])
+  content = readFileSync(filename)
+})
+
 it.each(changes)("says which columns have values of another type after %s", async (change) => {
   const [, table, column] = /^UPDATE (\w+) SET (\w+)/.exec(change)!
   const filename = temporaryFile()
-  const { before, after } = await Effect.runPromise(
-    Effect.gen(function* () {
-      const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
-      yield* VerifySuite.Store.fill(storage)
-      if (table === "idempotency_keys") {
-        yield* sql`INSERT INTO idempotency_keys SELECT project_id, event_id, hex(event_id), hex(event_id) FROM events LIMIT 1`
-      }
-      const typesOf = Effect.map(Verifying.verify(storage), ({ findings }) =>
-        findings.flatMap(({ problem, reason }) => (/type/.test(reason) && problem === "file-damaged" ? [reason] : []))
-      )
-      const before = yield* typesOf
-      yield* sql.unsafe(change)
-      return { before, after: yield* typesOf }
-    }).pipe(Effect.provide(Layer.merge(sqlite(filename), SqliteClient.layer({ filename }))))
+  writeFileSync(filename, content)
+  const changed = Effect.andThen(
+    Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(change)),
+    typesOf
   )
-  expect(before).toEqual([])
-  expect(after).toHaveLength(1)
-  expect(after[0]).toMatch(new RegExp(`^Table ${table}: \\d+ values of ${column} are not of its type$`))
+  const found = await over(filename, changed)
+  expect(found).toHaveLength(1)
+  expect(found[0]).toMatch(new RegExp(`^Table ${table}: \\d+ values of ${column} are not of its type$`))
 })
