@@ -103,11 +103,12 @@ describe("Verifier", () => {
     it.effect(`reports nothing if between any two of its reads ${name}`, () =>
       withoutPauses(
         Effect.gen(function* () {
+          const recorded = [...callsOf("one", 1, 9), ...callsOf("two", 2, 3)]
           let total = Number.POSITIVE_INFINITY
           for (let at = 0; at < total; at++) {
             const { calls, findings } = yield* Effect.gen(function* () {
               const storage = yield* Storage
-              yield* recordAll(storage, [...callsOf("one", 1, 9), ...callsOf("two", 2, 3)])
+              yield* recordAll(storage, recorded)
               const { calls, storage: interfered } = interrupted(withSmallPages(storage), at, other(storage))
               return { calls, ...(yield* Verifying.verify(interfered)) }
             }).pipe(Effect.provide(MemoryStorage.layer))

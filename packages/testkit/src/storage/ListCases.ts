@@ -6,7 +6,9 @@ import * as ManyEvents from "../check/ManyEvents.ts"
 import { eventId, project } from "../Samples.ts"
 import { other, type Test } from "./Cases.ts"
 
-const events = 2_000
+/** More than any list has a limit for, and than may be looked at for it. */
+const events = 1_200
+const most = 420
 
 export const define = (test: Test) => {
   test("lists by each combination of filters among many events", (storage) =>
@@ -19,7 +21,7 @@ export const define = (test: Test) => {
         ...ManyEvents.unknown
       ]
       for (const filter of filters) {
-        for (const page of [...ManyEvents.pagesOf(events, 30), ...ManyEvents.pagesOf(events, 700)]) {
+        for (const page of [...ManyEvents.pagesOf(events, 30), ...ManyEvents.pagesOf(events, most)]) {
           const query = { ...filter, ...page }
           const found = yield* storage.listEvents(project, query)
           const ids = ManyEvents.expected(all, query).map(({ id }) => id)
@@ -38,7 +40,7 @@ export const define = (test: Test) => {
       for (const [fields, names] of ManyEvents.fields) {
         for (const order of ["asc", "desc"] as const) {
           const matching = ManyEvents.expected(all, { ...fields, ...names, order, limit: events }).map(({ id }) => id)
-          for (const maxLooked of [events + 1, 700]) {
+          for (const maxLooked of [events + 1, most]) {
             const found: Array<EventId> = []
             let after: EventId | undefined
             let pages = 0
@@ -59,8 +61,8 @@ export const define = (test: Test) => {
       }
       // Stops before it has found any.
       const rare = { model: ManyEvents.rareModel }
-      const first = yield* storage.findEvents(project, { order: "asc", limit }, rare, 700)
-      expect(first).toEqual({ rows: [], next: all[699]!.id })
+      const first = yield* storage.findEvents(project, { order: "asc", limit }, rare, most)
+      expect(first).toEqual({ rows: [], next: all[most - 1]!.id })
     }))
 
   test("says where the packs of the events of a list are", (storage) =>
@@ -89,12 +91,12 @@ export const define = (test: Test) => {
       ]) {
         for (const order of ["asc", "desc"] as const) {
           const matching = ManyEvents.expected(all, { ...fields, ...names, order, limit: events }).map(({ id }) => id)
-          for (const limit of [300, events]) {
+          for (const limit of [180, events]) {
             const found: Array<EventId> = []
             let after: EventId | undefined
             do {
               const query: EventQuery = { ...names, order, limit, after }
-              const { next, rows } = yield* storage.findPacks(project, query, fields, 700)
+              const { next, rows } = yield* storage.findPacks(project, query, fields, most)
               expect(rows.length).toBeLessThanOrEqual(limit)
               for (const row of rows) expect(row).toEqual(expected.get(row.id))
               found.push(...rows.map(({ id }) => id))
@@ -104,7 +106,7 @@ export const define = (test: Test) => {
           }
         }
       }
-      expect(yield* storage.findPacks(other, { order: "asc", limit: 5 }, {}, 700)).toEqual({
+      expect(yield* storage.findPacks(other, { order: "asc", limit: 5 }, {}, most)).toEqual({
         rows: [],
         next: undefined
       })
@@ -122,11 +124,11 @@ export const define = (test: Test) => {
       for (const filter of filters) {
         for (const order of ["asc", "desc"] as const) {
           for (const [above, below, after] of [
-            [100, 900, undefined],
-            [100, 900, 500],
-            [undefined, 300, 500],
-            [1_500, undefined, 500],
-            [700, 300, undefined]
+            [60, 540, undefined],
+            [60, 540, 300],
+            [undefined, 180, 300],
+            [900, undefined, 300],
+            [420, 180, undefined]
           ] as const) {
             const id = (n: number | undefined) => (n === undefined ? undefined : eventId(n))
             const query = { ...filter, order, above: id(above), below: id(below), after: id(after), limit: 50 }
