@@ -115,7 +115,7 @@ describe("Verifier", () => {
             assert.deepStrictEqual(findings, [], `interrupted at ${at}`)
             total = calls.count
           }
-        assert.isAbove(total, 40)
+          assert.isAbove(total, 40)
         })
       )
     )
