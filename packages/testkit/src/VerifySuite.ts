@@ -131,6 +131,7 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
           )
           if (verified === null) return
           expect(Verifying.damagedOf(verified)).toEqual(verified.refused)
+          expect(verified.refused).toEqual(expect.arrayContaining(Flips.refusedBy(tables, flips).map(idOf)))
           if (flips.length === 1 && flips[0]!.isAlwaysFound) expect(verified.findings).not.toEqual([])
         })
         await fc.assert(property, { numRuns: 1, seed: seed + n })

@@ -144,5 +144,19 @@ export const changesOf = (tables: Tables, flips: ReadonlyArray<Flip>): ReadonlyA
   return Array.from(changes.values())
 }
 
+const keysOfEvent = ["event_id", "project_id"]
+
+/**
+ * The stored ids of events that have a flip in a value of their own: reads refuse each of them. The numbers of other rows do not count,
+ * because another flip can give that row the same number.
+ */
+export const refusedBy = (tables: Tables, flips: ReadonlyArray<Flip>): ReadonlyArray<Value> => {
+  const ofEvents = flips.filter(({ table }) => table === "events")
+  const rowOf = ({ row }: Flip) => tables.events[row % tables.events.length]!
+  const moved = new Set(ofEvents.filter(({ column }) => keysOfEvent.includes(column)).map(rowOf))
+  const changed = new Set(ofEvents.filter(({ column }) => !column.endsWith("_number")).map(rowOf))
+  return Array.from(changed).flatMap((row) => (moved.has(row) ? [] : [row["event_id"]!]))
+}
+
 /** After so many arrays of flips each column has been changed. */
 export const everyColumn = Math.ceil((columnsAtOnce.length * columns.length) / columnsAtOnce.reduce((a, b) => a + b))
