@@ -5,39 +5,23 @@ import { createHandler } from "../src/index.ts"
 import { type Kind, overLambda } from "./Events.ts"
 
 /** HTTP APIs decode the path before the function sees it, which loses an encoded `/` or `?`. Other names are preserved. */
-const decodes = (path: string, create: (fixture: HttpSuite.Fixture, name: string) => Promise<unknown>) => ({
-  why: "HTTP APIs lose the slash and the question mark of a name",
-  instead: async (fixture: HttpSuite.Fixture) => {
-    const get = (name: string) => fixture.client.get(`${path}/${encodeURIComponent(name)}`)
-    for (const name of ["x".repeat(255), "😀".repeat(255), " a ", "é", "e\u0301", "b;c#e%25+&=%", "\n", "null"]) {
-      await create(fixture, name)
-      expect(Object.values((await get(name)).body)).toContain(name)
-    }
-    await create(fixture, "lost/slash")
-    expect((await get("lost/slash")).body).toEqual({ type: "not-found" })
-    await create(fixture, "lost")
-    expect(Object.values((await get("lost?mark")).body)).toContain("lost")
-  }
-})
-
 const httpApi: HttpSuite.Exceptions = {
-  "accepts any name in the body and in the path": decodes("/api/v1/agents", ({ client }, agent_name) =>
-    client.put("/api/v1/agents", { agent_name })
-  ),
-  "accepts any id in the body and in the path": decodes("/api/v1/people", ({ client }, person_id) =>
-    client.put("/api/v1/people", { person_id })
-  ),
-  "finds a session by a name of any characters, and none that is not there": decodes(
-    "/api/v1/sessions",
-    ({ client, fingerprintId }, session) =>
-      client.post("/api/v1/events", {
-        ...{ event_name: "llm", fingerprint_id: fingerprintId, session },
-        properties: { api: "aisdk", inputs: {}, output: {} }
-      })
-  ),
-  "accepts any name in the path": decodes("/api/v1/people", ({ client }, person_id) =>
-    client.put("/api/v1/people", { person_id })
-  )
+  "accepts any name in the body and in the path": {
+    why: "HTTP APIs lose the slash and the question mark of a name",
+    instead: async ({ client }) => {
+      const path = "/api/v1/agents"
+      const create = (agent_name: string) => client.put(path, { agent_name })
+      const get = (name: string) => client.get(`${path}/${encodeURIComponent(name)}`)
+      for (const name of ["x".repeat(255), "😀".repeat(255), " a ", "é", "e\u0301", "b;c#e%25+&=%", "\n", "null"]) {
+        await create(name)
+        expect(Object.values((await get(name)).body)).toContain(name)
+      }
+      await create("lost/slash")
+      expect((await get("lost/slash")).body).toEqual({ type: "not-found" })
+      await create("lost")
+      expect(Object.values((await get("lost?mark")).body)).toContain("lost")
+    }
+  }
 }
 
 /** The result of a function is one value. */

@@ -1,6 +1,5 @@
 import { MemoryStorage } from "@tachograph/core"
 import { type HttpClient, HttpSuite, Payloads } from "@tachograph/testkit"
-import { createHash } from "node:crypto"
 import express from "express"
 import type { IncomingMessage } from "node:http"
 import { expect } from "vitest"
@@ -85,33 +84,6 @@ const reserialisedByHost: HttpSuite.Exceptions = {
       await client.put("/api/v1/people", `{"person_id":"reserialised","properties":{ "b":1.0 ,"a":1,"b":2}}`)
       const { text } = await client.get("/api/v1/people/reserialised")
       expect(text).toContain(`"properties":{"b":2,"a":1},`)
-    }
-  },
-  "answers each text alone, whole or a range of it, with its digest": {
-    why: bytesAreLost,
-    instead: async ({ client, fingerprintId }) => {
-      const { body } = await client.post(events, eventText(fingerprintId, `{ "n" : 1.0, "n":"é" }`))
-      const { text } = await client.get(`${events}/${body.event_id}/inputs`)
-      expect(text).toBe(`{"n":"é"}`)
-    }
-  },
-  "answers a shared text by its name, to its project, until it is erased": {
-    why: bytesAreLost,
-    instead: async ({ client, fingerprintId }) => {
-      const sent = `"shared \\u00e9 ${"Be careful. ".repeat(1_000)}"`
-      expect((await client.post(events, eventText(fingerprintId, `{"system":${sent}}`))).status).toBe(200)
-      const kept = JSON.stringify(JSON.parse(sent))
-      const [ofSent, ofKept] = [sent, kept].map((text) => createHash("sha256").update(text).digest("hex"))
-      expect((await client.get(`/api/v1/shared/${ofSent}`)).status).toBe(404)
-      expect((await client.get(`/api/v1/shared/${ofKept}`)).text).toBe(kept)
-    }
-  },
-  "writes all that a project has, before it is named": {
-    why: bytesAreLost,
-    instead: async ({ client }) => {
-      await client.put("/api/v1/people", `{"person_id":"exported","properties":{"n": 1.0,\n"n":2}}`)
-      const { text } = await client.get("/api/v1/export")
-      expect(text).toContain(`"properties":{"n":2}`)
     }
   },
   "writes payloads byte for byte, on one line": {

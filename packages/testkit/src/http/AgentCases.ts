@@ -147,7 +147,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expectError(await get(`${versionsOf("bare")}/v`), 404, "agent-version-not-found")
     })
 
-    it("reports errors in the path and in the body together", { tags: ["adapter"] }, async () => {
+    it("reports errors in the path and in the body together", async () => {
       const { body } = await put(versionsOf("\u0000"), { description: 1 })
       expect(body.detail.map((d: any) => [d.type, ...d.loc])).toEqual([
         ["value_error", "path", "agent_name"],

@@ -24,7 +24,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
   }
 
   describe("Configurations", () => {
-    it("lists each combination of settings once, with what its calls add up to", { tags: ["adapter"] }, async () => {
+    it("lists each combination of settings once, with what its calls add up to", async () => {
       const { fingerprint_id, list, record } = await inProject("configurations")
       const tool = { name: "t", description: "d", input_schema: { type: "object" } }
       const system = "Be short. ".repeat(300)

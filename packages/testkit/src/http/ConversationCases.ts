@@ -34,7 +34,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
     }))
 
   describe("Conversations", () => {
-    it("has each message once, and says what each call added", { tags: ["adapter"] }, async () => {
+    it("has each message once, and says what each call added", async () => {
       const session = "conversation"
       const begin = [said("system", "Be short."), user("How far is it?")]
       const first = await chat(session, begin, answered("12 km"), { occurred_at: "2026-01-02T03:04:05Z" })

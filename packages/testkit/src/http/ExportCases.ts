@@ -29,7 +29,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
   }
 
   describe("Export", () => {
-    it("writes all that a project has, before it is named", { tags: ["adapter"] }, async () => {
+    it("writes all that a project has, before it is named", async () => {
       const { client, fingerprintId, record } = await inProject("export all")
       await client.put("/api/v1/agents", { agent_name: "unused", description: "of nobody" })
       await client.put("/api/v1/agents/unused/agent-versions", { agent_version_name: "v1", description: "old" })

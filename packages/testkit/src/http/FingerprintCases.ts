@@ -72,7 +72,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(other.body.fingerprint_id).not.toBe(await idOf({}))
     })
 
-    it("distinguishes U+0000, lone surrogates, U+FFFD and the empty string", { tags: ["adapter"] }, async () => {
+    it("distinguishes U+0000, lone surrogates, U+FFFD and the empty string", async () => {
       const ids = await Promise.all(
         ["\u0000", "\ud800", "\udfff", "\ufffd", ""].map((git_branch) => idOf({ git_branch }))
       )

@@ -278,7 +278,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect((await importInto(client, events.join("\n"))).end).toMatchObject({ exists: events.length, failed: 0 })
     })
 
-    it("says how far it came where a body cannot be read to its end, and goes on", { tags: ["adapter"] }, async () => {
+    it("says how far it came where a body cannot be read to its end, and goes on", async () => {
       const { text } = await sample("import cut")
       const client = await inProject("import cut to")
       const filler = Array.from(

@@ -42,8 +42,8 @@ const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: R
   ["GET", "/api/v1/sessions/x/calls", ["read"]]
 ]
 
-/** One endpoint per method. */
-const firstOfMethod = endpoints.filter(([method], at) => endpoints.findIndex(([other]) => other === method) === at)
+/** One that takes a body, and one that takes none: an adapter hands the headers on, whatever the method. */
+const [withBody, withoutBody] = [endpoints[0]!, endpoints.find(([method]) => method === "GET")!]
 
 const callAs = (client: Client, method: string, path: string) =>
   client.call(method, path, method === "GET" ? undefined : {})
@@ -73,8 +73,11 @@ export const define = ({ describe, fixture, it }: Cases) => {
   const invalidKeyTitle = "%s %s returns the same 401 for every invalid key"
 
   describe("Keys", () => {
-    it.each(firstOfMethod, { tags: ["adapter"] })(invalidKeyTitle, refusesInvalidKeys)
-    it.each(endpoints.filter((endpoint) => !firstOfMethod.includes(endpoint)))(invalidKeyTitle, refusesInvalidKeys)
+    it.each([withBody, withoutBody], { tags: ["adapter"] })(invalidKeyTitle, refusesInvalidKeys)
+    it.each(endpoints.filter((endpoint) => endpoint !== withBody && endpoint !== withoutBody))(
+      invalidKeyTitle,
+      refusesInvalidKeys
+    )
 
     it.each(endpoints)("%s %s allows the scopes %j and admin", async (method, path, allowed) => {
       const { as, issue } = fixture()
@@ -92,7 +95,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expectError(answer, 401, "unauthorized")
     })
 
-    it("refuses a key that another process has revoked", { tags: ["adapter"], timeout: 15_000 }, async () => {
+    it("refuses a key that another process has revoked", { timeout: 15_000 }, async () => {
       const { as, issue, revoke } = fixture()
       const { id, key } = await issue({ scopes: ["admin"] })
       const read = async () => (await as(key).get("/api/v1/events")).status
@@ -102,7 +105,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       await expect.poll(read, { timeout: revocationDeadline, interval: 50 }).toBe(401)
     })
 
-    it("tells a key its project and its scopes, and what the server is", { tags: ["adapter"] }, async () => {
+    it("tells a key its project and its scopes, and what the server is", async () => {
       const { as, issue } = fixture()
       for (const held of [["read"], ["record", "read"], ["admin"]] as const) {
         const { key } = await issue({ scopes: held, project: "é/ü" })

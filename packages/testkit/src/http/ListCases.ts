@@ -29,7 +29,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
   }
 
   describe("Lists", () => {
-    it("lists what a project has, in pages, and nothing of another project", { tags: ["adapter"] }, async () => {
+    it("lists what a project has, in pages, and nothing of another project", async () => {
       const [own, other] = [await inProject("lists"), await inProject("other lists")]
       const paths = {
         agents: "/api/v1/agents",

@@ -72,7 +72,6 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(data.headers.get("x-content-type-options")).toBe("nosniff")
       expect(data.headers.get("cache-control")).toBe("no-store")
       expect(data.headers.get("access-control-allow-origin")).toBeNull()
-      expect((await client.get("/docs")).headers.get("content-type")).toBe("text/html; charset=utf-8")
       expect((await client.get("/metrics")).headers.get("content-type")).toMatch(/charset=utf-8$/)
     })
 
@@ -85,13 +84,13 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(metrics.text).toMatch(/^# TYPE tachograph_http_requests_total counter$/m)
     })
 
-    it("serves the OpenAPI description and the documentation without a key", { tags: ["adapter"] }, async () => {
+    it("serves the OpenAPI description and the documentation without a key", async () => {
       const client = fixture().as(undefined)
       const { body } = await client.get("/openapi.json")
       expect(body.info.version).toBe("0.1.0")
       expect(Object.keys(body.paths)).toEqual(expect.arrayContaining(["/api/v1/events", "/api/v1/people/{person_id}"]))
       const docs = await client.get("/docs")
-      expect(docs.headers.get("content-type")).toMatch(/^text\/html/)
+      expect(docs.headers.get("content-type")).toBe("text/html; charset=utf-8")
       expect(docs.text).toContain("Tachograph")
     })
 

@@ -66,39 +66,35 @@ export const define = ({ describe, fixture, it }: Cases) => {
   }
 
   describe("Search", () => {
-    it(
-      "finds each text once, with the call that first carried it, the newest first",
-      { tags: ["adapter"] },
-      async () => {
-        const { client, say } = await inProject("once")
-        const filler = (length: number) => "filler ".repeat(length)
-        for (const length of lengths) {
-          const session = `of ${length}`
-          const said = [user(`Where is the grün${length} lorry? ${filler(length)}`)]
-          const answer = `The GRÜN${length} lorry is in Ulm. ${filler(length)}`
-          const first = await say({ session }, said, answer)
-          const second = await say({ session }, [...said, { role: "assistant", content: answer }, user("Thanks")])
-          const third = await say({ session }, [...said, user(`And the other grün${length} one?`)], "Also")
-          const found = await all(client, { q: `grün${length}`, session })
-          expect(found.map(({ event_id, role }) => [event_id, role])).toEqual([
-            [third, "user"],
-            [first, "assistant"],
-            [first, "user"]
-          ])
-          expect(found.map(hitOf)).toEqual([`grün${length}`, `GRÜN${length}`, `grün${length}`])
-          expect(found[2]).toEqual({
-            event_id: first,
-            session,
-            role: "user",
-            at: expect.stringMatching(iso8601),
-            snippet: expect.stringMatching(/^Where is the grün/),
-            hit_start: 13,
-            hit_end: 17 + String(length).length
-          })
-          expect((await all(client, { q: "thanks", session })).map(({ event_id }) => event_id)).toEqual([second])
-        }
+    it("finds each text once, with the call that first carried it, the newest first", async () => {
+      const { client, say } = await inProject("once")
+      const filler = (length: number) => "filler ".repeat(length)
+      for (const length of lengths) {
+        const session = `of ${length}`
+        const said = [user(`Where is the grün${length} lorry? ${filler(length)}`)]
+        const answer = `The GRÜN${length} lorry is in Ulm. ${filler(length)}`
+        const first = await say({ session }, said, answer)
+        const second = await say({ session }, [...said, { role: "assistant", content: answer }, user("Thanks")])
+        const third = await say({ session }, [...said, user(`And the other grün${length} one?`)], "Also")
+        const found = await all(client, { q: `grün${length}`, session })
+        expect(found.map(({ event_id, role }) => [event_id, role])).toEqual([
+          [third, "user"],
+          [first, "assistant"],
+          [first, "user"]
+        ])
+        expect(found.map(hitOf)).toEqual([`grün${length}`, `GRÜN${length}`, `grün${length}`])
+        expect(found[2]).toEqual({
+          event_id: first,
+          session,
+          role: "user",
+          at: expect.stringMatching(iso8601),
+          snippet: expect.stringMatching(/^Where is the grün/),
+          hit_start: 13,
+          hit_end: 17 + String(length).length
+        })
+        expect((await all(client, { q: "thanks", session })).map(({ event_id }) => event_id)).toEqual([second])
       }
-    )
+    })
 
     it("searches calls that hold other arrays of messages", async () => {
       const { client, record } = await inProject("arrays")

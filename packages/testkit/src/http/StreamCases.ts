@@ -52,7 +52,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
   }
 
   describe("Follow events", () => {
-    it("answers what came after a cursor, once and in the fields of a list", { tags: ["adapter"] }, async () => {
+    it("answers what came after a cursor, once and in the fields of a list", async () => {
       const { client, record, start } = await inProject("stream all")
       await record()
       const cursor = await start()

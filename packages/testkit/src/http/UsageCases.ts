@@ -62,7 +62,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
   }
 
   describe("Sessions and usage", () => {
-    it("lists sessions by their last activity, right after their calls", { tags: ["adapter"] }, async () => {
+    it("lists sessions by their last activity, right after their calls", async () => {
       const { client, events, send } = await recorded("sessions")
       const [two, one, ...others] = (await client.get("/api/v1/sessions")).body.sessions
       expect(others).toEqual([])
@@ -104,7 +104,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(await names(`before=2100-01-01T00:00:00Z`)).toEqual(["one", "two"])
     })
 
-    it("finds a session by a name of any characters, and none that is not there", { tags: ["adapter"] }, async () => {
+    it("finds a session by a name of any characters, and none that is not there", async () => {
       const { client, send } = await recorded("session names")
       await send({ session: "é/ü ;%2F" })
       expect((await client.get(`/api/v1/sessions/${encodeURIComponent("é/ü ;%2F")}`)).body).toMatchObject({
@@ -113,7 +113,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expectError(await client.get("/api/v1/sessions/none"), 404, "session-not-found")
     })
 
-    it("adds up calls, tokens and cost in groups", { tags: ["adapter"] }, async () => {
+    it("adds up calls, tokens and cost in groups", async () => {
       const { client, events } = await recorded("usage")
       const usage = async (query: string) => (await client.get(`/api/v1/usage?${query}`)).body.usage
       const [whole] = await usage("")

@@ -51,7 +51,31 @@ export const define = ({ describe, fixture, it }: Cases) => {
       }
     )
 
-    it("answers each text alone, whole or a range of it, with its digest", { tags: ["adapter"] }, async () => {
+    it("answers a range of a text, and nothing where it has not changed", { tags: ["adapter"] }, async () => {
+      const { client, fingerprintId } = fixture()
+      const text = `{"n":"é"}`
+      const { body } = await client.post("/api/v1/events", eventText(fingerprintId, text, "{}"))
+      const path = `/api/v1/events/${body.event_id}/inputs`
+      const whole = await client.get(path)
+      expect([whole.status, whole.text, whole.headers.get("accept-ranges")]).toEqual([200, text, "bytes"])
+      expect(whole.headers.get("repr-digest")).toMatch(/^sha-256=:.*:$/)
+      const etag = whole.headers.get("etag")!
+      const call = async (headers: Record<string, string>, method = "GET") => {
+        const answer = await client.call(method, path, undefined, headers)
+        return [answer.status, answer.text, answer.headers.get("content-range"), answer.headers.get("etag")]
+      }
+      expect(await call({ range: "bytes=1-3" })).toEqual([206, `"n"`, "bytes 1-3/10", etag])
+      expect(await call({ range: "bytes=1-3", "if-range": `"another"` })).toEqual([200, text, null, etag])
+      expect((await call({ range: "bytes=10-" })).slice(0, 3)).toEqual([
+        416,
+        `{"type":"range-not-satisfiable"}`,
+        "bytes */10"
+      ])
+      expect(await call({ "if-none-match": `"another", ${etag}` })).toEqual([304, "", null, etag])
+      expect(await call({ range: "bytes=1-3" }, "HEAD")).toEqual([200, "", null, etag])
+    })
+
+    it("answers each text alone, whole or a range of it, with its digest", async () => {
       const { client, fingerprintId } = fixture()
       const texts = { inputs: `{ "n" : 1.0, "big":9007199254740993, "n":"é" }`, output: "{}" }
       const created = await client.post("/api/v1/events", eventText(fingerprintId, texts.inputs, texts.output))
@@ -103,7 +127,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect([missing.status, missing.body.type]).toEqual([404, "event-not-found"])
     })
 
-    it("answers a shared text by its name, to its project, until it is erased", { tags: ["adapter"] }, async () => {
+    it("answers a shared text by its name, to its project, until it is erased", async () => {
       const { as, client, fingerprintId, issue } = fixture()
       const text = `"shared \\u00e9 ${"Be careful. ".repeat(1_000)}"`
       const sha256 = createHash("sha256").update(text).digest("hex")
