@@ -129,8 +129,13 @@ describe("import rules", () => {
       ({ rules }) => rules["no-restricted-imports"] !== undefined
     )
     /** The last override that matches a file is the one that oxlint applies. */
-    const appliesTo = (override: Override, file: string) =>
-      overrides.findLast(({ files }) => files.some((glob) => matchesGlob(file, glob))) === override
+    const applied = new Map(
+      [...importCases, ...roomCases].map(({ file }) => [
+        file,
+        overrides.findLast(({ files }) => files.some((glob) => matchesGlob(file, glob)))
+      ])
+    )
+    const appliesTo = (override: Override, file: string) => applied.get(file) === override
     for (const override of overrides) {
       const { files, rules } = override
       const messages = new Set(
