@@ -1,5 +1,4 @@
-/** Bodies of 20 MB through each SDK. They are compared by their hashes: a text of that length in an assertion takes long. */
-import { hash } from "node:crypto"
+/** Bodies of 9 MB through each SDK. No assertion is given one of them: a text of that length in it takes long. */
 import { beforeAll, expect, it } from "vitest"
 import { type Provider, startProvider } from "../Provider.ts"
 import { startRecording } from "../Recording.ts"
@@ -12,10 +11,10 @@ beforeAll(async () => {
   provider = await startProvider()
 })
 
-const image = "A".repeat(20_000_000)
-const words = "ö".repeat(10_000_000)
-
-const hashOf = (text: string | null | undefined) => hash("sha256", text!)
+/** More than a tap reads ahead, and than the store writes with other events at once: 1 MiB and 8 MiB. */
+const bytes = 9_000_000
+const image = "A".repeat(bytes)
+const words = "ö".repeat(bytes / 2)
 
 type Large = readonly [name: string, direction: string, image: string | undefined, answer: string, sdk: Sdk]
 
@@ -25,18 +24,21 @@ const cases: ReadonlyArray<Large> = [
   ...[sdksOfNow[0]!, streamingSdks[0]!].map(([name, sdk]): Large => [name, "an answer", undefined, words, sdk])
 ]
 
-it.each(cases)("%s passes and records %s of 20 MB as it is", async (_name, _direction, image, answer, sdk) => {
+it.each(cases)("%s passes and records %s of 9 MB as it is", async (_name, _direction, image, answer, sdk) => {
   const recording = await startRecording()
   const proxied = await startProxied(provider)
   provider.answer = sdk.answer(answer)
   provider.requests.length = 0
   const ask = (fetch: typeof globalThis.fetch) =>
-    withGlobal(fetch, async () => hashOf(await sdk.ask({ url: provider.url, fetch, text: "Weather in Köln?", image })))
+    withGlobal(fetch, async () => {
+      const said = await sdk.ask({ url: provider.url, fetch, text: "Weather in Köln?", image })
+      return said === answer
+    })
   const seen = [await ask(fetch), await ask(recording.recorder.fetch), await ask(proxied.fetch)]
-  expect(seen).toEqual(Array(3).fill(hashOf(answer)))
+  expect(seen).toEqual([true, true, true])
   const [sent, ...others] = provider.requests.map(({ body }) => body)
-  expect(others.map(hashOf)).toEqual(Array(2).fill(hashOf(sent)))
-  expect(sent!.length > 20_000_000).toBe(image !== undefined)
+  expect(others.map((other) => other === sent)).toEqual([true, true])
+  expect(sent!.length > bytes).toBe(image !== undefined)
 
   const written = JSON.stringify(answer)
   for (const [event] of [await recording.events(), await proxied.events(1)]) {
