@@ -7,7 +7,7 @@ import express from "express"
 import fastify from "fastify"
 import { createServer, type RequestListener } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
-import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { AnswerTimeoutMs, createTachograph, Front, Node, Routes } from "../../src/index.ts"
 import * as Web from "../../src/mounts/Web.ts"
 import { apiKey, event, fingerprint } from "../Samples.ts"
@@ -36,15 +36,17 @@ interface Setup {
   readonly answerBudgetBytes?: number
 }
 
-/** A front over a memory storage that contains one large event. */
-const open = async ({ answerBudgetBytes = textBytes + 1_000, answerTimeoutMs = longTimeoutMs }: Setup = {}) => {
+const runtimeOver = (
+  storage: Layer.Layer<Storage>,
+  { answerBudgetBytes = textBytes + 1_000, answerTimeoutMs = longTimeoutMs }: Setup = {}
+) => {
   const limits = { ...defaultCommitLimits, answerBudgetBytes }
-  const runtime = ManagedRuntime.make(
+  return ManagedRuntime.make(
     Front.layer.pipe(
       Layer.provideMerge(Layer.mergeAll(Recorder.layer, ApiKeys.layer({ staticKeys: [Redacted.make(apiKey)] }))),
       Layer.provideMerge(
         Layer.mergeAll(
-          MemoryStorage.layer,
+          storage,
           Layer.succeed(CommitLimits, limits),
           Layer.succeed(AnswerTimeoutMs, answerTimeoutMs),
           Logger.layer([])
@@ -52,20 +54,44 @@ const open = async ({ answerBudgetBytes = textBytes + 1_000, answerTimeoutMs = l
       )
     )
   )
-  onTestFinished(() => runtime.dispose())
-  const { admission } = await runtime.runPromise(Recorder)
+}
+
+type Runtime = ReturnType<typeof runtimeOver>
+
+const callOver = async (runtime: Runtime) => {
   const handle = await runtime.runPromise(Effect.provideService(Web.make, Scope.Scope, Scope.makeUnsafe()))
-  const call = async (method: string, path: string, body?: object) => {
+  return async (method: string, path: string, body?: object) => {
     const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
     return (await handle(new Request(`http://localhost/api/v1${path}`, init)))!
   }
+}
+
+/** One storage with one large event for all tests: they read it, and what some write beside it has names of its own. */
+let filled: { readonly storage: Storage["Service"]; readonly path: string }
+let filling: Runtime
+
+beforeAll(async () => {
+  filling = runtimeOver(MemoryStorage.layer)
+  const call = await callOver(filling)
   const { fingerprint_id } = (await (await call("PUT", "/fingerprints", fingerprint)).json()) as {
     readonly fingerprint_id: string
   }
   const properties = { api: "aisdk", inputs: { text: "x".repeat(textBytes) }, output: {} }
   const recorded = await call("POST", "/events", event(fingerprint_id, { properties }))
   const { event_id } = (await recorded.json()) as { readonly event_id: string }
-  return { runtime, admission, call, fingerprintId: fingerprint_id as string, path: `/events/${event_id}` }
+  const storage = await filling.runPromise(Storage)
+  filled = { storage, path: `/events/${event_id}` }
+})
+afterAll(() => filling.dispose())
+
+/** A front over that storage. */
+const open = async (setup: Setup = {}) => {
+  const { path, storage } = filled
+  // A copy: tests watch its methods.
+  const runtime = runtimeOver(Layer.succeed(Storage, { ...storage }), setup)
+  onTestFinished(() => runtime.dispose())
+  const { admission } = await runtime.runPromise(Recorder)
+  return { runtime, admission, call: await callOver(runtime), path }
 }
 
 type Opened = Awaited<ReturnType<typeof open>>
@@ -447,13 +473,13 @@ describe("An answer that is no event", () => {
   it("is written whole where its text is cut into pieces", async () => {
     const opened = await open({ answerBudgetBytes: Number.POSITIVE_INFINITY })
     const text = "é😀x".repeat(60_000)
-    const { status } = await opened.call("PUT", "/people", { person_id: "p", properties: { text } })
+    const { status } = await opened.call("PUT", "/people", { person_id: "long", properties: { text } })
     expect(status).toBe(200)
-    const answer = await fetch(`http://127.0.0.1:${await listen(await nodeHandler(opened))}/api/v1/people/p`, {
+    const answer = await fetch(`http://127.0.0.1:${await listen(await nodeHandler(opened))}/api/v1/people/long`, {
       headers
     })
     expect(((await answer.json()) as Person).properties.text).toBe(text)
-    const streamed = await opened.call("GET", "/people/p")
+    const streamed = await opened.call("GET", "/people/long")
     expect(((await streamed.json()) as Person).properties.text).toBe(text)
   })
 
