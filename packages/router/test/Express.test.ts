@@ -14,11 +14,13 @@ HttpSuite.run("Express", {
 HttpSuite.run("Express, mounted at a path", {
   ...options,
   basePath,
+  tag: "path",
   serve: overExpress((app, tachograph) => app.use(basePath, tachograph.node))
 })
 
 HttpSuite.run("Express, with a base path", {
   ...options,
   basePath,
+  tag: "path",
   serve: overExpress((app, tachograph) => app.use(tachograph.node), { basePath })
 })

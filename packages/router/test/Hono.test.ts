@@ -19,4 +19,4 @@ const basePath = "/tachograph"
 
 HttpSuite.run("Hono", { storage, serve: overHono(), tag: "adapter" })
 
-HttpSuite.run("Hono, with a base path", { storage, basePath, serve: overHono(basePath), tag: "adapter" })
+HttpSuite.run("Hono, with a base path", { storage, basePath, serve: overHono(basePath), tag: "path" })

@@ -16,4 +16,4 @@ HttpSuite.run("node:http, memory", { storage, serve: overNode() })
 
 const basePath = "/tachograph"
 
-HttpSuite.run("node:http, memory, with a base path", { storage, basePath, serve: overNode(basePath), tag: "adapter" })
+HttpSuite.run("node:http, memory, with a base path", { storage, basePath, serve: overNode(basePath), tag: "path" })

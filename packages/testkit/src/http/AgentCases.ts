@@ -64,7 +64,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expectError(await get(`${versionsOf("nobody")}/v`), 404, "agent-not-found")
     })
 
-    it("accepts any name in the body and in the path", { tags: ["adapter"] }, async () => {
+    it("accepts any name in the body and in the path", { tags: ["adapter", "path"] }, async () => {
       for (const name of goodNames) {
         // The client resolves this path segment, so it is never sent.
         if (name === "..") continue

@@ -25,7 +25,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
   }
 
   describe("Create Event", () => {
-    it("returns 200 with event_id and received_at only", { tags: ["adapter"] }, async () => {
+    it("returns 200 with event_id and received_at only", { tags: ["adapter", "path"] }, async () => {
       const before = Date.now()
       const { body, headers, status } = await send({})
       expect(status).toBe(200)

@@ -90,7 +90,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       }
     })
 
-    it("checks the key before the body", { tags: ["adapter"] }, async () => {
+    it("checks the key before the body", { tags: ["adapter", "path"] }, async () => {
       const answer = await fixture().as("unknown").post("/api/v1/events", "not even JSON")
       expectError(answer, 401, "unauthorized")
     })

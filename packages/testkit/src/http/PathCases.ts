@@ -17,7 +17,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
         "/health/",
         "/api/v1/api/v1/events"
       ],
-      { tags: ["adapter"] }
+      { tags: ["adapter", "path"] }
     )("does not handle %s", async (path) => {
       const { client, expectUnhandled } = fixture()
       expectUnhandled(await client.get(path))
@@ -34,21 +34,21 @@ export const define = ({ describe, fixture, it }: Cases) => {
         ["DELETE", "/api/v1/storage", "GET, HEAD, OPTIONS"],
         ["POST", "/health", "GET, HEAD, OPTIONS"]
       ],
-      { tags: ["adapter"] }
+      { tags: ["adapter", "path"] }
     )("returns 405 method-not-allowed for %s %s, and allows %s", async (method, path, allow) => {
       const answer = await fixture().client.call(method, path)
       expectError(answer, 405, "method-not-allowed")
       expect(answer.headers.get("allow")).toBe(allow)
     })
 
-    it("does not treat a semicolon in a path specially", { tags: ["adapter"] }, async () => {
+    it("does not treat a semicolon in a path specially", { tags: ["adapter", "path"] }, async () => {
       const { client } = fixture()
       await client.put("/api/v1/agents", { agent_name: "semi;colon=1" })
       expect((await client.get("/api/v1/agents/semi;colon=1")).body.agent_name).toBe("semi;colon=1")
       expectError(await client.get("/api/v1/agents/semi"), 404, "agent-not-found")
     })
 
-    it("returns the allowed methods for OPTIONS, and the headers of GET for HEAD", { tags: ["adapter"] }, async () => {
+    it("returns the allowed methods for OPTIONS, and the headers of GET for HEAD", { tags: ["adapter", "path"] }, async () => {
       const { client, expectUnhandled } = fixture()
       const options = await client.call("OPTIONS", "/api/v1/events")
       expect([options.status, options.headers.get("allow"), options.text]).toEqual([
@@ -66,7 +66,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect((await client.call("HEAD", "/api/v1/agents/x/agent-versions/x/deprecate")).status).toBe(405)
     })
 
-    it("sends security and cache headers, and the charset of texts", { tags: ["adapter"] }, async () => {
+    it("sends security and cache headers, and the charset of texts", { tags: ["adapter", "path"] }, async () => {
       const { client } = fixture()
       const data = await client.get("/api/v1/events?session=none")
       expect(data.headers.get("x-content-type-options")).toBe("nosniff")
@@ -75,7 +75,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect((await client.get("/metrics")).headers.get("content-type")).toMatch(/charset=utf-8$/)
     })
 
-    it("serves health, readiness and metrics without a key", { tags: ["adapter"] }, async () => {
+    it("serves health, readiness and metrics without a key", { tags: ["adapter", "path"] }, async () => {
       const client = fixture().as(undefined)
       expect((await client.get("/health")).body).toEqual({ status: "ok" })
       expect((await client.get("/ready")).body).toEqual({ status: "ok" })
@@ -94,7 +94,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(docs.text).toContain("Tachograph")
     })
 
-    it("serves the viewer without a key, and its files compressed", { tags: ["adapter"] }, async () => {
+    it("serves the viewer without a key, and its files compressed", { tags: ["adapter", "path"] }, async () => {
       const client = fixture().as(undefined)
       const page = await client.get("/viewer/")
       expect(page.status).toBe(200)
@@ -116,7 +116,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect((await client.call("POST", "/viewer/")).status).toBe(405)
     })
 
-    it("sends a different request id with each response", { tags: ["adapter"] }, async () => {
+    it("sends a different request id with each response", { tags: ["adapter", "path"] }, async () => {
       const client = fixture().as(undefined)
       const ids = await Promise.all(["/health", "/health", "/api/v1/events"].map((path) => client.get(path)))
       expect(new Set(ids.map(({ headers }) => headers.get("x-request-id"))).size).toBe(3)

@@ -96,7 +96,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect((await fixture().client.get(`/api/v1/events/${id}`)).body).toMatchObject({ ...facts, properties })
     })
 
-    it("filters by session, agent, agent_version and person, alone and combined", { tags: ["adapter"] }, async () => {
+    it("filters by session, agent, agent_version and person, alone and combined", { tags: ["adapter", "path"] }, async () => {
       const name = "f ä/&;%=+"
       const everything = { session: name, agent: name, agent_version: name, person: name }
       const all = await send(everything)
