@@ -7,13 +7,24 @@ interface Found {
   readonly nodes: ReadonlyArray<{ readonly html: string; readonly failureSummary?: string }>
 }
 
-/** One line for each violation of WCAG 2.2 A and AA, and of best practices. */
-export const problemsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(axe.source)
-  const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { readonly axe: { readonly run: () => Promise<{ violations: unknown }> } }
-    return (await axe.run()).violations
-  })
+/** The rules of axe-core about colours that it applies by itself. */
+const colorRules = ["color-contrast", "link-in-text-block"]
+
+/**
+ * One line for each violation of WCAG 2.2 A and AA, and of best practices. With `colors`, only of the rules about colours, which
+ * are all that another theme can break.
+ */
+export const problemsOf = async (page: Page, rules: "all" | "colors" = "all"): Promise<ReadonlyArray<string>> => {
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source)
+  const found = await page.evaluate(
+    async (options) => {
+      const { axe } = globalThis as unknown as {
+        readonly axe: { readonly run: (options: object) => Promise<{ violations: unknown }> }
+      }
+      return (await axe.run(options)).violations
+    },
+    rules === "all" ? {} : { runOnly: { type: "rule", values: colorRules } }
+  )
   return (found as ReadonlyArray<Found>).flatMap(({ id, nodes }) =>
     nodes.map(({ failureSummary, html }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ""}`)
   )
