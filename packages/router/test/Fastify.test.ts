@@ -12,6 +12,7 @@ const serve: HttpSuite.HttpSuiteOptions["serve"] = async (storage, limits) => {
   const url = await app.listen({ host: "127.0.0.1", port: 0 })
   return {
     fetch: HttpClient.at(url),
+    url,
     close: async () => {
       await app.close()
       await tachograph.close()

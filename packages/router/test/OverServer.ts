@@ -13,9 +13,10 @@ export const overServer = async (
   // A busy suite may not notice in time that an idle connection was closed, and would send a request on it.
   server.keepAliveTimeout = 60_000
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
-  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    fetch: HttpClient.at(`http://127.0.0.1:${port}`),
+    fetch: HttpClient.at(url),
+    url,
     close: async () => {
       await new Promise((done) => server.close(done))
       await tachograph.close()

@@ -112,7 +112,10 @@ export const open = (url: string, key: string | undefined): Client => {
       new Promise((resolve, reject) => {
         const { pathname, search } = new URL(url + path)
         const connection = headers["connection"] === "close" ? false : agent
-        const options = { agent: connection, hostname, port, method, path: pathname + search, headers }
+        // Node sends the length of a body with POST and PUT only.
+        const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }
+        const sent = { ...length, ...headers }
+        const options = { agent: connection, hostname, port, method, path: pathname + search, headers: sent }
         request(options, (response) => {
           const chunks: Array<Buffer> = []
           response.on("data", (chunk: Buffer) => chunks.push(chunk))
