@@ -5,29 +5,40 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { expect, it, onTestFinished } from "vitest"
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest"
 import { createTachograph } from "../../src/index.ts"
 import * as FragileStorage from "./FragileStorage.ts"
 
 const key = "an API key for tests"
 const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
 
-const open = async () => {
+type Close = () => void | Promise<void>
+
+const open = async (onEnd: (close: Close) => void = onTestFinished) => {
   const folder = mkdtempSync(join(tmpdir(), "tachograph-transfer-"))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  onEnd(() => rmSync(folder, { recursive: true }))
   const storage = FragileStorage.open(join(folder, "transfer.db"), "openReading")
   const tachograph = await createTachograph({ storage, apiKeys: [key] })
-  onTestFinished(() => tachograph.close())
+  onEnd(() => tachograph.close())
   return tachograph
 }
 
-/** Has some events, one of which is larger than what is on its way at once. */
+/** Has some events, one of which is larger than what is on its way at once: 64 KiB. Tests only read it. */
+let from: Opened
+const closing: Array<Close> = []
+beforeAll(async () => {
+  from = await filled()
+})
+afterAll(async () => {
+  for (const close of closing.reverse()) await close()
+})
+
 const filled = async () => {
-  const tachograph = await open()
+  const tachograph = await open((close) => void closing.push(close))
   const fingerprint_id = await tachograph.fingerprint(fingerprint)
   const record = (inputs: object, session: string) =>
     tachograph.record({ event_name: "llm", properties: { api: "aisdk", inputs, output: {} }, fingerprint_id, session })
-  await record({ large: randomBytes(1_000_000).toString("hex") }, "large")
+  await record({ large: randomBytes(150_000).toString("hex") }, "large")
   for (let n = 0; n < 60; n += 20) {
     await Promise.all(Array.from({ length: 20 }, (_, m) => record({ n, m, text: "x".repeat(n) }, `${m % 7}`)))
   }
@@ -48,7 +59,6 @@ const all = async <A>(items: AsyncIterable<A>) => {
 const textOf = async ({ recorder }: Opened) => Buffer.concat(await all(recorder.export()))
 
 it("imports what another exports, in process, and exports the same", async () => {
-  const from = await filled()
   const to = await open()
   const results: Record<string, number> = {}
   for await (const answer of to.recorder.import(from.recorder.export())) {
@@ -90,23 +100,20 @@ it("names events that are damaged, and goes on", async () => {
 })
 
 it("gives an export up in the middle, and reads others", async () => {
-  const tachograph = await filled()
-  for (let n = 0; n < 5; n++) for await (const _ of tachograph.recorder.export()) break
-  const { body } = await tachograph.fetch(request("/export"))
+  for (let n = 0; n < 5; n++) for await (const _ of from.recorder.export()) break
+  const { body } = await from.fetch(request("/export"))
   const reader = body!.getReader()
   await reader.read()
   await reader.cancel()
-  expect((await textOf(tachograph)).toString()).toMatch(/"events":61,"damaged":0,"after_event":"[^"]+"\}\n$/)
+  expect((await textOf(from)).toString()).toMatch(/"events":61,"damaged":0,"after_event":"[^"]+"\}\n$/)
 })
 
 it("cuts an export whose thread ends, and makes others on another", async () => {
-  const tachograph = await filled()
-  await expect((await tachograph.fetch(request("/export?agent=exit"))).text()).rejects.toThrow()
-  expect((await textOf(tachograph)).toString()).toContain('{"type":"end"')
+  await expect((await from.fetch(request("/export?agent=exit"))).text()).rejects.toThrow()
+  expect((await textOf(from)).toString()).toContain('{"type":"end"')
 })
 
 it("cuts an import whose thread ends, of which the lines before are kept", async () => {
-  const from = await filled()
   const to = await open()
   const lines = (await textOf(from)).toString().split("\n")
   const created_at = "2026-01-01T00:00:00Z"
@@ -124,7 +131,6 @@ it("cuts an import whose thread ends, of which the lines before are kept", async
 })
 
 it("says after which line an import broke off, and goes on when it is sent again", async () => {
-  const from = await filled()
   const to = await open()
   const text = await textOf(from)
   const lines = text.toString().split("\n")
