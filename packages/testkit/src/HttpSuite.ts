@@ -62,10 +62,7 @@ export interface HttpSuiteOptions {
   /** Returns an empty storage; each call returns another one. */
   readonly storage: () => Layer.Layer<Storage, unknown>
   /** Mounts the router over a storage. The layer also shortens `ApiKeyCacheTtl`, so that revocation is quick to test. */
-  readonly serve: (
-    storage: Layer.Layer<Storage>,
-    options: ServeOptions
-  ) => Promise<Served>
+  readonly serve: (storage: Layer.Layer<Storage>, options: ServeOptions) => Promise<Served>
   /** Where `serve` mounts the router, such as `/tachograph`: prepended to every path. */
   readonly basePath?: string
   /** Checks the response to a path that the router does not handle. The router's own 404 by default. */

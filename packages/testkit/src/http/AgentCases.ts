@@ -156,13 +156,14 @@ export const define = ({ describe, fixture, it }: Cases) => {
       ])
     })
 
-    it("numbers 300 versions that are created concurrently 1 to 300, without a gap", async () => {
+    // More at once than a storage has connections.
+    it("numbers 100 versions that are created concurrently 1 to 100, without a gap", async () => {
       await put(agents, { agent_name: "busy" })
       const answers = await Promise.all(
-        Array.from({ length: 300 }, (_, n) => put(versionsOf("busy"), { agent_version_name: `v${n}` }))
+        Array.from({ length: 100 }, (_, n) => put(versionsOf("busy"), { agent_version_name: `v${n}` }))
       )
       const numbers = answers.map(({ body }) => body.agent_version_number).sort((a, b) => a - b)
-      expect(numbers).toEqual(Array.from({ length: 300 }, (_, n) => n + 1))
+      expect(numbers).toEqual(Array.from({ length: 100 }, (_, n) => n + 1))
     })
   })
 }

@@ -48,23 +48,27 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expectError(await client.get("/api/v1/agents/semi"), 404, "agent-not-found")
     })
 
-    it("returns the allowed methods for OPTIONS, and the headers of GET for HEAD", { tags: ["adapter", "path"] }, async () => {
-      const { client, expectUnhandled } = fixture()
-      const options = await client.call("OPTIONS", "/api/v1/events")
-      expect([options.status, options.headers.get("allow"), options.text]).toEqual([
-        204,
-        "GET, HEAD, OPTIONS, POST",
-        ""
-      ])
-      expectUnhandled(await client.call("OPTIONS", "/nothing"))
-      const get = await client.get("/api/v1/events?session=none")
-      const head = await client.call("HEAD", "/api/v1/events?session=none")
-      expect([head.status, head.text]).toEqual([200, ""])
-      for (const name of ["content-type", "content-length", "cache-control"]) {
-        expect(head.headers.get(name)).toBe(get.headers.get(name))
+    it(
+      "returns the allowed methods for OPTIONS, and the headers of GET for HEAD",
+      { tags: ["adapter", "path"] },
+      async () => {
+        const { client, expectUnhandled } = fixture()
+        const options = await client.call("OPTIONS", "/api/v1/events")
+        expect([options.status, options.headers.get("allow"), options.text]).toEqual([
+          204,
+          "GET, HEAD, OPTIONS, POST",
+          ""
+        ])
+        expectUnhandled(await client.call("OPTIONS", "/nothing"))
+        const get = await client.get("/api/v1/events?session=none")
+        const head = await client.call("HEAD", "/api/v1/events?session=none")
+        expect([head.status, head.text]).toEqual([200, ""])
+        for (const name of ["content-type", "content-length", "cache-control"]) {
+          expect(head.headers.get(name)).toBe(get.headers.get(name))
+        }
+        expect((await client.call("HEAD", "/api/v1/agents/x/agent-versions/x/deprecate")).status).toBe(405)
       }
-      expect((await client.call("HEAD", "/api/v1/agents/x/agent-versions/x/deprecate")).status).toBe(405)
-    })
+    )
 
     it("sends security and cache headers, and the charset of texts", { tags: ["adapter", "path"] }, async () => {
       const { client } = fixture()

@@ -96,19 +96,23 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect((await fixture().client.get(`/api/v1/events/${id}`)).body).toMatchObject({ ...facts, properties })
     })
 
-    it("filters by session, agent, agent_version and person, alone and combined", { tags: ["adapter", "path"] }, async () => {
-      const name = "f ä/&;%=+"
-      const everything = { session: name, agent: name, agent_version: name, person: name }
-      const all = await send(everything)
-      for (const [field, value] of Object.entries(everything)) {
-        const other = await send({ ...everything, [field]: "f other" })
-        const alone = idsOf(await list({ [field]: value }))
-        expect(alone).toContain(all)
-        expect(alone).not.toContain(other)
+    it(
+      "filters by session, agent, agent_version and person, alone and combined",
+      { tags: ["adapter", "path"] },
+      async () => {
+        const name = "f ä/&;%=+"
+        const everything = { session: name, agent: name, agent_version: name, person: name }
+        const all = await send(everything)
+        for (const [field, value] of Object.entries(everything)) {
+          const other = await send({ ...everything, [field]: "f other" })
+          const alone = idsOf(await list({ [field]: value }))
+          expect(alone).toContain(all)
+          expect(alone).not.toContain(other)
+        }
+        expect(idsOf(await list(everything))).toEqual([all])
+        expect(idsOf(await list({ ...everything, person: "nobody" }))).toEqual([])
       }
-      expect(idsOf(await list(everything))).toEqual([all])
-      expect(idsOf(await list({ ...everything, person: "nobody" }))).toEqual([])
-    })
+    )
 
     it("filters by fingerprint, api, model, stop reason and trace, alone and with names", async () => {
       const { client, fingerprintId } = fixture()

@@ -247,7 +247,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
     it("finds in the events of a filter, in pages that lose and repeat nothing", async () => {
       const { client, say } = await inProject("filters")
       const ids: Array<string> = []
-      for (let n = 0; n < 12; n++) {
+      for (let n = 0; n < 8; n++) {
         const names = { session: `s${n % 3}`, agent: `a${n % 2}`, ...(n % 4 === 0 ? { person: "p" } : {}) }
         ids.unshift(await say(names, [user(`needle ${n} one`), user(`needle ${n} two`)], `needle ${n} three`))
       }

@@ -164,7 +164,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
     })
 
     it("rejects queries that are wrong", async () => {
-      const { client } = fixture()
+      const { client } = await recorded("wrong queries")
       const sessions = (query: string) => client.get(`/api/v1/sessions?${query}`)
       const usage = (query: string) => client.get(`/api/v1/usage?${query}`)
       expectInvalid(await sessions("session=s"), "extra_forbidden", "query", "session")
