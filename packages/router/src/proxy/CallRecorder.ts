@@ -43,6 +43,8 @@ interface WaitingCall extends Pick<PassedCall, "rest" | "interruption" | "durati
   /** The same for each attempt, so that the call is recorded once. */
   readonly idempotencyKey: string
   attempts: number
+  /** What each attempt says of it. */
+  passed?: Omit<PassedCall, "fingerprintId">
 }
 
 /** How many calls are recorded at once: enough to share commits. More would fill the recorder's queue, and be refused. */
@@ -117,11 +119,10 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   })
 
   /** Without the copies of its bodies, which are made for each attempt. */
-  const passedOf = (call: WaitingCall, fingerprintId: string): PassedCall => {
+  const passedOf = (call: WaitingCall): Omit<PassedCall, "fingerprintId"> => {
     const { durationMs, interruption, occurredAt, rest, startedAtMs, tap } = call
     const { firstByteAtMs, requestHeaders, responseHeaders, status } = tap.heard
     return {
-      fingerprintId,
       rest,
       beta: CallHeaders.betaOf(requestHeaders),
       grouping: CallHeaders.groupingOf(requestHeaders),
@@ -142,6 +143,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   const record = (call: WaitingCall, fingerprintId: string) =>
     Effect.suspend(() => {
       const { idempotencyKey, project, tap } = call
+      const passed = (call.passed ??= passedOf(call))
       const handled = front.handle({
         method: "POST",
         url: eventsUrl,
@@ -149,7 +151,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
         source: {},
         body: noBody,
         principal: { project, scopes: ["record"] },
-        passed: { call: passedOf(call, fingerprintId), copies: tap.copies() }
+        passed: { call: { ...passed, fingerprintId }, copies: tap.copies() }
       })
       return Effect.isEffect(handled) ? handled : Effect.succeed(handled)
     })
