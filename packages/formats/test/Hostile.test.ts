@@ -12,10 +12,9 @@ const long = (part: string) => part.repeat(length / part.length)
 
 const random = "q7Zk29fLwX0aTb83"
 
-const names = ["1", "1-", "a", "A", "aA", "a-", "-", "_", "token", "-key", "key1", "; ", "=", '"', "%"].flatMap((part) => [
-  long(part),
-  `${long(part)}a`
-])
+const names = ["1", "1-", "a", "A", "aA", "a-", "-", "_", "token", "-key", "key1", "; ", "=", '"', "%"].flatMap(
+  (part) => [long(part), `${long(part)}a`]
+)
 
 it.each(names.map((name) => [name.slice(0, 8), name] as const))("a name of a parameter of %s…", (_, name) => {
   expect(suspectsOf([], [[name, "short"]])).toEqual([])
@@ -24,10 +23,27 @@ it.each(names.map((name) => [name.slice(0, 8), name] as const))("a name of a par
   expect(() => credentialsOf([["authorization", name]], [["cookie", name]])).not.toThrow()
 })
 
-const parts = ["a", "/", "/messages", "/threads/", "/model/", "anthropic", "/models/x:generateContent", ":", ":stream", "?", "#"]
+const parts = [
+  "a",
+  "/",
+  "/messages",
+  "/threads/",
+  "/model/",
+  "anthropic",
+  "/models/x:generateContent",
+  ":",
+  ":stream",
+  "?",
+  "#"
+]
 
 it.each(parts)("a path of %s…", (part) => {
-  for (const path of [`/${long(part)}-`, `/model/${long(part)}/invoke-`, `/models/${long(part)}-`, `/deployments/${long(part)}-`]) {
+  for (const path of [
+    `/${long(part)}-`,
+    `/model/${long(part)}/invoke-`,
+    `/models/${long(part)}-`,
+    `/deployments/${long(part)}-`
+  ]) {
     expect(recognise(path)).toBeNull()
     expect(isStream(path, "")).toBe(false)
     expect(() => modelInUrl(path)).not.toThrow()

@@ -1,13 +1,12 @@
 /** The body of Create Event for a call that passed, with the payload's bytes as they passed. */
 import type { Steps } from "@tachograph/core"
 import { type Api, modelInUrl, recognise, sessionSeed } from "@tachograph/formats"
-import * as Credentials from "@tachograph/formats/Credentials"
 import { failureOfEncoding } from "@tachograph/formats/Failures"
 import { hash } from "node:crypto"
 import * as CallInputs from "./CallInputs.ts"
 import * as CallOutput from "./CallOutput.ts"
 import type { Interruption, PassedCall } from "./PassedCall.ts"
-import * as Secrets from "./Secrets.ts"
+import { Secrets } from "./Secrets.ts"
 
 /** The bodies of a call, decompressed. */
 export interface Bodies {
@@ -17,10 +16,10 @@ export interface Bodies {
 }
 
 /**
- * The body, or why there is none: the request is no JSON object, it may be none because something ended it early, or it is one of
- * something else than a call.
+ * The body, or why there is none: the request is no JSON object, it may be none because something ended it early, it is one of
+ * something else than a call, or it has more credentials than can be looked for.
  */
-export type Made = Buffer | "undecodable" | Interruption | "no-call"
+export type Made = Buffer | "undecodable" | Interruption | "no-call" | "too-many-credentials"
 
 const derivedSession = (api: Api, inputs: object): string => hash("sha256", sessionSeed(api, inputs))
 
@@ -44,8 +43,10 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
     body === undefined
       ? Buffer.from(JSON.stringify(failureOfEncoding(call.responseEncoding ?? "")))
       : yield* CallOutput.of({ api, rest, status, contentType, body, interruption })
-  const isInBody = (text: string) => sent.includes(text, 0, "latin1")
-  const credentials = Credentials.withSuspects(call.credentials, call.suspects, isInBody)
+  const secrets = yield* Secrets.make(call)
+  const safeInputs = secrets && (yield* secrets.withoutInInputs(sent))
+  const safeOutput = safeInputs && (yield* secrets.withoutInOutput(output))
+  if (safeOutput === undefined) return "too-many-credentials"
   const envelope = {
     ...grouping,
     session: grouping.session ?? derivedSession(api, inputs.value),
@@ -58,9 +59,9 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
   }
   return Buffer.concat([
     Buffer.from(`{"event_name":"llm","properties":{"api":${JSON.stringify(api)},"inputs":`),
-    yield* Secrets.without(sent, credentials),
+    safeInputs!,
     Buffer.from(`,"output":`),
-    yield* Secrets.without(output, credentials),
+    safeOutput,
     Buffer.from(`},${JSON.stringify(envelope).slice(1)}`)
   ])
 }

@@ -1,22 +1,102 @@
 /** Leaves the credentials of a request to a provider out of what is recorded of it. */
 import type { Steps } from "@tachograph/core"
 import * as Credentials from "@tachograph/formats/Credentials"
+import { ManyTexts } from "./ManyTexts.ts"
+import type { PassedCall } from "./PassedCall.ts"
+
+/**
+ * How many characters the credentials of a request may have together. Node's servers take no more than a quarter in headers and target;
+ * each may count twice, as a whole and in parts, or as it is and decoded.
+ */
+const maxCharacters = 64 * 1024
 
 const mask = Buffer.from(Credentials.mask)
 
-/** A JSON text without the secrets. Headers are Latin-1, so a character is a byte. */
-export function* without(text: Buffer, secrets: ReadonlyArray<string>): Steps.Steps<Buffer> {
-  let rest = text
-  for (const secret of secrets.flatMap(Credentials.inJson)) {
-    const bytes = Buffer.from(secret, "latin1")
-    const parts: Array<Buffer> = []
-    let from = 0
-    for (let at = rest.indexOf(bytes); at !== -1; at = rest.indexOf(bytes, from)) {
-      parts.push(rest.subarray(from, at), mask)
-      from = at + bytes.length
-    }
-    if (from > 0) rest = Buffer.concat([...parts, rest.subarray(from)])
-    yield
+/** How many parts of a text are copied in a step. */
+const partsInStep = 4096
+
+/** In headers a character is a byte, and in what a query is decoded to it is not. */
+const bytesOf = (text: string): ReadonlyArray<Buffer> =>
+  /^[\0-\x7f]*$/.test(text) ? [Buffer.from(text, "latin1")] : [Buffer.from(text, "latin1"), Buffer.from(text)]
+
+interface Secret {
+  readonly isCredential: boolean
+  /** Of a value that only may be a credential: then it is part of the payload. */
+  isInInputs: boolean
+}
+
+export class Secrets {
+  readonly #texts: ManyTexts<ReadonlyArray<Secret>>
+
+  private constructor(texts: ManyTexts<ReadonlyArray<Secret>>) {
+    this.#texts = texts
   }
-  return rest
+
+  /** Undefined if there are too many to look for. */
+  static *make({
+    credentials,
+    suspects
+  }: Pick<PassedCall, "credentials" | "suspects">): Steps.Steps<Secrets | undefined> {
+    const values = [credentials, suspects].flat()
+    if (values.reduce((sum, { length }) => sum + length, 0) > maxCharacters) return undefined
+    const written = new Map<string, Array<Secret>>()
+    for (const [at, value] of values.entries()) {
+      const secret = { isCredential: at < credentials.length, isInInputs: false }
+      for (const text of Credentials.inJson(value)) {
+        const same = written.get(text)
+        if (same === undefined) written.set(text, [secret])
+        else same.push(secret)
+      }
+      yield
+    }
+    return new Secrets(
+      new ManyTexts([...written].flatMap(([text, secrets]) => bytesOf(text).map((bytes) => [bytes, secrets])))
+    )
+  }
+
+  /**
+   * The JSON text of the request without credentials; undefined if it would take too long. To be called first: what it has of other
+   * values is payload, and stays in the answer as well.
+   */
+  *withoutInInputs(text: Buffer): Steps.Steps<Buffer | undefined> {
+    return yield* this.#without(text, (secret) => {
+      secret.isInInputs = true
+      return secret.isCredential
+    })
+  }
+
+  /** The JSON text of the answer without credentials, and without what can only be the echo of one; undefined as above. */
+  *withoutInOutput(text: Buffer): Steps.Steps<Buffer | undefined> {
+    return yield* this.#without(text, ({ isCredential, isInInputs }) => isCredential || !isInInputs)
+  }
+
+  *#without(text: Buffer, isMasked: (secret: Secret) => boolean): Steps.Steps<Buffer | undefined> {
+    /** Where each masked part begins and ends, in turn. Those that overlap are one. */
+    const parts: Array<number> = []
+    const isWhole = yield* this.#texts.find(text, (secrets, from, to) => {
+      // All of them are to be asked.
+      if (secrets.filter(isMasked).length === 0) return
+      const last = parts.at(-1) ?? 0
+      if (from >= last) parts.push(from, to)
+      else if (to > last) parts[parts.length - 1] = to
+    })
+    if (!isWhole) return undefined
+    return parts.length === 0 ? text : yield* cut(text, parts)
+  }
+}
+
+function* cut(text: Buffer, parts: ReadonlyArray<number>): Steps.Steps<Buffer> {
+  let length = text.length + (parts.length / 2) * mask.length
+  for (let at = 0; at < parts.length; at += 2) length -= parts[at + 1]! - parts[at]!
+  const result = Buffer.allocUnsafeSlow(length)
+  let to = 0
+  let from = 0
+  for (let at = 0; at < parts.length; at += 2) {
+    to += text.copy(result, to, from, parts[at])
+    to += mask.copy(result, to)
+    from = parts[at + 1]!
+    if (at % (2 * partsInStep) === 0) yield
+  }
+  text.copy(result, to, from)
+  return result
 }

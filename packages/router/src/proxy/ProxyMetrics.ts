@@ -27,7 +27,10 @@ const outcomes = ["passed", "refused", "unreachable", "timeout", "cut"] as const
 type Outcome = (typeof outcomes)[number]
 
 /** Alerts see no increase in a series that did not exist before. */
-const alerted = ["recorded", "held-bytes", "payload-too-large", "undecodable", "aborted", "internal", "closing"]
+const alerted = [
+  ...["recorded", "held-bytes", "payload-too-large", "undecodable", "too-many-credentials", "aborted", "internal"],
+  "closing"
+]
 
 export interface ProxyMetrics {
   /** Shows how many calls are not recorded yet, until the scope is closed. */

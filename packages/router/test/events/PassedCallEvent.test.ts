@@ -48,6 +48,13 @@ const lengthOf = (result: Awaited<ReturnType<typeof make>>) =>
 const gzipped = { requestEncoding: "gzip", responseEncoding: "gzip" }
 
 describe("the event of a call that passed", () => {
+  it("is none where the request has more credentials than can be looked for", async () => {
+    const credentials = Array.from({ length: 10_000 }, (_, n) => `planted-key-${n}`)
+    expect(await make({ credentials }, 200_000)).toMatchObject({ success: "too-many-credentials" })
+    const alike = Array.from({ length: 60 }, (_, n) => `${"a".repeat(1_000)}${n}`)
+    expect(await make({ credentials: alike }, 200_000)).toMatchObject({ success: "too-many-credentials" })
+  })
+
   it.each([
     ["plain", {}],
     ["compressed", gzipped]

@@ -1,0 +1,80 @@
+/** Finds many texts in a long one, in one pass over it. */
+import { Steps } from "@tachograph/core"
+
+interface Sought<Owner> {
+  readonly bytes: Uint8Array
+  readonly owner: Owner
+}
+
+/** Two bytes as an index of the table of shifts, which is small enough to be made for each text. */
+const blockOf = (first: number, second: number): number => ((first << 4) ^ second) & 0xfff
+
+const beginningOf = (bytes: Uint8Array, at: number): number =>
+  bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+
+/** No text is shorter: the search leaps, and compares beginnings (bytes). */
+export const shortestBytes = 4
+
+/**
+ * How many bytes may be compared for each byte of the long text. Ordinary ones need less than one. Only who knows the texts can make
+ * one that needs more: then the search gives up, because it would take minutes.
+ */
+const maxWorkPerByte = 8
+const alwaysAllowedWork = 16 * 1024 * 1024
+
+/** After so much work it is time for a step. */
+const stepWork = 256 * 1024
+
+/** The search of Wu and Manber: most of the long text is leapt over, as far as no text can begin there. */
+export class ManyTexts<Owner> {
+  readonly #byBeginning = new Map<number, Array<Sought<Owner>>>()
+  readonly #shifts = new Uint8Array(4096)
+  /** How many bytes of each text the search looks at before it compares: as many as the shortest has. */
+  readonly #window: number
+
+  /** Texts, each of at least `shortestBytes` bytes, and what each stands for. */
+  constructor(texts: ReadonlyArray<readonly [bytes: Uint8Array, owner: Owner]>) {
+    const window = texts.reduce((length, [bytes]) => Math.min(length, bytes.length), 255)
+    this.#window = window
+    this.#shifts.fill(window - 1)
+    for (const [bytes, owner] of texts) {
+      for (let at = 0; at < window - 1; at++) {
+        const block = blockOf(bytes[at]!, bytes[at + 1]!)
+        this.#shifts[block] = Math.min(this.#shifts[block]!, window - 2 - at)
+      }
+      const beginning = beginningOf(bytes, 0)
+      const alike = this.#byBeginning.get(beginning)
+      if (alike === undefined) this.#byBeginning.set(beginning, [{ bytes, owner }])
+      else alike.push({ bytes, owner })
+    }
+  }
+
+  /** Calls back with all that it finds, also where they overlap, in the order of their beginnings. Returns false if it gave up. */
+  *find(text: Uint8Array, onFound: (owner: Owner, from: number, to: number) => void): Steps.Steps<boolean> {
+    if (this.#byBeginning.size === 0) return true
+    const window = this.#window
+    const shifts = this.#shifts
+    const maxWork = text.length * maxWorkPerByte + alwaysAllowedWork
+    let work = 0
+    let nextStep = stepWork
+    let nextStepAt = Steps.stepBytes
+    for (let at = 0; at + window <= text.length;) {
+      const shift = shifts[blockOf(text[at + window - 2]!, text[at + window - 1]!)]!
+      if (shift === 0) {
+        for (const { bytes, owner } of this.#byBeginning.get(beginningOf(text, at)) ?? []) {
+          let length = 0
+          while (length < bytes.length && text[at + length] === bytes[length]) length++
+          work += length + 1
+          if (length === bytes.length) onFound(owner, at, at + length)
+        }
+      }
+      at += shift || 1
+      if (work < nextStep && at < nextStepAt) continue
+      if (work > maxWork) return false
+      nextStep = work + stepWork
+      nextStepAt = at + Steps.stepBytes
+      yield
+    }
+    return work <= maxWork
+  }
+}
