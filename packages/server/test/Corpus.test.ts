@@ -5,13 +5,16 @@
  *   npm run corpus                          sends 100,000 requests instead of 2,000, with every text of the lists
  *   TACHOGRAPH_TEST_SEED=7 npm run corpus   repeats a run
  */
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as wait } from "node:timers/promises"
 import { join } from "node:path"
 import { createTachograph } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
 import { HttpClient, TestSeed } from "@tachograph/testkit"
-import { expect, it } from "vitest"
+import { expect, it, onTestFinished } from "vitest"
 import { type HostileRequest, hostileRequests } from "./HostileRequests.ts"
 import { serve, temporaryFolder } from "./TachographProcess.ts"
 
@@ -33,12 +36,10 @@ interface Target {
 
 const attack = async (target: Target) => {
   const call = ({ body, contentType, method, path }: HostileRequest) => {
-    const answer = target.client.call(
-      method,
-      path,
-      body,
-      contentType === undefined ? {} : { "content-type": contentType }
-    )
+    const answer = target.client.call(method, path, body, {
+      "x-tachograph-key": apiKey,
+      ...(contentType === undefined ? {} : { "content-type": contentType })
+    })
     let timer: NodeJS.Timeout
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`No answer within ${timeoutMs} ms`)), timeoutMs)
@@ -70,6 +71,13 @@ const attack = async (target: Target) => {
     }
     if (status >= 500) report("Server error")
     if (status >= 500 || request.method === "HEAD" || (request.method === "OPTIONS" && status === 204)) return
+    if (status === 200 && request.path.startsWith("/proxy/")) {
+      // What passed is recorded without credentials, so it is counted and not compared.
+      if (request.method !== "POST") return
+      accepted.events++
+      accepted.fingerprints.add("the proxy's")
+      return
+    }
     if (status !== 200) {
       const body: any = JSON.parse(text)
       if (typeof body.type !== "string" && !Array.isArray(body.detail)) report("Error without a type")
@@ -120,10 +128,19 @@ const rowsOf = (file: string) => {
 
 const timeout = 60_000 + count * 10
 
+/** A provider behind the proxy, as options of both targets. */
+const provider = async () => {
+  const server = createServer((request, response) => request.resume().once("end", () => response.end("{}")))
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
 it(`a server handles ${count} hostile requests, seed ${seed}`, { timeout }, async () => {
   const cwd = temporaryFolder()
   const env = { TACHOGRAPH_API_KEY: apiKey }
-  const server = await serve(["--port", "0", "--storage", "sqlite:corpus.db"], { cwd, env })
+  const proxy = ["--proxy", "--upstream", `local=${await provider()}`]
+  const server = await serve(["--port", "0", "--storage", "sqlite:corpus.db", ...proxy], { cwd, env })
   await attack({
     client: HttpClient.open(server.url, apiKey),
     stop: async () => {
@@ -135,7 +152,11 @@ it(`a server handles ${count} hostile requests, seed ${seed}`, { timeout }, asyn
 
 it(`the fetch handler handles ${count} hostile requests, seed ${seed}`, { timeout }, async () => {
   const file = join(temporaryFolder(), "corpus.db")
-  const tachograph = await createTachograph({ storage: sqlite(file), apiKeys: [apiKey] })
+  const tachograph = await createTachograph({
+    storage: sqlite(file),
+    apiKeys: [apiKey],
+    proxy: { upstreams: { local: await provider() } }
+  })
   await attack({
     client: HttpClient.make(tachograph.fetch, apiKey),
     stop: async () => {

@@ -58,6 +58,44 @@ const event = (fingerprintId: string, inputs: string, output: string, names: obj
   payload: `"inputs":${inputs.trim()},"output":${output.trim()}}`
 })
 
+/** Longer than most of what is sent, and within what a server of Node takes of a request's head. */
+const long = (part: string) => part.repeat(12_000 / part.length)
+
+/** Parts of targets that a pattern could look at again and again. */
+const repeated = [
+  "1",
+  "a",
+  "-",
+  "1-",
+  "/",
+  "anthropic",
+  "/messages",
+  "/model/",
+  ":stream",
+  "25",
+  "%25",
+  "&key=",
+  "=",
+  ";"
+]
+
+/** A call that passes the proxy to the upstream `local`. */
+const proxied = (rest: string, body = `{"messages":[]}`) =>
+  to(`POST /proxy/local/chat/completions${rest}`, bodyOf(body))
+
+/** Calls that pass the proxy, whose names, values and paths are long, or texts of the lists. */
+const proxiedTargets = function* (): Generator<HostileRequest> {
+  for (const part of repeated) {
+    yield proxied(`?${long(part)}a=b`)
+    yield proxied(`?key=${long(part)}`)
+    yield { method: "GET", path: `/proxy/local/x${long(part)}/invoke` }
+  }
+  yield proxied(
+    `?${Array.from({ length: 600 }, (_, n) => `key=%2F%2B${1e6 + n}%26`).join("&")}`,
+    `{"messages":["/+1000001&"]}`
+  )
+}
+
 /** Every text of both lists, in every position that a request has. */
 const listed = function* (fingerprintId: string): Generator<HostileRequest> {
   for (const text of jsonTexts) {
@@ -82,6 +120,7 @@ const listed = function* (fingerprintId: string): Generator<HostileRequest> {
     ]) {
       yield { method: "GET", path: `/api/v1/${path}` }
     }
+    yield proxied(`?${segment}=${segment}&key=${segment}`)
     for (const name of ["session", "agent", "agent_version", "person", "limit", "cursor", "order"]) {
       yield { method: "GET", path: `/api/v1/events?${name}=${segment}` }
     }
@@ -154,6 +193,7 @@ export const hostileRequests = function* (
   const length = Math.min(all.length, Math.ceil(count / 2))
   const sample = fc.shuffledSubarray(all, { minLength: length, maxLength: length })
   yield* fc.sample(sample, { seed, numRuns: 1 })[0]!
+  yield* proxiedTargets()
   // Few at a time: while they are generated, idle connections must not reach the server's timeout.
   for (let round = 0; ; round++) yield* fc.sample(generated(fingerprintId), { seed: seed + round, numRuns: 100 })
 }
