@@ -13,9 +13,9 @@ export interface ProxyOptions {
    * `default`. False by default.
    */
   readonly open?: boolean | undefined
-  /** How long connecting to an upstream may take, in milliseconds. 10 s by default. */
+  /** How long connecting to an upstream may take, in milliseconds. 10 s by default; more than 24 days counts as 24 days. */
   readonly connectTimeoutMs?: number | undefined
-  /** How long an upstream may send nothing and take nothing, in milliseconds. 10 minutes by default. */
+  /** How long an upstream may send nothing and take nothing, in milliseconds. 10 minutes by default; at most 24 days as well. */
   readonly idleTimeoutMs?: number | undefined
   /**
    * How many bytes of calls may be held for the recorder, in bytes. 64 MiB by default. Beyond it calls pass on and are not recorded.
@@ -39,11 +39,16 @@ const checkPositive = (name: string, value: number): number => {
   return value
 }
 
+/** The longest time of a timer (ms). A longer one ends at once. */
+const longestMs = 2 ** 31 - 1
+
+const checkTime = (name: string, ms: number): number => Math.min(longestMs, checkPositive(name, ms))
+
 /** Throws a `TypeError` if an option is wrong. */
 export const settingsOf = (options: ProxyOptions): ProxySettings => ({
   upstreams: parseUpstreams(options.upstreams),
   isOpen: options.open === true,
-  connectTimeoutMs: checkPositive("connectTimeoutMs", options.connectTimeoutMs ?? defaultConnectTimeoutMs),
-  idleTimeoutMs: checkPositive("idleTimeoutMs", options.idleTimeoutMs ?? defaultIdleTimeoutMs),
+  connectTimeoutMs: checkTime("connectTimeoutMs", options.connectTimeoutMs ?? defaultConnectTimeoutMs),
+  idleTimeoutMs: checkTime("idleTimeoutMs", options.idleTimeoutMs ?? defaultIdleTimeoutMs),
   maxHeldBytes: checkPositive("maxHeldBytes", options.maxHeldBytes ?? defaultMaxHeldBytes)
 })

@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import { connect, createServer, type AddressInfo } from "node:net"
 import { once } from "node:events"
 import { describe, expect, it, onTestFinished } from "vitest"
+import type { ProxyOptions } from "../../src/proxy/ProxyOptions.ts"
 import { apiKey } from "../Samples.ts"
 import { exchange } from "../Served.ts"
 import { proxyTo, send, withKey } from "./Client.ts"
@@ -50,6 +51,18 @@ describe("an upstream that fails", () => {
     const upstreamPort = await listen(() => {})
     const { port } = await proxyTo(`http://127.0.0.1:${upstreamPort}`, { idleTimeoutMs: 20 })
     expect(errorOf(await send(port, "/proxy/local/x", { headers: withKey }))).toEqual([504, "upstream-timeout"])
+  })
+
+  it("may take longer to connect than a timer can wait, and is 504 where it takes longer than it may", async () => {
+    // No TLS ever begins here, and the connection ends after some time.
+    const server = createServer((socket) => void setTimeout(() => socket.destroy(), 200)).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    onTestFinished(() => void server.close())
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const sendWithin = async (times: ProxyOptions) =>
+      errorOf(await send((await proxyTo(url, times)).port, "/proxy/local/x", { headers: withKey }))
+    expect(await sendWithin({ connectTimeoutMs: 2 ** 31, idleTimeoutMs: 1e12 })).toEqual([502, "upstream-unreachable"])
+    expect(await sendWithin({ connectTimeoutMs: 20 })).toEqual([504, "upstream-timeout"])
   })
 
   it("breaks the response off where it stands if it dies in the middle, or falls silent", async () => {
