@@ -76,6 +76,11 @@ export const resolve = Effect.fnUntraced(function* (given: Given) {
     maxHeldBytes: yield* memory.resolve(given.proxyMemory)
   })
   if (isOn) return settings
-  const unused = given.upstream.length > 0 ? "--upstream" : Option.contains(given.proxyOpen, true) && "--proxy-open"
-  return unused ? yield* new UsageError({ message: `${unused} needs --proxy` }) : undefined
+  const unused =
+    upstream.sourceOf(given.upstream) ??
+    open.sourceOf(given.proxyOpen) ??
+    connectTimeout.sourceOf(given.proxyConnectTimeout) ??
+    idleTimeout.sourceOf(given.proxyIdleTimeout) ??
+    memory.sourceOf(given.proxyMemory)
+  return unused === undefined ? undefined : yield* new UsageError({ message: `${unused} needs --proxy` })
 })

@@ -8,6 +8,8 @@ import { Flag } from "effect/cli"
 import { UsageError } from "../terminal/CliErrors.ts"
 
 export interface Setting<A> {
+  /** The option or the variable that gives a value; undefined where only the default does. */
+  readonly sourceOf: (given: Option.Option<string>) => string | undefined
   /** For the flags of a command. */
   readonly flag: Flag.Flag<Option.Option<string>>
   /** The value of the option, the environment variable or the default. Fails if there is none. */
@@ -23,6 +25,11 @@ export const makeSwitch = ({ description, name }: { readonly name: string; reado
   const variable = variableOf(name)
   return {
     flag: Flag.Boolean(name).pipe(Flag.withDescription(`${description} (${variable}: yes or no)`), Flag.optional),
+    /** The option or the variable that switches it on; undefined where it is off. */
+    sourceOf: (given: Option.Option<boolean>): string | undefined => {
+      if (Option.isSome(given)) return given.value ? `--${name}` : undefined
+      return process.env[variable] === "yes" ? variable : undefined
+    },
     resolve: (given: Option.Option<boolean>): Effect.Effect<boolean, UsageError> => {
       if (Option.isSome(given)) return Effect.succeed(given.value)
       const text = process.env[variable] || "no"
@@ -44,7 +51,13 @@ export const makeRepeatable = <A>(options: {
 }) => {
   const { description, expected, metavar, name, parse } = options
   const variable = variableOf(name)
+  const textsIn = (text = "") => text.split(/\s+/).filter((text) => text !== "")
   return {
+    /** As for other settings. */
+    sourceOf: (given: ReadonlyArray<string>): string | undefined => {
+      if (given.length > 0) return `--${name}`
+      return textsIn(process.env[variable]).length > 0 ? variable : undefined
+    },
     flag: Flag.String(name).pipe(
       Flag.withMetavar(metavar),
       Flag.withDescription(`${description} (${variable}: several, with spaces between them)`),
@@ -52,7 +65,7 @@ export const makeRepeatable = <A>(options: {
     ),
     resolve: (given: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<A>, UsageError> => {
       const source = given.length > 0 ? `--${name}` : variable
-      const texts = given.length > 0 ? given : (process.env[variable] ?? "").split(/\s+/).filter((text) => text !== "")
+      const texts = given.length > 0 ? given : textsIn(process.env[variable])
       return Effect.forEach(texts, (text) =>
         Effect.mapError(
           Effect.fromOption(parse(text)),
@@ -92,6 +105,10 @@ export const make = <A>(options: {
     return Effect.fail(new UsageError({ message: `${source} is ${shown}: ${reason}` }))
   }
   return {
+    sourceOf: (given) => {
+      if (Option.isSome(given)) return `--${options.name}`
+      return process.env[variable] ? variable : undefined
+    },
     flag: Flag.String(options.name).pipe(
       Flag.withMetavar(options.metavar),
       Flag.withDescription(`${options.description} (${variable}${defaultText})`),

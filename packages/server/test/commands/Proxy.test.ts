@@ -166,6 +166,9 @@ it.each([
   [["--proxy", "--upstream", "X/y=https://provider"], "--upstream is invalid: expected NAME=URL"],
   [["--upstream", "x=https://provider"], "--upstream needs --proxy"],
   [["--proxy-open"], "--proxy-open needs --proxy"],
+  [["--proxy-connect-timeout", "5s"], "--proxy-connect-timeout needs --proxy"],
+  [["--proxy-idle-timeout", "5s"], "--proxy-idle-timeout needs --proxy"],
+  [["--no-proxy", "--proxy-memory", "16MiB"], "--proxy-memory needs --proxy"],
   [["--proxy", "--proxy-idle-timeout", "0s"], "--proxy-idle-timeout"]
 ])("refuses %j", async (args, message) => {
   const finished = await runInProcess(["serve", "--storage", "memory:", ...args])
@@ -178,4 +181,13 @@ it("takes its options from the environment as well", async () => {
   expectUsageError(await run({ TACHOGRAPH_PROXY: "1" }), "TACHOGRAPH_PROXY")
   const upstreams = "good=https://provider bad"
   expectUsageError(await run({ TACHOGRAPH_PROXY: "yes", TACHOGRAPH_UPSTREAM: upstreams }), "TACHOGRAPH_UPSTREAM")
+  for (const [name, value] of [
+    ["TACHOGRAPH_UPSTREAM", "good=https://provider"],
+    ["TACHOGRAPH_PROXY_OPEN", "yes"],
+    ["TACHOGRAPH_PROXY_CONNECT_TIMEOUT", "5s"],
+    ["TACHOGRAPH_PROXY_IDLE_TIMEOUT", "5s"],
+    ["TACHOGRAPH_PROXY_MEMORY", "16MiB"]
+  ] as const) {
+    expectUsageError(await run({ [name]: value }), `${name} needs --proxy`)
+  }
 })
