@@ -75,6 +75,13 @@ export const recognise = (url: string | URL, body?: unknown, betaHeader?: string
   return found.api === "provider2-messages" && isBeta(query, parsed, betaHeader) ? "provider2-beta-messages" : found.api
 }
 
+/**
+ * Whether a request is a call that `recognise` leaves out because its answer is a stream of AWS, whose binary frames are not read: that of
+ * Bedrock for models of Anthropic.
+ */
+export const isUnreadCall = (url: string | URL): boolean =>
+  /\/model\/(?=[^/]*anthropic)[^/]+\/invoke-with-response-stream$/.test(split(url)[0])
+
 /** Whether a call is answered with a stream: by the content type of the answer, or by the path, whose stream may be an array of JSON. */
 export const isStream = (url: string | URL, contentType: string): boolean =>
   /event-stream|ndjson|jsonl/i.test(contentType) || /:stream\w+$/i.test(split(url)[0])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { type Api, modelInUrl, recognise } from "@tachograph/formats"
-import { beginsAsEvents, isStream } from "@tachograph/formats/Recognise"
+import { beginsAsEvents, isStream, isUnreadCall } from "@tachograph/formats/Recognise"
 import { areThere, requestsOnTheWire } from "./Workloads.ts"
 
 const vertex = "/v1/projects/p/locations/l/publishers"
@@ -81,6 +81,13 @@ describe("a request on the wire", () => {
     ""
   ])("is none: %s", (url) => {
     expect(recognise(url)).toBeNull()
+  })
+
+  it("is a call that is not read where Bedrock answers it with a stream", () => {
+    const path = "/model/anthropic.claude-v2%3A1/invoke-with-response-stream"
+    expect([path, `https://bedrock-runtime.l.amazonaws.com${path}?a=b`].map(isUnreadCall)).toEqual([true, true])
+    const others = ["/model/meta.llama3/invoke-with-response-stream", "/model/anthropic.claude-v2/invoke", `${path}/x`]
+    expect(others.map(isUnreadCall)).toEqual([false, false, false])
   })
 
   it("is told by its path alone where the body is not known, and else by its body as well", () => {

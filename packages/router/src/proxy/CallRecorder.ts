@@ -225,5 +225,9 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     }
   }
 
-  return begin
+  return {
+    begin,
+    /** Counts a call that passes and is not recorded, and says why. */
+    drop: (reason: string): void => void run(drop(reason))
+  }
 })

@@ -4,6 +4,7 @@
  */
 import { type Principal } from "@tachograph/core"
 import { recognise } from "@tachograph/formats"
+import { isUnreadCall } from "@tachograph/formats/Recognise"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
@@ -63,7 +64,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   const base = yield* BasePath.BasePath
   const budget = new CopyBudget(settings.maxHeldBytes)
   const metrics = yield* ProxyMetrics.make(() => budget.held)
-  const beginCall = yield* CallRecorder.make(budget, metrics)
+  const { begin: beginCall, drop } = yield* CallRecorder.make(budget, metrics)
   const judge = Gate.make(yield* Authorizer, settings.isOpen)
   const answerErrors = ErrorAnswer.make()
   const client = new UpstreamClient(settings)
@@ -77,11 +78,11 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
 
   const pathOf = (target: string) => ProxyPath.match(BasePath.below(base, BasePath.targetIn(target)))
 
-  const finish = (answer: Answer): Answer => addStandardHeaders(answer, randomUUID(), undefined)
+  const finish = (answer: Answer, id: string = randomUUID()): Answer => addStandardHeaders(answer, id, undefined)
 
-  const refused = (answer: Answer): Answer => {
+  const refused = (answer: Answer, id?: string): Answer => {
     metrics.count("refused")
-    return finish(answer)
+    return finish(answer, id)
   }
 
   const unanswered = (error: Error): Answer => {
@@ -99,6 +100,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   ) => {
     const isCall = method === "POST" && recognise(rest, undefined, CallHeaders.betaOf(headers)) !== null
     const call = isCall ? beginCall({ rest, headers, project }) : undefined
+    if (method === "POST" && isUnreadCall(rest)) drop("aws-event-stream")
     let onEnded: (() => void) | undefined
     let hasEnded = false
     const onEnd: NodePassage.OnEnd = (interruption, isAnswered) => {
@@ -114,15 +116,22 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     return { tap: call?.tap, onBegin, onEnd }
   }
 
-  /** Calls back with the principal, or with why there is none; undefined if the scope is closed first. */
-  const admit = (visitor: Gate.Visitor, resume: (result: Principal | Answer | undefined) => void): void => {
+  /**
+   * Calls back with the principal, or with why there is none, and the id of the request that the log may have; undefined if the scope is
+   * closed first.
+   */
+  const admit = (
+    visitor: Gate.Visitor,
+    resume: (result: Principal | Answer | undefined, id?: string) => void
+  ): void => {
     const judged = judge(visitor)
     if (!Effect.isEffect(judged)) return resume(judged)
-    const fiber = run(answerErrors(judged, randomUUID()))
+    const id = randomUUID()
+    const fiber = run(Effect.annotateLogs(answerErrors(judged, id), "request_id", id))
     fibers.add(fiber)
     fiber.addObserver((exit) => {
       fibers.delete(fiber)
-      resume(exit._tag === "Success" ? exit.value : undefined)
+      resume(exit._tag === "Success" ? exit.value : undefined, id)
     })
   }
 
@@ -140,16 +149,16 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       httpVersion: message.httpVersion,
       remoteAddress: message.socket.remoteAddress
     }
-    const refuse = (answer: Answer) => Node.write(response, refused(answer))
+    const refuse = (answer: Answer, id?: string) => Node.write(response, refused(answer, id))
     const destination = destinationOf(visitor, path)
     if ("status" in destination) {
       refuse(destination)
       return true
     }
-    admit(visitor, (principal) => {
+    admit(visitor, (principal, id) => {
       if (response.closed) return
       if (principal === undefined || passages.isCut) return refuse(ProxyErrors.closing)
-      if ("status" in principal) return refuse(principal)
+      if ("status" in principal) return refuse(principal, id)
       if (NodePassage.hasLostBody(message)) return refuse(ProxyErrors.bodyParsed)
       Node.markLive(response)
       const { onBegin, ...followed } = follow(visitor.method, destination, message.rawHeaders, principal)
@@ -174,11 +183,11 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     const destination = destinationOf(visitor, path)
     if ("status" in destination) return Promise.resolve(Web.toResponse(method, refused(destination)))
     return new Promise((resolve, reject) =>
-      admit(visitor, (principal) => {
+      admit(visitor, (principal, id) => {
         if (principal === undefined || passages.isCut) {
           return resolve(Web.toResponse(method, refused(ProxyErrors.closing)))
         }
-        if ("status" in principal) return resolve(Web.toResponse(method, refused(principal)))
+        if ("status" in principal) return resolve(Web.toResponse(method, refused(principal, id)))
         if (request.signal.aborted) return reject(request.signal.reason)
         if (request.bodyUsed) return resolve(Web.toResponse(method, refused(ProxyErrors.bodyParsed)))
         const followed = follow(method, destination, Array.from(request.headers).flat(), principal)

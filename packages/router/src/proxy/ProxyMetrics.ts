@@ -29,7 +29,7 @@ type Outcome = (typeof outcomes)[number]
 /** Alerts see no increase in a series that did not exist before. */
 const alerted = [
   ...["recorded", "held-bytes", "payload-too-large", "undecodable", "too-many-credentials", "aborted", "internal"],
-  "closing"
+  ...["aws-event-stream", "closing"]
 ]
 
 export interface ProxyMetrics {

@@ -1,8 +1,9 @@
 /** Who may use the proxy. */
-import { defaultProject, Errors, type Principal, type Scope } from "@tachograph/core"
-import { Effect, Exit } from "effect"
-import { describe, expect, it } from "vitest"
-import type { Authorizer } from "../../src/front/Authorizer.ts"
+import { defaultProject, Errors, MemoryStorage, type Principal, type Scope } from "@tachograph/core"
+import { Effect, Exit, Layer, Logger } from "effect"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { type Authorizer, AuthorizeTimeoutMs } from "../../src/front/Authorizer.ts"
+import { createTachograph } from "../../src/index.ts"
 import * as Gate from "../../src/proxy/Gate.ts"
 import { opened } from "../Samples.ts"
 import { exchange, served } from "../Served.ts"
@@ -40,6 +41,44 @@ describe("the key of Tachograph", () => {
 })
 
 describe("the rule of a host", () => {
+  it("that fails is answered 500, with an id that the log has as well, over both mounts", async () => {
+    const lines: Array<string> = []
+    const logger = Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
+    const tachograph = await createTachograph({
+      storage: Layer.merge(MemoryStorage.layer, logger),
+      thread: false,
+      authorize: () => {
+        throw new Error("a bug of the host")
+      },
+      proxy: { upstreams: { local: "http://127.0.0.1:1" } }
+    })
+    onTestFinished(() => tachograph.close())
+    const { port } = await served(tachograph.node)
+    const { answer, body } = await send(port, "/proxy/local/x")
+    const fetched = await tachograph.fetch(new Request("http://host/proxy/local/x"))
+    const answers = [
+      [answer.statusCode, answer.headers["x-request-id"], String(body)],
+      [fetched.status, fetched.headers.get("x-request-id"), await fetched.text()]
+    ]
+    for (const [at, [status, id, text]] of answers.entries()) {
+      expect([status, JSON.parse(String(text))]).toEqual([500, { type: "internal", id }])
+      expect(JSON.parse(lines[at]!)).toMatchObject({ annotations: { request_id: id } })
+      expect(lines[at]).toContain("a bug of the host")
+    }
+  })
+
+  it("that does not answer in time is answered 503", async () => {
+    const tachograph = await createTachograph({
+      storage: Layer.mergeAll(MemoryStorage.layer, Logger.layer([]), Layer.succeed(AuthorizeTimeoutMs, 20)),
+      thread: false,
+      authorize: () => new Promise<never>(() => {}),
+      proxy: { upstreams: { local: "http://127.0.0.1:1" } }
+    })
+    onTestFinished(() => tachograph.close())
+    const { answer, body } = await send((await served(tachograph.node)).port, "/proxy/local/x")
+    expect([answer.statusCode, typeOf(body)]).toEqual([503, "authorization-unavailable"])
+  })
+
   it("sees the path below the base path, in every form of the target", async () => {
     const { received, url } = await upstream((response) => void response.end())
     const seen: Array<string> = []
