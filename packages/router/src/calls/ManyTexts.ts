@@ -12,9 +12,6 @@ const blockOf = (first: number, second: number): number => ((first << 4) ^ secon
 const beginningOf = (bytes: Uint8Array, at: number): number =>
   bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
 
-/** No text is shorter: the search leaps, and compares beginnings (bytes). */
-export const shortestBytes = 4
-
 /**
  * How many bytes may be compared for each byte of the long text. Ordinary ones need less than one. Only who knows the texts can make
  * one that needs more: then the search gives up, because it would take minutes.
@@ -32,7 +29,7 @@ export class ManyTexts<Owner> {
   /** How many bytes of each text the search looks at before it compares: as many as the shortest has. */
   readonly #window: number
 
-  /** Texts, each of at least `shortestBytes` bytes, and what each stands for. */
+  /** Texts, each of at least 4 bytes, which are compared as a beginning, and what each stands for. */
   constructor(texts: ReadonlyArray<readonly [bytes: Uint8Array, owner: Owner]>) {
     const window = texts.reduce((length, [bytes]) => Math.min(length, bytes.length), 255)
     this.#window = window

@@ -129,9 +129,15 @@ const coalesceWrites = (): ((write: () => void) => void) => {
   }
 }
 
-/** `_sent100` is set by `node:http` where no listener for `checkContinue` has deferred the response 100. */
-const continueOnce = (message: IncomingMessage, response: ServerResponse & { readonly _sent100?: boolean }) =>
-  message.headers.expect === undefined ? undefined : () => void (response._sent100 || response.writeContinue())
+/**
+ * Whether `node:http` has sent the response 100 itself, because no listener for `checkContinue` has deferred it. It says so in a field of its
+ * own, for which there is no other name: without the field, clients would get 100 twice, which they must bear (RFC 9110, section 15.2).
+ */
+export const hasSentContinue = (response: ServerResponse & { readonly _sent100?: boolean }): boolean =>
+  response._sent100 === true
+
+const continueOnce = (message: IncomingMessage, response: ServerResponse) =>
+  message.headers.expect === undefined ? undefined : () => void (hasSentContinue(response) || response.writeContinue())
 
 /** What a client that has left asked to be read is of no use. What it asked to be written is: it may never ask again. */
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD"

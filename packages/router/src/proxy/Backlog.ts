@@ -1,4 +1,5 @@
 /** Calls that passed and are not recorded yet: some at once, the oldest first, and again after an outage. */
+import { backoffMs } from "@tachograph/formats/Retries"
 
 /**
  * How long a call waits for others, so that they share commits (ms). The next call of the same client passes meanwhile, and does not
@@ -6,8 +7,7 @@
  */
 const gatherMs = 10
 
-/** The first pause after a failure, and the longest (ms). Each is twice as long as the one before, less a random half. */
-const firstPauseMs = 250
+/** The longest pause after a failure (ms). */
 const longestPauseMs = 5_000
 
 /** The pause where the process is about to end (ms). */
@@ -15,11 +15,6 @@ const closingPauseMs = 100
 
 /** A call that was tried so often lets others go first: it may be what fails. */
 const attemptsInFront = 8
-
-const pauseMs = (failures: number): number => {
-  const whole = Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1))
-  return whole / 2 + (Math.random() * whole) / 2
-}
 
 interface Attempted {
   /** How often it was tried. */
@@ -116,7 +111,10 @@ export class Backlog<Call extends Attempted> {
     else this.#waiting.add(call)
     if (this.#timer !== undefined) return
     this.#failures++
-    this.#timer = setTimeout(() => this.#endPause(), this.#isClosing ? closingPauseMs : pauseMs(this.#failures))
+    this.#timer = setTimeout(
+      () => this.#endPause(),
+      this.#isClosing ? closingPauseMs : backoffMs(this.#failures, longestPauseMs)
+    )
     this.#timer.unref()
   }
 }

@@ -1,6 +1,7 @@
 /** Records the calls that passed, as calls in process are: through the same front, with its limits. */
 import { Events, prefix } from "@tachograph/api"
 import type { Principal } from "@tachograph/core"
+import * as Retries from "@tachograph/formats/Retries"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -17,7 +18,7 @@ import { Backlog } from "./Backlog.ts"
 import * as CallHeaders from "./CallHeaders.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import type { ProxyMetrics } from "./ProxyMetrics.ts"
-import { type CopyBudget, Tap } from "./Tap.ts"
+import { Copies, type CopyBudget } from "./Copies.ts"
 
 /** A call that begins. */
 export interface Begun {
@@ -27,15 +28,15 @@ export interface Begun {
 }
 
 /** A call under way. */
-export interface TappedCall {
-  readonly tap: Tap
+export interface CopiedCall {
+  readonly copies: Copies
   /** To be called when nothing passes any more, with what ended it early. Records it in the background. */
   readonly end: (interruption: Interruption | undefined) => void
 }
 
 /** A call that is over and not recorded yet. */
 interface WaitingCall extends Pick<PassedCall, "rest" | "interruption" | "durationMs"> {
-  readonly tap: Tap
+  readonly copies: Copies
   readonly project: Principal["project"]
   readonly occurredAt: Date
   /** On the clock of `performance.now()`. */
@@ -53,10 +54,8 @@ const maxConcurrent = 64
 /** How long closing waits for calls that are not recorded. */
 const closingGrace = "5 seconds"
 
-/** Errors after which a call is tried until it is recorded, and those that may be the fault of the call itself. */
-const transient: ReadonlySet<string> = new Set(["overloaded", "storage-unavailable"])
+/** Errors that may be the fault of the call itself. */
 const doubtful: ReadonlySet<string> = new Set(["internal", "fingerprint-not-found"])
-const doubtfulAttempts = 3
 
 /** During an outage every call fails for the same reason: at most one line in this time (ms). */
 const logIntervalMs = 1_000
@@ -120,14 +119,14 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
 
   /** Without the copies of its bodies, which are made for each attempt. */
   const passedOf = (call: WaitingCall): Omit<PassedCall, "fingerprintId"> => {
-    const { durationMs, interruption, occurredAt, rest, startedAtMs, tap } = call
-    const { firstByteAtMs, requestHeaders, responseHeaders, status } = tap.heard
+    const { copies, durationMs, interruption, occurredAt, rest, startedAtMs } = call
+    const { firstByteAtMs, requestHeaders, responseHeaders, status } = copies.heard
     return {
       rest,
       beta: CallHeaders.betaOf(requestHeaders),
       grouping: CallHeaders.groupingOf(requestHeaders),
       ...CallHeaders.secretsOf(requestHeaders, rest),
-      requestBytes: tap.requestBytes,
+      requestBytes: copies.requestBytes,
       requestEncoding: ForwardedHeaders.listOf(requestHeaders, "content-encoding"),
       responseEncoding: ForwardedHeaders.listOf(responseHeaders, "content-encoding"),
       contentType: ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? "",
@@ -142,7 +141,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   /** Hands the call to the front. Fails where the answer is an error. */
   const record = (call: WaitingCall, fingerprintId: string) =>
     Effect.suspend(() => {
-      const { idempotencyKey, project, tap } = call
+      const { copies, idempotencyKey, project } = call
       const passed = (call.passed ??= passedOf(call))
       const handled = front.handle({
         method: "POST",
@@ -151,7 +150,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
         source: {},
         body: noBody,
         principal: { project, scopes: ["record"] },
-        passed: { call: { ...passed, fingerprintId }, copies: tap.copies() }
+        passed: { call: { ...passed, fingerprintId }, copies: copies.joined() }
       })
       return Effect.isEffect(handled) ? handled : Effect.succeed(handled)
     })
@@ -169,8 +168,8 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   const settledAfter = (type: string, { attempts, project }: WaitingCall) => {
     lastError = type
     if (type === "fingerprint-not-found") fingerprints.delete(project)
-    if (transient.has(type)) return Effect.as(type === "overloaded" ? Effect.void : sayAway, false)
-    if (doubtful.has(type) && attempts < doubtfulAttempts) return Effect.succeed(false)
+    if (Retries.isTransient(type)) return Effect.as(type === "overloaded" ? Effect.void : sayAway, false)
+    if (doubtful.has(type) && attempts < Retries.attemptsOfInternalErrors) return Effect.succeed(false)
     return Effect.as(drop(type), true)
   }
 
@@ -186,7 +185,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     fiber.addObserver((exit) => {
       fibers.delete(fiber)
       const isSettled = Exit.isFailure(exit) || exit.value
-      if (isSettled) call.tap.release()
+      if (isSettled) call.copies.release()
       done(isSettled)
     })
   })
@@ -207,19 +206,19 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     )
   )
 
-  const begin = ({ headers, project, rest }: Begun): TappedCall => {
-    const tap = new Tap(budget, maxBytes, headers, rest)
+  const begin = ({ headers, project, rest }: Begun): CopiedCall => {
+    const copies = new Copies(budget, maxBytes, headers, rest)
     const occurredAt = new Date()
     const startedAtMs = performance.now()
     return {
-      tap,
+      copies,
       end: (interruption) => {
-        if (tap.unkept !== undefined) {
-          tap.release()
-          return void run(drop(tap.unkept))
+        if (copies.unkept !== undefined) {
+          copies.release()
+          return void run(drop(copies.unkept))
         }
         const durationMs = performance.now() - startedAtMs
-        const call = { tap, project, rest, interruption, occurredAt, startedAtMs, durationMs }
+        const call = { copies, project, rest, interruption, occurredAt, startedAtMs, durationMs }
         backlog.add({ ...call, idempotencyKey: randomUUID(), attempts: 0 })
       }
     }

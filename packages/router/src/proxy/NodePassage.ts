@@ -1,23 +1,16 @@
 /** Passes a request of `node:http` on to its upstream, and the response back, each as it comes. */
 import type { ClientRequest, IncomingMessage, OutgoingMessage, ServerResponse } from "node:http"
-import type { Interruption } from "../calls/PassedCall.ts"
 import * as ParsedBody from "../front/ParsedBody.ts"
+import { hasSentContinue } from "../mounts/Node.ts"
+import type { Followed } from "./Followed.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
-import type { Destination } from "./Gate.ts"
-import type { Tap } from "./Tap.ts"
 import { interruptionOf, type UpstreamClient } from "./UpstreamClient.ts"
 
-export type OnEnd = (interruption: Interruption | undefined, isAnswered: boolean) => void
-
-export interface Passage {
+export interface NodeRequest extends Followed {
   readonly message: IncomingMessage
-  readonly response: ServerResponse & { readonly _sent100?: boolean }
-  readonly destination: Destination
-  readonly tap: Tap | undefined
+  readonly response: ServerResponse
   /** Called once if the upstream fails, or cannot be reached, before its response has begun: the response is the caller's. */
   readonly onUnanswered: (error: Error) => void
-  /** Called when nothing passes any more, with what ended it early, and with whether the upstream had begun to answer. */
-  readonly onEnd: OnEnd
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
@@ -44,8 +37,8 @@ const parsedBodyOf = (message: IncomingMessage) => {
 }
 
 /** Returns a function that ends it early, for the reason that the error says. */
-export const pass = (client: UpstreamClient, passage: Passage): ((reason: Error) => void) => {
-  const { destination, message, onEnd, onUnanswered, response, tap } = passage
+export const pass = (client: UpstreamClient, request: NodeRequest): ((reason: Error) => void) => {
+  const { copies, destination, message, onEnd, onUnanswered, response } = request
   const method = message.method!
   const parsed = parsedBodyOf(message)
   const isChunked = parsed === undefined && message.headers["transfer-encoding"] !== undefined
@@ -88,18 +81,18 @@ export const pass = (client: UpstreamClient, passage: Passage): ((reason: Error)
   sent.on("error", fail).once("close", () => fail(new Error("The upstream did not answer")))
   sent.once("response", (answer) => {
     hasResponse = true
-    receive(passage, answer, (error) => {
+    receive(request, answer, (error) => {
       failure = error
       response.destroy()
     })
   })
   passInformation(message, response, sent)
   if (parsed !== undefined) {
-    tap?.request(parsed.bytes)
+    copies?.request(parsed.bytes)
     sent.end(parsed.bytes)
     return cut
   }
-  if (tap !== undefined) message.on("data", (chunk: Buffer) => tap.request(chunk))
+  if (copies !== undefined) message.on("data", (chunk: Buffer) => copies.request(chunk))
   message.once("end", () => {
     if (isChunked) passTrailers(message, sent)
   })
@@ -108,9 +101,8 @@ export const pass = (client: UpstreamClient, passage: Passage): ((reason: Error)
 }
 
 /** Passes 100, 102 and the links of 103 back. */
-const passInformation = (message: IncomingMessage, response: Passage["response"], sent: ClientRequest): void => {
-  // Without a listener for `checkContinue`, Node has sent 100 already.
-  if (message.headers.expect !== undefined && response._sent100 !== true) {
+const passInformation = (message: IncomingMessage, response: ServerResponse, sent: ClientRequest): void => {
+  if (message.headers.expect !== undefined && !hasSentContinue(response)) {
     sent.once("continue", () => {
       if (!response.headersSent) response.writeContinue()
     })
@@ -148,7 +140,11 @@ const passTrailers = ({ rawTrailers }: IncomingMessage, target: OutgoingMessage)
 }
 
 /** `fail` ends the response where it stands. */
-const receive = ({ message, response, tap }: Passage, answer: IncomingMessage, fail: (error: Error) => void): void => {
+const receive = (
+  { copies, message, response }: NodeRequest,
+  answer: IncomingMessage,
+  fail: (error: Error) => void
+): void => {
   const { rawHeaders, statusCode, statusMessage } = answer
   answer.once("error", fail)
   if (response.headersSent || response.destroyed) return void answer.destroy()
@@ -164,11 +160,11 @@ const receive = ({ message, response, tap }: Passage, answer: IncomingMessage, f
     answer.destroy()
     return fail(error as Error)
   }
-  tap?.head(statusCode!, rawHeaders)
+  copies?.head(statusCode!, rawHeaders)
   let hasBegun = false
   answer.on("data", (chunk: Buffer) => {
     hasBegun = true
-    tap?.response(chunk)
+    copies?.response(chunk)
   })
   answer.once("end", () => {
     hasBegun = true

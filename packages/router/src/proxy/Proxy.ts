@@ -20,15 +20,16 @@ import type { Answer } from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import * as CallHeaders from "./CallHeaders.ts"
 import * as CallRecorder from "./CallRecorder.ts"
+import { CopyBudget } from "./Copies.ts"
+import { Cuts } from "./Cuts.ts"
+import type { Followed } from "./Followed.ts"
 import type * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import * as Gate from "./Gate.ts"
 import * as NodePassage from "./NodePassage.ts"
-import { Passages } from "./Passages.ts"
 import * as ProxyErrors from "./ProxyErrors.ts"
 import * as ProxyMetrics from "./ProxyMetrics.ts"
 import type { ProxySettings } from "./ProxyOptions.ts"
 import * as ProxyPath from "./ProxyPath.ts"
-import { CopyBudget } from "./Tap.ts"
 import { ProxyClosing, UpstreamClient, UpstreamTimeout } from "./UpstreamClient.ts"
 import * as WebPassage from "./WebPassage.ts"
 
@@ -68,11 +69,11 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   const judge = Gate.make(yield* Authorizer, settings.isOpen)
   const answerErrors = ErrorAnswer.make()
   const client = new UpstreamClient(settings)
-  const passages = new Passages()
+  const cuts = new Cuts()
   const fibers = new Set<Fiber.Fiber<unknown>>()
   yield* Effect.addFinalizer(() => Effect.sync(() => client.close()))
   // Before the recorder ends, and the storage.
-  yield* Effect.addFinalizer(() => Effect.sync(() => passages.cut()))
+  yield* Effect.addFinalizer(() => Effect.sync(() => cuts.cut()))
   yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers))
   const run = Effect.runForkWith(yield* Effect.context<never>())
 
@@ -103,7 +104,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     if (method === "POST" && isUnreadCall(rest)) drop("aws-event-stream")
     let onEnded: (() => void) | undefined
     let hasEnded = false
-    const onEnd: NodePassage.OnEnd = (interruption, isAnswered) => {
+    const onEnd: Followed["onEnd"] = (interruption, isAnswered) => {
       if (hasEnded) return
       hasEnded = true
       onEnded?.()
@@ -111,9 +112,9 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       call?.end(interruption)
     }
     const onBegin = (cut: (reason: Error) => void) => {
-      if (!hasEnded) onEnded = passages.add(() => cut(new ProxyClosing()))
+      if (!hasEnded) onEnded = cuts.add(() => cut(new ProxyClosing()))
     }
-    return { tap: call?.tap, onBegin, onEnd }
+    return { copies: call?.copies, onBegin, onEnd }
   }
 
   /**
@@ -136,7 +137,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   }
 
   const destinationOf = (visitor: Gate.Visitor, path: ProxyPath.ProxyPath) =>
-    passages.isCut ? ProxyErrors.closing : Gate.destinationOf(visitor, path, settings.upstreams)
+    cuts.isCut ? ProxyErrors.closing : Gate.destinationOf(visitor, path, settings.upstreams)
 
   const node: Proxy["node"] = (message, response) => {
     const path = pathOf(message.url!)
@@ -157,7 +158,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     }
     admit(visitor, (principal, id) => {
       if (response.closed) return
-      if (principal === undefined || passages.isCut) return refuse(ProxyErrors.closing)
+      if (principal === undefined || cuts.isCut) return refuse(ProxyErrors.closing)
       if ("status" in principal) return refuse(principal, id)
       if (NodePassage.hasLostBody(message)) return refuse(ProxyErrors.bodyParsed)
       Node.markLive(response)
@@ -184,7 +185,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     if ("status" in destination) return Promise.resolve(Web.toResponse(method, refused(destination)))
     return new Promise((resolve, reject) =>
       admit(visitor, (principal, id) => {
-        if (principal === undefined || passages.isCut) {
+        if (principal === undefined || cuts.isCut) {
           return resolve(Web.toResponse(method, refused(ProxyErrors.closing)))
         }
         if ("status" in principal) return resolve(Web.toResponse(method, refused(principal, id)))
@@ -202,7 +203,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     node,
     web,
     isOurs: (target: string) => pathOf(target) !== undefined,
-    none: () => passages.none(),
-    cut: () => passages.cut()
+    none: () => cuts.none(),
+    cut: () => cuts.cut()
   } satisfies Proxy
 }) satisfies (settings: ProxySettings) => Effect.Effect<Proxy, never, Authorizer | Front | Scope.Scope>

@@ -2,20 +2,15 @@
 import type { ClientRequest, IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
 import type { ReadableStream } from "node:stream/web"
+import type { Copies } from "./Copies.ts"
+import type { Followed } from "./Followed.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
-import type { Destination } from "./Gate.ts"
-import type { OnEnd } from "./NodePassage.ts"
-import type { Tap } from "./Tap.ts"
 import { interruptionOf, type Passed, type UpstreamClient } from "./UpstreamClient.ts"
 
-export interface Passage {
+export interface WebRequest extends Followed {
   readonly request: Request
-  readonly destination: Destination
-  readonly tap: Tap | undefined
   /** Called with a function that ends it early, for the reason that the error says. */
   readonly onBegin: (cut: (reason: Error) => void) => void
-  /** As for `node:http`. */
-  readonly onEnd: OnEnd
 }
 
 /** Statuses whose responses have no body. */
@@ -42,7 +37,7 @@ async function* ofLength(body: AsyncIterable<Uint8Array>, length: number | undef
 }
 
 /** Throws, and ends the passage, if the request has a header that cannot be sent: those of web requests may have more characters. */
-const begin = (client: UpstreamClient, { onEnd }: Passage, passed: Passed): ClientRequest => {
+const begin = (client: UpstreamClient, { onEnd }: WebRequest, passed: Passed): ClientRequest => {
   try {
     return client.begin(passed)
   } catch (error) {
@@ -52,14 +47,14 @@ const begin = (client: UpstreamClient, { onEnd }: Passage, passed: Passed): Clie
 }
 
 /** Rejects if the upstream fails, or cannot be reached, before its response has begun. */
-export const pass = (client: UpstreamClient, passage: Passage): Promise<Response> =>
+export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response> =>
   new Promise((resolve, reject) => {
-    const { destination, onBegin, onEnd, request, tap } = passage
+    const { copies, destination, onBegin, onEnd, request } = web
     const { method, signal } = request
     const length = lengthIn(request.headers)
     const given = Array.from(request.headers).filter(([name]) => request.body !== null || name !== "content-length")
     const headers = ForwardedHeaders.framed(method, given.flat(), request.body !== null && length === undefined)
-    const sent = begin(client, passage, { ...destination, method, headers })
+    const sent = begin(client, web, { ...destination, method, headers })
     const abort = () => void sent.destroy()
     signal.addEventListener("abort", abort)
     let failure: Error | undefined
@@ -92,7 +87,7 @@ export const pass = (client: UpstreamClient, passage: Passage): Promise<Response
       // Cancelling the response destroys it without an error.
       answer.once("error", (error) => (failure ??= error))
       try {
-        resolve(toResponse(method, answer, tap))
+        resolve(toResponse(method, answer, copies))
       } catch (error) {
         sent.destroy()
         reject(error as Error)
@@ -103,21 +98,21 @@ export const pass = (client: UpstreamClient, passage: Passage): Promise<Response
     const body = Readable.from(chunks, { objectMode: false })
     // A body that breaks off must not look complete.
     body.once("error", abort)
-    if (tap !== undefined) body.on("data", (chunk: Buffer) => tap.request(chunk))
+    if (copies !== undefined) body.on("data", (chunk: Buffer) => copies.request(chunk))
     body.pipe(sent)
   })
 
-const toResponse = (method: string, answer: IncomingMessage, tap: Tap | undefined): Response => {
+const toResponse = (method: string, answer: IncomingMessage, copies: Copies | undefined): Response => {
   const { rawHeaders, statusCode, statusMessage } = answer
   const headers = new Headers(ForwardedHeaders.pairs(ForwardedHeaders.ofResponse(rawHeaders, false)))
   const init = { status: statusCode!, statusText: statusMessage!, headers }
-  tap?.head(statusCode!, rawHeaders)
+  copies?.head(statusCode!, rawHeaders)
   if (method === "HEAD" || bodiless.has(statusCode!)) {
     answer.resume()
     return new Response(null, init)
   }
   const body = Readable.toWeb(answer)
   // The stream is paused until its first read: this listener hears all of it.
-  if (tap !== undefined) answer.on("data", (chunk: Buffer) => tap.response(chunk))
+  if (copies !== undefined) answer.on("data", (chunk: Buffer) => copies.response(chunk))
   return new Response(body as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>, init)
 }

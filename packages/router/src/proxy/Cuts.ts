@@ -1,9 +1,9 @@
-/** The requests that pass, so that the end of the proxy need not wait for theirs. */
+/** How the requests that pass are ended, so that the end of the proxy need not wait for theirs. */
 
 /** Ends a request that passes, at once. */
 export type Cut = () => void
 
-export class Passages {
+export class Cuts {
   readonly #open = new Set<Cut>()
   readonly #onNone: Array<() => void> = []
   #isCut = false

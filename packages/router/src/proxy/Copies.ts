@@ -50,7 +50,8 @@ export interface Heard {
   readonly responseHeaders: ReadonlyArray<string>
 }
 
-export class Tap {
+/** The copies of one call. */
+export class Copies {
   readonly #budget: CopyBudget
   readonly #request: BodyCollector
   readonly #response: BodyCollector
@@ -61,7 +62,7 @@ export class Tap {
   #held = 0
   #unkept: Unkept | undefined
 
-  /** `maxBytes` is the limit on each of the bodies. `target` is held beside the tap for as long as it is. */
+  /** `maxBytes` is the limit on each of the bodies. `target` is held beside the copies for as long as it is. */
   constructor(budget: CopyBudget, maxBytes: number, requestHeaders: ReadonlyArray<string>, target: string) {
     const permit = { reserve: (bytes: number) => this.#reserve(bytes) }
     this.#budget = budget
@@ -106,8 +107,8 @@ export class Tap {
     return this.#request.length
   }
 
-  /** The copy of the request and that of the response, in memory that nothing else uses. */
-  copies(): Uint8Array<ArrayBuffer> {
+  /** The copy of the request's body and that of the response's, in memory that nothing else uses. */
+  joined(): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(new ArrayBuffer(this.#request.length + this.#response.length))
     this.#request.copyTo(bytes, 0)
     this.#response.copyTo(bytes, this.#request.length)
