@@ -1,4 +1,5 @@
 /** Where requests to providers and gateways hold credentials, so that none of them gets into an event that repeats it. */
+import { decodedOrSame } from "./PercentDecoding.ts"
 
 /** The last word of the name of a credential, or all of it. */
 const names =
@@ -95,19 +96,11 @@ export const withSuspects = (
   return echoes.length === 0 ? credentials : longestFirst([...credentials, ...echoes])
 }
 
-const attempt = (convert: (text: string) => string, text: string): string => {
-  try {
-    return convert(text)
-  } catch {
-    return text
-  }
-}
-
 /** A text as it is, percent-encoded, and decoded. */
 const encodingsOf = (text: string): ReadonlyArray<string> => {
-  const decoded = attempt(decodeURIComponent, text)
+  const decoded = decodedOrSame(text)
   const plain = decoded.length >= shortest ? decoded : text
-  const encoded = attempt(encodeURIComponent, plain)
+  const encoded = encodeURIComponent(plain.toWellFormed())
   const lower = encoded.replace(/%[\dA-F]{2}/g, (escape) => escape.toLowerCase())
   return [text, plain, encoded, lower, encoded.replaceAll("%20", "+")]
 }

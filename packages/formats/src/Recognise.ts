@@ -1,6 +1,7 @@
 /** Tells model calls from other requests on the wire, whatever host they go to. */
 import type { Api } from "./Format.ts"
 import { get, isEmpty, isObject, text } from "./json/Read.ts"
+import { decodedOrSame } from "./PercentDecoding.ts"
 
 interface Endpoint {
   readonly api: Api
@@ -27,14 +28,12 @@ const endpoints: ReadonlyArray<Endpoint> = [
     path: /\/responses$/,
     isCall: has("model", "input", "prompt", "previous_response_id", "conversation")
   },
-  { api: "provider2-messages", path: /\/messages$(?<!\/threads\/[^/]+\/messages)/, isCall: hasMessages },
   // Vertex and Bedrock have the model in the path.
   {
     api: "provider2-messages",
-    path: /\/publishers\/anthropic\/models\/[^/]+:(?:streamR|r)awPredict$/,
+    path: /\/(?:messages(?<!\/threads\/[^/]+\/messages)|publishers\/anthropic\/models\/[^/]+:(?:streamR|r)awPredict|model\/(?=[^/]*anthropic)[^/]+\/invoke)$/,
     isCall: hasMessages
   },
-  { api: "provider2-messages", path: /\/model\/(?=[^/]*anthropic)[^/]+\/invoke$/, isCall: hasMessages },
   {
     api: "provider3-models",
     path: /\/(?:models|tunedModels|endpoints|dynamic)\/[^/]+:(?:streamG|g)enerateContent$/,
@@ -93,20 +92,12 @@ export const beginsAsEvents = (body: string): boolean => /^\ufeff?(?:data|event|
 export const modelInUrl = (url: string | URL): string | null => {
   const [path] = split(url)
   const [, tuned, model] =
-    /\/(tunedModels\/)?(?:models\/)?([^/]+):(?:(?:streamG|g)enerateContent|(?:streamR|r)awPredict)$/.exec(path) ??
+    /\/(tunedModels\/)?([^/]+):(?:(?:streamG|g)enerateContent|(?:streamR|r)awPredict)$/.exec(path) ??
     /()\/model\/([^/]+)\/invoke[^/]*$/.exec(path) ??
     /()\/deployments\/([^/]+)\/[^/]+(?:\/[^/]+)?$/.exec(path) ??
     []
   if (model === undefined) return null
-  const name = `${tuned ?? ""}${decoded(model)}`
+  const name = `${tuned ?? ""}${decodedOrSame(model)}`
   // No longer than an event may name it.
-  return name.length <= 255 && !name.includes("\u0000") ? text(name) : null
-}
-
-const decoded = (part: string): string => {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
+  return /^[^\0]{0,255}$/.test(name) ? text(name) : null
 }

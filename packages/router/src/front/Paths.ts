@@ -1,6 +1,7 @@
 /** The paths of the contract, and what the front needs to know about the endpoint behind each. */
 import { AllowedScopes, Authorization, prefix, TachographApi } from "@tachograph/api"
 import type { Scope } from "@tachograph/core"
+import { decodedOrSame } from "@tachograph/formats/PercentDecoding"
 import * as Context from "effect/Context"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { pagePaths, viewerPaths } from "../Engine.ts"
@@ -74,14 +75,7 @@ const entries = (() => {
 const noParams: Readonly<Record<string, string>> = {}
 
 /** A malformed percent-encoding is taken literally. */
-const decodeSegment = (segment: string): string => {
-  if (!segment.includes("%")) return segment
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
+const decodeSegment = (segment: string): string => (segment.includes("%") ? decodedOrSame(segment) : segment)
 
 const find = (path: string): readonly [entry: Entry, params: Readonly<Record<string, string>>] | undefined => {
   const literal = entries.literal.get(path)
