@@ -1,7 +1,14 @@
+import { createInterface } from "node:readline/promises"
 import { openai } from "@ai-sdk/openai"
-import { generateText, registerTelemetry } from "ai"
+import { type ModelMessage, registerTelemetry, streamText } from "ai"
 import { recorder } from "./recorder.ts"
 
 registerTelemetry(recorder.aiSdk)
-const { text } = await generateText({ model: openai.chat("gpt-5-mini"), prompt: process.argv[2] ?? "Hello" })
-console.log(text)
+const messages: Array<ModelMessage> = []
+for await (const content of createInterface({ input: process.stdin })) {
+  messages.push({ role: "user", content })
+  const { text, textStream } = streamText({ model: openai.chat("gpt-5-mini"), messages })
+  for await (const part of textStream) process.stdout.write(part)
+  messages.push({ role: "assistant", content: await text })
+  process.stdout.write("\n")
+}

@@ -1,11 +1,15 @@
+import { createInterface } from "node:readline/promises"
 import OpenAI from "openai"
 import { recorder } from "./recorder.ts"
 
-const openai = new OpenAI({ fetch: recorder.fetch })
-const stream = await openai.chat.completions.create({
-  model: "gpt-5-mini",
-  messages: [{ role: "user", content: process.argv[2] ?? "Hello" }],
-  stream: true
+const openai = new OpenAI({
+  fetch: recorder.fetch
 })
-for await (const { choices } of stream) process.stdout.write(choices[0]?.delta.content ?? "")
-process.stdout.write("\n")
+const messages: Array<OpenAI.ChatCompletionMessageParam> = []
+for await (const content of createInterface({ input: process.stdin })) {
+  messages.push({ role: "user", content })
+  const stream = openai.chat.completions.stream({ model: "gpt-5-mini", messages })
+  stream.on("content", (text) => process.stdout.write(text))
+  messages.push({ role: "assistant", content: await stream.finalContent() })
+  process.stdout.write("\n")
+}

@@ -24,17 +24,34 @@ const serve = async (listener: RequestListener) => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-const chunk = { id: "c1", object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: "Answered" } }] }
-const answers: ReadonlyArray<readonly [path: RegExp, answer: object]> = [
+const delta = (delta: object, finish_reason: string | null) => ({
+  ...{ id: "c1", object: "chat.completion.chunk", created: 1, model: "m" },
+  choices: [{ index: 0, delta, finish_reason }]
+})
+const ofAnthropic: ReadonlyArray<{ readonly type: string }> = [
+  {
+    type: "message_start",
+    ...{ message: { id: "m1", type: "message", role: "assistant", content: [], usage: { input_tokens: 1 } } }
+  },
+  { type: "content_block_start", ...{ index: 0, content_block: { type: "text", text: "" } } },
+  { type: "content_block_delta", ...{ index: 0, delta: { type: "text_delta", text: "Answered" } } },
+  { type: "content_block_stop", ...{ index: 0 } },
+  { type: "message_delta", ...{ delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1 } } },
+  { type: "message_stop" }
+]
+const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`
+
+/** The stream that answers each question. */
+const streams: ReadonlyArray<readonly [path: RegExp, stream: string]> = [
   [
     /chat\/completions/,
-    {
-      ...{ id: "c1", object: "chat.completion", created: 1, model: "m" },
-      choices: [{ index: 0, message: { role: "assistant", content: "Answered" }, finish_reason: "stop" }]
-    }
+    `${data(delta({ role: "assistant", content: "Answered" }, null))}${data(delta({}, "stop"))}data: [DONE]\n\n`
   ],
-  [/messages/, { id: "m1", type: "message", role: "assistant", content: [{ type: "text", text: "Answered" }] }],
-  [/generateContent/, { candidates: [{ content: { role: "model", parts: [{ text: "Answered" }] } }] }]
+  [/messages/, ofAnthropic.map((event) => `event: ${event.type}\n${data(event)}`).join("")],
+  [
+    /streamGenerateContent/,
+    data({ candidates: [{ content: { role: "model", parts: [{ text: "Answered" }] }, finishReason: "STOP" }] })
+  ]
 ]
 
 let env: NodeJS.ProcessEnv
@@ -43,15 +60,11 @@ let tachograph: Awaited<ReturnType<typeof createTachograph>>
 beforeAll(async () => {
   tachograph = await createTachograph({ storage: MemoryStorage.layer, thread: false, apiKeys: [key] })
   afterAll(() => tachograph.close())
-  const provider = await serve(async (request, response) => {
-    let body = ""
-    for await (const part of request) body += String(part)
-    if (body.includes('"stream":true')) {
+  const provider = await serve((request, response) => {
+    request.resume().once("end", () => {
       response.setHeader("content-type", "text/event-stream")
-      return void response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`)
-    }
-    response.setHeader("content-type", "application/json")
-    response.end(JSON.stringify(answers.find(([path]) => path.test(request.url!))?.[1] ?? {}))
+      response.end(streams.find(([path]) => path.test(request.url!))?.[1])
+    })
   })
   env = {
     ...{ PATH: process.env["PATH"], TACHOGRAPH_API_KEY: key, TACHOGRAPH_AGENT: "chat" },
@@ -70,13 +83,16 @@ it.each([
 ])("%s is recorded, and its key is not", async (name, api) => {
   const before = (await tachograph.recorder.listEvents()).events.length
   const preload = name === "zero-code" ? ["--import", "@tachograph/client/register"] : []
-  const program = [...preload, `src/${name}.ts`, "What?"]
-  expect(await run(process.execPath, program, { cwd: folder, env })).toEqual({ stdout: "Answered\n", stderr: "" })
-  // The newest first.
+  const running = run(process.execPath, [...preload, `src/${name}.ts`], { cwd: folder, env })
+  running.child.stdin!.end("What?\nAnd then?\n")
+  expect(await running).toEqual({ stdout: "Answered\nAnswered\n", stderr: "" })
+  // The newest first: it has all that was said.
   const { events } = await tachograph.recorder.listEvents({ order: "desc" })
-  expect(events).toHaveLength(before + 1)
+  expect(events).toHaveLength(before + 2)
   const text = await tachograph.recorder.getEventText(events[0]!.event_id)
-  expect(JSON.parse(text)).toMatchObject({ agent: "chat", properties: { api } })
-  for (const part of ["What?", "Answered"]) expect(text).toContain(part)
+  const event = JSON.parse(text)
+  expect(event).toMatchObject({ agent: "chat", properties: { api } })
+  for (const part of ["What?", "Answered", "And then?"]) expect(JSON.stringify(event.properties.inputs)).toContain(part)
+  expect(JSON.stringify(event.properties.output)).toContain("Answered")
   expect(text).not.toContain(providerKey)
 })

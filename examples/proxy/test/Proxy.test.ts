@@ -3,6 +3,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -32,6 +33,15 @@ const provider = createServer(async (request, response) => {
   response.end("data: [DONE]\n\n")
 })
 
+/** The arguments of the command of npm that begins like this. */
+const commandOf = (beginning: string): ReadonlyArray<string> => {
+  const line = readFileSync(`${folder}/README.md`, "utf8")
+    .split("\n")
+    .find((line) => line.startsWith(beginning))
+  const words = /^npm (.*?)\s*(?:&\s*)?(?:#.*)?$/.exec(line!)![1]!
+  return ["--silent", ...words.match(/"[^"]*"|\S+/g)!.map((word) => word.replaceAll('"', ""))]
+}
+
 // The commands use the Node that runs this test.
 const path = `${dirname(process.execPath)}:${process.env["PATH"]}`
 let server: ChildProcess
@@ -42,9 +52,10 @@ let output = ""
 beforeAll(async () => {
   await once(provider.listen(0, "127.0.0.1"), "listening")
   const upstream = `openai=http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
-  const args = ["serve", "--port", "0", "--storage", "memory:", "--proxy", "--proxy-open", "--upstream", upstream]
-  server = spawn(`${folder}/node_modules/.bin/tachograph`, args, {
-    env: { ...process.env, PATH: path, TACHOGRAPH_API_KEY: key },
+  const settings = { TACHOGRAPH_PORT: "0", TACHOGRAPH_STORAGE: "memory:", TACHOGRAPH_UPSTREAM: upstream }
+  server = spawn("npm", commandOf("npm start"), {
+    cwd: folder,
+    env: { ...process.env, ...settings, PATH: path, TACHOGRAPH_API_KEY: key },
     stdio: ["ignore", "pipe", "pipe"]
   })
   server.stderr!.on("data", (text) => (output += text))
@@ -58,8 +69,10 @@ beforeAll(async () => {
   env = { PATH: path, OPENAI_API_KEY: providerKey, OPENAI_BASE_URL: `${url}/proxy/openai` }
 })
 
-afterAll(() => {
-  server.kill("SIGKILL")
+afterAll(async () => {
+  // npm passes it on.
+  server.kill("SIGTERM")
+  if (server.exitCode === null) await once(server, "exit")
   provider.close()
 })
 
@@ -67,9 +80,9 @@ const get = async (target: string) =>
   (await fetch(`${url}/api/v1/events${target}`, { headers: { authorization: `Bearer ${key}` } })).text()
 
 it("records what an SDK and curl send through it, and no key", async () => {
-  const chat = await run(process.execPath, [`${folder}/src/chat.ts`, "What?"], { env })
+  const chat = await run("npm", commandOf("npm run chat"), { cwd: folder, env })
   expect(chat.stdout).toBe("Streamed words\n")
-  const curl = await run("sh", [`${folder}/src/curl.sh`, "And?"], { env })
+  const curl = await run("npm", commandOf("npm run curl"), { cwd: folder, env })
   expect(curl.stdout).toBe(JSON.stringify(answer))
 
   const events = await vi.waitFor(
@@ -81,6 +94,8 @@ it("records what an SDK and curl send through it, and no key", async () => {
     { timeout: 60_000, interval: 20 }
   )
   const [streamed, whole] = await Promise.all(events.map(({ event_id }) => get(`/${event_id}`)))
+  expect(streamed).toContain("What is a tachograph?")
+  expect(whole).toContain("And who reads it?")
   expect(JSON.parse(streamed!)).toMatchObject({
     session: expect.stringMatching(/^[0-9a-f]{64}$/),
     properties: { output: { choices: [{ message: { content: "Streamed words" } }] } }
