@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 
 export type ApplicationRequest =
   | { readonly type: "load"; readonly inFlight: number; readonly seconds: number }
+  | { readonly type: "stream" }
   | { readonly type: "flush" }
 
 /** What a load came to. */
@@ -19,11 +20,14 @@ export interface Asked {
 
 export type ApplicationReply =
   | { readonly type: "asked"; readonly asked: Asked }
+  | { readonly type: "streamed"; readonly firstChunkMs: number }
   | { readonly type: "flushed"; readonly counters: Counters | undefined }
 
 export interface Application {
   /** So many calls at once for so long. */
   readonly load: (inFlight: number, seconds: number) => Promise<Asked>
+  /** Reads one stream to its end. Resolves with the time to its first chunk (ms). */
+  readonly stream: () => Promise<number>
   /** Waits for up to two minutes until nothing is left to send. Undefined where it does not record. */
   readonly flush: () => Promise<Counters | undefined>
   readonly stop: () => Promise<void>
@@ -50,6 +54,11 @@ export const start = async (provider: string, ...tachograph: ReadonlyArray<strin
       const reply = await request({ type: "load", inFlight, seconds })
       if (reply.type !== "asked") throw new Error("The application answered something else")
       return reply.asked
+    },
+    stream: async () => {
+      const reply = await request({ type: "stream" })
+      if (reply.type !== "streamed") throw new Error("The application answered something else")
+      return reply.firstChunkMs
     },
     flush: async () => {
       const reply = await request({ type: "flush" })

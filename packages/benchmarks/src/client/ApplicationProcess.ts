@@ -14,21 +14,31 @@ const send = recorder?.fetch ?? fetch
 const rules = "Rules of the house. ".repeat(100)
 let asked = 0
 
-const ask = async (): Promise<number> => {
+/** A call with a question of its own. */
+const call = (path: string, options: object) => {
   const content = `Question ${asked++} of ${process.pid}. ${"What does it say? ".repeat(30)}`
   const messages = [
     { role: "system", content: rules },
     { role: "user", content }
   ]
+  const headers = { authorization: "Bearer key" }
+  const body = JSON.stringify({ model: "m", messages, ...options })
+  return send(provider + path, { method: "POST", headers, body })
+}
+
+const ask = async (): Promise<number> => {
   const startedAt = performance.now()
-  const init = {
-    method: "POST",
-    headers: { authorization: "Bearer key" },
-    body: JSON.stringify({ model: "m", messages })
-  }
-  const answer = await send(`${provider}/chat/completions`, init)
+  const answer = await call("/chat/completions", {})
   await answer.json()
   return performance.now() - startedAt
+}
+
+const stream = async (): Promise<number> => {
+  const startedAt = performance.now()
+  const answer = await call("/messages", { stream: true })
+  let firstChunkMs: number | undefined
+  for await (const _ of answer.body!) firstChunkMs ??= performance.now() - startedAt
+  return firstChunkMs!
 }
 
 const load = async (inFlight: number, seconds: number): Promise<Asked> => {
@@ -47,6 +57,7 @@ const load = async (inFlight: number, seconds: number): Promise<Asked> => {
 
 const reply = async (request: ApplicationRequest): Promise<ApplicationReply> => {
   if (request.type === "load") return { type: "asked", asked: await load(request.inFlight, request.seconds) }
+  if (request.type === "stream") return { type: "streamed", firstChunkMs: await stream() }
   await recorder?.flush({ timeoutMs: 120_000 })
   return { type: "flushed", counters: recorder?.counters() }
 }

@@ -10,6 +10,21 @@ import { percentile, providerMs } from "./Measures.ts"
 
 const inFlight = 64
 
+/** Streams of each application, of which the first tenth is the warm-up. */
+const streams = 330
+
+/** The time to the first chunk of a stream, of each application (ms): one stream after the other, by turns. */
+const firstChunks = async (applications: ReadonlyArray<Application.Application>) => {
+  const times: ReadonlyArray<Array<number>> = applications.map(() => [])
+  for (let n = 0; n < streams; n++) {
+    for (const [index, application] of applications.entries()) {
+      const ms = await application.stream()
+      if (n >= streams / 10) times[index]!.push(ms)
+    }
+  }
+  return times
+}
+
 export const overhead = async ({ runs, seconds }: Options): Promise<void> => {
   const [apiKey = ""] = Recording.apiKeys
   const database = Databases.sqlite()
@@ -20,6 +35,7 @@ export const overhead = async ({ runs, seconds }: Options): Promise<void> => {
     { name: "with the tap", perSecond: [] as Array<number>, cpuMs: [] as Array<number>, p99: [] as Array<number> }
   ]
   const dropped: Array<string> = []
+  let firstChunkMs: ReadonlyArray<ReadonlyArray<number>> = []
   try {
     const applications = [
       await Application.start(provider.url),
@@ -39,6 +55,8 @@ export const overhead = async ({ runs, seconds }: Options): Promise<void> => {
         side.p99.push(percentile(durations, 0.99))
       }
     }
+    progress("client: streams")
+    firstChunkMs = await firstChunks(applications)
     for (const application of applications) await application.stop()
   } finally {
     await served.stop()
@@ -62,6 +80,20 @@ export const overhead = async ({ runs, seconds }: Options): Promise<void> => {
       `${integer(inFlight)} calls at once of 3 kB each, to a provider that answers after ${providerMs} ms; the recorder is ` +
         `\`tachograph serve\` on SQLite. Medians of ${runs} turns of ${decimal(seconds, 0)} s, lowest and highest in brackets. CPU is ` +
         `of the application, sending included. Counters of the recorder: ${dropped.join("")}.`
+    ]
+  })
+  const [p50, p99] = [0.5, 0.99].map((part) => firstChunkMs.map((times) => percentile(times, part)))
+  const added = ([direct, recorded]: ReadonlyArray<number>) =>
+    `${recorded! < direct! ? "−" : "+"} ${decimal(Math.abs(recorded! - direct!), 2)}`
+  print({
+    title: "The first chunk of a stream, with the client and without",
+    columns: ["", "median, ms", "p99, ms"],
+    rows: [
+      ...sides.map(({ name }, index) => [name, decimal(p50![index]!, 2), decimal(p99![index]!, 2)]),
+      ["added", added(p50!), added(p99!)]
+    ],
+    notes: [
+      `${firstChunkMs[0]!.length} streams of 200 chunks each, one after the other, with and without the tap by turns.`
     ]
   })
 }
