@@ -1,7 +1,7 @@
 /** No key that passes the proxy is in an event, a line of the log, a metric or an error of the proxy, whatever becomes of the call. */
 import { Errors, MemoryStorage, Storage } from "@tachograph/core"
 import { Effect, Layer, Logger, References } from "effect"
-import type { ServerResponse } from "node:http"
+import { request, type ServerResponse } from "node:http"
 import { gzipSync } from "node:zlib"
 import { expect, it, onTestFinished, vi } from "vitest"
 import { createTachograph } from "../../src/index.ts"
@@ -88,6 +88,13 @@ const answers: ReadonlyArray<readonly [name: string, answer: Respond]> = [
     }
   ],
   ["closes the connection", (response) => response.destroy()],
+  ["stays silent", () => {}],
+  [
+    "falls silent",
+    (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(echo.map(chunk).join(""))
+    }
+  ],
   [
     "answers what cannot be decompressed",
     (response) => {
@@ -138,6 +145,22 @@ it.each(appends)("no key is anywhere when the call %s", async (name, fail) => {
     return send(port, target, { headers: { ...inHeaders, "x-tachograph-key": key }, body: sent }).catch(() => undefined)
   }
   const own: Array<string> = []
+  /** Breaks off once the answer has begun. */
+  const callAborted = () =>
+    new Promise<void>((resolve) => {
+      const headers = { ...inHeaders, "x-tachograph-key": apiKey }
+      const options = { port, path: `/proxy/local/chat/completions?${query}&${oddQuery}`, method: "POST", headers }
+      const sent = request(options, (answer) => answer.once("data", () => sent.destroy()).on("error", () => {}))
+      sent
+        .on("error", () => {})
+        .once("close", resolve)
+        .end(body)
+    })
+  const fetchCall = async (rest: string) => {
+    const headers = { ...inHeaders, "x-tachograph-key": apiKey }
+    const response = await tachograph.fetch(new Request(`http://host/proxy/${rest}`, { method: "POST", headers, body }))
+    return { status: response.status, text: await response.text().catch(() => "") }
+  }
   // Each that cannot be recorded is tried several times.
   const given = name === "cannot be recorded" ? answers.slice(0, 2) : answers
   for (const [, answer] of given) {
@@ -147,10 +170,19 @@ it.each(appends)("no key is anywhere when the call %s", async (name, fail) => {
   respond = (response) => response.end(error(JSON.stringify))
   await call("local/chat/completions", apiKey, `not JSON ${body}`)
   await call("local/models")
+  await call("local/model/anthropic.claude/invoke-with-response-stream")
+  // More credentials than are looked for, over the mount that has no limit of its own.
+  await fetchCall(`local/chat/completions?${query}&key=${encodeURIComponent(planted("long")).repeat(2_000)}`)
+  if (name !== "cannot be recorded") {
+    await fetchCall(`local/chat/completions?${query}&${oddQuery}`)
+    respond = answers.find(([answer]) => answer === "falls silent")![1]
+    await callAborted()
+  }
   for (const [path, key] of [
     ["gone/chat/completions", apiKey],
     ["other/chat/completions", apiKey],
     ["local/../chat/completions", apiKey],
+    ["local/chat/completions", ""],
     ["local/chat/completions", planted("tachograph")]
   ] as const) {
     const refused = await call(path, key)
@@ -162,9 +194,15 @@ it.each(appends)("no key is anywhere when the call %s", async (name, fail) => {
   await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 60_000 })
   const { events } = await tachograph.recorder.listEvents({ limit: 1000 })
   const texts = await Promise.all(events.map(({ event_id }) => tachograph.recorder.getEventText(event_id)))
+  expect(await metrics()).toMatch(/calls_total\{outcome="too-many-credentials"\} [1-9]/)
+  const fetched = [await fetchCall("gone/chat/completions"), await fetchCall(`other/chat/completions?${query}`)]
+  expect(fetched.map(({ status }) => status)).toEqual([502, 404])
   await tachograph.close()
-  // All but what is no JSON and what no upstream takes; and one that cannot be reached.
-  expect(texts).toHaveLength(name === "cannot be recorded" ? 0 : answers.length + 1)
+  fetched.push(await fetchCall(`local/chat/completions?${query}&${oddQuery}`))
+  expect(fetched.at(-1)!.status).toBe(503)
+  own.push(...fetched.map(({ text }) => text))
+  // All but what is no JSON and what no upstream takes; one that cannot be reached, one over fetch, and one that is aborted.
+  expect(texts).toHaveLength(name === "cannot be recorded" ? 0 : answers.length + 3)
   expect(texts.every((text) => text.includes("[redacted]"))).toBe(true)
   expect(lines.some((line) => line.includes("not recorded"))).toBe(true)
   const seen = [...texts, ...lines, ...own, await metrics().catch(() => "")].join("\n")
