@@ -6,9 +6,12 @@ const longestMs = 30_000
 /** The longest wait that a `Retry-After` is obeyed for: one that is wrong must not end the recording. */
 const longestRetryAfterMs = 60 * 60 * 1000
 
-/** Of `failures` in a row: 250 ms doubled each time, at most 30 s, of which a random half is left out. */
-export const backoffMs = (failures: number): number => {
-  const whole = Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 20))
+/**
+ * The wait in ms after `failures` in a row: 250 ms, doubled with each of them, up to `atMostMs`. A random part of up to a half is
+ * taken off, so that clients which failed together come back at different times.
+ */
+export const backoffMs = (failures: number, atMostMs = longestMs): number => {
+  const whole = Math.min(atMostMs, firstMs * 2 ** Math.min(failures - 1, 20))
   return whole / 2 + (Math.random() * whole) / 2
 }
 

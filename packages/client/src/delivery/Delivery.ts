@@ -3,6 +3,7 @@ import * as Callbacks from "../platform/Callbacks.ts"
 import * as Timers from "../platform/Timers.ts"
 import { backoffMs } from "./Backoff.ts"
 import type { Counters, Drop, DropReason } from "./Counters.ts"
+import { type Place, Queue } from "./Queue.ts"
 import type { Outcome, Transport } from "./Transport.ts"
 
 interface LoadedEvent {
@@ -40,8 +41,9 @@ export interface DeliveryOptions {
   readonly onOutage: (cause: unknown) => void
 }
 
-interface Waiting extends Item {
-  attempts: number
+interface Waiting extends Item, Place {
+  /** How many attempts failed in a way that makes sense to repeat a few times only. */
+  limited: number
 }
 
 /** So many failures in a row are an outage: fewer may be a restart. */
@@ -67,7 +69,7 @@ const withFingerprint = (id: string, event: Uint8Array): Uint8Array<ArrayBuffer>
 
 export class Delivery {
   readonly #options: DeliveryOptions
-  readonly #waiting: Array<Waiting> = []
+  readonly #waiting = new Queue<Waiting>(() => this.#pump())
   readonly #fingerprints = new Map<string, string>()
   readonly #registering = new Map<string, Promise<Outcome<string>>>()
   readonly #idle = new Set<() => void>()
@@ -101,7 +103,7 @@ export class Delivery {
   }
 
   get size(): number {
-    return this.#waiting.length + this.#sending
+    return this.#waiting.size + this.#sending
   }
 
   get hasRoom(): boolean {
@@ -111,7 +113,7 @@ export class Delivery {
   /** The caller has looked at `hasRoom`. */
   add(item: Item): void {
     this.#recorded++
-    this.#waiting.push({ ...item, attempts: 0 })
+    this.#waiting.add({ ...item, ...this.#waiting.place(), limited: 0 })
     this.#pump()
   }
 
@@ -130,6 +132,7 @@ export class Delivery {
   /** Tries again at once, and soon after each failure, until what it returns is called. A `Retry-After` is obeyed all the same. */
   hurry(): () => void {
     this.#hurried++
+    this.#waiting.hurry()
     if (!this.#isAskedToWait) this.#resume()
     return () => {
       this.#hurried--
@@ -145,9 +148,10 @@ export class Delivery {
   #pump(): void {
     if (this.#stopTimer !== undefined) return
     // After a failure one event finds out whether the recorder is back.
-    const concurrency = this.#failures === 0 ? this.#options.concurrency : 1
+    const isProbe = this.#failures > 0
+    const concurrency = isProbe ? 1 : this.#options.concurrency
     while (this.#sending < concurrency) {
-      const item = this.#waiting.shift()
+      const item = this.#waiting.take(concurrency, isProbe)
       if (item === undefined) break
       this.#sending++
       void this.#attempt(item)
@@ -164,8 +168,8 @@ export class Delivery {
       const { isFinal } = cause as { readonly isFinal?: unknown }
       return isFinal === true ? this.#drop(item, drop) : this.#giveUp(item, drop)
     }
-    item.attempts++
     if (outcome.type === "done") {
+      this.#waiting.succeeded(this.#failures >= failuresOfOutage)
       this.#failures = 0
       this.#problem = undefined
       this.#sent++
@@ -180,22 +184,28 @@ export class Delivery {
   }
 
   #retry(item: Waiting, outcome: Exclude<Outcome<void>, { type: "done" | "refused" }>): void {
-    const [limit, cause] =
-      outcome.type === "retry"
-        ? [outcome.limit ?? Infinity, outcome.cause]
-        : [attemptsOfFingerprints, new Error("The recorder does not keep the fingerprint")]
-    if (item.attempts >= limit) {
+    const isFailure = outcome.type === "retry"
+    const cause = isFailure ? outcome.cause : new Error("The recorder does not keep the fingerprint")
+    const limit = isFailure ? outcome.limit : attemptsOfFingerprints
+    if (limit !== undefined && ++item.limited >= limit) {
       return this.#giveUp(item, { reason: "failed", idempotencyKey: item.idempotencyKey, cause })
     }
     this.#problem = cause
     this.#retried++
     this.#sending--
-    this.#waiting.unshift(item)
-    if (outcome.type === "retry") {
-      this.#pause(outcome.afterMs)
-      if (this.#failures === failuresOfOutage) this.#options.onOutage(cause)
-    }
+    if (isFailure) this.#fail(item, outcome)
+    else this.#waiting.again(item)
     this.#pump()
+  }
+
+  #fail(item: Waiting, { afterMs, cause }: { readonly afterMs?: number | undefined; readonly cause: unknown }): void {
+    // Clients that are told the same time come back at different times.
+    const askedMs = afterMs === undefined ? 0 : afterMs * (1 + Math.random() / 10)
+    const isAlone = this.#waiting.failed(item, this.#longestMs, askedMs)
+    // Others get through, and go on.
+    if (isAlone && this.#failures === 0) return
+    this.#pause(askedMs)
+    if (this.#failures === failuresOfOutage) this.#options.onOutage(cause)
   }
 
   /** An event that is on disk stays there for later. */
@@ -205,8 +215,8 @@ export class Delivery {
     this.#recorded--
     Callbacks.run(() => this.#options.onPostpone(drop.cause))
     // The others may be refused for the same reason.
-    this.#pause(undefined)
-    this.#leave(item.postponed)
+    this.#pause(0)
+    this.#leave(item, item.postponed)
   }
 
   #drop(item: Waiting, drop: Drop): void {
@@ -215,27 +225,26 @@ export class Delivery {
     this.#settle(item)
   }
 
-  /** All events wait together: what keeps one from being sent keeps the others. */
-  #pause(afterMs: number | undefined): void {
+  /** All events wait together, at least as long as after so many failures: what keeps one from being sent keeps the others. */
+  #pause(askedMs: number): void {
     if (this.#stopTimer !== undefined) return
     this.#failures++
-    // Clients that are told the same time come back at different times.
-    const waitMs = afterMs === undefined ? this.#backoffMs() : afterMs * (1 + Math.random() / 10)
-    this.#isAskedToWait = afterMs !== undefined
-    this.#stopTimer = Timers.after(waitMs, () => this.#resume())
+    const ownMs = Math.min(backoffMs(this.#failures), this.#longestMs)
+    this.#isAskedToWait = askedMs > ownMs
+    this.#stopTimer = Timers.after(Math.max(ownMs, askedMs), () => this.#resume())
   }
 
-  #backoffMs(): number {
-    const ms = backoffMs(this.#failures)
-    return this.#hurried > 0 ? Math.min(ms, longestHurriedMs) : ms
+  get #longestMs(): number {
+    return this.#hurried > 0 ? longestHurriedMs : Infinity
   }
 
   #settle(item: Waiting): void {
-    this.#leave(item.settled)
+    this.#leave(item, item.settled)
   }
 
-  #leave(tell: () => void): void {
+  #leave(item: Waiting, tell: () => void): void {
     this.#sending--
+    this.#waiting.leave(item)
     tell()
     this.#pump()
     if (this.size > 0) return

@@ -100,12 +100,37 @@ describe("delivery over HTTP", () => {
 
   it("gives up on one event that fails again and again, and not on the others", async () => {
     const { drops, record, recorder, server } = await open({ concurrency: 1 })
-    const failing = refuse(500, "internal")
-    server.intercept = script(failing, failing, failing)
+    let failing: unknown
+    server.intercept = (request, response) => {
+      if (request.url !== "/api/v1/events") return false
+      failing ??= request.headers["idempotency-key"]
+      return request.headers["idempotency-key"] === failing && refuse(500, "internal")(request, response)
+    }
     record(2)
     expect(await recorder.flush()).toBe(true)
     expect(await numbers(server)).toEqual([1])
     expect(drops).toMatchObject([{ reason: "failed", cause: { status: 500 } }])
+  })
+
+  it.each([504, 599])("sends the others while one event is always answered with %i", async (status) => {
+    const { drops, record, recorder, server } = await open()
+    let isCured = false
+    const attempts: Array<unknown> = []
+    server.intercept = (request, response) => {
+      const key = request.headers["idempotency-key"]
+      if (isCured || request.url !== "/api/v1/events" || (attempts.length > 0 && key !== attempts[0])) return false
+      attempts.push(key)
+      return refuse(status, "")(request, response)
+    }
+    record(1)
+    while (attempts.length < 2) await new Promise((resolve) => setTimeout(resolve, 1))
+    record(50)
+    while (recorder.counters().sent < 50) await new Promise((resolve) => setTimeout(resolve, 1))
+    expect(recorder.counters()).toMatchObject({ waiting: 1, dropped: {} })
+    isCured = true
+    expect(await recorder.flush()).toBe(true)
+    expect(await numbers(server)).toEqual([0, ...upTo(50)])
+    expect(drops).toEqual([])
   })
 
   it("registers its fingerprint again where the server has lost it", async () => {

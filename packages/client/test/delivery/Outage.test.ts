@@ -5,27 +5,29 @@ import { Delivery } from "../../src/delivery/Delivery.ts"
 import type { Outcome } from "../../src/delivery/Transport.ts"
 import { createRecorder } from "../../src/index.ts"
 
-/** A delivery with one event, and what became of its attempts. */
-const open = (answer: () => Outcome<void>) => {
-  let attempts = 0
+/** A delivery, and the keys of its attempts. It has one event, `key`, unless `keys` are given. */
+const open = (answer: (key: string) => Outcome<void>, keys: ReadonlyArray<string> = ["key"], concurrency = 1) => {
+  const attempted: Array<string> = []
   const outages: Array<unknown> = []
   const delivery = new Delivery({
     transport: {
       register: async () => ({ type: "done", value: "fingerprint" }),
-      send: async () => {
-        attempts++
-        return answer()
+      send: async (_event, key) => {
+        attempted.push(key)
+        return answer(key)
       }
     },
     fingerprint: async () => "{}",
-    maxEvents: 10,
-    concurrency: 1,
+    maxEvents: 1000,
+    concurrency,
     onDrop: () => {},
     onPostpone: () => {},
     onOutage: (cause) => void outages.push(cause)
   })
-  delivery.add({ idempotencyKey: "key", load: () => ({ event: new TextEncoder().encode("{}") }), settled: () => {} })
-  return { attempts: () => attempts, delivery, outages }
+  const event = new TextEncoder().encode("{}")
+  const add = (key: string) => delivery.add({ idempotencyKey: key, load: () => ({ event }), settled: () => {} })
+  for (const key of keys) add(key)
+  return { add, attempted, attempts: () => attempted.length, delivery, outages }
 }
 
 const gone = (): Outcome<void> => ({ type: "retry", cause: new Error("gone") })
@@ -87,6 +89,35 @@ describe("an outage of the recorder", () => {
     expect(attempts()).toBe(2)
   })
 
+  it("does not make attempts more often, though the recorder asks for no wait", async () => {
+    vi.useFakeTimers()
+    const { attempts, delivery } = open(() => ({ type: "retry", afterMs: 0, cause: new Error("busy") }))
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(attempts()).toBeLessThanOrEqual(5)
+    delivery.hurry()
+    const failed = attempts()
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(attempts() - failed).toBeLessThanOrEqual(25)
+  })
+
+  it("keeps the order of the events, and tries several of them", async () => {
+    vi.useFakeTimers()
+    let isBack = false
+    const keys = ["0", "1", "2", "3"]
+    const answer = (): Outcome<void> => (isBack ? { type: "done", value: undefined } : gone())
+    const { add, attempted, delivery } = open(answer, keys)
+    await vi.advanceTimersByTimeAsync(60_000)
+    const failed = attempted.length
+    expect(new Set(attempted).size).toBe(4)
+    expect(failed).toBeLessThan(15)
+    add("4")
+    isBack = true
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect(delivery.size).toBe(0)
+    const [probe, ...rest] = attempted.slice(failed)
+    expect(rest).toEqual([...keys, "4"].filter((key) => key !== probe))
+  })
+
   it("is printed, with its cause", async () => {
     const warnings: Array<unknown> = []
     vi.spyOn(console, "warn").mockImplementation((text) => void warnings.push(text))
@@ -99,5 +130,71 @@ describe("an outage of the recorder", () => {
     await vi.waitFor(() => expect(warnings).toHaveLength(1), { timeout: 60_000 })
     expect(warnings[0]).toContain("Tachograph: calls wait, because they cannot be sent: ")
     expect(warnings[0]).toContain("ECONNREFUSED")
+  })
+})
+
+describe("an event that always fails", () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it.each([1, 8])("keeps no others from being sent, %i at once, and is tried less and less often", async (concurrency) => {
+    vi.useFakeTimers()
+    let isCured = false
+    const isBad = (key: string) => key.startsWith("bad") && !isCured
+    const answer = (key: string): Outcome<void> => (isBad(key) ? gone() : { type: "done", value: undefined })
+    const { add, attempted, delivery } = open(answer, ["bad 1", "bad 2"], concurrency)
+    const times = { sent: 0, slowest: 0 }
+    const attemptsAt: Array<number> = []
+    for (let second = 0; second < 600; second++) {
+      add(`good ${second}`)
+      await vi.advanceTimersByTimeAsync(1_000)
+      times.slowest = Math.max(times.slowest, delivery.size - 2)
+      attemptsAt.push(attempted.filter((key) => key === "bad 1").length)
+    }
+    expect(times.slowest).toBeLessThanOrEqual(1)
+    expect(delivery.counters()).toMatchObject({ sent: 600, waiting: 2, dropped: {} })
+    expect(attemptsAt[599]).toBeLessThan(20)
+    expect(attemptsAt[599]! - attemptsAt[300]!).toBeLessThanOrEqual(3)
+    expect(attemptsAt[599]! - attemptsAt[300]!).toBeGreaterThanOrEqual(1)
+    isCured = true
+    delivery.hurry()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(delivery.size).toBe(0)
+  })
+
+  it("takes some of the places only, where each attempt takes its time", async () => {
+    vi.useFakeTimers()
+    const bad = Array.from({ length: 20 }, (_, n) => `bad ${n}`)
+    const attempted: Array<string> = []
+    let active = 0
+    const delivery = new Delivery({
+      transport: {
+        register: async () => ({ type: "done", value: "fingerprint" }),
+        send: async (_event, key) => {
+          attempted.push(key)
+          if (!key.startsWith("bad")) return { type: "done", value: undefined }
+          active++
+          await new Promise((resolve) => setTimeout(resolve, 60_000))
+          active--
+          return gone()
+        }
+      },
+      fingerprint: async () => "{}",
+      maxEvents: 1000,
+      concurrency: 8,
+      onDrop: () => {},
+      onPostpone: () => {},
+      onOutage: () => {}
+    })
+    const event = new TextEncoder().encode("{}")
+    const add = (key: string) => delivery.add({ idempotencyKey: key, load: () => ({ event }), settled: () => {} })
+    for (const key of bad) add(key)
+    let mostActive = 0
+    for (let minute = 0; minute < 120; minute++) {
+      add(`good ${minute}`)
+      await vi.advanceTimersByTimeAsync(60_000)
+      if (minute > 60) mostActive = Math.max(mostActive, active)
+    }
+    expect(mostActive).toBeLessThanOrEqual(2)
+    expect(delivery.counters()).toMatchObject({ sent: 120, waiting: 20 })
   })
 })
