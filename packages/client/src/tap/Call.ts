@@ -31,6 +31,8 @@ export interface CallListener {
 /** How the bytes of an answer are kept: as the text that they are, or as what the stream stands for. */
 export interface Keeper {
   readonly push: (chunk: Uint8Array) => void
+  /** How many bytes it holds. Takes its time. Absent where it holds all that it was pushed. */
+  readonly measure?: () => number
   readonly end: (status: number, interruption: Interruption | undefined, error: unknown) => string
 }
 
@@ -57,11 +59,18 @@ export const textKeeper = (accumulator?: () => Accumulator): Keeper => {
   }
 }
 
-/** Keeps a stream as the answer that it stands for. */
+/** Keeps a stream as the answer that it stands for, which is often a small part of it. */
 export const streamKeeper = (accumulator: Accumulator): Keeper => ({
   push: accumulator.push,
+  measure: () => {
+    const { output, text } = accumulator.end()
+    return (text ?? JSON.stringify(output)).length
+  },
   end: (_status, interruption = "cut", error) => outputOf(accumulator.end(), failureOfError(interruption, error))
 })
+
+/** A keeper is measured when it got so many bytes since the last time, and as many as it held then. */
+const bytesUntilMeasured = 64 * 1024
 
 export class Call {
   readonly #request: CapturedRequest
@@ -81,6 +90,9 @@ export class Call {
   #isReading = false
   /** Copies of chunks that the keeper has not got yet: the application gets them first. */
   readonly #pending: Array<Uint8Array> = []
+  /** What the keeper held when it was measured last, and what it got since then. */
+  #measured = 0
+  #unmeasured = 0
 
   readonly #open: Set<Call>
 
@@ -139,7 +151,24 @@ export class Call {
   }
 
   #pass(): void {
-    for (const chunk of this.#pending.splice(0)) this.#keeper?.push(chunk)
+    for (const chunk of this.#pending.splice(0)) {
+      this.#keeper?.push(chunk)
+      this.#unmeasured += chunk.byteLength
+      this.#measure()
+    }
+  }
+
+  /** The budget counts what is held, and not what has passed. */
+  #measure(): void {
+    if (this.#isReleased || this.#unmeasured < Math.max(bytesUntilMeasured, this.#measured)) return
+    const measured = this.#keeper?.measure?.()
+    if (measured === undefined) return
+    // What is held in another form may be longer. The next chunk finds out whether there is room.
+    const change = measured - this.#measured - this.#unmeasured
+    this.#budget.release(-change)
+    this.#held += change
+    this.#measured = measured
+    this.#unmeasured = 0
   }
 
   /** The call is over: whole, or interrupted. */
@@ -169,7 +198,6 @@ export class Call {
     if (this.#isOver) return
     this.#close()
     this.#release()
-    this.#keeper = undefined
     this.#pending.length = 0
     this.#listener.dropped(reason)
   }
@@ -184,6 +212,7 @@ export class Call {
     this.#isReleased = true
     this.#budget.release(this.#held)
     this.#held = 0
+    this.#keeper = undefined
   }
 
   /** Ends a call whose answer was not read on for `unreadMs`. The time that the application waits for bytes does not count. */

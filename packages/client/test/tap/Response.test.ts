@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest"
-import { json, type Provider, startProvider } from "../Provider.ts"
+import { json, type Provider, startProvider, stream } from "../Provider.ts"
 import { type Recording, startRecording } from "../Recording.ts"
-import { messages } from "../sdk/Wire.ts"
+import { chat, messages } from "../sdk/Wire.ts"
 
 let provider: Provider
 
@@ -12,6 +12,8 @@ beforeAll(async () => {
 const body = JSON.stringify(messages.request)
 const post = (fetch: typeof globalThis.fetch, init: RequestInit = {}) =>
   fetch(`${provider.url}/v1/messages`, { method: "POST", body, ...init })
+
+const fetchOf = ({ recorder }: Recording, path: string) => recorder.fetch(provider.url + path, { method: "POST", body })
 
 const outputs = async (recording: Recording) => (await recording.events()).map(({ properties }) => properties.output)
 
@@ -116,6 +118,26 @@ describe("the response of a tapped call", () => {
     // Nothing is read ahead: only what was read is held.
     expect(recording.recorder.counters().heldBytes).toBe(body.length + value!.byteLength)
     await reader.cancel()
+  })
+
+  it("is counted as what it stands for, and not as the bytes of its stream", async () => {
+    const recording = await startRecording({ maxBytes: 400_000 })
+    const piece = (index: number) =>
+      `data: ${JSON.stringify({ ...chat.answer, object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: `${index} ` } }], obfuscation: "x".repeat(700) })}\n\n`
+    const chunks = Array.from({ length: 50 }, (_, n) => Array.from({ length: 20 }, (__, m) => piece(n * 20 + m)).join(""))
+    provider.answer = stream([...chunks, "data: [DONE]\n\n"])
+    const response = await fetchOf(recording, "/v1/chat/completions")
+    let [bytes, most] = [0, 0]
+    for await (const chunk of response.body!) {
+      bytes += chunk.byteLength
+      most = Math.max(most, recording.recorder.counters().heldBytes)
+    }
+    expect(bytes).toBeGreaterThan(800_000)
+    const [event] = await recording.events()
+    const content = Array.from({ length: 1000 }, (_, n) => `${n} `).join("")
+    expect(event!.properties.output).toMatchObject({ choices: [{ message: { content } }] })
+    expect(most).toBeLessThan(300_000)
+    expect(recording.recorder.counters()).toMatchObject({ heldBytes: 0, dropped: {} })
   })
 
   it("can be read into a buffer of the application", async () => {
