@@ -26,7 +26,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("api", "api calls every operation of the interface; it knows nothing of recording.", "api/generated"),
     room("platform", "platform is what differs between runtimes."),
     room("fingerprint", "fingerprint describes the environment of the application.", "platform"),
-    room("event", "event builds events; it knows neither calls under way nor the server."),
+    room("event", "event builds events; it knows neither calls under way nor the server.", "platform"),
     room("context", "context is what surrounds a call.", "platform", "event"),
     room("aisdk", "aisdk listens to the telemetry of the AI SDK.", "platform", "event", "context"),
     room("delivery", "delivery sends events; it must not import tap.", "platform"),

@@ -1,15 +1,16 @@
 /** Makes events of calls that are over, and keeps them until they are sent: in memory, or in files. */
 import type { Api } from "@tachograph/formats"
 import type { CallContext } from "./context/Context.ts"
-import { backoffMs } from "./delivery/Backoff.ts"
 import type { Budget } from "./delivery/Budget.ts"
 import type { Drop } from "./delivery/Counters.ts"
 import type { Delivery } from "./delivery/Delivery.ts"
 import { type Envelope, isObject, objectIn, type Payload, type RecordedEvent, textOf } from "./event/Event.ts"
 import * as Session from "./event/Session.ts"
 import { defaults, type RecorderOptions } from "./Options.ts"
+import * as Ids from "./platform/Ids.ts"
 import * as Timers from "./platform/Timers.ts"
 import { Spool, type SpoolEntry } from "./spool/Spool.ts"
+import { SpoolQueue } from "./SpoolQueue.ts"
 
 /** The payload of a call, whose format its inputs decide: null where they are no model call. */
 interface Found extends Omit<Payload, "api"> {
@@ -21,9 +22,16 @@ export interface Draft {
   readonly payload: () => Promise<Found | undefined>
   readonly envelope: Partial<Envelope>
   readonly context: CallContext
-  /** Gives back what the call holds of the budget. Does nothing the second time. */
+  /** Gives back what the call holds of the budget. Called once. */
   readonly release: () => void
-  /** To be called when the event is sent or dropped. */
+  /** Called once, when the event is sent or dropped, or left on disk for later. */
+  readonly settle: () => void
+}
+
+/** A draft without what it is made of, which is not held longer than needed. */
+interface Pending {
+  /** Gives back what is held of the budget now. */
+  release: () => void
   readonly settle: () => void
 }
 
@@ -43,9 +51,6 @@ export interface IntakeOptions {
   readonly fingerprint: () => Promise<string>
 }
 
-/** A folder that cannot be read is looked at again after some seconds. */
-const timesOfUnreadable = 5
-
 /** Of calls that were to be recorded. */
 const isLoss = ({ reason }: Drop): boolean => reason !== "redacted" && reason !== "unreadable"
 
@@ -61,20 +66,14 @@ export class Intake {
   readonly #delivery: Delivery
   readonly #fingerprint: () => Promise<string>
   readonly #options: RecorderOptions
+  readonly #maxMaking: number
   readonly #preparing = new Set<Promise<void>>()
   readonly #spool: Spool | undefined
-  /** Keys of spooled events that are in the queue. */
-  readonly #queued = new Set<string>()
-  /** Keys of spooled events that could not be sent, and wait on disk until a timer ends. */
-  readonly #postponed = new Set<string>()
-  /** Whether the spool holds events that are not in the queue. */
-  #hasBacklog = false
-  #isUnreadable = false
-  /** How often events that are still on disk were postponed. */
-  readonly #postponements = new Map<string, number>()
-  #isWaiting = false
+  readonly #spoolQueue: SpoolQueue | undefined
+  /** How many calls are made events, or written. */
+  #making = 0
   /** Calls that are over, and lost with the process: neither on disk nor sent nor dropped. */
-  readonly #unsafe = new Set<Draft>()
+  readonly #unsafe = new Set<Pending>()
   /** Events that were dropped before they were on disk, and how many of them `spooled` has told. */
   #lost = 0
   #lostTold = 0
@@ -85,11 +84,17 @@ export class Intake {
     this.#delivery = delivery
     this.#fingerprint = fingerprint
     this.#options = options
+    const maxEvents = options.maxEvents ?? defaults.maxEvents
+    // What is written waits neither long nor in the queue, however short that is.
+    this.#maxMaking = options.spool === undefined ? maxEvents : Math.max(maxEvents, defaults.maxEvents)
     if (options.spool === undefined) return
     this.#spool = new Spool(options.spool, options.maxSpoolBytes ?? defaults.maxSpoolBytes)
-    // What earlier processes have left.
-    this.#hasBacklog = true
-    this.#refill()
+    this.#spoolQueue = new SpoolQueue({
+      spool: this.#spool,
+      delivery,
+      maxKnown: maxEvents,
+      track: (work) => this.#track(work)
+    })
   }
 
   /** Whether a call is over and neither sent nor dropped nor postponed. */
@@ -99,41 +104,65 @@ export class Intake {
 
   /** Whether events wait on disk that could not be sent. */
   get hasPostponed(): boolean {
-    return this.#postponed.size > 0
+    return this.#spoolQueue?.hasPostponed === true
   }
 
   /** Builds the event in a later turn of the event loop, so that the application goes on first. */
   add(draft: Draft): void {
-    this.#unsafe.add(draft)
+    const { release, settle } = draft
+    const pending = { release, settle }
+    if (this.#making >= this.#maxMaking) {
+      this.lose({ reason: "queue-full" })
+      return this.#leave(pending)
+    }
+    this.#making++
+    this.#unsafe.add(pending)
     this.#track(
-      Timers.laterTurn()
-        .then(() => this.#eventOf(draft))
-        .then((event) => (event === undefined ? this.#leave(draft) : this.#keep(event, draft)))
+      this.#made(draft)
+        .then((event) => (event === undefined ? this.#leave(pending) : this.#keep(event, pending)))
         .catch((cause: unknown) => {
           // Errors of parsers repeat parts of a payload.
           const unreadable = { reason: "unreadable", cause: new Error("The call cannot be made an event") } as const
           const drop = cause instanceof Dropped ? cause.drop : unreadable
-          this.#delivery.drop(drop)
-          if (isLoss(drop)) this.#lost++
-          this.#leave(draft)
+          if (isLoss(drop)) this.lose(drop)
+          else this.#delivery.drop(drop)
+          this.#leave(pending)
         })
+        .finally(() => void this.#making--)
     )
   }
 
-  /** The call is not recorded. */
-  #leave(draft: Draft): void {
-    this.#unsafe.delete(draft)
-    draft.release()
-    draft.settle()
+  /** A call that was to be recorded is not. */
+  lose(drop: Drop): void {
+    this.#lost++
+    this.#delivery.drop(drop)
+  }
+
+  /** By itself, so that nothing else holds the draft. */
+  #made(draft: Draft): Promise<Uint8Array | undefined> {
+    return Timers.laterTurn().then(() => this.#eventOf(draft))
+  }
+
+  /** The call is not recorded, or nothing more is to be done for it. */
+  #leave(pending: Pending): void {
+    this.#unsafe.delete(pending)
+    this.#free(pending)
+    pending.settle()
+  }
+
+  #free(pending: Pending): void {
+    const { release } = pending
+    pending.release = () => {}
+    release()
   }
 
   /** Resolves when each call that is over is on disk, sent, or none to be recorded. Rejects where one is not. */
   async spooled(): Promise<void> {
     if (this.#spool === undefined) throw new TypeError("spooled: the recorder has no spool")
-    const drafts = [...this.#unsafe]
+    const calls = [...this.#unsafe]
     const told = this.#lostTold
     await this.#prepared()
-    const missing = drafts.filter((draft) => this.#unsafe.has(draft)).length + this.#lost - told
+    const missing = calls.filter((call) => this.#unsafe.has(call)).length + this.#lost - told
     this.#lostTold = this.#lost
     if (missing > 0) throw new Error(`Calls that are not on disk: ${missing}`, { cause: this.#writeError })
   }
@@ -180,31 +209,22 @@ export class Intake {
     return new TextEncoder().encode(this.#redacted(payload, inputs, whole))
   }
 
-  async #keep(event: Uint8Array, draft: Draft): Promise<void> {
-    const { release, settle } = draft
-    if (event.length > (this.#options.maxEventBytes ?? defaults.maxEventBytes)) {
-      throw new Dropped({ reason: "too-large" })
-    }
-    const idempotencyKey = crypto.randomUUID()
+  async #keep(event: Uint8Array, pending: Pending): Promise<void> {
+    const { length } = event
+    if (length > (this.#options.maxEventBytes ?? defaults.maxEventBytes)) throw new Dropped({ reason: "too-large" })
+    // The event takes the place of the texts that it was made of.
+    this.#free(pending)
+    if (!this.#budget.take(length)) throw new Dropped({ reason: "memory" })
+    pending.release = () => this.#budget.release(length)
+    const idempotencyKey = Ids.random()
     const entry = await this.#write(event, idempotencyKey)
     if (entry !== undefined) {
-      this.#unsafe.delete(draft)
-      release()
-      return this.#enqueue(entry, settle)
+      this.#unsafe.delete(pending)
+      this.#free(pending)
+      return this.#spoolQueue!.add(entry, pending.settle)
     }
     if (!this.#delivery.hasRoom) throw new Dropped({ reason: "queue-full" })
-    // The event takes the place of the texts that it was made of.
-    release()
-    if (!this.#budget.take(event.length)) throw new Dropped({ reason: "memory" })
-    this.#delivery.add({
-      idempotencyKey,
-      load: () => ({ event }),
-      settled: () => {
-        this.#unsafe.delete(draft)
-        this.#budget.release(event.length)
-        settle()
-      }
-    })
+    this.#delivery.add({ idempotencyKey, load: () => ({ event }), settled: () => this.#leave(pending) })
   }
 
   /** An event that cannot be written waits in memory, as without a spool, and `spooled` says so. */
@@ -215,75 +235,6 @@ export class Intake {
       this.#writeError = cause
       return undefined
     }
-  }
-
-  #enqueue(entry: SpoolEntry, settle: () => void): void {
-    if (!this.#delivery.hasRoom) {
-      this.#hasBacklog = true
-      return settle()
-    }
-    const { idempotencyKey } = entry
-    this.#queued.add(idempotencyKey)
-    this.#delivery.add({
-      idempotencyKey,
-      load: () => this.#spool!.read(entry),
-      settled: () => {
-        this.#postponements.delete(idempotencyKey)
-        const removed = this.#spool!.remove(entry).then(
-          () => void this.#queued.delete(idempotencyKey),
-          // It is sent, and not sent again before the next process does so, by the same key.
-          () => {}
-        )
-        this.#track(
-          removed.then(() => {
-            settle()
-            this.#refill()
-          })
-        )
-      },
-      postponed: () => {
-        this.#queued.delete(idempotencyKey)
-        this.#postponed.add(idempotencyKey)
-        settle()
-        const times = (this.#postponements.get(idempotencyKey) ?? 0) + 1
-        this.#postponements.set(idempotencyKey, times)
-        this.#tryAgainLater(times)
-        this.#refill()
-      }
-    })
-  }
-
-  /** Sends what was postponed once more. */
-  #tryAgainLater(times: number): void {
-    if (this.#isWaiting) return
-    this.#isWaiting = true
-    Timers.after(backoffMs(times), () => {
-      this.#isWaiting = false
-      this.#postponed.clear()
-      this.#hasBacklog = true
-      this.#refill()
-    })
-  }
-
-  /** Takes events that are only on disk into the queue, when that is empty. */
-  #refill(): void {
-    const spool = this.#spool
-    if (spool === undefined || !this.#hasBacklog || this.#delivery.size > 0) return
-    this.#hasBacklog = false
-    const refilled = spool.list().then(
-      (entries) => {
-        this.#isUnreadable = false
-        const waiting = entries.filter(({ idempotencyKey: key }) => !this.#queued.has(key) && !this.#postponed.has(key))
-        for (const entry of waiting) this.#enqueue(entry, () => {})
-      },
-      (cause: unknown) => {
-        // Told once.
-        if (!this.#isUnreadable) this.#delivery.drop({ reason: "spool", cause })
-        this.#isUnreadable = true
-        this.#tryAgainLater(timesOfUnreadable)
-      }
-    )
-    this.#track(refilled)
   }
 
   #redacted(payload: Payload, inputs: Record<string, unknown>, envelope: Envelope): string {

@@ -77,6 +77,7 @@ class Core {
   readonly budget: Budget
   readonly context = Context.make()
   readonly #open = new Set<Call>()
+  readonly #starts: Starts
   readonly delivery: Delivery
   readonly #options: RecorderOptions
   readonly #fetch: Tap.Fetch
@@ -107,6 +108,11 @@ class Core {
       onDrop: options.onDrop ?? Warnings.ofDrops(),
       onPostpone: options.onDrop === undefined ? Warnings.that("calls wait in the spool") : () => {},
       onOutage: Warnings.that("calls wait, because they cannot be sent")
+    })
+    this.#starts = new Starts({
+      memory: this.budget,
+      maxBytes: (options.maxBytes ?? defaults.maxBytes) / 4,
+      lost: () => this.delivery.drop({ reason: "memory" })
     })
     this.intake = new Intake({ options, budget: this.budget, delivery: this.delivery, fingerprint })
   }
@@ -183,10 +189,19 @@ class Core {
       payload = { inputs: text(inputs), output: text(output) }
     } catch {}
     const found = payload && { ...payload, apiOf: () => api }
-    this.intake.add({ payload: async () => found, envelope, context, release: () => {}, settle })
+    const bytes = payload === undefined ? 0 : payload.inputs.length + payload.output.length
+    if (!this.budget.take(bytes)) {
+      this.intake.lose({ reason: "memory" })
+      return settle()
+    }
+    this.intake.add({
+      payload: async () => found,
+      envelope,
+      context,
+      release: () => this.budget.release(bytes),
+      settle
+    })
   }
-
-  readonly #starts = new Starts(() => this.delivery.drop({ reason: "memory" }))
 
   counters(): Counters {
     return { ...this.delivery.counters(), underWay: this.#open.size + this.#starts.size, heldBytes: this.budget.held }

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
 import { json, type Provider, startProvider } from "./Provider.ts"
 import { startRecording } from "./Recording.ts"
 
@@ -96,6 +96,42 @@ describe("createRecorder", () => {
     const [event] = await recording.events()
     expect(event!.properties.api).toBe("aisdk")
     expect(event!.text).toContain('"output":{"n":1.0}')
+  })
+
+  it("holds no more of what the application records than it may", async () => {
+    const recording = await startRecording({ maxBytes: 100_000 })
+    const call = { api: "aisdk", inputs: { text: "x".repeat(10_000) }, output: {}, session: "s" } as const
+    for (let n = 0; n < 50; n++) recording.recorder.record(call)
+    const { heldBytes } = recording.recorder.counters()
+    expect(heldBytes).toBeGreaterThan(80_000)
+    expect(heldBytes).toBeLessThanOrEqual(100_000)
+    expect(await recording.events()).toHaveLength(9)
+    expect(recording.recorder.counters()).toMatchObject({ heldBytes: 0, dropped: { memory: 41 } })
+  })
+
+  it("makes no more events at once than may wait", async () => {
+    const recording = await startRecording({ maxEvents: 5 })
+    for (let n = 0; n < 8; n++) recording.recorder.record({ api: "aisdk", inputs: { n }, output: {}, session: "s" })
+    expect(recording.drops).toEqual(Array(3).fill({ reason: "queue-full" }))
+    expect(await recording.events()).toHaveLength(5)
+  })
+
+  it("records in a page that was not loaded over https, each call as a session", async () => {
+    const { getRandomValues } = crypto
+    const recording = await startRecording()
+    vi.stubGlobal("crypto", { getRandomValues: getRandomValues.bind(crypto) })
+    try {
+      recording.recorder.record({ api: "aisdk", inputs: {}, output: {} })
+      recording.recorder.record({ api: "aisdk", inputs: {}, output: {} })
+      expect(await recording.recorder.flush()).toBe(true)
+    } finally {
+      vi.unstubAllGlobals()
+    }
+    const sessions = (await recording.events()).map(({ session }) => session)
+    expect(new Set(sessions).size).toBe(2)
+    for (const session of sessions)
+      expect(session).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+    expect(recording.drops).toEqual([])
   })
 
   it("is flushed at the end of a block with `await using`, and goes on after one with `using`", async () => {

@@ -2,6 +2,7 @@
 import { isObject } from "../event/Event.ts"
 import type { CallContext } from "../context/Context.ts"
 import type { Told } from "../event/Secrets.ts"
+import * as Timers from "../platform/Timers.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -17,6 +18,47 @@ export interface Started {
 
 /** Some may never be said to have ended. */
 const maxStarted = 1_000
+const longestMs = 60 * 60 * 1000
+
+/** Parts of a value that are looked at to tell its size. */
+const maxParts = 100_000
+
+/** About how many bytes a value holds: those of its texts and its binary data, and some for each part. */
+const sizeOf = (whole: unknown): number => {
+  const seen = new Set<object>()
+  const left: Array<unknown> = [whole]
+  let bytes = 0
+  for (let parts = 0; left.length > 0 && parts < maxParts; parts++) {
+    const value = left.pop()
+    bytes += 8
+    if (typeof value === "string") bytes += value.length
+    else if (ArrayBuffer.isView(value)) bytes += value.byteLength
+    else if (typeof value === "object" && value !== null && !seen.has(value)) {
+      seen.add(value)
+      for (const part of Object.values(value)) left.push(part)
+    }
+  }
+  return bytes
+}
+
+/** What they hold of the recorder's memory. */
+interface Memory {
+  readonly take: (bytes: number) => boolean
+  readonly release: (bytes: number) => void
+}
+
+interface Held {
+  readonly started: Started
+  readonly bytes: number
+}
+
+export interface StartsOptions {
+  readonly memory: Memory
+  /** How many bytes of it they may hold: those that never end must leave some to others. */
+  readonly maxBytes: number
+  /** Called for each call that is forgotten, because too many are under way, or for too long. */
+  readonly lost: () => void
+}
 
 /** The texts of a value, written as in JSON, so that they can be looked for in it. */
 const textsIn = (value: unknown): ReadonlyArray<string> => {
@@ -30,18 +72,19 @@ const isAsked = ({ inputs }: Started, request: string): boolean => {
 }
 
 export class Starts {
-  readonly #lost: () => void
+  readonly #options: StartsOptions
   /** Of version 7. */
-  readonly #byCall = new Map<string, Started>()
+  readonly #byCall = new Map<string, Held>()
   /**
    * Of version 6, which has no ids. A call without streaming has one object for its model from the start of a step to its end; a
    * stream has not, but tells which request was sent, which holds the texts of the last message.
    */
-  readonly #byModel: Array<{ readonly model: object; readonly started: Started }> = []
+  readonly #byModel: Array<Held & { readonly model: object }> = []
+  #bytes = 0
+  #isWatching = false
 
-  /** `lost` is called for each call that is forgotten, because too many are under way. */
-  constructor(lost: () => void) {
-    this.#lost = lost
+  constructor(options: StartsOptions) {
+    this.#options = options
   }
 
   get size(): number {
@@ -50,20 +93,29 @@ export class Starts {
 
   /** The event is that of the start of a step. */
   add({ callId, model }: Fields, started: Started): void {
-    if (typeof callId === "string") this.#byCall.set(callId, started)
-    else if (isObject(model)) this.#byModel.push({ model, started })
-    if (this.size <= maxStarted) return
-    const [oldest] = this.#byCall.keys()
-    if (this.#byModel.length > 0) this.#byModel.shift()
-    else this.#byCall.delete(oldest!)
-    this.#lost()
+    const { lost, maxBytes, memory } = this.#options
+    if (typeof callId !== "string" && !isObject(model)) return
+    const bytes = sizeOf(started.inputs)
+    while (this.size >= maxStarted || (this.size > 0 && this.#bytes + bytes > maxBytes)) this.#forgetOldest()
+    if (!memory.take(bytes)) return lost()
+    this.#bytes += bytes
+    const held = { started, bytes }
+    if (typeof callId !== "string") this.#byModel.push({ model: model as object, ...held })
+    else {
+      // A step that begins again.
+      this.#release(this.#byCall.get(callId))
+      this.#byCall.delete(callId)
+      this.#byCall.set(callId, held)
+    }
+    this.#watch()
   }
 
   /** Adds what is known of the inputs later. */
   complete({ callId }: Fields, inputs: Fields): void {
-    const started = typeof callId === "string" ? this.#byCall.get(callId) : undefined
-    if (started !== undefined)
-      this.#byCall.set(callId as string, { ...started, inputs: { ...inputs, ...started.inputs } })
+    const held = typeof callId === "string" ? this.#byCall.get(callId) : undefined
+    if (held === undefined) return
+    const started = { ...held.started, inputs: { ...inputs, ...held.started.inputs } }
+    this.#byCall.set(callId as string, { ...held, started })
   }
 
   /** The start that an event belongs to, which is the end of it. */
@@ -71,18 +123,53 @@ export class Starts {
     const { callId } = event
     if (typeof callId !== "string") {
       const index = this.#indexOf(event)
-      return index === -1 ? undefined : this.#byModel.splice(index, 1)[0]!.started
+      return index === -1 ? undefined : this.#release(this.#byModel.splice(index, 1)[0])
     }
-    const started = this.#byCall.get(callId)
+    const held = this.#byCall.get(callId)
     this.#byCall.delete(callId)
-    return started
+    return this.#release(held)
   }
 
   /** Takes those that are still under way. Of version 6 they may as well have failed. */
   takeOpen(): ReadonlyArray<Started> {
-    const open = [...this.#byCall.values()]
+    const open = [...this.#byCall.values()].map((held) => this.#release(held))
     this.#byCall.clear()
     return open
+  }
+
+  #release<Of extends Held | undefined>(held: Of): Of extends Held ? Started : undefined
+  #release(held: Held | undefined): Started | undefined {
+    if (held === undefined) return undefined
+    this.#bytes -= held.bytes
+    this.#options.memory.release(held.bytes)
+    return held.started
+  }
+
+  /** Version 6 does not say which calls have failed, so that those of it are forgotten first. */
+  #oldest(): Held | undefined {
+    return this.#byModel[0] ?? this.#byCall.values().next().value
+  }
+
+  #forgetOldest(): void {
+    this.#release(this.#oldest())
+    if (this.#byModel.length > 0) this.#byModel.shift()
+    else this.#byCall.delete(this.#byCall.keys().next().value!)
+    this.#options.lost()
+  }
+
+  /** Forgets those that nobody ends. */
+  #watch(): void {
+    const oldest = this.#oldest()
+    if (this.#isWatching || oldest === undefined) return
+    this.#isWatching = true
+    Timers.after(longestMs - (performance.now() - oldest.started.startedAt), () => {
+      this.#isWatching = false
+      const before = performance.now() - longestMs
+      for (let held = this.#oldest(); held !== undefined && held.started.startedAt <= before; held = this.#oldest()) {
+        this.#forgetOldest()
+      }
+      this.#watch()
+    })
   }
 
   #indexOf({ model, request, stepNumber }: Fields): number {

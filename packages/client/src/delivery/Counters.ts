@@ -1,7 +1,10 @@
 /** What became of the calls. */
 
 export type DropReason =
-  /** The calls that wait or are under way hold as many bytes as they may, or too many calls of the AI SDK are under way. */
+  /**
+   * The calls that wait or are under way hold as many bytes as they may, or too many calls of the AI SDK are under way, or one of
+   * them for an hour.
+   */
   | "memory"
   /** As many events wait as may. */
   | "queue-full"

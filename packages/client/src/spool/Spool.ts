@@ -4,6 +4,7 @@
  * the rest the event.
  */
 import { builtin, type Builtins } from "../platform/Builtins.ts"
+import * as Limiter from "../platform/Limiter.ts"
 
 export interface SpooledEvent {
   readonly idempotencyKey: string
@@ -42,12 +43,20 @@ const isWhole = (line: Uint8Array): boolean => line[0] === 123 && line.at(-1) ==
 /** The folder is counted again after a 16th of what it may hold was written. */
 const partsUntilCounted = 16
 
+/** What systems say that cannot write the names of a folder to disk when they are told to, such as Windows. */
+const cannotSync: ReadonlySet<unknown> = new Set(["EACCES", "EINVAL", "EISDIR", "ENOSYS", "ENOTSUP", "EPERM"])
+
+/** Files that are written at once, and removed. Each takes one of the four threads that the application needs for files too. */
+const concurrency = 2
+
 export class Spool {
   readonly #fs: Builtins["fs"]["promises"]
   readonly #join: Builtins["path"]["join"]
   readonly #parentOf: Builtins["path"]["dirname"]
   readonly #folder: string
   readonly #maxBytes: number
+  readonly #writes = Limiter.make(concurrency)
+  readonly #removals = Limiter.make(1)
   #ready: Promise<unknown> | undefined
   /** What the folder holds, as far as is known: other processes write and remove files too. */
   #bytes = 0
@@ -70,8 +79,15 @@ export class Spool {
     this.#maxBytes = maxBytes
   }
 
-  /** Rejects if the file cannot be written, or the folder holds as much as it may. The event is on disk afterwards. */
-  async write({ event, fingerprint, idempotencyKey }: SpooledEvent): Promise<SpoolEntry> {
+  /**
+   * Rejects if the file cannot be written, or the folder holds as much as it may. The event and its name are on disk afterwards, as
+   * far as the system says the truth.
+   */
+  write(event: SpooledEvent): Promise<SpoolEntry> {
+    return this.#writes.run(() => this.#write(event))
+  }
+
+  async #write({ event, fingerprint, idempotencyKey }: SpooledEvent): Promise<SpoolEntry> {
     await this.#open()
     const head = new TextEncoder().encode(`${fingerprint}\n`)
     const bytes = head.length + event.length
@@ -90,15 +106,26 @@ export class Spool {
         await handle.close()
       }
       await this.#fs.rename(partial, file)
+      await this.#sync(this.#folder)
       this.#bytes += bytes
       this.#uncounted += bytes
     } catch (error) {
-      await this.#fs.rm(partial, { force: true }).catch(() => {})
+      for (const name of [partial, file]) await this.#fs.rm(name, { force: true }).catch(() => {})
       throw error
     } finally {
       this.#writing -= bytes
     }
     return { idempotencyKey, file, bytes }
+  }
+
+  /** Writes the names of a folder to disk, where the system can. */
+  async #sync(folder: string): Promise<void> {
+    try {
+      const handle = await this.#fs.open(folder, "r")
+      await handle.sync().finally(() => handle.close())
+    } catch (error) {
+      if (!cannotSync.has((error as { readonly code?: unknown }).code)) throw error
+    }
   }
 
   #isFullFor(bytes: number): boolean {
@@ -132,7 +159,7 @@ export class Spool {
 
   /** Rejects where the file is still there. */
   async remove({ bytes, file }: SpoolEntry): Promise<void> {
-    await this.#fs.rm(file, { force: true })
+    await this.#removals.run(() => this.#fs.rm(file, { force: true }))
     this.#bytes = Math.max(0, this.#bytes - bytes)
   }
 
@@ -158,9 +185,12 @@ export class Spool {
         (error: unknown) => (error as { readonly code?: unknown }).code
       )
     const parent = this.#parentOf(folder)
-    if ((await create()) !== "ENOENT" || parent === folder) return
-    await this.#create(parent)
-    await create()
+    const failure = await create()
+    if (failure === "ENOENT" && parent !== folder) {
+      await this.#create(parent)
+      await create()
+    } else if (failure !== undefined) return
+    await this.#sync(parent).catch(() => {})
   }
 
   async #inspect(): Promise<void> {
@@ -184,7 +214,7 @@ export class Spool {
       const file = this.#join(this.#folder, name)
       // Another process may have removed it meanwhile.
       const stat = await this.#fs.stat(file).catch(() => undefined)
-      // A folder, or a pipe that would be waited for, is none of an event.
+      // A folder is no event, nor is a pipe, which would be waited for.
       if (stat?.isFile() !== true) continue
       entries.push({ idempotencyKey, file, bytes: stat.size })
     }

@@ -136,30 +136,33 @@ describe("an outage of the recorder", () => {
 describe("an event that always fails", () => {
   afterEach(() => void vi.useRealTimers())
 
-  it.each([1, 8])("keeps no others from being sent, %i at once, and is tried less and less often", async (concurrency) => {
-    vi.useFakeTimers()
-    let isCured = false
-    const isBad = (key: string) => key.startsWith("bad") && !isCured
-    const answer = (key: string): Outcome<void> => (isBad(key) ? gone() : { type: "done", value: undefined })
-    const { add, attempted, delivery } = open(answer, ["bad 1", "bad 2"], concurrency)
-    const times = { sent: 0, slowest: 0 }
-    const attemptsAt: Array<number> = []
-    for (let second = 0; second < 600; second++) {
-      add(`good ${second}`)
-      await vi.advanceTimersByTimeAsync(1_000)
-      times.slowest = Math.max(times.slowest, delivery.size - 2)
-      attemptsAt.push(attempted.filter((key) => key === "bad 1").length)
+  it.each([1, 8])(
+    "keeps no others from being sent, %i at once, and is tried less and less often",
+    async (concurrency) => {
+      vi.useFakeTimers()
+      let isCured = false
+      const isBad = (key: string) => key.startsWith("bad") && !isCured
+      const answer = (key: string): Outcome<void> => (isBad(key) ? gone() : { type: "done", value: undefined })
+      const { add, attempted, delivery } = open(answer, ["bad 1", "bad 2"], concurrency)
+      const times = { sent: 0, slowest: 0 }
+      const attemptsAt: Array<number> = []
+      for (let second = 0; second < 600; second++) {
+        add(`good ${second}`)
+        await vi.advanceTimersByTimeAsync(1_000)
+        times.slowest = Math.max(times.slowest, delivery.size - 2)
+        attemptsAt.push(attempted.filter((key) => key === "bad 1").length)
+      }
+      expect(times.slowest).toBeLessThanOrEqual(1)
+      expect(delivery.counters()).toMatchObject({ sent: 600, waiting: 2, dropped: {} })
+      expect(attemptsAt[599]).toBeLessThan(20)
+      expect(attemptsAt[599]! - attemptsAt[300]!).toBeLessThanOrEqual(3)
+      expect(attemptsAt[599]! - attemptsAt[300]!).toBeGreaterThanOrEqual(1)
+      isCured = true
+      delivery.hurry()
+      await vi.advanceTimersByTimeAsync(0)
+      expect(delivery.size).toBe(0)
     }
-    expect(times.slowest).toBeLessThanOrEqual(1)
-    expect(delivery.counters()).toMatchObject({ sent: 600, waiting: 2, dropped: {} })
-    expect(attemptsAt[599]).toBeLessThan(20)
-    expect(attemptsAt[599]! - attemptsAt[300]!).toBeLessThanOrEqual(3)
-    expect(attemptsAt[599]! - attemptsAt[300]!).toBeGreaterThanOrEqual(1)
-    isCured = true
-    delivery.hurry()
-    await vi.advanceTimersByTimeAsync(0)
-    expect(delivery.size).toBe(0)
-  })
+  )
 
   it("takes some of the places only, where each attempt takes its time", async () => {
     vi.useFakeTimers()

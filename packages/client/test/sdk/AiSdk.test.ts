@@ -278,6 +278,20 @@ describe.each(versions)("ai %s", (version, { createOpenAI, sdk, telemetry }) => 
     expect(recording.drops).toEqual(Array(3).fill({ reason: "memory" }))
   })
 
+  it("is forgotten where others need its memory", async () => {
+    const { drops, recorder } = await startRecording({ maxBytes: 400_000 })
+    const content = [{ type: "text", text: "x".repeat(30_000) }]
+    const id = (n: number) => (version === "7" ? { callId: `call-${n}` } : {})
+    for (let n = 0; n < 10; n++) {
+      recorder.aiSdk.onStepStart({ ...id(n), model: { modelId: "m" }, messages: [{ role: "user", content }] })
+    }
+    const { heldBytes, underWay } = recorder.counters()
+    expect(underWay).toBe(3)
+    expect(heldBytes).toBeGreaterThan(90_000)
+    expect(heldBytes).toBeLessThanOrEqual(100_000)
+    expect(drops).toEqual(Array(7).fill({ reason: "memory" }))
+  })
+
   // Version 6 does not tell of errors: there the tap is what records them.
   if (version === "6") return
 

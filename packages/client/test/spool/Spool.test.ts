@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, promises, readdirSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { createRecorder, type Drop, type RecorderOptions } from "../../src/index.ts"
@@ -204,5 +204,57 @@ describe("a spool that is shared", () => {
     await expect(recorder.spooled()).rejects.toThrow("not on disk")
     const bytes = filesIn(spool).reduce((sum, name) => sum + statSync(join(spool, name)).size, 0)
     expect(bytes).toBeLessThanOrEqual(4_000)
+  })
+})
+
+describe("a spool in a busy application", () => {
+  it("writes few files at once", async () => {
+    const server = await startServer()
+    const spool = temporaryFolder()
+    const { drops, record, recorder } = open(server, spool)
+    let [active, most] = [0, 0]
+    const { open: openFile } = promises
+    const spy = vi.spyOn(promises, "open").mockImplementation(async (...args) => {
+      most = Math.max(most, ++active)
+      const handle = await openFile(...args)
+      const { close } = handle
+      handle.close = () => close.call(handle).finally(() => void active--)
+      return handle
+    })
+    try {
+      for (let n = 0; n < 60; n++) record(n)
+      await recorder.spooled()
+      expect(await recorder.flush()).toBe(true)
+    } finally {
+      spy.mockRestore()
+    }
+    expect(most).toBeGreaterThan(0)
+    // Files and their folder.
+    expect(most).toBeLessThanOrEqual(2)
+    expect(await numbers(server)).toHaveLength(60)
+    expect(drops).toEqual([])
+  })
+
+  it("sends what earlier processes have left though new events keep coming", async () => {
+    const server = await startServer()
+    const spool = temporaryFolder()
+    server.intercept = refuse(503, "overloaded")
+    const before = open(server, spool)
+    for (let n = 0; n < 20; n++) before.record(n)
+    await before.recorder.spooled()
+    const old = temporaryFolder()
+    for (const name of filesIn(spool)) renameSync(join(spool, name), join(old, name))
+    const { record, recorder } = open(server, old, { maxEvents: 6, concurrency: 2 })
+    let fresh = 100
+    server.intercept = (request) => {
+      if (request.url === "/api/v1/events" && fresh < 400) record(fresh++)
+      return false
+    }
+    for (let n = 0; n < 20; n++) record(fresh++)
+    await flushed(recorder)
+    const sent = (await numbers(server)).map(Number)
+    expect(new Set(sent).size).toBe(20 + 300)
+    expect(sent).toHaveLength(320)
+    expect(sent.findLastIndex((n) => n < 100)).toBeLessThan(100)
   })
 })

@@ -124,7 +124,9 @@ describe("the response of a tapped call", () => {
     const recording = await startRecording({ maxBytes: 400_000 })
     const piece = (index: number) =>
       `data: ${JSON.stringify({ ...chat.answer, object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: `${index} ` } }], obfuscation: "x".repeat(700) })}\n\n`
-    const chunks = Array.from({ length: 50 }, (_, n) => Array.from({ length: 20 }, (__, m) => piece(n * 20 + m)).join(""))
+    const chunks = Array.from({ length: 50 }, (_, n) =>
+      Array.from({ length: 20 }, (__, m) => piece(n * 20 + m)).join("")
+    )
     provider.answer = stream([...chunks, "data: [DONE]\n\n"])
     const response = await fetchOf(recording, "/v1/chat/completions")
     let [bytes, most] = [0, 0]

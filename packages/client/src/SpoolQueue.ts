@@ -1,0 +1,127 @@
+/** Sends the events of a spool: those that were just written, and those that earlier processes or a full queue have left there. */
+import { backoffMs } from "./delivery/Backoff.ts"
+import type { Delivery } from "./delivery/Delivery.ts"
+import * as Timers from "./platform/Timers.ts"
+import type { Spool, SpoolEntry } from "./spool/Spool.ts"
+
+/** A folder that cannot be read is looked at again after as long as after so many failures: some seconds. */
+const failuresOfUnreadable = 5
+
+export interface SpoolQueueOptions {
+  readonly spool: Spool
+  readonly delivery: Delivery
+  /** How many names of files are known beside those in the queue. */
+  readonly maxKnown: number
+  /** Takes work that a flush waits for. */
+  readonly track: (work: Promise<void>) => void
+}
+
+export class SpoolQueue {
+  readonly #options: SpoolQueueOptions
+  /** Keys of events that are in the queue. */
+  readonly #queued = new Set<string>()
+  /** Keys of events that could not be sent, and wait on disk until a timer ends. */
+  readonly #postponed = new Set<string>()
+  /** How often events that are still on disk were postponed. */
+  readonly #postponements = new Map<string, number>()
+  /** Events that wait on disk for room in the queue, the oldest first. */
+  #backlog: Array<SpoolEntry> = []
+  /** Whether the folder may hold events that are in neither. */
+  #hasMore = true
+  /** Keys of files that were removed while the folder was read. */
+  #removed: Set<string> | undefined
+  #isUnreadable = false
+  #isWaiting = false
+
+  constructor(options: SpoolQueueOptions) {
+    this.#options = options
+    // What earlier processes have left.
+    this.#refill()
+  }
+
+  /** Whether events wait on disk that could not be sent. */
+  get hasPostponed(): boolean {
+    return this.#postponed.size > 0
+  }
+
+  /** Sends an event that was written, after those that wait for room. `settle` is called when it is sent, dropped, or left on disk. */
+  add(entry: SpoolEntry, settle: () => void): void {
+    const { delivery, maxKnown } = this.#options
+    if (delivery.hasRoom && this.#backlog.length === 0) return this.#enqueue(entry, settle)
+    // Older ones that are not known come first.
+    if (this.#hasMore || this.#removed !== undefined || this.#backlog.length >= maxKnown) this.#hasMore = true
+    else this.#backlog.push(entry)
+    settle()
+  }
+
+  #enqueue(entry: SpoolEntry, settle: () => void): void {
+    const { delivery, spool, track } = this.#options
+    const { idempotencyKey } = entry
+    this.#queued.add(idempotencyKey)
+    delivery.add({
+      idempotencyKey,
+      load: () => spool.read(entry),
+      settled: () => {
+        this.#postponements.delete(idempotencyKey)
+        this.#removed?.add(idempotencyKey)
+        const removed = spool.remove(entry).then(
+          () => void this.#queued.delete(idempotencyKey),
+          // It is sent, and not sent again before the next process does so, by the same key.
+          () => {}
+        )
+        track(removed.then(settle))
+        this.#refill()
+      },
+      postponed: () => {
+        this.#queued.delete(idempotencyKey)
+        this.#postponed.add(idempotencyKey)
+        settle()
+        const times = (this.#postponements.get(idempotencyKey) ?? 0) + 1
+        this.#postponements.set(idempotencyKey, times)
+        this.#tryAgainLater(times)
+        this.#refill()
+      }
+    })
+  }
+
+  /** Sends what was postponed once more. */
+  #tryAgainLater(failures: number): void {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    Timers.after(backoffMs(failures), () => {
+      this.#isWaiting = false
+      this.#postponed.clear()
+      this.#hasMore = true
+      this.#refill()
+    })
+  }
+
+  /** Takes events that are only on disk into the queue, as far as there is room. */
+  #refill(): void {
+    const { delivery } = this.#options
+    while (this.#backlog.length > 0 && delivery.hasRoom) this.#enqueue(this.#backlog.shift()!, () => {})
+    if (this.#hasMore && this.#removed === undefined && delivery.hasRoom) this.#options.track(this.#list())
+  }
+
+  async #list(): Promise<void> {
+    const { delivery, maxKnown, spool } = this.#options
+    const removed = (this.#removed = new Set<string>())
+    this.#hasMore = false
+    try {
+      const entries = await spool.list()
+      this.#isUnreadable = false
+      const isKnown = ({ idempotencyKey: key }: SpoolEntry) =>
+        this.#queued.has(key) || this.#postponed.has(key) || removed.has(key)
+      const waiting = entries.filter((entry) => !isKnown(entry))
+      this.#backlog = waiting.slice(0, maxKnown)
+      this.#hasMore ||= waiting.length > maxKnown
+    } catch (cause) {
+      // Told once.
+      if (!this.#isUnreadable) delivery.drop({ reason: "spool", cause })
+      this.#isUnreadable = true
+      this.#tryAgainLater(failuresOfUnreadable)
+    }
+    this.#removed = undefined
+    this.#refill()
+  }
+}
