@@ -15,36 +15,48 @@ export interface FingerprintFields extends Git.Commit {
   readonly all_packages?: Readonly<Record<string, string>> | undefined
 }
 
-/** What the runtime says of itself. */
-const ofRuntime = () => {
-  const versions: Readonly<Record<string, string | undefined>> = processOf()?.versions ?? {}
-  const os = builtin("os")
-  const runtime = ["bun", "deno", "node"].find((name) => versions[name] !== undefined)
-  return {
-    language: "javascript",
-    language_version: runtime === undefined ? "unknown" : `${runtime} ${versions[runtime]}`,
-    system:
-      os === undefined
-        ? ((globalThis as { navigator?: { userAgent?: string } }).navigator?.userAgent ?? "unknown")
-        : `${os.platform()} ${os.release()} ${os.arch()}`
+/** What may be refused, as by Deno without a permission. */
+const readable = <A>(read: () => A): A | undefined => {
+  try {
+    return read()
+  } catch {
+    return undefined
   }
 }
 
-/** Everything that can be found. What cannot be read is left out. */
-export const find = async (scope: Packages.PackageScope): Promise<FingerprintFields> => {
-  const runtime = ofRuntime()
-  const folder = Packages.applicationFolder()
-  if (folder === undefined) return { ...runtime, ...Git.ofVariables() }
-  try {
-    const commit = Git.ofVariables() ?? (await Git.ofRepository(folder))
-    const packages = await Packages.installed(folder, scope)
-    return {
-      ...runtime,
-      ...(await Packages.sdkVersions(folder)),
-      ...(Object.keys(packages).length === 0 ? {} : { all_packages: packages }),
-      ...commit
-    }
-  } catch {
-    return runtime
+/** The system, such as `linux 6.8.0 x64`. */
+const systemOf = (): string | undefined => {
+  const os = builtin("os")
+  if (os === undefined) return (globalThis as { navigator?: { userAgent?: string } }).navigator?.userAgent
+  const parts = [os.platform, os.release, os.arch].map((read) => readable(read))
+  return parts.some((part) => part !== undefined) ? parts.filter((part) => part !== undefined).join(" ") : undefined
+}
+
+/** What the runtime says of itself. */
+const ofRuntime = () => {
+  const versions = readable(() => processOf()?.versions as Readonly<Record<string, string | undefined>> | undefined)
+  const runtime = ["bun", "deno", "node"].find((name) => versions?.[name] !== undefined)
+  return {
+    language: "javascript",
+    language_version: runtime === undefined ? "unknown" : `${runtime} ${versions![runtime]}`,
+    system: readable(systemOf) ?? "unknown"
   }
 }
+
+const ofApplication = async (scope: Packages.PackageScope) => {
+  const folder = await Packages.applicationFolder()
+  if (folder === undefined) return Git.ofVariables()
+  const commit = Git.ofVariables() ?? (await Git.ofRepository(folder))
+  const packages = await Packages.installed(folder, scope)
+  return {
+    ...(await Packages.sdkVersions(folder)),
+    ...(Object.keys(packages).length === 0 ? {} : { all_packages: packages }),
+    ...commit
+  }
+}
+
+/** Everything that can be found. What cannot be read is left out. Never rejects. */
+export const find = async (scope: Packages.PackageScope): Promise<FingerprintFields> => ({
+  ...ofRuntime(),
+  ...(await ofApplication(scope).catch(() => undefined))
+})

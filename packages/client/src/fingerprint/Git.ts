@@ -8,10 +8,24 @@ export interface Commit {
   readonly git_commit_date?: string | undefined
 }
 
+/** A path, and no address of a host. */
+const path = /^(?:[./~]|[A-Za-z]:[\\/])/
+
+/** Without what stands before the last `@`, whatever that is: of an address that cannot be read, credentials could be anywhere. */
+const afterAt = (address: string): string => address.slice(address.lastIndexOf("@") + 1)
+
 /** A URL without user, password, query and fragment. An address such as `git@host:path` stays as it is. */
 export const withoutCredentials = (url: string): string => {
-  if (!URL.canParse(url) || !url.includes("://")) return url.replace(/^[^@/\s]*:[^@/\s]*@/, "")
-  const parsed = new URL(url)
+  const [, scheme, rest = ""] = /^([A-Za-z][\w+.-]*:\/\/)(.*)$/s.exec(url) ?? []
+  if (scheme === undefined) {
+    const user = url.slice(0, Math.max(0, url.indexOf("@")))
+    return path.test(url) || !user.includes(":") ? url : afterAt(url)
+  }
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  // The password of `https://user:12/34@host/path` is read as a port and a part of the path.
+  if (parsed === undefined || (parsed.port !== "" && /[^/]@/.test(parsed.pathname + parsed.search + parsed.hash))) {
+    return `${scheme}${afterAt(rest).replace(/[?#].*$/s, "")}`
+  }
   parsed.username = ""
   parsed.password = ""
   parsed.search = ""

@@ -1,5 +1,6 @@
 /** The packages that an application has installed, from the `package.json` files on its disk. */
 import { builtin, processOf } from "../platform/Builtins.ts"
+import * as Limiter from "../platform/Limiter.ts"
 
 /** `direct`: what the application's `package.json` names. `all`: what is installed beside them, too. */
 export type PackageScope = "direct" | "all" | "none"
@@ -49,18 +50,30 @@ const modules = (from: string) => {
   return { folders, join: path.join, list, read, versionOf }
 }
 
-/** The folder of the program that runs, or the working directory. */
-export const applicationFolder = (): string | undefined => {
+/**
+ * The folder of the program that runs. That of one which lies in `node_modules`, such as the command of a framework, is the folder that
+ * it is installed for, or the working directory.
+ */
+export const applicationFolder = async (): Promise<string | undefined> => {
   const process = processOf()
   const program = process?.argv?.[1]
-  try {
-    const path = builtin("path")
-    if (program !== undefined && path?.isAbsolute(program) === true) return path.dirname(program)
-    return process?.cwd()
-  } catch {
-    return undefined
-  }
+  const path = builtin("path")
+  const fs = builtin("fs")
+  if (program === undefined || path?.isAbsolute(program) !== true) return process?.cwd()
+  const parts = path.dirname(program).split(path.sep)
+  const at = parts.indexOf("node_modules")
+  if (at === -1) return path.dirname(program)
+  const above = parts.slice(0, at).join(path.sep) || path.sep
+  // A command that is installed for all has no application above it.
+  const isApplication = await fs?.promises.access(path.join(above, "package.json")).then(
+    () => true,
+    () => false
+  )
+  return isApplication === true ? above : process?.cwd()
 }
+
+/** How many files are read at once: threads and open files are the application's. */
+const concurrency = 2
 
 /** The versions of packages, by name. Packages that are not installed are left out. */
 export const installed = async (from: string, scope: PackageScope): Promise<Versions> => {
@@ -83,20 +96,20 @@ const namesIn = async (
   list: (folder: string) => Promise<ReadonlyArray<string>>,
   join: (...parts: ReadonlyArray<string>) => string
 ): Promise<ReadonlyArray<string>> => {
-  const entries = (await list(folder)).filter((name) => !name.startsWith("."))
-  const nested = await Promise.all(
-    entries.map(async (name) =>
-      name.startsWith("@") ? (await list(join(folder, name))).map((inner) => `${name}/${inner}`) : [name]
-    )
-  )
-  return nested.flat()
+  const names: Array<string> = []
+  for (const name of await list(folder)) {
+    if (name.startsWith("@")) for (const inner of await list(join(folder, name))) names.push(`${name}/${inner}`)
+    else if (!name.startsWith(".")) names.push(name)
+  }
+  return names
 }
 
 const versionsOf = async (
   names: ReadonlyArray<string>,
   versionOf: (name: string) => Promise<string | undefined>
 ): Promise<Versions> => {
-  const versions = await Promise.all(names.map(async (name) => [name, await versionOf(name)] as const))
+  const { run } = Limiter.make(concurrency)
+  const versions = await Promise.all(names.map((name) => run(async () => [name, await versionOf(name)] as const)))
   return Object.fromEntries(versions.filter((entry): entry is readonly [string, string] => entry[1] !== undefined))
 }
 

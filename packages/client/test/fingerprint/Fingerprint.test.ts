@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, promises, writeFileSync } from "node:fs"
+import os from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import * as Git from "../../src/fingerprint/Git.ts"
@@ -37,7 +38,12 @@ const expected = (hash: string) => ({
   git_commit_date: "2026-01-02T02:04:05.000Z"
 })
 
-afterEach(() => vi.unstubAllEnvs())
+const { argv } = process
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  process.argv = [...argv]
+})
 
 describe("the commit", () => {
   it("is read from .git, from any folder of the repository", async () => {
@@ -70,7 +76,16 @@ describe("the commit", () => {
     ["ssh://git:planted@host:22/o/r", "ssh://host:22/o/r"],
     ["git@github.com:o/r.git", "git@github.com:o/r.git"],
     ["user:planted@host:o/r.git", "host:o/r.git"],
-    ["/srv/r.git", "/srv/r.git"]
+    ["/srv/r.git", "/srv/r.git"],
+    ["/srv/a:b@c/r.git", "/srv/a:b@c/r.git"],
+    ["https://oauth2:planted/cd@gitlab.com/x.git", "https://gitlab.com/x.git"],
+    ["https://user:planted#k@host/x", "https://host/x"],
+    ["https://user:12/planted@host/x?token=planted#planted", "https://host/x"],
+    ["https://planted@p@host/x", "https://host/x"],
+    ["user:planted/cd@host:o/r.git", "host:o/r.git"],
+    ["user:planted@p@host:o/r.git", "host:o/r.git"],
+    ["git@github.com:o/r@v2.git", "git@github.com:o/r@v2.git"],
+    ["https://host:8443/@org/r.git", "https://host:8443/@org/r.git"]
   ])("has no credentials in its URL: %s", (url, without) => {
     expect(Git.withoutCredentials(url)).toBe(without)
   })
@@ -136,6 +151,42 @@ describe("packages", () => {
     expect(await Packages.installed(application(), scope)).toEqual(versions)
   })
 
+  it.each([
+    ["node_modules/next/dist/bin/next"],
+    ["node_modules/.pnpm/next@1/node_modules/next/dist/bin/next"],
+    ["src/main.js"]
+  ])("are those of the application that is started as %s", async (program) => {
+    const folder = dirname(application())
+    const own = { version: "1.0.0", dependencies: { openai: "*" } }
+    write(
+      folder,
+      Object.fromEntries(["", ".pnpm/next@1/node_modules/"].map((at) => [`node_modules/${at}next/package.json`, own]))
+    )
+    process.argv[1] = join(folder, program)
+    const found = await Packages.applicationFolder()
+    expect(await Packages.installed(found!, "direct")).toEqual({ openai: "7.0.0", "@a/b": "2.0.0" })
+  })
+
+  it("are those of the working directory where the program is installed for all", async () => {
+    process.argv[1] = join(temporaryFolder(), "lib/node_modules/pm2/bin/pm2")
+    expect(await Packages.applicationFolder()).toBe(process.cwd())
+  })
+
+  it("are read a few at a time", async () => {
+    const folder = application()
+    const names = Array.from({ length: 50 }, (_, n) => `node_modules/p${n}/package.json`)
+    write(dirname(folder), Object.fromEntries(names.map((name) => [name, { version: "1.0.0" }])))
+    let [active, most] = [0, 0]
+    const { readFile } = promises
+    const spy = vi.spyOn(promises, "readFile").mockImplementation((async (...args: Parameters<typeof readFile>) => {
+      most = Math.max(most, ++active)
+      return readFile(...args).finally(() => void active--)
+    }) as never)
+    const versions = await Packages.installed(folder, "all").finally(() => spy.mockRestore())
+    expect(Object.keys(versions)).toHaveLength(53)
+    expect(most).toBeLessThanOrEqual(2)
+  })
+
   it("have the versions of the SDKs apart", async () => {
     expect(await Packages.sdkVersions(application())).toEqual({ provider1_sdk_version: "7.0.0" })
     expect(await Packages.sdkVersions(temporaryFolder())).toEqual({})
@@ -154,4 +205,21 @@ it("is registered once for all events, with the fields that the application give
     language_version: `node ${process.versions.node}`,
     git_branch: "mine"
   })
+})
+
+it("leaves out what may not be read, and keeps no event from being sent", async () => {
+  const refused = vi.spyOn(os, "release").mockImplementation(() => {
+    throw new Error("Requires sys access")
+  })
+  try {
+    const { drops, events, recorder, tachograph } = await startRecording()
+    recorder.record({ api: "aisdk", inputs: {}, output: {}, session: "s" })
+    const [event] = await events()
+    expect(await tachograph.recorder.getFingerprint(event!.fingerprint_id)).toMatchObject({
+      system: `${process.platform} ${process.arch}`
+    })
+    expect(drops).toEqual([])
+  } finally {
+    refused.mockRestore()
+  }
 })
