@@ -2,7 +2,7 @@
 import { checkKey, checkUrl } from "./api/Access.ts"
 import type { EmbeddedTachograph } from "./delivery/EmbeddedTransport.ts"
 import type { Drop } from "./delivery/Counters.ts"
-import type { Grouping, RecordedEvent } from "./event/Event.ts"
+import { type Grouping, isObject, type RecordedEvent } from "./event/Event.ts"
 import type { FingerprintFields } from "./fingerprint/Fingerprint.ts"
 import type { PackageScope } from "./fingerprint/Packages.ts"
 
@@ -74,8 +74,62 @@ export const defaults = {
   timeoutMs: 60_000
 } as const
 
-/** Checks what only TypeScript would refuse. */
-export const check = ({ apiKey, tachograph, url }: RecorderOptions): void => {
+const isNumber = (isAllowed: (value: number) => boolean) => (value: unknown) =>
+  typeof value === "number" && isAllowed(value)
+
+const isFunction = (value: unknown) => typeof value === "function"
+
+const isText = (value: unknown) => typeof value === "string"
+
+const atLeastOne = ["a number from 1 on", isNumber((value) => value >= 1)] as const
+
+const time = ["a time in ms from 0 on", isNumber((value) => value >= 0)] as const
+
+const someTime = ["a time in ms above 0", isNumber((value) => value > 0)] as const
+
+const name = ["a text", isText] as const
+
+const callback = ["a function", isFunction] as const
+
+const isWritable = (value: object) => {
+  try {
+    return JSON.stringify(value) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** What is expected of each option where it is given. */
+const expected: Readonly<Record<string, readonly [what: string, isRight: (value: unknown) => boolean]>> = {
+  agent: name,
+  agentVersion: name,
+  session: name,
+  person: name,
+  project: name,
+  maxEvents: atLeastOne,
+  maxBytes: atLeastOne,
+  maxEventBytes: atLeastOne,
+  maxSpoolBytes: atLeastOne,
+  concurrency: atLeastOne,
+  timeoutMs: someTime,
+  unreadMs: someTime,
+  exitMs: time,
+  fetch: callback,
+  onDrop: callback,
+  redact: callback,
+  waitUntil: callback,
+  spool: ["the path of a folder", (value) => typeof value === "string" && value !== ""],
+  packages: [`"direct", "all" or "none"`, (value) => value === "direct" || value === "all" || value === "none"],
+  fingerprint: ["an object of fields, as in JSON", (value) => isObject(value) && isWritable(value)]
+}
+
+/** Checks what only TypeScript would refuse. Throws a `TypeError` that says what is expected. */
+export const check = (options: RecorderOptions): void => {
+  const { apiKey, project, tachograph, url } = options
+  for (const [option, [what, isRight]] of Object.entries(expected)) {
+    const value: unknown = options[option as keyof RecorderOptions]
+    if (value !== undefined && !isRight(value)) throw new TypeError(`${option}: expected ${what}`)
+  }
   if (tachograph !== undefined) {
     if (url !== undefined) throw new TypeError("url, tachograph: expected one of them, not both")
     return
@@ -83,6 +137,7 @@ export const check = ({ apiKey, tachograph, url }: RecorderOptions): void => {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new TypeError(`url: expected http://… or https://…, or a Tachograph in the option "tachograph"`)
   }
+  if (project !== undefined) throw new TypeError("project: leave it out with a url, where the key says which it is")
   checkUrl(url)
   checkKey(apiKey)
 }
