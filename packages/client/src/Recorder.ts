@@ -103,6 +103,7 @@ class Core {
             })
           : EmbeddedTransport.make(options.tachograph, options.project),
       fingerprint,
+      apart: this.context.apart,
       maxEvents: options.maxEvents ?? defaults.maxEvents,
       concurrency: options.concurrency ?? defaults.concurrency,
       onDrop: options.onDrop ?? Warnings.ofDrops(),

@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
+import { createRecorder } from "../src/index.ts"
 import { json, type Provider, startProvider } from "./Provider.ts"
 import { startRecording } from "./Recording.ts"
 
@@ -15,6 +17,7 @@ beforeEach(() => {
 const path = "/v1/chat/completions"
 const inputs = '{"model": "m", "messages":[{"role":"user","content":"Hi"}], "seed":9007199254740993}'
 const output = '{"id":"1", "object":"chat.completion",\n"choices":[],"n":12345678901234567890}'
+const valid = { url: "http://127.0.0.1", apiKey: "k" }
 const post = (fetch: typeof globalThis.fetch, body: string = inputs, headers: Record<string, string> = {}) =>
   fetch(provider.url + path, { method: "POST", body, headers: { "content-type": "application/json", ...headers } })
 
@@ -57,6 +60,34 @@ describe("createRecorder", () => {
     await (await fetch(`${provider.url}/v1/embeddings`, { method: "POST", body: "{}" })).text()
     await (await fetch(provider.url + path)).text()
     expect(await recording.events()).toEqual([])
+  })
+
+  it("sends in no async context of the application, where it redacts", async () => {
+    const requests = new AsyncLocalStorage<string>()
+    const sentIn: Array<unknown> = []
+    const redactedIn: Array<unknown> = []
+    const tachograph = {
+      fingerprint: async () => "f",
+      record: async () => {
+        sentIn.push(requests.getStore())
+        // Others wait meanwhile.
+        await new Promise((resolve) => setImmediate(resolve))
+        if (sentIn.length === 1) throw Object.assign(new Error("busy"), { type: "overloaded" })
+      }
+    }
+    const recorder = createRecorder({
+      tachograph,
+      concurrency: 1,
+      redact: (event) => {
+        redactedIn.push(requests.getStore())
+        return event
+      }
+    })
+    const call = { api: "aisdk", inputs: {}, output: {}, session: "s" } as const
+    for (const name of ["first", "second", "third"]) requests.run(name, () => recorder.record(call))
+    expect(await requests.run("flush", () => recorder.flush())).toBe(true)
+    expect(sentIn).toEqual(Array(4).fill(undefined))
+    expect(redactedIn).toEqual(["first", "second", "third"])
   })
 
   it("groups by `with`, which can be nested", async () => {
@@ -203,9 +234,18 @@ describe("createRecorder", () => {
     ["url: expected", { url: "tachograph", apiKey: "k" }],
     ["url: expected", {}],
     ["apiKey: expected", { url: "http://127.0.0.1" }],
-    ["not both", { url: "http://127.0.0.1", tachograph: {} }]
-  ])("rejects wrong options: %s", async (message, options) => {
-    const { createRecorder } = await import("../src/index.ts")
+    ["not both", { url: "http://127.0.0.1", tachograph: {} }],
+    ["concurrency: expected a number from 1 on", { ...valid, concurrency: 0 }],
+    ["timeoutMs: expected a time in ms above 0", { ...valid, timeoutMs: -1 }],
+    ["maxEvents: expected a number from 1 on", { ...valid, maxEvents: "10k" }],
+    ["maxBytes: expected a number from 1 on", { ...valid, maxBytes: Number.NaN }],
+    ["redact: expected a function", { ...valid, redact: "x" }],
+    ["spool: expected the path of a folder", { ...valid, spool: 5 }],
+    [`packages: expected "direct", "all" or "none"`, { ...valid, packages: "directt" }],
+    ["project: leave it out with a url", { ...valid, project: "other" }],
+    ["fingerprint: expected an object of fields, as in JSON", { ...valid, fingerprint: { git_branch: 1n } }],
+    ["session: expected a text", { ...valid, session: 17 }]
+  ])("rejects wrong options: %s", (message, options) => {
     expect(() => createRecorder(options as never)).toThrow(message)
   })
 })

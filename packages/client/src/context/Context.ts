@@ -18,9 +18,11 @@ export interface ContextStore {
   /** What surrounds the caller. Empty where the platform has no AsyncLocalStorage. */
   readonly current: () => CallContext
   readonly run: <A>(context: CallContext, run: () => A) => A
+  /** Runs a function in the async context in which the store was made, whoever calls it. */
+  readonly apart: <A>(run: () => A) => A
 }
 
-const nowhere: ContextStore = { current: () => ({}), run: (_context, run) => run() }
+const nowhere: ContextStore = { current: () => ({}), run: (_context, run) => run(), apart: (run) => run() }
 
 export const make = (): ContextStore => {
   const hooks = builtin("async_hooks")
@@ -28,6 +30,7 @@ export const make = (): ContextStore => {
   const storage = new hooks.AsyncLocalStorage<CallContext>()
   return {
     current: () => storage.getStore() ?? {},
+    apart: (hooks.AsyncLocalStorage.snapshot?.() as ContextStore["apart"] | undefined) ?? nowhere.apart,
     run: (context, run) => storage.run(merge(storage.getStore() ?? {}, context), run)
   }
 }

@@ -32,6 +32,8 @@ export interface DeliveryOptions {
   readonly fingerprint: () => Promise<string>
   /** How many events may wait or be under way. */
   readonly maxEvents: number
+  /** Runs what must not run in the async context of a call. */
+  readonly apart: <A>(run: () => A) => A
   /** How many are sent at once. */
   readonly concurrency: number
   readonly onDrop: (drop: Drop) => void
@@ -54,6 +56,10 @@ const longestHurriedMs = 1_000
 
 /** An attempt that registers unknown fingerprints again may find them unknown again, but not for ever. */
 const attemptsOfFingerprints = 5
+
+const sentByOthers: Outcome<void> = { type: "done", value: undefined }
+
+const failed = (cause: unknown): Outcome<void> => ({ type: "retry", cause })
 
 const encoder = new TextEncoder()
 
@@ -145,8 +151,12 @@ export class Delivery {
     this.#pump()
   }
 
+  /** What is begun here goes on in no context of the application, such as that of a request which a tracer measures. */
   #pump(): void {
-    if (this.#stopTimer !== undefined) return
+    if (this.#stopTimer === undefined) this.#options.apart(() => this.#start())
+  }
+
+  #start(): void {
     // After a failure one event finds out whether the recorder is back.
     const isProbe = this.#failures > 0
     const concurrency = isProbe ? 1 : this.#options.concurrency
@@ -160,14 +170,15 @@ export class Delivery {
 
   async #attempt(item: Waiting): Promise<void> {
     const { idempotencyKey } = item
-    let outcome: Outcome<void>
+    let loaded: LoadedEvent | undefined
     try {
-      outcome = await this.#send(item)
+      loaded = await item.load()
     } catch (cause) {
       const drop = { reason: "spool", idempotencyKey, cause } as const
       const { isFinal } = cause as { readonly isFinal?: unknown }
       return isFinal === true ? this.#drop(item, drop) : this.#giveUp(item, drop)
     }
+    const outcome = loaded === undefined ? sentByOthers : await this.#send(item, loaded).catch(failed)
     if (outcome.type === "done") {
       this.#waiting.succeeded(this.#failures >= failuresOfOutage)
       this.#failures = 0
@@ -252,9 +263,7 @@ export class Delivery {
     this.#idle.clear()
   }
 
-  async #send(item: Waiting): Promise<Outcome<void>> {
-    const loaded = await item.load()
-    if (loaded === undefined) return { type: "done", value: undefined }
+  async #send(item: Waiting, loaded: LoadedEvent): Promise<Outcome<void>> {
     const fingerprint = loaded.fingerprint ?? (await this.#options.fingerprint())
     const registered = await this.#register(fingerprint)
     if (registered.type !== "done") return registered

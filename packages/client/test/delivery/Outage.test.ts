@@ -18,6 +18,7 @@ const open = (answer: (key: string) => Outcome<void>, keys: ReadonlyArray<string
       }
     },
     fingerprint: async () => "{}",
+    apart: (run) => run(),
     maxEvents: 1000,
     concurrency,
     onDrop: () => {},
@@ -182,6 +183,7 @@ describe("an event that always fails", () => {
         }
       },
       fingerprint: async () => "{}",
+      apart: (run) => run(),
       maxEvents: 1000,
       concurrency: 8,
       onDrop: () => {},
