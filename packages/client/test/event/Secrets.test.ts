@@ -1,0 +1,39 @@
+import { inJson } from "@tachograph/formats/Credentials"
+import { describe, expect, it, vi } from "vitest"
+import { withoutSecrets } from "../../src/event/Secrets.ts"
+
+describe("withoutSecrets", () => {
+  it.each([
+    ["nothing to mask", "nothing to mask"],
+    ['{"a":"secret-one, secret-two"}', '{"a":"[redacted], [redacted]"}'],
+    ["secret-onesecret-one", "[redacted][redacted]"],
+    ["Bearer secret-one", "[redacted]"],
+    ["a (b) $c\\d^|[e]{f}+g?.h*/i-j", "a (b) $c\\d^|[e]{f}+g?.h*/i-j"],
+    [JSON.stringify('x [a](b)$c\\d^"|{e}+f?.g*/h-i y'), '"x [redacted] y"'],
+    ["secret-once-more", "[redacted]"],
+    ["xsecret-oncex", "x[redacted]x"]
+  ])("of %j is %j", (text, masked) => {
+    const secrets = ["Bearer secret-one", "secret-one", "secret-two", '[a](b)$c\\d^"|{e}+f?.g*/h-i', "secret-once", "once-more"]
+    expect(withoutSecrets(text, secrets)).toBe(masked)
+  })
+
+  it.each(["sk-key/with+all %", 'sk-"quoted\\key"', "sk-%2Fencoded%20key"])("masks each form of %j", (secret) => {
+    const forms = inJson(secret)
+    for (const form of forms) expect(withoutSecrets(`"${form}"`, [secret])).toBe('"[redacted]"')
+    expect(withoutSecrets(forms.join(" "), [secret])).toBe(forms.map(() => "[redacted]").join(" "))
+  })
+
+  it("reads the text once, however many forms there are", () => {
+    const replaceAll = vi.spyOn(String.prototype, "replaceAll")
+    const exec = vi.spyOn(RegExp.prototype, "exec")
+    const text = "x".repeat(1000)
+    const secrets = Array.from({ length: 30 }, (_, n) => `abc/def+${n}xyz%2F`)
+    try {
+      withoutSecrets(text, secrets)
+      const passes = [...replaceAll.mock.contexts.map(String), ...exec.mock.calls.map(([read]) => read)]
+      expect(passes.filter((read) => read === text)).toHaveLength(1)
+    } finally {
+      vi.restoreAllMocks()
+    }
+  })
+})
