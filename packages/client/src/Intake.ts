@@ -78,6 +78,8 @@ export class Intake {
   #lost = 0
   #lostTold = 0
   #writeError: unknown
+  readonly #onSettled = new Set<() => void>()
+  #isSettling = false
 
   constructor({ budget, delivery, fingerprint, options }: IntakeOptions) {
     this.#budget = budget
@@ -167,13 +169,24 @@ export class Intake {
     if (missing > 0) throw new Error(`Calls that are not on disk: ${missing}`, { cause: this.#writeError })
   }
 
-  /** Resolves when everything is sent, dropped or postponed. */
-  async settled(): Promise<void> {
+  /** Calls back once when everything is sent, dropped or postponed. Returns what forgets the callback. */
+  whenSettled(tell: () => void): () => void {
+    this.#onSettled.add(tell)
+    if (!this.#isSettling) void this.#settle()
+    return () => void this.#onSettled.delete(tell)
+  }
+
+  /** One for all that wait, some of which may have given up. */
+  async #settle(): Promise<void> {
+    this.#isSettling = true
     // Files that are removed make room for others.
     while (this.isBusy) {
       await this.#prepared()
       await this.#delivery.idle()
     }
+    this.#isSettling = false
+    for (const tell of this.#onSettled) tell()
+    this.#onSettled.clear()
   }
 
   /** The process ends: what is only in memory is lost. */

@@ -233,12 +233,19 @@ class Core {
   }
 
   readonly flush = async (timeoutMs: number): Promise<boolean> => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, Timers.bounded(timeoutMs))))
     const relax = this.delivery.hurry()
-    await Promise.race([timeout, this.intake.settled()])
+    await new Promise<void>((resolve) => {
+      let forget = () => {}
+      const timer = setTimeout(() => {
+        forget()
+        resolve()
+      }, Timers.bounded(timeoutMs))
+      forget = this.intake.whenSettled(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
     relax()
-    clearTimeout(timer)
     return !this.intake.isBusy && !this.intake.hasPostponed
   }
 

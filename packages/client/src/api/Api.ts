@@ -126,7 +126,8 @@ const make = (entry: Entry, options: ApiOptions) => {
     for (let cursor = input?.["cursor"]; cursor !== null;) {
       const page = (await call({ ...input, cursor }, callOptions)) as Input
       yield* page[entry.rows!] as ReadonlyArray<unknown>
-      cursor = page["next_cursor"]
+      // Without one, the first page would come again and again.
+      cursor = page["next_cursor"] ?? null
     }
   }
 

@@ -11,15 +11,29 @@ export type ErrorOf<Name extends keyof Operations> =
   | Exclude<Operations[Name]["error"], ValidationError>
   | Extract<ErrorBody, { type: "validation-error" }>
 
-export type ErrorType = ErrorBody["type"]
+/** Of a Tachograph, or, where something else has answered, `http-` and the status. */
+export type ErrorType = ErrorBody["type"] | `http-${number}`
+
+/** What `Retry-After` says, in seconds or as a date, in ms from now on. */
+const retryAfterMsOf = (header: string | null): number | undefined => {
+  if (header === null || header.trim() === "") return undefined
+  const seconds = Number(header)
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+type BodyOf<Type extends ErrorType> = Type extends `http-${number}`
+  ? { readonly type: Type }
+  : Extract<ErrorBody, { type: Type }>
 
 /** An answer that is no success. What `fetch` throws, such as for a connection that fails, is thrown as it is. */
 export class ApiError<Type extends ErrorType = ErrorType> extends Error {
   override readonly name = "ApiError"
-  /** Such as `event-not-found`: one of `ErrorType`, or `http-502` where something else than Tachograph has answered. */
+  /** Such as `event-not-found`, or `http-502` where something else than Tachograph has answered. */
   readonly type: Type
   readonly status: number
-  readonly body: Extract<ErrorBody, { type: Type }>
+  /** What was answered. Of something else than a Tachograph, the type alone. */
+  readonly body: BodyOf<Type>
   /** When to try again, in ms; undefined where the answer does not say it. */
   readonly retryAfterMs: number | undefined
   /** The id under which the server logs the request. */
@@ -29,10 +43,9 @@ export class ApiError<Type extends ErrorType = ErrorType> extends Error {
     const body = bodyOf(status, text)
     super(`${status} ${body.type}${said(body)}`)
     this.status = status
-    this.body = body as Extract<ErrorBody, { type: Type }>
+    this.body = body as BodyOf<Type>
     this.type = body.type as Type
-    const seconds = Number(headers.get("retry-after") ?? Number.NaN)
-    this.retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : undefined
+    this.retryAfterMs = retryAfterMsOf(headers.get("retry-after"))
     this.requestId = headers.get("x-request-id") ?? undefined
   }
 }

@@ -106,6 +106,8 @@ export const flushAtEnd = (recorder: Flushable): void => {
   if (typeof process?.prependListener !== "function" || typeof process.kill !== "function") return
   const known = process[place]
   const recorders = known ?? new Set()
+  // Those that were collected since then, so that an application which creates many holds no trace of them.
+  for (const reference of recorders) if (reference.deref() === undefined) recorders.delete(reference)
   recorders.add(new WeakRef(recorder))
   if (known !== undefined) return
   Object.defineProperty(process, place, { value: recorders })

@@ -23,7 +23,7 @@ export interface TapOptions {
   /** Whether calls are recorded. */
   readonly isOn?: () => boolean
   /** Called when a recognised call begins. */
-  readonly begin: (request: CapturedRequest.CapturedRequest) => CallListener
+  readonly begin: () => CallListener
   /** Called when a call by a recognised address cannot be observed. */
   readonly lost: (cause: unknown) => void
 }
@@ -80,7 +80,7 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
     if (captured === undefined) return undefined
     const { init: sentInit, request } = captured
     if (isCounted && !budget.hasRoomFor(request.bytes)) return null
-    const listener = begin(request)
+    const listener = begin()
     if (!budget.take(request.bytes)) {
       listener.dropped("memory")
       return null

@@ -173,6 +173,20 @@ describe("the typed client", () => {
   })
 })
 
+it("reads no page twice where the answer names none that follows", async () => {
+  let requests = 0
+  const fetch = async () => {
+    requests++
+    return Response.json({ events: [{ event_id: "1" }] })
+  }
+  const rows: Array<unknown> = []
+  for await (const row of createApi({ url: "http://127.0.0.1:1", fetch }).listEvents.each()) {
+    rows.push(row)
+    if (rows.length > 3) break
+  }
+  expect([rows.length, requests]).toEqual([1, 1])
+})
+
 describe("its errors", () => {
   const errorOf = (call: Promise<unknown>) =>
     call.then(
@@ -204,6 +218,9 @@ describe("its errors", () => {
   it("say when to try again, and which status something else answered", async () => {
     const answers = [
       { status: 503, headers: { "retry-after": "2" }, text: '{"type":"overloaded"}' },
+      { status: 429, headers: { "retry-after": "Fri, 01 Jan 2100 00:00:00 GMT" }, text: "" },
+      { status: 503, headers: { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, text: "" },
+      { status: 503, headers: { "retry-after": "soon" }, text: "" },
       { status: 502, headers: {}, text: "<html>" },
       { status: 302, headers: { location: "http://127.0.0.1:1" }, text: "" }
     ]
@@ -215,6 +232,10 @@ describe("its errors", () => {
     await new Promise((resolve) => http.once("listening", resolve))
     const other = createApi({ url: `http://127.0.0.1:${(http.address() as AddressInfo).port}` })
     expect(await errorOf(other.getMe())).toMatchObject({ type: "overloaded", status: 503, retryAfterMs: 2000 })
+    const atDate = (await errorOf(other.getMe())) as ApiError
+    expect(Math.abs(Date.now() + atDate.retryAfterMs! - Date.UTC(2100, 0, 1))).toBeLessThan(60_000)
+    expect(await errorOf(other.getMe())).toMatchObject({ retryAfterMs: 0 })
+    expect(await errorOf(other.getMe())).toMatchObject({ retryAfterMs: undefined })
     expect(await errorOf(other.getMe())).toMatchObject({ type: "http-502", body: { type: "http-502" } })
     expect(await errorOf(other.getMe())).toMatchObject({ type: "http-302" })
   })
@@ -226,7 +247,7 @@ describe("its errors", () => {
   })
 
   it("are typed", () => {
-    const types: ReadonlyArray<ErrorType> = ["event-not-found", "validation-error", "overloaded"]
+    const types: ReadonlyArray<ErrorType> = ["event-not-found", "validation-error", "overloaded", "http-502"]
     // @ts-expect-error -- no operation answers it
     const wrong: ErrorType = "no-such-type"
     expect(types).not.toContain(wrong)

@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
+import { Delivery } from "../../src/delivery/Delivery.ts"
 import { createRecorder, type Drop, type RecorderOptions } from "../../src/index.ts"
 import { apiKey, refuse, script, type Server, startServer } from "../Server.ts"
 
@@ -211,6 +212,16 @@ describe("delivery over HTTP", () => {
     record(1)
     expect(await recorder.flush({ timeoutMs: 20 })).toBe(false)
     expect(recorder.counters()).toMatchObject({ waiting: 1, sent: 0 })
+  })
+
+  it("leaves nothing behind of a flush that ended before everything was sent", async () => {
+    const { record, recorder, server } = await open()
+    server.intercept = refuse(503, "overloaded", { "retry-after": "60" })
+    const idle = vi.spyOn(Delivery.prototype, "idle")
+    record(1)
+    for (let n = 0; n < 20; n++) expect(await recorder.flush({ timeoutMs: 1 })).toBe(false)
+    expect(idle.mock.calls.length).toBeLessThanOrEqual(1)
+    idle.mockRestore()
   })
 
   it("hands `waitUntil` a promise for each call, which waits until the call is sent", async () => {

@@ -13,7 +13,14 @@ describe("withoutSecrets", () => {
     ["secret-once-more", "[redacted]"],
     ["xsecret-oncex", "x[redacted]x"]
   ])("of %j is %j", (text, masked) => {
-    const secrets = ["Bearer secret-one", "secret-one", "secret-two", '[a](b)$c\\d^"|{e}+f?.g*/h-i', "secret-once", "once-more"]
+    const secrets = [
+      "Bearer secret-one",
+      "secret-one",
+      "secret-two",
+      '[a](b)$c\\d^"|{e}+f?.g*/h-i',
+      "secret-once",
+      "once-more"
+    ]
     expect(withoutSecrets(text, secrets)).toBe(masked)
   })
 

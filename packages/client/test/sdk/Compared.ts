@@ -14,7 +14,7 @@ const outcomeOf = async (run: () => Promise<unknown>): Promise<unknown> => {
   }
 }
 
-const random = /^(idempotency-key|x-stainless-.*|host|connection|traceparent)$/
+const random = /^(idempotency-key|x-stainless-(?!retry-count).*|host|connection|traceparent)$/
 
 /** In an order that does not depend on which of several connections was faster. */
 const withoutRandom = (provider: Provider) =>
