@@ -1,4 +1,4 @@
-/** What a recorder can be told. */
+/** The options of a recorder. */
 import { checkKey, checkUrl } from "./api/Access.ts"
 import type { EmbeddedTachograph } from "./delivery/EmbeddedTransport.ts"
 import type { Drop } from "./delivery/Counters.ts"
@@ -11,17 +11,20 @@ interface CommonOptions extends Grouping {
   readonly fingerprint?: Partial<FingerprintFields> | undefined
   /** Which installed packages the fingerprint names: the direct dependencies, all, or none. `direct` by default. */
   readonly packages?: PackageScope | undefined
-  /** Changes an event before it is kept anywhere. An event for which it answers nothing, or throws, is not recorded. */
+  /**
+   * Changes an event before it is kept anywhere. An event for which it answers nothing, or throws, is not recorded. Its payload is then
+   * written anew from the values that it returns: blanks are lost, and numbers that JavaScript cannot hold are rounded.
+   */
   readonly redact?: ((event: RecordedEvent) => RecordedEvent | null | undefined) | undefined
-  /** Called for each call that is not recorded. By default the first of each reason prints a warning. */
+  /** Called for each call that is not recorded. By default, the first call that is lost for a reason prints a warning. */
   readonly onDrop?: ((drop: Drop) => void) | undefined
   /** Keeps a serverless function alive until a promise settles. It gets one for each call. */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined
-  /** How many events may wait or be under way. 10,000 by default. */
+  /** How many events may wait or be under way. 10,000 by default. With a spool, more wait on disk. */
   readonly maxEvents?: number | undefined
   /** How many bytes waiting events and the calls under way may hold in memory. 64 MiB by default. */
   readonly maxBytes?: number | undefined
-  /** The longest event in bytes. 32 MiB by default, as the server accepts unless it is told otherwise. */
+  /** The longest event in bytes. 32 MiB by default, as the server accepts unless it is configured otherwise. */
   readonly maxEventBytes?: number | undefined
   /** How many events are sent at once. 8 by default. */
   readonly concurrency?: number | undefined
@@ -36,7 +39,10 @@ interface CommonOptions extends Grouping {
   readonly spool?: string | undefined
   /** How many bytes the folder may hold. 1 GiB by default. */
   readonly maxSpoolBytes?: number | undefined
-  /** The `fetch` below the tap. By default the global one, as it is when the recorder is created. */
+  /**
+   * The `fetch` below the tap, by which the recorder sends its events too. By default the global one, as it is when the recorder is
+   * created.
+   */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 

@@ -5,7 +5,7 @@ import type { Drop, DropReason } from "./delivery/Counters.ts"
 const whyOf = (cause: unknown): string =>
   cause instanceof Error ? `: ${[cause.message || cause.name, whyOf(cause.cause)].join("")}` : ""
 
-/** Of the first call of each reason. */
+/** Prints the first drop for each reason. */
 export const ofDrops = () => {
   const seen = new Set<DropReason>()
   return ({ cause, reason }: Drop) => {

@@ -27,11 +27,11 @@ export interface RecordedEvent {
   readonly person?: string | undefined
   /** When the call was made, in ISO 8601. */
   readonly occurred_at?: string | undefined
-  /** Until the last byte of the answer. */
+  /** From the call until the application had read the last byte of the answer, in ms. */
   readonly duration_ms?: number | undefined
-  /** Until the first byte of the answer's body. */
+  /** From the call until the application had read the first bytes of the answer's body, in ms. */
   readonly first_token_ms?: number | undefined
-  /** Of the provider's answer. */
+  /** The status of the provider's answer. */
   readonly http_status?: number | undefined
   /** The model that was asked for, where the URL names it. */
   readonly model?: string | undefined

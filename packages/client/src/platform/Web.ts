@@ -1,5 +1,5 @@
 /**
- * Requests and responses, told by what they say they are. `instanceof` asks for the global classes of now, and a library may
+ * Requests and responses, told by what they say they are. `instanceof` asks for the classes that are global now, and a library may
  * put its own there after an object was made: Hono's server for Node does, and what `fetch` answers is then no `Response`.
  */
 const tagOf = (value: unknown): string => Object.prototype.toString.call(value)

@@ -1,0 +1,242 @@
+import { modelInUrl } from "@tachograph/formats"
+import { Starts } from "./aisdk/Starts.ts"
+import * as AiSdk from "./aisdk/Telemetry.ts"
+import { type Api as TachographApi, createApi } from "./api/Api.ts"
+import * as Context from "./context/Context.ts"
+import { Budget } from "./delivery/Budget.ts"
+import type { Counters } from "./delivery/Counters.ts"
+import { Delivery } from "./delivery/Delivery.ts"
+import * as EmbeddedTransport from "./delivery/EmbeddedTransport.ts"
+import * as HttpTransport from "./delivery/HttpTransport.ts"
+import type { Envelope, Payload } from "./event/Event.ts"
+import { withoutSecrets } from "./event/Secrets.ts"
+import * as Fingerprint from "./fingerprint/Fingerprint.ts"
+import { Intake } from "./Intake.ts"
+import { check, defaults, type RecorderOptions } from "./Options.ts"
+import * as Callbacks from "./platform/Callbacks.ts"
+import * as ProcessEnd from "./platform/ProcessEnd.ts"
+import * as Timers from "./platform/Timers.ts"
+import type { RecordedCall } from "./RecordedCall.ts"
+import type { Call, CallListener, FinishedCall } from "./tap/Call.ts"
+import * as Tap from "./tap/Tap.ts"
+import * as Warnings from "./Warnings.ts"
+
+/** What all recorders share that are bound to parts of one application. */
+export class Core {
+  readonly budget: Budget
+  readonly context = Context.make()
+  readonly #open = new Set<Call>()
+  readonly #starts: Starts
+  readonly delivery: Delivery
+  readonly #options: RecorderOptions
+  readonly #fetch: Tap.Fetch
+  readonly intake: Intake
+  #fingerprint: Promise<string> | undefined
+  #api: TachographApi | undefined
+
+  constructor(options: RecorderOptions) {
+    check(options)
+    this.#options = options
+    // Taken now: a `fetch` that is put over it later may be a tap, which would call itself.
+    this.#fetch = Tap.untapped(options.fetch ?? globalThis.fetch)
+    const fingerprint = () => (this.#fingerprint ??= this.#findFingerprint())
+    this.budget = new Budget(options.maxBytes ?? defaults.maxBytes)
+    this.delivery = new Delivery({
+      transport:
+        options.tachograph === undefined
+          ? HttpTransport.make({
+              url: options.url,
+              apiKey: options.apiKey,
+              timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
+              fetch: this.#fetch
+            })
+          : EmbeddedTransport.make(options.tachograph, options.project),
+      fingerprint,
+      apart: this.context.apart,
+      maxEvents: options.maxEvents ?? defaults.maxEvents,
+      concurrency: options.concurrency ?? defaults.concurrency,
+      onDrop: options.onDrop ?? Warnings.ofDrops(),
+      onPostpone: options.onDrop === undefined ? Warnings.that("calls wait in the spool") : () => {},
+      onOutage: Warnings.that("calls wait, because they cannot be sent")
+    })
+    this.#starts = new Starts({
+      memory: this.budget,
+      maxBytes: (options.maxBytes ?? defaults.maxBytes) / 4,
+      lost: () => this.delivery.drop({ reason: "memory" })
+    })
+    this.intake = new Intake({ options, budget: this.budget, delivery: this.delivery, fingerprint })
+  }
+
+  get api(): TachographApi {
+    const { apiKey, url } = this.#options
+    if (url === undefined) throw new TypeError("recorder.api: this recorder has no url; use tachograph.recorder")
+    return (this.#api ??= createApi({ url, apiKey, fetch: this.#fetch }))
+  }
+
+  tap(bound: Context.CallContext, fetch: Tap.Fetch = this.#fetch, isOn?: () => boolean): Tap.Fetch {
+    return Tap.make({
+      fetch,
+      ...(isOn === undefined ? {} : { isOn }),
+      budget: this.budget,
+      open: this.#open,
+      unreadMs: this.#options.unreadMs ?? defaults.unreadMs,
+      begin: () => this.#listen(this.contextOf(bound)),
+      lost: (cause) => this.delivery.drop({ reason: "unreadable", cause })
+    })
+  }
+
+  /** What surrounds the caller counts more than what a recorder was bound to. */
+  contextOf(bound: Context.CallContext): Context.CallContext {
+    const { agent, agentVersion, person, session, waitUntil } = this.#options
+    return Context.merge({ agent, agentVersion, person, session, waitUntil }, bound, this.context.current())
+  }
+
+  #listen(context: Context.CallContext): CallListener {
+    let settle = () => {}
+    const settled = new Promise<void>((resolve) => (settle = resolve))
+    Callbacks.run(() => context.waitUntil?.(settled))
+    return {
+      finished: (call) =>
+        this.intake.add({
+          payload: () => this.#payloadOf(call),
+          envelope: envelopeOfTap(call),
+          context,
+          release: call.release,
+          settle
+        }),
+      dropped: (reason) => {
+        this.delivery.drop({ reason })
+        settle()
+      }
+    }
+  }
+
+  record({ agent, agentVersion, person, session, waitUntil, ...call }: RecordedCall, bound: Context.CallContext) {
+    this.recordIn(Context.merge(this.contextOf(bound), { agent, agentVersion, person, session, waitUntil }), call)
+  }
+
+  recordIn(
+    context: Context.CallContext,
+    {
+      api,
+      durationMs,
+      firstTokenMs,
+      httpStatus,
+      inputs,
+      occurredAt,
+      output
+    }: Omit<RecordedCall, keyof Context.CallContext>
+  ) {
+    // Throws where the time is none, before the platform is asked to wait.
+    const envelope = envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus)
+    const text = (value: object | string) => (typeof value === "string" ? value : JSON.stringify(value))
+    let settle = () => {}
+    const settled = new Promise<void>((resolve) => (settle = resolve))
+    Callbacks.run(() => context.waitUntil?.(settled))
+    // Written at once: the application may change the values afterwards.
+    let payload: Omit<Payload, "api"> | undefined
+    try {
+      payload = { inputs: text(inputs), output: text(output) }
+    } catch {}
+    const found = payload && { ...payload, apiOf: () => api }
+    const bytes = payload === undefined ? 0 : payload.inputs.length + payload.output.length
+    if (!this.budget.take(bytes)) {
+      this.intake.lose({ reason: "memory" })
+      return settle()
+    }
+    this.intake.add({
+      payload: async () => found,
+      envelope,
+      context,
+      release: () => this.budget.release(bytes),
+      settle
+    })
+  }
+
+  counters(): Counters {
+    return { ...this.delivery.counters(), underWay: this.#open.size + this.#starts.size, heldBytes: this.budget.held }
+  }
+
+  aiSdk(bound: Context.CallContext): AiSdk.AiSdkTelemetry {
+    return AiSdk.make({
+      starts: this.#starts,
+      context: () => this.contextOf(bound),
+      record: (call, context) => this.recordIn(context, { api: "aisdk", ...call })
+    })
+  }
+
+  async #payloadOf({ output, request }: FinishedCall) {
+    const inputs = await request.text()
+    if (inputs === undefined) return undefined
+    const secrets = request.secrets(inputs)
+    return {
+      apiOf: request.apiOf,
+      inputs: withoutSecrets(inputs, secrets),
+      output: withoutSecrets(output(), secrets)
+    }
+  }
+
+  async #findFingerprint(): Promise<string> {
+    const { fingerprint, packages = "direct" } = this.#options
+    return JSON.stringify({ ...(await Fingerprint.find(packages)), ...fingerprint })
+  }
+
+  readonly flush = async (timeoutMs: number): Promise<boolean> => {
+    const relax = this.delivery.hurry()
+    await new Promise<void>((resolve) => {
+      let forget = () => {}
+      const timer = setTimeout(() => {
+        forget()
+        resolve()
+      }, Timers.bounded(timeoutMs))
+      forget = this.intake.whenSettled(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+    relax()
+    return !this.intake.isBusy && !this.intake.hasPostponed
+  }
+
+  /** The core keeps what is registered from being collected. */
+  #atEnd: ProcessEnd.Flushable | undefined
+
+  flushAtEnd(timeoutMs: number): void {
+    this.#atEnd = {
+      isBusy: () => this.intake.isBusy,
+      endCalls: () => {
+        for (const call of this.#open) call.end("exit")
+        for (const started of this.#starts.takeOpen()) {
+          this.recordIn(started.context, { api: "aisdk", ...AiSdk.unfinished(started) })
+        }
+      },
+      flush: () => this.flush(timeoutMs),
+      exit: () => {
+        for (const call of this.#open) call.abandon("exit")
+        for (let open = this.#starts.size; open > 0; open--) this.delivery.drop({ reason: "exit" })
+        this.intake.exit()
+      }
+    }
+    ProcessEnd.flushAtEnd(this.#atEnd)
+  }
+}
+
+const rounded = (ms: number | undefined): number | undefined =>
+  ms === undefined ? undefined : Math.round(ms * 10) / 10
+
+const envelopeOf = (
+  occurredAt: Date,
+  durationMs: number | undefined,
+  firstTokenMs: number | undefined,
+  httpStatus: number | undefined
+): Partial<Envelope> => ({
+  occurred_at: occurredAt.toISOString(),
+  duration_ms: rounded(durationMs),
+  first_token_ms: rounded(firstTokenMs),
+  http_status: httpStatus
+})
+
+const envelopeOfTap = ({ durationMs, firstTokenMs, httpStatus, occurredAt, request }: FinishedCall) => ({
+  ...envelopeOf(occurredAt, durationMs, firstTokenMs, httpStatus),
+  model: modelInUrl(request.url) ?? undefined
+})
