@@ -1,5 +1,6 @@
 /** The commit that runs: from the variables of hosts and CI systems, otherwise from `.git`, without calling git. */
 import { builtin, variable } from "../platform/Builtins.ts"
+import * as Pack from "./Pack.ts"
 
 export interface Commit {
   readonly git_repository_url?: string | undefined
@@ -90,6 +91,8 @@ export const ofVariables = (): Commit | undefined => {
 interface Files {
   readonly read: (...path: ReadonlyArray<string>) => Promise<string | undefined>
   readonly bytes: (...path: ReadonlyArray<string>) => Promise<Uint8Array | undefined>
+  /** The compressed text of a commit in a pack, and what follows it. */
+  readonly packed: (folder: string, hash: string) => Promise<Uint8Array | undefined>
   readonly resolve: (...path: ReadonlyArray<string>) => string
   readonly parent: (path: string) => string
   readonly inflate: (bytes: Uint8Array) => string | undefined
@@ -101,11 +104,15 @@ const files = (): Files | undefined => {
   return {
     read: (...parts) => fs.promises.readFile(path.join(...parts), "utf8").catch(() => undefined),
     bytes: (...parts) => fs.promises.readFile(path.join(...parts)).catch(() => undefined),
+    packed: (folder, hash) => Pack.find({ fs, path }, path.join(folder, "objects", "pack"), hash),
     resolve: path.resolve,
     parent: path.dirname,
     inflate: (bytes) => {
       try {
-        return zlib.inflateSync(bytes, { maxOutputLength: 1024 * 1024 }).toString("utf8")
+        // What follows is not looked at.
+        const { Z_SYNC_FLUSH } = zlib.constants
+        const options = { maxOutputLength: 1024 * 1024, finishFlush: Z_SYNC_FLUSH }
+        return zlib.inflateSync(bytes, options).toString("utf8")
       } catch {
         return undefined
       }
@@ -131,9 +138,10 @@ const repositoryOf = async (from: string, { parent, read, resolve }: Files) => {
   }
 }
 
-/** The commit date of a commit that is not in a pack yet, in ISO 8601. */
-const dateOf = async (shared: string, hash: string, { bytes, inflate }: Files): Promise<string | undefined> => {
-  const object = await bytes(shared, "objects", hash.slice(0, 2), hash.slice(2))
+/** The date of a commit, in ISO 8601. */
+const dateOf = async (shared: string, hash: string, { bytes, inflate, packed }: Files): Promise<string | undefined> => {
+  const loose = await bytes(shared, "objects", hash.slice(0, 2), hash.slice(2))
+  const object = loose ?? (await packed(shared, hash))
   const seconds = /^committer .* (\d+) [+-]\d{4}$/m.exec((object && inflate(object)) ?? "")?.[1]
   return seconds === undefined ? undefined : new Date(Number(seconds) * 1000).toISOString()
 }

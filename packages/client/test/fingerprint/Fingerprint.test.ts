@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdirSync, promises, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, promises, readdirSync, rmSync, writeFileSync } from "node:fs"
 import os from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, describe, expect, it, vi } from "vitest"
@@ -61,6 +61,26 @@ describe("the commit", () => {
     expect(await Git.ofRepository(folder)).toEqual(expected(hash))
     git(folder, "checkout", "--quiet", "--detach")
     expect(await Git.ofRepository(folder)).toEqual({ ...expected(hash), git_branch: undefined })
+  })
+
+  it("is read from a pack, as of a fresh clone", async () => {
+    const { folder } = repository()
+    for (let n = 0; n < 20; n++) git(folder, "commit", "--quiet", "--allow-empty", "-m", `Commit ${n}`)
+    const head = git(folder, "rev-parse", "HEAD")
+    git(folder, "gc", "--quiet")
+    expect(existsSync(join(folder, ".git/objects", head.slice(0, 2), head.slice(2)))).toBe(false)
+    expect(await Git.ofRepository(folder)).toEqual(expected(head))
+  })
+
+  it("has no date where a pack is damaged", async () => {
+    const { folder, hash } = repository()
+    git(folder, "gc", "--quiet")
+    const packs = join(folder, ".git/objects/pack")
+    for (const name of readdirSync(packs)) {
+      rmSync(join(packs, name), { force: true })
+      writeFileSync(join(packs, name), "")
+    }
+    expect(await Git.ofRepository(folder)).toEqual({ ...expected(hash), git_commit_date: undefined })
   })
 
   it("is unknown outside of a repository and before the first commit", async () => {
