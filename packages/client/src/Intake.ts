@@ -51,10 +51,10 @@ export interface IntakeOptions {
   readonly fingerprint: () => Promise<string>
 }
 
-/** Of calls that were to be recorded. */
+/** Whether the call should have been recorded, and was not. */
 const isLoss = ({ reason }: Drop): boolean => reason !== "redacted" && reason !== "unreadable"
 
-/** Its rejection is nobody's. */
+/** Whether `redact` has answered a promise. Nobody waits for that, so its rejection must not end the process. */
 const isPromise = (value: object): boolean => {
   if (!(value instanceof Promise)) return false
   value.catch(() => {})

@@ -3,7 +3,7 @@
 const firstMs = 250
 const longestMs = 30_000
 
-/** The longest wait that a `Retry-After` is obeyed for: one that is wrong must not end the recording. */
+/** A `Retry-After` that asks for a longer wait is taken for a mistake, which must not end the recording (ms). */
 const longestRetryAfterMs = 60 * 60 * 1000
 
 /**

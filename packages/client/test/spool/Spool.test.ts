@@ -49,14 +49,14 @@ describe("a spooled event", () => {
     expect(drops).toEqual([])
   })
 
-  it("does not keep others from being sent", async () => {
+  it.each([403, 504])("does not keep others from being sent where it is always answered with %i", async (status) => {
     const server = await startServer()
     const { drops, record, recorder } = open(server, temporaryFolder(), { concurrency: 1 })
     let refused: unknown
     server.intercept = (request, response) => {
       if (request.url !== "/api/v1/events") return false
       refused ??= request.headers["idempotency-key"]
-      return request.headers["idempotency-key"] === refused && refuse(403, "waf")(request, response)
+      return request.headers["idempotency-key"] === refused && refuse(status, "waf")(request, response)
     }
     for (const n of [1, 2, 3]) record(n)
     await recorder.spooled()
