@@ -3,11 +3,14 @@ import { isObject } from "../event/Event.ts"
 import type { CallContext } from "../context/Context.ts"
 import type { Told } from "../event/Secrets.ts"
 import * as Timers from "../platform/Timers.ts"
+import { ended, type Open } from "./Ends.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
 export interface Started {
   readonly inputs: Fields
+  /** The messages that the steps before it answered, of version 6. */
+  readonly answered: ReadonlyArray<unknown>
   /** What surrounded the call when it began. */
   readonly context: CallContext
   /** What the start told of credentials. */
@@ -60,26 +63,12 @@ export interface StartsOptions {
   readonly lost: () => void
 }
 
-/** The texts of a value, written as in JSON, so that they can be looked for in it. */
-const textsIn = (value: unknown): ReadonlyArray<string> => {
-  if (typeof value === "string") return [JSON.stringify(value).slice(1, -1)]
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : []
-}
-
-const isAsked = ({ inputs }: Started, request: string): boolean => {
-  const { messages } = inputs
-  return textsIn(Array.isArray(messages) ? messages.at(-1)?.content : undefined).every((text) => request.includes(text))
-}
-
 export class Starts {
   readonly #options: StartsOptions
   /** Of version 7. */
   readonly #byCall = new Map<string, Held>()
-  /**
-   * Of version 6, which has no ids. A call without streaming has one object for its model from the start of a step to its end; a
-   * stream has not, but tells which request was sent, which holds the texts of the last message.
-   */
-  readonly #byModel: Array<Held & { readonly model: object }> = []
+  /** Of version 6, which has no ids. */
+  readonly #byModel: Array<Held & Open<Started>> = []
   #bytes = 0
   #isWatching = false
 
@@ -118,11 +107,12 @@ export class Starts {
     this.#byCall.set(callId as string, { ...held, started })
   }
 
-  /** The start that an event belongs to, which is the end of it. */
-  take(event: Fields): Started | undefined {
+  /** The start that an event belongs to, which is the end of it. `context` is what surrounds that end. */
+  take(event: Fields, context: CallContext): Started | undefined {
     const { callId } = event
     if (typeof callId !== "string") {
-      const index = this.#indexOf(event)
+      const entry = ended(this.#byModel, event, context)
+      const index = this.#byModel.findIndex((each) => each === entry)
       return index === -1 ? undefined : this.#release(this.#byModel.splice(index, 1)[0])
     }
     const held = this.#byCall.get(callId)
@@ -170,17 +160,5 @@ export class Starts {
       }
       this.#watch()
     })
-  }
-
-  #indexOf({ model, request, stepNumber }: Fields): number {
-    const index = this.#byModel.findIndex((entry) => entry.model === model)
-    if (index !== -1 || !isObject(model) || !isObject(request)) return index
-    const body = typeof request["body"] === "string" ? request["body"] : (JSON.stringify(request["body"]) ?? "")
-    return this.#byModel.findIndex(
-      ({ model: other, started }) =>
-        (other as Fields)["modelId"] === model["modelId"] &&
-        started.inputs["stepNumber"] === stepNumber &&
-        isAsked(started, body)
-    )
   }
 }

@@ -64,7 +64,7 @@ export const unfinished = (started: Started): AiSdkCall => callOf(started, {}, J
 export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTelemetry => {
   const end = (event: Fields, output: () => string) => {
     // Version 7 tells the end of a step twice.
-    const started = starts.take(event)
+    const started = starts.take(event, context())
     if (started !== undefined) record(callOf(started, event, output()), started.context)
   }
   /** What fails here must not fail a generation. */
@@ -85,6 +85,7 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
       }
       starts.add(event, {
         inputs: { ...Written.inputsOf(event), ...prepared },
+        answered: Written.answeredBefore(event),
         context: context(),
         told: Written.toldOf(event),
         occurredAt: new Date(),

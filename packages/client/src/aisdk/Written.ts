@@ -29,6 +29,13 @@ const without = (fields: Fields, names: ReadonlySet<string>): Fields =>
 
 export const inputsOf = (event: Fields): Fields => without(event, notOfInputs)
 
+/** Version 6 repeats in each step what the steps before it answered. */
+export const answeredBefore = ({ steps }: Fields): ReadonlyArray<unknown> => {
+  const last: unknown = Array.isArray(steps) ? steps.at(-1) : undefined
+  const response = isObject(last) ? last["response"] : undefined
+  return isObject(response) && Array.isArray(response["messages"]) ? response["messages"] : []
+}
+
 export const outputOf = (event: Fields): Fields => {
   const { response } = event
   const output = without(event, notOfOutput)
