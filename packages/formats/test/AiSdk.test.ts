@@ -26,6 +26,28 @@ const model = { provider: "openai.responses", modelId: "gpt-5-mini" }
 const usage = (counts: unknown, metadata: unknown = {}) =>
   AiSdk.facts({}, { text: "a", usage: counts, providerMetadata: metadata })
 
+describe("a step of version 6 that stands alone", () => {
+  const call = { type: "tool-call", toolCallId: "c1", toolName: "look", input: {} }
+  const result = { type: "tool-result", toolCallId: "c1", toolName: "look", output: { type: "text", value: "18" } }
+  const content = [{ type: "text", text: "18 °C" }]
+  const before = [
+    { role: "assistant", content: [call] },
+    { role: "tool", content: [result] }
+  ]
+  const answered = [...before, { role: "assistant", content }]
+
+  it("says what it answered, without what the steps before it did", () => {
+    const { output } = AiSdk.messages({}, { stepNumber: 1, content, response: { messages: answered } })
+    expect(output.map(({ parts }) => parts)).toEqual([[{ type: "text", content: "18 °C" }]])
+    const first = { stepNumber: 0, content: [call, { ...result, output: "18" }], response: { messages: before } }
+    expect(AiSdk.messages({}, first).output.map(({ role }) => role)).toEqual(["assistant", "tool"])
+  })
+
+  it("is asked with parameters that do not count the steps", () => {
+    expect(AiSdk.messages({ stepNumber: 1, temperature: 0, messages: [] }, {}).parameters).toEqual({ temperature: 0 })
+  })
+})
+
 describe("facts of the AI SDK", () => {
   it("are those of all steps of a result", () => {
     const expected: Facts = {
