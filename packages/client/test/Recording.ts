@@ -41,8 +41,11 @@ export const eventsOf = async (tachograph: OpenTachograph): Promise<ReadonlyArra
   )
 }
 
-export const startRecording = async (options: Partial<RecorderOptions> = {}): Promise<Recording> => {
-  const tachograph = await openTachograph()
+export const startRecording = async (
+  options: Partial<RecorderOptions> = {},
+  apiKeys: ReadonlyArray<string> = []
+): Promise<Recording> => {
+  const tachograph = await openTachograph(apiKeys)
   const drops: Array<Drop> = []
   const onDrop = (drop: Drop) => void drops.push(drop)
   const recorder = createRecorder({ tachograph, onDrop, ...options } as RecorderOptions)

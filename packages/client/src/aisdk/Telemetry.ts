@@ -7,6 +7,7 @@ import type { CallContext } from "../context/Context.ts"
 import { isObject } from "../event/Event.ts"
 import { secretsOf, withoutSecrets } from "../event/Secrets.ts"
 import type { Fields, Started, Starts } from "./Starts.ts"
+import { definitionsOf } from "./Tools.ts"
 import * as Written from "./Written.ts"
 
 /** For `registerTelemetry` of version 7, `registerTelemetryIntegration` of version 6, and `integrations` of a single call. */
@@ -62,10 +63,10 @@ const callOf = (started: Started, event: Fields, output: string): AiSdkCall => {
 export const unfinished = (started: Started): AiSdkCall => callOf(started, {}, JSON.stringify(failureOf("exit")))
 
 export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTelemetry => {
-  const end = (event: Fields, output: () => string) => {
+  const end = (event: Fields, output: (started: Started) => string) => {
     // Version 7 tells the end of a step twice.
     const started = starts.take(event, context())
-    if (started !== undefined) record(callOf(started, event, output()), started.context)
+    if (started !== undefined) record(callOf(started, event, output(started)), started.context)
   }
   /** What fails here must not fail a generation. */
   const safely = (run: (event: Fields) => void) => (event: unknown) => {
@@ -73,14 +74,15 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
       if (isObject(event)) run(event)
     } catch {}
   }
-  const onStepEnd = safely((event) => end(event, () => Written.write(Written.outputOf(event))))
+  const onStepEnd = safely((event) => end(event, ({ answered }) => Written.write(Written.outputOf(event, answered))))
 
   return {
     onStepStart: safely((event) => {
-      const { stepToolChoice, stepTools } = event
+      const { activeTools, callId, stepToolChoice, stepTools, tools } = event
       // Version 7 has the tools and the choice as they are sent.
       const prepared = {
         ...(Array.isArray(stepTools) ? { tools: stepTools } : {}),
+        ...(callId === undefined && isObject(tools) ? { tools: definitionsOf(tools, activeTools) } : {}),
         ...(stepToolChoice === undefined ? {} : { toolChoice: stepToolChoice })
       }
       starts.add(event, {

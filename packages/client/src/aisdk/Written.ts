@@ -17,7 +17,7 @@ const notOfOutput = new Set([
   ...["callId", "runtimeContext", "toolsContext", "experimental_context", "metadata", "request", "headers"]
 ])
 
-const notOfResponse = new Set(["headers"])
+const notOfResponse = new Set(["headers", "body"])
 
 /** Of errors of a provider, and of those that they are made of. */
 const notOfErrors = new Set([
@@ -29,17 +29,21 @@ const without = (fields: Fields, names: ReadonlySet<string>): Fields =>
 
 export const inputsOf = (event: Fields): Fields => without(event, notOfInputs)
 
-/** Version 6 repeats in each step what the steps before it answered. */
-export const answeredBefore = ({ steps }: Fields): ReadonlyArray<unknown> => {
-  const last: unknown = Array.isArray(steps) ? steps.at(-1) : undefined
+/** What the steps before this one answered, as far as its own result repeats it: that of version 6 does. */
+export const answeredBefore = ({ callId, steps }: Fields): ReadonlyArray<unknown> => {
+  const last: unknown = Array.isArray(steps) && callId === undefined ? steps.at(-1) : undefined
   const response = isObject(last) ? last["response"] : undefined
   return isObject(response) && Array.isArray(response["messages"]) ? response["messages"] : []
 }
 
-export const outputOf = (event: Fields): Fields => {
+/** The result of a step, without what the steps before it `answered`. */
+export const outputOf = (event: Fields, answered: ReadonlyArray<unknown> = []): Fields => {
   const { response } = event
   const output = without(event, notOfOutput)
-  return isObject(response) ? { ...output, response: without(response, notOfResponse) } : output
+  if (!isObject(response)) return output
+  const own = without(response, notOfResponse)
+  const { messages } = own
+  return { ...output, response: Array.isArray(messages) ? { ...own, messages: messages.slice(answered.length) } : own }
 }
 
 /** An error has no fields that JSON shows, except those of its class. */
