@@ -11,6 +11,8 @@ export interface Started {
   readonly inputs: Fields
   /** The messages that the steps before it answered, of version 6. */
   readonly answered: ReadonlyArray<unknown>
+  /** What the model answered, of a call for an object that is not read yet. */
+  readonly answer?: Fields
   /** What surrounded the call when it began. */
   readonly context: CallContext
   /** What the start told of credentials. */
@@ -105,6 +107,13 @@ export class Starts {
     if (held === undefined) return
     const started = { ...held.started, inputs: { ...inputs, ...held.started.inputs } }
     this.#byCall.set(callId as string, { ...held, started })
+  }
+
+  /** Keeps what the model answered, until it is said what that comes to. */
+  answer(event: Fields): void {
+    const { callId } = event
+    const started = typeof callId === "string" ? this.#byCall.get(callId) : undefined
+    if (started !== undefined) this.#byCall.set(callId as string, { ...started, answer: event })
   }
 
   /** The start that an event belongs to, which is the end of it. `context` is what surrounds that end. */

@@ -22,7 +22,14 @@ export interface AiSdkTelemetry {
   readonly onStepError: (event: unknown) => void
   /** Version 7 only. */
   readonly onAbort: (event: unknown) => void
+  /** Of `generateObject` and `streamObject` of version 7, of which version 6 tells nothing; as are the next three. */
+  readonly onStart: (event: unknown) => void
+  readonly onObjectStepEnd: (event: unknown) => void
+  readonly onEnd: (event: unknown) => void
+  readonly onError: (event: unknown) => void
 }
+
+const forObjects = new Set<unknown>(["ai.generateObject", "ai.streamObject"])
 
 /** A call of a model that is over. Both texts are JSON. */
 export interface AiSdkCall {
@@ -55,7 +62,7 @@ const callOf = (started: Started, event: Fields, output: string): AiSdkCall => {
     output: withoutSecrets(output, secrets),
     occurredAt: started.occurredAt,
     durationMs: performance.now() - started.startedAt,
-    firstTokenMs: numberIn(event["performance"], "timeToFirstOutputMs")
+    firstTokenMs: numberIn(event["performance"], "timeToFirstOutputMs") ?? numberIn(started.answer, "msToFirstChunk")
   }
 }
 
@@ -76,6 +83,21 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
   }
   const onStepEnd = safely((event) => end(event, ({ answered }) => Written.write(Written.outputOf(event, answered))))
 
+  const begin = (event: Fields, inputs: Fields) =>
+    starts.add(event, {
+      inputs,
+      answered: Written.answeredBefore(event),
+      context: context(),
+      told: Written.toldOf(event),
+      occurredAt: new Date(),
+      startedAt: performance.now()
+    })
+  const endObject = (event: Fields) =>
+    end(event, ({ answer }) => {
+      const text = Written.write(Written.objectOf(event, answer))
+      return event["error"] === undefined ? text : Written.withoutKeys(text)
+    })
+
   return {
     onStepStart: safely((event) => {
       const { activeTools, callId, stepToolChoice, stepTools, tools } = event
@@ -85,14 +107,7 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
         ...(callId === undefined && isObject(tools) ? { tools: definitionsOf(tools, activeTools) } : {}),
         ...(stepToolChoice === undefined ? {} : { toolChoice: stepToolChoice })
       }
-      starts.add(event, {
-        inputs: { ...Written.inputsOf(event), ...prepared },
-        answered: Written.answeredBefore(event),
-        context: context(),
-        told: Written.toldOf(event),
-        occurredAt: new Date(),
-        startedAt: performance.now()
-      })
+      begin(event, { ...Written.inputsOf(event), ...prepared })
     }),
     // Its settings, such as the temperature. The messages are those of the step.
     onLanguageModelCallStart: safely((event) => starts.complete(event, Written.inputsOf(event))),
@@ -101,6 +116,16 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
     onStepError: safely((event) =>
       end(event, () => Written.withoutKeys(Written.write(Written.failureOfError(event["error"]))))
     ),
-    onAbort: safely((event) => end(event, () => JSON.stringify(failureOf("aborted"))))
+    onAbort: safely((event) => end(event, () => JSON.stringify(failureOf("aborted")))),
+    onStart: safely((event) => {
+      const { operationId, output } = event
+      // Whether an array, an enumeration or an object is asked for. Elsewhere it is a value of the application.
+      if (forObjects.has(operationId)) begin(event, { ...Written.inputsOf(event), output })
+    }),
+    onObjectStepEnd: safely((event) => starts.answer(event)),
+    onEnd: safely((event) => {
+      if ("object" in event) endObject(event)
+    }),
+    onError: safely(endObject)
   }
 }

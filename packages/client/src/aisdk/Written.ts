@@ -9,7 +9,7 @@ import type { Fields } from "./Starts.ts"
 const notOfInputs = new Set([
   ...["callId", "steps", "abortSignal", "experimental_context", "runtimeContext", "toolsContext", "metadata", "output"],
   ...["include", "stopWhen", "timeout", "promptMessages", "stepTools", "stepToolChoice", "error", "durableContext"],
-  "headers"
+  ...["headers", "operationId"]
 ])
 
 /** Version 6 repeats the request in each result. */
@@ -44,6 +44,28 @@ export const outputOf = (event: Fields, answered: ReadonlyArray<unknown> = []): 
   const own = without(response, notOfResponse)
   const { messages } = own
   return { ...output, response: Array.isArray(messages) ? { ...own, messages: messages.slice(answered.length) } : own }
+}
+
+/** What a call for an object comes to. The text of the answer is told where it is no such object. */
+export const objectOf = (event: Fields, answer: Fields = {}): Fields => {
+  const {
+    error,
+    modelId: _,
+    msToFirstChunk: __,
+    object,
+    objectText,
+    provider: ___,
+    stepNumber: ____,
+    ...output
+  } = {
+    ...answer,
+    ...event
+  }
+  return {
+    ...(object === undefined ? { text: objectText } : { object }),
+    ...outputOf(output),
+    ...(error === undefined ? {} : failureOfError(error))
+  }
 }
 
 /** An error has no fields that JSON shows, except those of its class. */
