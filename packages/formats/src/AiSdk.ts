@@ -152,21 +152,19 @@ const billing = (_inputs: unknown, output: unknown): Billing => {
  * Of a step that stands alone: version 6 repeats in it what the steps before it answered. The content is its own, and so are as
  * many messages at the end.
  */
-const ownMessages = (step: unknown, messages: ReadonlyArray<Json>): ReadonlyArray<Json> => {
-  const content = get(step, "content")
-  const isRepeating = count(get(step, "stepNumber")) !== null && get(step, "performance") === undefined
-  if (!isRepeating || !Array.isArray(content) || messages.length === 0) return messages
-  const own = messagesOfContent(content, true).filter(({ parts }) => parts.length > 0)
-  return messages.slice(Math.max(0, messages.length - own.length))
+const ownMessages = (step: unknown): ReadonlyArray<Json> => {
+  const messages = list(get(step, "response", "messages")).filter(isObject)
+  if (get(step, "stepNumber") === undefined || get(step, "performance") !== undefined) return messages
+  const own = messagesOfContent(get(step, "content"), true).filter(({ parts }) => parts.length > 0)
+  // All, where the content does not say.
+  return messages.slice(-own.length)
 }
 
 /** The answer as messages that the next call sends back. Version 7 has those of each step apart, the earlier ones repeat them. */
 const answeredMessages = (output: unknown): ReadonlyArray<Json> => {
   const own = list(get(output, "responseMessages")).filter(isObject)
   if (own.length > 0) return own
-  const lists = stepsOf(output).map((step) =>
-    ownMessages(step, list(get(step, "response", "messages")).filter(isObject))
-  )
+  const lists = stepsOf(output).map(ownMessages)
   const [last = [], before = []] = lists.toReversed()
   const isRepeated = before.length > 0 && last.length > 0 && stringify(before[0] ?? null) === stringify(last[0] ?? null)
   return isRepeated ? last : lists.flat()
@@ -256,9 +254,7 @@ const conversationKeys = ["messages", "prompt"]
 
 const messages = (inputs: unknown, output: unknown): Conversation => {
   const view = Span.inputsOf(inputs)
-  // The number of a step says nothing of how it was asked.
-  const { stepNumber: _, ...request } = isObject(view) ? view : {}
-  const { system, instructions, tools, messages: sent, prompt, ...parameters } = request
+  const { system, instructions, tools, messages: sent, prompt, ...parameters } = isObject(view) ? view : {}
   const elements = [sent, prompt].find(Array.isArray) as ReadonlyArray<Json> | undefined
   const single = [sent, prompt].filter((item) => item !== undefined && item !== null && item !== "")
   const unread =
@@ -268,7 +264,8 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
   return {
     instructions: [...instructionsOf(instructions), ...instructionsOf(system)],
     tools: toolsOf(tools),
-    parameters: rest({ ...parameters, ...unread } as JsonObject, new Set()),
+    // The number of a step says nothing of how it was asked.
+    parameters: rest({ ...parameters, ...unread } as JsonObject, new Set(["stepNumber"])),
     input: (elements ?? (single as ReadonlyArray<Json>)).map(messageOf),
     output: outputOf(Span.outputOf(output))
   }
