@@ -12,6 +12,8 @@ import { wires } from "./Wires.ts"
 let provider: Provider
 
 beforeAll(async () => {
+  // They are deprecated.
+  globalThis.AI_SDK_LOG_WARNINGS = false
   provider = await startProvider()
 })
 
@@ -30,7 +32,10 @@ const answerWith = (content: string) => {
 }
 
 describe.each(kinds)("%s of ai 7", (kind) => {
-  const run = async ({ recorder }: Recording, options: object = {}) => {
+  const run = async (
+    { recorder }: Recording,
+    { onPart = () => {}, ...options }: { readonly onPart?: () => void; readonly abortSignal?: AbortSignal } = {}
+  ) => {
     const model = createOpenAI({ apiKey: "sk-planted-key", baseURL: `${provider.url}/v1` }).chat("gpt-x")
     const all = {
       model,
@@ -48,7 +53,7 @@ describe.each(kinds)("%s of ai 7", (kind) => {
     return recorder.with({ session: "s", agent: "a" }, async () => {
       if (kind === "generateObject") return (await ai.generateObject(all)).object
       const result = ai.streamObject(all)
-      for await (const _ of result.fullStream) void 0
+      for await (const _ of result.fullStream) onPart()
       return result.object
     })
   }
@@ -125,11 +130,12 @@ describe.each(kinds)("%s of ai 7", (kind) => {
   it("is recorded where the application aborts it, unless it streams, of which nothing is told", async () => {
     const controller = new AbortController()
     provider.answer = (response) => {
-      begun(chat.chunks.slice(0, 2))(response)
-      controller.abort()
+      begun(wires.openAiChat.said('{"celsius":').slice(0, 1))(response)
+      if (kind === "generateObject") controller.abort()
     }
     const recording = await startRecording()
-    await run(recording, { abortSignal: controller.signal }).catch(() => {})
+    const options = { abortSignal: controller.signal, onPart: () => controller.abort() }
+    await run(recording, options).catch(() => {})
     const told = kind === "streamObject" ? [] : [{ properties: { output: { error: { name: "AbortError" } } } }]
     expect(await recording.events()).toMatchObject(told)
     expect(recording.recorder.counters()).toMatchObject({ underWay: kind === "streamObject" ? 1 : 0 })

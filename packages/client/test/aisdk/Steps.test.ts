@@ -70,7 +70,7 @@ describe.each(versions)("steps of ai %s", (_version, { createOpenAI, sdk, teleme
     }
     const model = createOpenAI({ apiKey: "sk-planted-key", baseURL: `${provider.url}/v1` }).chat("gpt-x")
     const stopWhen = sdk.stepCountIs(5)
-    const all = { model, tools, stopWhen, prompt: "Weather?", maxRetries: 0, ...telemetry(recording), ...options }
+    const all: any = { model, tools, stopWhen, prompt: "Weather?", maxRetries: 0, ...telemetry(recording), ...options }
     const text = await recording.recorder.with({ session: "s" }, async () => (await sdk[kind](all)).text)
     expect(text).toBe("18 °C")
     return recording.events()

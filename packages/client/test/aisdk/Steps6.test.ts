@@ -13,6 +13,8 @@ import { wires } from "./Wires.ts"
 let provider: Provider
 
 beforeAll(async () => {
+  // The names of the models are unknown to it.
+  globalThis.AI_SDK_LOG_WARNINGS = false
   provider = await startProvider()
 })
 

@@ -3,7 +3,7 @@ import { chat, messages } from "../sdk/Wire.ts"
 
 type Chunks = ReadonlyArray<string>
 
-export interface Wire {
+interface Wire {
   readonly call: Chunks
   readonly said: (text: string) => Chunks
 }
