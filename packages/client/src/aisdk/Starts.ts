@@ -13,6 +13,8 @@ export interface Started {
   readonly answered: ReadonlyArray<unknown>
   /** What the model answered, of a call for an object that is not read yet. */
   readonly answer?: Fields
+  /** What the model has said so far, of a stream of version 7. */
+  readonly said?: () => Fields
   /** What surrounded the call when it began. */
   readonly context: CallContext
   /** What the start told of credentials. */
@@ -109,11 +111,10 @@ export class Starts {
     this.#byCall.set(callId as string, { ...held, started })
   }
 
-  /** Keeps what the model answered, until it is said what that comes to. */
-  answer(event: Fields): void {
-    const { callId } = event
+  /** Keeps what comes to be known before the end. */
+  know({ callId }: Fields, known: Pick<Started, "answer" | "said">): void {
     const started = typeof callId === "string" ? this.#byCall.get(callId) : undefined
-    if (started !== undefined) this.#byCall.set(callId as string, { ...started, answer: event })
+    if (started !== undefined) this.#byCall.set(callId as string, { ...started, ...known })
   }
 
   /** The start that an event belongs to, which is the end of it. `context` is what surrounds that end. */

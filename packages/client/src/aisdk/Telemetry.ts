@@ -6,6 +6,7 @@ import { failureOf } from "@tachograph/formats/Failures"
 import type { CallContext } from "../context/Context.ts"
 import { isObject } from "../event/Event.ts"
 import { secretsOf, withoutSecrets } from "../event/Secrets.ts"
+import * as Said from "./Said.ts"
 import type { Fields, Started, Starts } from "./Starts.ts"
 import { definitionsOf } from "./Tools.ts"
 import * as Written from "./Written.ts"
@@ -22,6 +23,8 @@ export interface AiSdkTelemetry {
   readonly onStepError: (event: unknown) => void
   /** Version 7 only. */
   readonly onAbort: (event: unknown) => void
+  /** Version 7 only: it makes the call. */
+  readonly executeLanguageModelCall: <A>(event: { readonly execute: () => PromiseLike<A> }) => Promise<A>
   /** Of `generateObject` and `streamObject` of version 7, of which version 6 tells nothing; as are the next three. */
   readonly onStart: (event: unknown) => void
   readonly onObjectStepEnd: (event: unknown) => void
@@ -67,7 +70,8 @@ const callOf = (started: Started, event: Fields, output: string): AiSdkCall => {
 }
 
 /** What a call comes to that is under way when the process ends. */
-export const unfinished = (started: Started): AiSdkCall => callOf(started, {}, JSON.stringify(failureOf("exit")))
+export const unfinished = (started: Started): AiSdkCall =>
+  callOf(started, {}, Written.write({ ...started.said?.(), ...failureOf("exit") }))
 
 export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTelemetry => {
   const end = (event: Fields, output: (started: Started) => string) => {
@@ -98,6 +102,15 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
       return event["error"] === undefined ? text : Written.withoutKeys(text)
     })
 
+  const watch = (event: Fields, result: unknown) =>
+    safely((answer) => {
+      const { stream } = answer
+      if (!(stream instanceof ReadableStream)) return
+      const said = Said.make()
+      starts.know(event, { said: said.result })
+      Said.watch(stream, said.take)
+    })(result)
+
   return {
     onStepStart: safely((event) => {
       const { activeTools, callId, stepToolChoice, stepTools, tools } = event
@@ -114,15 +127,22 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
     onStepEnd,
     onStepFinish: onStepEnd,
     onStepError: safely((event) =>
-      end(event, () => Written.withoutKeys(Written.write(Written.failureOfError(event["error"]))))
+      end(event, ({ said }) =>
+        Written.withoutKeys(Written.write({ ...said?.(), ...Written.failureOfError(event["error"]) }))
+      )
     ),
-    onAbort: safely((event) => end(event, () => JSON.stringify(failureOf("aborted")))),
+    onAbort: safely((event) => end(event, ({ said }) => Written.write({ ...said?.(), ...failureOf("aborted") }))),
+    executeLanguageModelCall: async (event) => {
+      const result = await event.execute()
+      watch(event, result)
+      return result
+    },
     onStart: safely((event) => {
       const { operationId, output } = event
       // Whether an array, an enumeration or an object is asked for. Elsewhere it is a value of the application.
       if (forObjects.has(operationId)) begin(event, { ...Written.inputsOf(event), output })
     }),
-    onObjectStepEnd: safely((event) => starts.answer(event)),
+    onObjectStepEnd: safely((event) => starts.know(event, { answer: event })),
     onEnd: safely((event) => {
       if ("object" in event) endObject(event)
     }),

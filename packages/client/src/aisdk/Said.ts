@@ -1,0 +1,56 @@
+/** What a model has said in a stream, as far as it came. The telemetry of version 7 tells it only of streams that end. */
+import { isObject } from "../event/Event.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface Said {
+  readonly take: (part: unknown) => void
+  /** In the shape of a step's result. */
+  readonly result: () => Fields
+}
+
+/** Parts of a stream that are whole. */
+const whole = new Set<unknown>(["tool-call", "tool-result", "source", "file"])
+
+export const make = (): Said => {
+  const content: Array<Fields> = []
+  const open = new Map<string, { readonly type: string; text: string }>()
+  let response: Fields | undefined
+
+  return {
+    take: (part) => {
+      if (!isObject(part)) return
+      const { delta, id, type } = part
+      if (whole.has(type)) content.push(part)
+      else if (type === "response-metadata") response = { id, modelId: part["modelId"], timestamp: part["timestamp"] }
+      else if ((type === "text-delta" || type === "reasoning-delta") && typeof delta === "string") {
+        const key = `${type} ${String(id)}`
+        const block = open.get(key) ?? { type: type.slice(0, -"-delta".length), text: "" }
+        if (!open.has(key)) content.push(block)
+        open.set(key, block)
+        block.text += delta
+      }
+    },
+    result: () => (content.length === 0 ? {} : { content, response })
+  }
+}
+
+/**
+ * Tells `see` of each part of a stream as it is read. The SDK pipes the stream on, and must get this very object. It is not
+ * watched where the SDK reads it otherwise.
+ */
+export const watch = (stream: ReadableStream<unknown>, see: (part: unknown) => void): void => {
+  const { pipeThrough } = stream
+  const watched = () =>
+    new TransformStream<unknown, unknown>({
+      transform: (part, controller) => {
+        controller.enqueue(part)
+        see(part)
+      }
+    })
+  Object.defineProperty(stream, "pipeThrough", {
+    configurable: true,
+    writable: true,
+    value: (...args: Parameters<typeof pipeThrough>) => pipeThrough.call(pipeThrough.call(stream, watched()), ...args)
+  })
+}

@@ -1,0 +1,80 @@
+/** What the telemetry of version 7 records of streams that do not come to their end. */
+import { createOpenAI } from "@ai-sdk/openai"
+import * as ai from "ai"
+import { formats } from "@tachograph/formats"
+import { beforeAll, expect, it } from "vitest"
+import { begun, type Provider, startProvider, stream } from "../Provider.ts"
+import { type Recording, startRecording } from "../Recording.ts"
+import { chat } from "../sdk/Wire.ts"
+import { wires } from "./Wires.ts"
+
+let provider: Provider
+
+beforeAll(async () => {
+  provider = await startProvider()
+})
+
+/** Resolves with the parts of the text. */
+const read = async ({ recorder }: Recording, abortAfter: string | undefined, options: object = {}) => {
+  const model = createOpenAI({ apiKey: "sk-planted-key", baseURL: `${provider.url}/v1` }).chat("gpt-x")
+  const controller = new AbortController()
+  const { textStream } = ai.streamText({
+    model,
+    prompt: "Weather?",
+    maxRetries: 0,
+    abortSignal: controller.signal,
+    telemetry: { integrations: [recorder.aiSdk] },
+    onError: () => {},
+    ...options
+  })
+  const parts: Array<string> = []
+  for await (const part of textStream) {
+    parts.push(part)
+    if (part === abortAfter) controller.abort()
+  }
+  return parts
+}
+
+it("records a stream that the application aborts as far as it came", async () => {
+  provider.answer = begun(chat.chunks.slice(0, 3))
+  const recording = await startRecording()
+  expect(await read(recording, " ☀")).toEqual(["Grüße", " ☀"])
+  const [{ properties }] = (await recording.events()) as [any]
+  expect(properties.output).toMatchObject({
+    content: [{ type: "text", text: "Grüße ☀" }],
+    response: { id: "chatcmpl-1", modelId: "gpt-x" },
+    error: { type: "aborted" }
+  })
+  const { inputs, output } = properties
+  expect(formats.aisdk.facts(inputs, output)).toMatchObject({ response_model: "gpt-x", error_type: "aborted" })
+  expect(formats.aisdk.messages(inputs, output).output).toMatchObject([{ parts: [{ content: "Grüße ☀" }] }])
+})
+
+it("records a stream that breaks as far as it came", async () => {
+  provider.answer = (response) => {
+    begun(chat.chunks.slice(0, 3))(response)
+    setImmediate(() => response.write("", () => response.destroy()))
+  }
+  const recording = await startRecording()
+  await read(recording, undefined).catch(() => {})
+  const [{ properties }] = (await recording.events()) as [any]
+  expect(properties.output).toMatchObject({
+    content: [{ type: "text", text: "Grüße ☀" }],
+    error: { cause: { message: "terminated" } }
+  })
+})
+
+it("records the second step of a stream that is aborted, and gives the application the same", async () => {
+  let calls = 0
+  provider.answer = (response) =>
+    calls++ === 0
+      ? stream(wires.openAiChat.call)(response)
+      : begun(wires.openAiChat.said("18 °C").slice(0, 1))(response)
+  const recording = await startRecording()
+  const inputSchema = ai.jsonSchema<object>({ type: "object", properties: {} })
+  const tools = { weather: ai.tool({ inputSchema, execute: async () => "18 °C" }) }
+  const parts = await read(recording, "18 °C", { tools, stopWhen: ai.isStepCount(3) })
+  expect(parts).toEqual(["Grüße", " ☀", "18 °C"])
+  const outputs = (await recording.events()).map(({ properties }) => properties.output)
+  expect(outputs).toMatchObject([{ finishReason: "tool-calls" }, { content: [{ type: "text", text: "18 °C" }] }])
+})
