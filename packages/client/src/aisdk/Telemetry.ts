@@ -131,7 +131,11 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
         Written.withoutKeys(Written.write({ ...said?.(), ...Written.failureOfError(event["error"]) }))
       )
     ),
-    onAbort: safely((event) => end(event, ({ said }) => Written.write({ ...said?.(), ...failureOf("aborted") }))),
+    onAbort: safely((event) => {
+      const { reason } = event
+      const failure = failureOf(isObject(reason) && reason["name"] === "TimeoutError" ? "timeout" : "aborted")
+      end(event, ({ said }) => Written.write({ ...said?.(), ...failure }))
+    }),
     executeLanguageModelCall: async (event) => {
       const result = await event.execute()
       watch(event, result)

@@ -15,7 +15,11 @@ beforeAll(async () => {
 })
 
 /** Resolves with the parts of the text. */
-const read = async ({ recorder }: Recording, abortAfter: string | undefined, options: object = {}) => {
+const read = async (
+  { recorder }: Recording,
+  abortAfter: string | undefined,
+  { reason, ...options }: { readonly reason?: unknown; readonly [option: string]: unknown } = {}
+) => {
   const model = createOpenAI({ apiKey: "sk-planted-key", baseURL: `${provider.url}/v1` }).chat("gpt-x")
   const controller = new AbortController()
   const { textStream } = ai.streamText({
@@ -30,7 +34,7 @@ const read = async ({ recorder }: Recording, abortAfter: string | undefined, opt
   const parts: Array<string> = []
   for await (const part of textStream) {
     parts.push(part)
-    if (part === abortAfter) controller.abort()
+    if (part === abortAfter) controller.abort(reason)
   }
   return parts
 }
@@ -48,6 +52,14 @@ it("records a stream that the application aborts as far as it came", async () =>
   const { inputs, output } = properties
   expect(formats.aisdk.facts(inputs, output)).toMatchObject({ response_model: "gpt-x", error_type: "aborted" })
   expect(formats.aisdk.messages(inputs, output).output).toMatchObject([{ parts: [{ content: "Grüße ☀" }] }])
+})
+
+it("records a stream as too long where that is why it is aborted, as by the SDK's own timeout", async () => {
+  provider.answer = begun(chat.chunks.slice(0, 3))
+  const recording = await startRecording()
+  await read(recording, " ☀", { reason: new DOMException("Too long", "TimeoutError") })
+  const [{ properties }] = (await recording.events()) as [any]
+  expect(properties.output).toMatchObject({ content: [{ text: "Grüße ☀" }], error: { type: "timeout" } })
 })
 
 it("records a stream that breaks as far as it came", async () => {
