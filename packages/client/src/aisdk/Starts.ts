@@ -104,17 +104,18 @@ export class Starts {
   }
 
   /** Adds what is known of the inputs later. */
-  complete({ callId }: Fields, inputs: Fields): void {
-    const held = typeof callId === "string" ? this.#byCall.get(callId) : undefined
-    if (held === undefined) return
-    const started = { ...held.started, inputs: { ...inputs, ...held.started.inputs } }
-    this.#byCall.set(callId as string, { ...held, started })
+  complete(event: Fields, inputs: Fields): void {
+    this.#change(event, (started) => ({ ...started, inputs: { ...inputs, ...started.inputs } }))
   }
 
   /** Keeps what comes to be known before the end. */
-  know({ callId }: Fields, known: Pick<Started, "answer" | "said">): void {
-    const started = typeof callId === "string" ? this.#byCall.get(callId) : undefined
-    if (started !== undefined) this.#byCall.set(callId as string, { ...started, ...known })
+  know(event: Fields, known: Pick<Started, "answer" | "said">): void {
+    this.#change(event, (started) => ({ ...started, ...known }))
+  }
+
+  #change({ callId }: Fields, change: (started: Started) => Started): void {
+    const held = typeof callId === "string" ? this.#byCall.get(callId) : undefined
+    if (held !== undefined) this.#byCall.set(callId as string, { ...held, started: change(held.started) })
   }
 
   /** The start that an event belongs to, which is the end of it. `context` is what surrounds that end. */
