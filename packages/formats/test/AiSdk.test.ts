@@ -249,6 +249,11 @@ describe("facts of the AI SDK", () => {
   it("tell errors by what the provider said, else by status or name", () => {
     const error = { name: "AI_APICallError", message: "No", statusCode: 429 }
     expect(AiSdk.facts({ model }, { error })).toMatchObject({ error_type: "429", error_status: 429, tool_calls: null })
+    // A stream that was cut: the status is that of its beginning.
+    expect(AiSdk.facts({}, { error: { ...error, statusCode: 200 } })).toMatchObject({
+      error_type: "AI_APICallError",
+      error_status: null
+    })
     const data = { error: { type: "rate_limit_error", message: "No" } }
     expect(AiSdk.facts({}, { error: { ...error, data } })).toMatchObject({
       error_type: "rate_limit_error",

@@ -36,6 +36,7 @@ describe("an error", () => {
     ],
     ["a gateway's", { statusCode: 429, message: "Rate limit is exceeded." }, "429", 429],
     ["Cloudflare's", { success: false, errors: [{ code: 5006, message: "m" }], result: null }, "5006", null],
+    ["one whose status is no error's", { error: { message: "m", statusCode: 200, status: "204" } }, "unknown", null],
     ["one with a status only", { error: { message: "m", status: 503 } }, "503", 503],
     ["one with nothing", { error: { message: "m", type: "", code: null } }, "unknown", null],
     ["one beside an answer", { choices: [], error: { code: 502, message: "m" } }, "502", 502]

@@ -40,6 +40,13 @@ const label = (value: string | null, maxLength: number): string | null =>
 
 const word = (value: string | null): string | null => label(value, maxWordLength)
 
+/** From here on a status of HTTP is an error's. */
+const firstErrorStatus = 400
+
+/** What an error says counts before the status of its response, and any status says more than `unknown`. */
+const errorTypeOf = (value: string | null, httpStatus: number | null | undefined): string | null =>
+  errorType((value ?? "unknown") === "unknown" && (httpStatus ?? 0) >= firstErrorStatus ? String(httpStatus) : value)
+
 /** An error has a type, whatever it is: what no column takes is cut and cleaned. */
 const errorType = (value: string | null): string | null =>
   value === null ? null : value.slice(0, maxWordLength).toWellFormed().replaceAll("\u0000", "\ufffd") || "unknown"
@@ -87,11 +94,16 @@ const usageOf = (facts: Facts, billing: Billing): Usage => ({
   service_tier: billing.service_tier
 })
 
-/**
- * `inputs` and `output` are parsed JSON. Of `inputs`, no more than what stands at `inputsPaths` is needed. `model` is the one that
- * was asked for where `inputs` do not say it: some providers take it in the URL.
- */
-export const read = (api: Api, inputs: unknown, output: unknown, model?: string | null): FactsRead => {
+/** What an event says of its call beside the payload. */
+export interface Beside {
+  /** The model that was asked for, where `inputs` do not say it: some providers take it in the URL. */
+  readonly model?: string | null | undefined
+  /** Of the response. */
+  readonly httpStatus?: number | null | undefined
+}
+
+/** `inputs` and `output` are parsed JSON. Of `inputs`, no more than what stands at `inputsPaths` is needed. */
+export const read = (api: Api, inputs: unknown, output: unknown, { httpStatus, model }: Beside = {}): FactsRead => {
   const format = formats[api]
   const read = format.facts(inputs, output)
   const facts = read.model === null && model ? { ...read, model } : read
@@ -108,7 +120,7 @@ export const read = (api: Api, inputs: unknown, output: unknown, model?: string 
       stopReason: facts.stop_reason,
       providerStopReason: word(facts.provider_stop_reason),
       toolCalls: toolCalls(facts.tool_calls),
-      errorType: errorType(facts.error_type),
+      errorType: errorTypeOf(facts.error_type, httpStatus),
       errorStatus: facts.error_status
     },
     usage: usageOf(facts, format.billing(inputs, output))

@@ -150,7 +150,7 @@ const changeOf = (run: Run, project: ProjectId, event: Event): FactsChange => {
   run.counts.textBytes += payload.inputs.length + payload.output.length
   const inputs = valueOf(payload.inputs, inputsFields)
   // A model that the payload does not say was sent beside it.
-  const read = run.readFacts(event.api, inputs, valueOf(payload.output, outputFields), event.model)
+  const read = run.readFacts(event.api, inputs, valueOf(payload.output, outputFields), event)
   const cost = ReadFacts.costOf(run.prices, read, event.occurredAt ?? event.receivedAt)
   const summary = new EventSummary({ ...before, ...read.facts, ...cost }, { disableChecks: true })
   return { was: Checksum.ofSummary(project, event), summary, checksum: Checksum.ofSummary(project, summary) }

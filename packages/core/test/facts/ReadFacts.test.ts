@@ -109,6 +109,18 @@ describe("facts", () => {
     expect(typeOf(undefined)).toBe("unknown")
   })
 
+  it.each(apis)("of %s are of an error where the status of the response is one", (api) => {
+    const typeOf = (output: unknown, httpStatus: number) =>
+      ReadFacts.read(api, {}, output, { httpStatus }).facts.errorType
+    expect([400, 503, 599].map((status) => typeOf({}, status))).toEqual(["400", "503", "599"])
+    expect([100, 200, 399].map((status) => typeOf({}, status))).toEqual([null, null, null])
+    expect(typeOf({ detail: "Not Found" }, 404)).toBe("404")
+    expect(typeOf({ message: "Unauthorized" }, 401)).toBe("401")
+    expect(typeOf({ error: { message: "slow down" } }, 429)).toBe("429")
+    expect(typeOf({ error: { message: "slow down" } }, 200)).toBe("unknown")
+    expect(typeOf({ error: { type: "overloaded_error", message: "m" } }, 529)).toBe("overloaded_error")
+  })
+
   it("are priced by the time of the call", () => {
     const read = ReadFacts.read(
       "provider1-chat-completions",

@@ -70,7 +70,7 @@ const toNewEvent = (
     spanId: value.span_id,
     metadata: metadata && JsonText.unsafe(metadata.toString()),
     payload,
-    facts: readFacts(api, inputs, output, value.model)
+    facts: readFacts(api, inputs, output, { model: value.model, httpStatus: value.http_status })
   } satisfies Record<keyof DecodedEvent, unknown>
 }
 

@@ -73,6 +73,21 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expectInvalid(await send({ http_status: "200" }), "int_type", "body", "http_status")
     })
 
+    it("counts a call as an error where its status is one, whatever the provider answered", async () => {
+      const { client, fingerprintId } = fixture()
+      const properties = { api: "provider1-chat-completions", inputs: { model: "m" } }
+      const typeOf = async (status: number, output: object, session = "status") => {
+        const body = event(fingerprintId, { session, http_status: status, properties: { ...properties, output } })
+        return (await client.get(`${path}/${(await client.post(path, body)).body.event_id}`)).body.error_type
+      }
+      expect(await typeOf(503, {})).toBe("503")
+      expect(await typeOf(404, { detail: "Not Found" })).toBe("404")
+      expect(await typeOf(429, { error: { type: "slow_down", message: "m" } })).toBe("slow_down")
+      expect(await typeOf(200, {})).toBeNull()
+      const { body } = await client.get(`${path}?session=status&error=true&order=asc`)
+      expect(body.events.map((each: { readonly http_status: number }) => each.http_status)).toEqual([503, 404, 429])
+    })
+
     it("returns metadata byte for byte, but not in lists", async () => {
       const { client, fingerprintId } = fixture()
       const sendText = (metadata: string, session = "metadata") =>

@@ -26,6 +26,9 @@ import type { Test } from "./Cases.ts"
 
 type Service = Storage["Service"]
 
+/** Those of today, by the name that the second version is told apart from. */
+const first: FactRules = { version: 1, read: ReadFacts.read }
+
 /** Reads another model, more tokens and other tools than the first version does. */
 const second: FactRules = {
   version: 2,
@@ -38,10 +41,8 @@ const second: FactRules = {
   }
 }
 
-const provided = (rules: FactRules | undefined) => (effect: Effect.Effect<void>) =>
-  (rules === undefined ? effect : Effect.provideService(effect, Rules, rules)).pipe(
-    Effect.provideService(Prices, "none")
-  )
+const provided = (effect: Effect.Effect<void>) =>
+  effect.pipe(Effect.provideService(Rules, first), Effect.provideService(Prices, "none"))
 
 const sessionOf = (n: number) => SessionId.make(`s${n % 5}`)
 const personOf = (n: number) => PersonId.make(n % 3 === 0 ? "leaving" : "staying")
@@ -163,7 +164,7 @@ export const define = (test: Test) => {
       yield* run
       expect(Verifying.shown(yield* Verifying.verify(storage))).toEqual([])
       expect((yield* StoreCheck.look(storage, project)).problems).toEqual([])
-    }).pipe(Effect.orDie, provided(undefined))
+    }).pipe(Effect.orDie, provided)
 
   test("brings events to a second version of the rules, and filters by either version meanwhile", (storage) =>
     recorded(
