@@ -126,9 +126,10 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
   server: [
     oneByOne,
     packages(
-      "server imports only router, api, core, prices and the storages.",
+      "server imports only router, api, core, formats, prices and the storages.",
       ...[
         "!@tachograph/router",
+        "!@tachograph/formats/*",
         "!@tachograph/prices/*",
         "!@tachograph/api",
         ...core,

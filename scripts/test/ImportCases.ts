@@ -261,7 +261,7 @@ export const cases: ReadonlyArray<Case> = [
   ...inPackage("server", (from) => [
     forbids(
       from,
-      "server imports only router, api, core, prices and the storages.",
+      "server imports only router, api, core, formats, prices and the storages.",
       ...["@tachograph/testkit", "@tachograph/lambda", "@tachograph/server"]
     ),
     allows(from, "@tachograph/router", "@tachograph/storage-sqlite", "@tachograph/api", "node:http"),

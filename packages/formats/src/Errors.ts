@@ -69,3 +69,39 @@ const errorInObject = (output: unknown): ProviderError | null => {
 
 const isBlank = (value: Json | undefined): boolean =>
   !(text(value) !== null || (Array.isArray(value) && value.length > 0))
+
+/** The words of one error, or of an object that says only that it is one. */
+const saidBy = (error: unknown): string | null => {
+  if (!isObject(error)) return text(error)
+  const said = first(...["message", "Message", "detail"].map((key) => text(get(error, key))))
+  const details = list(get(error, "detail")).flatMap((detail) =>
+    isObject(detail) ? (text(get(detail, "msg")) ?? []) : []
+  )
+  const message = said ?? text(details.join("; "))
+  // What came instead of JSON, and why a call of the AI SDK failed, say more than the sentence before them.
+  const more = first(text(get(error, "body")), text(get(error, "cause", "message")))
+  return message !== null && more !== null && more !== message ? `${message} ${more}` : (message ?? more)
+}
+
+/** What an error says for people to read: the provider's words, and what came where it was no JSON. Null where it says nothing. */
+export const messageOf = (output: unknown): string | null => {
+  if (Array.isArray(output)) return firstOf(output, (element) => (Array.isArray(element) ? null : messageOf(element)))
+  const error = get(output, "error")
+  return (
+    // After retries, the AI SDK's error holds the last one of them.
+    saidBy(get(error, "lastError")) ??
+    saidBy(error) ??
+    saidBy(list(get(output, "errors"))[0]) ??
+    firstOf(list(get(output, "choices")), (choice) => saidBy(get(choice, "error"))) ??
+    (errorInObject(output) === null ? null : saidBy(output))
+  )
+}
+
+/** The first text that is read of the elements. */
+const firstOf = (elements: ReadonlyArray<Json>, read: (element: Json) => string | null): string | null => {
+  for (const element of elements) {
+    const found = read(element)
+    if (found !== null) return found
+  }
+  return null
+}

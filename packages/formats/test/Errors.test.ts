@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { errorOf } from "../src/Errors.ts"
+import { errorOf, messageOf } from "../src/Errors.ts"
 
 describe("an error", () => {
   it.each<[string, unknown, string, number | null]>([
@@ -57,5 +57,33 @@ describe("an error", () => {
     [{ message: { role: "assistant" } }]
   ])("is not seen in %j", (body) => {
     expect(errorOf(body)).toBeNull()
+  })
+})
+
+describe("what an error says", () => {
+  it.each<[unknown, string | null]>([
+    [{ error: { message: "Incorrect API key", type: "x" } }, "Incorrect API key"],
+    [{ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }, "Overloaded"],
+    [{ error: "overloaded" }, "overloaded"],
+    [[{ candidates: [] }, { error: { code: 400, message: "m" } }], "m"],
+    [{ success: false, errors: [{ code: 5006, message: "m" }] }, "m"],
+    [{ detail: "Not Found" }, "Not Found"],
+    [{ detail: [{ loc: ["body"], msg: "missing" }, { msg: "too long" }] }, "missing; too long"],
+    [{ message: "Unauthorized" }, "Unauthorized"],
+    [{ Message: "denied" }, "denied"],
+    [{ choices: [{ message: {} }, { error: { code: 502, message: "m" } }] }, "m"],
+    [{ error: { type: "http_502", message: "No JSON.", body: "<html>" } }, "No JSON. <html>"],
+    [{ error: { type: "http_404", message: "No JSON.", body: "" } }, "No JSON."],
+    [{ error: { name: "AI_APICallError", message: "Failed", cause: { message: "terminated" } } }, "Failed terminated"],
+    [{ error: { name: "AI_RetryError", message: "3 attempts", lastError: { message: "busy" } } }, "busy"],
+    [{ error: { type: "x" } }, null],
+    [{ error: {} }, null],
+    [{}, null],
+    [{ choices: [{ message: {} }], message: "m" }, null],
+    [{ type: "message", content: [], detail: "d" }, null],
+    ["text", null],
+    [null, null]
+  ])("is read of %j", (output, message) => {
+    expect(messageOf(output)).toBe(message)
   })
 })

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Command } from "effect/cli"
 import * as Access from "../access/Access.ts"
+import * as ErrorMessages from "../access/ErrorMessages.ts"
 import * as Filters from "../access/Filters.ts"
 import * as CallLine from "../terminal/CallLine.ts"
 import * as Output from "../terminal/Output.ts"
@@ -39,11 +40,11 @@ export const calls = Command.make(
       stop_reason: Option.getOrUndefined(flags.stopReason),
       order: "desc"
     }
-    const write = flags.json ? JSON.stringify : CallLine.of
-    yield* Access.use(flags, Access.reading, ({ list }) =>
+    yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
-        const events = yield* list<"events", InProcess.RecordedEventSummary>("/events", "events", query, limit)
-        for (const event of events) yield* Output.print(write(event))
+        const events = yield* access.list<"events", InProcess.RecordedEventSummary>("/events", "events", query, limit)
+        if (flags.json) for (const event of events) yield* Output.print(JSON.stringify(event))
+        else yield* ErrorMessages.forEach(access, events, (event, message) => Output.print(CallLine.of(event, message)))
       })
     )
   })

@@ -3,6 +3,7 @@ import type { InProcess } from "@tachograph/router"
 import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
+import * as ErrorMessages from "../access/ErrorMessages.ts"
 import type { CommandError } from "../terminal/CliErrors.ts"
 import { Conversation } from "../terminal/Conversation.ts"
 import * as Filters from "../access/Filters.ts"
@@ -54,7 +55,7 @@ const print = Effect.fnUntraced(function* (
   calls: Rows<Call>,
   messages: Rows<Message>,
   printed: {
-    readonly call: (call: Call, known: ReadonlyArray<number>) => string
+    readonly call: (call: Call, known: ReadonlyArray<number>) => Effect.Effect<string>
     readonly message: (message: Message) => string
   }
 ) {
@@ -63,7 +64,7 @@ const print = Effect.fnUntraced(function* (
     calls.pass()
     const before = lastNumber
     const known = [...call.new_messages, ...call.output].filter((number) => number <= before)
-    yield* Output.print(printed.call(call, known))
+    yield* Output.print(yield* printed.call(call, known))
     for (let message = yield* messages.peek(); message?.event_id === call.event_id; message = yield* messages.peek()) {
       messages.pass()
       lastNumber = message.number
@@ -92,8 +93,10 @@ export const show = Command.make(
         new Rows<Message>(access, `${path}/messages`, "messages"),
         {
           call: (call, known) => {
-            if (json) return JSON.stringify({ call })
-            return [conversation.call(call), ...(known.length > 0 ? [conversation.known(known)] : [])].join("\n")
+            if (json) return Effect.succeed(JSON.stringify({ call }))
+            return Effect.map(ErrorMessages.of(access, call), (message) =>
+              [conversation.call(call, message), ...(known.length > 0 ? [conversation.known(known)] : [])].join("\n")
+            )
           },
           message: (message) => (json ? JSON.stringify({ message }) : `${conversation.message(message)}\n`)
         }

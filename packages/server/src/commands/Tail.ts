@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Command } from "effect/cli"
 import * as Access from "../access/Access.ts"
+import * as ErrorMessages from "../access/ErrorMessages.ts"
 import * as Filters from "../access/Filters.ts"
 import * as Follow from "../access/Follow.ts"
 import * as CallLine from "../terminal/CallLine.ts"
@@ -36,9 +37,13 @@ export const tail = Command.make(
       error: Option.getOrUndefined(flags.errors),
       cursor: Option.getOrUndefined(flags.cursor)
     }
-    const print = (event: InProcess.FollowedEvent) =>
-      Output.print(flags.json ? JSON.stringify(event) : CallLine.of(event))
-    yield* Access.use(flags, Access.reading, (access) => Follow.follow(access, query, print))
+    yield* Access.use(flags, Access.reading, (access) =>
+      Follow.follow(access, query, (event: InProcess.FollowedEvent) =>
+        flags.json
+          ? Output.print(JSON.stringify(event))
+          : Effect.flatMap(ErrorMessages.of(access, event), (message) => Output.print(CallLine.of(event, message)))
+      )
+    )
   })
 ).pipe(
   Command.withDescription("Print calls as they are recorded, until it is interrupted"),

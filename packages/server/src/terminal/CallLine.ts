@@ -1,18 +1,22 @@
 /** A call as one line for people. */
 import type { InProcess } from "@tachograph/router"
+import * as Failure from "./Failure.ts"
 import * as Figures from "./Figures.ts"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
 const nameCharacters = 40
 
+/** Of an error's type and of its message. */
+const errorCharacters = 100
+
 const name = (text: string | null): string => Table.printable(Figures.cut(text ?? "", nameCharacters))
 
 const tokens = ({ input_tokens: sent, output_tokens: got }: InProcess.RecordedEventSummary): string =>
   sent === null && got === null ? "" : `${Figures.integer(sent ?? 0)} → ${Figures.integer(got ?? 0)} tokens`
 
-/** When it was, whose it was, what it took, and how it ended. */
-export const of = (event: InProcess.RecordedEventSummary): string =>
+/** When it was, whose it was, what it took, and how it ended. `message` is the error's, if it is one. */
+export const of = (event: InProcess.RecordedEventSummary, message: string | null): string =>
   [
     Style.dim(event.received_at.slice(0, 19).replace("T", " ")),
     name(`${event.agent} ${event.agent_version}`),
@@ -22,7 +26,9 @@ export const of = (event: InProcess.RecordedEventSummary): string =>
     tokens(event),
     Figures.dollars(event.cost_usd),
     Figures.duration(event.duration_ms),
-    event.error_type === null ? name(event.stop_reason) : Style.red(`failed: ${name(event.error_type)}`)
+    event.error_type === null
+      ? name(event.stop_reason)
+      : Style.red(`failed: ${Failure.of(event, message, errorCharacters)}`)
   ]
     .filter((part) => part !== "")
     .join("  ")

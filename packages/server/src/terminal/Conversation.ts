@@ -1,5 +1,6 @@
 /** A session for people to read: its messages, with its calls as marks. What is in them can be anything, and is printed harmless. */
 import type { InProcess } from "@tachograph/router"
+import * as Failure from "./Failure.ts"
 import * as Figures from "./Figures.ts"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
@@ -10,6 +11,9 @@ type Part = Message["parts"][number]
 
 /** Characters of a text that are printed, unless all are asked for. */
 const maxCharacters = 2_000
+
+/** Of an error's message. */
+const maxErrorCharacters = 500
 
 const indent = "    "
 
@@ -23,8 +27,8 @@ export class Conversation {
     this.#isFull = isFull
   }
 
-  /** The mark of the next call. */
-  call(call: Call): string {
+  /** The mark of the next call. `message` is the error's, if it is one. */
+  call(call: Call, message: string | null): string {
     const number = this.#calls.size + 1
     this.#calls.set(call.event_id, number)
     const facts = [
@@ -36,7 +40,10 @@ export class Conversation {
       Figures.duration(call.duration_ms),
       call.stop_reason ?? ""
     ]
-    const error = call.error_type === null ? [] : [Style.red(`error: ${Table.printable(call.error_type)}`)]
+    const error =
+      call.error_type === null
+        ? []
+        : [Style.red(`error: ${Failure.of(call, message, this.#isFull ? Infinity : maxErrorCharacters)}`)]
     const changes = this.#changes(call, number)
     return [
       Style.dim(`── call ${number} · ${facts.filter((fact) => fact !== "").join(" · ")}`),

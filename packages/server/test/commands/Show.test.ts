@@ -1,4 +1,4 @@
-import { createTachograph } from "@tachograph/router"
+import { createTachograph, type Tachograph } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
@@ -8,32 +8,50 @@ import { temporaryFolder } from "../TachographProcess.ts"
 const user = (content: unknown) => ({ role: "user", content })
 const assistant = (content: string) => ({ role: "assistant", content })
 
+/** Returns a storage with what `record` records. */
+const withTachograph = async (record: (tachograph: Tachograph, fingerprintId: string) => Promise<void>) => {
+  const file = join(temporaryFolder(), "tachograph.db")
+  const tachograph = await createTachograph({ storage: sqlite(file), apiKeys: ["a key for the sessions"] })
+  await record(tachograph, await tachograph.fingerprint({ language: "l", language_version: "v", system: "s" }))
+  await tachograph.close()
+  return `sqlite:${file}`
+}
+
 /** Records calls of a session: their messages, and what they answered. */
 const recorded = async (
   session: string,
   calls: ReadonlyArray<readonly [messages: ReadonlyArray<object>, message: object | undefined, fields?: object]>
-) => {
-  const file = join(temporaryFolder(), "tachograph.db")
-  const tachograph = await createTachograph({ storage: sqlite(file), apiKeys: ["a key for the sessions"] })
-  const fingerprint_id = await tachograph.fingerprint({ language: "l", language_version: "v", system: "s" })
-  for (const [messages, message, fields] of calls) {
-    const usage = { prompt_tokens: 1_000, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 400 } }
-    const output =
-      message === undefined
-        ? { error: { type: "overloaded", message: "busy" } }
-        : { model: "gpt-4o", choices: [{ index: 0, message, finish_reason: "stop" }], usage }
-    await tachograph.record({
-      event_name: "llm",
-      fingerprint_id,
-      session,
-      agent: "bot",
-      occurred_at: "2026-01-02T03:04:05Z",
-      properties: { api: "provider1-chat-completions", inputs: { model: "gpt-4o", messages, ...fields }, output }
-    })
-  }
-  await tachograph.close()
-  return `sqlite:${file}`
-}
+) =>
+  withTachograph(async (tachograph, fingerprint_id) => {
+    for (const [messages, message, fields] of calls) {
+      const usage = { prompt_tokens: 1_000, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 400 } }
+      const output =
+        message === undefined
+          ? { error: { type: "overloaded", message: "busy" } }
+          : { model: "gpt-4o", choices: [{ index: 0, message, finish_reason: "stop" }], usage }
+      await tachograph.record({
+        event_name: "llm",
+        fingerprint_id,
+        session,
+        agent: "bot",
+        occurred_at: "2026-01-02T03:04:05Z",
+        properties: { api: "provider1-chat-completions", inputs: { model: "gpt-4o", messages, ...fields }, output }
+      })
+    }
+  })
+
+/** Records calls that failed, by the status of the response and the output. */
+const failed = async (session: string, answers: ReadonlyArray<readonly [status: number | undefined, output: object]>) =>
+  withTachograph(async (tachograph, fingerprint_id) => {
+    for (const [http_status, output] of answers) {
+      const properties = {
+        api: "provider1-chat-completions",
+        inputs: { model: "gpt-4o", messages: [] },
+        output
+      } as const
+      await tachograph.record({ event_name: "llm", fingerprint_id, session, http_status, properties })
+    }
+  })
 
 const show = async (storage: string, ...args: ReadonlyArray<string>) => {
   const { code, stderr, stdout } = await runInProcess(["show", ...args, "--storage", storage])
@@ -72,7 +90,7 @@ describe("tachograph show", () => {
     const mark = (number: number, reason?: string) =>
       `── call ${number} · 2026-01-02 03:04 · bot · gpt-4o${reason === undefined ? "" : ` · 1,000 in (400 cached), 10 out · $0.0021 · ${reason}`}`
     expect(readable(await show(storage, "a/b"))).toBe(`${mark(1)}
-   error: overloaded
+   error: overloaded: busy
 [1] user
     How far?
 
@@ -129,6 +147,35 @@ ${mark(5, "end")}
     expect(stdout).toContain(`    ${"x".repeat(2_000)} … 1,000 more characters\n`)
     for (const obeyed of ["\u0007", "\u001b", "\u202e"]) expect(stdout).not.toContain(obeyed)
     expect(await show(storage, "s", "--full")).toContain(`    ${"x".repeat(3_000)}\n`)
+  })
+
+  it("says why a call failed: status, type, and what the provider said, in one line", async () => {
+    const error = (type: string, message: string) => ({ error: { type, message } })
+    const broken = "a\u001b[31m\n  b\u202e".padEnd(700, "x")
+    const storage = await failed("s", [
+      [401, error("authentication_error", "invalid x-api-key")],
+      [502, { error: { type: "http_502", message: "No JSON.", body: "<html>\nBad gateway" } }],
+      [404, { detail: "Not Found" }],
+      [503, {}],
+      [undefined, error("x", broken)]
+    ])
+    const lines = (stdout: string) => stdout.match(/error: .*/g)
+    expect(lines(await show(storage, "s"))).toEqual([
+      "error: 401 authentication_error: invalid x-api-key",
+      "error: http_502: No JSON. <html> Bad gateway",
+      "error: 404: Not Found",
+      "error: 503",
+      expect.stringMatching(/^error: x: a\\u\{1b\}\[31m b\\u\{202e\}x{400,500}…$/)
+    ])
+    expect(lines(await show(storage, "s", "--full"))?.at(-1)).toMatch(/x{600}$/)
+    const { stdout } = await runInProcess(["calls", "--errors", "--storage", storage])
+    expect(stdout.match(/failed: .*/g)).toEqual([
+      expect.stringMatching(/^failed: x: a\\u\{1b\}\[31m b\\u\{202e\}x{80,100}…$/),
+      "failed: 503",
+      "failed: 404: Not Found",
+      "failed: http_502: No JSON. <html> Bad gateway",
+      "failed: 401 authentication_error: invalid x-api-key"
+    ])
   })
 
   it("prints calls and messages as JSON, and says what it cannot show", async () => {
