@@ -117,7 +117,8 @@ export const EventPage = ({ query, rest }: PageProps) => {
               </button>
             ))}
           </div>
-          <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`} class={`panel ${tab}`}>
+          {/* It scrolls, and may hold nothing that takes the focus. */}
+          <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`} class={`panel ${tab}`} tabIndex={0}>
             {(tab === "json" || tab === "raw") && <Which text={text} call={value} />}
             {tab === "new" && <New state={value} />}
             {(tab === "input" || tab === "answer" || tab === "settings") && (
