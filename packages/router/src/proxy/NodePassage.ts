@@ -139,6 +139,8 @@ const passTrailers = ({ rawTrailers }: IncomingMessage, target: OutgoingMessage)
   }
 }
 
+const noBytes = new Uint8Array(0)
+
 /** `fail` ends the response where it stands. */
 const receive = (
   { copies, message, response }: NodeRequest,
@@ -171,8 +173,9 @@ const receive = (
     passTrailers(answer, response)
   })
   answer.pipe(response)
-  // Headers go with the first bytes of the body where these have come as well, and otherwise without them.
+  // Headers go with the first bytes of the body where these have come as well, and otherwise without them. `flushHeaders` would
+  // write them as UTF-8, and change those that hold other bytes than ASCII.
   setImmediate(() => {
-    if (!hasBegun && !response.destroyed) response.flushHeaders()
+    if (!hasBegun && !response.destroyed) response.write(noBytes)
   })
 }

@@ -66,6 +66,22 @@ describe("the proxy over node:http", () => {
     ])
   })
 
+  it("passes bytes of headers that are not ASCII as they are, also before the body has begun", async () => {
+    let finish = () => {}
+    const upstreamPort = await listen((_, response) => {
+      response.writeHead(200, "\xfcber", ["X-Latin", "\xe9", "X-Utf8", "\xc3\xa9"])
+      response.write(new Uint8Array(0))
+      finish = () => response.end("done")
+    })
+    const { port } = await proxyTo(`http://127.0.0.1:${upstreamPort}`)
+    const sent = httpRequest({ port, host: "127.0.0.1", path: "/proxy/local/x", headers: withKey }).end()
+    const answer = await new Promise<IncomingMessage>((resolve) => sent.once("response", resolve))
+    finish()
+    expect(answer.statusMessage).toBe("\xfcber")
+    expect(answer.headers).toMatchObject({ "x-latin": "\xe9", "x-utf8": "\xc3\xa9" })
+    expect(String(await bodyOf(answer))).toBe("done")
+  })
+
   it("passes a chunked body, HEAD, OPTIONS, 204 and 304", async () => {
     const { received, url } = await upstream((response, { method }) => {
       if (method === "OPTIONS") return void response.writeHead(204, { allow: "POST" }).end()
