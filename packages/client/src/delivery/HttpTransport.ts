@@ -75,6 +75,25 @@ const invalidOf = (body: string): string | undefined => {
   }
 }
 
+/** What is read of an answer, in bytes: Tachograph's are shorter. Something else may listen there, and go on for ever. */
+const maxAnswerBytes = 64 * 1024
+
+/** The beginning of an answer that is longer. */
+const textOf = async ({ body }: Response): Promise<string> => {
+  if (body === null) return ""
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ""
+  for (let bytes = 0; bytes <= maxAnswerBytes;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.byteLength
+    text += decoder.decode(value, { stream: true })
+  }
+  await reader.cancel()
+  return text
+}
+
 export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport => {
   const base = `${url.replace(/\/+$/, "")}/api/v1`
   // Its ends may be blank, which `fetch` leaves out.
@@ -94,7 +113,7 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
         // A redirect could carry the key and the event to another host.
         redirect: "manual"
       })
-      const text = await response.text()
+      const text = await textOf(response)
       if (response.ok) return { type: "done", value: text }
       const error = new RecorderError(response.status, typeOf(text), invalidOf(text))
       if (error.type === "fingerprint-not-found") return { type: "unknown-fingerprint" }

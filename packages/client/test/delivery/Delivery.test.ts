@@ -197,6 +197,24 @@ describe("delivery over HTTP", () => {
     expect(await flushed).toBe(true)
   })
 
+  it("reads no more of an answer than one of the server has", async () => {
+    const { drops, record, recorder, server } = await open()
+    const closed = new Promise((resolve) => {
+      server.intercept = (_, response) => {
+        const write = () => {
+          while (response.write("x".repeat(100_000)));
+        }
+        response.on("drain", write).on("close", () => resolve(response.writableFinished))
+        write()
+        return true
+      }
+    })
+    record(1)
+    expect(await closed).toBe(false)
+    await recorder.flush()
+    expect(drops).toMatchObject([{ reason: "refused" }])
+  })
+
   it("does not take the answer of something else for a receipt", async () => {
     const { drops, record, recorder, server } = await open()
     server.intercept = script(refuse(200, "welcome"))

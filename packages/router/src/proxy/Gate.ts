@@ -53,7 +53,7 @@ const loopbackOrigin = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::
 
 /** Headers that reverse proxies, load balancers and content delivery networks add. */
 const ofReverseProxy =
-  /^(?:forwarded|via|x-forwarded-.*|x-(?:real|client)-ip|(?:true-client|cf-connecting|fastly-client)-ip)$/
+  /^via$|forwarded|(?:^|[-_])(?:real|client|remote|connecting|user|proxyuser)[-_]?ip(?:v6)?$|^(?:cdn-|cf-|x-(?:original|envoy|azure|appengine)-)/
 
 /**
  * Whether a program on this machine sends the request for itself: not a reverse proxy for somebody else, and not a browser for

@@ -113,7 +113,11 @@ describe("an open proxy", () => {
     ["IPv4", visitor()],
     ["IPv6", visitor({ host: "[::1]:4400" }, "::1")],
     ["IPv4 in IPv6", visitor({ host: "127.0.0.1" }, "::ffff:127.0.0.1")],
-    ["a page of this machine", visitor({ origin: "http://localhost:3000", "sec-fetch-site": "same-site" })]
+    ["a page of this machine", visitor({ origin: "http://localhost:3000", "sec-fetch-site": "same-site" })],
+    [
+      "an SDK",
+      visitor({ "x-stainless-os": "Linux", "anthropic-version": "1", "x-goog-user-project": "p", "openai-beta": "b" })
+    ]
   ])("takes a program on this machine: %s", (_name, local) => {
     expect(Gate.isLocal(local)).toBe(true)
   })
@@ -126,7 +130,6 @@ describe("an open proxy", () => {
     ["a reverse proxy that names itself", visitor({ via: "1.1 gateway" })],
     ["a reverse proxy that says the host", visitor({ "x-forwarded-host": "localhost" })],
     ["a reverse proxy that says the address in its own way", visitor({ "x-real-ip": "10.0.0.1" })],
-    ["a content delivery network", visitor({ "cf-connecting-ip": "10.0.0.1" })],
     ["HTTP/1.0, which reverse proxies speak", { ...visitor(), httpVersion: "1.0" }],
     ["a page of another site", visitor({ origin: "https://evil.example" })],
     ["a page without an origin", visitor({ "sec-fetch-site": "cross-site" })],
@@ -135,6 +138,15 @@ describe("an open proxy", () => {
     ["a host that only begins like this machine", visitor({ host: "localhost.evil.example" })]
   ])("does not take %s", (_name, other) => {
     expect(Gate.isLocal(other)).toBe(false)
+  })
+
+  it.each([
+    ...["cf-connecting-ip", "cf-connecting-ipv6", "cf-ray", "cdn-loop", "true-client-ip", "fastly-client-ip"],
+    ...["fly-client-ip", "x-cluster-client-ip", "x-azure-clientip", "x-appengine-user-ip", "ali-cdn-real-ip"],
+    ...["x-proxyuser-ip", "x-remote-ip", "x-envoy-external-address", "x-original-host", "x-original-forwarded-for"],
+    ...["forwarded-for", "x-forwarded", "x-forwarded-proto"]
+  ])("does not take a request that a proxy or a network has given %s", (name) => {
+    expect(Gate.isLocal(visitor({ [name]: "10.0.0.1" }))).toBe(false)
   })
 
   it("waives the key, and refuses a wrong one", async () => {
