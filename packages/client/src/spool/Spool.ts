@@ -37,6 +37,13 @@ class DamagedFile extends Error {
   readonly isFinal = true
 }
 
+/** So is this. */
+class MissingFolder extends Error {
+  readonly isFinal = true
+}
+
+const isMissing = (error: unknown): boolean => (error as { readonly code?: unknown }).code === "ENOENT"
+
 /** Whether a line may be an object in JSON, as far as its ends tell: what is cut within it the server refuses. */
 const isWhole = (line: Uint8Array): boolean => line[0] === 123 && line.at(-1) === 125
 
@@ -75,7 +82,8 @@ export class Spool {
     this.#fs = fs
     this.#join = path.join
     this.#parentOf = path.dirname
-    this.#folder = folder
+    // The application may change its working directory.
+    this.#folder = path.resolve(folder)
     this.#maxBytes = maxBytes
   }
 
@@ -111,6 +119,8 @@ export class Spool {
       this.#uncounted += bytes
     } catch (error) {
       for (const name of [partial, file]) await this.#fs.rm(name, { force: true }).catch(() => {})
+      // Somebody has removed the folder. The next event creates it again.
+      if (isMissing(error)) this.#ready = undefined
       throw error
     } finally {
       this.#writing -= bytes
@@ -144,8 +154,9 @@ export class Spool {
     try {
       content = await this.#fs.readFile(file)
     } catch (error) {
-      if ((error as { readonly code?: unknown }).code === "ENOENT") return undefined
-      throw error
+      if (!isMissing(error)) throw error
+      if (await this.#hasFolder()) return undefined
+      throw new MissingFolder(`The folder of the spool was removed: ${this.#folder}`)
     }
     const end = content.indexOf(newline)
     const line = content.subarray(0, Math.max(0, end))
@@ -155,6 +166,13 @@ export class Spool {
       throw new DamagedFile(`A file of the spool is damaged: ${file}${damaged}`)
     }
     return { idempotencyKey, fingerprint: new TextDecoder().decode(line), event }
+  }
+
+  async #hasFolder(): Promise<boolean> {
+    return this.#fs.access(this.#folder).then(
+      () => true,
+      (error: unknown) => !isMissing(error)
+    )
   }
 
   /** Rejects where the file is still there. */

@@ -79,6 +79,51 @@ describe("a spooled event", () => {
     expect(drops).toMatchObject([{ reason: "refused", cause: { status, type } }])
   })
 
+  it("is found where the application has changed its working directory", async () => {
+    const server = await startServer()
+    const folder = temporaryFolder()
+    const before = process.cwd()
+    process.chdir(folder)
+    try {
+      const { record, recorder } = open(server, "spool")
+      server.intercept = refuse(503, "overloaded")
+      for (const n of [1, 2, 3]) record(n)
+      await recorder.spooled()
+      process.chdir(before)
+      expect(filesIn(join(folder, "spool"))).toHaveLength(3)
+      server.intercept = () => false
+      await flushed(recorder)
+      expect((await numbers(server)).toSorted()).toEqual([1, 2, 3])
+      expect(recorder.counters()).toMatchObject({ sent: 3, dropped: {} })
+      expect(filesIn(join(folder, "spool"))).toEqual([])
+    } finally {
+      process.chdir(before)
+    }
+  })
+
+  it("is reported where the folder was removed, which the next event creates again", async () => {
+    const server = await startServer()
+    const folder = join(temporaryFolder(), "spool")
+    const { drops, record, recorder } = open(server, folder)
+    server.intercept = refuse(503, "overloaded")
+    for (const n of [1, 2, 3]) record(n)
+    await recorder.spooled()
+    rmSync(folder, { recursive: true })
+    server.intercept = () => false
+    await flushed(recorder)
+    const sent = await numbers(server)
+    expect(recorder.counters()).toMatchObject({ sent: sent.length })
+    expect(drops.map(({ reason }) => reason)).toEqual(Array(3 - sent.length).fill("spool"))
+    expect(drops).not.toEqual([])
+    // The first one meets the missing folder, and is sent from memory all the same.
+    record(4)
+    await flushed(recorder)
+    record(5)
+    await recorder.spooled()
+    await flushed(recorder)
+    expect((await numbers(server)).slice(sent.length)).toEqual([4, 5])
+  })
+
   it("stays on disk while its file cannot be read", async () => {
     const server = await startServer()
     const spool = temporaryFolder()
