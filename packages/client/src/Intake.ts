@@ -5,6 +5,7 @@ import type { Budget } from "./delivery/Budget.ts"
 import type { Drop } from "./delivery/Counters.ts"
 import type { Delivery } from "./delivery/Delivery.ts"
 import { type Envelope, isObject, objectIn, type Payload, type RecordedEvent, textOf } from "./event/Event.ts"
+import { nameOf } from "./event/Names.ts"
 import * as Session from "./event/Session.ts"
 import { defaults, type RecorderOptions } from "./Options.ts"
 import * as Ids from "./platform/Ids.ts"
@@ -212,10 +213,10 @@ export class Intake {
     const api = found.apiOf(inputs)
     if (api === null) return undefined
     const whole: Envelope = {
-      session: context.session ?? (await Session.derive(api, inputs)),
-      agent: context.agent,
-      agent_version: context.agentVersion,
-      person: context.person,
+      session: (await nameOf(context.session)) ?? (await Session.derive(api, inputs)),
+      agent: await nameOf(context.agent),
+      agent_version: await nameOf(context.agentVersion),
+      person: await nameOf(context.person),
       ...envelope
     }
     const payload = { api, inputs: found.inputs, output: found.output }

@@ -37,7 +37,7 @@ class RecorderError extends Error {
   /** The `type` of the error body, such as `unauthorized`. */
   readonly type: string | undefined
   constructor(status: number, type: string | undefined, invalid: string | undefined) {
-    super(["The recorder answered", status, type, invalid].filter((part) => part !== undefined).join(" "))
+    super(["The server answered", status, type, invalid].filter((part) => part !== undefined).join(" "))
     this.status = status
     this.type = type
   }

@@ -52,7 +52,7 @@ describe("node --import @tachograph/client/register", () => {
     [
       "TACHOGRAPH_AGENT",
       "x".repeat(300),
-      "a call is not recorded (refused): The recorder answered 422 body.agent string_too_long"
+      "a call is not recorded (refused): The server answered 422 body.agent string_too_long"
     ]
   ])("says what is wrong with %s (%#), and lets the application run and end", async (name, value, said) => {
     const server = await startServer()
