@@ -62,12 +62,40 @@ const partsOf = (name: string, value: string): ReadonlyArray<string> => {
   return words.slice(words.length > 1 ? 1 : 0).map(withoutName)
 }
 
+/** What `Basic` holds: a name and a password, or a key in the place of either. */
+const basicPartsOf = (value: string): ReadonlyArray<string> => {
+  const [, encoded] = /^basic\s+([A-Za-z\d+/]+=*)$/i.exec(value) ?? []
+  if (encoded === undefined) return []
+  try {
+    const [, name = "", password = ""] = /^([^:]*):?(.*)$/s.exec(atob(encoded)) ?? []
+    return password === "" || looksRandom(name) ? [name, password] : [password]
+  } catch {
+    return []
+  }
+}
+
+/** Settings of a gateway, in JSON within a header, such as Portkey's: their texts, with the names that these have. */
+const pairsWithin = (value: string): ReadonlyArray<readonly [name: string, value: string]> => {
+  if (!value.startsWith("{")) return []
+  const found: Array<readonly [string, string]> = []
+  try {
+    JSON.parse(value, (name: string, part: unknown) => {
+      if (typeof part === "string") found.push([name, part])
+      return part
+    })
+  } catch {
+    // No JSON: a text like any other.
+  }
+  return found
+}
+
 /** The credentials in the headers and the query of a request, and `others` that it has, the longest first. */
 export const credentialsOf = (headerPairs: Pairs, queryPairs: Pairs, others: ReadonlyArray<string> = []) => {
   const found = [...others]
   for (const [name, value] of headerPairs) {
+    for (const [within, text] of pairsWithin(value)) if (isNamed(within)) found.push(text)
     if (!isNamed(name) && !scheme.test(value)) continue
-    for (const text of [value, ...partsOf(name, value)]) found.push(text)
+    for (const text of [value, ...partsOf(name, value), ...basicPartsOf(value)]) found.push(text)
   }
   for (const [name, value] of queryPairs) if (parameters.test(name) || isNamed(name)) found.push(value)
   return longestFirst(found.filter(({ length }) => length >= shortest))
@@ -77,11 +105,21 @@ export const credentialsOf = (headerPairs: Pairs, queryPairs: Pairs, others: Rea
 const longestFirst = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(texts)].sort((a, b) => b.length - a.length)
 
+/** More words than this are a text, and no list. */
+const longestList = 8
+
+const listed = (value: string): ReadonlyArray<string> => {
+  const words = value.split(/[\s,;]+/, longestList + 1)
+  return words.length <= longestList ? words : []
+}
+
 /** Values that look like credentials under names that say nothing of it. */
 export const suspectsOf = (headerPairs: Pairs, queryPairs: Pairs): ReadonlyArray<string> =>
-  [...headerPairs, ...queryPairs].flatMap(([name, value]) =>
-    !harmless.test(wordsOf(name)) && looksRandom(value) ? [value] : []
-  )
+  [...headerPairs, ...queryPairs]
+    .flatMap((pair) => [pair, ...pairsWithin(pair[1])])
+    .flatMap(([name, value]) =>
+      harmless.test(wordsOf(name)) ? [] : [...new Set([value, ...listed(value)])].filter(looksRandom)
+    )
 
 /**
  * The credentials, and those of the suspects that the request's body does not hold: what an application writes into its payload is
@@ -107,16 +145,23 @@ const encodingsOf = (text: string): ReadonlyArray<string> => {
 
 const unicodeEscape = (character: string): string => `\\u00${character.charCodeAt(0).toString(16)}`
 
-/** A text between the quotes of JSON, as most write it, and as PHP, Go and .NET do. */
+const upperEscape = (character: string): string => unicodeEscape(character).toUpperCase().replace("U", "u")
+
+/** What can be written as `\u00` and two digits: what is escaped already is not escaped again. */
+const [punctuation, printable] = [/(?!["\\])[ -/:-@[-`{-~]/g, /(?!["\\])[ -~]/g]
+
+/** A text between the quotes of JSON, as most write it, as PHP, Go, Java's Gson and .NET do, and as nobody needs to. */
 const escapesOf = (text: string): ReadonlyArray<string> => {
   const written = JSON.stringify(text).slice(1, -1)
   return [
     written,
     written.replaceAll("/", "\\/"),
     written.replace(/[&<>]/g, unicodeEscape),
-    written
-      .replaceAll('\\"', '"')
-      .replace(/["+&<>'`]/g, (character) => unicodeEscape(character).toUpperCase().replace("U", "u"))
+    written.replace(/[&<>=']/g, unicodeEscape),
+    written.replaceAll('\\"', '"').replace(/["+&<>'`]/g, upperEscape),
+    ...[punctuation, printable].flatMap((characters) =>
+      [unicodeEscape, upperEscape].map((escape) => written.replace(characters, escape))
+    )
   ]
 }
 

@@ -52,6 +52,30 @@ describe("the credentials of a request", () => {
     expect(ofHeader("x-mine", "Bearer planted-key")).toContain("planted-key")
   })
 
+  it.each([
+    [["planted-key"], "someone:planted-key"],
+    [["planted-key"], "planted-key"],
+    [["planted-key"], "planted-key:"],
+    [["q7Zk29fLwX0aTb83", "x-planted"], "q7Zk29fLwX0aTb83:x-planted"]
+  ])("are %j in Basic, whatever is the name", (expected, text) => {
+    const found = ofHeader("authorization", `Basic ${btoa(text)}`)
+    expect(found).toEqual(expect.arrayContaining(expected))
+    expect(found).not.toContain("someone")
+    expect(ofHeader("authorization", "Basic =no=base64")).toContain("=no=base64")
+  })
+
+  it("are in the JSON of a header, by their names there", () => {
+    const config = { provider: "openai", targets: [{ api_key: "planted-key" }], note: "some ordinary words" }
+    expect(ofHeader("x-portkey-config", JSON.stringify(config))).toEqual(["planted-key"])
+    expect(ofHeader("x-portkey-config", "{no json")).toEqual([])
+    expect(suspectsOf([["x-config", `{"inner":"q7Zk29fLwX0aTb83"}`]], [])).toContain("q7Zk29fLwX0aTb83")
+  })
+
+  it("may stand in a list", () => {
+    expect(suspectsOf([["x-keys", "q7Zk29fLwX0aTb83, other"]], [])).toEqual(["q7Zk29fLwX0aTb83"])
+    expect(suspectsOf([["x-openai", "q7Zk29fLwX0aTb83"]], [])).toEqual(["q7Zk29fLwX0aTb83"])
+  })
+
   describe("may be in any other header or parameter", () => {
     const random = "q7Zk29fLwX0aTb83"
 
@@ -103,12 +127,20 @@ describe("the credentials of a request", () => {
   })
 
   it("may be written in several ways in JSON", () => {
-    expect(inJson("planted-key")).toEqual(["planted-key"])
+    expect(inJson("planted-key").slice(0, 2)).toEqual(["planted-key", "planted\\u002dkey"])
     expect(inJson('planted"key')).toContain('planted\\"key')
     expect(inJson("planted/key")).toContain("planted\\/key")
     // As Go and .NET write them.
     expect(inJson("planted+<key")).toEqual(
       expect.arrayContaining(["planted+<key", "planted+\\u003ckey", "planted\\u002B\\u003Ckey"])
+    )
+    // As Gson does, and whoever escapes all that can be.
+    expect(inJson("planted_key=")).toEqual(
+      expect.arrayContaining(
+        ["planted_key\\u003d", "planted\\u005Fkey\\u003D", "\\u0070\\u006c\\u0061"].map((form) =>
+          expect.stringContaining(form)
+        )
+      )
     )
     expect(inJson('planted"key')).toContain("planted\\u0022key")
     expect(inJson('planted"key')).toContain('planted\\\\\\"key')
