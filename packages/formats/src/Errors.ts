@@ -79,8 +79,9 @@ const saidBy = (error: unknown): string | null => {
   )
   const message = said ?? text(details.join("; "))
   // What came instead of JSON, and why a call of the AI SDK failed, say more than the sentence before them.
-  const more = first(text(get(error, "body")), text(get(error, "cause", "message")))
-  return message !== null && more !== null && more !== message ? `${message} ${more}` : (message ?? more)
+  const [body, cause] = [text(get(error, "body")), text(get(error, "cause", "message"))]
+  if (message === null) return body ?? cause
+  return message + (body === null ? "" : ` ${body}`) + (cause === null || cause === message ? "" : `: ${cause}`)
 }
 
 /** What an error says for people to read: the provider's words, and what came where it was no JSON. Null where it says nothing. */

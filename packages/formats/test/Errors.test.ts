@@ -74,7 +74,7 @@ describe("what an error says", () => {
     [{ choices: [{ message: {} }, { error: { code: 502, message: "m" } }] }, "m"],
     [{ error: { type: "http_502", message: "No JSON.", body: "<html>" } }, "No JSON. <html>"],
     [{ error: { type: "http_404", message: "No JSON.", body: "" } }, "No JSON."],
-    [{ error: { name: "AI_APICallError", message: "Failed", cause: { message: "terminated" } } }, "Failed terminated"],
+    [{ error: { name: "AI_APICallError", message: "Failed", cause: { message: "terminated" } } }, "Failed: terminated"],
     [{ error: { name: "AI_RetryError", message: "3 attempts", lastError: { message: "busy" } } }, "busy"],
     [{ error: { type: "x" } }, null],
     [{ error: {} }, null],

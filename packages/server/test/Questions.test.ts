@@ -52,8 +52,8 @@ const recorded = async () => {
 const shown: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
   "Which sessions were there today, and what did they cost?": [/^order-4711 .*\$0\.0026.*Where is refund 4711\?$/m],
   "What happened in one of them?": [/Where is refund 4711\?/, /It is on its way\./],
-  "Which calls failed?": [/^[^\n]* order-4713 [^\n]*failed: rate_limit_error: slow down\n$/],
-  "Which answers were cut off?": [/^[^\n]* order-4712 [^\n]*length\n$/],
+  "Which calls failed?": [/^[^\n]* order-4713 [^\n]*failed: rate_limit_error: slow down {2}[0-9a-f-]{36}\n$/],
+  "Which answers were cut off?": [/^[^\n]* order-4712 [^\n]*length {2}[0-9a-f-]{36}\n$/],
   "How do two versions compare?": [/^v1 +1 .*1\.2 s/m, /^v2 +2 +1 /m],
   "Who used it most?": [/^ann +1 /m, /^bob +2 /m],
   "What changed in the prompt?": [/^-.*Be short\.$/m, /^\+.*Be kind\.$/m, /temperature/],

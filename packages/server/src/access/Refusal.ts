@@ -30,5 +30,8 @@ const reasonOf = ({ detail, message, type }: Body, status: number): string => {
 export const of = (response: Response): Effect.Effect<never, CommandError> =>
   Effect.flatMap(
     Effect.promise(() => response.json().catch(() => ({})) as Promise<Body>),
-    (body) => Effect.fail(new CommandError({ message: Table.printable(reasonOf(body ?? {}, response.status)) }))
+    (body) => {
+      const message = Table.printable(reasonOf(body ?? {}, response.status))
+      return Effect.fail(new CommandError({ message, refusal: body?.type }))
+    }
   )

@@ -1,5 +1,6 @@
 /** `tachograph show`: a session, as what was said and which call added what. */
 import type { InProcess } from "@tachograph/router"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
@@ -7,7 +8,9 @@ import * as ErrorMessages from "../access/ErrorMessages.ts"
 import type { CommandError } from "../terminal/CliErrors.ts"
 import { Conversation } from "../terminal/Conversation.ts"
 import * as Filters from "../access/Filters.ts"
+import * as SessionName from "../access/SessionName.ts"
 import * as Output from "../terminal/Output.ts"
+import * as Table from "../terminal/Table.ts"
 
 type Call = InProcess.RecordedSessionCall
 type Message = InProcess.RecordedSessionMessage
@@ -50,10 +53,19 @@ class Rows<Row> {
   }
 }
 
+/** The rows of a session. Fails at once where there is no such session. */
+const open = Effect.fnUntraced(function* (access: Access.Access, session: string) {
+  const path = `/sessions/${encodeURIComponent(session)}`
+  const calls = new Rows<Call>(access, `${path}/calls`, "calls")
+  yield* calls.peek()
+  return { calls, messages: new Rows<Message>(access, `${path}/messages`, "messages") }
+})
+
+type Opened = Effect.Success<ReturnType<typeof open>>
+
 /** Prints each call, and the messages that it carried first. A call that was made meanwhile may be left out. */
 const print = Effect.fnUntraced(function* (
-  calls: Rows<Call>,
-  messages: Rows<Message>,
+  { calls, messages }: Opened,
   printed: {
     readonly call: (call: Call, known: ReadonlyArray<number>) => Effect.Effect<string>
     readonly message: (message: Message) => string
@@ -73,10 +85,41 @@ const print = Effect.fnUntraced(function* (
   }
 })
 
+/** Of inputs that are read for the instructions in them, unless texts are printed whole. They hold the history too. */
+const maxInputsBytes = 4 * 1024 * 1024
+
+/** What stands apart from the messages of a call, where it may differ from what was printed. Undefined where it cannot be read. */
+const instructionsOf = (access: Access.Access, call: Call, isFull: boolean) => {
+  const isNew = call.parent_event_id === null || call.instructions_changed
+  if (!isNew || call.is_damaged || (call.inputs_bytes > maxInputsBytes && !isFull)) return Effect.undefined
+  return access.read<InProcess.RecordedConversation>(`/events/${call.event_id}/messages`).pipe(
+    Effect.map(({ instructions }) => (instructions.length > 0 || call.instructions_changed ? instructions : undefined)),
+    Effect.catch(() => Effect.undefined)
+  )
+}
+
+/** For people: the mark of a call, why it failed, its instructions, and which messages are known. */
+const describe = Effect.fnUntraced(function* (
+  access: Access.Access,
+  conversation: Conversation,
+  call: Call,
+  { isFull, known }: { readonly isFull: boolean; readonly known: ReadonlyArray<number> }
+) {
+  const lines = [conversation.call(call, yield* ErrorMessages.of(access, call))]
+  const instructions = yield* instructionsOf(access, call, isFull)
+  if (known.length > 0) lines.push(conversation.known(known))
+  if (instructions !== undefined) lines.push(conversation.instructions(instructions))
+  return lines.join("\n")
+})
+
 export const show = Command.make(
   "show",
   {
-    session: Argument.String("SESSION").pipe(Argument.withDescription("The name of the session")),
+    session: Argument.String("SESSION").pipe(
+      Argument.withDescription(
+        `The name of the session, its beginning (${SessionName.minCharacters} characters or more), or the id of a call in it`
+      )
+    ),
     ...Access.flags,
     full: Flag.Boolean("full").pipe(
       Flag.withDefault(false),
@@ -86,20 +129,25 @@ export const show = Command.make(
   },
   Effect.fnUntraced(function* ({ full, json, session, ...flags }) {
     yield* Access.use(flags, Access.reading, (access) => {
-      const path = `/sessions/${encodeURIComponent(session)}`
       const conversation = new Conversation(full)
-      return print(
-        new Rows<Call>(access, `${path}/calls`, "calls"),
-        new Rows<Message>(access, `${path}/messages`, "messages"),
-        {
-          call: (call, known) => {
-            if (json) return Effect.succeed(JSON.stringify({ call }))
-            return Effect.map(ErrorMessages.of(access, call), (message) =>
-              [conversation.call(call, message), ...(known.length > 0 ? [conversation.known(known)] : [])].join("\n")
-            )
-          },
+      const found = Effect.catchIf(
+        open(access, session),
+        ({ refusal }) => refusal === "session-not-found",
+        () =>
+          Effect.gen(function* () {
+            const name = yield* SessionName.find(access, session)
+            if (!json) yield* Console.error(`The session is ${Table.printable(name)}`)
+            return yield* open(access, name)
+          })
+      )
+      return Effect.flatMap(found, (rows) =>
+        print(rows, {
+          call: (call, known) =>
+            json
+              ? Effect.succeed(JSON.stringify({ call }))
+              : describe(access, conversation, call, { isFull: full, known }),
           message: (message) => (json ? JSON.stringify({ message }) : `${conversation.message(message)}\n`)
-        }
+        })
       )
     })
   })
@@ -109,6 +157,10 @@ export const show = Command.make(
     {
       command: "tachograph show checkout-4711 | less -R",
       description: "A session of the storage that a server uses by default"
+    },
+    {
+      command: "tachograph show 210dad8b",
+      description: "One whose name the client made, by its beginning"
     },
     {
       command: "tachograph show checkout-4711 --json",

@@ -12,15 +12,18 @@ const errorCharacters = 100
 
 const name = (text: string | null): string => Table.printable(Figures.cut(text ?? "", nameCharacters))
 
+/** Whole where a program reads it. */
+const session = (text: string): string => (process.stdout.isTTY ? name(text) : Table.printable(text))
+
 const tokens = ({ input_tokens: sent, output_tokens: got }: InProcess.RecordedEventSummary): string =>
   sent === null && got === null ? "" : `${Figures.integer(sent ?? 0)} → ${Figures.integer(got ?? 0)} tokens`
 
-/** When it was, whose it was, what it took, and how it ended. `message` is the error's, if it is one. */
+/** When it was, whose it was, what it took, how it ended, and its id. `message` is the error's, if it is one. */
 export const of = (event: InProcess.RecordedEventSummary, message: string | null): string =>
   [
     Style.dim(event.received_at.slice(0, 19).replace("T", " ")),
     name(`${event.agent} ${event.agent_version}`),
-    name(event.session),
+    session(event.session),
     name(event.person),
     name(event.response_model ?? event.model),
     tokens(event),
@@ -28,7 +31,8 @@ export const of = (event: InProcess.RecordedEventSummary, message: string | null
     Figures.duration(event.duration_ms),
     event.error_type === null
       ? name(event.stop_reason)
-      : Style.red(`failed: ${Failure.of(event, message, errorCharacters)}`)
+      : Style.red(`failed: ${Failure.of(event, message, errorCharacters)}`),
+    Style.dim(event.event_id)
   ]
     .filter((part) => part !== "")
     .join("  ")

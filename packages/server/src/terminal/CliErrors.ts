@@ -12,6 +12,8 @@ export class UsageError extends Data.TaggedError("UsageError")<{ readonly messag
 export class CommandError extends Data.TaggedError("CommandError")<{
   readonly message: string
   readonly exitCode?: number
+  /** The type of the error that a request was answered with. */
+  readonly refusal?: string | undefined
   /** Whether the reason is that the storage is damaged. */
   readonly isDamage?: boolean
 }> {

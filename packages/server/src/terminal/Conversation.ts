@@ -22,6 +22,8 @@ export class Conversation {
   readonly #isFull: boolean
   /** The numbers of the calls, by their events. */
   readonly #calls = new Map<string, number>()
+  /** The calls that first had instructions, by what was printed of them. */
+  readonly #instructions = new Map<string, number>()
 
   constructor(isFull: boolean) {
     this.#isFull = isFull
@@ -74,6 +76,17 @@ export class Conversation {
       ...(settings.length === 0 ? [] : [`other ${settings.join(", ")}`]),
       ...(call.is_damaged ? [Style.red("damaged: its payload cannot be read")] : [])
     ]
+  }
+
+  /** Instructions that stand apart, of the call that was printed last. Those that an earlier call had are named by it. */
+  instructions(parts: InProcess.RecordedConversation["instructions"]): string {
+    const number = this.#calls.size
+    const text = parts.map((part) => this.#part(part as Part)).join("\n")
+    const first = this.#instructions.get(text)
+    if (first === undefined) this.#instructions.set(text, number)
+    if (text === "") return Style.dim(`${indent}no instructions`)
+    if (first !== undefined) return Style.dim(`${indent}instructions: as of call ${first}`)
+    return `${Style.bold("instructions")}\n${text}\n`
   }
 
   /** Messages that a call carries or answers, and that an earlier one carried first. */

@@ -169,13 +169,79 @@ ${mark(5, "end")}
     ])
     expect(lines(await show(storage, "s", "--full"))?.at(-1)).toMatch(/x{600}$/)
     const { stdout } = await runInProcess(["calls", "--errors", "--storage", storage])
-    expect(stdout.match(/failed: .*/g)).toEqual([
+    expect(stdout.match(/failed: .*(?= {2}[0-9a-f-]{36}$)/gm)).toEqual([
       expect.stringMatching(/^failed: x: a\\u\{1b\}\[31m b\\u\{202e\}x{80,100}…$/),
       "failed: 503",
       "failed: 404: Not Found",
       "failed: http_502: No JSON. <html> Bad gateway",
       "failed: 401 authentication_error: invalid x-api-key"
     ])
+  })
+
+  it("prints instructions that stand apart where they come first and where they change", async () => {
+    const long = `Be short.\u001b ${"x".repeat(3_000)}`
+    const storage = await withTachograph(async (tachograph, fingerprint_id) => {
+      const record = async (api: string, inputs: object) => {
+        const properties = { api: api as "aisdk", inputs: inputs as {}, output: {} }
+        await tachograph.record({ event_name: "llm", fingerprint_id, session: "s", properties })
+      }
+      const [a, b, c] = [user("a"), user("b"), user("c")]
+      await record("provider2-messages", { system: long, messages: [a] })
+      await record("provider2-messages", { system: long, messages: [a, b] })
+      await record("provider2-messages", { system: [{ type: "text", text: "Be kind." }], messages: [a, b, c] })
+      await record("provider2-messages", { messages: [a, b, c, user("d")] })
+      await record("provider1-responses", { instructions: "Of Responses.", input: "e" })
+      await record("provider3-models", {
+        systemInstruction: { parts: [{ text: "Of Gemini." }] },
+        contents: [{ role: "user", parts: [{ text: "f" }] }]
+      })
+      await record("aisdk", { system: "Of the AI SDK.", messages: [user("g")] })
+      await record("provider2-messages", { system: "Be kind.", messages: [user("another thread")] })
+    })
+    const printed = readable(await show(storage, "s"))
+    expect(printed).toContain(
+      `instructions\n    Be short.\\u{1b} ${"x".repeat(1_989)} … 1,011 more characters\n\n[1] user`
+    )
+    expect(printed.match(/^(?:instructions\n)? {4}(?:instructions|no instructions|Be|Of).*/gm)).toEqual([
+      expect.stringContaining("Be short."),
+      "instructions\n    Be kind.",
+      "    no instructions",
+      "instructions\n    Of Responses.",
+      "instructions\n    Of Gemini.",
+      "instructions\n    Of the AI SDK.",
+      "    instructions: as of call 3"
+    ])
+    expect(await show(storage, "s", "--full")).toContain(`x${"x".repeat(2_999)}\n`)
+  })
+
+  it("finds a session by the beginning of its name, as lists cut it, or by a call in it", async () => {
+    const storage = await withTachograph(async (tachograph, fingerprint_id) => {
+      const properties = { api: "provider2-messages", inputs: { messages: [user("a")] }, output: {} } as const
+      for (const session of ["e548a983-one\u001b", "e548a983-two", "e548a983", "f12d5eba42762eadeafeaf93885b61"]) {
+        await tachograph.record({ event_name: "llm", fingerprint_id, session, properties })
+      }
+    })
+    const found = async (name: string) => runInProcess(["show", name, "--storage", storage])
+    const id = (await runInProcess(["calls", "--session", "e548a983-two", "--storage", storage])).stdout
+      .trimEnd()
+      .split("  ")
+      .at(-1)!
+    const whole = await found("f12d5eba42762eadeafeaf93885b61")
+    expect([whole.code, whole.stderr]).toEqual([0, ""])
+    for (const name of ["f12d5eba", "f12d5eba42762e…"]) {
+      const stderr = "The session is f12d5eba42762eadeafeaf93885b61\n"
+      expect(await found(name)).toEqual({ ...whole, stderr })
+    }
+    expect(await found(id)).toMatchObject({ code: 0, stderr: "The session is e548a983-two\n" })
+    // A whole name is no beginning.
+    expect(await found("e548a983")).toMatchObject({ code: 0, stderr: "" })
+    const several = 'tachograph: Several sessions begin with "e548a983-": e548a983-two, e548a983-one\\u{1b}\n'
+    expect(await found("e548a983-")).toMatchObject({ code: 1, stderr: several })
+    const none = "tachograph: There is no such session"
+    expect(await found("f12d5eb")).toMatchObject({ code: 1, stderr: `${none}\n` })
+    for (const name of ["f12d5ebb", id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0"))]) {
+      expect(await found(name)).toMatchObject({ code: 1, stderr: `${none}, and none of the latest begins so\n` })
+    }
   })
 
   it("prints calls and messages as JSON, and says what it cannot show", async () => {

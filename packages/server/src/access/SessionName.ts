@@ -1,0 +1,57 @@
+/** Finds the session that somebody means who gives no whole name: a call of it, or the beginning of its name. */
+import type { InProcess } from "@tachograph/router"
+import * as Effect from "effect/Effect"
+import { CommandError } from "../terminal/CliErrors.ts"
+import * as Table from "../terminal/Table.ts"
+import type { Access } from "./Access.ts"
+
+/** Characters of a name that are its beginning: fewer would often mean another session than was meant. */
+export const minCharacters = 8
+
+/** Sessions that are looked at, the latest first: one page, however many a project has. */
+export const maxSessions = 1_000
+
+/** Calls in the millisecond of an id that are looked at. */
+const maxCalls = 1_000
+
+/** Candidates that a message names. */
+const maxNamed = 5
+
+const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The session of a call. Lists have no filter by id, but by the time in it. */
+const ofCall = Effect.fnUntraced(function* ({ list }: Access, id: string) {
+  const ms = Number.parseInt(id.slice(0, 13).replace("-", ""), 16)
+  const period = { after: new Date(ms).toISOString(), before: new Date(ms + 1).toISOString() }
+  const calls = yield* list<"events", InProcess.RecordedEventSummary>("/events", "events", period, maxCalls)
+  return calls.find(({ event_id }) => event_id === id)?.session
+})
+
+const beginningWith = Effect.fnUntraced(function* ({ list }: Access, beginning: string) {
+  const sessions = yield* list<"sessions", InProcess.RecordedSession>("/sessions", "sessions", {}, maxSessions)
+  return sessions.map(({ session }) => session).filter((name) => name.startsWith(beginning))
+})
+
+const ambiguous = (beginning: string, names: ReadonlyArray<string>) => {
+  const more = names.length > maxNamed ? `, and ${names.length - maxNamed} more` : ""
+  return new CommandError({
+    message: `Several sessions begin with ${Table.quoted(beginning)}: ${names.slice(0, maxNamed).map(Table.printable).join(", ")}${more}`
+  })
+}
+
+/** `given` is the name of no session. It may be cut, as lists cut it. */
+export const find = Effect.fnUntraced(function* (
+  access: Access,
+  given: string
+): Effect.fn.Return<string, CommandError> {
+  const session = uuid7.test(given) ? yield* ofCall(access, given) : undefined
+  if (session !== undefined) return session
+  const beginning = given.replace(/…$/, "")
+  if (Array.from(beginning).length < minCharacters) {
+    return yield* new CommandError({ message: "There is no such session" })
+  }
+  const [name, ...others] = yield* beginningWith(access, beginning)
+  if (others.length > 0) return yield* ambiguous(beginning, [name!, ...others])
+  if (name !== undefined) return name
+  return yield* new CommandError({ message: "There is no such session, and none of the latest begins so" })
+})
