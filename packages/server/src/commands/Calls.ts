@@ -44,6 +44,7 @@ export const calls = Command.make(
       Effect.gen(function* () {
         const events = yield* access.list<"events", InProcess.RecordedEventSummary>("/events", "events", query, limit)
         if (flags.json) for (const event of events) yield* Output.print(JSON.stringify(event))
+        else if (events.length === 0) yield* Output.nothingFound
         else yield* ErrorMessages.forEach(access, events, (event, message) => Output.print(CallLine.of(event, message)))
       })
     )

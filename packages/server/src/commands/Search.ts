@@ -74,6 +74,7 @@ export const search = Command.make(
           left -= page.results.length
           cursor = page.next_cursor ?? undefined
         } while (cursor !== undefined && left > 0)
+        if (left === limit && !flags.json) yield* Output.nothingFound
         if (damaged === 0) return
         return yield* new CommandError({
           message: `Events that could not be searched, because they are damaged: ${damaged}`

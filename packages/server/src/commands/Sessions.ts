@@ -64,6 +64,7 @@ export const sessions = Command.make(
       Effect.gen(function* () {
         const rows = yield* list<"sessions", InProcess.RecordedSession>("/sessions", "sessions", query, limit)
         if (flags.json) for (const row of rows) yield* Output.print(JSON.stringify(row))
+        else if (rows.length === 0) yield* Output.nothingFound
         else yield* Output.print(tableOf(rows))
       })
     )

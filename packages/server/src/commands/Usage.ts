@@ -87,6 +87,7 @@ export const usage = Command.make(
         const groups = yield* list<"usage", InProcess.RecordedUsage>("/usage", "usage", query, limit)
         const names = (query.group_by?.split(",") ?? []) as ReadonlyArray<Dimension>
         if (flags.json) for (const group of groups) yield* Output.print(JSON.stringify(group))
+        else if (groups.length === 0) yield* Output.nothingFound
         else yield* Output.print(tableOf(names, groups))
       })
     )

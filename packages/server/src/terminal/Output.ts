@@ -18,3 +18,6 @@ const check = Effect.suspend((): Effect.Effect<void, CommandError | Ended> => {
 export const print = (line: string): Effect.Effect<void, CommandError | Ended> =>
   // Another write to an output that has failed would end the process with a stack trace.
   Effect.andThen(check, Effect.andThen(Console.log(line), check))
+
+/** For people: says that a list is empty, where they would otherwise see nothing. */
+export const nothingFound: Effect.Effect<void> = Console.error("Nothing was found")
