@@ -55,18 +55,40 @@ const loopbackOrigin = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::
 const ofReverseProxy =
   /^via$|forwarded|(?:^|[-_])(?:real|client|remote|connecting|user|proxyuser)[-_]?ip(?:v6)?$|^(?:cdn-|cf-|x-(?:original|envoy|azure|appengine)-)/
 
+/** What a request from elsewhere has, and how a refusal says it. None repeats what a client sent. */
+const marksOfElsewhere: ReadonlyArray<readonly [has: (visitor: Visitor) => boolean, refusal: Answer]> = [
+  [
+    ({ remoteAddress = "" }) => !loopbackAddress.test(remoteAddress),
+    ProxyErrors.notLocal("the request is not known to come from this machine")
+  ],
+  [
+    // Plain `proxy_pass` of nginx speaks 1.0, adds no header, and makes `Host` the address of this server.
+    ({ httpVersion }) => httpVersion === "1.0",
+    ProxyErrors.notLocal("the request is of HTTP/1.0, as plain reverse proxies send it")
+  ],
+  [
+    ({ headers }) => Object.keys(headers).some((name) => ofReverseProxy.test(name)),
+    ProxyErrors.notLocal("a header of the request says that it came through another proxy")
+  ],
+  [
+    ({ headers }) => !loopbackHost.test(headers["host"] ?? ""),
+    ProxyErrors.notLocal("its Host is no address of this machine")
+  ],
+  [
+    ({ headers }) => !loopbackOrigin.test(headers["origin"] ?? "http://localhost"),
+    ProxyErrors.notLocal("its Origin is a page of another site")
+  ],
+  [
+    ({ headers }) => headers["sec-fetch-site"] === "cross-site",
+    ProxyErrors.notLocal("its Sec-Fetch-Site says that it comes from a page of another site")
+  ]
+]
+
 /**
  * Whether a program on this machine sends the request for itself: not a reverse proxy for somebody else, and not a browser for
  * the page of another site. A reverse proxy that says nothing of itself, and speaks HTTP/1.1, cannot be told from a program.
  */
-export const isLocal = ({ headers, httpVersion, remoteAddress = "" }: Visitor): boolean =>
-  loopbackAddress.test(remoteAddress) &&
-  loopbackHost.test(headers["host"] ?? "") &&
-  loopbackOrigin.test(headers["origin"] ?? "http://localhost") &&
-  headers["sec-fetch-site"] !== "cross-site" &&
-  // Plain `proxy_pass` of nginx speaks 1.0, adds no header, and makes `Host` the address of this server.
-  httpVersion !== "1.0" &&
-  !Object.keys(headers).some((name) => ofReverseProxy.test(name))
+export const isLocal = (visitor: Visitor): boolean => marksOfElsewhere.every(([has]) => !has(visitor))
 
 /** How many keys are remembered. */
 const maxRemembered = 1_000
@@ -77,8 +99,8 @@ type Unavailable = Errors.StorageUnavailable | AuthorizationUnavailableError
 
 type Judged = Principal | Answer
 
-const judged = (principal: Principal | undefined): Judged => {
-  if (principal === undefined) return ProxyErrors.unauthorized
+const judged = (principal: Principal | undefined, refusal: Answer): Judged => {
+  if (principal === undefined) return refusal
   return Authorization.opens(principal.scopes, ["record"]) ? principal : ProxyErrors.forbidden
 }
 
@@ -110,10 +132,17 @@ export const make = (
     )
   }
 
+  const refusalOf = (visitor: Visitor, key: string): Answer => {
+    if (key !== "") return ProxyErrors.unauthorized
+    const mark = isOpen ? marksOfElsewhere.find(([has]) => has(visitor)) : undefined
+    return mark?.[1] ?? ProxyErrors.keyMissing
+  }
+
   return (visitor) => {
     const key = visitor.headers["x-tachograph-key"] ?? ""
     if (key === "" && isOpen && isLocal(visitor)) return local
+    const judge = (principal: Principal | undefined) => judged(principal, refusalOf(visitor, key))
     const cached = authorizer.cachedPrincipal(Redacted.make(key))
-    return cached === undefined ? Effect.map(lookUp(visitor, key), judged) : judged(cached)
+    return cached === undefined ? Effect.map(lookUp(visitor, key), judge) : judge(cached)
   }
 }

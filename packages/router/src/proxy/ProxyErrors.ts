@@ -16,6 +16,20 @@ export const ambiguous = Answer.closing(
 
 export const unauthorized = refuse(401, "unauthorized", "X-Tachograph-Key holds no valid API key of Tachograph.")
 
+export const keyMissing = refuse(
+  401,
+  "unauthorized",
+  "X-Tachograph-Key is missing: the proxy needs an API key of Tachograph."
+)
+
+/** Of an open proxy. `reason` completes the sentence. */
+export const notLocal = (reason: string): Answer.Answer =>
+  refuse(
+    401,
+    "unauthorized",
+    `X-Tachograph-Key is missing. Without a key, the proxy is open only to programs on this machine that call it directly: ${reason}.`
+  )
+
 export const forbidden = refuse(403, "forbidden", "The API key of Tachograph does not have the scope record.")
 
 export const upstreamNotFound = refuse(404, "upstream-not-found", "No upstream of this name is configured.")

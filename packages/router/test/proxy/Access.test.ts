@@ -149,6 +149,30 @@ describe("an open proxy", () => {
     expect(Gate.isLocal(visitor({ [name]: "10.0.0.1" }))).toBe(false)
   })
 
+  it("says why it needs a key all the same, where none was sent", async () => {
+    const { url } = await upstream((response) => void response.end())
+    const messageOf = async (port: number, headers: Record<string, string>) =>
+      JSON.parse((await send(port, "/proxy/local/x", { headers })).body.toString()).message
+    const { port: closed } = await proxyTo(url, {})
+    const none = "X-Tachograph-Key is missing: the proxy needs an API key of Tachograph."
+    expect(await messageOf(closed, {})).toBe(none)
+    const wrong = "X-Tachograph-Key holds no valid API key of Tachograph."
+    expect(await messageOf(closed, { "x-tachograph-key": "wrong" })).toBe(wrong)
+    const { port } = await proxyTo(url, { open: true })
+    expect(await messageOf(port, { "x-tachograph-key": "wrong", host: "evil.example" })).toBe(wrong)
+    for (const [headers, reason] of [
+      [{ "x-forwarded-for": "::1" }, "a header of the request says that it came through another proxy"],
+      [{ host: "evil.example" }, "its Host is no address of this machine"],
+      [{ origin: "https://evil.example" }, "its Origin is a page of another site"],
+      [{ "sec-fetch-site": "cross-site" }, "its Sec-Fetch-Site says that it comes from a page of another site"]
+    ] as const) {
+      const waived = "Without a key, the proxy is open only to programs on this machine that call it directly"
+      expect(await messageOf(port, headers)).toBe(`X-Tachograph-Key is missing. ${waived}: ${reason}.`)
+    }
+    const request = `GET /proxy/local/x HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`
+    expect(await exchange(port, request)).toContain("the request is of HTTP/1.0, as plain reverse proxies send it.")
+  })
+
   it("waives the key, and refuses a wrong one", async () => {
     const { url } = await upstream((response) => void response.end())
     const { port } = await proxyTo(url, { open: true })

@@ -65,11 +65,21 @@ interface Given {
   readonly proxyMemory: Option.Option<string>
 }
 
+/** Of two upstreams with a name, one would be forgotten. */
+const upstreamsOf = Effect.fnUntraced(function* (given: Given["upstream"]) {
+  const pairs = yield* upstream.resolve(given)
+  const names = pairs.map(([name]) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice === undefined) return Object.fromEntries(pairs)
+  const source = given.length > 0 ? "--upstream" : "TACHOGRAPH_UPSTREAM"
+  return yield* new UsageError({ message: `${source} names ${JSON.stringify(twice)} twice` })
+})
+
 /** Undefined without `--proxy`. */
 export const resolve = Effect.fnUntraced(function* (given: Given) {
   const isOn = yield* proxy.resolve(given.proxy)
   const settings = ProxyOptions.settingsOf({
-    upstreams: Object.fromEntries(yield* upstream.resolve(given.upstream)),
+    upstreams: yield* upstreamsOf(given.upstream),
     open: yield* open.resolve(given.proxyOpen),
     connectTimeoutMs: yield* connectTimeout.resolve(given.proxyConnectTimeout),
     idleTimeoutMs: yield* idleTimeout.resolve(given.proxyIdleTimeout),

@@ -27,6 +27,7 @@ import * as NodeServer from "../http/NodeServer.ts"
 import * as RootRedirect from "../http/RootRedirect.ts"
 import * as ProcessMetrics from "../process/ProcessMetrics.ts"
 import * as GarbageCollection from "../process/GarbageCollection.ts"
+import * as Table from "../terminal/Table.ts"
 import * as Worker from "../workers/Worker.ts"
 import * as Workers from "../workers/Workers.ts"
 import * as ServeOptions from "./ServeOptions.ts"
@@ -55,20 +56,38 @@ const firstKey = Effect.gen(function* () {
 const announceViewer = (url: string, key: string | undefined) =>
   Console.log(`Viewer      ${url}${viewerPaths.viewer}${key === undefined ? "" : `#key=${key}`}`)
 
+/** Lines below a line of the start. */
+const below = " ".repeat(12)
+
+/** Whether this machine alone can connect to a host. */
+const isLoopback = (host: string): boolean => /^(?:localhost|127\.[\d.]+|::1)$/i.test(host)
+
+/** Where the proxy passes calls on to, and who needs no key for it. */
+const announceProxy = Effect.fnUntraced(function* ({ host, proxy }: Options, url: string) {
+  if (proxy === undefined) return
+  yield* Console.log(`Proxy       ${url}/proxy/NAME, NAME being`)
+  const rows = Array.from(proxy.upstreams.values(), ({ host, name, path, protocol }) => [
+    name,
+    `${protocol}//${host}${path}`
+  ])
+  yield* Console.log(Table.format(rows).replaceAll(/^/gm, below))
+  if (!proxy.isOpen) return
+  const where = isLoopback(host) ? "" : " at localhost, 127.0.0.1 and [::1]; at any other address they do"
+  yield* Console.log(`${below}programs on this machine need no key for it${where}`)
+})
+
 /** `issue` returns the first key, where this start makes it. */
 const announce = Effect.fnUntraced(function* <E, R>(
-  { choice, proxy, viewer }: Options,
+  options: Options,
   url: string,
   issue: Effect.Effect<string | undefined, E, R>
 ) {
   yield* Console.log(`Tachograph  ${url}`)
-  yield* Console.log(`Storage     ${choice.label}`)
-  if (proxy !== undefined) {
-    yield* Console.log(`Proxy       ${url}/proxy/NAME, NAME being ${Array.from(proxy.upstreams.keys()).join(", ")}`)
-  }
+  yield* Console.log(`Storage     ${options.choice.label}`)
+  yield* announceProxy(options, url)
   yield* Console.log(`Docs        ${url}/docs`)
   const key = yield* issue
-  if (viewer) yield* announceViewer(url, key)
+  if (options.viewer) yield* announceViewer(url, key)
 })
 
 /** Explanations of the error codes of `listen`. */

@@ -98,16 +98,13 @@ const retain = Setting.make({
   }
 })
 
-const yesOrNo = (text: string): Option.Option<boolean> =>
-  text === "yes" || text === "no" ? Option.some(text === "yes") : Option.none()
-
 const migrate = Setting.make({
   name: "migrate",
   metavar: "YES|NO",
   description: "Whether to run migrations at startup; with no, the tables must be up to date",
   default: "yes",
   expected: "yes or no",
-  parse: yesOrNo
+  parse: Setting.parseSwitch
 })
 
 const thread = Setting.make({
@@ -116,7 +113,7 @@ const thread = Setting.make({
   description: "Whether events are processed and stored on a thread of their own; never with memory:",
   default: "yes",
   expected: "yes or no",
-  parse: yesOrNo
+  parse: Setting.parseSwitch
 })
 
 const cors = Setting.make({
@@ -137,7 +134,7 @@ const viewer = Setting.make({
   description: "Whether the viewer is served, below /viewer/",
   default: "on",
   expected: "on or off",
-  parse: (text) => (text === "on" || text === "off" ? Option.some(text === "on") : Option.none())
+  parse: Setting.parseSwitch
 })
 
 export const flags = {

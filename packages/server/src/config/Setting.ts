@@ -20,6 +20,16 @@ export interface Setting<A> {
 
 const variableOf = (name: string) => `TACHOGRAPH_${name.toUpperCase().replaceAll("-", "_")}`
 
+/** The words that Effect's command line takes for a switch, as in `--proxy=on`. */
+const switchWords: Readonly<Record<string, boolean>> = {
+  ...{ yes: true, y: true, true: true, on: true, 1: true },
+  ...{ no: false, n: false, false: false, off: false, 0: false }
+}
+
+/** One rule for options and variables. */
+export const parseSwitch = (text: string): Option.Option<boolean> =>
+  Option.fromUndefinedOr(Object.hasOwn(switchWords, text) ? switchWords[text] : undefined)
+
 /** An option without a value: `--proxy`, or the variable with `yes`; `--no-proxy`, or `no`. */
 export const makeSwitch = ({ description, name }: { readonly name: string; readonly description: string }) => {
   const variable = variableOf(name)
@@ -33,9 +43,8 @@ export const makeSwitch = ({ description, name }: { readonly name: string; reado
     resolve: (given: Option.Option<boolean>): Effect.Effect<boolean, UsageError> => {
       if (Option.isSome(given)) return Effect.succeed(given.value)
       const text = process.env[variable] || "no"
-      if (text === "yes" || text === "no") return Effect.succeed(text === "yes")
       const message = `${variable} is ${JSON.stringify(text)}: expected yes or no`
-      return Effect.fail(new UsageError({ message }))
+      return Effect.mapError(Effect.fromOption(parseSwitch(text)), () => new UsageError({ message }))
     }
   }
 }

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { expectUsageError, runInProcess, serveInProcess } from "../CommandLine.ts"
 import { exchange, open } from "../RawSocket.ts"
-import { temporaryFolder } from "../TachographProcess.ts"
+import { serve, temporaryFolder } from "../TachographProcess.ts"
 
 /** How many calls of the proxy were recorded. */
 const recorded = async (url: string): Promise<number> => {
@@ -159,11 +159,31 @@ describe("a request that takes longer than --request-timeout", () => {
   })
 })
 
+it("says at its start where upstreams go, and for whom it is open", async () => {
+  const bannerOf = async (...args: ReadonlyArray<string>) => {
+    const storage = ["--storage", "memory:", "--port", "0", "--proxy", "--upstream", "local=http://127.0.0.1:8080/v1"]
+    const server = await serve([...storage, ...args], { cwd: temporaryFolder() })
+    await server.stop()
+    return server.output().stdout
+  }
+  const closed = await bannerOf()
+  expect(closed).toMatch(/^Proxy {7}http:\/\/127\.0\.0\.1:\d+\/proxy\/NAME, NAME being$/m)
+  expect(closed).toMatch(/^ {12}openai +https:\/\/api\.openai\.com\/v1$/m)
+  expect(closed).toMatch(/^ {12}local +http:\/\/127\.0\.0\.1:8080\/v1$/m)
+  expect(closed).not.toContain("need no key")
+  expect(await bannerOf("--proxy-open")).toMatch(/^ {12}programs on this machine need no key for it$/m)
+  const everywhere = await bannerOf("--proxy-open", "--host", "0.0.0.0")
+  expect(everywhere).toContain(
+    "programs on this machine need no key for it at localhost, 127.0.0.1 and [::1]; at any other address they do"
+  )
+})
+
 it.each([
   [["--proxy", "--upstream", "x=ftp://provider"], "--upstream is invalid: expected NAME=URL"],
   [["--proxy", "--upstream", "https://provider"], "--upstream is invalid: expected NAME=URL"],
   [["--proxy", "--upstream", "x=https://user:planted@provider"], "--upstream is invalid: expected NAME=URL"],
   [["--proxy", "--upstream", "X/y=https://provider"], "--upstream is invalid: expected NAME=URL"],
+  [["--proxy", "--upstream", "x=https://one", "--upstream", "x=https://two"], '--upstream names "x" twice'],
   [["--upstream", "x=https://provider"], "--upstream needs --proxy"],
   [["--proxy-open"], "--proxy-open needs --proxy"],
   [["--proxy-connect-timeout", "5s"], "--proxy-connect-timeout needs --proxy"],
@@ -178,7 +198,25 @@ it.each([
 
 it("takes its options from the environment as well", async () => {
   const run = (env: Readonly<Record<string, string>>) => runInProcess(["serve", "--storage", "memory:"], env)
-  expectUsageError(await run({ TACHOGRAPH_PROXY: "1" }), "TACHOGRAPH_PROXY")
+  expectUsageError(await run({ TACHOGRAPH_PROXY: "2" }), 'TACHOGRAPH_PROXY is "2": expected yes or no')
+  // A switch is on by the same words as an option.
+  for (const [on, off] of [
+    ["yes", "no"],
+    ["1", "0"],
+    ["true", "false"],
+    ["on", "off"],
+    ["y", "n"]
+  ]) {
+    const bad = { TACHOGRAPH_UPSTREAM: "bad" }
+    expectUsageError(await run({ TACHOGRAPH_PROXY: on!, ...bad }), "TACHOGRAPH_UPSTREAM is invalid")
+    expectUsageError(await run({ TACHOGRAPH_PROXY: off!, TACHOGRAPH_MIGRATE: "maybe" }), "TACHOGRAPH_MIGRATE")
+    expectUsageError(await run({ TACHOGRAPH_MIGRATE: on!, TACHOGRAPH_THREAD: off!, ...bad }), "TACHOGRAPH_UPSTREAM")
+  }
+  const twice = "good=https://one good=https://two"
+  expectUsageError(
+    await run({ TACHOGRAPH_PROXY: "yes", TACHOGRAPH_UPSTREAM: twice }),
+    'TACHOGRAPH_UPSTREAM names "good" twice'
+  )
   const upstreams = "good=https://provider bad"
   expectUsageError(await run({ TACHOGRAPH_PROXY: "yes", TACHOGRAPH_UPSTREAM: upstreams }), "TACHOGRAPH_UPSTREAM")
   for (const [name, value] of [

@@ -211,7 +211,7 @@ describe("tachograph serve", () => {
     [[], { TACHOGRAPH_MAX_OTHER_BODY: "512MiB" }, `TACHOGRAPH_MAX_OTHER_BODY is "512MiB": expected a number of bytes`],
     [["--answer-timeout", "0s"], {}, `--answer-timeout is "0s": expected a time from 1s to 1h, such as 15s or 2m`],
     [[], { TACHOGRAPH_ANSWER_TIMEOUT: "2h" }, `TACHOGRAPH_ANSWER_TIMEOUT is "2h": expected a time from 1s to 1h`],
-    [["--viewer", "yes"], {}, `--viewer is "yes": expected on or off`],
+    [["--viewer", "maybe"], {}, `--viewer is "maybe": expected on or off`],
     [["--session-memory", "-1"], {}, `--session-memory is "-1": expected a number of bytes from 0 to 64GiB`],
     [["--session-memory", "65GiB"], {}, `--session-memory is "65GiB": expected a number of bytes from 0 to 64GiB`],
     [["--retain", "90"], {}, `--retain is "90": expected a time from 1h to 36500d, such as 12h or 90d, or none`],
