@@ -9,7 +9,7 @@ import type { Access } from "./Access.ts"
 export const minCharacters = 8
 
 /** Sessions that are looked at, the latest first: one page, however many a project has. */
-export const maxSessions = 1_000
+const maxSessions = 1_000
 
 /** Calls in the millisecond of an id that are looked at. */
 const maxCalls = 1_000
