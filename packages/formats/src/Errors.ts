@@ -20,12 +20,6 @@ const statusOf = (value: Json | undefined): number | null => {
 const word = (value: Json | undefined): string | null =>
   typeof value === "number" ? String(value) : text(typeof value === "string" ? value.trim() : value)
 
-/** A status that an error can have. One below 400 is of the response that the error came in, and says nothing about it. */
-const statusWord = (value: Json | undefined): string | null => {
-  const name = word(value)
-  return name !== null && /^[123]\d\d$/.test(name) ? null : name
-}
-
 /** The type of an error, unless it only says that it is one. */
 const typeOf = (error: JsonObject): Json | undefined => {
   const type = get(error, "type")
@@ -37,7 +31,9 @@ const describe = (error: Json, outer: JsonObject): ProviderError => {
   const holder = isObject(error) ? error : outer
   const codes = ["code", "error_code", "__type"].map((key) => get(holder, key))
   const statuses = ["status", "statusCode", "status_code"].map((key) => get(holder, key))
-  const types = [...[typeOf(holder), ...codes].map(word), ...statuses.map(statusWord)]
+  // A status below 400 is of the response that the error came in, and says nothing about it.
+  const statusWords = statuses.map(word).filter((name) => !/^[123]\d\d$/.test(name ?? ""))
+  const types = [...[typeOf(holder), ...codes].map(word), ...statusWords]
   const numbers = [...codes, ...statuses, get(outer, "status"), get(outer, "statusCode")].map(statusOf)
   return { type: first(...types) ?? "unknown", status: first(...numbers) }
 }
