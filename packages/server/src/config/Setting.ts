@@ -38,7 +38,7 @@ export const makeSwitch = ({ description, name }: { readonly name: string; reado
     /** The option or the variable that switches it on; undefined where it is off. */
     sourceOf: (given: Option.Option<boolean>): string | undefined => {
       if (Option.isSome(given)) return given.value ? `--${name}` : undefined
-      return process.env[variable] === "yes" ? variable : undefined
+      return Option.contains(parseSwitch(process.env[variable] ?? ""), true) ? variable : undefined
     },
     resolve: (given: Option.Option<boolean>): Effect.Effect<boolean, UsageError> => {
       if (Option.isSome(given)) return Effect.succeed(given.value)

@@ -222,6 +222,7 @@ it("takes its options from the environment as well", async () => {
   for (const [name, value] of [
     ["TACHOGRAPH_UPSTREAM", "good=https://provider"],
     ["TACHOGRAPH_PROXY_OPEN", "yes"],
+    ["TACHOGRAPH_PROXY_OPEN", "1"],
     ["TACHOGRAPH_PROXY_CONNECT_TIMEOUT", "5s"],
     ["TACHOGRAPH_PROXY_IDLE_TIMEOUT", "5s"],
     ["TACHOGRAPH_PROXY_MEMORY", "16MiB"]
