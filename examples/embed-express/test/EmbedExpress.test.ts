@@ -1,6 +1,7 @@
 /** Runs the example's programs as separate processes, against a stub of the provider. */
 import { createTachograph } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
+import { renameSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -94,10 +95,19 @@ describe("with Tachograph", () => {
     }, soon)
   })
 
-  it("answers when recording a call fails, and warns", async () => {
+  it("records a call whose session is a number under the text of it", async () => {
     const numbered = JSON.stringify({ question: "What is it?", session: 42 })
     expect(await app.call("/chat", bob, numbered)).toEqual({ status: 200, text: `{"answer":"42"}` })
-    await vi.waitFor(() => expect(app.output()).toContain("validation-error"), soon)
+    await vi.waitFor(async () => {
+      const { events } = JSON.parse((await app.call("/tachograph/api/v1/events?session=42", ada)).text)
+      expect(events).toMatchObject([{ session: "42", person: "bob" }])
+    }, soon)
+  })
+
+  it("answers when recording a call fails, and warns", async () => {
+    renameSync(join(app.cwd, "tachograph.db"), join(app.cwd, "moved.db"))
+    expect(await app.call("/chat", bob, question("s"))).toEqual({ status: 200, text: `{"answer":"42"}` })
+    await vi.waitFor(() => expect(app.output()).toContain("storage-unavailable"), soon)
   })
 })
 
