@@ -197,6 +197,14 @@ describe("delivery over HTTP", () => {
     expect(await flushed).toBe(true)
   })
 
+  it("says what the server finds wrong with an event, and repeats no value", async () => {
+    const { drops, recorder } = await open()
+    recorder.record({ api: "aisdk", inputs: {}, output: {}, session: "s", durationMs: -17.5 })
+    await recorder.flush()
+    expect(drops).toMatchObject([{ reason: "refused" }])
+    expect(String(drops[0]!.cause)).toMatch(/The server answered 422 body\.duration_ms [a-z_]+$/)
+  })
+
   it("reads no more of an answer than one of the server has", async () => {
     const { drops, record, recorder, server } = await open()
     const closed = new Promise((resolve) => {
