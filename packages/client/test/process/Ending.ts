@@ -38,7 +38,9 @@ if (ONCE !== undefined) process.once("SIGTERM", () => setTimeout(() => process.e
 
 const request = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: true }
 const { body } = await recorder.fetch(`${PROVIDER_URL}/v1/messages`, { method: "POST", body: JSON.stringify(request) })
-const { value } = await body!.getReader().read()
+const reader = body!.getReader()
+const { value } = await reader.read()
 console.log(value!.byteLength)
 if (EXIT !== undefined) process.exit(9)
-setInterval(() => {}, 1000)
+// Holds the answer: one that was let go of would be recorded as soon as it is collected.
+setInterval(() => void reader, 1000)
