@@ -14,7 +14,4 @@ export type {
   StopReason
 } from "./Format.ts"
 export { formats } from "./Formats.ts"
-export { identity } from "./Identity.ts"
 export { modelInUrl, recognise } from "./Recognise.ts"
-export { sessionSeed } from "./SessionSeed.ts"
-export * as ServerSentEvents from "./stream/ServerSentEvents.ts"

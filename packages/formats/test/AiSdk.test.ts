@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { type Facts, identity, type JsonObject } from "@tachograph/formats"
+import type { Facts, JsonObject } from "@tachograph/formats"
+import { identity } from "@tachograph/formats/Identity"
 import { AiSdk } from "../src/AiSdk.ts"
 import { modelOutput, responseMessages, result6, result7 } from "./data/AiSdk.ts"
 import { answersOf, areThere, longStrings, streamsOf } from "./Workloads.ts"

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { type Facts, identity, type JsonObject, type Message } from "@tachograph/formats"
+import type { Facts, JsonObject, Message } from "@tachograph/formats"
+import { identity } from "@tachograph/formats/Identity"
 import { ChatCompletions as format } from "../src/ChatCompletions.ts"
 import { conversation, openAi } from "./data/ChatCompletions.ts"
 import { accumulate } from "./Streams.ts"

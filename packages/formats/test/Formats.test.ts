@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { type Api, type Facts, type Format, formats, identity } from "@tachograph/formats"
+import { type Api, type Facts, type Format, formats } from "@tachograph/formats"
+import { identity } from "@tachograph/formats/Identity"
 import { toText } from "./Streams.ts"
 
 const all = Object.entries(formats) as unknown as ReadonlyArray<readonly [Api, Format<unknown>]>

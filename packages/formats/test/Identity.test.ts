@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { identity, type Part } from "@tachograph/formats"
+import type { Part } from "@tachograph/formats"
+import { identity } from "@tachograph/formats/Identity"
 
 describe("the identity of a message", () => {
   const call = { type: "tool_call", id: "call_1", name: "look", arguments: { b: 1, a: 2 } }

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { type Facts, identity, type JsonObject } from "@tachograph/formats"
+import type { Facts, JsonObject } from "@tachograph/formats"
+import { identity } from "@tachograph/formats/Identity"
 import { Interactions as format } from "../src/Interactions.ts"
 import { everyStep } from "./data/Interactions.ts"
 import { answersOf, areThere, longStrings } from "./Workloads.ts"

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { type Facts, identity, type JsonObject, type Message } from "@tachograph/formats"
+import type { Facts, JsonObject, Message } from "@tachograph/formats"
+import { identity } from "@tachograph/formats/Identity"
 import { Messages as format } from "../src/Messages.ts"
 import { errorInTheMiddle, everyBlock } from "./data/Messages.ts"
 import { answersOf, areThere, longStrings, readRuns } from "./Workloads.ts"

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { type Facts, identity, type JsonObject } from "@tachograph/formats"
+import type { Facts, JsonObject } from "@tachograph/formats"
+import { identity } from "@tachograph/formats/Identity"
 import { Models as format } from "../src/Models.ts"
 import { everyPart } from "./data/Models.ts"
 import { answersOf, areThere, longStrings } from "./Workloads.ts"

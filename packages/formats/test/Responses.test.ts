@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { type Facts, identity, type Message } from "@tachograph/formats"
+import type { Facts, Message } from "@tachograph/formats"
+import { identity } from "@tachograph/formats/Identity"
 import { Responses as format } from "../src/Responses.ts"
 import { conversation, openAi } from "./data/Responses.ts"
 import { accumulate } from "./Streams.ts"

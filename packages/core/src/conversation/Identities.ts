@@ -1,5 +1,6 @@
 /** Numbers for what messages say, so that two messages are compared without their texts. */
-import { identity, type Message } from "@tachograph/formats"
+import type { Message } from "@tachograph/formats"
+import { identity } from "@tachograph/formats/Identity"
 import { hash } from "node:crypto"
 
 /** What a message says: equal for messages of the same identity. Counted from 0. */

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { ServerSentEvents } from "@tachograph/formats"
+import * as ServerSentEvents from "@tachograph/formats/stream/ServerSentEvents"
 
 const encoder = new TextEncoder()
 

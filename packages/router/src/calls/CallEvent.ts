@@ -1,6 +1,7 @@
 /** The body of Create Event for a call that passed, with the payload's bytes as they passed. */
 import type { Steps } from "@tachograph/core"
-import { type Api, modelInUrl, recognise, sessionSeed } from "@tachograph/formats"
+import { type Api, modelInUrl, recognise } from "@tachograph/formats"
+import { sessionSeed } from "@tachograph/formats/SessionSeed"
 import { failureOfEncoding } from "@tachograph/formats/Failures"
 import { hash } from "node:crypto"
 import * as CallInputs from "./CallInputs.ts"
