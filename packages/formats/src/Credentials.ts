@@ -150,12 +150,19 @@ const upperEscape = (character: string): string => unicodeEscape(character).toUp
 /** What can be written as `\u00` and two digits: what is escaped already is not escaped again. */
 const [punctuation, printable] = [/(?!["\\])[ -/:-@[-`{-~]/g, /(?!["\\])[ -~]/g]
 
-/** A text between the quotes of JSON, as most write it, as PHP, Go, Java's Gson and .NET do, and as nobody needs to. */
-const escapesOf = (text: string): ReadonlyArray<string> => {
+/** Whether a JSON text writes some character by its number: otherwise it cannot hold what is written so. */
+export const hasEscapes = (text: { readonly includes: (part: string) => boolean }): boolean => text.includes("\\u00")
+
+/** A text between the quotes of JSON, as most write it, and as PHP does. */
+const plainly = (text: string): ReadonlyArray<string> => {
+  const written = JSON.stringify(text).slice(1, -1)
+  return [written, written.replaceAll("/", "\\/")]
+}
+
+/** As Go, Java's Gson and .NET write it, and as nobody needs to. */
+const escaped = (text: string): ReadonlyArray<string> => {
   const written = JSON.stringify(text).slice(1, -1)
   return [
-    written,
-    written.replaceAll("/", "\\/"),
     written.replace(/[&<>]/g, unicodeEscape),
     written.replace(/[&<>=']/g, unicodeEscape),
     written.replaceAll('\\"', '"').replace(/["+&<>'`]/g, upperEscape),
@@ -167,9 +174,12 @@ const escapesOf = (text: string): ReadonlyArray<string> => {
 
 /**
  * How a JSON text may write a credential, between its quotes, by itself or as a part of a URL. The text of an answer that is no JSON,
- * such as one that broke off, is a text in the event, where what was escaped is escaped again.
+ * such as one that broke off, is a text in the event, where what was escaped is escaped again. `withEscapes` is what `hasEscapes` says
+ * of the text: most have none, and most forms are.
  */
-export const inJson = (credential: string): ReadonlyArray<string> => {
-  const written = encodingsOf(credential).flatMap(escapesOf)
+export const inJson = (credential: string, withEscapes = true): ReadonlyArray<string> => {
+  const encodings = encodingsOf(credential)
+  const written = encodings.flatMap(plainly)
+  if (withEscapes) written.push(...encodings.flatMap(escaped))
   return [...new Set([...written, ...written.map((text) => JSON.stringify(text).slice(1, -1))])]
 }

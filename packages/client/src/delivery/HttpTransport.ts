@@ -97,7 +97,7 @@ const textOf = async ({ body }: Response): Promise<string> => {
 export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport => {
   const base = `${url.replace(/\/+$/, "")}/api/v1`
   // Its ends may be blank, which `fetch` leaves out.
-  const secrets = credentialsOf([], [], [apiKey, apiKey.trim()]).flatMap(inJson)
+  const secrets = credentialsOf([], [], [apiKey, apiKey.trim()]).flatMap((key) => inJson(key))
   const request = async (
     method: string,
     path: string,

@@ -1,5 +1,5 @@
 /** Leaves the credentials of a request to a provider out of what is recorded of it. */
-import { credentialsOf, inJson, mask, suspectsOf, withSuspects } from "@tachograph/formats/Credentials"
+import { credentialsOf, hasEscapes, inJson, mask, suspectsOf, withSuspects } from "@tachograph/formats/Credentials"
 
 const decoded = (text: string): string => {
   try {
@@ -50,7 +50,8 @@ const pattern = (text: string): string => text.replace(/[\\/^$.*+?()[\]{}|-]/g, 
  * forms. Where two of them overlap, both are masked as one.
  */
 export const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): string => {
-  const forms = [...new Set(secrets.flatMap(inJson))].filter((form) => form !== "")
+  const withEscapes = hasEscapes(text)
+  const forms = [...new Set(secrets.flatMap((secret) => inJson(secret, withEscapes)))].filter((form) => form !== "")
   if (forms.length === 0) return text
   // Of those that begin at one place, the first one of the pattern is found.
   const any = new RegExp(

@@ -44,7 +44,7 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
     body === undefined
       ? Buffer.from(JSON.stringify(failureOfEncoding(call.responseEncoding ?? "")))
       : yield* CallOutput.of({ api, rest, status, contentType, body, interruption })
-  const secrets = yield* Secrets.make(call)
+  const secrets = yield* Secrets.make(call, [sent, output])
   const safeInputs = secrets && (yield* secrets.withoutInInputs(sent))
   const safeOutput = safeInputs && (yield* secrets.withoutInOutput(output))
   if (safeOutput === undefined) return "too-many-credentials"

@@ -32,17 +32,18 @@ export class Secrets {
     this.#texts = texts
   }
 
-  /** Undefined if there are too many to look for. */
-  static *make({
-    credentials,
-    suspects
-  }: Pick<PassedCall, "credentials" | "suspects">): Steps.Steps<Secrets | undefined> {
+  /** To be looked for in these texts. Undefined if there are too many. */
+  static *make(
+    { credentials, suspects }: Pick<PassedCall, "credentials" | "suspects">,
+    texts: ReadonlyArray<Buffer>
+  ): Steps.Steps<Secrets | undefined> {
+    const withEscapes = texts.some(Credentials.hasEscapes)
     const values = [credentials, suspects].flat()
     if (values.reduce((sum, { length }) => sum + length, 0) > maxCharacters) return undefined
     const written = new Map<string, Array<Secret>>()
     for (const [at, value] of values.entries()) {
       const secret = { isCredential: at < credentials.length, isInInputs: false }
-      for (const text of Credentials.inJson(value)) {
+      for (const text of Credentials.inJson(value, withEscapes)) {
         const same = written.get(text)
         if (same === undefined) written.set(text, [secret])
         else same.push(secret)

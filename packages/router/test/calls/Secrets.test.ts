@@ -8,7 +8,12 @@ const masked = (
   inputs: string,
   output: string
 ) => {
-  const secrets = Steps.run(Secrets.make({ credentials, suspects }))
+  const secrets = Steps.run(
+    Secrets.make(
+      { credentials, suspects },
+      [inputs, output].map((text) => Buffer.from(text))
+    )
+  )
   if (secrets === undefined) return undefined
   const texts = [
     Steps.run(secrets.withoutInInputs(Buffer.from(inputs))),
