@@ -9,7 +9,7 @@ interface Sought<Owner> {
 /** Two bytes as an index of the table of shifts, which is small enough to be made for each text. */
 const blockOf = (first: number, second: number): number => ((first << 4) ^ second) & 0xfff
 
-const beginningOf = (bytes: Uint8Array, at: number): number =>
+const fourAt = (bytes: Uint8Array, at: number): number =>
   bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
 
 /**
@@ -24,12 +24,13 @@ const stepWork = 256 * 1024
 
 /** The search of Wu and Manber: most of the long text is leapt over, as far as no text can begin there. */
 export class ManyTexts<Owner> {
-  readonly #byBeginning = new Map<number, Array<Sought<Owner>>>()
+  /** By the last four bytes of the window: many begin alike, such as those that are escaped. */
+  readonly #byEnd = new Map<number, Array<Sought<Owner>>>()
   readonly #shifts = new Uint8Array(4096)
   /** How many bytes of each text the search looks at before it compares: as many as the shortest has. */
   readonly #window: number
 
-  /** Texts, each of at least 4 bytes, which are compared as a beginning, and what each stands for. */
+  /** Texts, each of at least 4 bytes, and what each stands for. */
   constructor(texts: ReadonlyArray<readonly [bytes: Uint8Array, owner: Owner]>) {
     const window = texts.reduce((length, [bytes]) => Math.min(length, bytes.length), 255)
     this.#window = window
@@ -39,16 +40,16 @@ export class ManyTexts<Owner> {
         const block = blockOf(bytes[at]!, bytes[at + 1]!)
         this.#shifts[block] = Math.min(this.#shifts[block]!, window - 2 - at)
       }
-      const beginning = beginningOf(bytes, 0)
-      const alike = this.#byBeginning.get(beginning)
-      if (alike === undefined) this.#byBeginning.set(beginning, [{ bytes, owner }])
+      const end = fourAt(bytes, window - 4)
+      const alike = this.#byEnd.get(end)
+      if (alike === undefined) this.#byEnd.set(end, [{ bytes, owner }])
       else alike.push({ bytes, owner })
     }
   }
 
   /** Calls back with all that it finds, also where they overlap, in the order of their beginnings. Returns false if it gave up. */
   *find(text: Uint8Array, onFound: (owner: Owner, from: number, to: number) => void): Steps.Steps<boolean> {
-    if (this.#byBeginning.size === 0) return true
+    if (this.#byEnd.size === 0) return true
     const window = this.#window
     const shifts = this.#shifts
     const maxWork = text.length * maxWorkPerByte + alwaysAllowedWork
@@ -58,7 +59,7 @@ export class ManyTexts<Owner> {
     for (let at = 0; at + window <= text.length;) {
       const shift = shifts[blockOf(text[at + window - 2]!, text[at + window - 1]!)]!
       if (shift === 0) {
-        for (const { bytes, owner } of this.#byBeginning.get(beginningOf(text, at)) ?? []) {
+        for (const { bytes, owner } of this.#byEnd.get(fourAt(text, at + window - 4)) ?? []) {
           let length = 0
           while (length < bytes.length && text[at + length] === bytes[length]) length++
           work += length + 1

@@ -51,9 +51,9 @@ const loopbackAddress = /^(?:127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 const loopbackHost = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i
 const loopbackOrigin = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i
 
-/** Headers that reverse proxies, load balancers and content delivery networks add. */
+/** Headers that reverse proxies, load balancers and content delivery networks add. Programs send `cf-aig-` ones to a gateway. */
 const ofReverseProxy =
-  /^via$|forwarded|(?:^|[-_])(?:real|client|remote|connecting|user|proxyuser)[-_]?ip(?:v6)?$|^(?:cdn-|cf-|x-(?:original|envoy|azure|appengine)-)/
+  /^via$|forwarded|(?:^|[-_])(?:real|client|remote|connecting|user|proxyuser)[-_]?ip(?:v6)?$|^(?:cdn-|cf-(?!aig-)|x-(?:original|envoy|azure|appengine)-)/
 
 /** What a request from elsewhere has, and how a refusal says it. None repeats what a client sent. */
 const marksOfElsewhere: ReadonlyArray<readonly [has: (visitor: Visitor) => boolean, refusal: Answer]> = [

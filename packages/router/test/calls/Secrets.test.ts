@@ -57,4 +57,10 @@ describe("what is recorded", () => {
     expect(masked(keys(4_000), [], "", "")).toBeUndefined()
     expect(masked(["planted"], keys(4_000), "", "")).toBeUndefined()
   })
+
+  it("is kept where a text has many escapes, and credentials are short", () => {
+    const keys = Array.from({ length: 40 }, (_, n) => `key-${1e3 + n}`)
+    const text = `"${"\\u00e9\\u00e8".repeat(300_000)}"`
+    expect(masked(keys, [], text, "")?.[0] === text).toBe(true)
+  })
 })

@@ -116,7 +116,13 @@ describe("an open proxy", () => {
     ["a page of this machine", visitor({ origin: "http://localhost:3000", "sec-fetch-site": "same-site" })],
     [
       "an SDK",
-      visitor({ "x-stainless-os": "Linux", "anthropic-version": "1", "x-goog-user-project": "p", "openai-beta": "b" })
+      visitor({
+        "x-stainless-os": "Linux",
+        "anthropic-version": "1",
+        "x-goog-user-project": "p",
+        "cf-aig-authorization": "k",
+        "openai-beta": "b"
+      })
     ]
   ])("takes a program on this machine: %s", (_name, local) => {
     expect(Gate.isLocal(local)).toBe(true)
