@@ -1,4 +1,5 @@
-import { attemptsOfInternalErrors, type Outcome, type Transport } from "./Transport.ts"
+import { attemptsOfInternalErrors, isTransient } from "@tachograph/formats/Retries"
+import type { Outcome, Transport } from "./Transport.ts"
 
 /** What the recorder needs of the result of `createTachograph`. */
 export interface EmbeddedTachograph {
@@ -9,14 +10,12 @@ export interface EmbeddedTachograph {
   ) => Promise<unknown>
 }
 
-const transient = ["overloaded", "storage-unavailable"]
-
 const outcomeOf = (cause: unknown): Outcome<never> => {
   const type = (cause as { readonly type?: unknown } | null)?.type
   if (type === "fingerprint-not-found") return { type: "unknown-fingerprint" }
   if (typeof type !== "string") return { type: "retry", limit: attemptsOfInternalErrors, cause }
   if (type === "internal") return { type: "retry", limit: attemptsOfInternalErrors, cause }
-  return transient.includes(type) ? { type: "retry", cause } : { type: "refused", isFinal: true, cause }
+  return isTransient(type) ? { type: "retry", cause } : { type: "refused", isFinal: true, cause }
 }
 
 export const make = (tachograph: EmbeddedTachograph, project: string | undefined): Transport => {

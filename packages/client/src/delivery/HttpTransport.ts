@@ -1,7 +1,8 @@
 import { credentialsOf, inJson, mask } from "@tachograph/formats/Credentials"
 import * as Timers from "../platform/Timers.ts"
+import { attemptsOfInternalErrors } from "@tachograph/formats/Retries"
 import { retryAfterMs } from "./Backoff.ts"
-import { attemptsOfInternalErrors, type Outcome, type Transport } from "./Transport.ts"
+import type { Outcome, Transport } from "./Transport.ts"
 
 export interface HttpOptions {
   readonly url: string

@@ -17,6 +17,3 @@ export interface Transport {
   /** Takes the JSON text of an event in UTF-8. The same key records once. */
   readonly send: (event: Uint8Array<ArrayBuffer>, idempotencyKey: string) => Promise<Outcome<void>>
 }
-
-/** An internal error may be the fault of this event alone. */
-export const attemptsOfInternalErrors = 3

@@ -1,13 +1,6 @@
 /** Leaves the credentials of a request to a provider out of what is recorded of it. */
 import { credentialsOf, hasEscapes, inJson, mask, suspectsOf, withSuspects } from "@tachograph/formats/Credentials"
-
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
+import { decodedOrSame } from "@tachograph/formats/PercentDecoding"
 
 export type Pairs = ReadonlyArray<readonly [name: string, value: string]>
 
@@ -35,7 +28,7 @@ export const secretsOf = (
   inputs: string
 ): ReadonlyArray<string> => {
   const queries = addresses.flatMap(({ searchParams }) => [...searchParams])
-  const passwords = addresses.flatMap(({ password }) => [password, decoded(password)])
+  const passwords = addresses.flatMap(({ password }) => [password, decodedOrSame(password)])
   return withSuspects(
     credentialsOf(headers, queries, [...credentials, ...passwords, ...unsendable(headers)]),
     [...suspects, ...suspectsOf(headers, queries)],

@@ -1,6 +1,6 @@
 /** What the headers of a call say of it. */
-import { maxNameLength } from "@tachograph/core/domain/Name"
 import * as Credentials from "@tachograph/formats/Credentials"
+import { isTooLong, shortened } from "@tachograph/formats/Names"
 import { hash } from "node:crypto"
 import type { Grouping, PassedCall } from "../calls/PassedCall.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
@@ -24,16 +24,8 @@ const decode = (value: string): string => {
   }
 }
 
-/**
- * A name as an event may have it. One that is too long is cut, so that the call is recorded, and says by its hash which it was, so that
- * calls which were apart stay apart.
- */
-const nameOf = (text: string): string => {
-  const characters = Array.from(text)
-  if (characters.length <= maxNameLength) return text
-  const end = `-${hash("sha256", text)}`
-  return characters.slice(0, maxNameLength - end.length).join("") + end
-}
+/** A name as an event may have it. */
+const nameOf = (text: string): string => (isTooLong(text) ? shortened(text, hash("sha256", text)) : text)
 
 /** An empty header, as of an environment variable that is not set, is none, also where it has a byte order mark. */
 export const groupingOf = (headers: ForwardedHeaders.RawHeaders): Grouping =>
