@@ -1,14 +1,11 @@
 /** How the steps of a generation are recorded by the telemetry of both versions. */
-import { createOpenAI } from "@ai-sdk/openai"
-import * as ai from "ai"
-import { createOpenAI as createOpenAI3 } from "ai-sdk-openai3"
-import * as ai6 from "ai6"
 import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { json, type Provider, startProvider, stream } from "../Provider.ts"
 import { type Recording, startRecording } from "../Recording.ts"
 import { apiKey } from "../Server.ts"
 import { chat } from "../sdk/Wire.ts"
+import { versions } from "./Versions.ts"
 import { wires } from "./Wires.ts"
 
 let provider: Provider
@@ -19,25 +16,6 @@ beforeAll(async () => {
 
 const said = { role: "assistant", content: "18 °C" }
 const done = { ...chat.answer, choices: [{ index: 0, message: said, finish_reason: "stop" }] }
-
-/** Both versions have the same interface, as far as these tests use it. */
-interface Version {
-  readonly sdk: typeof ai
-  readonly createOpenAI: typeof createOpenAI
-  readonly telemetry: (recording: Recording) => object
-}
-
-const versions: ReadonlyArray<readonly [string, Version]> = [
-  ["7", { sdk: ai, createOpenAI, telemetry: ({ recorder }) => ({ telemetry: { integrations: [recorder.aiSdk] } }) }],
-  [
-    "6",
-    {
-      sdk: ai6 as unknown as typeof ai,
-      createOpenAI: createOpenAI3 as unknown as typeof createOpenAI,
-      telemetry: ({ recorder }) => ({ experimental_telemetry: { isEnabled: true, integrations: [recorder.aiSdk] } })
-    }
-  ]
-]
 
 const read = async ({ tachograph }: Recording, path: string): Promise<any> => {
   const response = await tachograph.fetch(
@@ -93,7 +71,10 @@ describe.each(versions)("steps of ai %s", (_version, { createOpenAI, sdk, teleme
     expect(calls.map(({ output }: any) => output)).toEqual([[2, 3], [4, 5], [6]])
     for (const call of calls) expect(call.parameters_changed).toBe(false)
     for (const call of calls) expect(call.tools_changed).toBe(false)
-    const counts = events.map(({ properties }) => (properties.output as any).response.messages.length)
+    const counts = events.map(({ properties }) => {
+      const { response } = properties.output as { readonly response: { readonly messages: ReadonlyArray<unknown> } }
+      return response.messages.length
+    })
     expect(counts).toEqual([2, 2, 1])
   })
 

@@ -1,11 +1,8 @@
-import { createOpenAI } from "@ai-sdk/openai"
-import * as ai from "ai"
-import { createOpenAI as createOpenAI3 } from "ai-sdk-openai3"
-import * as ai6 from "ai6"
 import { formats } from "@tachograph/formats"
 import { beforeAll, describe, expect, it } from "vitest"
 import { begun, json, type Provider, startProvider, stream } from "../Provider.ts"
-import { type Recording, startRecording } from "../Recording.ts"
+import { startRecording } from "../Recording.ts"
+import { versions } from "../aisdk/Versions.ts"
 import { compared } from "./Compared.ts"
 import { chat, cut } from "./Wire.ts"
 
@@ -21,25 +18,6 @@ const done = {
   ...chat.answer,
   choices: [{ index: 0, message: { role: "assistant", content: "18 °C" }, finish_reason: "stop" }]
 }
-
-/** Both versions have the same interface, as far as these tests use it. */
-interface Version {
-  readonly sdk: typeof ai
-  readonly createOpenAI: typeof createOpenAI
-  readonly telemetry: (recording: Recording) => object
-}
-
-const versions: ReadonlyArray<readonly [string, Version]> = [
-  ["7", { sdk: ai, createOpenAI, telemetry: ({ recorder }) => ({ telemetry: { integrations: [recorder.aiSdk] } }) }],
-  [
-    "6",
-    {
-      sdk: ai6 as unknown as typeof ai,
-      createOpenAI: createOpenAI3 as unknown as typeof createOpenAI,
-      telemetry: ({ recorder }) => ({ experimental_telemetry: { isEnabled: true, integrations: [recorder.aiSdk] } })
-    }
-  ]
-]
 
 describe.each(versions)("ai %s", (version, { createOpenAI, sdk, telemetry }) => {
   const model = (fetch: typeof globalThis.fetch = globalThis.fetch) =>
