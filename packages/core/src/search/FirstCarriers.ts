@@ -116,7 +116,7 @@ export class FirstCarriers {
     this: FirstCarriers,
     event: EventPack,
     hits: ReadonlyArray<Hit>,
-    { api, session }: EventSummary,
+    { session }: EventSummary,
     scanned: ScannedSession
   ): Effect.fn.Return<{ readonly first: ReadonlyMap<string, number>; readonly isCut: boolean }, StorageUnavailable> {
     yield* this.lookBack(scanned)
@@ -145,11 +145,9 @@ export class FirstCarriers {
     const nearest = yield* this.#olderThan(event, session, texts, scanned)
     let isCut = false
     if (hasErased(scanned, event.pack)) {
-      const ownHits = scanned.candidates.has(event.pack) ? yield* this.#read(api, event.session, [event.pack]) : []
-      const ownKeys = new Set(ownHits instanceof Damage ? [] : ownHits.map(({ key }) => key))
-      const left = hits.filter(({ key }) => !ownKeys.has(key))
+      // A text of the event's own pack too: an older event may have it of an erased one, in another spelling.
       for (const older of nearest.slice(0, maxBackErased)) {
-        if (left.every(isCarried)) break
+        if (hits.every(isCarried)) break
         if (whole.has(older.pack)) continue
         isCut = this.#backContents > maxBackContents
         if (isCut) break

@@ -297,7 +297,7 @@ describe("Search", () => {
     fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 14 }),
-        fc.array(query, { minLength: 1, maxLength: 4 }),
+        fc.array(query, { minLength: 2, maxLength: 7 }),
         fc.option(fc.constantFrom("alice", "bob", "carol")),
         (steps, queries, erased) =>
           withRecorder(
@@ -320,6 +320,34 @@ describe("Search", () => {
       { numRuns: RandomJson.runs(300), seed: TestSeed.seed }
     )
   )
+
+  it("finds a text once that an erased person said first, and that was then spelled in other ways", () =>
+    withRecorder(
+      Effect.fnUntraced(function* (recorder) {
+        const messages: Array<object> = []
+        for (const [person, style] of [
+          ["carol", 0],
+          ["alice", 0],
+          ["alice", 1],
+          ["alice", 0]
+        ] as const) {
+          messages.push({ role: "user", content: `${"And this? ".repeat(messages.length)} A smile: 😀.`.slice(-20) })
+          const inputs = styles[style]!({ model: "m", messages })
+          yield* Calls.record(recorder, {
+            api: "provider1-chat-completions",
+            session: "s",
+            person,
+            inputs,
+            output: "{}"
+          })
+        }
+        yield* recorder.erasePerson(PersonId.make("carol"))
+        const expected = naive(yield* readAll(recorder), /😀/u, () => true)
+        for (const limit of [1, 2, 10]) {
+          expect(yield* searchAll(recorder, { text: "😀", isCaseSensitive: true, limit })).toEqual(expected)
+        }
+      })
+    ))
 
   it("finds every long text of messages and answers, wherever a provider puts it", () => {
     const said = fc.string({ unit: "grapheme-ascii", minLength: 20, maxLength: 60 })
