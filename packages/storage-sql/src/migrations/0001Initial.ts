@@ -75,7 +75,7 @@ const eventColumns = ({ bigint, bytes, double, label, short, uuid, word }: Retur
 })
 
 /** What many events have in common: few of them, and nothing that an erasure has to remove. */
-const kindColumns = ({ name, uuid }: ReturnType<typeof typesOf>) => ({
+const kindColumns = ({ name, short, uuid }: ReturnType<typeof typesOf>) => ({
   project_id: "INTEGER NOT NULL",
   kind_number: "INTEGER NOT NULL",
   api: "SMALLINT NOT NULL",
@@ -84,8 +84,8 @@ const kindColumns = ({ name, uuid }: ReturnType<typeof typesOf>) => ({
   fingerprint_id: `${uuid} NOT NULL`,
   /** Of the kept list, or of an operator, and so of no user. */
   price_name: name,
-  /** By which facts and costs were computed. */
-  rules: `${name} NOT NULL`
+  /** By which facts and costs were computed. Short, so that Postgres creates no TOAST table. */
+  rules: `${short} NOT NULL`
 })
 
 /** Columns of the tables `events` and `event_kinds` that this migration creates. `sql/EventColumns` is checked against them. */
@@ -269,7 +269,7 @@ export default Effect.gen(function* () {
   yield* sql`CREATE TABLE agent_usage (
     project_id INTEGER NOT NULL,
     agent_number INTEGER NOT NULL,
-    rules ${name} NOT NULL,
+    rules ${short} NOT NULL,
     stripe SMALLINT NOT NULL,
     entries ${bigint} NOT NULL,
     sent_bytes ${bigint} NOT NULL,
