@@ -52,9 +52,15 @@ export const pass = (client: UpstreamClient, request: NodeRequest): ((reason: Er
     const isWhole = failure === undefined && response.writableFinished
     onEnd(isWhole ? undefined : interruptionOf(failure), hasResponse)
   }
+  /** An application that has its answer may still send the rest of its request, which is part of the record. */
+  const endOnceRead = () => {
+    if (copies === undefined || !response.writableFinished || message.readableEnded || message.destroyed) return end()
+    sent?.destroy()
+    message.once("close", end)
+  }
   // The upstream may answer before it has the whole request. The rest is discarded, so that the connection stays usable.
   response.once("finish", () => void message.unpipe(sent).resume())
-  response.once("close", end)
+  response.once("close", endOnceRead)
   const fail = (error: Error) => {
     // Once the response has come, the upstream need not take the rest of the request.
     if (hasResponse || failure !== undefined || response.destroyed) return

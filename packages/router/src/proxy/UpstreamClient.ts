@@ -3,6 +3,7 @@ import * as http from "node:http"
 import * as https from "node:https"
 import type { Interruption } from "../calls/PassedCall.ts"
 import type { RawHeaders } from "./ForwardedHeaders.ts"
+import * as UpstreamAgents from "./UpstreamAgents.ts"
 import type { Upstream } from "./Upstreams.ts"
 
 export interface Timeouts {
@@ -49,12 +50,12 @@ export interface Passed {
 
 export class UpstreamClient {
   readonly #timeouts: Timeouts
-  readonly #agents: Readonly<Record<Upstream["protocol"], http.Agent>>
+  readonly #agents: ReturnType<typeof UpstreamAgents.make>
 
   constructor(timeouts: Timeouts) {
     const options = { keepAlive: true, timeout: unusedConnectionMs, maxFreeSockets: 256 }
     this.#timeouts = timeouts
-    this.#agents = { "http:": new http.Agent(options), "https:": new https.Agent(options) }
+    this.#agents = UpstreamAgents.make(options)
   }
 
   /** Begins a request. Its body is written by the caller. */

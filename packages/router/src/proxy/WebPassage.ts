@@ -59,6 +59,10 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
     signal.addEventListener("abort", abort)
     let failure: Error | undefined
     let response: IncomingMessage | undefined
+    const body =
+      request.body === null
+        ? undefined
+        : Readable.from(ofLength(request.body as ReadableStream<Uint8Array>, length), { objectMode: false })
 
     sent.on("error", (error) => {
       if (response !== undefined) return
@@ -71,6 +75,12 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
       const isWhole = !isAborted && failure === undefined
       onEnd(isWhole ? undefined : interruptionOf(isAborted ? undefined : failure), response !== undefined)
     }
+    /** The host may still have the rest of the request, which is part of the record. */
+    const endOnceRead = () => {
+      const hasRest = copies !== undefined && body?.destroyed === false
+      if (!hasRest || signal.aborted || response?.complete === false) return end()
+      body.once("close", end).unpipe(sent).resume()
+    }
     onBegin((reason) => {
       if (response?.complete !== true) failure ??= reason
       sent.destroy(failure)
@@ -78,7 +88,7 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
       end()
     })
     sent.once("close", () => {
-      end()
+      endOnceRead()
       // A change of the protocol closes the request without an error.
       if (response === undefined) reject(new Error("The upstream did not answer"))
     })
@@ -93,9 +103,7 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
         reject(error as Error)
       }
     })
-    if (request.body === null) return void sent.end()
-    const chunks = ofLength(request.body as ReadableStream<Uint8Array>, length)
-    const body = Readable.from(chunks, { objectMode: false })
+    if (body === undefined) return void sent.end()
     // A body that breaks off must not look complete.
     body.once("error", abort)
     if (copies !== undefined) body.on("data", (chunk: Buffer) => copies.request(chunk))

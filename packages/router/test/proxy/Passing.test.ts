@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto"
 import { request as httpRequest, type IncomingMessage } from "node:http"
 import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
-import { opened } from "../Samples.ts"
-import { served } from "../Served.ts"
+import { apiKey, opened } from "../Samples.ts"
+import { exchange, served } from "../Served.ts"
 import { proxyTo, send, withKey } from "./Client.ts"
 import { bodyOf, listen, pairsOf, upstream } from "./Upstream.ts"
 
@@ -132,6 +132,16 @@ describe("the proxy over node:http", () => {
     const answer = await new Promise<IncomingMessage>((resolve) => sent.once("response", resolve))
     expect(String(await bodyOf(answer))).toBe("done")
     expect(information).toEqual([100, 103])
+  })
+
+  it("passes bytes of headers that are not ASCII as they are, also where the request waits for 100 Continue", async () => {
+    const { received, url } = await upstream((response) => void response.end())
+    const { port } = await proxyTo(url)
+    const odd = "Zo\xeb \x80\xff"
+    const lines = ["connection: close", "expect: 100-continue", "content-length: 2", `x-odd: ${odd}`]
+    const head = ["POST /proxy/local/x HTTP/1.1", "host: x", `x-tachograph-key: ${apiKey}`, ...lines, "", "{}"]
+    expect(await exchange(port, Buffer.from(head.join("\r\n"), "latin1"))).toMatch(/HTTP\/1.1 200 /)
+    expect(received[0]!.headers).toContainEqual(["x-odd", odd])
   })
 })
 

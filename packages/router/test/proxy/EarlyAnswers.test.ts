@@ -1,0 +1,96 @@
+/** Upstreams that answer before they have the whole request, and close. */
+import { once } from "node:events"
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
+import { createServer as createTlsServer } from "node:tls"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
+import type { Tachograph } from "../../src/index.ts"
+import * as UpstreamAgents from "../../src/proxy/UpstreamAgents.ts"
+import { cert, key } from "./Certificate.ts"
+import { proxyTo, send, withKey } from "./Client.ts"
+
+const answer = '{"error":{"type":"too_large"}}'
+const head = `HTTP/1.1 413 Payload Too Large\r\nContent-Length: ${answer.length}\r\n`
+const body = `{"messages":[],"x":"${"x".repeat(8_000_000)}"}`
+const path = "/proxy/local/chat/completions"
+
+type Answering = (socket: Socket) => unknown
+
+/** A provider that reads the beginning of a request only. */
+const providers: Readonly<Record<string, (answering: Answering) => Server>> = {
+  http: (answering) => createServer(answering),
+  https: (answering) => createTlsServer({ cert, key }, answering)
+}
+
+const providing = async (scheme: string, work: Answering): Promise<string> => {
+  const server = providers[scheme]!((socket) => {
+    socket.on("error", () => {}).once("data", () => work(socket.pause()))
+  })
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void server.close())
+  return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const recorded = async ({ recorder }: Tachograph): Promise<string> => {
+  const { events } = await vi.waitFor(
+    async () => {
+      const page = await recorder.listEvents()
+      expect(page.events).toHaveLength(1)
+      return page
+    },
+    { timeout: 60_000, interval: 5 }
+  )
+  return recorder.getEventText(events[0]!.event_id)
+}
+
+describe.each(["http", "https"])("an upstream over %s", (scheme) => {
+  it.each(["", "Connection: close\r\n"])(
+    "that answers and closes before it has the request is heard, and the call recorded (%j)",
+    async (line) => {
+      const url = await providing(scheme, (socket) => {
+        socket.write(`${head}${line}\r\n${answer}`, () => socket.destroy())
+      })
+      const { port, tachograph } = await proxyTo(url)
+      const got = await send(port, path, { headers: withKey, body: Buffer.from(body) })
+      expect([got.answer.statusCode, String(got.body)]).toEqual([413, answer])
+      const text = await recorded(tachograph)
+      expect(text.includes(`"inputs":${body},"output":${answer}`)).toBe(true)
+      expect(JSON.parse(text)).toMatchObject({ http_status: 413 })
+    }
+  )
+
+  it("is heard over fetch as well", async () => {
+    const url = await providing(scheme, (socket) => {
+      socket.write(`${head}\r\n${answer}`, () => socket.destroy())
+    })
+    const { tachograph } = await proxyTo(url)
+    const chunks = Array.from({ length: 100 }, (_, at) => Buffer.from(body).subarray(at * 100_000, (at + 1) * 100_000))
+    const stream = new Blob(chunks).stream()
+    const init = { method: "POST", headers: withKey, body: stream, duplex: "half" as const }
+    const got = await tachograph.fetch(new Request(`http://tachograph.example${path}`, init))
+    expect([got.status, await got.text()]).toEqual([413, answer])
+    expect((await recorded(tachograph)).includes(`"inputs":${body},"output":${answer}`)).toBe(true)
+  })
+
+  it("that closes without an answer is 502", async () => {
+    const { port, tachograph } = await proxyTo(await providing(scheme, (socket) => socket.destroy()))
+    const got = await send(port, path, { headers: withKey, body: Buffer.from(body) })
+    expect(got.answer.statusCode).toBe(502)
+    expect(await recorded(tachograph)).toContain('"type":"connection_error"')
+  })
+})
+
+it("does not keep a connection that nothing can be written to, and reads it to its end", async () => {
+  const url = await providing("http", (socket) => socket.write("the answer", () => socket.resetAndDestroy()))
+  const agent = UpstreamAgents.make({ keepAlive: true })["http:"]
+  const socket = agent.createConnection({ host: "127.0.0.1", port: Number(new URL(url).port) }) as Socket
+  // Nothing is read, so that a write is what fails first.
+  await once(socket.pause(), "connect")
+  expect(agent.keepSocketAlive(socket)).toBe(true)
+  await vi.waitFor(async () => {
+    await new Promise((done) => socket.write("x", done))
+    expect(agent.keepSocketAlive(socket)).toBe(false)
+  })
+  const [chunk] = await once(socket.resume(), "data")
+  expect(String(chunk)).toBe("the answer")
+  await once(socket, "close")
+})
