@@ -23,11 +23,11 @@ const pathIn = (rest: string): string => rest.replace(/\?.*$/s, "")
 /** What a line of a request may hold. A fragment is not part of one, and some servers take a backslash for a slash. */
 const form = /^[\x21\x22\x24-\x5b\x5d-\x7e\x80-\xff]*$/
 
-/** Dots and slashes that servers decode before they resolve a path. */
-const hidden: Readonly<Record<string, string>> = { "%2e": ".", "%2f": "/", "%5c": "/" }
+/** What servers decode before they resolve a path: dots, slashes, and semicolons. */
+const hidden: Readonly<Record<string, string>> = { "%2e": ".", "%2f": "/", "%3b": ";", "%5c": "/" }
 
 const decodeHidden = (path: string): string =>
-  path.replace(/%(?:2e|2f|5c)/gi, (escape) => hidden[escape.toLowerCase()]!)
+  path.replace(/%(?:2e|2f|3b|5c)/gi, (escape) => hidden[escape.toLowerCase()]!)
 
 /** Some servers drop what follows a semicolon. */
 const isDotSegment = (segment: string): boolean => /^\.\.?(?:;.*)?$/.test(segment)

@@ -33,6 +33,11 @@ describe("ProxyPath.isHostile", () => {
     "/..%5cadmin",
     "/..;/admin",
     "/..;x=y/admin",
+    "/.;/admin",
+    "/..%3b/admin",
+    "/..%3B",
+    "/%2e%2e%3bx/admin",
+    "/%2e%252e%253b/admin",
     "//evil.example/x",
     "/\\evil.example",
     "/a#b",
@@ -55,6 +60,8 @@ describe("ProxyPath.isHostile", () => {
     "/a%2fb",
     "/a//b",
     "/a?x=../..&y=//",
+    "/a%3b../b",
+    "/...;/..a;/b;..",
     "/%F0%9F%8D%8E"
   ])("passes %j", (rest) => {
     expect(ProxyPath.isHostile(rest)).toBe(false)
