@@ -1,6 +1,7 @@
 /** Leaves the credentials of a request to a provider out of what is recorded of it. */
 import type { Steps } from "@tachograph/core"
 import * as Credentials from "@tachograph/formats/Credentials"
+import * as Masking from "./Masking.ts"
 import { ManyTexts } from "./ManyTexts.ts"
 import type { PassedCall } from "./PassedCall.ts"
 
@@ -9,11 +10,6 @@ import type { PassedCall } from "./PassedCall.ts"
  * each may count twice, as a whole and in parts, or as it is and decoded.
  */
 const maxCharacters = 64 * 1024
-
-const mask = Buffer.from(Credentials.mask)
-
-/** How many parts of a text are copied in a step. */
-const partsInStep = 4096
 
 /** In headers a character is a byte, and in what a query is decoded to it is not. */
 const bytesOf = (text: string): ReadonlyArray<Buffer> =>
@@ -82,22 +78,6 @@ export class Secrets {
       else if (to > last) parts[parts.length - 1] = to
     })
     if (!isWhole) return undefined
-    return parts.length === 0 ? text : yield* cut(text, parts)
+    return parts.length === 0 ? text : yield* Masking.masked(text, parts)
   }
-}
-
-function* cut(text: Buffer, parts: ReadonlyArray<number>): Steps.Steps<Buffer> {
-  let length = text.length + (parts.length / 2) * mask.length
-  for (let at = 0; at < parts.length; at += 2) length -= parts[at + 1]! - parts[at]!
-  const result = Buffer.allocUnsafeSlow(length)
-  let to = 0
-  let from = 0
-  for (let at = 0; at < parts.length; at += 2) {
-    to += text.copy(result, to, from, parts[at])
-    to += mask.copy(result, to)
-    from = parts[at + 1]!
-    if (at % (2 * partsInStep) === 0) yield
-  }
-  text.copy(result, to, from)
-  return result
 }

@@ -50,6 +50,30 @@ describe("what is recorded", () => {
     expect(masked([inHeader], [], "plänted-key", "")![0]).toBe("[redacted]")
   })
 
+  it.each([
+    ['{"a":12345678}', '{"a":"[redacted]"}'],
+    ['{"12345678":[12345678 , -1.12345678e5,1234567812345678,12345678901,1]}', null],
+    ['{"a":"12345678, 12345678","b":"\\\\","c":"\\"12345678","d":12345678,"e":[true,12345678,false]}', null],
+    ['{"a":{"b\\\\\\"":12345678},"c":[],"d":"12345678"}', null],
+    ["12345678", '"[redacted]"']
+  ])("stays JSON without a credential that is a number: %s", (text, expected) => {
+    const [found] = masked(["12345678"], [], text, "{}")!
+    expect(found).not.toContain("12345678")
+    const kept = JSON.parse(text, (_, value) => (typeof value === "number" && value !== 1 ? "[redacted]" : value))
+    expect(JSON.parse(found!)).toEqual(JSON.parse(JSON.stringify(kept).replaceAll("12345678", "[redacted]")))
+    if (expected !== null) expect(found).toBe(expected)
+  })
+
+  it.each(["1,2,3,4,5,6", "[1,2,3,4,5]", "true,12345", "{1234567}", "1e5,2e5,true"])(
+    "stays JSON without numbers that follow each other as in a credential: %s",
+    (credential) => {
+      const text = `{"a":[[1,2,3,4,5],1,2,3,4,5,6,[[true,12345,1e5,2e5,true]]],"b":"${credential}"}`
+      const [found] = masked([credential], [], text, "{}")!
+      expect(found).not.toContain(credential)
+      expect(JSON.parse(found!)).toMatchObject({ b: "[redacted]" })
+    }
+  )
+
   it("is made of many credentials as well, and of no more than can be looked for", () => {
     const keys = (count: number) => Array.from({ length: count }, (_, n) => `planted-key-${1e6 + n}`)
     const [text] = masked(keys(500), [], keys(500).join(), "")!
