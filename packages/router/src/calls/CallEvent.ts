@@ -26,6 +26,9 @@ const derivedSession = (api: Api, inputs: object): string => hash("sha256", sess
 
 const rounded = (ms: number): number => Math.round(ms * 10) / 10
 
+/** Whether an event can have it: no answer has none, and some gateways answer with one beyond those of HTTP. */
+const hasStatus = (status: number): boolean => status >= 100 && status <= 599
+
 /** Some servers begin JSON with a byte order mark, which no JSON text has. */
 const mark = Buffer.from("\ufeff")
 
@@ -55,7 +58,7 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
     occurred_at: call.occurredAt,
     duration_ms: rounded(call.durationMs),
     first_token_ms: firstByteMs && rounded(firstByteMs),
-    http_status: status === 0 ? undefined : status,
+    http_status: hasStatus(status) ? status : undefined,
     model: modelInUrl(rest) ?? undefined
   }
   return Buffer.concat([

@@ -63,9 +63,20 @@ export const listOf = (headers: RawHeaders, wanted: string): string | undefined 
 export const pairs = (headers: RawHeaders): Array<[string, string]> =>
   Array.from({ length: headers.length / 2 }, (_, at) => [headers[2 * at]!, headers[2 * at + 1]!])
 
+/** What RFC 9110, section 6.5.1, forbids in trailers beside `Content-…` and the headers of one connection. */
+const inHeadersOnly: ReadonlySet<string> = new Set([
+  "authorization",
+  "cookie",
+  "expect",
+  "host",
+  "set-cookie",
+  "trailer",
+  "www-authenticate"
+])
+
 /** Of trailers, in pairs, as `addTrailers` takes them: what frames, routes or opens a request counts in its headers only. */
 export const ofTrailers = (trailers: RawHeaders): Array<[string, string]> =>
-  pairs(without(trailers, (name) => name === "host" || describesBody.test(name) || name.startsWith(own)))
+  pairs(without(trailers, (name) => inHeadersOnly.has(name) || describesBody.test(name) || name.startsWith(own)))
 
 /** Methods whose requests have no body unless they say so. */
 const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"])

@@ -4,7 +4,7 @@ import * as ParsedBody from "../front/ParsedBody.ts"
 import { hasSentContinue } from "../mounts/Node.ts"
 import type { Followed } from "./Followed.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
-import { interruptionOf, type UpstreamClient } from "./UpstreamClient.ts"
+import { AnswerNotUnderstood, interruptionOf, isUnderstood, type UpstreamClient } from "./UpstreamClient.ts"
 
 export interface NodeRequest extends Followed {
   readonly message: IncomingMessage
@@ -86,6 +86,7 @@ export const pass = (client: UpstreamClient, request: NodeRequest): ((reason: Er
   // A change of the protocol closes the request without an error.
   sent.on("error", fail).once("close", () => fail(new Error("The upstream did not answer")))
   sent.once("response", (answer) => {
+    if (!isUnderstood(answer)) return void sent.destroy(new AnswerNotUnderstood())
     hasResponse = true
     receive(request, answer, (error) => {
       failure = error

@@ -30,6 +30,20 @@ export const interruptionOf = (failure: Error | undefined): Interruption => {
   return failure instanceof UpstreamTimeout ? "timeout" : "connection_error"
 }
 
+/** An answer that is no HTTP, or none that can be passed on. */
+export class AnswerNotUnderstood extends Error {
+  override readonly name = "AnswerNotUnderstood"
+}
+
+/**
+ * Whether an answer can be written again: with a status and a reason that HTTP has, and without a transfer coding that would have to be
+ * decoded here, since none was asked for.
+ */
+export const isUnderstood = ({ headers, statusCode, statusMessage }: http.IncomingMessage): boolean =>
+  statusCode! >= 200 &&
+  /^[\t\x20-\x7e\x80-\xff]*$/.test(statusMessage!) &&
+  /^(?:chunked|identity)?$/i.test(headers["transfer-encoding"] ?? "")
+
 /**
  * How long an unused connection stays open (ms). Providers close theirs later, so that a request is not sent into a connection
  * that is being closed.

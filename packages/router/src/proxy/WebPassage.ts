@@ -5,7 +5,13 @@ import type { ReadableStream } from "node:stream/web"
 import type { Copies } from "./Copies.ts"
 import type { Followed } from "./Followed.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
-import { interruptionOf, type Passed, type UpstreamClient } from "./UpstreamClient.ts"
+import {
+  AnswerNotUnderstood,
+  interruptionOf,
+  isUnderstood,
+  type Passed,
+  type UpstreamClient
+} from "./UpstreamClient.ts"
 
 export interface WebRequest extends Followed {
   readonly request: Request
@@ -15,6 +21,9 @@ export interface WebRequest extends Followed {
 
 /** Statuses whose responses have no body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
+
+/** The largest that a `Response` can have. */
+const largestStatus = 599
 
 /** The length that the headers say; undefined if they say none, or more than one thing. */
 const lengthIn = (headers: Headers): number | undefined => {
@@ -93,6 +102,8 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
       if (response === undefined) reject(new Error("The upstream did not answer"))
     })
     sent.once("response", (answer) => {
+      if (!isUnderstood(answer) || answer.statusCode! > largestStatus)
+        return void sent.destroy(new AnswerNotUnderstood())
       response = answer
       // Cancelling the response destroys it without an error.
       answer.once("error", (error) => (failure ??= error))

@@ -97,7 +97,15 @@ const body = ["content-length: 2"]
 
 describe("trailers", () => {
   it("of a request pass, but for what frames, routes or opens it", async () => {
-    const trailers = ["x-sum: 42", "host: evil", "x-tachograph-key: k", "te: x", "content-type: x"]
+    const trailers = [
+      "x-sum: 42",
+      "host: evil",
+      "x-tachograph-key: k",
+      "te: x",
+      "content-type: x",
+      "authorization: Bearer k",
+      "cookie: k"
+    ]
     const sent = text("POST", [...close, chunked, "trailer: x-sum"], `2\r\n{}\r\n0\r\n${trailers.join("\r\n")}\r\n\r\n`)
     const { received } = await passed((port) => exchange(port, sent))
     expect([received[0]!.trailers, String(received[0]!.body)]).toEqual([["x-sum", "42"], "{}"])
@@ -134,7 +142,7 @@ describe("trailers", () => {
   )
 
   it("of an answer pass, but for what frames it", async () => {
-    const trailers = "x-sum: 42\r\ncontent-type: x\r\nproxy-connection: x\r\n"
+    const trailers = "x-sum: 42\r\ncontent-type: x\r\nproxy-connection: x\r\nset-cookie: x\r\n"
     const answer = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n${trailers}\r\n`
     const got = await answered(answer, text("POST", [...close, ...body], "{}"))
     expect(got).toMatch(/\r\n\r\n2\r\n\{\}\r\n0\r\nx-sum: 42\r\n\r\n$/)
@@ -151,10 +159,29 @@ describe("an answer", () => {
   it.each([
     ["two lengths", "Content-Length: 2\r\nContent-Length: 3"],
     ["a length and a coding", "Content-Length: 2\r\nTransfer-Encoding: chunked"],
-    ["a folded line", "X: a\r\n Content-Length: 3"]
-  ])("with %s is 502", async (_name, lines) => {
-    const got = await answered(`HTTP/1.1 200 OK\r\n${lines}\r\n\r\n{}`, text("POST", [...close, ...body], "{}"))
+    ["a folded line", "X: a\r\n Content-Length: 3"],
+    ["a coding that was not asked for", "Transfer-Encoding: gzip"],
+    [
+      "a coding that was not asked for, in chunks",
+      "Transfer-Encoding: gzip, chunked",
+      "200 OK",
+      "2\r\n{}\r\n0\r\n\r\n"
+    ],
+    ["a coding twice", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "200 OK", "2\r\n{}\r\n0\r\n\r\n"],
+    ["a status below those of HTTP", "Content-Length: 2", "099 Odd"],
+    ["a status of two digits", "Content-Length: 2", "20 Odd"],
+    ["a status of four digits", "Content-Length: 2", "1000 Odd"],
+    ["a reason that cannot be written", "Content-Length: 2", "200 a\x01b"]
+  ])("with %s is 502", async (_name, lines, status = "200 OK", rest = "{}") => {
+    const got = await answered(`HTTP/1.1 ${status}\r\n${lines}\r\n\r\n${rest}`, text("POST", [...close, ...body], "{}"))
     expect(got).toMatch(/^HTTP\/1.1 502 /)
+    expect(got).toContain('{"type":"upstream-unreachable"')
+  })
+
+  it("with an unknown status passes", async () => {
+    const lines = "Content-Length: 2\r\nConnection: close\r\n\r\n{}"
+    const got = await answered(`HTTP/1.1 999 Denied\r\n${lines}`, text("POST", [...close, ...body], "{}"))
+    expect(got).toBe(`HTTP/1.1 999 Denied\r\n${lines}`)
   })
 })
 

@@ -223,6 +223,27 @@ describe("a call that passes", () => {
     expect(event!.properties.inputs).toEqual({ messages: [], echo: "[redacted]" })
   })
 
+  it("stays JSON without a credential that is a number", async () => {
+    const { url } = await answering('{"choices":[], "account": 1234567890, "text": "1234567890"}')
+    const { port, tachograph } = await proxyTo(url)
+    const headers = { ...withKey, authorization: "Bearer 1234567890" }
+    await send(port, path, { headers, body: '{"messages":[], "user": 1234567890}' })
+    await eventsOf(tachograph)
+    expect(await textOf(tachograph)).toContain(
+      '"inputs":{"messages":[], "user": "[redacted]"},"output":{"choices":[], "account": "[redacted]", "text": "[redacted]"}'
+    )
+  })
+
+  it.each([600, 999])("has no status where that is none of HTTP: %d", async (status) => {
+    const { url } = await answering('{"error":{"type":"denied"}}', json, status)
+    const { port, tachograph } = await proxyTo(url)
+    const sent = await send(port, path, { headers: withKey, body: request })
+    expect(sent.answer.statusCode).toBe(status)
+    const [event] = await eventsOf(tachograph)
+    expect(event!.http_status ?? null).toBeNull()
+    expect(event!.properties.output).toEqual({ error: { type: "denied" } })
+  })
+
   it("holds nothing that looks like a credential, unless the request's body does", async () => {
     const [secret, user] = ["q7Zk29fLwX0aTb83", "u9Xb72kQz41LmW05"]
     const { url } = await answering(JSON.stringify({ choices: [], echo: [secret, user] }))

@@ -149,6 +149,22 @@ describe("the proxy over fetch", () => {
     expect((await tachograph.fetch(new Request(`${at}/x`, { headers: withKey }))).status).toBe(204)
   })
 
+  it("is 502 where the upstream answers with a status that a response cannot have", async () => {
+    const { url } = await upstream((response) => void response.writeHead(600).end("{}"))
+    const { tachograph } = await proxyTo(url)
+    const init = { method: "POST", headers: withKey, body: '{"messages":[]}' }
+    const response = await tachograph.fetch(new Request(`${at}/chat/completions`, init))
+    expect([response.status, ((await response.json()) as { type: string }).type]).toEqual([502, "upstream-unreachable"])
+    const text = await vi.waitFor(
+      async () => {
+        const [event] = (await tachograph.recorder.listEvents()).events
+        return tachograph.recorder.getEventText(event!.event_id)
+      },
+      { timeout: 60_000 }
+    )
+    expect(JSON.parse(text)).toMatchObject({ properties: { output: { error: { type: "connection_error" } } } })
+  })
+
   it("is not there unless it is configured", async () => {
     const tachograph = await opened()
     const response = await tachograph.fetch(new Request(`${at}/x`, { headers: withKey }))
