@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Setting from "../config/Setting.ts"
 import { UsageError } from "../terminal/CliErrors.ts"
+import * as ListeningHost from "./ListeningHost.ts"
 import { parseBytes, timeout } from "./SettingParsers.ts"
 
 const proxy = Setting.makeSwitch({
@@ -71,12 +72,31 @@ const upstreamsOf = Effect.fnUntraced(function* (given: Given["upstream"]) {
   const names = pairs.map(([name]) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice === undefined) return Object.fromEntries(pairs)
-  const source = given.length > 0 ? "--upstream" : "TACHOGRAPH_UPSTREAM"
-  return yield* new UsageError({ message: `${source} names ${JSON.stringify(twice)} twice` })
+  return yield* new UsageError({ message: `${upstream.sourceOf(given)} names ${JSON.stringify(twice)} twice` })
 })
 
+interface Listening {
+  readonly host: string
+  readonly port: number
+}
+
+/** Whether its paths are those of this server's own proxy. */
+const leadsBack = ({ hostname, path, port, protocol }: Upstreams.Upstream, listening: Listening): boolean =>
+  protocol === "http:" &&
+  port === listening.port &&
+  ListeningHost.isReachedBy(listening.host, hostname) &&
+  /^\/proxy(?:\/|$)/.test(path)
+
+/** A call to such an upstream would be passed on without end. */
+const checkLoops = (upstreams: Upstreams.Upstreams, listening: Listening, source: string) => {
+  const upstream = Array.from(upstreams.values()).find((upstream) => leadsBack(upstream, listening))
+  if (upstream === undefined) return Effect.void
+  const message = `${source} is invalid: ${JSON.stringify(upstream.name)} leads back to this server's own proxy`
+  return Effect.fail(new UsageError({ message }))
+}
+
 /** Undefined without `--proxy`. */
-export const resolve = Effect.fnUntraced(function* (given: Given) {
+export const resolve = Effect.fnUntraced(function* (given: Given, listening: Listening) {
   const isOn = yield* proxy.resolve(given.proxy)
   const settings = ProxyOptions.settingsOf({
     upstreams: yield* upstreamsOf(given.upstream),
@@ -85,6 +105,7 @@ export const resolve = Effect.fnUntraced(function* (given: Given) {
     idleTimeoutMs: yield* idleTimeout.resolve(given.proxyIdleTimeout),
     maxHeldBytes: yield* memory.resolve(given.proxyMemory)
   })
+  yield* checkLoops(settings.upstreams, listening, upstream.sourceOf(given.upstream) ?? "--upstream")
   if (isOn) return settings
   const unused =
     upstream.sourceOf(given.upstream) ??

@@ -30,6 +30,7 @@ import * as GarbageCollection from "../process/GarbageCollection.ts"
 import * as Table from "../terminal/Table.ts"
 import * as Worker from "../workers/Worker.ts"
 import * as Workers from "../workers/Workers.ts"
+import { isLoopback } from "./ListeningHost.ts"
 import * as ServeOptions from "./ServeOptions.ts"
 
 /** The operator's own key. Only from the environment: other users of the machine can read command lines. */
@@ -58,9 +59,6 @@ const announceViewer = (url: string, key: string | undefined) =>
 
 /** Lines below a line of the start. */
 const below = " ".repeat(12)
-
-/** Whether this machine alone can connect to a host. */
-const isLoopback = (host: string): boolean => /^(?:localhost|127\.[\d.]+|::1)$/i.test(host)
 
 /** Where the proxy passes calls on to, and who needs no key for it. */
 const announceProxy = Effect.fnUntraced(function* ({ host, proxy }: Options, url: string) {

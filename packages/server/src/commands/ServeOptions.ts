@@ -164,10 +164,10 @@ export const resolve = Effect.fnUntraced(function* (given: {
   readonly [name in keyof typeof flags]: (typeof flags)[name] extends Flag.Flag<infer A> ? A : never
 }) {
   const choice = yield* StorageSetting.setting.resolve(given.storage)
+  const listening = { host: yield* host.resolve(given.host), port: yield* port.resolve(given.port) }
   return {
     choice,
-    host: yield* host.resolve(given.host),
-    port: yield* port.resolve(given.port),
+    ...listening,
     workers: yield* Effect.tap(Workers.setting.resolve(given.workers), (count) => Workers.check(count, choice)),
     limits: {
       maxHeaderBytes: yield* maxHeader.resolve(given.maxHeader),
@@ -184,7 +184,7 @@ export const resolve = Effect.fnUntraced(function* (given: {
     cors: yield* cors.resolve(given.cors),
     viewer: yield* viewer.resolve(given.viewer),
     migrate: yield* migrate.resolve(given.migrate),
-    proxy: yield* ProxySettings.resolve(given),
+    proxy: yield* ProxySettings.resolve(given, listening),
     logLevel: yield* Logging.setting.resolve(given.logLevel)
   }
 })

@@ -184,6 +184,18 @@ it.each([
   [["--proxy", "--upstream", "x=https://user:planted@provider"], "--upstream is invalid: expected NAME=URL"],
   [["--proxy", "--upstream", "X/y=https://provider"], "--upstream is invalid: expected NAME=URL"],
   [["--proxy", "--upstream", "x=https://one", "--upstream", "x=https://two"], '--upstream names "x" twice'],
+  [
+    ["--proxy", "--upstream", "openai=http://localhost:4400/proxy/openai"],
+    '--upstream is invalid: "openai" leads back to this server\'s own proxy'
+  ],
+  [
+    ["--proxy", "--port", "80", "--host", "0.0.0.0", "--upstream", "x=http://127.0.0.1/proxy"],
+    "leads back to this server's own proxy"
+  ],
+  [
+    ["--proxy", "--host", "recorder.example", "--upstream", "x=http://recorder.example:4400/proxy/openai/"],
+    "leads back to this server's own proxy"
+  ],
   [["--upstream", "x=https://provider"], "--upstream needs --proxy"],
   [["--proxy-open"], "--proxy-open needs --proxy"],
   [["--proxy-connect-timeout", "5s"], "--proxy-connect-timeout needs --proxy"],
@@ -194,6 +206,14 @@ it.each([
   const finished = await runInProcess(["serve", "--storage", "memory:", ...args])
   expectUsageError(finished, message)
   expect(finished.stderr).not.toContain("planted")
+})
+
+it.each([
+  ["another server's proxy", ["--upstream", "x=http://127.0.0.1:4401/proxy/openai"]],
+  ["another address of this machine", ["--upstream", "x=http://192.0.2.1:0/proxy/openai"]],
+  ["a path beside the proxy", ["--upstream", "x=http://127.0.0.1:0/proxying"]]
+])("takes %s as an upstream", async (_name, args) => {
+  await serveInProcess(["--storage", "memory:", "--proxy", ...args], "1 minute")
 })
 
 it("takes its options from the environment as well", async () => {
