@@ -1,6 +1,7 @@
 /** The proxy within frameworks: what the application gets is what the provider sent, byte for byte, and it is recorded. */
 import { serve } from "@hono/node-server"
 import express from "express"
+import fastify from "fastify"
 import { Hono } from "hono"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
@@ -33,6 +34,13 @@ const mounts: Readonly<Record<string, (tachograph: Tachograph) => Promise<number
     app.use("/recorder", tachograph.node)
     return listening(createServer(app))
   },
+  Fastify: async (tachograph) => {
+    const app = fastify()
+    app.addHook("onRequest", (request, reply, done) => tachograph.node(request.raw, reply.raw, done))
+    await app.listen({ host: "127.0.0.1", port: 0 })
+    onTestFinished(() => app.close())
+    return (app.server.address() as AddressInfo).port
+  },
   Hono: async (tachograph) => {
     const app = new Hono().mount("/recorder", (request) => tachograph.fetch(request))
     const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }) as Server
@@ -40,6 +48,9 @@ const mounts: Readonly<Record<string, (tachograph: Tachograph) => Promise<number
     return listening(server)
   }
 }
+
+/** Where the instance itself knows the path that it is mounted at. */
+const withBasePath: ReadonlySet<string> = new Set(["Fastify"])
 
 const path = "/recorder/proxy/local/v1/chat/completions"
 
@@ -57,7 +68,8 @@ const texts = async ({ recorder }: Tachograph, count: number) => {
 
 describe.each(Object.keys(mounts))("the proxy in %s", (name) => {
   const mounted = async (url: string) => {
-    const tachograph = await opened({ proxy: { upstreams: { local: url } } })
+    const basePath = withBasePath.has(name) ? "/recorder" : ""
+    const tachograph = await opened({ basePath, proxy: { upstreams: { local: url } } })
     return { tachograph, port: await mounts[name]!(tachograph) }
   }
 
