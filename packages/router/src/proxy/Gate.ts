@@ -2,6 +2,8 @@
 import { type AuthorizationUnavailableError } from "@tachograph/api"
 import { defaultProject, type Errors, type Principal } from "@tachograph/core"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
 import * as AmbiguousRequest from "../front/AmbiguousRequest.ts"
@@ -93,6 +95,9 @@ export const isLocal = (visitor: Visitor): boolean => marksOfElsewhere.every(([h
 /** How many keys are remembered. */
 const maxRemembered = 1_000
 
+/** How long looking a key up may delay the call of one that was valid before (ms): a storage that hangs answers much later. */
+const lookupPatienceMs = 250
+
 const local: Principal = { project: defaultProject, scopes: ["record"] }
 
 type Unavailable = Errors.StorageUnavailable | AuthorizationUnavailableError
@@ -114,23 +119,43 @@ export const make = (
   /** The principals of keys that were valid, by hash, oldest first: an outage of the storage must not end an application's calls. */
   const remembered = new Map<string, Principal>()
 
-  const remember = (hash: string, principal: Principal | undefined) => {
+  /** The hashes of keys whose lookup takes longer than a call waits for it. */
+  const late = new Set<string>()
+
+  /** A host's rule may answer another request with the same key otherwise. Then the key alone says nothing, and is not cached. */
+  const remember = (hash: string, key: string, principal: Principal | undefined) => {
     remembered.delete(hash)
-    if (principal === undefined) return
+    if (principal === undefined || authorizer.cachedPrincipal(Redacted.make(key)) === undefined) return
     remembered.set(hash, principal)
     if (remembered.size > maxRemembered) remembered.delete(remembered.keys().next().value!)
   }
 
   const lookUp = (visitor: Visitor, key: string) => {
     const hash = createHash("sha256").update(key).digest("base64")
-    return authorizer.authorize(visitor, Redacted.make(key)).pipe(
-      Effect.tap((principal) => Effect.sync(() => remember(hash, principal))),
-      Effect.catchTag("storage-unavailable", (error) => {
-        const principal = remembered.get(hash)
-        return principal === undefined ? Effect.fail(error) : Effect.succeed(principal)
-      })
+    const before = remembered.get(hash)
+    const lookedUp = authorizer.authorize(visitor, Redacted.make(key)).pipe(
+      Effect.tap((principal) => Effect.sync(() => remember(hash, key, principal))),
+      Effect.catchTag("storage-unavailable", (error) =>
+        before === undefined ? Effect.fail(error) : Effect.succeed(before)
+      )
     )
+    if (before === undefined) return lookedUp
+    return late.has(hash) ? Effect.succeed(before) : orLater(lookedUp, hash, before)
   }
+
+  /** What the lookup says, unless that takes too long. It goes on for the requests that come next. */
+  const orLater = Effect.fnUntraced(function* (
+    lookedUp: ReturnType<Authorizer["Service"]["authorize"]>,
+    hash: string,
+    before: Principal
+  ) {
+    const fiber = yield* Effect.forkDetach(lookedUp)
+    const answer = yield* Effect.timeoutOption(Fiber.join(fiber), lookupPatienceMs)
+    if (Option.isSome(answer)) return answer.value
+    late.add(hash)
+    fiber.addObserver(() => late.delete(hash))
+    return before
+  })
 
   const refusalOf = (visitor: Visitor, key: string): Answer => {
     if (key !== "") return ProxyErrors.unauthorized

@@ -1,7 +1,7 @@
 /** Who may use the proxy. */
 import { defaultProject, Errors, MemoryStorage, type Principal, type Scope } from "@tachograph/core"
-import { Effect, Exit, Layer, Logger } from "effect"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { Deferred, Effect, Exit, Layer, Logger } from "effect"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { type Authorizer, AuthorizeTimeoutMs } from "../../src/front/Authorizer.ts"
 import { createTachograph } from "../../src/index.ts"
 import * as Gate from "../../src/proxy/Gate.ts"
@@ -201,24 +201,67 @@ describe("an open proxy behind a reverse proxy with its defaults", () => {
 })
 
 describe("an outage of the storage of keys", () => {
+  const principal: Principal = { project: defaultProject, scopes: ["record"] }
+  const known = visitor({ "x-tachograph-key": "known" })
+
+  /** A gate whose lookups are as the storage is, and which caches keys as long as it is there, or never. */
+  const gate = (storage: { find: ReturnType<Authorizer["Service"]["authorize"]> }, isCaching = true) => {
+    let cached: Principal | undefined
+    let lookups = 0
+    const judgeNow = Gate.make(
+      {
+        cachedPrincipal: () => cached,
+        authorize: () =>
+          Effect.suspend(() => {
+            lookups++
+            return Effect.tap(storage.find, (found) => Effect.sync(() => (cached = isCaching ? found : undefined)))
+          })
+      },
+      false
+    )
+    return {
+      expire: () => (cached = undefined),
+      lookups: () => lookups,
+      judge: (visitor: Gate.Visitor) => {
+        const judged = judgeNow(visitor)
+        return Effect.isEffect(judged) ? judged : Effect.succeed(judged)
+      }
+    }
+  }
+
+  const away = Effect.fail(new Errors.StorageUnavailable({ cause: undefined }))
+
   it("does not end the calls of a key that was valid before it", async () => {
-    const principal: Principal = { project: defaultProject, scopes: ["record"] }
-    let isAway = false
-    const authorizer: Authorizer["Service"] = {
-      cachedPrincipal: () => undefined,
-      authorize: () =>
-        isAway ? Effect.fail(new Errors.StorageUnavailable({ cause: undefined })) : Effect.succeed(principal)
-    }
-    const judgeNow = Gate.make(authorizer, false)
-    const judge = (visitor: Gate.Visitor) => {
-      const judged = judgeNow(visitor)
-      return Effect.isEffect(judged) ? judged : Effect.succeed(judged)
-    }
-    const known = visitor({ "x-tachograph-key": "known" })
+    const storage: Parameters<typeof gate>[0] = { find: Effect.succeed(principal) }
+    const { expire, judge } = gate(storage)
     expect(await Effect.runPromise(judge(known))).toBe(principal)
-    isAway = true
+    storage.find = away
+    expire()
     expect(await Effect.runPromise(judge(known))).toBe(principal)
     const unknown = await Effect.runPromiseExit(judge(visitor({ "x-tachograph-key": "unknown" })))
     expect(Exit.isFailure(unknown)).toBe(true)
+  })
+
+  it("does not hold them up where the storage hangs, and asks it once meanwhile", async () => {
+    const storage: Parameters<typeof gate>[0] = { find: Effect.succeed(principal) }
+    const { expire, judge, lookups } = gate(storage)
+    expect(await Effect.runPromise(judge(known))).toBe(principal)
+    const hanging = Deferred.makeUnsafe<Principal | undefined>()
+    storage.find = Deferred.await(hanging)
+    expire()
+    for (let n = 0; n < 10; n++) expect(await Effect.runPromise(judge(known))).toBe(principal)
+    expect(lookups()).toBe(2)
+    // It was revoked meanwhile.
+    Deferred.doneUnsafe(hanging, Effect.undefined)
+    storage.find = away
+    await vi.waitFor(async () => expect(Exit.isFailure(await Effect.runPromiseExit(judge(known)))).toBe(true))
+  })
+
+  it("gives nobody what a host's rule has granted to another request with the same key", async () => {
+    const storage: Parameters<typeof gate>[0] = { find: Effect.succeed(principal) }
+    const { judge } = gate(storage, false)
+    expect(await Effect.runPromise(judge(visitor()))).toBe(principal)
+    storage.find = away
+    expect(Exit.isFailure(await Effect.runPromiseExit(judge(visitor())))).toBe(true)
   })
 })
