@@ -115,8 +115,8 @@ const passInformation = (message: IncomingMessage, response: ServerResponse, sen
     })
   }
   sent.on("information", ({ headers: { link }, statusCode }) => {
-    // HTTP/1.0 has no such responses.
-    if (response.headersSent || message.httpVersion === "1.0") return
+    // HTTP/1.0 has no such responses. A client that takes none loses them: nothing holds an upstream up that sends more and more.
+    if (response.headersSent || message.httpVersion === "1.0" || response.socket?.writableNeedDrain !== false) return
     try {
       if (statusCode === 102) response.writeProcessing()
       if (statusCode === 103 && link !== undefined) response.writeEarlyHints({ link: linksIn([link].flat()) })

@@ -15,6 +15,7 @@ import { Authorizer } from "../front/Authorizer.ts"
 import type { Front } from "../front/Front.ts"
 import { addStandardHeaders } from "../front/StandardHeaders.ts"
 import * as Node from "../mounts/Node.ts"
+import * as Pipelining from "../mounts/Pipelining.ts"
 import * as Web from "../mounts/Web.ts"
 import type { Answer } from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
@@ -142,6 +143,8 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   const node: Proxy["node"] = (message, response) => {
     const path = pathOf(message.url!)
     if (path === undefined) return false
+    // Each would have a connection to the upstream of its own.
+    if (!Pipelining.admits(message, response)) return true
     const visitor: Gate.Visitor = {
       method: message.method!,
       url: BasePath.targetIn(message.url!).slice(base.length),

@@ -2,7 +2,7 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http"
 import { connect, createServer, type AddressInfo } from "node:net"
 import { once } from "node:events"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import type { ProxyOptions } from "../../src/proxy/ProxyOptions.ts"
 import { apiKey } from "../Samples.ts"
 import { exchange } from "../Served.ts"
@@ -176,6 +176,49 @@ describe("backpressure", () => {
     expect(await fill(sent)).toBeLessThan(64)
     sent.destroy()
   })
+})
+
+it("drops hints of an upstream that a client does not take", async () => {
+  const hints = `HTTP/1.1 103 Early Hints\r\nLink: </${"a".repeat(50_000)}>\r\n\r\n`.repeat(20)
+  const count = 40
+  let sent: () => void
+  const sending = new Promise<void>((resolve) => (sent = resolve))
+  const server = createServer((socket) => {
+    socket
+      .on("error", () => {})
+      .once("data", async () => {
+        for (let n = 0; n < count; n++) await new Promise((done) => socket.write(hints, done))
+        socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", () => sent())
+      })
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  onTestFinished(() => void server.close())
+  const { port } = await proxyTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const socket = connect(port, "127.0.0.1").pause()
+  const lines = ["GET /proxy/local/x HTTP/1.1", "host: x", `x-tachograph-key: ${apiKey}`, "connection: close", "", ""]
+  socket.write(lines.join("\r\n"))
+  await sending
+  const chunks: Array<Buffer> = []
+  for await (const chunk of socket) chunks.push(chunk as Buffer)
+  const got = Buffer.concat(chunks)
+  expect(got.length).toBeLessThan((count * hints.length) / 2)
+  expect(got.toString("latin1")).toMatch(/HTTP\/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok$/)
+})
+
+it("takes at most 256 requests on a connection that wait for their answers", async () => {
+  const waiting: Array<ServerResponse> = []
+  const upstreamPort = await listen((_message, response) => void waiting.push(response))
+  const { port } = await proxyTo(`http://127.0.0.1:${upstreamPort}`)
+  const request = `GET /proxy/local/x HTTP/1.1\r\nhost: x\r\nx-tachograph-key: ${apiKey}\r\n\r\n`
+  const patient = connect(port, "127.0.0.1")
+  patient.write(request.repeat(256))
+  await vi.waitFor(() => expect(waiting).toHaveLength(256), { timeout: 60_000 })
+  const greedy = connect(port, "127.0.0.1").on("error", () => {})
+  const closed = once(greedy, "close")
+  greedy.write(request.repeat(257))
+  await closed
+  expect(patient.destroyed).toBe(false)
+  patient.destroy()
 })
 
 describe("requests that the proxy refuses", () => {
