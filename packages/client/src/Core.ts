@@ -181,7 +181,7 @@ export class Core {
     return JSON.stringify({ ...(await Fingerprint.find(packages)), ...fingerprint })
   }
 
-  readonly flush = async (timeoutMs: number): Promise<boolean> => {
+  readonly flush = async (timeoutMs: number, isAtEnd = false): Promise<boolean> => {
     const relax = this.delivery.hurry()
     await new Promise<void>((resolve) => {
       let forget = () => {}
@@ -192,7 +192,7 @@ export class Core {
       forget = this.intake.whenSettled(() => {
         clearTimeout(timer)
         resolve()
-      })
+      }, isAtEnd)
     })
     relax()
     return !this.intake.isBusy && !this.intake.hasPostponed
@@ -203,14 +203,14 @@ export class Core {
 
   flushAtEnd(timeoutMs: number): void {
     this.#atEnd = {
-      isBusy: () => this.intake.isBusy,
+      isBusy: () => this.intake.isBusy && !this.intake.isLeftOnDisk,
       endCalls: () => {
         for (const call of this.#open) call.end("exit")
         for (const started of this.#starts.takeOpen()) {
           this.recordIn(started.context, { api: "aisdk", ...AiSdk.unfinished(started) })
         }
       },
-      flush: () => this.flush(timeoutMs),
+      flush: () => this.flush(timeoutMs, true),
       exit: () => {
         for (const call of this.#open) call.abandon("exit")
         for (let open = this.#starts.size; open > 0; open--) this.delivery.drop({ reason: "exit" })

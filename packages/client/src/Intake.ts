@@ -12,6 +12,7 @@ import * as Ids from "./platform/Ids.ts"
 import * as Timers from "./platform/Timers.ts"
 import { Spool, type SpoolEntry } from "./spool/Spool.ts"
 import { SpoolQueue } from "./SpoolQueue.ts"
+import * as Warnings from "./Warnings.ts"
 
 /** The payload of a call, whose format its inputs decide: null where they are no model call. */
 interface Found extends Omit<Payload, "api"> {
@@ -79,7 +80,10 @@ export class Intake {
   #lost = 0
   #lostTold = 0
   #writeError: unknown
-  readonly #onSettled = new Set<() => void>()
+  /** Nothing is lost by it yet, so that it is no drop. */
+  readonly #onUnusable = Warnings.that("the spool cannot be used, and calls wait in memory", "recorder.spooled() rejects.")
+  /** What to call, and whether what is safe on disk need not be sent before. */
+  readonly #onSettled = new Map<() => void, boolean>()
   #isSettling = false
 
   constructor({ budget, delivery, fingerprint, options }: IntakeOptions) {
@@ -96,6 +100,7 @@ export class Intake {
       spool: this.#spool,
       delivery,
       maxKnown: maxEvents,
+      onUnusable: this.#onUnusable,
       track: (work) => this.#track(work)
     })
   }
@@ -108,6 +113,11 @@ export class Intake {
   /** Whether events wait on disk that could not be sent. */
   get hasPostponed(): boolean {
     return this.#spoolQueue?.hasPostponed === true
+  }
+
+  /** Whether all that is left is on disk, and would be refused there, as what was tried of it. */
+  get isLeftOnDisk(): boolean {
+    return this.#unsafe.size === 0 && this.#delivery.isStuck
   }
 
   /** Builds the event in a later turn of the event loop, so that the application goes on first. */
@@ -170,9 +180,11 @@ export class Intake {
     if (missing > 0) throw new Error(`Calls that are not on disk: ${missing}`, { cause: this.#writeError })
   }
 
-  /** Calls back once when everything is sent, dropped or postponed. Returns what forgets the callback. */
-  whenSettled(tell: () => void): () => void {
-    this.#onSettled.add(tell)
+  /**
+   * Calls back once when everything is sent, dropped or postponed, or, with `isAtEnd`, left on disk. Returns what forgets the callback.
+   */
+  whenSettled(tell: () => void, isAtEnd: boolean): () => void {
+    this.#onSettled.set(tell, isAtEnd)
     if (!this.#isSettling) void this.#settle()
     return () => void this.#onSettled.delete(tell)
   }
@@ -184,10 +196,18 @@ export class Intake {
     while (this.isBusy) {
       await this.#prepared()
       await this.#delivery.idle()
+      if (this.isLeftOnDisk) this.#tell(true)
     }
     this.#isSettling = false
-    for (const tell of this.#onSettled) tell()
-    this.#onSettled.clear()
+    this.#tell(false)
+  }
+
+  #tell(onlyAtEnd: boolean): void {
+    for (const [tell, isAtEnd] of this.#onSettled) {
+      if (onlyAtEnd && !isAtEnd) continue
+      this.#onSettled.delete(tell)
+      tell()
+    }
   }
 
   /** The process ends: what is only in memory is lost. */
@@ -247,6 +267,7 @@ export class Intake {
       return await this.#spool?.write({ event, fingerprint: await this.#fingerprint(), idempotencyKey })
     } catch (cause) {
       this.#writeError = cause
+      this.#onUnusable(cause)
       return undefined
     }
   }

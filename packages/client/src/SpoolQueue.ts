@@ -10,6 +10,8 @@ const failuresOfUnreadable = 5
 export interface SpoolQueueOptions {
   readonly spool: Spool
   readonly delivery: Delivery
+  /** Called where the folder cannot be read. What lies there waits. */
+  readonly onUnusable: (cause: unknown) => void
   /** How many names of files are known beside those in the queue. */
   readonly maxKnown: number
   /** Takes work that a flush waits for. */
@@ -30,7 +32,6 @@ export class SpoolQueue {
   #hasMore = true
   /** Keys of files that were removed while the folder was read. */
   #removed: Set<string> | undefined
-  #isUnreadable = false
   #isWaiting = false
 
   constructor(options: SpoolQueueOptions) {
@@ -60,6 +61,7 @@ export class SpoolQueue {
     this.#queued.add(idempotencyKey)
     delivery.add({
       idempotencyKey,
+      isAgain: this.#postponements.has(idempotencyKey),
       load: () => spool.read(entry),
       settled: () => {
         this.#postponements.delete(idempotencyKey)
@@ -104,21 +106,18 @@ export class SpoolQueue {
   }
 
   async #list(): Promise<void> {
-    const { delivery, maxKnown, spool } = this.#options
+    const { maxKnown, onUnusable, spool } = this.#options
     const removed = (this.#removed = new Set<string>())
     this.#hasMore = false
     try {
       const entries = await spool.list()
-      this.#isUnreadable = false
       const isKnown = ({ idempotencyKey: key }: SpoolEntry) =>
         this.#queued.has(key) || this.#postponed.has(key) || removed.has(key)
       const waiting = entries.filter((entry) => !isKnown(entry))
       this.#backlog = waiting.slice(0, maxKnown)
       this.#hasMore ||= waiting.length > maxKnown
     } catch (cause) {
-      // Told once.
-      if (!this.#isUnreadable) delivery.drop({ reason: "spool", cause })
-      this.#isUnreadable = true
+      onUnusable(cause)
       this.#tryAgainLater(failuresOfUnreadable)
     }
     this.#removed = undefined

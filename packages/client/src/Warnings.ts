@@ -1,9 +1,8 @@
 /** What the recorder prints. */
+import * as Cause from "./delivery/Cause.ts"
 import type { Drop, DropReason } from "./delivery/Counters.ts"
 
-/** With the cause of a cause: `fetch` says only that it failed. */
-const whyOf = (cause: unknown): string =>
-  cause instanceof Error ? `: ${[cause.message || cause.name, whyOf(cause.cause)].join("")}` : ""
+const because = (cause: unknown): string => (cause instanceof Error ? `: ${Cause.inWords(cause)}` : "")
 
 /** Prints the first drop for each reason. */
 export const ofDrops = () => {
@@ -11,16 +10,16 @@ export const ofDrops = () => {
   return ({ cause, reason }: Drop) => {
     if (seen.has(reason)) return
     seen.add(reason)
-    console.warn(`Tachograph: a call is not recorded (${reason})${whyOf(cause)}. See recorder.counters() for how many.`)
+    console.warn(`Tachograph: a call is not recorded (${reason})${because(cause)}. See recorder.counters() for how many.`)
   }
 }
 
 /** Once. */
-export const that = (what: string) => {
+export const that = (what: string, where = "See recorder.counters().problem.") => {
   let hasWarned = false
   return (cause: unknown) => {
     if (hasWarned) return
     hasWarned = true
-    console.warn(`Tachograph: ${what}${whyOf(cause)}. See recorder.counters().problem.`)
+    console.warn(`Tachograph: ${what}${because(cause)}. ${where}`)
   }
 }

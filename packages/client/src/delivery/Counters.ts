@@ -20,7 +20,7 @@ export type DropReason =
   | "unreadable"
   /** The process ended before the call was over, or before it was sent. */
   | "exit"
-  /** The spool could not be read: what earlier processes have left may not be sent. Or a file of it is damaged, and was renamed. */
+  /** A file of the spool is damaged, and was renamed, or somebody has removed the folder. */
   | "spool"
 
 /** A call that is not recorded. */
@@ -31,7 +31,10 @@ export interface Drop {
   readonly cause?: unknown
 }
 
-/** Since the recorder was created. `recorded` is `sent`, `waiting` and what was dropped after it was recorded. */
+/**
+ * Since the recorder was created. `recorded` is `sent`, `waiting`, what was dropped after it was recorded, and what waits in the spool
+ * because it could not be sent.
+ */
 export interface Counters {
   /** Events that were accepted for sending. */
   readonly recorded: number
@@ -47,6 +50,6 @@ export interface Counters {
   readonly heldBytes: number
   /** Calls that are not recorded, by reason. */
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>
-  /** Why the last attempt to send failed. Absent after a success. */
-  readonly problem?: unknown
+  /** Why the last attempt to send failed, in words. Absent after a success. */
+  readonly problem?: string
 }

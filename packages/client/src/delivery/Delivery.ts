@@ -2,6 +2,7 @@
 import * as Callbacks from "../platform/Callbacks.ts"
 import * as Timers from "../platform/Timers.ts"
 import { backoffMs } from "./Backoff.ts"
+import * as Cause from "./Cause.ts"
 import type { Counters, Drop, DropReason } from "./Counters.ts"
 import { type Place, Queue } from "./Queue.ts"
 import type { Outcome, Transport } from "./Transport.ts"
@@ -24,6 +25,8 @@ export interface Item {
    * memory: that one is dropped.
    */
   readonly postponed?: () => void
+  /** Whether it was postponed before, and is counted already. */
+  readonly isAgain?: boolean
 }
 
 export interface DeliveryOptions {
@@ -88,7 +91,9 @@ export class Delivery {
   #isAskedToWait = false
   /** How many wait for the events to be sent. */
   #hurried = 0
-  #problem: unknown
+  #problem: string | undefined
+  /** How many events were left on disk since the last success. */
+  #postponed = 0
   #recorded = 0
   #sent = 0
   #retried = 0
@@ -118,7 +123,7 @@ export class Delivery {
 
   /** The caller has looked at `hasRoom`. */
   add(item: Item): void {
-    this.#recorded++
+    if (item.isAgain !== true) this.#recorded++
     this.#waiting.add({ ...item, ...this.#waiting.place(), limited: 0 })
     this.#pump()
   }
@@ -129,10 +134,15 @@ export class Delivery {
     Callbacks.run(() => this.#options.onDrop(drop))
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when nothing waits and nothing is under way, or an event was left on disk. */
   idle(): Promise<void> {
     if (this.size === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.add(resolve))
+  }
+
+  /** Whether one event after another has to wait on disk, as where the key is refused. One alone may be refused for itself. */
+  get isStuck(): boolean {
+    return this.#postponed > 1
   }
 
   /** Tries again at once, and soon after each failure, until what it returns is called. A `Retry-After` is obeyed all the same. */
@@ -183,6 +193,7 @@ export class Delivery {
       this.#waiting.succeeded(this.#failures >= failuresOfOutage)
       this.#failures = 0
       this.#problem = undefined
+      this.#postponed = 0
       this.#sent++
       this.#settle(item)
     } else if (outcome.type === "refused") {
@@ -201,7 +212,7 @@ export class Delivery {
     if (limit !== undefined && ++item.limited >= limit) {
       return this.#giveUp(item, { reason: "failed", idempotencyKey: item.idempotencyKey, cause })
     }
-    this.#problem = cause
+    this.#problem = Cause.inWords(cause)
     this.#retried++
     this.#sending--
     if (isFailure) this.#fail(item, outcome)
@@ -222,16 +233,17 @@ export class Delivery {
   /** An event that is on disk stays there for later. */
   #giveUp(item: Waiting, drop: Drop): void {
     if (item.postponed === undefined) return this.#drop(item, drop)
-    this.#problem = drop.cause
-    this.#recorded--
+    this.#problem = Cause.inWords(drop.cause)
+    this.#postponed++
     Callbacks.run(() => this.#options.onPostpone(drop.cause))
     // The others may be refused for the same reason.
     this.#pause(0)
     this.#leave(item, item.postponed)
+    this.#wake()
   }
 
   #drop(item: Waiting, drop: Drop): void {
-    this.#problem = drop.cause
+    this.#problem = Cause.inWords(drop.cause)
     this.drop(drop)
     this.#settle(item)
   }
@@ -258,7 +270,10 @@ export class Delivery {
     this.#waiting.leave(item)
     tell()
     this.#pump()
-    if (this.size > 0) return
+    if (this.size === 0) this.#wake()
+  }
+
+  #wake(): void {
     for (const resolve of this.#idle) resolve()
     this.#idle.clear()
   }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { beforeAll, describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it, vi } from "vitest"
 import { createRecorder, type Drop } from "../../src/index.ts"
 import { json, type Provider, startProvider } from "../Provider.ts"
 import { chat, messages } from "../sdk/Wire.ts"
@@ -47,8 +47,8 @@ describe("node --import @tachograph/client/register", () => {
     ["TACHOGRAPH_URL", "http://user:planted-password@127.0.0.1", "nothing is recorded: url: expected"],
     ["TACHOGRAPH_API_KEY", "planted\nkey of twenty characters", "nothing is recorded: apiKey: expected"],
     // Node's own `mkdir` would never return.
-    ["TACHOGRAPH_SPOOL", "/proc/none/spool", "a call is not recorded (spool)"],
-    ["TACHOGRAPH_SPOOL", "/dev/null/spool", "a call is not recorded (spool)"]
+    ["TACHOGRAPH_SPOOL", "/proc/none/spool", "the spool cannot be used"],
+    ["TACHOGRAPH_SPOOL", "/dev/null/spool", "the spool cannot be used"]
   ])("says what is wrong with %s (%#), and lets the application run and end", async (name, value, said) => {
     const server = await startServer()
     const environment = { ...recordingEnvironment(server.url), [name]: value }
@@ -212,6 +212,24 @@ describe("a spool", () => {
     expect(readdirSync(spool).filter((name) => name.endsWith(".event"))).toEqual([])
   })
 
+  it.each([
+    ["by itself", {}, { code: 0, signal: null }],
+    ["by SIGTERM", { WAIT: "1" }, { code: null, signal: "SIGTERM" }]
+  ])("does not hold up a process that ends %s while the key is refused", async (_name, env, end) => {
+    const server = await startServer()
+    server.intercept = refuse(401, "unauthorized")
+    const spool = temporaryFolder()
+    const child = start("Refused.ts", { URL: server.url, KEY: apiKey, SPOOL: spool, ...env })
+    expect((await child.lines.next()).value).toBe("spooled")
+    if ("WAIT" in env) child.kill("SIGTERM")
+    // It would wait for ten minutes.
+    expect(await child.end()).toMatchObject(end)
+    expect(readdirSync(spool)).toHaveLength(50)
+    server.intercept = () => false
+    expect(await open(server.url, spool).flush()).toBe(true)
+    expect(await server.events()).toHaveLength(50)
+  })
+
   it("holds more than may wait in memory, and no credential", async () => {
     const server = await startServer()
     const spool = temporaryFolder()
@@ -243,16 +261,21 @@ describe("a spool", () => {
     expect(readdirSync(spool)).toEqual([])
   })
 
-  it("that cannot be written leaves events in memory", async () => {
+  it("that cannot be written leaves events in memory, which is a warning and no loss", async () => {
     const server = await startServer()
     const folder = temporaryFolder()
     const file = join(folder, "file")
     writeFileSync(file, "")
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
     const drops: Array<Drop> = []
     const recorder = open(server.url, file, drops)
-    recorder.record({ api: "aisdk", inputs: {}, output: {}, session: "s" })
+    for (let n = 0; n < 2; n++) recorder.record({ api: "aisdk", inputs: { n }, output: {}, session: "s" })
     expect(await recorder.flush()).toBe(true)
-    expect(await server.events()).toHaveLength(1)
-    expect(drops).toMatchObject([{ reason: "spool" }])
+    expect(await server.events()).toHaveLength(2)
+    expect(drops).toEqual([])
+    expect(recorder.counters()).toMatchObject({ recorded: 2, sent: 2, dropped: {} })
+    const said = warn.mock.calls.map(([text]) => String(text)).filter((text) => text.includes(folder))
+    expect(said).toMatchObject([expect.stringContaining("the spool cannot be used")])
+    warn.mockRestore()
   })
 })
