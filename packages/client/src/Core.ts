@@ -217,7 +217,7 @@ export class Core {
         this.intake.exit()
       }
     }
-    ProcessEnd.flushAtEnd(this.#atEnd)
+    ProcessEnd.flushAtEnd(this.#atEnd, timeoutMs > 0)
   }
 }
 

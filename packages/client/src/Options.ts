@@ -30,7 +30,7 @@ interface CommonOptions extends Grouping {
   readonly concurrency?: number | undefined
   /** How long an answer may lie unread before it is recorded as far as it came, in ms. 10 minutes by default. */
   readonly unreadMs?: number | undefined
-  /** How long a process that ends waits for events, in ms. 5 s by default; 0 leaves its end alone. */
+  /** How long a process that ends waits for events, in ms. 5 s by default; 0 leaves its end alone, and only counts. */
   readonly exitMs?: number | undefined
   /**
    * A folder in which events wait until they are sent, so that they survive a crash and are sent by the next process that uses

@@ -97,7 +97,6 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
 /** Throws a `TypeError` if an option is wrong. What fails later is counted, and never thrown. */
 export const createRecorder = (options: RecorderOptions): Recorder => {
   const core = new Core(options)
-  const exitMs = options.exitMs ?? defaults.exitMs
-  if (exitMs > 0) core.flushAtEnd(exitMs)
+  core.flushAtEnd(options.exitMs ?? defaults.exitMs)
   return bind(core, {})
 }

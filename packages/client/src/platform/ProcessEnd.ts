@@ -22,10 +22,14 @@ type Recorders = Set<WeakRef<Flushable>>
  * Where the recorders of a process are, of all copies of this module: there is one listener for them, so that no copy takes the
  * listener of another one for the application's. They are held weakly: a recorder that is forgotten can be collected.
  */
-const place = Symbol.for("tachograph.process-end")
+const flushed = Symbol.for("tachograph.process-end")
+
+/** Those that say what is lost, whether they are flushed or not. */
+const told = Symbol.for("tachograph.process-exit")
 
 interface Host extends NodeJS.Process {
-  [place]?: Recorders
+  [flushed]?: Recorders
+  [told]?: Recorders
   /** Of signal-exit 3. */
   readonly __signal_exit_emitter__?: { readonly count?: unknown }
 }
@@ -48,13 +52,15 @@ const listenersOfSignalExit = (process: Host): number => {
 /** Numbers of the signals, for the status that a shell gives to a process which one of them ended. */
 const numbers: Readonly<Record<Signal, number>> = { SIGTERM: 15, SIGINT: 2 }
 
-const listen = (process: Host, recorders: Recorders) => {
-  const all = (): ReadonlyArray<Flushable> =>
-    [...recorders].flatMap((reference) => {
-      const recorder = reference.deref()
-      if (recorder === undefined) recorders.delete(reference)
-      return recorder === undefined ? [] : [recorder]
-    })
+type Known = () => ReadonlyArray<Flushable>
+
+const tell = (process: Host, all: Known) => {
+  process.on("exit", () => {
+    for (const recorder of all()) recorder.exit()
+  })
+}
+
+const listen = (process: Host, all: Known) => {
   const flushBusy = () => Promise.all(all().flatMap((recorder) => (recorder.isBusy() ? [recorder.flush()] : [])))
   const endCalls = () => {
     for (const recorder of all()) recorder.endCalls()
@@ -71,9 +77,6 @@ const listen = (process: Host, recorders: Recorders) => {
     void flushBusy().then((flushed) => {
       isInVain = !flushed.every(Boolean)
     })
-  })
-  process.on("exit", () => {
-    for (const recorder of all()) recorder.exit()
   })
   for (const signal of signals) {
     let isEnding = false
@@ -100,16 +103,32 @@ const listen = (process: Host, recorders: Recorders) => {
   }
 }
 
-/** `recorder` is flushed before the process ends. */
-export const flushAtEnd = (recorder: Flushable): void => {
-  const process = processOf() as Host | undefined
-  if (typeof process?.prependListener !== "function" || typeof process.kill !== "function") return
+const add = (
+  process: Host,
+  place: typeof flushed | typeof told,
+  recorder: Flushable,
+  begin: (process: Host, all: Known) => void
+) => {
   const known = process[place]
   const recorders = known ?? new Set()
-  // Those that were collected since then, so that an application which creates many holds no trace of them.
-  for (const reference of recorders) if (reference.deref() === undefined) recorders.delete(reference)
+  // Without those that were collected since then, so that an application which creates many holds no trace of them.
+  const all = () =>
+    [...recorders].flatMap((reference) => {
+      const recorder = reference.deref()
+      if (recorder === undefined) recorders.delete(reference)
+      return recorder === undefined ? [] : [recorder]
+    })
+  all()
   recorders.add(new WeakRef(recorder))
   if (known !== undefined) return
   Object.defineProperty(process, place, { value: recorders })
-  listen(process, recorders)
+  begin(process, all)
+}
+
+/** `recorder` is flushed before the process ends, if `isFlushed`, and says what is lost. */
+export const flushAtEnd = (recorder: Flushable, isFlushed: boolean): void => {
+  const process = processOf() as Host | undefined
+  if (typeof process?.prependListener !== "function" || typeof process.kill !== "function") return
+  if (isFlushed) add(process, flushed, recorder, listen)
+  add(process, told, recorder, tell)
 }

@@ -6,7 +6,8 @@ import { flushAtEnd } from "../../src/platform/ProcessEnd.ts"
 it("keeps no trace of recorders that are forgotten", async () => {
   setFlagsFromString("--expose-gc")
   const collect = runInNewContext("gc") as () => void
-  const add = () => flushAtEnd({ isBusy: () => false, endCalls: () => {}, flush: async () => true, exit: () => {} })
+  const add = () =>
+    flushAtEnd({ isBusy: () => false, endCalls: () => {}, flush: async () => true, exit: () => {} }, true)
   const known = () => (process as unknown as Record<symbol, Set<unknown>>)[Symbol.for("tachograph.process-end")]!.size
   add()
   // Other tests of this process may hold recorders.

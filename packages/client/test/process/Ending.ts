@@ -1,15 +1,16 @@
 /**
  * Has a call under way whose answer does not end, and prints what it read of it. AISDK begins one of the AI SDK, SIGNAL_EXIT loads
- * that library, COPIES another copy of the client, HANDLE a handler that ends the process, ONCE one that is called once, and EXIT
+ * that library, COPIES another copy of the client, EXIT_MS another option, HANDLE a handler that ends the process, ONCE one that is called once, and EXIT
  * ends it at once.
  */
 import { createRecorder } from "../../src/index.ts"
 
-const { AISDK, COPIES, EXIT, HANDLE, KEY = "", ONCE, PROVIDER_URL, SIGNAL_EXIT, URL: url = "" } = process.env
+const { AISDK, COPIES, EXIT, EXIT_MS, HANDLE, KEY = "", ONCE, PROVIDER_URL, SIGNAL_EXIT, URL: url = "" } = process.env
 
 const options = {
   url,
   apiKey: KEY,
+  ...(EXIT_MS === undefined ? {} : { exitMs: Number(EXIT_MS) }),
   onDrop: ({ reason }: { readonly reason: string }) => console.log(`lost: ${reason}`)
 }
 const recorder = createRecorder(options)

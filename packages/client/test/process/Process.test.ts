@@ -157,11 +157,21 @@ describe("a process that ends with a call under way", () => {
     )
   })
 
-  it("counts what waits too, where the application ends it at once", async () => {
-    const { child } = await begin({ EXIT: "1", COPIES: "1", AISDK: "1" }, () => true)
+  it.each([
+    ["", {}],
+    [", and where its end is left alone", { EXIT_MS: "0" }]
+  ])("counts what waits too, where the application ends it at once%s", async (_name, env) => {
+    const { child } = await begin({ EXIT: "1", COPIES: "1", AISDK: "1", ...env }, () => true)
     // An event of the other copy, a call, and one of the AI SDK.
     expect(await rest(child.lines)).toEqual(Array(3).fill("lost: exit"))
     expect(await child.end()).toMatchObject({ code: 9, signal: null })
+  })
+
+  it("is ended by SIGTERM at once where its end is left alone", async () => {
+    const { child, server } = await begin({ EXIT_MS: "0" })
+    child.kill("SIGTERM")
+    expect(await child.end()).toMatchObject({ code: null, signal: "SIGTERM" })
+    expect(await server.events()).toEqual([])
   })
 
   it.each<[string, Record<string, string>, number]>([
