@@ -1,5 +1,7 @@
 /** The headers of a request, as the application gives them: `fetch` may refuse them, and then its error repeats them. */
 
+import * as ReadOnce from "./ReadOnce.ts"
+
 type Init = Parameters<typeof fetch>[1]
 
 type Pair = readonly [name: string, value: string]
@@ -45,9 +47,8 @@ export const read = (request: Request | undefined, init: Init): readonly [Init, 
     return [init, () => pairs]
   }
   const seen: Array<Pair> = []
-  const prototype = Object.getPrototypeOf(init) as object
   const headers = passing(given as Iterable<unknown>, seen)
-  return [Object.assign(Object.create(prototype), init, { headers }) as Init, () => seen]
+  return [ReadOnce.over(init!, new Map([["headers", () => headers]])), () => seen]
 }
 
 /** The values of a header, as one. */

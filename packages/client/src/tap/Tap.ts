@@ -8,6 +8,7 @@ import { isRequest } from "../platform/Web.ts"
 import { Call, type CallListener, type Keeper, streamKeeper, textKeeper } from "./Call.ts"
 import * as CapturedRequest from "./CapturedRequest.ts"
 import * as Inside from "./Inside.ts"
+import * as ReadOnce from "./ReadOnce.ts"
 import * as TappedResponse from "./TappedResponse.ts"
 
 export type Fetch = typeof globalThis.fetch
@@ -89,11 +90,14 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
     const sent = sentInit === init ? args : ([input, sentInit, ...rest] as unknown as Parameters<Fetch>)
     return { call: new Call(request, budget, listener, open), request, sent, signal }
   }
-  const tap = (...args: Parameters<Fetch>): ReturnType<Fetch> => {
+  const tap = (...given: Parameters<Fetch>): ReturnType<Fetch> => {
     const passage = inside.current()
     // A call never comes back to the `fetch` that it is made by: this is another one, such as one that a body makes as it is read.
     const above = passage?.below === fetch ? undefined : passage
-    if (!isOn() || above?.isRecorded === true) return fetch(...args)
+    if (!isOn() || above?.isRecorded === true) return fetch(...given)
+    const [input, init, ...rest] = given
+    const once = ReadOnce.make(init)
+    const args = once === init ? given : ([input, once, ...rest] as unknown as Parameters<Fetch>)
     let started: ReturnType<typeof start>
     try {
       started = start(args, above !== undefined)

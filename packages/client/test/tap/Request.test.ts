@@ -75,6 +75,60 @@ describe("the request of a tapped call", () => {
     expect(await outputs(recording)).toMatchObject([{ error: { message: "Wrong key [redacted]" } }])
   })
 
+  /** Notes each field that is asked for, of an object of a class with private fields. */
+  class Computed {
+    readonly #fields: Record<string, unknown>
+    readonly #asked: Array<string>
+    constructor(fields: Record<string, unknown>, asked: Array<string>) {
+      this.#fields = fields
+      this.#asked = asked
+    }
+    #get(name: string) {
+      this.#asked.push(name)
+      if (this.#fields[name] instanceof Error) throw this.#fields[name]
+      return this.#fields[name]
+    }
+    get method() {
+      return this.#get("method")
+    }
+    get body() {
+      return this.#get("body")
+    }
+    get headers() {
+      return this.#get("headers")
+    }
+    get signal() {
+      return this.#get("signal")
+    }
+  }
+
+  it.each<[string, () => Record<string, unknown>]>([
+    ["a call", () => ({ headers: { "x-one": "1" } })],
+    ["a call with headers that can be read once", () => ({ headers: new Map([["x-one", "1"]]).entries() })],
+    ["no call of a model", () => ({ method: "PUT" })],
+    ["a call that cannot be made", () => ({ body: new RangeError("no body") })]
+  ])("has fields that are computed, each once: %s", async (_name, fields) => {
+    provider.answer = json(messages.answer)
+    const run = async (fetch: typeof globalThis.fetch) => {
+      provider.requests.length = 0
+      const asked: Array<string> = []
+      const init = new Computed({ method: "POST", body, ...fields() }, asked) as RequestInit
+      const answer = await fetch(`${provider.url}/v1/messages`, init).then(
+        (response) => response.json(),
+        (error: unknown) => error
+      )
+      return { answer, asked: asked.sort(), requests: [...provider.requests] }
+    }
+    const recording = await startRecording()
+    const without = await run(fetch)
+    const withTap = await run(recording.recorder.fetch)
+    expect(withTap.answer).toEqual(without.answer)
+    expect(withTap.requests).toEqual(without.requests)
+    // `fetch` asks for no more where it has failed.
+    expect(withTap.asked).toEqual([...new Set(withTap.asked)])
+    expect(withTap.asked).toEqual(expect.arrayContaining(without.asked))
+  })
+
   it("reaches the fetch below with the arguments that the application gives", async () => {
     const seen: Array<ReadonlyArray<unknown>> = []
     const below = (...args: ReadonlyArray<unknown>) => {
