@@ -4,6 +4,7 @@ import type { CallContext } from "../context/Context.ts"
 import type { Told } from "../event/Secrets.ts"
 import * as Timers from "../platform/Timers.ts"
 import { ended, type Open } from "./Ends.ts"
+import { sizeOf } from "./Size.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -27,27 +28,6 @@ export interface Started {
 const maxStarted = 1_000
 const longestMs = 60 * 60 * 1000
 
-/** Parts of a value that are looked at to tell its size. */
-const maxParts = 100_000
-
-/** About how many bytes a value holds: those of its texts and its binary data, and some for each part. */
-const sizeOf = (whole: unknown): number => {
-  const seen = new Set<object>()
-  const left: Array<unknown> = [whole]
-  let bytes = 0
-  for (let parts = 0; left.length > 0 && parts < maxParts; parts++) {
-    const value = left.pop()
-    bytes += 8
-    if (typeof value === "string") bytes += value.length
-    else if (ArrayBuffer.isView(value)) bytes += value.byteLength
-    else if (typeof value === "object" && value !== null && !seen.has(value)) {
-      seen.add(value)
-      for (const part of Object.values(value)) left.push(part)
-    }
-  }
-  return bytes
-}
-
 /** What they hold of the recorder's memory. */
 interface Memory {
   readonly take: (bytes: number) => boolean
@@ -55,8 +35,8 @@ interface Memory {
 }
 
 interface Held {
-  readonly started: Started
-  readonly bytes: number
+  started: Started
+  bytes: number
 }
 
 export interface StartsOptions {
@@ -110,12 +90,32 @@ export class Starts {
 
   /** Keeps what comes to be known before the end. */
   know(event: Fields, known: Pick<Started, "answer" | "said">): void {
-    this.#change(event, (started) => ({ ...started, ...known }))
+    if (this.hold(event, sizeOf(known.answer))) this.#change(event, (started) => ({ ...started, ...known }))
   }
 
-  #change({ callId }: Fields, change: (started: Started) => Started): void {
-    const held = typeof callId === "string" ? this.#byCall.get(callId) : undefined
-    if (held !== undefined) this.#byCall.set(callId as string, { ...held, started: change(held.started) })
+  /** Holds more bytes for a call of version 7. False where there is no room for them, so that it is not recorded, or it is over. */
+  hold(event: Fields, bytes: number): boolean {
+    const { lost, maxBytes, memory } = this.#options
+    while (this.size > 1 && this.#bytes + bytes > maxBytes) this.#forgetOldest()
+    const held = this.#heldOf(event)
+    if (held === undefined) return false
+    if (memory.take(bytes)) {
+      this.#bytes += bytes
+      held.bytes += bytes
+      return true
+    }
+    this.take(event, {})
+    lost()
+    return false
+  }
+
+  #heldOf({ callId }: Fields): Held | undefined {
+    return typeof callId === "string" ? this.#byCall.get(callId) : undefined
+  }
+
+  #change(event: Fields, change: (started: Started) => Started): void {
+    const held = this.#heldOf(event)
+    if (held !== undefined) held.started = change(held.started)
   }
 
   /** The start that an event belongs to, which is the end of it. `context` is what surrounds that end. */

@@ -106,7 +106,7 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
     safely((answer) => {
       const { stream } = answer
       if (!(stream instanceof ReadableStream)) return
-      const said = Said.make()
+      const said = Said.make((bytes) => starts.hold(event, bytes))
       starts.know(event, { said: said.result })
       Said.watch(stream, said.take)
     })(result)

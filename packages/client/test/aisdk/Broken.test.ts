@@ -62,6 +62,23 @@ it("records a stream as too long where that is why it is aborted, as by the SDK'
   expect(properties.output).toMatchObject({ content: [{ text: "Grüße ☀" }], error: { type: "timeout" } })
 })
 
+it("counts what a stream has said in the memory of the recorder, and gives the application all of it", async () => {
+  const piece = "x".repeat(1000)
+  const chunks = wires.openAiChat.said(piece).slice(0, 1)
+  provider.answer = stream([...Array<string>(40).fill(chunks[0]!), ...wires.openAiChat.said("end")])
+  const recording = await startRecording({ maxBytes: 30_000 })
+  const held: Array<number> = []
+  const parts = await read(recording, undefined, {
+    onChunk: () => void held.push(recording.recorder.counters().heldBytes)
+  })
+  expect(parts.join("")).toBe(`${piece.repeat(40)}end`)
+  expect(Math.max(...held)).toBeGreaterThan(20_000)
+  expect(Math.max(...held)).toBeLessThanOrEqual(30_000)
+  expect(await recording.events()).toEqual([])
+  expect(recording.drops).toEqual([{ reason: "memory" }])
+  expect(recording.recorder.counters()).toMatchObject({ heldBytes: 0, underWay: 0 })
+})
+
 it("records a stream that breaks as far as it came", async () => {
   provider.answer = (response) => {
     begun(chat.chunks.slice(0, 3))(response)
