@@ -237,8 +237,16 @@ describe("delivery over HTTP", () => {
     server.intercept = refuse(503, "overloaded", { "retry-after": "60" })
     record(1)
     expect(await recorder.flush({ timeoutMs: 20 })).toBe(false)
+    expect(recorder.counters()).toMatchObject({ waiting: 1, sent: 0 })
+  })
+
+  it("says in the counters why events wait, as JSON too", async () => {
+    const { record, recorder, server } = await open()
+    server.intercept = refuse(503, "overloaded", { "retry-after": "60" })
+    record(1)
+    await vi.waitFor(() => expect(recorder.counters().retried).toBe(1))
     const counters = JSON.parse(JSON.stringify(recorder.counters())) as unknown
-    expect(counters).toMatchObject({ waiting: 1, sent: 0, problem: "The server answered 503 overloaded" })
+    expect(counters).toMatchObject({ problem: "The server answered 503 overloaded" })
   })
 
   it("leaves nothing behind of a flush that ended before everything was sent", async () => {
