@@ -181,16 +181,18 @@ export class Core {
     return JSON.stringify({ ...(await Fingerprint.find(packages)), ...fingerprint })
   }
 
-  readonly flush = async (timeoutMs: number, isAtEnd = false): Promise<boolean> => {
+  readonly flush = async (timeoutMs: number, { isAtEnd = false, isHeld = true } = {}): Promise<boolean> => {
     const relax = this.delivery.hurry()
     await new Promise<void>((resolve) => {
       let forget = () => {}
-      const timer = setTimeout(() => {
+      const stop = (isHeld ? Timers.holding : Timers.after)(timeoutMs, () => {
         forget()
+        // An attempt that is not answered would keep the process for longer.
+        if (isAtEnd && isHeld) this.delivery.stopAttempts()
         resolve()
-      }, Timers.bounded(timeoutMs))
+      })
       forget = this.intake.whenSettled(() => {
-        clearTimeout(timer)
+        stop()
         resolve()
       }, isAtEnd)
     })
@@ -210,7 +212,7 @@ export class Core {
           this.recordIn(started.context, { api: "aisdk", ...AiSdk.unfinished(started) })
         }
       },
-      flush: () => this.flush(timeoutMs, true),
+      flush: (isHeld) => this.flush(timeoutMs, { isAtEnd: true, isHeld }),
       exit: () => {
         for (const call of this.#open) call.abandon("exit")
         for (let open = this.#starts.size; open > 0; open--) this.delivery.drop({ reason: "exit" })

@@ -58,7 +58,10 @@ interface OverHttp {
 }
 
 interface Embedded {
-  /** The result of `createTachograph`: events are recorded in process, without HTTP. */
+  /**
+   * The result of `createTachograph`: events are recorded in process, without HTTP. Call `flush` before its `close`: what waits then
+   * cannot be stored any more.
+   */
   readonly tachograph: EmbeddedTachograph
   /** The project. `default` by default. Over HTTP, the key says which one it is. */
   readonly project?: string | undefined

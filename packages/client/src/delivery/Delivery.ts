@@ -145,6 +145,11 @@ export class Delivery {
     return this.#postponed > 1
   }
 
+  /** Ends the attempts that are under way, as the process does. */
+  stopAttempts(): void {
+    this.#options.transport.stop()
+  }
+
   /** Tries again at once, and soon after each failure, until what it returns is called. A `Retry-After` is obeyed all the same. */
   hurry(): () => void {
     this.#hurried++

@@ -33,6 +33,8 @@ export const make = (tachograph: EmbeddedTachograph, project: string | undefined
     send: (event, idempotencyKey) =>
       attempt(async () => {
         await tachograph.record(decoder.decode(event), { ...inProject, idempotencyKey })
-      })
+      }),
+    // A commit takes its time.
+    stop: () => {}
   }
 }

@@ -99,18 +99,23 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
   const base = `${url.replace(/\/+$/, "")}/api/v1`
   // Its ends may be blank, which `fetch` leaves out.
   const secrets = credentialsOf([], [], [apiKey, apiKey.trim()]).flatMap((key) => inJson(key))
+  const underWay = new Set<AbortController>()
   const request = async (
     method: string,
     path: string,
     body: string | Uint8Array<ArrayBuffer>,
     headers: Record<string, string>
   ): Promise<Outcome<string>> => {
+    const controller = new AbortController()
+    underWay.add(controller)
+    const timeout = () => controller.abort(new DOMException("The server does not answer", "TimeoutError"))
+    const stopTimer = Timers.after(timeoutMs, timeout)
     try {
       const response = await fetch(base + path, {
         method,
         body,
         headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
-        signal: AbortSignal.timeout(Timers.bounded(timeoutMs)),
+        signal: controller.signal,
         // A redirect could carry the key and the event to another host.
         redirect: "manual"
       })
@@ -125,6 +130,9 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
       return { type: "refused", isFinal: isFinal(error), cause: error }
     } catch (error) {
       return { type: "retry", cause: causeWithout(secrets, error) }
+    } finally {
+      stopTimer()
+      underWay.delete(controller)
     }
   }
   /** The id in the answer to a success. Something else may listen there, and answer 200 to everything. */
@@ -142,6 +150,9 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
       const headers = { "idempotency-key": idempotencyKey }
       const outcome = idIn(await request("POST", "/events", event, headers), "event_id")
       return outcome.type === "done" ? { type: "done", value: undefined } : outcome
+    },
+    stop: () => {
+      for (const controller of underWay) controller.abort(new Error("The process ends"))
     }
   }
 }

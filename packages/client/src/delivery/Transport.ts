@@ -16,4 +16,6 @@ export interface Transport {
   readonly register: (fingerprint: string) => Promise<Outcome<string>>
   /** Takes the JSON text of an event in UTF-8. The same key records once. */
   readonly send: (event: Uint8Array<ArrayBuffer>, idempotencyKey: string) => Promise<Outcome<void>>
+  /** Ends what is under way. It has failed then. */
+  readonly stop: () => void
 }

@@ -6,8 +6,8 @@ export interface Flushable {
   readonly isBusy: () => boolean
   /** Ends calls that are under way, as far as they came: the process will not go on with them. */
   readonly endCalls: () => void
-  /** For a bounded time. Returns whether nothing is left. */
-  readonly flush: () => Promise<boolean>
+  /** For a bounded time, for which the process is kept alive if it `isHeld`. Returns whether nothing is left. */
+  readonly flush: (isHeld: boolean) => Promise<boolean>
   /** Says what is lost. Called when nothing can be done any more. */
   readonly exit: () => void
 }
@@ -54,14 +54,19 @@ const numbers: Readonly<Record<Signal, number>> = { SIGTERM: 15, SIGINT: 2 }
 
 type Known = () => ReadonlyArray<Flushable>
 
-const tell = (process: Host, all: Known) => {
-  process.on("exit", () => {
-    for (const recorder of all()) recorder.exit()
-  })
+/** Once. */
+const tell = (process: Host) => {
+  for (const reference of process[told] ?? []) reference.deref()?.exit()
+  process[told]?.clear()
+}
+
+const listenToExit = (process: Host) => {
+  process.on("exit", () => tell(process))
 }
 
 const listen = (process: Host, all: Known) => {
-  const flushBusy = () => Promise.all(all().flatMap((recorder) => (recorder.isBusy() ? [recorder.flush()] : [])))
+  const flushBusy = (isHeld: boolean) =>
+    Promise.all(all().flatMap((recorder) => (recorder.isBusy() ? [recorder.flush(isHeld)] : [])))
   const endCalls = () => {
     for (const recorder of all()) recorder.endCalls()
   }
@@ -74,7 +79,7 @@ const listen = (process: Host, all: Known) => {
     endCalls()
     if (!all().some((recorder) => recorder.isBusy())) return
     isInVain = true
-    void flushBusy().then((flushed) => {
+    void flushBusy(true).then((flushed) => {
       isInVain = !flushed.every(Boolean)
     })
   })
@@ -82,6 +87,8 @@ const listen = (process: Host, all: Known) => {
     let isEnding = false
     const end = () => {
       process.removeListener(signal, onSignal)
+      // Nothing tells of the end that a signal makes.
+      tell(process)
       try {
         process.kill(process.pid, signal)
       } catch {
@@ -91,12 +98,12 @@ const listen = (process: Host, all: Known) => {
     }
     const onSignal = () => {
       // The application handles the signal itself: it decides when the process ends.
-      if (process.listenerCount(signal) - listenersOfSignalExit(process) > 1) return void flushBusy()
+      if (process.listenerCount(signal) - listenersOfSignalExit(process) > 1) return void flushBusy(false)
       // A second signal does not wait.
       if (isEnding) return end()
       isEnding = true
       endCalls()
-      void flushBusy().finally(end)
+      void flushBusy(true).finally(end)
     }
     // First, so that a listener of the application that takes itself off as it is called is still counted.
     process.prependListener(signal, onSignal)
@@ -130,5 +137,5 @@ export const flushAtEnd = (recorder: Flushable, isFlushed: boolean): void => {
   const process = processOf() as Host | undefined
   if (typeof process?.prependListener !== "function" || typeof process.kill !== "function") return
   if (isFlushed) add(process, flushed, recorder, listen)
-  add(process, told, recorder, tell)
+  add(process, told, recorder, listenToExit)
 }

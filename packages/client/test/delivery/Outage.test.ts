@@ -15,7 +15,8 @@ const open = (answer: (key: string) => Outcome<void>, keys: ReadonlyArray<string
       send: async (_event, key) => {
         attempted.push(key)
         return answer(key)
-      }
+      },
+      stop: () => {}
     },
     fingerprint: async () => "{}",
     apart: (run) => run(),
@@ -183,7 +184,8 @@ describe("an event that always fails", () => {
           await new Promise((resolve) => setTimeout(resolve, 60_000))
           active--
           return gone()
-        }
+        },
+        stop: () => {}
       },
       fingerprint: async () => "{}",
       apart: (run) => run(),

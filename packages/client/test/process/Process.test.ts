@@ -167,6 +167,13 @@ describe("a process that ends with a call under way", () => {
     expect(await child.end()).toMatchObject({ code: 9, signal: null })
   })
 
+  it("counts what waits, where it is ended by SIGTERM and the server does not answer", async () => {
+    const { child } = await begin({ EXIT_MS: "1", COPIES: "1", AISDK: "1" }, () => true)
+    child.kill("SIGTERM")
+    expect(await rest(child.lines)).toEqual(Array(3).fill("lost: exit"))
+    expect(await child.end()).toMatchObject({ code: null, signal: "SIGTERM" })
+  })
+
   it("is ended by SIGTERM at once where its end is left alone", async () => {
     const { child, server } = await begin({ EXIT_MS: "0" })
     child.kill("SIGTERM")
@@ -185,6 +192,37 @@ describe("a process that ends with a call under way", () => {
     expect(await rest(child.lines)).toContain("lost: exit")
     expect(await child.end()).toMatchObject({ code, signal: null })
     expect(await server.events()).toEqual([])
+  })
+})
+
+describe("a process that ends by itself while the server does not answer", () => {
+  it("waits no longer than exitMs for an attempt", async () => {
+    const server = await startServer()
+    let isFirst = true
+    // The first attempt fails, so that the next one is made as the process ends.
+    server.intercept = (_request, response) => {
+      if (isFirst) response.destroy()
+      isFirst = false
+      return true
+    }
+    const child = start("Idle.ts", { URL: server.url, KEY: apiKey, EXIT_MS: "1" })
+    // The attempt may take ten minutes.
+    expect(await child.end()).toMatchObject({ code: 6, signal: null })
+    expect(await child.lines.next()).toMatchObject({ value: "could end" })
+  })
+
+  it("ends no later because it handles a signal", async () => {
+    const server = await startServer()
+    server.intercept = (_request, response) => {
+      response.destroy()
+      return true
+    }
+    const child = start("Idle.ts", { URL: server.url, KEY: apiKey, EXIT_MS: "600000", WAIT: "1" })
+    expect((await child.lines.next()).value).toBe("waits")
+    child.kill("SIGTERM")
+    expect((await child.lines.next()).value).toBe("could end")
+    child.kill("SIGKILL")
+    await child.end()
   })
 })
 
