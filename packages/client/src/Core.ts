@@ -188,7 +188,7 @@ export class Core {
       const stop = (isHeld ? Timers.holding : Timers.after)(timeoutMs, () => {
         forget()
         // An attempt that is not answered would keep the process for longer.
-        if (isAtEnd && isHeld) this.delivery.stopAttempts()
+        if (isAtEnd) this.delivery.stopAttempts()
         resolve()
       })
       forget = this.intake.whenSettled(() => {

@@ -7,6 +7,7 @@ import { Core } from "./Core.ts"
 import type { Counters } from "./delivery/Counters.ts"
 import { defaults, type RecorderOptions } from "./Options.ts"
 import type { RecordedCall } from "./RecordedCall.ts"
+import * as Tap from "./tap/Tap.ts"
 
 /** `await using` flushes at the end of a block. `using` waits for nothing: what is left is sent in the background. */
 export interface Recorder extends AsyncDisposable, Disposable {
@@ -64,7 +65,7 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
       return () => {
         // A wrapper that was put over it since then keeps calling it.
         isInstalled = false
-        if (globalThis.fetch === installed) globalThis.fetch = before
+        Tap.takeOff(installed, before)
       }
     },
     with: (context, run) =>

@@ -32,14 +32,25 @@ export interface TapOptions {
 /** Marks a tap with the `fetch` below it. */
 const below = Symbol.for("tachograph.tap")
 
+/** Marks a tap that was taken off with what it was put over. */
+const off = Symbol.for("tachograph.off")
+
 interface Tapped extends Fetch {
   readonly [below]?: Fetch
+  readonly [off]?: Fetch
 }
 
 /** The `fetch` below all taps. */
 export const untapped = (fetch: Fetch): Fetch => {
   const inner = (fetch as Tapped)[below]
   return inner === undefined ? fetch : untapped(inner)
+}
+
+/** Takes a tap off the global `fetch` that was put over `before`, and those below it that were taken off before. */
+export const takeOff = (tap: Fetch, before: Fetch): void => {
+  // Not copied by what copies the properties of a `fetch`.
+  Object.defineProperty(tap, off, { value: before, configurable: true })
+  for (let next: Fetch | undefined; (next = (globalThis.fetch as Tapped)[off]) !== undefined; ) globalThis.fetch = next
 }
 
 const inside = Inside.shared()
@@ -55,7 +66,7 @@ const keeperFor = ({ apiOf, url }: CapturedRequest.CapturedRequest, response: Re
 /** With the name and the properties of a `fetch`, such as `preconnect` of Bun and the marks of frameworks. */
 const likeness = (tap: Fetch, fetch: Fetch): Fetch => {
   for (const key of Reflect.ownKeys(fetch)) {
-    if (key === below || key === "prototype") continue
+    if (key === below || key === off || key === "prototype") continue
     try {
       Object.defineProperty(tap, key, Object.getOwnPropertyDescriptor(fetch, key)!)
     } catch {}

@@ -84,6 +84,40 @@ describe("a call within the body of another request", () => {
   })
 })
 
+describe("taps of two copies over the global fetch", () => {
+  it.each([
+    [0, 1],
+    [1, 0]
+  ])("leave it as it was, whichever is taken off first (%i, %i)", async (...order) => {
+    vi.resetModules()
+    const { createRecorder } = await import("../../src/index.ts")
+    expect(createRecorder).not.toBe(original)
+    const lower = await startRecording()
+    const upper = await startRecording()
+    const copy = createRecorder({ tachograph: upper.tachograph })
+    const before = globalThis.fetch
+    const uninstalls = [lower.recorder.install(), copy.install()]
+    try {
+      uninstalls[order[0]!]!()
+      await call(globalThis.fetch, "one left")
+      uninstalls[order[1]!]!()
+      expect(globalThis.fetch).toBe(before)
+      await call(globalThis.fetch, "none left")
+      // A tap that is put over one that was taken off is not off.
+      const again = lower.recorder.install()
+      await call(globalThis.fetch, "again")
+      again()
+      again()
+      expect(globalThis.fetch).toBe(before)
+    } finally {
+      globalThis.fetch = before
+    }
+    await copy.flush()
+    const recorded = [...(await models(lower)), ...(await models(upper))]
+    expect(recorded.sort()).toEqual(["again", "one left"])
+  })
+})
+
 describe("a call that passes several taps", () => {
   it("is recorded and counted once, whatever kind its body has", async () => {
     const recording = await startRecording({ maxBytes: 10_000 })
