@@ -99,7 +99,7 @@ export class Intake {
     this.#spoolQueue = new SpoolQueue({
       spool: this.#spool,
       delivery,
-      maxKnown: maxEvents,
+      maxKnown: this.#maxMaking,
       onUnusable: this.#onUnusable,
       track: (work) => this.#track(work)
     })

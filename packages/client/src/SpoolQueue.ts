@@ -65,9 +65,11 @@ export class SpoolQueue {
       load: () => spool.read(entry),
       settled: () => {
         this.#postponements.delete(idempotencyKey)
-        this.#removed?.add(idempotencyKey)
         const removed = spool.remove(entry).then(
-          () => void this.#queued.delete(idempotencyKey),
+          () => {
+            this.#queued.delete(idempotencyKey)
+            this.#removed?.add(idempotencyKey)
+          },
           // It is sent, and not sent again before the next process does so, by the same key.
           () => {}
         )

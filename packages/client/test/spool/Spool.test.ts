@@ -1,7 +1,9 @@
-import { mkdirSync, promises, readdirSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { randomUUID } from "node:crypto"
+import { mkdirSync, promises, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { createRecorder, type Drop, type RecorderOptions } from "../../src/index.ts"
+import { Spool } from "../../src/spool/Spool.ts"
 import { temporaryFolder } from "../process/Child.ts"
 import { apiKey, refuse, type Server, startServer } from "../Server.ts"
 
@@ -279,6 +281,30 @@ describe("a spool in a busy application", () => {
     expect(most).toBeLessThanOrEqual(2)
     expect(await numbers(server)).toHaveLength(60)
     expect(drops).toEqual([])
+  })
+
+  it("counts each event once that earlier processes have left, though few fit the queue", async () => {
+    const [server, elsewhere] = [await startServer(), await startServer()]
+    const [written, spool] = [temporaryFolder(), temporaryFolder()]
+    elsewhere.intercept = refuse(503, "overloaded")
+    const before = open(elsewhere, written)
+    before.record(0)
+    await before.recorder.spooled()
+    const content = readFileSync(join(written, filesIn(written)[0]!), "utf8")
+    for (let n = 0; n < 500; n++) {
+      const name = `${1790000000000 + n}-${randomUUID()}.event`
+      writeFileSync(join(spool, name), content.replace('{"n":0}', `{"n":${n}}`))
+    }
+    const list = vi.spyOn(Spool.prototype, "list")
+    const { drops, recorder } = open(server, spool, { maxEvents: 3 })
+    await flushed(recorder)
+    expect(recorder.counters()).toMatchObject({ recorded: 500, sent: 500, waiting: 0 })
+    expect((await numbers(server)).toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 500 }, (_, n) => n))
+    expect(filesIn(spool)).toEqual([])
+    expect(drops).toEqual([])
+    // Not again and again, however few fit.
+    expect(list.mock.calls.length).toBeLessThan(10)
+    list.mockRestore()
   })
 
   it("sends what earlier processes have left though new events keep coming", async () => {
