@@ -81,7 +81,10 @@ export class Intake {
   #lostTold = 0
   #writeError: unknown
   /** Nothing is lost by it yet, so that it is no drop. */
-  readonly #onUnusable = Warnings.that("the spool cannot be used, and calls wait in memory", "recorder.spooled() rejects.")
+  readonly #onUnusable = Warnings.that(
+    "the spool cannot be used, and calls wait in memory",
+    "recorder.spooled() rejects."
+  )
   /** What to call, and whether what is safe on disk need not be sent before. */
   readonly #onSettled = new Map<() => void, boolean>()
   #isSettling = false

@@ -10,7 +10,9 @@ export const ofDrops = () => {
   return ({ cause, reason }: Drop) => {
     if (seen.has(reason)) return
     seen.add(reason)
-    console.warn(`Tachograph: a call is not recorded (${reason})${because(cause)}. See recorder.counters() for how many.`)
+    console.warn(
+      `Tachograph: a call is not recorded (${reason})${because(cause)}. See recorder.counters() for how many.`
+    )
   }
 }
 

@@ -2,7 +2,7 @@
 const longestMs = 2 ** 31 - 1
 
 /** A time that a timer can wait for. */
-export const bounded = (ms: number): number => Math.min(longestMs, ms)
+const bounded = (ms: number): number => Math.min(longestMs, ms)
 
 /** A timer that keeps a process alive. Returns what stops it. */
 export const holding = (ms: number, run: () => void): (() => void) => {

@@ -50,7 +50,7 @@ export const untapped = (fetch: Fetch): Fetch => {
 export const takeOff = (tap: Fetch, before: Fetch): void => {
   // Not copied by what copies the properties of a `fetch`.
   Object.defineProperty(tap, off, { value: before, configurable: true })
-  for (let next: Fetch | undefined; (next = (globalThis.fetch as Tapped)[off]) !== undefined; ) globalThis.fetch = next
+  for (let next: Fetch | undefined; (next = (globalThis.fetch as Tapped)[off]) !== undefined;) globalThis.fetch = next
 }
 
 const inside = Inside.shared()

@@ -1,5 +1,15 @@
 import { randomUUID } from "node:crypto"
-import { mkdirSync, promises, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  mkdirSync,
+  promises,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { createRecorder, type Drop, type RecorderOptions } from "../../src/index.ts"
@@ -299,7 +309,9 @@ describe("a spool in a busy application", () => {
     const { drops, recorder } = open(server, spool, { maxEvents: 3 })
     await flushed(recorder)
     expect(recorder.counters()).toMatchObject({ recorded: 500, sent: 500, waiting: 0 })
-    expect((await numbers(server)).toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 500 }, (_, n) => n))
+    expect((await numbers(server)).toSorted((a, b) => Number(a) - Number(b))).toEqual(
+      Array.from({ length: 500 }, (_, n) => n)
+    )
     expect(filesIn(spool)).toEqual([])
     expect(drops).toEqual([])
     // Not again and again, however few fit.
