@@ -10,7 +10,7 @@ import * as Session from "./event/Session.ts"
 import { defaults, type RecorderOptions } from "./Options.ts"
 import * as Ids from "./platform/Ids.ts"
 import * as Timers from "./platform/Timers.ts"
-import { Spool, type SpoolEntry } from "./spool/Spool.ts"
+import { Spool, type SpooledEvent, type SpoolEntry } from "./spool/Spool.ts"
 import { SpoolQueue } from "./SpoolQueue.ts"
 import * as Warnings from "./Warnings.ts"
 
@@ -35,6 +35,8 @@ interface Pending {
   /** Gives back what is held of the budget now. */
   release: () => void
   readonly settle: () => void
+  /** Writes the event at once. Throws if it cannot. Absent where there is no event yet, or no spool. */
+  save?: () => void
 }
 
 class Dropped extends Error {
@@ -126,7 +128,7 @@ export class Intake {
   /** Builds the event in a later turn of the event loop, so that the application goes on first. */
   add(draft: Draft): void {
     const { release, settle } = draft
-    const pending = { release, settle }
+    const pending: Pending = { release, settle }
     if (this.#making >= this.#maxMaking) {
       this.lose({ reason: "queue-full" })
       return this.#leave(pending)
@@ -213,9 +215,17 @@ export class Intake {
     }
   }
 
-  /** The process ends: what is only in memory is lost. */
+  /** The process ends: what is only in memory is lost, unless it can be written at once. */
   exit(): void {
-    for (const _ of this.#unsafe) this.#delivery.drop({ reason: "exit" })
+    for (const { save } of this.#unsafe) {
+      try {
+        if (save !== undefined) {
+          save()
+          continue
+        }
+      } catch {}
+      this.#delivery.drop({ reason: "exit" })
+    }
     this.#unsafe.clear()
   }
 
@@ -249,12 +259,16 @@ export class Intake {
   async #keep(event: Uint8Array, pending: Pending): Promise<void> {
     const { length } = event
     if (length > (this.#options.maxEventBytes ?? defaults.maxEventBytes)) throw new Dropped({ reason: "too-large" })
+    const spool = this.#spool
+    const fingerprint = spool && (await this.#fingerprint())
     // The event takes the place of the texts that it was made of.
     this.#free(pending)
     if (!this.#budget.take(length)) throw new Dropped({ reason: "memory" })
     pending.release = () => this.#budget.release(length)
     const idempotencyKey = Ids.random()
-    const entry = await this.#write(event, idempotencyKey)
+    const spooled = fingerprint === undefined ? undefined : { event, fingerprint, idempotencyKey }
+    if (spooled !== undefined) pending.save = () => spool!.writeNow(spooled)
+    const entry = spooled && (await this.#write(spooled))
     if (entry !== undefined) {
       this.#unsafe.delete(pending)
       this.#free(pending)
@@ -265,9 +279,9 @@ export class Intake {
   }
 
   /** An event that cannot be written waits in memory, as without a spool, and `spooled` says so. */
-  async #write(event: Uint8Array, idempotencyKey: string): Promise<SpoolEntry | undefined> {
+  async #write(event: SpooledEvent): Promise<SpoolEntry | undefined> {
     try {
-      return await this.#spool?.write({ event, fingerprint: await this.#fingerprint(), idempotencyKey })
+      return await this.#spool!.write(event)
     } catch (cause) {
       this.#writeError = cause
       this.#onUnusable(cause)

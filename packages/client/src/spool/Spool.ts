@@ -58,6 +58,7 @@ const concurrency = 2
 
 export class Spool {
   readonly #fs: Builtins["fs"]["promises"]
+  readonly #fsNow: Builtins["fs"]
   readonly #join: Builtins["path"]["join"]
   readonly #parentOf: Builtins["path"]["dirname"]
   readonly #folder: string
@@ -76,10 +77,11 @@ export class Spool {
 
   /** Throws a `TypeError` where the platform has no files. */
   constructor(folder: string, maxBytes: number) {
-    const fs = builtin("fs")?.promises
+    const fs = builtin("fs")
     const path = builtin("path")
     if (fs === undefined || path === undefined) throw new TypeError("spool: this platform has no files")
-    this.#fs = fs
+    this.#fs = fs.promises
+    this.#fsNow = fs
     this.#join = path.join
     this.#parentOf = path.dirname
     // The application may change its working directory.
@@ -95,20 +97,40 @@ export class Spool {
     return this.#writes.run(() => this.#write(event))
   }
 
-  async #write({ event, fingerprint, idempotencyKey }: SpooledEvent): Promise<SpoolEntry> {
-    await this.#open()
+  /**
+   * Writes an event at once, as the process ends, so that it survives that. Throws if it cannot. Where it is being written already,
+   * there may be two files of it, with one key.
+   */
+  writeNow(event: SpooledEvent): void {
+    const { bytes, file, parts, partial } = this.#filesOf(event)
+    if (this.#isFullFor(bytes)) throw new Error("The spool is full")
+    const descriptor = this.#fsNow.openSync(partial, "w", 0o600)
+    try {
+      this.#fsNow.writevSync(descriptor, parts)
+    } finally {
+      this.#fsNow.closeSync(descriptor)
+    }
+    this.#fsNow.renameSync(partial, file)
+    this.#bytes += bytes
+  }
+
+  #filesOf({ event, fingerprint, idempotencyKey }: SpooledEvent) {
     const head = new TextEncoder().encode(`${fingerprint}\n`)
+    const path = this.#join(this.#folder, `${String(Date.now()).padStart(13, "0")}-${idempotencyKey}`)
     const bytes = head.length + event.length
+    return { bytes, file: path + suffix, parts: [head, event], partial: path + unfinished }
+  }
+
+  async #write(event: SpooledEvent): Promise<SpoolEntry> {
+    await this.#open()
+    const { bytes, file, parts, partial } = this.#filesOf(event)
     if (this.#isStale(bytes)) await this.#count()
     if (this.#isFullFor(bytes)) throw new Error("The spool is full")
-    const name = `${String(Date.now()).padStart(13, "0")}-${idempotencyKey}`
-    const partial = this.#join(this.#folder, name + unfinished)
-    const file = this.#join(this.#folder, name + suffix)
     this.#writing += bytes
     try {
       const handle = await this.#fs.open(partial, "wx", 0o600)
       try {
-        await handle.writev([head, event])
+        await handle.writev(parts)
         await handle.datasync()
       } finally {
         await handle.close()
@@ -125,7 +147,7 @@ export class Spool {
     } finally {
       this.#writing -= bytes
     }
-    return { idempotencyKey, file, bytes }
+    return { idempotencyKey: event.idempotencyKey, file, bytes }
   }
 
   /** Writes the names of a folder to disk, where the system can. */

@@ -278,6 +278,21 @@ describe("a spool", () => {
     expect(await server.events()).toHaveLength(50)
   })
 
+  it.each([
+    ["error", 1],
+    ["exit", 3]
+  ])("gets what is an event already as the process ends at once, by an %s", async (ENDING, code) => {
+    const server = await startServer()
+    const spool = temporaryFolder()
+    const child = start("Crashing.ts", { URL: server.url, KEY: apiKey, SPOOL: spool, ENDING })
+    expect(await child.lines.next()).toMatchObject({ value: "lost: exit" })
+    expect((await child.lines.next()).done).toBe(true)
+    expect(await child.end()).toMatchObject({ code, signal: null })
+    expect(readdirSync(spool).filter((name) => name.endsWith(".event"))).toHaveLength(5)
+    expect(await open(server.url, spool).flush()).toBe(true)
+    expect((await server.events()).map(({ properties }) => properties.inputs["n"]).sort()).toEqual([0, 1, 2, 3, 4])
+  })
+
   it("holds more than may wait in memory, and no credential", async () => {
     const server = await startServer()
     const spool = temporaryFolder()

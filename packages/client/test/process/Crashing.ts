@@ -1,0 +1,17 @@
+/** Records events on a disk that takes its time, and ends as ENDING says: by an error that nobody catches, or by itself. */
+import { promises } from "node:fs"
+import { createRecorder } from "../../src/index.ts"
+
+const { ENDING, KEY = "", SPOOL = "", URL: url = "" } = process.env
+
+promises.open = () => new Promise(() => {})
+const onDrop = ({ reason }: { readonly reason: string }) => console.log(`lost: ${reason}`)
+const recorder = createRecorder({ url, apiKey: KEY, spool: SPOOL, onDrop })
+for (let n = 0; n < 5; n++) recorder.record({ api: "aisdk", inputs: { n }, output: {}, session: "s" })
+const before = recorder.counters().heldBytes
+// An event is longer than the texts that it is made of.
+while (recorder.counters().heldBytes < before + 5 * 50) await new Promise((resolve) => setImmediate(resolve))
+// Of this one there is no event yet.
+recorder.record({ api: "aisdk", inputs: { n: 5 }, output: {}, session: "s" })
+if (ENDING === "error") throw new Error("nobody catches it")
+process.exit(3)
