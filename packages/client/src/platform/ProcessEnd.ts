@@ -83,6 +83,12 @@ const listen = (process: Host, all: Known) => {
       isInVain = !flushed.every(Boolean)
     })
   })
+  // Those that a signal took off are called by it, and are no listeners any more.
+  const left = new Set<unknown>()
+  process.on("removeListener", (event: unknown) => {
+    left.add(event)
+    queueMicrotask(() => left.delete(event))
+  })
   for (const signal of signals) {
     let isEnding = false
     const end = () => {
@@ -98,14 +104,15 @@ const listen = (process: Host, all: Known) => {
     }
     const onSignal = () => {
       // The application handles the signal itself: it decides when the process ends.
-      if (process.listenerCount(signal) - listenersOfSignalExit(process) > 1) return void flushBusy(false)
+      const isHandled = left.has(signal) || process.listenerCount(signal) - listenersOfSignalExit(process) > 1
+      if (isHandled) return void flushBusy(false)
       // A second signal does not wait.
       if (isEnding) return end()
       isEnding = true
       endCalls()
       void flushBusy(true).finally(end)
     }
-    // First, so that a listener of the application that takes itself off as it is called is still counted.
+    // First, so that most listeners that take themselves off as they are called are still counted.
     process.prependListener(signal, onSignal)
   }
 }

@@ -1,11 +1,11 @@
 /**
  * Has a call under way whose answer does not end, and prints what it read of it. AISDK begins one of the AI SDK, SIGNAL_EXIT loads
- * that library, COPIES another copy of the client, EXIT_MS another option, HANDLE a handler that ends the process, ONCE one that is called once, and EXIT
+ * that library, COPIES another copy of the client, EXIT_MS another option, HANDLE a handler that ends the process, ONCE one that is called once, FIRST one that is called once and before all others, and EXIT
  * ends it at once.
  */
 import { createRecorder } from "../../src/index.ts"
 
-const { AISDK, COPIES, EXIT, EXIT_MS, HANDLE, KEY = "", ONCE, PROVIDER_URL, SIGNAL_EXIT, URL: url = "" } = process.env
+const { AISDK, COPIES, EXIT, EXIT_MS, FIRST, HANDLE, KEY = "", ONCE, PROVIDER_URL, SIGNAL_EXIT, URL: url = "" } = process.env
 
 const options = {
   url,
@@ -35,6 +35,7 @@ if (SIGNAL_EXIT !== undefined) {
   onExit((_code, signal) => console.log(`signal-exit: ${signal}`))
 }
 if (HANDLE !== undefined) process.on("SIGTERM", () => void recorder.flush().then(() => process.exit(7)))
+if (FIRST !== undefined) process.prependOnceListener("SIGTERM", () => setTimeout(() => process.exit(8), 300))
 if (ONCE !== undefined) process.once("SIGTERM", () => setTimeout(() => process.exit(8), 300))
 
 const request = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: true }

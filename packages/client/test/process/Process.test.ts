@@ -185,6 +185,7 @@ describe("a process that ends with a call under way", () => {
     ["a handler", { HANDLE: "1" }, 7],
     ["a handler, and signal-exit", { HANDLE: "1", SIGNAL_EXIT: "1" }, 7],
     ["a handler that takes itself off", { ONCE: "1" }, 8],
+    ["a handler that takes itself off before all others", { FIRST: "1" }, 8],
     ["an exit of its own", { EXIT: "1" }, 9]
   ])("is left to the application that has %s, and the call is counted", async (_name, env, code) => {
     const { child, server } = await begin(env)
