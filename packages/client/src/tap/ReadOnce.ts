@@ -1,4 +1,5 @@
 /** An `init` whose fields are computed, each once, for the tap and for `fetch`. */
+import { isRequest } from "../platform/Web.ts"
 
 type Init = Parameters<typeof fetch>[1]
 
@@ -12,13 +13,18 @@ const isComputed = (init: object, name: string): boolean => {
 }
 
 /** The same, whose fields are asked for once, and are those of `known` where it has them. */
-export const over = <Of extends object>(init: Of, known = new Map<PropertyKey, () => unknown>()): Of =>
-  new Proxy(init, {
+export const over = <Of extends object>(init: Of, known = new Map<PropertyKey, () => unknown>()): Of => {
+  const target = Object.create(Object.getPrototypeOf(init) as object) as Of
+  for (const name of Reflect.ownKeys(init)) {
+    // What cannot be configured, such as a field of a frozen object, no proxy may answer otherwise.
+    Object.defineProperty(target, name, { ...Object.getOwnPropertyDescriptor(init, name), configurable: true })
+  }
+  return new Proxy(target, {
     // Getters are called on the object itself, which may have private fields.
-    get: (target, name) => {
+    get: (_target, name) => {
       if (!known.has(name)) {
         try {
-          const value: unknown = Reflect.get(target, name)
+          const value: unknown = Reflect.get(init, name)
           known.set(name, () => value)
         } catch (error) {
           known.set(name, () => {
@@ -29,7 +35,10 @@ export const over = <Of extends object>(init: Of, known = new Map<PropertyKey, (
       return known.get(name)!()
     }
   })
+}
 
-/** The `init` itself where nothing can tell that it is read twice. */
-export const make = (init: Init): Init =>
-  typeof init === "object" && init !== null && names.some((name) => isComputed(init, name)) ? over(init) : init
+/** The `init` itself where nothing can tell that it is read twice, as in a `Request`. */
+export const make = (init: Init): Init => {
+  if (typeof init !== "object" || init === null || isRequest(init)) return init
+  return names.some((name) => isComputed(init, name)) ? over(init) : init
+}

@@ -5,7 +5,19 @@
  */
 import { createRecorder } from "../../src/index.ts"
 
-const { AISDK, COPIES, EXIT, EXIT_MS, FIRST, HANDLE, KEY = "", ONCE, PROVIDER_URL, SIGNAL_EXIT, URL: url = "" } = process.env
+const {
+  AISDK,
+  COPIES,
+  EXIT,
+  EXIT_MS,
+  FIRST,
+  HANDLE,
+  KEY = "",
+  ONCE,
+  PROVIDER_URL,
+  SIGNAL_EXIT,
+  URL: url = ""
+} = process.env
 
 const options = {
   url,

@@ -129,6 +129,16 @@ describe("the request of a tapped call", () => {
     expect(withTap.asked).toEqual(expect.arrayContaining(without.asked))
   })
 
+  it("may be an object that cannot change, whose fields the fetch below copies", async () => {
+    const { events, recorder } = await startRecording({ fetch: (url, init) => fetch(url, { ...init }) })
+    provider.answer = json(messages.answer)
+    provider.requests.length = 0
+    const init = Object.freeze({ method: "POST", body, headers: pairs().values() }) as never
+    expect(await (await recorder.fetch(`${provider.url}/v1/messages`, init)).json()).toEqual(messages.answer)
+    expect(provider.requests).toMatchObject([{ body, headers: { "x-one": "1" } }])
+    expect(await events()).toHaveLength(1)
+  })
+
   it("reaches the fetch below with the arguments that the application gives", async () => {
     const seen: Array<ReadonlyArray<unknown>> = []
     const below = (...args: ReadonlyArray<unknown>) => {
