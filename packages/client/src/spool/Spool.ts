@@ -246,6 +246,7 @@ export class Spool {
 
   async #count(): Promise<ReadonlyArray<SpoolEntry>> {
     const startedAt = performance.now()
+    const before = this.#uncounted
     const entries: Array<SpoolEntry> = []
     const names = await this.#fs.readdir(this.#folder)
     for (const name of names.sort()) {
@@ -258,8 +259,9 @@ export class Spool {
       if (stat?.isFile() !== true) continue
       entries.push({ idempotencyKey, file, bytes: stat.size })
     }
-    this.#bytes = entries.reduce((sum, { bytes }) => sum + bytes, 0)
-    this.#uncounted = 0
+    // What was written meanwhile may be among the entries or not.
+    this.#uncounted = Math.max(0, this.#uncounted - before)
+    this.#bytes = entries.reduce((sum, { bytes }) => sum + bytes, this.#uncounted)
     this.#countedAt = performance.now()
     this.#countingMs = this.#countedAt - startedAt
     return entries

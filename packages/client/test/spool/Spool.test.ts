@@ -243,6 +243,31 @@ describe("a spool that is shared", () => {
     )
   })
 
+  it("holds no more than it may, though a file is written while the folder is counted", async () => {
+    const folder = temporaryFolder()
+    const spool = new Spool(folder, 150)
+    const eventOf = (key: string) => ({ idempotencyKey: key, fingerprint: "{}", event: new Uint8Array(100) })
+    await spool.list()
+    const { readdir } = promises
+    let goOn = () => {}
+    const isWritten = new Promise<void>((resolve) => (goOn = resolve))
+    const spy = vi.spyOn(promises, "readdir").mockImplementation((async (path: string) => {
+      const names = await readdir(path)
+      await isWritten
+      return names
+    }) as never)
+    try {
+      const counting = spool.list()
+      await spool.write(eventOf(randomUUID()))
+      goOn()
+      await counting
+      await expect(spool.write(eventOf(randomUUID()))).rejects.toThrow("full")
+    } finally {
+      spy.mockRestore()
+    }
+    expect(filesIn(folder)).toHaveLength(1)
+  })
+
   it("holds no more than it may, though the process sends what others have written", async () => {
     const server = await startServer()
     server.intercept = away
