@@ -62,7 +62,7 @@ export class Core {
     this.#starts = new Starts({
       memory: this.budget,
       maxBytes: (options.maxBytes ?? defaults.maxBytes) / 4,
-      lost: () => this.delivery.drop({ reason: "memory" })
+      lost: () => this.intake.lose({ reason: "memory" })
     })
     this.intake = new Intake({ options, budget: this.budget, delivery: this.delivery, fingerprint })
   }
@@ -81,7 +81,7 @@ export class Core {
       open: this.#open,
       unreadMs: this.#options.unreadMs ?? defaults.unreadMs,
       begin: () => this.#listen(this.contextOf(bound)),
-      lost: (cause) => this.delivery.drop({ reason: "unreadable", cause })
+      lost: (cause) => this.intake.lose({ reason: "unreadable", cause })
     })
   }
 
@@ -91,10 +91,16 @@ export class Core {
     return Context.merge({ agent, agentVersion, person, session, waitUntil }, bound, this.context.current())
   }
 
-  #listen(context: Context.CallContext): CallListener {
+  /** Asks the platform to wait for a call. Returns what ends the wait. */
+  #hold(context: Context.CallContext): () => void {
     let settle = () => {}
     const settled = new Promise<void>((resolve) => (settle = resolve))
     Callbacks.run(() => context.waitUntil?.(settled))
+    return settle
+  }
+
+  #listen(context: Context.CallContext): CallListener {
+    const settle = this.#hold(context)
     return {
       finished: (call) =>
         this.intake.add({
@@ -105,7 +111,7 @@ export class Core {
           settle
         }),
       dropped: (reason) => {
-        this.delivery.drop({ reason })
+        this.intake.lose({ reason })
         settle()
       }
     }
@@ -129,15 +135,9 @@ export class Core {
   ) {
     // Throws where the time is none, before the platform is asked to wait.
     const envelope = envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus)
-    const text = (value: object | string) => (typeof value === "string" ? value : JSON.stringify(value))
-    let settle = () => {}
-    const settled = new Promise<void>((resolve) => (settle = resolve))
-    Callbacks.run(() => context.waitUntil?.(settled))
+    const settle = this.#hold(context)
     // Written at once: the application may change the values afterwards.
-    let payload: Omit<Payload, "api"> | undefined
-    try {
-      payload = { inputs: text(inputs), output: text(output) }
-    } catch {}
+    const payload = payloadOf(inputs, output)
     const found = payload && { ...payload, apiOf: () => api }
     const bytes = payload === undefined ? 0 : payload.inputs.length + payload.output.length
     if (!this.budget.take(bytes)) {
@@ -209,7 +209,12 @@ export class Core {
       endCalls: () => {
         for (const call of this.#open) call.end("exit")
         for (const started of this.#starts.takeOpen()) {
-          this.recordIn(started.context, { api: "aisdk", ...AiSdk.unfinished(started) })
+          // JSON cannot write all that an application gives to the AI SDK.
+          try {
+            this.recordIn(started.context, { api: "aisdk", ...AiSdk.unfinished(started) })
+          } catch (cause) {
+            this.intake.lose({ reason: "unreadable", cause })
+          }
         }
       },
       flush: (isHeld) => this.flush(timeoutMs, { isAtEnd: true, isHeld }),
@@ -220,6 +225,18 @@ export class Core {
       }
     }
     ProcessEnd.flushAtEnd(this.#atEnd, timeoutMs > 0)
+  }
+}
+
+/** Undefined where JSON cannot write it. */
+const payloadOf = (inputs: object | string, output: object | string): Omit<Payload, "api"> | undefined => {
+  // A value that JSON has no word for, such as `undefined`, has no text.
+  const text = (value: unknown): string | undefined => (typeof value === "string" ? value : JSON.stringify(value))
+  try {
+    const texts = { inputs: text(inputs), output: text(output) }
+    return texts.inputs === undefined || texts.output === undefined ? undefined : (texts as Omit<Payload, "api">)
+  } catch {
+    return undefined
   }
 }
 

@@ -142,17 +142,16 @@ export class Intake {
           // Errors of parsers repeat parts of a payload.
           const unreadable = { reason: "unreadable", cause: new Error("The call cannot be made an event") } as const
           const drop = cause instanceof Dropped ? cause.drop : unreadable
-          if (isLoss(drop)) this.lose(drop)
-          else this.#delivery.drop(drop)
+          this.lose(drop)
           this.#leave(pending)
         })
         .finally(() => void this.#making--)
     )
   }
 
-  /** A call that was to be recorded is not. */
+  /** Counts a call that is not recorded. */
   lose(drop: Drop): void {
-    this.#lost++
+    if (isLoss(drop)) this.#lost++
     this.#delivery.drop(drop)
   }
 

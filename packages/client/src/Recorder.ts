@@ -77,7 +77,7 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
       try {
         core.record(call, bound)
       } catch (cause) {
-        core.delivery.drop({ reason: "unreadable", cause })
+        core.intake.lose({ reason: "unreadable", cause })
       }
     },
     flush: ({ timeoutMs = 30_000 } = {}) => core.flush(timeoutMs),

@@ -211,6 +211,18 @@ describe("createRecorder", () => {
     expect(recording.drops).toMatchObject([{ reason: "redacted", cause: new TypeError("redact answers a promise") }])
   })
 
+  it("ends the wait of the platform for a call that has no answer", async () => {
+    const recording = await startRecording()
+    const waited: Array<Promise<unknown>> = []
+    const waitUntil = (promise: Promise<unknown>) => void waited.push(promise)
+    for (const output of [undefined, { toJSON: () => undefined }, () => {}]) {
+      recording.recorder.record({ api: "aisdk", inputs: {}, output: output as never, waitUntil })
+    }
+    await Promise.all(waited)
+    expect(waited).toHaveLength(3)
+    expect(recording.recorder.counters()).toMatchObject({ heldBytes: 0, dropped: { unreadable: 3 } })
+  })
+
   it("lets `redact` change events and leave them out", async () => {
     const recording = await startRecording({
       redact: (event) => {

@@ -3,6 +3,7 @@ import { credentialsOf, mask, suspectsOf } from "@tachograph/formats/Credentials
 import { isObject } from "../event/Event.ts"
 import type { Pairs, Told } from "../event/Secrets.ts"
 import { variables } from "../platform/Builtins.ts"
+import { hexOf } from "../platform/Hex.ts"
 import type { Fields } from "./Starts.ts"
 
 /** What is no part of the request: headers, results of earlier steps, functions, and values of the application. */
@@ -79,14 +80,12 @@ export const failureOfError = (error: unknown): Fields => ({
   error: error instanceof Error ? error : { message: String(error) }
 })
 
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
-
 export const write = (fields: Fields): string =>
   JSON.stringify(fields, function (this: Fields, key, value: unknown) {
     // Before its `toJSON`, which has fields that are left out.
     const original = this[key]
     if (original instanceof Error) return errorFields(original)
-    return original instanceof Uint8Array ? hex(original) : value
+    return original instanceof Uint8Array ? hexOf(original) : value
   })
 
 const pairsOf = (headers: unknown): Pairs => {

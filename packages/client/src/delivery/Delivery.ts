@@ -87,6 +87,8 @@ export class Delivery {
   /** Failures since the last success. */
   #failures = 0
   #stopTimer: (() => void) | undefined
+  /** Until when the timer runs. */
+  #pausedUntil = 0
   /** Whether the recorder has asked for the wait. */
   #isAskedToWait = false
   /** How many wait for the events to be sent. */
@@ -255,11 +257,16 @@ export class Delivery {
 
   /** All events wait together, at least as long as after so many failures: what keeps one from being sent keeps the others. */
   #pause(askedMs: number): void {
-    if (this.#stopTimer !== undefined) return
-    this.#failures++
-    const ownMs = Math.min(backoffMs(this.#failures), this.#longestMs)
+    const isPaused = this.#stopTimer !== undefined
+    if (!isPaused) this.#failures++
+    const ownMs = isPaused ? 0 : Math.min(backoffMs(this.#failures), this.#longestMs)
+    const ms = Math.max(ownMs, askedMs)
+    const until = performance.now() + ms
+    if (isPaused && until <= this.#pausedUntil) return
+    this.#stopTimer?.()
+    this.#pausedUntil = until
     this.#isAskedToWait = askedMs > ownMs
-    this.#stopTimer = Timers.after(Math.max(ownMs, askedMs), () => this.#resume())
+    this.#stopTimer = Timers.after(ms, () => this.#resume())
   }
 
   get #longestMs(): number {
@@ -286,6 +293,8 @@ export class Delivery {
   async #send(item: Waiting, loaded: LoadedEvent): Promise<Outcome<void>> {
     const fingerprint = loaded.fingerprint ?? (await this.#options.fingerprint())
     const registered = await this.#register(fingerprint)
+    // A fingerprint that is refused is no fault of the event: with that of another process it may be taken.
+    if (registered.type === "refused") return { ...registered, isFinal: false }
     if (registered.type !== "done") return registered
     const event = withFingerprint(registered.value, loaded.event)
     const outcome = await this.#options.transport.send(event, item.idempotencyKey)

@@ -1,8 +1,7 @@
-const hex = (bytes: ArrayBuffer): string =>
-  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("")
+import { hexOf } from "./Hex.ts"
 
 /** In hexadecimal digits. Undefined where the platform cannot compute it, as in a page that was not loaded over https. */
 export const sha256Of = async (text: string): Promise<string | undefined> => {
   const { subtle } = globalThis.crypto
-  return subtle && hex(await subtle.digest("SHA-256", new TextEncoder().encode(text)))
+  return subtle && hexOf(new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(text))))
 }

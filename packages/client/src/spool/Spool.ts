@@ -106,11 +106,14 @@ export class Spool {
     if (this.#isFullFor(bytes)) throw new Error("The spool is full")
     const descriptor = this.#fsNow.openSync(partial, "w", 0o600)
     try {
-      this.#fsNow.writevSync(descriptor, parts)
+      for (const part of parts) this.#fsNow.writeFileSync(descriptor, part)
+      this.#fsNow.renameSync(partial, file)
+    } catch (error) {
+      this.#fsNow.rmSync(partial, { force: true })
+      throw error
     } finally {
       this.#fsNow.closeSync(descriptor)
     }
-    this.#fsNow.renameSync(partial, file)
     this.#bytes += bytes
   }
 
@@ -130,7 +133,8 @@ export class Spool {
     try {
       const handle = await this.#fs.open(partial, "wx", 0o600)
       try {
-        await handle.writev(parts)
+        // Goes on after a write that took a part, as where a disk fills up: `writev` would not say so.
+        for (const part of parts) await handle.writeFile(part)
         await handle.datasync()
       } finally {
         await handle.close()

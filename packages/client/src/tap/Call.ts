@@ -140,7 +140,9 @@ export class Call {
     this.#readAt = performance.now()
     this.#firstTokenMs ??= this.#readAt - this.#startedAt
     if (!this.take(chunk.byteLength)) return
-    if (this.#pending.push(chunk.slice()) > 1) return
+    // `slice` of a `Buffer` would copy nothing, and a `DataView` has none.
+    const copy = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength).slice()
+    if (this.#pending.push(copy) > 1) return
     Timers.soon(() => {
       try {
         this.#pass()

@@ -1,6 +1,7 @@
 /** What is kept of a request to a provider. The request itself is left as it is. */
 import { type Api, recognise } from "@tachograph/formats"
 import { secretsOf } from "../event/Secrets.ts"
+import * as Timers from "../platform/Timers.ts"
 import { isRequest } from "../platform/Web.ts"
 import * as RequestHeaders from "./RequestHeaders.ts"
 
@@ -18,17 +19,22 @@ export interface CapturedRequest {
   readonly bytes: number
   /** To be called once the request is on its way: keeps what is not kept yet. */
   readonly keep: (take: Take) => void
-  /** The body as text, if it can be read. */
+  /** Lets go of what was captured, where the call is not recorded. */
+  readonly leave: () => void
+  /** The body as text, if it can be read. To be called when the call is over. */
   readonly text: () => Promise<string | undefined> | string | undefined
   readonly secrets: (inputs: string) => ReadonlyArray<string>
 }
+
+/** The address of a page or a worker, to which those of its calls may be relative. */
+const baseOf = () => (globalThis as { readonly location?: { readonly href: string } }).location?.href
 
 /** The method and the address of a request; undefined where there is no address. */
 export const targetOf = (input: Input, init: Init): { readonly method: string; readonly url: URL } | undefined => {
   const request = isRequest(input) ? input : undefined
   try {
     const method = init?.method ?? request?.method ?? "GET"
-    return { method: method.toUpperCase(), url: new URL(request?.url ?? String(input)) }
+    return { method: method.toUpperCase(), url: new URL(request?.url ?? String(input), baseOf()) }
   } catch {
     return undefined
   }
@@ -39,32 +45,36 @@ const noMore = () => {}
 /** The units of the text, which is shared with the application. They take one byte each, or two. */
 const bytesOf = (text: string): number => text.length
 
-type Body = Pick<CapturedRequest, "bytes" | "keep" | "text">
+type Body = Pick<CapturedRequest, "bytes" | "keep" | "leave" | "text">
 
 /**
  * Bodies of `init`. Texts and blobs cannot change, and are shared with the application. Bytes are copied as soon as `fetch` has
  * taken them: the application may use them again afterwards.
  */
 const bodyOf = (body: NonNullable<NonNullable<Init>["body"]>): Body | undefined => {
-  if (typeof body === "string") return { bytes: bytesOf(body), keep: noMore, text: () => body }
+  if (typeof body === "string") return { bytes: bytesOf(body), keep: noMore, leave: noMore, text: () => body }
   if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) {
     const { buffer, byteLength, byteOffset } = ArrayBuffer.isView(body) ? body : new Uint8Array(body)
     let copy: Uint8Array | undefined
     const keep = () => {
       copy = new Uint8Array(buffer, byteOffset, byteLength).slice()
     }
-    return { bytes: byteLength, keep, text: () => copy && new TextDecoder().decode(copy) }
+    return { bytes: byteLength, keep, leave: noMore, text: () => copy && new TextDecoder().decode(copy) }
   }
-  if (body instanceof Blob) return { bytes: body.size, keep: noMore, text: () => body.text().catch(() => undefined) }
+  if (body instanceof Blob) {
+    return { bytes: body.size, keep: noMore, leave: noMore, text: () => body.text().catch(() => undefined) }
+  }
   return undefined
 }
 
 /** How many bytes of a body that comes in several chunks are read before `fetch` has sent them. */
 const readAheadBytes = 1024 * 1024
 
+/** How long a body that is read may go on after its call is over (ms): `fetch` has taken all of it, or will take no more. */
+const lateMs = 1_000
+
 /** The text of a stream. Undefined where it has no room, or is one of an application that goes on and on. */
-const textOf = async (stream: ReadableStream<Uint8Array>, take: Take): Promise<string | undefined> => {
-  const reader = stream.getReader()
+const textOf = async (reader: ReadableStreamDefaultReader<Uint8Array>, take: Take): Promise<string | undefined> => {
   const decoder = new TextDecoder()
   const parts: Array<string> = []
   let length = 0
@@ -88,12 +98,17 @@ const textOf = async (stream: ReadableStream<Uint8Array>, take: Take): Promise<s
 const bodyOfRequest = (request: Request): Body | undefined => {
   if (request.body === null || request.bodyUsed) return undefined
   // `fetch` takes the original.
-  const { body } = request.clone()
+  const reader = request.clone().body!.getReader()
   let text: Promise<string | undefined> | undefined
   const keep = (take: Take) => {
-    text = textOf(body!, take).catch(() => undefined)
+    text = textOf(reader, take).catch(() => undefined)
   }
-  return { bytes: 0, keep, text: () => text }
+  const leave = () => void reader.cancel().catch(() => {})
+  const wait = () => {
+    const stop = Timers.after(lateMs, leave)
+    return text?.finally(stop)
+  }
+  return { bytes: 0, keep, leave, text: wait }
 }
 
 interface Captured {

@@ -91,9 +91,13 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
     const captured = CapturedRequest.capture(input, init, target.url)
     if (captured === undefined) return undefined
     const { init: sentInit, request } = captured
-    if (isCounted && !budget.hasRoomFor(request.bytes)) return null
+    if (isCounted && !budget.hasRoomFor(request.bytes)) {
+      request.leave()
+      return null
+    }
     const listener = begin()
     if (!budget.take(request.bytes)) {
+      request.leave()
       listener.dropped("memory")
       return null
     }

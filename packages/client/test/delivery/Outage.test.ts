@@ -91,6 +91,16 @@ describe("an outage of the recorder", () => {
     expect(attempts()).toBe(2)
   })
 
+  it("lasts as long as the recorder asks for, though an attempt that it began with asked for less", async () => {
+    vi.useFakeTimers()
+    const busy = { type: "retry", afterMs: 60_000, cause: new Error("busy") } as const
+    const { attempts } = open((key) => (key === "gone" ? gone() : busy), ["gone", "busy"], 2)
+    await vi.advanceTimersByTimeAsync(59_000)
+    expect(attempts()).toBe(2)
+    await vi.advanceTimersByTimeAsync(8_000)
+    expect(attempts()).toBeGreaterThan(2)
+  })
+
   it("does not make attempts more often, though the recorder asks for no wait", async () => {
     vi.useFakeTimers()
     const { attempts, delivery } = open(() => ({ type: "retry", afterMs: 0, cause: new Error("busy") }))

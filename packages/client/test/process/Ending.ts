@@ -41,7 +41,10 @@ if (COPIES !== undefined) {
   if (copy.createRecorder === createRecorder) throw new Error("It is the same copy")
   copy.createRecorder(options).record({ api: "aisdk", inputs: { copy: true }, output: {}, session: "s" })
 }
-if (AISDK !== undefined) recorder.aiSdk.onStepStart({ callId: "c", modelId: "m", messages: [] })
+if (AISDK !== undefined) {
+  const providerOptions = AISDK === "odd" ? { seed: 1n } : {}
+  recorder.aiSdk.onStepStart({ callId: "c", modelId: "m", messages: [], providerOptions })
+}
 if (SIGNAL_EXIT !== undefined) {
   const { onExit } = await import("signal-exit")
   onExit((_code, signal) => console.log(`signal-exit: ${signal}`))

@@ -1,5 +1,8 @@
+import { execFile } from "node:child_process"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { createRecorder, type Drop } from "../../src/index.ts"
 import { json, type Provider, startProvider } from "../Provider.ts"
@@ -157,6 +160,14 @@ describe("a process that ends with a call under way", () => {
     )
   })
 
+  it("is ended by SIGTERM beside a call that cannot be written, which is counted", async () => {
+    const { child, server } = await begin({ AISDK: "odd" })
+    child.kill("SIGTERM")
+    expect(await rest(child.lines)).toEqual(["lost: unreadable"])
+    expect(await child.end()).toMatchObject({ code: null, signal: "SIGTERM", errors: "" })
+    expect(await server.events()).toHaveLength(1)
+  })
+
   it.each([
     ["", {}],
     [", and where its end is left alone", { EXIT_MS: "0" }]
@@ -230,6 +241,19 @@ describe("a process that ends by itself while the server does not answer", () =>
 describe("a spool", () => {
   const open = (url: string, spool: string, drops: Array<Drop> = []) =>
     createRecorder({ url, apiKey, spool, onDrop: (drop) => void drops.push(drop) })
+
+  it("is said to be on disk only where all of it is", async () => {
+    const server = await startServer()
+    const spool = temporaryFolder()
+    server.intercept = refuse(503, "overloaded")
+    const program = fileURLToPath(new URL("Spooling.ts", import.meta.url))
+    const env = { URL: server.url, KEY: apiKey, SPOOL: spool, SIZE: "20000", NODE_DISABLE_COMPILE_CACHE: "1" }
+    // The system writes as much as it may of a file, and says how much, as where a disk fills up.
+    const limited = ["-c", 'ulimit -f 8 && exec "$0" "$1"', process.execPath, program]
+    const ended = promisify(execFile)("sh", limited, { env: { ...process.env, ...env } })
+    await expect(ended).rejects.toMatchObject({ code: 1, stdout: "", stderr: /Calls that are not on disk: 1/ })
+    expect(readdirSync(spool)).toEqual([])
+  })
 
   it("keeps what was said to be spooled over kill -9, and the next process sends it once", async () => {
     const server = await startServer()

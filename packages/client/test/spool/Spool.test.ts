@@ -92,6 +92,18 @@ describe("a spooled event", () => {
     expect(drops).toMatchObject([{ reason: "refused", cause: { status, type } }])
   })
 
+  it("stays on disk where the fingerprint of its process is refused", async () => {
+    const server = await startServer()
+    const spool = temporaryFolder()
+    const { drops, record, recorder } = open(server, spool, { fingerprint: { git_branch: 5 as never } })
+    record(1)
+    await recorder.spooled()
+    expect(await recorder.flush()).toBe(false)
+    expect(filesIn(spool)).toHaveLength(1)
+    expect(drops).toEqual([])
+    expect(recorder.counters().problem).toMatch(/422 body\.git_branch/)
+  })
+
   it("is found where the application has changed its working directory", async () => {
     const server = await startServer()
     const folder = temporaryFolder()
@@ -204,6 +216,15 @@ describe("spooled", () => {
     await expect(recorder.spooled()).rejects.toThrow("not on disk: 2")
     await expect(recorder.spooled()).rejects.toThrow("not on disk: 1")
     expect(drops).toMatchObject([{ reason: "queue-full" }])
+  })
+
+  it("rejects where a call was lost before it was an event", async () => {
+    const server = await startServer()
+    const fetch = async () => new Response("x".repeat(2_000))
+    const { drops, recorder } = open(server, temporaryFolder(), { maxBytes: 1_000, fetch })
+    await (await recorder.fetch("http://127.0.0.1/v1/messages", { method: "POST", body: "{}" })).text()
+    await expect(recorder.spooled()).rejects.toThrow("not on disk: 1")
+    expect(drops).toEqual([{ reason: "memory" }])
   })
 
   it("rejects where there is no spool", async () => {

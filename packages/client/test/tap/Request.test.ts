@@ -268,6 +268,31 @@ describe("the request of a tapped call", () => {
     expect(recording.drops).toMatchObject([{ reason: "unreadable" }])
   })
 
+  it("may be a Request whose stream does not go on after the call was aborted", async () => {
+    const recording = await startRecording()
+    const source = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")) })
+    const aborter = new AbortController()
+    const init = { method: "POST", body: source, duplex: "half", signal: aborter.signal } as RequestInit
+    const answer = recording.recorder.fetch(new Request(`${provider.url}/v1/messages`, init))
+    aborter.abort()
+    await expect(answer).rejects.toThrow("aborted")
+    expect(await recording.recorder.flush()).toBe(true)
+    expect(recording.drops).toMatchObject([{ reason: "unreadable" }])
+    expect(recording.recorder.counters()).toMatchObject({ heldBytes: 0, underWay: 0 })
+  })
+
+  it("may have an address that is relative to that of a page", async () => {
+    const answer = async () => new Response(JSON.stringify(messages.answer))
+    const recording = await startRecording({ fetch: answer })
+    vi.stubGlobal("location", { href: "https://app.example/chat" })
+    try {
+      await (await recording.recorder.fetch("/proxy/anthropic/messages", { method: "POST", body })).text()
+    } finally {
+      vi.unstubAllGlobals()
+    }
+    expect(await outputs(recording)).toEqual([messages.answer])
+  })
+
   it("is not recorded where its body is none of a model call", async () => {
     const recording = await startRecording()
     provider.answer = json({ sent: true })

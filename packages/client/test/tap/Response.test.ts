@@ -98,6 +98,26 @@ describe("the response of a tapped call", () => {
     expect(await outputs(recording)).toEqual([messages.answer, messages.answer])
   })
 
+  it("is recorded as it came where the application overwrites what it has read", async () => {
+    const text = Buffer.from(JSON.stringify(messages.answer))
+    const chunks = [text.subarray(0, 50), new DataView(text.buffer, text.byteOffset + 50, text.length - 50)]
+    const source = () =>
+      new ReadableStream({
+        pull: (controller) => {
+          const chunk = chunks.shift()
+          if (chunk === undefined) controller.close()
+          else controller.enqueue(chunk)
+        }
+      })
+    const recording = await startRecording({ fetch: (async () => new Response(source())) as never })
+    const reader = (await post(recording.recorder.fetch)).body!.getReader()
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const { buffer, byteLength, byteOffset } = read.value
+      new Uint8Array(buffer, byteOffset, byteLength).fill(0)
+    }
+    expect(await outputs(recording)).toEqual([messages.answer])
+  })
+
   it("may come from a `fetch` that answers at once", async () => {
     const recording = await startRecording({ fetch: (() => Response.json(messages.answer)) as never })
     expect(await (await post(recording.recorder.fetch)).json()).toEqual(messages.answer)
