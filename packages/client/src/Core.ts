@@ -183,21 +183,21 @@ export class Core {
 
   readonly flush = async (timeoutMs: number, { isAtEnd = false, isHeld = true } = {}): Promise<boolean> => {
     const relax = this.delivery.hurry()
-    await new Promise<void>((resolve) => {
+    const isSettled = await new Promise<boolean>((resolve) => {
       let forget = () => {}
       const stop = (isHeld ? Timers.holding : Timers.after)(timeoutMs, () => {
         forget()
         // An attempt that is not answered would keep the process for longer.
         if (isAtEnd) this.delivery.stopAttempts()
-        resolve()
+        resolve(!this.intake.isBusy)
       })
       forget = this.intake.whenSettled(() => {
         stop()
-        resolve()
+        resolve(true)
       }, isAtEnd)
     })
     relax()
-    return !this.intake.isBusy && !this.intake.hasPostponed
+    return isSettled && !this.intake.hasPostponed
   }
 
   /** The core keeps what is registered from being collected. */

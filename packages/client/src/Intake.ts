@@ -47,6 +47,15 @@ class Dropped extends Error {
   }
 }
 
+/** Somebody who waits for calls to be sent. */
+interface Flush {
+  readonly tell: () => void
+  /** Whether what is safe on disk need not be sent before. */
+  readonly isAtEnd: boolean
+  /** Those of the calls that were over as it began that are not settled. */
+  readonly calls: Set<Pending>
+}
+
 export interface IntakeOptions {
   readonly options: RecorderOptions
   readonly budget: Budget
@@ -87,8 +96,9 @@ export class Intake {
     "the spool cannot be used, and calls wait in memory",
     "recorder.spooled() rejects."
   )
-  /** What to call, and whether what is safe on disk need not be sent before. */
-  readonly #onSettled = new Map<() => void, boolean>()
+  /** Calls that are over, and neither sent nor dropped nor left on disk for later. */
+  readonly #unsettled = new Set<Pending>()
+  readonly #flushes = new Set<Flush>()
   #isSettling = false
 
   constructor({ budget, delivery, fingerprint, options }: IntakeOptions) {
@@ -127,8 +137,15 @@ export class Intake {
 
   /** Builds the event in a later turn of the event loop, so that the application goes on first. */
   add(draft: Draft): void {
-    const { release, settle } = draft
-    const pending: Pending = { release, settle }
+    const pending: Pending = {
+      release: draft.release,
+      settle: () => {
+        draft.settle()
+        this.#unsettled.delete(pending)
+        this.#settled(pending)
+      }
+    }
+    this.#unsettled.add(pending)
     if (this.#making >= this.#maxMaking) {
       this.lose({ reason: "queue-full" })
       return this.#leave(pending)
@@ -185,12 +202,20 @@ export class Intake {
   }
 
   /**
-   * Calls back once when everything is sent, dropped or postponed, or, with `isAtEnd`, left on disk. Returns what forgets the callback.
+   * Calls back once when everything is sent, dropped or postponed, or, with `isAtEnd`, left on disk. Where calls keep coming, it is when
+   * those that are over now are. Returns what forgets the callback.
    */
   whenSettled(tell: () => void, isAtEnd: boolean): () => void {
-    this.#onSettled.set(tell, isAtEnd)
+    const flush = { tell, isAtEnd, calls: new Set(this.#unsettled) }
+    this.#flushes.add(flush)
     if (!this.#isSettling) void this.#settle()
-    return () => void this.#onSettled.delete(tell)
+    return () => void this.#flushes.delete(flush)
+  }
+
+  #settled(call: Pending): void {
+    // Those that only wait for room on disk are not sent.
+    const isMoreComing = this.#unsettled.size > 0 && this.#spoolQueue?.hasBacklog !== true
+    this.#tell(({ calls }) => calls.delete(call) && calls.size === 0 && isMoreComing)
   }
 
   /** One for all that wait, some of which may have given up. */
@@ -200,17 +225,17 @@ export class Intake {
     while (this.isBusy) {
       await this.#prepared()
       await this.#delivery.idle()
-      if (this.isLeftOnDisk) this.#tell(true)
+      if (this.isLeftOnDisk) this.#tell(({ isAtEnd }) => isAtEnd)
     }
     this.#isSettling = false
-    this.#tell(false)
+    this.#tell(() => true)
   }
 
-  #tell(onlyAtEnd: boolean): void {
-    for (const [tell, isAtEnd] of this.#onSettled) {
-      if (onlyAtEnd && !isAtEnd) continue
-      this.#onSettled.delete(tell)
-      tell()
+  #tell(isOver: (flush: Flush) => boolean): void {
+    for (const flush of this.#flushes) {
+      if (!isOver(flush)) continue
+      this.#flushes.delete(flush)
+      flush.tell()
     }
   }
 

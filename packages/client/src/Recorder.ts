@@ -32,8 +32,8 @@ export interface Recorder extends AsyncDisposable, Disposable {
   readonly record: (call: RecordedCall) => void
   /**
    * Waits until every call that is over is sent or dropped, for at most `timeoutMs` ms (30,000 by default). Resolves with whether
-   * nothing waits any more, in memory or on disk. Never rejects. It does not wait for calls that are under way: how many these are,
-   * the counters say.
+   * none of them waits any more, in memory or on disk. Never rejects. It does not wait for calls that are under way: how many these
+   * are, the counters say; nor for those that end while it waits.
    */
   readonly flush: (options?: { readonly timeoutMs?: number }) => Promise<boolean>
   /**
@@ -89,7 +89,7 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
     // Sending goes on by itself, and the end of the process waits for it.
     [Symbol.dispose]: () => {},
     [Symbol.asyncDispose]: async () => {
-      await core.flush(30_000)
+      await recorder.flush()
     }
   }
   return recorder

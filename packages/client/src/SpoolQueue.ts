@@ -45,6 +45,11 @@ export class SpoolQueue {
     return this.#postponed.size > 0
   }
 
+  /** Whether events wait on disk for room in the queue. */
+  get hasBacklog(): boolean {
+    return this.#backlog.length > 0 || this.#hasMore || this.#removed !== undefined
+  }
+
   /** Sends an event that was written, after those that wait for room. `settle` is called when it is sent, dropped, or left on disk. */
   add(entry: SpoolEntry, settle: () => void): void {
     const { delivery, maxKnown } = this.#options

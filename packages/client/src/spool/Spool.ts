@@ -106,13 +106,15 @@ export class Spool {
     if (this.#isFullFor(bytes)) throw new Error("The spool is full")
     const descriptor = this.#fsNow.openSync(partial, "w", 0o600)
     try {
-      for (const part of parts) this.#fsNow.writeFileSync(descriptor, part)
+      try {
+        for (const part of parts) this.#fsNow.writeFileSync(descriptor, part)
+      } finally {
+        this.#fsNow.closeSync(descriptor)
+      }
       this.#fsNow.renameSync(partial, file)
     } catch (error) {
       this.#fsNow.rmSync(partial, { force: true })
       throw error
-    } finally {
-      this.#fsNow.closeSync(descriptor)
     }
     this.#bytes += bytes
   }

@@ -232,6 +232,21 @@ describe("delivery over HTTP", () => {
     expect(recorder.counters().sent).toBe(0)
   })
 
+  it("waits in a flush for the calls that were over, though others keep coming", async () => {
+    const { record, recorder, server } = await open({ concurrency: 1 })
+    let requests = 0
+    // Each answer brings the next call.
+    server.intercept = ({ url }) => {
+      if (url === "/api/v1/events" && requests++ < 2_000) record(1)
+      return false
+    }
+    record(5)
+    expect(await recorder.flush()).toBe(true)
+    expect(requests).toBeLessThan(100)
+    server.intercept = () => false
+    expect(await recorder.flush()).toBe(true)
+  })
+
   it("says when a flush ended before everything was sent", async () => {
     const { record, recorder, server } = await open()
     server.intercept = refuse(503, "overloaded", { "retry-after": "60" })
