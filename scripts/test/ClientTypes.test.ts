@@ -22,6 +22,8 @@ import "@tachograph/client/register"
 const recorder = createRecorder({ url: "http://127.0.0.1:4400", apiKey: "k" })
 export const answer: Promise<Response> = recorder.fetch("http://127.0.0.1")
 export const sent: number = recorder.counters().sent
+declare const variables: { readonly [name: string]: string | undefined }
+createRecorder({ url: variables["TACHOGRAPH_URL"], apiKey: variables["TACHOGRAPH_API_KEY"], agent: "chat" })
 export const api = createApi({ url: "http://127.0.0.1:4400" })
 export const more: Promise<string | null> = api.listEvents().then(({ next_cursor }) => next_cursor)
 `

@@ -1,6 +1,7 @@
 import { modelInUrl } from "@tachograph/formats"
 import { Starts } from "./aisdk/Starts.ts"
 import * as AiSdk from "./aisdk/Telemetry.ts"
+import { serverOf } from "./api/Access.ts"
 import { type Api as TachographApi, createApi } from "./api/Api.ts"
 import * as Context from "./context/Context.ts"
 import { Budget } from "./delivery/Budget.ts"
@@ -8,11 +9,11 @@ import type { Counters } from "./delivery/Counters.ts"
 import { Delivery } from "./delivery/Delivery.ts"
 import * as EmbeddedTransport from "./delivery/EmbeddedTransport.ts"
 import * as HttpTransport from "./delivery/HttpTransport.ts"
-import type { Envelope, Payload } from "./event/Event.ts"
+import { type Envelope, isObject, type Payload } from "./event/Event.ts"
 import { withoutSecrets } from "./event/Secrets.ts"
 import * as Fingerprint from "./fingerprint/Fingerprint.ts"
 import { Intake } from "./Intake.ts"
-import { check, defaults, type RecorderOptions } from "./Options.ts"
+import { defaults, type RecorderOptions } from "./Options.ts"
 import * as Callbacks from "./platform/Callbacks.ts"
 import * as ProcessEnd from "./platform/ProcessEnd.ts"
 import * as Timers from "./platform/Timers.ts"
@@ -20,6 +21,7 @@ import type { RecordedCall } from "./RecordedCall.ts"
 import type { Call, CallListener, FinishedCall } from "./tap/Call.ts"
 import * as Tap from "./tap/Tap.ts"
 import * as Warnings from "./Warnings.ts"
+import type { NameOf } from "./Warnings.ts"
 
 /** What all recorders share that are bound to parts of one application. */
 export class Core {
@@ -34,8 +36,9 @@ export class Core {
   #fingerprint: Promise<string> | undefined
   #api: TachographApi | undefined
 
-  constructor(options: RecorderOptions) {
-    check(options)
+  /** `check` has found nothing wrong with the options, and nothing missing. `nameOf` is absent where the user has the recorder. */
+  constructor(options: RecorderOptions, nameOf?: NameOf) {
+    const warn = Warnings.make(nameOf === undefined)
     this.#options = options
     // Taken now: a `fetch` that is put over it later may be a tap, which would call itself.
     this.#fetch = Tap.untapped(options.fetch ?? globalThis.fetch)
@@ -45,8 +48,9 @@ export class Core {
       transport:
         options.tachograph === undefined
           ? HttpTransport.make({
-              url: options.url,
-              apiKey: options.apiKey,
+              url: serverOf(options.url!),
+              apiKey: options.apiKey!,
+              keyName: nameOf?.("apiKey") ?? "apiKey",
               timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
               fetch: this.#fetch
             })
@@ -55,16 +59,18 @@ export class Core {
       apart: this.context.apart,
       maxEvents: options.maxEvents ?? defaults.maxEvents,
       concurrency: options.concurrency ?? defaults.concurrency,
-      onDrop: options.onDrop ?? Warnings.ofDrops(),
-      onPostpone: options.onDrop === undefined ? Warnings.that("calls wait in the spool") : () => {},
-      onOutage: Warnings.that("calls wait, because they cannot be sent")
+      onDrop: options.onDrop ?? Warnings.ofDrops(warn),
+      onPostpone: (cause) => {
+        if (options.onDrop === undefined) warn("calls wait in the spool", cause)
+      },
+      onOutage: (cause) => warn("calls wait, because they cannot be sent", cause)
     })
     this.#starts = new Starts({
       memory: this.budget,
       maxBytes: (options.maxBytes ?? defaults.maxBytes) / 4,
       lost: () => this.intake.lose({ reason: "memory" })
     })
-    this.intake = new Intake({ options, budget: this.budget, delivery: this.delivery, fingerprint })
+    this.intake = new Intake({ options, budget: this.budget, delivery: this.delivery, fingerprint, warn })
   }
 
   get api(): TachographApi {
@@ -117,7 +123,9 @@ export class Core {
     }
   }
 
-  record({ agent, agentVersion, person, session, waitUntil, ...call }: RecordedCall, bound: Context.CallContext) {
+  record(given: RecordedCall, bound: Context.CallContext) {
+    if (!isObject(given) || typeof given.api !== "string") throw notACall()
+    const { agent, agentVersion, person, session, waitUntil, ...call } = given
     this.recordIn(Context.merge(this.contextOf(bound), { agent, agentVersion, person, session, waitUntil }), call)
   }
 
@@ -138,8 +146,12 @@ export class Core {
     const settle = this.#hold(context)
     // Written at once: the application may change the values afterwards.
     const payload = payloadOf(inputs, output)
-    const found = payload && { ...payload, apiOf: () => api }
-    const bytes = payload === undefined ? 0 : payload.inputs.length + payload.output.length
+    if (payload === undefined) {
+      this.intake.lose({ reason: "unreadable", cause: notACall() })
+      return settle()
+    }
+    const found = { ...payload, apiOf: () => api }
+    const bytes = payload.inputs.length + payload.output.length
     if (!this.budget.take(bytes)) {
       this.intake.lose({ reason: "memory" })
       return settle()
@@ -227,6 +239,8 @@ export class Core {
     ProcessEnd.flushAtEnd(this.#atEnd, timeoutMs > 0)
   }
 }
+
+const notACall = () => new TypeError("record: expected api, inputs and output")
 
 /** Undefined where JSON cannot write it. */
 const payloadOf = (inputs: object | string, output: object | string): Omit<Payload, "api"> | undefined => {

@@ -12,7 +12,7 @@ import * as Ids from "./platform/Ids.ts"
 import * as Timers from "./platform/Timers.ts"
 import { Spool, type SpooledEvent, type SpoolEntry } from "./spool/Spool.ts"
 import { SpoolQueue } from "./SpoolQueue.ts"
-import * as Warnings from "./Warnings.ts"
+import type { Warn } from "./Warnings.ts"
 
 /** The payload of a call, whose format its inputs decide: null where they are no model call. */
 interface Found extends Omit<Payload, "api"> {
@@ -56,12 +56,15 @@ interface Flush {
   readonly calls: Set<Pending>
 }
 
+const redacted = (cause: Error) => new Dropped({ reason: "redacted", cause })
+
 export interface IntakeOptions {
   readonly options: RecorderOptions
   readonly budget: Budget
   readonly delivery: Delivery
   /** The JSON text of this process's fingerprint. */
   readonly fingerprint: () => Promise<string>
+  readonly warn: Warn
 }
 
 /** Whether the call should have been recorded, and was not. */
@@ -92,16 +95,15 @@ export class Intake {
   #lostTold = 0
   #writeError: unknown
   /** Nothing is lost by it yet, so that it is no drop. */
-  readonly #onUnusable = Warnings.that(
-    "the spool cannot be used, and calls wait in memory",
-    "recorder.spooled() rejects."
-  )
+  readonly #onUnusable: (cause: unknown) => void
   /** Calls that are over, and neither sent nor dropped nor left on disk for later. */
   readonly #unsettled = new Set<Pending>()
   readonly #flushes = new Set<Flush>()
   #isSettling = false
 
-  constructor({ budget, delivery, fingerprint, options }: IntakeOptions) {
+  constructor({ budget, delivery, fingerprint, options, warn }: IntakeOptions) {
+    this.#onUnusable = (cause) =>
+      warn("the spool cannot be used, and calls wait in memory", cause, "recorder.spooled() rejects.")
     this.#budget = budget
     this.#delivery = delivery
     this.#fingerprint = fingerprint
@@ -321,10 +323,10 @@ export class Intake {
     try {
       event = redact({ event_name: "llm", properties: { api: payload.api, inputs, output }, ...envelope })
     } catch (cause) {
-      throw new Dropped({ reason: "redacted", cause })
+      throw redacted(new Error("redact threw", { cause }))
     }
-    if (!isObject(event)) throw new Dropped({ reason: "redacted" })
-    if (isPromise(event)) throw new Dropped({ reason: "redacted", cause: new TypeError("redact answers a promise") })
+    if (!isObject(event)) throw redacted(new TypeError("redact answers no event"))
+    if (isPromise(event)) throw redacted(new TypeError("redact answers a promise"))
     return JSON.stringify(event)
   }
 }

@@ -47,10 +47,10 @@ interface CommonOptions extends Grouping {
 }
 
 interface OverHttp {
-  /** The server, such as `http://127.0.0.1:4400`. */
-  readonly url: string
-  /** A key with the scope `record`. */
-  readonly apiKey: string
+  /** The server, such as `http://127.0.0.1:4400`. Without it, as where a variable is not set, nothing is recorded. */
+  readonly url?: string | undefined
+  /** A key with the scope `record`. Without it, nothing is recorded. */
+  readonly apiKey?: string | undefined
   /** Ends a request to the server that is not answered, in ms. 60 s by default. */
   readonly timeoutMs?: number | undefined
   readonly tachograph?: undefined
@@ -100,6 +100,9 @@ const name = ["a text", isText] as const
 
 const callback = ["a function", isFunction] as const
 
+const isAddress = (value: unknown): boolean =>
+  typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+
 const isWritable = (value: object) => {
   try {
     return JSON.stringify(value) !== undefined
@@ -110,6 +113,9 @@ const isWritable = (value: object) => {
 
 /** What is expected of each option where it is given. */
 const expected: Readonly<Record<string, readonly [what: string, isRight: (value: unknown) => boolean]>> = {
+  url: ["http://… or https://…", (value) => value === "" || isAddress(value)],
+  apiKey: name,
+  tachograph: ["the result of createTachograph", (value) => isObject(value) && isFunction(value["record"])],
   agent: name,
   agentVersion: name,
   session: name,
@@ -132,21 +138,27 @@ const expected: Readonly<Record<string, readonly [what: string, isRight: (value:
   fingerprint: ["an object of fields, as in JSON", (value) => isObject(value) && isWritable(value)]
 }
 
-/** Checks what only TypeScript would refuse. Throws a `TypeError` that says what is expected. */
-export const check = (options: RecorderOptions): void => {
-  const { apiKey, project, tachograph, url } = options
-  for (const [option, [what, isRight]] of Object.entries(expected)) {
-    const value: unknown = options[option as keyof RecorderOptions]
-    if (value !== undefined && !isRight(value)) throw new TypeError(`${option}: expected ${what}`)
+/**
+ * Checks what only TypeScript would refuse. Throws a `TypeError` that says what is expected. Returns the option without which nothing
+ * can be recorded, if it is missing.
+ */
+export const check = (options: RecorderOptions): "url" | "apiKey" | undefined => {
+  if (!isObject(options as unknown)) throw new TypeError("options: expected an object")
+  for (const [option, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(expected, option) ? expected[option] : undefined
+    if (rule === undefined) throw new TypeError(`${option}: expected no such option`)
+    if (value !== undefined && !rule[1](value)) throw new TypeError(`${option}: expected ${rule[0]}`)
   }
+  const { apiKey, project, tachograph, url } = options
   if (tachograph !== undefined) {
     if (url !== undefined) throw new TypeError("url, tachograph: expected one of them, not both")
-    return
+    return undefined
   }
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new TypeError(`url: expected http://… or https://…, or a Tachograph in the option "tachograph"`)
+  if (url) {
+    if (project !== undefined) throw new TypeError("project: leave it out with a url, where the key says which it is")
+    checkUrl(url)
   }
-  if (project !== undefined) throw new TypeError("project: leave it out with a url, where the key says which it is")
-  checkUrl(url)
-  checkKey(apiKey)
+  if (apiKey) checkKey(apiKey)
+  if (!url) return "url"
+  return apiKey ? undefined : "apiKey"
 }

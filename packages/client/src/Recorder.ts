@@ -1,13 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Records calls to model providers, in the background. */
-import type { AiSdkTelemetry } from "./aisdk/Telemetry.ts"
+import * as AiSdk from "./aisdk/Telemetry.ts"
 import type { Api as TachographApi } from "./api/Api.ts"
 import * as Context from "./context/Context.ts"
 import { Core } from "./Core.ts"
 import type { Counters } from "./delivery/Counters.ts"
-import { defaults, type RecorderOptions } from "./Options.ts"
+import { check, defaults, type RecorderOptions } from "./Options.ts"
 import type { RecordedCall } from "./RecordedCall.ts"
 import * as Tap from "./tap/Tap.ts"
+import * as Warnings from "./Warnings.ts"
 
 /** `await using` flushes at the end of a block. `using` waits for nothing: what is left is sent in the background. */
 export interface Recorder extends AsyncDisposable, Disposable {
@@ -27,7 +28,7 @@ export interface Recorder extends AsyncDisposable, Disposable {
    * Records calls of Vercel's AI SDK as it sees them, where no tap does: `registerTelemetry(recorder.aiSdk)`. Version 6 calls it
    * `registerTelemetryIntegration`.
    */
-  readonly aiSdk: AiSdkTelemetry
+  readonly aiSdk: AiSdk.AiSdkTelemetry
   /** Records a call that no tap saw. Never throws: a call that cannot be recorded is counted. */
   readonly record: (call: RecordedCall) => void
   /**
@@ -43,15 +44,15 @@ export interface Recorder extends AsyncDisposable, Disposable {
   readonly spooled: () => Promise<void>
   readonly counters: () => Counters
   /**
-   * Calls every operation of the interface with the recorder's `url` and `apiKey`. Throws a `TypeError` where the recorder has a
-   * `tachograph` instead: that has `tachograph.recorder`.
+   * Calls every operation of the interface with the recorder's `url` and `apiKey`. Throws a `TypeError` where the recorder has none, or
+   * has a `tachograph` instead: that has `tachograph.recorder`.
    */
   readonly api: TachographApi
 }
 
 const bind = (core: Core, bound: Context.CallContext): Recorder => {
   let fetch: typeof globalThis.fetch | undefined
-  let aiSdk: AiSdkTelemetry | undefined
+  let aiSdk: AiSdk.AiSdkTelemetry | undefined
   const recorder: Recorder = {
     // Made when it is asked for: `with` binds a recorder for each call, which few use.
     get fetch() {
@@ -95,9 +96,42 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
   return recorder
 }
 
-/** Throws a `TypeError` if an option is wrong. What fails later is counted, and never thrown. */
-export const createRecorder = (options: RecorderOptions): Recorder => {
-  const core = new Core(options)
+const ignore = () => {}
+
+/** A recorder that leaves every call alone, as where the environment names no server. */
+const off = (fetch: typeof globalThis.fetch): Recorder => {
+  const recorder: Recorder = {
+    fetch: Tap.apart(fetch),
+    install: () => ignore,
+    with: (_context, run) => run(recorder),
+    aiSdk: AiSdk.off,
+    record: ignore,
+    flush: async () => true,
+    spooled: async () => {},
+    counters: () => ({ recorded: 0, sent: 0, retried: 0, waiting: 0, underWay: 0, heldBytes: 0, dropped: {} }),
+    get api(): TachographApi {
+      throw new TypeError("recorder.api: this recorder is off")
+    },
+    [Symbol.dispose]: ignore,
+    [Symbol.asyncDispose]: async () => {}
+  }
+  return recorder
+}
+
+/** As `createRecorder`. `nameOf` is what options are called where there is no code. */
+export const start = (options: RecorderOptions, nameOf?: Warnings.NameOf): Recorder => {
+  const missing = check(options)
+  if (missing !== undefined) {
+    Warnings.make(false)(`nothing is recorded, because ${nameOf?.(missing) ?? missing} is missing`)
+    return off(options.fetch ?? globalThis.fetch)
+  }
+  const core = new Core(options, nameOf)
   core.flushAtEnd(options.exitMs ?? defaults.exitMs)
   return bind(core, {})
 }
+
+/**
+ * Throws a `TypeError` if an option is wrong. What fails later is counted, and never thrown. Without `url` or `apiKey` the recorder is
+ * off: it prints that, records nothing, and leaves every call alone.
+ */
+export const createRecorder = (options: RecorderOptions): Recorder => start(options)

@@ -1,27 +1,31 @@
 /** What the recorder prints. */
 import * as Cause from "./delivery/Cause.ts"
-import type { Drop, DropReason } from "./delivery/Counters.ts"
+import type { Drop } from "./delivery/Counters.ts"
 
-const because = (cause: unknown): string => (cause instanceof Error ? `: ${Cause.inWords(cause)}` : "")
+/** What an option is called where the user gives it. */
+export type NameOf = (option: string) => string
 
-/** Prints the first drop for each reason. */
-export const ofDrops = () => {
-  const seen = new Set<DropReason>()
-  return ({ cause, reason }: Drop) => {
-    if (seen.has(reason)) return
-    seen.add(reason)
-    console.warn(
-      `Tachograph: a call is not recorded (${reason})${because(cause)}. See recorder.counters() for how many.`
+/** Prints what has happened, once for each `key`, and where to look. */
+export type Warn = (what: string, cause?: unknown, where?: string, key?: string) => void
+
+/** Without code there is no recorder that could be asked. */
+export const make = (hasRecorder: boolean): Warn => {
+  const seen = new Set<string>()
+  return (what, cause, where = "See recorder.counters().problem.", key = what) => {
+    if (seen.has(key)) return
+    seen.add(key)
+    const because = cause instanceof Error ? `: ${Cause.inWords(cause)}` : ""
+    console.warn(`Tachograph: ${what}${because}.${hasRecorder ? ` ${where}` : ""}`)
+  }
+}
+
+/** The first for each reason. What an application leaves out on purpose does not hide that its `redact` fails. */
+export const ofDrops =
+  (warn: Warn) =>
+  ({ cause, reason }: Drop): void =>
+    warn(
+      `a call is not recorded (${reason})`,
+      cause,
+      "See recorder.counters() for how many.",
+      reason === "redacted" ? String(cause) : reason
     )
-  }
-}
-
-/** Once. */
-export const that = (what: string, where = "See recorder.counters().problem.") => {
-  let hasWarned = false
-  return (cause: unknown) => {
-    if (hasWarned) return
-    hasWarned = true
-    console.warn(`Tachograph: ${what}${because(cause)}. ${where}`)
-  }
-}

@@ -211,6 +211,36 @@ describe("createRecorder", () => {
     expect(recording.drops).toMatchObject([{ reason: "redacted", cause: new TypeError("redact answers a promise") }])
   })
 
+  it("tells what `redact` threw from what it left out, each once", async () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+    const recording = await startRecording({
+      onDrop: undefined,
+      redact: ({ properties }) => {
+        if (properties.inputs["n"] === 1) throw new Error("no such field")
+        return undefined
+      }
+    })
+    for (const n of [0, 1, 0, 1]) recording.recorder.record({ api: "aisdk", inputs: { n }, output: {} })
+    expect(await recording.events()).toEqual([])
+    const where = "See recorder.counters() for how many."
+    expect(warn.mock.calls.flat()).toEqual([
+      `Tachograph: a call is not recorded (redacted): redact answers no event. ${where}`,
+      `Tachograph: a call is not recorded (redacted): redact threw: no such field. ${where}`
+    ])
+    warn.mockRestore()
+  })
+
+  it.each([undefined, { inputs: {}, output: {} }, { api: "aisdk", output: {} }, { api: "aisdk", inputs: {} }])(
+    "says what `record` expects: %j",
+    async (call) => {
+      const recording = await startRecording()
+      recording.recorder.record(call as never)
+      expect(await recording.events()).toEqual([])
+      const message = "record: expected api, inputs and output"
+      expect(recording.drops).toMatchObject([{ reason: "unreadable", cause: { message } }])
+    }
+  )
+
   it("ends the wait of the platform for a call that has no answer", async () => {
     const recording = await startRecording()
     const waited: Array<Promise<unknown>> = []
@@ -244,9 +274,16 @@ describe("createRecorder", () => {
 
   it.each([
     ["url: expected", { url: "tachograph", apiKey: "k" }],
-    ["url: expected", {}],
-    ["apiKey: expected", { url: "http://127.0.0.1" }],
-    ["not both", { url: "http://127.0.0.1", tachograph: {} }],
+    ["url: expected http://… or https://…", { url: "127.0.0.1:4400", apiKey: "k" }],
+    ["url: expected", { url: null, apiKey: "k" }],
+    ["url: expected", { url: "ftp://127.0.0.1" }],
+    ["apiKey: expected", { url: "http://127.0.0.1", apiKey: 5 }],
+    ["apiKey: expected", { apiKey: "a\nb" }],
+    ["not both", { url: "http://127.0.0.1", tachograph: { record: () => {} } }],
+    ["tachograph: expected the result of createTachograph", { tachograph: {} }],
+    ["options: expected an object", undefined],
+    ["agentt: expected no such option", { ...valid, agentt: "a" }],
+    ["toString: expected no such option", { ...valid, toString: () => "" }],
     ["concurrency: expected a number from 1 on", { ...valid, concurrency: 0 }],
     ["timeoutMs: expected a time in ms above 0", { ...valid, timeoutMs: -1 }],
     ["maxEvents: expected a number from 1 on", { ...valid, maxEvents: "10k" }],
@@ -259,5 +296,59 @@ describe("createRecorder", () => {
     ["session: expected a text", { ...valid, session: 17 }]
   ])("rejects wrong options: %s", (message, options) => {
     expect(() => createRecorder(options as never)).toThrow(message)
+  })
+})
+
+describe("a recorder without an address or a key", () => {
+  it.each([
+    ["url", {}],
+    ["url", { url: undefined, apiKey: undefined }],
+    ["url", { url: "", apiKey: "k", session: "s" }],
+    ["apiKey", { url: "http://127.0.0.1:1" }],
+    ["apiKey", { url: "http://127.0.0.1:1", apiKey: "" }]
+  ])("says once that %s is missing (%#), and is off", async (missing, options) => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+    const recorder = createRecorder(options)
+    expect(warn.mock.calls).toEqual([[`Tachograph: nothing is recorded, because ${missing} is missing.`]])
+    provider.answer = json(output)
+    const before = globalThis.fetch
+    const takeOff = recorder.install()
+    expect(globalThis.fetch).toBe(before)
+    takeOff()
+    for (const { fetch } of [recorder, recorder.with({ session: "s" }, (bound) => bound)]) {
+      expect(await (await post(fetch)).text()).toBe(output)
+    }
+    recorder.record({ api: "aisdk", inputs: {}, output: {} })
+    recorder.aiSdk.onStepStart({})
+    expect(await recorder.aiSdk.executeLanguageModelCall({ execute: async () => 7 })).toBe(7)
+    expect(await recorder.flush()).toBe(true)
+    await recorder.spooled()
+    expect(recorder.counters()).toEqual({
+      recorded: 0,
+      sent: 0,
+      retried: 0,
+      waiting: 0,
+      underWay: 0,
+      heldBytes: 0,
+      dropped: {}
+    })
+    expect(() => recorder.api).toThrow(TypeError)
+    expect(warn.mock.calls).toHaveLength(1)
+    warn.mockRestore()
+  })
+
+  it("calls the `fetch` that it is given, as a function and as a method, and with its properties", async () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+    const response = new Response("own")
+    // As that of a browser, which refuses to be a method of something else.
+    const own = function (this: unknown) {
+      if (this !== undefined && this !== globalThis) throw new TypeError("Illegal invocation")
+      return Promise.resolve(response)
+    }
+    const preconnect = () => {}
+    const recorder = createRecorder({ fetch: Object.assign(own, { preconnect }) as never })
+    expect(await recorder.fetch("http://127.0.0.1:1")).toBe(response)
+    expect(recorder.fetch).toHaveProperty("preconnect", preconnect)
+    warn.mockRestore()
   })
 })

@@ -153,3 +153,20 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
     onError: safely(endObject)
   }
 }
+
+const ignore = () => {}
+
+/** Makes the calls, and records none. */
+export const off: AiSdkTelemetry = {
+  onStepStart: ignore,
+  onLanguageModelCallStart: ignore,
+  onStepEnd: ignore,
+  onStepFinish: ignore,
+  onStepError: ignore,
+  onAbort: ignore,
+  executeLanguageModelCall: async ({ execute }) => execute(),
+  onStart: ignore,
+  onObjectStepEnd: ignore,
+  onEnd: ignore,
+  onError: ignore
+}

@@ -8,6 +8,9 @@ export const checkUrl = (url: string): void => {
   }
 }
 
+/** The address below which the interface is: that of the interface itself is one that people give too. */
+export const serverOf = (url: string): string => url.replace(/\/+$/, "").replace(/\/api\/v1$/, "")
+
 const canSend = (apiKey: string): boolean => {
   try {
     return new Headers({ authorization: `Bearer ${apiKey}` }).get("authorization") !== "Bearer"

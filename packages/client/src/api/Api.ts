@@ -3,7 +3,7 @@
  *
  * `createApi({ url, apiKey }).getEvent({ event_id })`
  */
-import { checkKey, checkUrl } from "./Access.ts"
+import { checkKey, checkUrl, serverOf } from "./Access.ts"
 import { ApiError } from "./ApiError.ts"
 import { type Operations, operations } from "./generated/Operations.ts"
 import { parsedLines } from "./Lines.ts"
@@ -102,7 +102,7 @@ const requestOf = ({ bodyType = "application/json", headers: names = [], method,
 }
 
 const make = (entry: Entry, options: ApiOptions) => {
-  const base = options.url.replace(/\/+$/, "")
+  const base = serverOf(options.url)
   const { apiKey } = options
 
   const response = async (input: Input = {}, { signal }: CallOptions = {}, accept = "application/json") => {

@@ -5,8 +5,11 @@ import { retryAfterMs } from "./Backoff.ts"
 import type { Outcome, Transport } from "./Transport.ts"
 
 export interface HttpOptions {
+  /** Of the server, without a slash at its end. */
   readonly url: string
   readonly apiKey: string
+  /** Where the key was given. */
+  readonly keyName: string
   /** Ends a request that is not answered, in ms. */
   readonly timeoutMs: number
   /** One that is not tapped. */
@@ -37,8 +40,8 @@ class RecorderError extends Error {
   readonly status: number
   /** The `type` of the error body, such as `unauthorized`. */
   readonly type: string | undefined
-  constructor(status: number, type: string | undefined, invalid: string | undefined) {
-    super(["The server answered", status, type, invalid].filter((part) => part !== undefined).join(" "))
+  constructor(message: string, status: number, type: string | undefined) {
+    super(message)
     this.status = status
     this.type = type
   }
@@ -95,8 +98,14 @@ const textOf = async ({ body }: Response): Promise<string> => {
   return text
 }
 
-export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport => {
-  const base = `${url.replace(/\/+$/, "")}/api/v1`
+export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): Transport => {
+  const somethingElse = (status: number) => `nothing at ${url} answers as Tachograph does (${status})`
+  const inWords = (status: number, type: string | undefined, body: string): string => {
+    if (status < 400 || status === 404 || status === 405) return somethingElse(status)
+    if (status === 401) return `${url} refused the key in ${keyName}`
+    if (type === "forbidden") return `${url} refused the key in ${keyName}, which needs the scope record`
+    return [url, "answered", status, type, invalidOf(body)].filter((part) => part !== undefined).join(" ")
+  }
   // Its ends may be blank, which `fetch` leaves out.
   const secrets = credentialsOf([], [], [apiKey, apiKey.trim()]).flatMap((key) => inJson(key))
   const underWay = new Set<AbortController>()
@@ -108,10 +117,10 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
   ): Promise<Outcome<string>> => {
     const controller = new AbortController()
     underWay.add(controller)
-    const timeout = () => controller.abort(new DOMException("The server does not answer", "TimeoutError"))
+    const timeout = () => controller.abort(new DOMException(`${url} does not answer`, "TimeoutError"))
     const stopTimer = Timers.after(timeoutMs, timeout)
     try {
-      const response = await fetch(base + path, {
+      const response = await fetch(`${url}/api/v1${path}`, {
         method,
         body,
         headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
@@ -121,7 +130,8 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
       })
       const text = await textOf(response)
       if (response.ok) return { type: "done", value: text }
-      const error = new RecorderError(response.status, typeOf(text), invalidOf(text))
+      const type = typeOf(text)
+      const error = new RecorderError(inWords(response.status, type, text), response.status, type)
       if (error.type === "fingerprint-not-found") return { type: "unknown-fingerprint" }
       if (isTransient(response.status)) {
         return { type: "retry", afterMs: retryAfterMs(response.headers.get("retry-after"), Date.now()), cause: error }
@@ -142,7 +152,7 @@ export const make = ({ apiKey, fetch, timeoutMs, url }: HttpOptions): Transport 
       const id = (JSON.parse(outcome.value) as Readonly<Record<string, unknown>>)[name]
       if (typeof id === "string") return { type: "done", value: id }
     } catch {}
-    return { type: "refused", isFinal: false, cause: new Error(`${url} does not answer as Tachograph does`) }
+    return { type: "refused", isFinal: false, cause: new Error(somethingElse(200)) }
   }
   return {
     register: async (fingerprint) => idIn(await request("PUT", "/fingerprints", fingerprint, {}), "fingerprint_id"),

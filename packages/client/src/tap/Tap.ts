@@ -74,6 +74,9 @@ const likeness = (tap: Fetch, fetch: Fetch): Fetch => {
   return tap
 }
 
+/** A `fetch` that can be called as a method: browsers refuse theirs there. */
+export const apart = (fetch: Fetch): Fetch => likeness(fetch.bind(globalThis), fetch)
+
 const keep = (request: CapturedRequest.CapturedRequest, call: Call): void => {
   try {
     request.keep(call.take)

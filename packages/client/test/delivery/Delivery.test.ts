@@ -202,7 +202,34 @@ describe("delivery over HTTP", () => {
     recorder.record({ api: "aisdk", inputs: {}, output: {}, session: "s", durationMs: -17.5 })
     await recorder.flush()
     expect(drops).toMatchObject([{ reason: "refused" }])
-    expect(String(drops[0]!.cause)).toMatch(/The server answered 422 body\.duration_ms [a-z_]+$/)
+    expect(String(drops[0]!.cause)).toMatch(/:\d+ answered 422 body\.duration_ms [a-z_]+$/)
+  })
+
+  it.each([
+    [401, "unauthorized", "URL refused the key in apiKey"],
+    [403, "forbidden", "URL refused the key in apiKey, which needs the scope record"],
+    [403, "waf", "URL answered 403 waf"],
+    [404, "not-found", "nothing at URL answers as Tachograph does (404)"],
+    [405, "", "nothing at URL answers as Tachograph does (405)"],
+    [301, "moved", "nothing at URL answers as Tachograph does (301)"],
+    [200, "welcome", "nothing at URL answers as Tachograph does (200)"]
+  ])("says what is wrong where it is answered %i %s", async (status, type, message) => {
+    const { drops, record, recorder, server } = await open()
+    server.intercept = refuse(status, type)
+    record(1)
+    await recorder.flush()
+    expect(drops).toMatchObject([{ cause: { message: message.replace("URL", server.url) } }])
+    expect(recorder.counters().problem).toBe(message.replace("URL", server.url))
+  })
+
+  it.each(["/api/v1", "/api/v1/", "//"])("takes an address that ends in %s for that of the server", async (end) => {
+    const server = await startServer()
+    const recorder = createRecorder({ url: server.url + end, apiKey })
+    recorder.record({ api: "aisdk", inputs: {}, output: {}, session: "s" })
+    expect(await recorder.flush()).toBe(true)
+    expect(await server.events()).toHaveLength(1)
+    await recorder.api.getMe()
+    expect(server.requests.at(-1)!.path).toBe("/api/v1/me")
   })
 
   it("reads no more of an answer than one of the server has", async () => {
@@ -228,7 +255,7 @@ describe("delivery over HTTP", () => {
     server.intercept = script(refuse(200, "welcome"))
     record(1)
     expect(await recorder.flush()).toBe(true)
-    expect(drops).toMatchObject([{ reason: "refused", cause: { message: /does not answer as Tachograph/ } }])
+    expect(drops).toMatchObject([{ reason: "refused", cause: { message: /answers as Tachograph does/ } }])
     expect(recorder.counters().sent).toBe(0)
   })
 
@@ -261,7 +288,7 @@ describe("delivery over HTTP", () => {
     record(1)
     await vi.waitFor(() => expect(recorder.counters().retried).toBe(1))
     const counters = JSON.parse(JSON.stringify(recorder.counters())) as unknown
-    expect(counters).toMatchObject({ problem: "The server answered 503 overloaded" })
+    expect(counters).toMatchObject({ problem: `${server.url} answered 503 overloaded` })
   })
 
   it("leaves nothing behind of a flush that ended before everything was sent", async () => {

@@ -41,14 +41,16 @@ describe("node --import @tachograph/client/register", () => {
     expect(await child.end()).toEqual({
       code: 0,
       signal: null,
-      errors: "Tachograph: nothing is recorded, because TACHOGRAPH_URL is not set.\n"
+      errors: "Tachograph: nothing is recorded, because TACHOGRAPH_URL is missing.\n"
     })
   })
 
   it.each([
-    ["TACHOGRAPH_URL", "nonsense", "nothing is recorded: url: expected"],
-    ["TACHOGRAPH_URL", "http://user:planted-password@127.0.0.1", "nothing is recorded: url: expected"],
-    ["TACHOGRAPH_API_KEY", "planted\nkey of twenty characters", "nothing is recorded: apiKey: expected"],
+    ["TACHOGRAPH_URL", "nonsense", "nothing is recorded: TACHOGRAPH_URL: expected http://… or https://…\n"],
+    ["TACHOGRAPH_URL", "http://user:planted-password@127.0.0.1", "nothing is recorded: TACHOGRAPH_URL: expected"],
+    ["TACHOGRAPH_API_KEY", "planted\nkey of twenty characters", "nothing is recorded: TACHOGRAPH_API_KEY: expected"],
+    ["TACHOGRAPH_EXIT_MS", "5s", "nothing is recorded: TACHOGRAPH_EXIT_MS: expected a time in ms from 0 on"],
+    ["TACHOGRAPH_EXIT_MS", " ", "nothing is recorded: TACHOGRAPH_EXIT_MS: expected a time in ms from 0 on"],
     // Node's own `mkdir` would never return.
     ["TACHOGRAPH_SPOOL", "/proc/none/spool", "the spool cannot be used"],
     ["TACHOGRAPH_SPOOL", "/dev/null/spool", "the spool cannot be used"]
@@ -63,6 +65,30 @@ describe("node --import @tachograph/client/register", () => {
     expect(errors).not.toContain("planted")
     // Without a folder, calls wait in memory.
     expect(await server.events()).toHaveLength(name === "TACHOGRAPH_SPOOL" ? 1 : 0)
+  })
+
+  it.each([
+    [401, "unauthorized", "(refused): URL refused the key in TACHOGRAPH_API_KEY.\n"],
+    [403, "forbidden", "(refused): URL refused the key in TACHOGRAPH_API_KEY, which needs the scope record.\n"]
+  ])("says what is wrong where it is answered %i, and speaks of no recorder", async (status, type, said) => {
+    const server = await startServer()
+    server.intercept = refuse(status, type)
+    const child = start("Chat.ts", recordingEnvironment(server.url), ["--import", register])
+    const { code, errors } = await child.end()
+    expect([code, errors]).toEqual([0, `Tachograph: a call is not recorded ${said.replace("URL", server.url)}`])
+  })
+
+  it("leaves the end of the process alone where TACHOGRAPH_EXIT_MS is 0", async () => {
+    const server = await startServer()
+    server.intercept = (_request, response) => {
+      response.destroy()
+      return true
+    }
+    const environment = { ...recordingEnvironment(server.url), TACHOGRAPH_EXIT_MS: "0" }
+    const child = start("Chat.ts", environment, ["--import", register])
+    expect(await child.end()).toMatchObject({ code: 0, errors: "Tachograph: a call is not recorded (exit).\n" })
+    // Nobody waits for a second attempt.
+    expect(server.requests).toHaveLength(1)
   })
 
   it("records under the beginning of a name that is too long", async () => {
