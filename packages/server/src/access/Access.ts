@@ -78,7 +78,7 @@ const pathOf = (path: string, query: Query): string => {
   return `${prefix}${path}${parameters.size === 0 ? "" : `?${parameters}`}`
 }
 
-const make = (base: string, fetch: Fetch, unreachable: (error: unknown) => string): Access => {
+const make = (base: string, fetch: Fetch, { scopes }: Purpose, unreachable: (error: unknown) => string): Access => {
   const request: Access["request"] = Effect.fnUntraced(function* (path, query = {}, init = {}) {
     const response = yield* Effect.tryPromise({
       try: async (signal) => {
@@ -88,7 +88,7 @@ const make = (base: string, fetch: Fetch, unreachable: (error: unknown) => strin
       },
       catch: (error) => new CommandError({ message: unreachable(error) })
     })
-    return response.ok ? response : yield* Refusal.of(response)
+    return response.ok ? response : yield* Refusal.of(response, scopes)
   })
   const read = <A>(path: string, query?: Query) =>
     Effect.flatMap(request(path, query), (response) =>
@@ -125,19 +125,20 @@ const reasonOf = (error: unknown): string => {
   return cause instanceof Error && cause.message !== "" ? reasonOf(cause) : message
 }
 
-/** The server at a URL, below which the contract is mounted. */
-const overHttp = (url: URL): Access => {
+/** The server at a URL, below which the contract is mounted. That of the contract itself is taken too. */
+const overHttp = (url: URL, purpose: Purpose): Access => {
   const key = process.env["TACHOGRAPH_API_KEY"]
-  const base = url.href.replace(/\/$/, "")
+  const base = url.href.replace(/\/+$/, "").replace(/\/api\/v1$/, "")
   const send: Fetch = (request) => {
     if (key) request.headers.set("authorization", `Bearer ${key}`)
     return fetch(request, { redirect: "error" })
   }
-  return make(base, send, (error) => `Cannot read from ${url.origin}: ${reasonOf(error)}`)
+  return make(base, send, purpose, (error) => `Cannot read from ${url.origin}: ${reasonOf(error)}`)
 }
 
 /** An engine in this process. It answers errors of the storage as a server does, and logs what they are. */
-const overStorage = Effect.fnUntraced(function* (name: ProjectId, { access, scopes }: Purpose) {
+const overStorage = Effect.fnUntraced(function* (name: ProjectId, purpose: Purpose) {
+  const { access, scopes } = purpose
   // What is imported creates it.
   if (access !== "create") yield* Project.select(Option.some(name))
   const layer = Front.layerNoDeps.pipe(
@@ -151,7 +152,7 @@ const overStorage = Effect.fnUntraced(function* (name: ProjectId, { access, scop
   )
   const context = yield* Layer.build(layer)
   const web = yield* Effect.provideService(Web.make, Front, Context.get(context, Front))
-  return make("http://storage", web, (error) => `Cannot read from the storage: ${reasonOf(error)}`)
+  return make("http://storage", web, purpose, (error) => `Cannot read from the storage: ${reasonOf(error)}`)
 })
 
 /** Runs `use` with a storage. */
@@ -178,7 +179,7 @@ export const use = Effect.fnUntraced(function* <A, E>(
     if (Option.isSome(given.project)) {
       return yield* new UsageError({ message: "--project is of --storage: with --url, the key says which project" })
     }
-    return yield* Effect.scoped(use(overHttp(url)))
+    return yield* Effect.scoped(use(overHttp(url, purpose)))
   }
   return yield* useStorage(given.storage, yield* project.resolve(given.project), purpose, use)
 })

@@ -20,7 +20,11 @@ export const names = {
 
 /** `what` completes "Only": "calls that were received". */
 export const period = (what: string) => ({
-  after: text("after", "TIME", `Only ${what} then or later: 2026-01-31, 2026-01-31T10:00:00Z, or 12h, 90d, 4w ago`),
+  after: text(
+    "after",
+    "TIME",
+    `Only ${what} then or later: 2026-01-31, 2026-01-31T10:00:00Z, or 30m, 12h, 90d, 4w ago`
+  ),
   before: text("before", "TIME", `Only ${what} before then`)
 })
 

@@ -1,5 +1,6 @@
 /** What an answer that is an error says, in one line. */
 import * as Effect from "effect/Effect"
+import type { Scope } from "@tachograph/core"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Table from "../terminal/Table.ts"
 
@@ -12,26 +13,26 @@ interface Body {
 /** What to do about errors whose types do not say it. */
 const explanations: Readonly<Record<string, string>> = {
   unauthorized: "The server refuses the key: set TACHOGRAPH_API_KEY to one of its keys",
-  forbidden: "The key lacks the scope that this needs",
   "not-found": "The server has no such path: it may be older than this command, or the URL may be wrong",
   overloaded: "The server has too much to do: try again later",
   "storage-unavailable": "The storage cannot be used"
 }
 
-const reasonOf = ({ detail, message, type }: Body, status: number): string => {
+const reasonOf = ({ detail, message, type }: Body, status: number, scopes: ReadonlyArray<Scope>): string => {
   if (detail !== undefined) return detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}`).join("; ")
   if (type === undefined) return `The answer has the status ${status}`
+  if (type === "forbidden") return `The key in TACHOGRAPH_API_KEY lacks the scope ${scopes.join(", ")}`
   const missing = /^(.+)-not-found$/.exec(type)?.[1]
   if (missing !== undefined) return `There is no such ${missing.replaceAll("-", " ")}`
   return message ?? explanations[type] ?? type
 }
 
-/** Fails with it. Closes the answer. */
-export const of = (response: Response): Effect.Effect<never, CommandError> =>
+/** Fails with it. Closes the answer. `scopes` are those that were needed. */
+export const of = (response: Response, scopes: ReadonlyArray<Scope>): Effect.Effect<never, CommandError> =>
   Effect.flatMap(
     Effect.promise(() => response.json().catch(() => ({})) as Promise<Body>),
     (body) => {
-      const message = Table.printable(reasonOf(body ?? {}, response.status))
+      const message = Table.printable(reasonOf(body ?? {}, response.status, scopes))
       return Effect.fail(new CommandError({ message, refusal: body?.type }))
     }
   )

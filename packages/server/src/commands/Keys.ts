@@ -38,9 +38,9 @@ const label = Setting.make({
 const expires = Setting.make({
   name: "expires",
   metavar: "TIME",
-  description: "When the key expires: 12h, 90d, 4w, or never",
+  description: "When the key expires: 30m, 12h, 90d, 4w, or never",
   default: "never",
-  expected: "a time such as 12h, 90d or 4w, or never",
+  expected: "a time such as 30m, 12h, 90d or 4w, or never",
   parse: (text): Option.Option<Duration.Duration | null> =>
     text === "never" ? Option.some(null) : TimeSpan.parse(text)
 })

@@ -53,6 +53,9 @@ const firstKey = Effect.gen(function* () {
   return key
 })
 
+/** A key for clients, which read the same variable, may be in it by mistake. */
+const ownKey = Effect.as(Console.log("API key     from TACHOGRAPH_API_KEY; has every scope"), undefined)
+
 /** The key is in the fragment, which no server sees: the viewer keeps it until its tab is closed. */
 const announceViewer = (url: string, key: string | undefined) =>
   Console.log(`Viewer      ${url}${viewerPaths.viewer}${key === undefined ? "" : `#key=${key}`}`)
@@ -74,7 +77,7 @@ const announceProxy = Effect.fnUntraced(function* ({ host, proxy }: Options, url
   yield* Console.log(`${below}programs on this machine need no key for it${where}`)
 })
 
-/** `issue` returns the first key, where this start makes it. */
+/** `issue` prints where the key comes from, and returns the first one, where this start makes it. */
 const announce = Effect.fnUntraced(function* <E, R>(
   options: Options,
   url: string,
@@ -136,7 +139,7 @@ const serving = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() => Effect.sync(endStreams))
   yield* Effect.sync(GarbageCollection.run)
   if (worker !== undefined) return yield* Worker.send({ type: "ready" })
-  yield* announce(options, url, hasKeys ? Effect.undefined : firstKey)
+  yield* announce(options, url, hasKeys ? ownKey : firstKey)
 })
 
 /** The engine, and the storage of keys, which are where the storage is opened. */
@@ -189,7 +192,7 @@ const primary = Effect.fnUntraced(function* (options: Options, hasKeys: boolean)
   return yield* Workers.run({
     count,
     port: address.port,
-    started: announce(options, address.url, hasKeys ? Effect.undefined : issue)
+    started: announce(options, address.url, hasKeys ? ownKey : issue)
   })
 })
 

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as ErrorMessages from "../access/ErrorMessages.ts"
-import type { CommandError } from "../terminal/CliErrors.ts"
+import type { CommandError, Ended } from "../terminal/CliErrors.ts"
 import { Conversation } from "../terminal/Conversation.ts"
 import * as Filters from "../access/Filters.ts"
 import * as SessionName from "../access/SessionName.ts"
@@ -69,6 +69,8 @@ const print = Effect.fnUntraced(function* (
   printed: {
     readonly call: (call: Call, known: ReadonlyArray<number>) => Effect.Effect<string>
     readonly message: (message: Message) => string
+    /** What parts a call without new messages from the next one. */
+    readonly gap: Effect.Effect<void, CommandError | Ended>
   }
 ) {
   let lastNumber = 0
@@ -82,6 +84,7 @@ const print = Effect.fnUntraced(function* (
       lastNumber = message.number
       yield* Output.print(printed.message(message))
     }
+    if (lastNumber === before) yield* printed.gap
   }
 })
 
@@ -146,7 +149,8 @@ export const show = Command.make(
             json
               ? Effect.succeed(JSON.stringify({ call }))
               : describe(access, conversation, call, { isFull: full, known }),
-          message: (message) => (json ? JSON.stringify({ message }) : `${conversation.message(message)}\n`)
+          message: (message) => (json ? JSON.stringify({ message }) : `${conversation.message(message)}\n`),
+          gap: json ? Effect.void : Output.print("")
         })
       )
     })

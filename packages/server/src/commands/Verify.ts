@@ -38,7 +38,7 @@ const since = Setting.make({
   name: "since",
   metavar: "TIME",
   description:
-    "Verify only sessions with events that were received since then: 2026-01-31T00:00:00Z, or 12h, 90d, 4w ago",
+    "Verify only sessions with events that were received since then: 2026-01-31T00:00:00Z, or 30m, 12h, 90d, 4w ago",
   default: undefined,
   expected: PointInTime.expected,
   parse: PointInTime.parse

@@ -59,6 +59,8 @@ describe("Access", () => {
     env("TACHOGRAPH_API_KEY", await keyOf("read"))
     expect(await run({ url: server.url }, ids)).toEqual(inProcess)
     expect(await run({ url: `${server.url}/` }, ids)).toEqual(inProcess)
+    // As the client, which reads the same variable.
+    expect(await run({ url: `${server.url}/api/v1/` }, ids)).toEqual(inProcess)
     // By the variable, which an option for the other one precedes.
     env("TACHOGRAPH_URL", server.url)
     expect(await run({}, ids)).toEqual(inProcess)
@@ -71,7 +73,7 @@ describe("Access", () => {
     env("TACHOGRAPH_API_KEY", undefined)
     expect(await messageOf({ url: server.url })).toContain("set TACHOGRAPH_API_KEY")
     env("TACHOGRAPH_API_KEY", await keyOf("record"))
-    expect(await messageOf({ url: server.url })).toContain("lacks the scope")
+    expect(await messageOf({ url: server.url })).toBe("The key in TACHOGRAPH_API_KEY lacks the scope read")
     expect(await messageOf({ url: `${server.url}/elsewhere` })).toContain("no such path")
     expect(await messageOf({ storage }, ({ read }) => read("/events", { limit: 0, more: 1 }))).toMatch(
       /^limit: Input should be greater.*; more: Extra inputs/

@@ -71,7 +71,7 @@ describe("tachograph keys", () => {
   it.each([
     [["create", "--scope", "write"], '--scope is "write": expected record, read, admin'],
     [["create", "--scope", ""], '--scope is "": expected record, read, admin'],
-    [["create", "--expires", "soon"], '--expires is "soon": expected a time such as 12h, 90d or 4w, or never'],
+    [["create", "--expires", "soon"], '--expires is "soon": expected a time such as 30m, 12h, 90d or 4w, or never'],
     [["create", "--project", ""], '--project is "": expected a name'],
     [["create", "--storage", "memory:"], "keeps no keys"],
     [["revoke"], "Missing required argument: ID"],

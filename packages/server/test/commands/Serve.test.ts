@@ -62,8 +62,12 @@ describe("tachograph serve", () => {
     const server = await serve(["--host", "127.0.0.1"], { env: { ...env, TACHOGRAPH_API_KEY: ownKey } })
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect((await get(`${server.url}/api/v1/events`, ownKey)).status).toBe(200)
+    await vi.waitFor(() =>
+      expect(server.output().stdout).toContain("API key     from TACHOGRAPH_API_KEY; has every scope\n")
+    )
     const { stdout } = await server.stop()
     expect(stdout).toContain("memory")
+    expect(stdout).not.toContain(ownKey)
     // With a configured key no other key is issued.
     expect(stdout).not.toMatch(keyPattern)
   })

@@ -53,7 +53,7 @@ describe("tachograph sessions and usage", () => {
     expect(await json("sessions", "--no-errors")).toMatchObject([{ session: "one", cost_usd: "2.5" }])
     expect(await json("sessions", "--person", "ann", "--errors")).toMatchObject([{ events: 2, errors: 1 }])
     expect(await json("sessions", "--limit", "1")).toHaveLength(1)
-    expect(await json("sessions", "--after", "1h", "--before", "2100-01-01")).toHaveLength(2)
+    expect(await json("sessions", "--after", "60m", "--before", "2100-01-01")).toHaveLength(2)
     expect(await json("sessions", "--before", "1h")).toEqual([])
     expect(await json("usage")).toMatchObject([{ events: 3, errors: 1, unpriced_events: 1, cost_usd: "2.5005" }])
     expect(await json("usage", "--by", "model", "--agent", "bot")).toMatchObject([

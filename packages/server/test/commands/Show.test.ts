@@ -131,6 +131,18 @@ ${mark(5, "end")}
 `)
   })
 
+  it("parts a call from the next one where it said nothing new", async () => {
+    const storage = await recorded("s", [
+      [[user("Hi")], assistant("Hello.")],
+      [[user("Hi")], assistant("Hello.")],
+      [[user("Hi")], undefined]
+    ])
+    const marks = (await show(storage, "s")).split("\n").filter((line) => !/^ {3}[0-9a-f-]{36}$/.test(line))
+    const ends = marks.flatMap((line, index) => (/^── call [23]/.test(line) ? [marks[index - 1]] : []))
+    expect(ends).toEqual(["", ""])
+    expect(marks.join("\n")).toContain("    again: 2\n\n──")
+  })
+
   it("prints nothing that a terminal would obey, and no more of a text than asked for", async () => {
     const storage = await recorded("s", [
       [
