@@ -94,5 +94,9 @@ it.each([
   expect(event).toMatchObject({ agent: "chat", properties: { api } })
   for (const part of ["What?", "Answered", "And then?"]) expect(JSON.stringify(event.properties.inputs)).toContain(part)
   expect(JSON.stringify(event.properties.output)).toContain("Answered")
+  // Otherwise the provider does not say how many tokens the stream took.
+  if (api === "provider1-chat-completions") {
+    expect(event.properties.inputs).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+  }
   expect(text).not.toContain(providerKey)
 })

@@ -98,7 +98,10 @@ it("records what an SDK and curl send through it, and no key", async () => {
   expect(whole).toContain("And who reads it?")
   expect(JSON.parse(streamed!)).toMatchObject({
     session: expect.stringMatching(/^[0-9a-f]{64}$/),
-    properties: { output: { choices: [{ message: { content: "Streamed words" } }] } }
+    properties: {
+      inputs: { stream: true, stream_options: { include_usage: true } },
+      output: { choices: [{ message: { content: "Streamed words" } }] }
+    }
   })
   expect(JSON.parse(whole!)).toMatchObject({ session: "curl", agent: "shell", properties: { output: answer } })
   expect(`${streamed}${whole}${output}`).not.toContain(providerKey)
