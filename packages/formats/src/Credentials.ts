@@ -134,13 +134,14 @@ export const withSuspects = (
   return echoes.length === 0 ? credentials : longestFirst([...credentials, ...echoes])
 }
 
-/** A text as it is, percent-encoded, and decoded. */
+/** A text as it is, decoded, and percent-encoded: all that may be, without slashes as Python does it, slashes alone, and twice. */
 const encodingsOf = (text: string): ReadonlyArray<string> => {
   const decoded = decodedOrSame(text)
   const plain = decoded.length >= shortest ? decoded : text
   const encoded = encodeURIComponent(plain.toWellFormed())
-  const lower = encoded.replace(/%[\dA-F]{2}/g, (escape) => escape.toLowerCase())
-  return [text, plain, encoded, lower, encoded.replaceAll("%20", "+")]
+  const all = [encoded, encoded.replaceAll("%2F", "/"), plain.replaceAll("/", "%2F"), encoded.replaceAll("%", "%25")]
+  const lower = all.map((each) => each.replace(/%(?:25)?[\dA-F]{2}/g, (escape) => escape.toLowerCase()))
+  return [...new Set([text, plain, ...all, ...lower, encoded.replaceAll("%20", "+")])]
 }
 
 const unicodeEscape = (character: string): string => `\\u00${character.charCodeAt(0).toString(16)}`
@@ -171,6 +172,13 @@ const escaped = (text: string): ReadonlyArray<string> => {
     )
   ]
 }
+
+/** How much of a credential at the end of a text is masked that breaks off within it (characters). Less may be said on purpose. */
+export const shortestCut = 12
+
+/** How a JSON text may write a credential without escapes: what stands before a quote is the end of a text then. */
+export const inCutJson = (credential: string): ReadonlyArray<string> =>
+  encodingsOf(credential).filter((text) => text.length > shortestCut && JSON.stringify(text) === `"${text}"`)
 
 /**
  * How a JSON text may write a credential, between its quotes, by itself or as a part of a URL. The text of an answer that is no JSON,

@@ -149,8 +149,12 @@ describe("the credentials of a request", () => {
   })
 
   it("may be percent-encoded, or not any more", () => {
-    const written = ["planted/key+", "planted%2Fkey%2B", "planted%2fkey%2b"]
-    for (const credential of written) expect(inJson(credential)).toEqual(expect.arrayContaining(written))
+    // The last ones as Python writes them, with slashes only, and as a part of a URL within a URL.
+    const written = [
+      ...["planted/key+", "planted%2Fkey%2B", "planted%2fkey%2b"],
+      ...["planted/key%2B", "planted%2Fkey+", "planted%2fkey+", "planted%252Fkey%252B", "planted%252fkey%252b"]
+    ]
+    for (const credential of written.slice(0, -2)) expect(inJson(credential)).toEqual(expect.arrayContaining(written))
     expect(inJson("planted key")).toEqual(expect.arrayContaining(["planted%20key", "planted+key"]))
     expect(inJson("planted%zz")).toContain("planted%zz")
     expect(inJson("planted\ud800")).toContain("planted\\ud800")

@@ -1,5 +1,14 @@
 /** Leaves the credentials of a request to a provider out of what is recorded of it. */
-import { credentialsOf, hasEscapes, inJson, mask, suspectsOf, withSuspects } from "@tachograph/formats/Credentials"
+import {
+  credentialsOf,
+  hasEscapes,
+  inCutJson,
+  inJson,
+  mask,
+  shortestCut,
+  suspectsOf,
+  withSuspects
+} from "@tachograph/formats/Credentials"
 import { decodedOrSame } from "@tachograph/formats/PercentDecoding"
 
 export type Pairs = ReadonlyArray<readonly [name: string, value: string]>
@@ -38,17 +47,29 @@ export const secretsOf = (
 
 const pattern = (text: string): string => text.replace(/[\\/^$.*+?()[\]{}|-]/g, "\\$&")
 
+/** Where a text ends that breaks off within one of the forms that begin there. */
+const endOfCut = (text: string, at: number, forms: ReadonlyArray<string>): number | undefined => {
+  for (const form of forms) {
+    const length = text.slice(at, at + form.length).indexOf('"')
+    if (length >= shortestCut && form.startsWith(text.slice(at, at + length))) return at + length
+  }
+  return undefined
+}
+
 /**
- * A JSON text without the credentials, in whatever form it writes them. In one pass: a request with many cookies has hundreds of
- * forms. Where two of them overlap, both are masked as one.
+ * A JSON text without the credentials, in whatever form it writes them, and without the beginning of one where a text ends with it,
+ * as one does that broke off. In one pass: a request with many cookies has hundreds of forms. Where two of them overlap, both are
+ * masked as one.
  */
 export const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): string => {
   const withEscapes = hasEscapes(text)
-  const forms = [...new Set(secrets.flatMap((secret) => inJson(secret, withEscapes)))].filter((form) => form !== "")
-  if (forms.length === 0) return text
+  const forms = new Set(secrets.flatMap((secret) => inJson(secret, withEscapes)))
+  forms.delete("")
+  if (forms.size === 0) return text
+  const cuts = Map.groupBy(secrets.flatMap(inCutJson), (form) => form.slice(0, shortestCut))
   // Of those that begin at one place, the first one of the pattern is found.
   const any = new RegExp(
-    forms
+    [...forms, ...cuts.keys()]
       .sort((a, b) => b.length - a.length)
       .map(pattern)
       .join("|"),
@@ -58,9 +79,12 @@ export const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): st
   let masked = 0
   for (let found = any.exec(text); found !== null; found = any.exec(text)) {
     const { index } = found
-    if (parts.length === 0 || index >= masked) parts.push(text.slice(masked, index), mask)
-    masked = Math.max(masked, index + found[0].length)
+    const [form] = found
     any.lastIndex = index + 1
+    const end = forms.has(form) ? index + form.length : endOfCut(text, index, cuts.get(form)!)
+    if (end === undefined) continue
+    if (parts.length === 0 || index >= masked) parts.push(text.slice(masked, index), mask)
+    masked = Math.max(masked, end)
   }
   return parts.join("") + text.slice(masked)
 }

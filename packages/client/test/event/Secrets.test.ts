@@ -30,6 +30,17 @@ describe("withoutSecrets", () => {
     expect(withoutSecrets(forms.join(" "), [secret])).toBe(forms.map(() => "[redacted]").join(" "))
   })
 
+  it("leaves no beginning of a credential where a text breaks off within it, and what is shown on purpose", () => {
+    const key = "planted/key+of-many=letters"
+    const texts = [key.slice(0, -1), key.slice(0, 12), encodeURIComponent(key).slice(0, -2), "planted/key"]
+    const output = JSON.stringify({ texts, shown: `${key.slice(0, 13)}… is wrong`, key })
+    expect(JSON.parse(withoutSecrets(output, [key]))).toEqual({
+      texts: ["[redacted]", "[redacted]", "[redacted]", "planted/key"],
+      shown: "planted/key+o… is wrong",
+      key: "[redacted]"
+    })
+  })
+
   it("reads the text once, however many forms there are", () => {
     const replaceAll = vi.spyOn(String.prototype, "replaceAll")
     const exec = vi.spyOn(RegExp.prototype, "exec")

@@ -21,11 +21,19 @@ interface Secret {
   isInInputs: boolean
 }
 
+const quote = 0x22
+
+/** How many ways of writing credentials are looked for at the ends of texts, each in a pass of its own. */
+const maxCutForms = 64
+
 export class Secrets {
   readonly #texts: ManyTexts<ReadonlyArray<Secret>>
+  /** How the credentials are written. */
+  readonly #forms: ReadonlyArray<Buffer>
 
-  private constructor(texts: ManyTexts<ReadonlyArray<Secret>>) {
+  private constructor(texts: ManyTexts<ReadonlyArray<Secret>>, forms: ReadonlyArray<Buffer>) {
     this.#texts = texts
+    this.#forms = forms
   }
 
   /** To be looked for in these texts. Undefined if there are too many. */
@@ -47,7 +55,8 @@ export class Secrets {
       yield
     }
     return new Secrets(
-      new ManyTexts([...written].flatMap(([text, secrets]) => bytesOf(text).map((bytes) => [bytes, secrets])))
+      new ManyTexts([...written].flatMap(([text, secrets]) => bytesOf(text).map((bytes) => [bytes, secrets]))),
+      credentials.flatMap(Credentials.inCutJson).flatMap(bytesOf).slice(0, maxCutForms)
     )
   }
 
@@ -64,7 +73,23 @@ export class Secrets {
 
   /** The JSON text of the answer without credentials, and without what can only be the echo of one; undefined as above. */
   *withoutInOutput(text: Buffer): Steps.Steps<Buffer | undefined> {
-    return yield* this.#without(text, ({ isCredential, isInInputs }) => isCredential || !isInInputs)
+    const left = yield* this.#without(text, ({ isCredential, isInInputs }) => isCredential || !isInInputs)
+    return left && (yield* this.#withoutCuts(left))
+  }
+
+  /** Without the beginning of a credential where a text ends with it, as one does that broke off. */
+  *#withoutCuts(text: Buffer): Steps.Steps<Buffer> {
+    const cuts = new Map<number, number>()
+    for (const form of this.#forms) {
+      const begin = form.subarray(0, Credentials.shortestCut)
+      for (let at = text.indexOf(begin); at !== -1; at = text.indexOf(begin, at + 1)) {
+        const length = text.subarray(at, at + form.length).indexOf(quote)
+        const isCut = length !== -1 && form.subarray(0, length).equals(text.subarray(at, at + length))
+        if (isCut) cuts.set(at, at + length)
+      }
+      yield
+    }
+    return cuts.size === 0 ? text : yield* Masking.masked(text, [...cuts].sort(([a], [b]) => a - b).flat())
   }
 
   *#without(text: Buffer, isMasked: (secret: Secret) => boolean): Steps.Steps<Buffer | undefined> {

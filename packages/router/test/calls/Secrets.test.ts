@@ -30,6 +30,18 @@ describe("what is recorded", () => {
     ])
   })
 
+  it("has no beginning of a credential where a text breaks off within it, and what is shown on purpose", () => {
+    const key = "planted/key+of-many=letters"
+    const encoded = encodeURIComponent(key)
+    const texts = [key.slice(0, -1), key.slice(0, 12), encoded.slice(0, -2), "planted/key"]
+    const output = JSON.stringify({ texts, shown: `${key.slice(0, 13)}… is wrong`, key })
+    expect(JSON.parse(masked([key], [], "{}", output)![1]!)).toEqual({
+      texts: ["[redacted]", "[redacted]", "[redacted]", "planted/key"],
+      shown: "planted/key+o… is wrong",
+      key: "[redacted]"
+    })
+  })
+
   it("has no part of two credentials that overlap", () => {
     expect(masked(["planted-one-two", "two-three-planted"], [], "<planted-one-two-three-planted>", "")![0]).toBe(
       "<[redacted]>"
