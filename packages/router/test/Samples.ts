@@ -1,6 +1,6 @@
 /** Valid requests, and a router that is closed when the test ends. */
 import { MemoryStorage } from "@tachograph/core"
-import { onTestFinished } from "vitest"
+import { expect, onTestFinished, vi } from "vitest"
 import { createTachograph, type Tachograph, type TachographOptions } from "../src/index.ts"
 
 export const apiKey = "an API key for tests"
@@ -19,6 +19,18 @@ type Options = Partial<
   Pick<TachographOptions<never>, "authorize" | "basePath" | "maxBody" | "maxOtherBody" | "proxy" | "viewer">
 >
 
+/** Whatever the test did: when every connection is closed, the proxy soon holds nothing for the recorder. */
+const expectNothingHeld = ({ fetch }: Tachograph, path: string) =>
+  vi.waitFor(
+    async () => {
+      const metrics = await fetch(new Request(`http://host${path}`))
+      // The test may have closed it.
+      if (metrics.status === 503) return
+      expect(/^tachograph_proxy_held_bytes (\d+)$/m.exec(await metrics.text())?.[1] ?? "0").toBe("0")
+    },
+    { timeout: 4_000, interval: 5 }
+  )
+
 /** Over a memory storage, opened by `apiKey` unless there is a rule. Closed when the test ends. */
 export const opened = async ({ authorize, ...options }: Options = {}): Promise<Tachograph> => {
   const storage = MemoryStorage.layer
@@ -26,5 +38,9 @@ export const opened = async ({ authorize, ...options }: Options = {}): Promise<T
     authorize === undefined ? { storage, apiKeys: [apiKey], ...options } : { storage, authorize, ...options }
   )
   onTestFinished(() => tachograph.close())
+  if (options.proxy !== undefined) {
+    const path = `${options.basePath ?? ""}/metrics`
+    onTestFinished(() => expectNothingHeld(tachograph, path))
+  }
   return tachograph
 }

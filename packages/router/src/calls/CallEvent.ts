@@ -2,7 +2,7 @@
 import type { Steps } from "@tachograph/core"
 import { type Api, modelInUrl, recognise } from "@tachograph/formats"
 import { sessionSeed } from "@tachograph/formats/SessionSeed"
-import { failureOfEncoding } from "@tachograph/formats/Failures"
+import { failureOf, failureOfEncoding } from "@tachograph/formats/Failures"
 import { hash } from "node:crypto"
 import * as CallInputs from "./CallInputs.ts"
 import * as CallOutput from "./CallOutput.ts"
@@ -17,8 +17,8 @@ export interface Bodies {
 }
 
 /**
- * The body, or why there is none: the request is no JSON object, it may be none because something ended it early, it is one of
- * something else than a call, or it has more credentials than can be looked for.
+ * The body, or why there is none: the request is no JSON object, it may be none because something ended it before an answer
+ * came, it is one of something else than a call, or it has more credentials than can be looked for.
  */
 export type Made = Buffer | "undecodable" | Interruption | "no-call" | "too-many-credentials"
 
@@ -35,25 +35,34 @@ const mark = Buffer.from("\ufeff")
 const withoutMark = (text: Buffer): Buffer =>
   text.subarray(0, mark.length).equals(mark) ? text.subarray(mark.length) : text
 
+/** Whether an answer came before the whole request had: then the answer is worth recording, whatever the request would have been. */
+const isCutByAnswer = ({ isRequestWhole, status }: PassedCall): boolean => !isRequestWhole && status !== 0
+
+/** A request that broke off, in the shape of an answer that did. */
+const cutInputs = (sent: Buffer): Buffer =>
+  Buffer.from(JSON.stringify(failureOf("cut", sent.toString(), "The request ended before all of it had come.")))
+
 export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
   const { beta, contentType, firstByteMs, grouping, interruption, rest, status } = call
   const sent = withoutMark(bodies.inputs)
   const inputs = yield* CallInputs.parse(sent, grouping.session === undefined)
-  if (inputs === undefined) return interruption ?? "undecodable"
-  const api = recognise(rest, inputs.isWhole ? inputs.value : undefined, beta)
+  if (inputs === undefined && !isCutByAnswer(call)) return interruption ?? "undecodable"
+  const api = recognise(rest, inputs?.isWhole === true ? inputs.value : undefined, beta)
   if (api === null) return "no-call"
   const body = bodies.output && withoutMark(bodies.output)
   const output =
     body === undefined
       ? Buffer.from(JSON.stringify(failureOfEncoding(call.responseEncoding ?? "")))
       : yield* CallOutput.of({ api, rest, status, contentType, body, interruption })
-  const secrets = yield* Secrets.make(call, [sent, output])
-  const safeInputs = secrets && (yield* secrets.withoutInInputs(sent))
+  const received = inputs === undefined ? cutInputs(sent) : sent
+  const secrets = yield* Secrets.make(call, [received, output])
+  const safeInputs = secrets && (yield* secrets.withoutInInputs(received))
   const safeOutput = safeInputs && (yield* secrets.withoutInOutput(output))
   if (safeOutput === undefined) return "too-many-credentials"
   const envelope = {
     ...grouping,
-    session: grouping.session ?? derivedSession(api, inputs.value),
+    // Of what broke off it is not known which conversation it goes on.
+    session: grouping.session ?? (inputs === undefined ? hash("sha256", sent) : derivedSession(api, inputs.value)),
     fingerprint_id: call.fingerprintId,
     occurred_at: call.occurredAt,
     duration_ms: rounded(call.durationMs),

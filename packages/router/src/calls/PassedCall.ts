@@ -28,6 +28,8 @@ export interface PassedCall {
   readonly suspects: ReadonlyArray<string>
   /** The length of the request's copy, which is followed by that of the response. */
   readonly requestBytes: number
+  /** False where it broke off: an application need not send the rest once it has its answer. */
+  readonly isRequestWhole: boolean
   /** All values of `Content-Encoding`, in their order. */
   readonly requestEncoding: string | undefined
   readonly responseEncoding: string | undefined

@@ -120,13 +120,14 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   /** Without the copies of its bodies, which are made for each attempt. */
   const passedOf = (call: WaitingCall): Omit<PassedCall, "fingerprintId"> => {
     const { copies, durationMs, interruption, occurredAt, rest, startedAtMs } = call
-    const { firstByteAtMs, requestHeaders, responseHeaders, status } = copies.heard
+    const { firstByteAtMs, isRequestWhole, requestHeaders, responseHeaders, status } = copies.heard
     return {
       rest,
       beta: CallHeaders.betaOf(requestHeaders),
       grouping: CallHeaders.groupingOf(requestHeaders),
       ...CallHeaders.secretsOf(requestHeaders, rest),
       requestBytes: copies.requestBytes,
+      isRequestWhole,
       requestEncoding: ForwardedHeaders.listOf(requestHeaders, "content-encoding"),
       responseEncoding: ForwardedHeaders.listOf(responseHeaders, "content-encoding"),
       contentType: ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? "",
@@ -213,6 +214,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     return {
       copies,
       end: (interruption) => {
+        copies.end()
         if (copies.unkept !== undefined) {
           copies.release()
           return void run(drop(copies.unkept))

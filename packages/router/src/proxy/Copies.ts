@@ -45,6 +45,8 @@ export interface Heard {
   readonly status: number
   /** On the clock of `performance.now()`; undefined if no byte of the response's body came. */
   readonly firstByteAtMs: number | undefined
+  /** Whether the request came to its end. */
+  readonly isRequestWhole: boolean
   /** Names and values in turn. */
   readonly requestHeaders: ReadonlyArray<string>
   readonly responseHeaders: ReadonlyArray<string>
@@ -59,6 +61,8 @@ export class Copies {
   #status = 0
   #firstByteAtMs: number | undefined
   #responseHeaders: ReadonlyArray<string> = []
+  #isRequestWhole = false
+  #isOver = false
   #held = 0
   #unkept: Unkept | undefined
 
@@ -81,7 +85,13 @@ export class Copies {
     this.#add(this.#request, chunk)
   }
 
+  /** To be called after the request's last chunk. */
+  requestEnded(): void {
+    if (!this.#isOver) this.#isRequestWhole = true
+  }
+
   head(status: number, headers: ReadonlyArray<string>): void {
+    if (this.#isOver) return
     this.#status = status
     if (this.#unkept !== undefined) return
     if (!this.#reserve(bytesOf(headers))) return this.#giveUp("held-bytes")
@@ -89,14 +99,20 @@ export class Copies {
   }
 
   response(chunk: Uint8Array): void {
-    this.#firstByteAtMs ??= performance.now()
+    if (!this.#isOver) this.#firstByteAtMs ??= performance.now()
     this.#add(this.#response, chunk)
+  }
+
+  /** What comes later is kept no more: each attempt of recording the call finds the same. */
+  end(): void {
+    this.#isOver = true
   }
 
   get heard(): Heard {
     return {
       status: this.#status,
       firstByteAtMs: this.#firstByteAtMs,
+      isRequestWhole: this.#isRequestWhole,
       requestHeaders: this.#requestHeaders,
       responseHeaders: this.#responseHeaders
     }
@@ -128,7 +144,7 @@ export class Copies {
   }
 
   #add(collector: BodyCollector, chunk: Uint8Array): void {
-    if (this.#unkept !== undefined) return
+    if (this.#isOver || this.#unkept !== undefined) return
     const refused = collector.add(chunk)
     if (refused === undefined) return
     this.#giveUp(refused._tag === "payload-too-large" ? refused._tag : "held-bytes")

@@ -56,7 +56,15 @@ export const pass = (client: UpstreamClient, request: NodeRequest): ((reason: Er
   const endOnceRead = () => {
     if (copies === undefined || !response.writableFinished || message.readableEnded || message.destroyed) return end()
     sent?.destroy()
-    message.once("close", end)
+    const { socket } = message
+    const finish = () => {
+      socket.off("close", finish)
+      message.off("close", finish)
+      end()
+    }
+    message.once("close", finish)
+    // Node tells a request whose response is written nothing of the end of its connection.
+    socket.once("close", finish)
   }
   // The upstream may answer before it has the whole request. The rest is discarded, so that the connection stays usable.
   response.once("finish", () => void message.unpipe(sent).resume())
@@ -96,11 +104,13 @@ export const pass = (client: UpstreamClient, request: NodeRequest): ((reason: Er
   passInformation(message, response, sent)
   if (parsed !== undefined) {
     copies?.request(parsed.bytes)
+    copies?.requestEnded()
     sent.end(parsed.bytes)
     return cut
   }
   if (copies !== undefined) message.on("data", (chunk: Buffer) => copies.request(chunk))
   message.once("end", () => {
+    copies?.requestEnded()
     if (isChunked) passTrailers(message, sent)
   })
   message.pipe(sent)

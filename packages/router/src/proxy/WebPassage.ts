@@ -78,35 +78,40 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
       failure ??= error
       reject(error)
     })
+    /** An answer that has come may still be unread; Node aborts the request where the host cancels it, and lets the answer end. */
+    const hasPassed = () => response?.readableEnded === true && !sent.aborted
     const end = () => {
       signal.removeEventListener("abort", abort)
-      const isAborted = signal.aborted || (failure === undefined && response?.complete !== true)
-      const isWhole = !isAborted && failure === undefined
-      onEnd(isWhole ? undefined : interruptionOf(isAborted ? undefined : failure), response !== undefined)
+      const isWhole = failure === undefined && hasPassed()
+      onEnd(isWhole ? undefined : interruptionOf(signal.aborted ? undefined : failure), response !== undefined)
     }
     /** The host may still have the rest of the request, which is part of the record. */
     const endOnceRead = () => {
-      const hasRest = copies !== undefined && body?.destroyed === false
-      if (!hasRest || signal.aborted || response?.complete === false) return end()
-      body.once("close", end).unpipe(sent).resume()
+      // The upstream may never take it.
+      sent.destroy()
+      if (body === undefined || body.destroyed) return end()
+      body.unpipe(sent).resume()
+      if (copies === undefined || signal.aborted || (response !== undefined && !hasPassed())) return end()
+      body.once("close", end)
     }
     onBegin((reason) => {
-      if (response?.complete !== true) failure ??= reason
+      if (!hasPassed()) failure ??= reason
       sent.destroy(failure)
       response?.destroy(failure)
       end()
     })
     sent.once("close", () => {
+      if (response !== undefined) return
       endOnceRead()
       // A change of the protocol closes the request without an error.
-      if (response === undefined) reject(new Error("The upstream did not answer"))
+      reject(new Error("The upstream did not answer"))
     })
     sent.once("response", (answer) => {
       if (!isUnderstood(answer) || answer.statusCode! > largestStatus)
         return void sent.destroy(new AnswerNotUnderstood())
       response = answer
       // Cancelling the response destroys it without an error.
-      answer.once("error", (error) => (failure ??= error))
+      answer.once("error", (error) => (failure ??= error)).once("close", endOnceRead)
       try {
         resolve(toResponse(method, answer, copies))
       } catch (error) {
@@ -114,10 +119,15 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
         reject(error as Error)
       }
     })
-    if (body === undefined) return void sent.end()
+    if (body === undefined) {
+      copies?.requestEnded()
+      return void sent.end()
+    }
     // A body that breaks off must not look complete.
     body.once("error", abort)
-    if (copies !== undefined) body.on("data", (chunk: Buffer) => copies.request(chunk))
+    if (copies !== undefined) {
+      body.on("data", (chunk: Buffer) => copies.request(chunk)).once("end", () => copies.requestEnded())
+    }
     body.pipe(sent)
   })
 

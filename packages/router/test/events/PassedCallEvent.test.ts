@@ -17,6 +17,7 @@ const callOf = (request: Buffer, fields: Partial<PassedCall> = {}): PassedCall =
   credentials: [],
   suspects: [],
   requestBytes: request.length,
+  isRequestWhole: true,
   requestEncoding: undefined,
   responseEncoding: undefined,
   contentType: "application/json",

@@ -5,13 +5,13 @@ import fastify from "fastify"
 import { Hono } from "hono"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { createServer, request as httpRequest, type Server } from "node:http"
+import { createServer, type IncomingMessage, request as httpRequest, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import type { Tachograph } from "../../src/index.ts"
 import { opened } from "../Samples.ts"
 import { send, withKey } from "./Client.ts"
-import { listen, upstream } from "./Upstream.ts"
+import { bodyOf, listen, upstream } from "./Upstream.ts"
 
 const listening = async (server: Server): Promise<number> => {
   if (!server.listening) await once(server.listen(0, "127.0.0.1"), "listening")
@@ -108,6 +108,34 @@ describe.each(Object.keys(mounts))("the proxy in %s", (name) => {
     expect(text).toContain('"type":"aborted"')
   })
 
+  const early = '{"error":{"type":"rate_limit"}}'
+
+  /** Begins a request whose answer comes before the whole of it has. */
+  const answeredEarly = async () => {
+    const upstreamPort = await listen((message, response) => {
+      response.writeHead(429, { "content-type": "application/json" }).end(early)
+      message.resume()
+    })
+    const { port, tachograph } = await mounted(`http://127.0.0.1:${upstreamPort}`)
+    const body = `{"messages":[], "x":"${"x".repeat(300_000)}"}`
+    const headers = { ...withKey, "content-length": body.length }
+    const sent = httpRequest({ host: "127.0.0.1", port, path, method: "POST", headers }).on("error", () => {})
+    sent.write(body.slice(0, 1_000))
+    const hasParser = name.includes("parser")
+    if (hasParser) sent.end(body.slice(1_000))
+    const [answer] = (await once(sent, "response")) as [IncomingMessage]
+    expect([answer.statusCode, String(await bodyOf(answer))]).toEqual([429, early])
+    return { body, hasParser, sent, tachograph }
+  }
+
+  it("records an answer that comes before the whole request has, and then all of it", async () => {
+    const { body, hasParser, sent, tachograph } = await answeredEarly()
+    if (!hasParser) sent.end(body.slice(1_000))
+    const [text] = await texts(tachograph, 1)
+    expect(text!.includes(`"inputs":${body},"output":${early}`)).toBe(true)
+    expect(JSON.parse(text!)).toMatchObject({ http_status: 429 })
+  })
+
   it("reads a provider no faster than the application takes it", async () => {
     const size = 60_000_000
     let written = 0
@@ -137,5 +165,18 @@ describe.each(Object.keys(mounts))("the proxy in %s", (name) => {
     let read = 0
     for await (const chunk of answer) read += (chunk as Buffer).length
     expect(read).toBe(size)
+  })
+
+  // A parser of the host refuses it.
+  if (name.includes("parser")) return
+
+  it("records as much as came of a request that breaks off then", async () => {
+    const { body, sent, tachograph } = await answeredEarly()
+    sent.destroy()
+    const [text] = await texts(tachograph, 1)
+    expect(JSON.parse(text!)).toMatchObject({
+      http_status: 429,
+      properties: { inputs: { error: { type: "cut", body: body.slice(0, 1_000) } }, output: JSON.parse(early) }
+    })
   })
 })

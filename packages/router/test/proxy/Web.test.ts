@@ -2,13 +2,25 @@
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import type { ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { setImmediate } from "node:timers/promises"
 import { gzipSync } from "node:zlib"
 import { describe, expect, it, vi } from "vitest"
+import type { Tachograph } from "../../src/index.ts"
 import { opened } from "../Samples.ts"
 import { proxyTo, withKey } from "./Client.ts"
 import { listen, upstream } from "./Upstream.ts"
 
 const at = "http://tachograph.example/proxy/local"
+
+const recordedText = ({ recorder }: Tachograph) =>
+  vi.waitFor(
+    async () => {
+      const [event] = (await recorder.listEvents()).events
+      return recorder.getEventText(event!.event_id)
+    },
+    { timeout: 60_000 }
+  )
 
 describe("the proxy over fetch", () => {
   it("passes both ways what was sent", async () => {
@@ -155,14 +167,35 @@ describe("the proxy over fetch", () => {
     const init = { method: "POST", headers: withKey, body: '{"messages":[]}' }
     const response = await tachograph.fetch(new Request(`${at}/chat/completions`, init))
     expect([response.status, ((await response.json()) as { type: string }).type]).toEqual([502, "upstream-unreachable"])
-    const text = await vi.waitFor(
-      async () => {
-        const [event] = (await tachograph.recorder.listEvents()).events
-        return tachograph.recorder.getEventText(event!.event_id)
-      },
-      { timeout: 60_000 }
-    )
-    expect(JSON.parse(text)).toMatchObject({ properties: { output: { error: { type: "connection_error" } } } })
+    expect(JSON.parse(await recordedText(tachograph))).toMatchObject({ properties: { output: { error: { type: "connection_error" } } } })
+  })
+
+  it.each([{}, { connection: "close" }])("records an answer whole that the host reads late (%j)", async (headers) => {
+    const answer = `{"choices":[],"text":"${"x".repeat(10_000)}"}`
+    const sockets: Array<Socket> = []
+    const port = await listen((message, response) => {
+      sockets.push(message.socket)
+      message.resume()
+      response.writeHead(200, headers).end(answer)
+    })
+    const { tachograph } = await proxyTo(`http://127.0.0.1:${port}`)
+    const init = { method: "POST", headers: withKey, body: '{"messages":[]}' }
+    const response = await tachograph.fetch(new Request(`${at}/chat/completions`, init))
+    if ("connection" in headers && !sockets[0]!.closed) await once(sockets[0]!, "close")
+    await setImmediate()
+    expect(await response.text()).toBe(answer)
+    expect(await recordedText(tachograph)).toContain(`"output":${answer}`)
+  })
+
+  it("says of an answer that the host did not read that the call was aborted", async () => {
+    const { url } = await upstream((response) => void response.end('{"choices":[]}'))
+    const { tachograph } = await proxyTo(url)
+    const init = { method: "POST", headers: withKey, body: '{"messages":[]}' }
+    const response = await tachograph.fetch(new Request(`${at}/chat/completions`, init))
+    // It has come whole, with its headers.
+    await response.body!.cancel()
+    const { http_status, properties } = JSON.parse(await recordedText(tachograph))
+    expect([http_status, properties.output.error.type]).toEqual([200, "aborted"])
   })
 
   it("is not there unless it is configured", async () => {
