@@ -72,6 +72,10 @@ export class UpstreamClient {
     this.#agents = UpstreamAgents.make(options)
   }
 
+  get idleTimeoutMs(): number {
+    return this.#timeouts.idleTimeoutMs
+  }
+
   /** Begins a request. Its body is written by the caller. */
   begin({ headers, method, rest, upstream }: Passed): http.ClientRequest {
     const { connectTimeoutMs, idleTimeoutMs } = this.#timeouts

@@ -22,6 +22,9 @@ export interface WebRequest extends Followed {
 /** Statuses whose responses have no body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
+/** How long nothing of the rest of a request may come once it is answered (ms). Then it counts as broken off. */
+const restTimeoutMs = 5_000
+
 /** The largest that a `Response` can have. */
 const largestStatus = 599
 
@@ -92,7 +95,12 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
       if (body === undefined || body.destroyed) return end()
       body.unpipe(sent).resume()
       if (copies === undefined || signal.aborted || (response !== undefined && !hasPassed())) return end()
-      body.once("close", end)
+      // A host may never hear that its client is gone.
+      const timer = setTimeout(end, Math.min(restTimeoutMs, client.idleTimeoutMs)).unref()
+      body.on("data", () => timer.refresh()).once("close", () => {
+        clearTimeout(timer)
+        end()
+      })
     }
     onBegin((reason) => {
       if (!hasPassed()) failure ??= reason

@@ -153,6 +153,16 @@ describe.each(["http", "https"])("a request over %s that is not sent to its end,
     expect((await recorded(tachograph)).includes(`"inputs":${body},"output":${answer}`)).toBe(true)
   })
 
+  it("is recorded so over fetch where nothing says that it has ended", async () => {
+    const url = await providing(scheme, (socket) => socket.write(denied("")))
+    const { tachograph } = await proxyTo(url, { idleTimeoutMs: 2_000 })
+    const stream = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(came)) })
+    const init = { method: "POST", headers: withKey, body: stream, duplex: "half" as const }
+    const got = await tachograph.fetch(new Request(`http://tachograph.example${path}`, init))
+    expect([got.status, await got.text()]).toEqual([401, answer])
+    await expectCut(tachograph)
+  })
+
   it("takes the rest of a request over fetch that is no call", async () => {
     const { tachograph } = await proxyTo(await providing(scheme, (socket) => socket.write(denied(""))))
     let finish: () => void
