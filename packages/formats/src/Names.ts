@@ -3,7 +3,13 @@
 /** Characters (code points) of a name. */
 const maxLength = 255
 
-/** Whether no event may have the name. */
+/** What no name may have: U+0000, and halves of surrogate pairs. */
+const forbidden = /[\0\u{D800}-\u{DFFF}]/gu
+
+/** A name without what none may have. */
+export const allowed = (name: string): string => name.replace(forbidden, "\uFFFD")
+
+/** Whether a name has more characters than an event may have of one. */
 export const isTooLong = (name: string): boolean => Array.from(name).length > maxLength
 
 /**

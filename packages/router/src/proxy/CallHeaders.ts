@@ -1,6 +1,6 @@
 /** What the headers of a call say of it. */
 import * as Credentials from "@tachograph/formats/Credentials"
-import { isTooLong, shortened } from "@tachograph/formats/Names"
+import { allowed, isTooLong, shortened } from "@tachograph/formats/Names"
 import { hash } from "node:crypto"
 import type { Grouping, PassedCall } from "../calls/PassedCall.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
@@ -25,7 +25,10 @@ const decode = (value: string): string => {
 }
 
 /** A name as an event may have it. */
-const nameOf = (text: string): string => (isTooLong(text) ? shortened(text, hash("sha256", text)) : text)
+const nameOf = (given: string): string => {
+  const text = allowed(given)
+  return isTooLong(text) ? shortened(text, hash("sha256", text)) : text
+}
 
 /** An empty header, as of an environment variable that is not set, is none, also where it has a byte order mark. */
 export const groupingOf = (headers: ForwardedHeaders.RawHeaders): Grouping =>

@@ -1,0 +1,16 @@
+import { expect, it } from "vitest"
+import { groupingOf } from "../../src/proxy/CallHeaders.ts"
+
+it("puts U+FFFD in the place of what no name may have, as the client does", () => {
+  const smiley = Buffer.from("😀").toString("latin1")
+  // Lenient parsers take U+0000 in a header. Halves of surrogate pairs are no UTF-8, so their bytes are read as Latin-1.
+  const headers = [
+    "X-Tachograph-Session",
+    "a\0b",
+    "X-Tachograph-Agent",
+    `${smiley}\0`,
+    "X-Tachograph-Person",
+    "\xed\xa0\xbd"
+  ]
+  expect(groupingOf(headers)).toEqual({ session: "a\uFFFDb", agent: "😀\uFFFD", person: "\xed\xa0\xbd" })
+})
