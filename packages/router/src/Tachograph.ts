@@ -33,7 +33,7 @@ import * as InProcess from "./mounts/InProcess.ts"
 import * as Node from "./mounts/Node.ts"
 import * as Web from "./mounts/Web.ts"
 import * as Proxy from "./proxy/Proxy.ts"
-import { type ProxyOptions, type ProxySettings, settingsOf } from "./proxy/ProxyOptions.ts"
+import { type ProxyOptions, type ProxySettings, settingsOfOption } from "./proxy/ProxyOptions.ts"
 import type { Answer } from "./response/Answer.ts"
 import * as ErrorAnswer from "./response/ErrorAnswer.ts"
 import * as TachographError from "./TachographError.ts"
@@ -126,7 +126,7 @@ export interface Tachograph {
 export const createTachograph = async <E>(options: TachographOptions<E>): Promise<Tachograph> => {
   checkOptions({ ...options })
   const base = BasePath.parse(options.basePath ?? "")
-  const proxySettings = options.proxy ? settingsOf(options.proxy === true ? {} : options.proxy) : undefined
+  const proxySettings = settingsOfOption(options.proxy)
   const runtime = ManagedRuntime.make(services(options, base))
   const scope = Scope.makeUnsafe()
   const opening = await runtime.runPromiseExit(Scope.provide(mounts(proxySettings), scope))

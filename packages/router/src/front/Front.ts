@@ -93,6 +93,17 @@ const unauthorized = ErrorAnswer.of(new UnauthorizedError())!
 const forbidden = ErrorAnswer.of(new ForbiddenError())!
 const notFound = Answer.refuse(404, "not-found")
 
+const proxyOff = Answer.refuse(
+  404,
+  "not-found",
+  {},
+  { message: "The proxy is off: start with --proxy, or pass proxy to createTachograph." }
+)
+
+/** Where the proxy is on, it answers the requests to its paths before. */
+const notFoundAt = (url: string | undefined): Answer.Answer =>
+  url?.startsWith("/proxy/") === true ? proxyOff : notFound
+
 const framingErrors: Readonly<Record<AmbiguousRequest.Classification, Answer.Answer | undefined>> = {
   clear: undefined,
   ambiguous: Answer.closing(Answer.refuse(400, "bad-request")),
@@ -248,7 +259,7 @@ const make = Effect.gen(function* () {
     }
     const framingError = framingErrors[AmbiguousRequest.classify(source)]
     if (framingError !== undefined) return finish(state, url, framingError)
-    if (found === undefined) return finish(state, url, notFound)
+    if (found === undefined) return finish(state, url, notFoundAt(url))
     if (!("route" in found)) return finish(state, url, methodNotAllowed(method, found))
     return answerErrors(answer(state, incoming, url!, found), state.id).pipe(
       Effect.annotateLogs("request_id", state.id),

@@ -19,7 +19,7 @@ export const unauthorized = refuse(401, "unauthorized", "X-Tachograph-Key holds 
 export const keyMissing = refuse(
   401,
   "unauthorized",
-  "X-Tachograph-Key is missing: the proxy needs an API key of Tachograph."
+  "X-Tachograph-Key is missing. Send an API key of Tachograph in it, or start with --proxy-open for programs on this machine."
 )
 
 /** Of an open proxy. `reason` completes the sentence. */
@@ -32,7 +32,12 @@ export const notLocal = (reason: string): Answer.Answer =>
 
 export const forbidden = refuse(403, "forbidden", "The API key of Tachograph does not have the scope record.")
 
-export const upstreamNotFound = refuse(404, "upstream-not-found", "No upstream of this name is configured.")
+export const upstreamNotFound = (names: Iterable<string>): Answer.Answer =>
+  refuse(
+    404,
+    "upstream-not-found",
+    `No upstream of this name is configured: there are ${Array.from(names).join(", ")}.`
+  )
 
 export const bodyParsed = refuse(
   500,

@@ -44,11 +44,39 @@ const longestMs = 2 ** 31 - 1
 
 const checkTime = (name: string, ms: number): number => Math.min(longestMs, checkPositive(name, ms))
 
+const isRecord = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const names = ["upstreams", "open", "connectTimeoutMs", "idleTimeoutMs", "maxHeldBytes"] satisfies Array<
+  keyof ProxyOptions
+>
+
+/** Checks what only TypeScript would refuse. No value is shown: URLs may have passwords. */
+const checkOptions = (options: ProxyOptions): void => {
+  const other = Object.keys(options).find((name) => !(names as ReadonlyArray<string>).includes(name))
+  if (other !== undefined) throw new TypeError(`proxy.${other}: there is no such option; there are ${names.join(", ")}`)
+  const { open = false, upstreams = {} } = options
+  if (!isRecord(upstreams)) throw new TypeError("proxy.upstreams: expected an object of URLs by name")
+  if (typeof open !== "boolean") throw new TypeError("proxy.open: expected true or false")
+}
+
+/** Undefined if the proxy is off. Throws a `TypeError` if it is wrong. */
+export const settingsOfOption = (option: boolean | ProxyOptions | undefined): ProxySettings | undefined => {
+  if (option === undefined || option === false) return undefined
+  if (option !== true && !isRecord(option)) {
+    throw new TypeError("proxy: expected true, false, or an object of options")
+  }
+  return settingsOf(option === true ? {} : option)
+}
+
 /** Throws a `TypeError` if an option is wrong. */
-export const settingsOf = (options: ProxyOptions): ProxySettings => ({
-  upstreams: parseUpstreams(options.upstreams),
-  isOpen: options.open === true,
-  connectTimeoutMs: checkTime("connectTimeoutMs", options.connectTimeoutMs ?? defaultConnectTimeoutMs),
-  idleTimeoutMs: checkTime("idleTimeoutMs", options.idleTimeoutMs ?? defaultIdleTimeoutMs),
-  maxHeldBytes: checkPositive("maxHeldBytes", options.maxHeldBytes ?? defaultMaxHeldBytes)
-})
+export const settingsOf = (options: ProxyOptions): ProxySettings => {
+  checkOptions(options)
+  return {
+    upstreams: parseUpstreams(options.upstreams),
+    isOpen: options.open === true,
+    connectTimeoutMs: checkTime("connectTimeoutMs", options.connectTimeoutMs ?? defaultConnectTimeoutMs),
+    idleTimeoutMs: checkTime("idleTimeoutMs", options.idleTimeoutMs ?? defaultIdleTimeoutMs),
+    maxHeldBytes: checkPositive("maxHeldBytes", options.maxHeldBytes ?? defaultMaxHeldBytes)
+  }
+}

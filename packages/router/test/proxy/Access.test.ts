@@ -160,7 +160,8 @@ describe("an open proxy", () => {
     const messageOf = async (port: number, headers: Record<string, string>) =>
       JSON.parse((await send(port, "/proxy/local/x", { headers })).body.toString()).message
     const { port: closed } = await proxyTo(url, {})
-    const none = "X-Tachograph-Key is missing: the proxy needs an API key of Tachograph."
+    const none =
+      "X-Tachograph-Key is missing. Send an API key of Tachograph in it, or start with --proxy-open for programs on this machine."
     expect(await messageOf(closed, {})).toBe(none)
     const wrong = "X-Tachograph-Key holds no valid API key of Tachograph."
     expect(await messageOf(closed, { "x-tachograph-key": "wrong" })).toBe(wrong)

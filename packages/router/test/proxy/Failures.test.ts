@@ -221,6 +221,13 @@ it("takes at most 256 requests on a connection that wait for their answers", asy
   patient.destroy()
 })
 
+it("names the upstreams that there are where one is asked for that is not", async () => {
+  const { port } = await proxyTo("http://user.example/secret")
+  const { body } = await send(port, "/proxy/planted/x", { headers: withKey })
+  const message = "No upstream of this name is configured: there are openai, anthropic, gemini, local."
+  expect(JSON.parse(String(body))).toEqual({ type: "upstream-not-found", message })
+})
+
 describe("requests that the proxy refuses", () => {
   const lines = (target: string, ...lines: ReadonlyArray<string>) =>
     [`POST ${target} HTTP/1.1`, `x-tachograph-key: ${apiKey}`, ...lines, "", ""].join("\r\n")

@@ -167,7 +167,9 @@ describe("the proxy over fetch", () => {
     const init = { method: "POST", headers: withKey, body: '{"messages":[]}' }
     const response = await tachograph.fetch(new Request(`${at}/chat/completions`, init))
     expect([response.status, ((await response.json()) as { type: string }).type]).toEqual([502, "upstream-unreachable"])
-    expect(JSON.parse(await recordedText(tachograph))).toMatchObject({ properties: { output: { error: { type: "connection_error" } } } })
+    expect(JSON.parse(await recordedText(tachograph))).toMatchObject({
+      properties: { output: { error: { type: "connection_error" } } }
+    })
   })
 
   it.each([{}, { connection: "close" }])("records an answer whole that the host reads late (%j)", async (headers) => {
@@ -198,9 +200,12 @@ describe("the proxy over fetch", () => {
     expect([http_status, properties.output.error.type]).toEqual([200, "aborted"])
   })
 
-  it("is not there unless it is configured", async () => {
+  it("is not there unless it is configured, and says so", async () => {
     const tachograph = await opened()
     const response = await tachograph.fetch(new Request(`${at}/x`, { headers: withKey }))
-    expect([response.status, await response.json()]).toEqual([404, { type: "not-found" }])
+    const message = "The proxy is off: start with --proxy, or pass proxy to createTachograph."
+    expect([response.status, await response.json()]).toEqual([404, { type: "not-found", message }])
+    const other = await tachograph.fetch(new Request("http://tachograph.example/proxying/x"))
+    expect(await other.json()).toEqual({ type: "not-found" })
   })
 })

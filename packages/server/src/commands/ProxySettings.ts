@@ -17,6 +17,22 @@ const open = Setting.makeSwitch({
   description: "Whether programs on this machine need no key of Tachograph for the proxy"
 })
 
+/** What is sure to hold no password. */
+const withoutSecrets = (url: string): string => {
+  const parsed = URL.parse(url)
+  if (parsed === null || parsed.host === "") return "…"
+  const { host, password, pathname, protocol, username } = parsed
+  const path = pathname === "/" && !url.endsWith("/") ? "" : pathname
+  const user = username === "" && password === "" ? "" : "…@"
+  return `${protocol}//${user}${host}${path}${/[?#]/.test(url) ? "?…" : ""}`
+}
+
+/** `NAME=URL`, or what was written instead. */
+const redact = (text: string): string => {
+  const [, before = "", url = text] = /^([^=:]*=)(.*)$/.exec(text) ?? []
+  return before + withoutSecrets(url)
+}
+
 const upstream = Setting.makeRepeatable({
   name: "upstream",
   metavar: "NAME=URL",
@@ -25,7 +41,8 @@ const upstream = Setting.makeRepeatable({
   parse: (text) => {
     const [, name = "", url = ""] = /^([^=]*)=(.*)$/.exec(text) ?? []
     return Option.as(Option.fromNullishOr(Upstreams.parseUpstream(name, url)), [name, url] as const)
-  }
+  },
+  redact
 })
 
 const connectTimeout = timeout(

@@ -54,11 +54,13 @@ export const makeRepeatable = <A>(options: {
   readonly name: string
   readonly metavar: string
   readonly description: string
-  /** Completes the message "expected …". Invalid values are not shown: they may hold a password. */
+  /** Completes the message "expected …". */
   readonly expected: string
   readonly parse: (text: string) => Option.Option<A>
+  /** An invalid value as its message may show it: it may hold a password. */
+  readonly redact: (text: string) => string
 }) => {
-  const { description, expected, metavar, name, parse } = options
+  const { description, expected, metavar, name, parse, redact } = options
   const variable = variableOf(name)
   const textsIn = (text = "") => text.split(/\s+/).filter((text) => text !== "")
   return {
@@ -78,7 +80,7 @@ export const makeRepeatable = <A>(options: {
       return Effect.forEach(texts, (text) =>
         Effect.mapError(
           Effect.fromOption(parse(text)),
-          () => new UsageError({ message: `${source} is invalid: expected ${expected}` })
+          () => new UsageError({ message: `${source} has ${JSON.stringify(redact(text))}: expected ${expected}` })
         )
       )
     }

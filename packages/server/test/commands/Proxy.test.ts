@@ -179,10 +179,20 @@ it("says at its start where upstreams go, and for whom it is open", async () => 
 })
 
 it.each([
-  [["--proxy", "--upstream", "x=ftp://provider"], "--upstream is invalid: expected NAME=URL"],
-  [["--proxy", "--upstream", "https://provider"], "--upstream is invalid: expected NAME=URL"],
-  [["--proxy", "--upstream", "x=https://user:planted@provider"], "--upstream is invalid: expected NAME=URL"],
-  [["--proxy", "--upstream", "X/y=https://provider"], "--upstream is invalid: expected NAME=URL"],
+  [["--proxy", "--upstream", "x=ftp://provider"], '--upstream has "x=ftp://provider": expected NAME=URL'],
+  [["--proxy", "--upstream", "https://provider"], '--upstream has "https://provider": expected NAME=URL'],
+  [
+    ["--proxy", "--upstream", "x=https://user:planted@provider"],
+    '--upstream has "x=https://…@provider": expected NAME=URL'
+  ],
+  [["--proxy", "--upstream", "X/y=https://provider"], '--upstream has "X/y=https://provider": expected NAME=URL'],
+  [
+    ["--proxy", "--upstream", "a=https://one", "--upstream", "b=https://two/v1?key=planted#planted"],
+    '--upstream has "b=https://two/v1?…": expected NAME=URL'
+  ],
+  [["--proxy", "--upstream", "x=planted"], '--upstream has "x=…": expected NAME=URL'],
+  [["--proxy", "--upstream", "x=https://user:planted"], '--upstream has "x=…": expected NAME=URL'],
+  [["--proxy", "--upstream", "planted"], '--upstream has "…": expected NAME=URL'],
   [["--proxy", "--upstream", "x=https://one", "--upstream", "x=https://two"], '--upstream names "x" twice'],
   [
     ["--proxy", "--upstream", "openai=http://localhost:4400/proxy/openai"],
@@ -228,7 +238,7 @@ it("takes its options from the environment as well", async () => {
     ["y", "n"]
   ]) {
     const bad = { TACHOGRAPH_UPSTREAM: "bad" }
-    expectUsageError(await run({ TACHOGRAPH_PROXY: on!, ...bad }), "TACHOGRAPH_UPSTREAM is invalid")
+    expectUsageError(await run({ TACHOGRAPH_PROXY: on!, ...bad }), 'TACHOGRAPH_UPSTREAM has "…"')
     expectUsageError(await run({ TACHOGRAPH_PROXY: off!, TACHOGRAPH_MIGRATE: "maybe" }), "TACHOGRAPH_MIGRATE")
     expectUsageError(await run({ TACHOGRAPH_MIGRATE: on!, TACHOGRAPH_THREAD: off!, ...bad }), "TACHOGRAPH_UPSTREAM")
   }
@@ -238,7 +248,10 @@ it("takes its options from the environment as well", async () => {
     'TACHOGRAPH_UPSTREAM names "good" twice'
   )
   const upstreams = "good=https://provider bad"
-  expectUsageError(await run({ TACHOGRAPH_PROXY: "yes", TACHOGRAPH_UPSTREAM: upstreams }), "TACHOGRAPH_UPSTREAM")
+  expectUsageError(
+    await run({ TACHOGRAPH_PROXY: "yes", TACHOGRAPH_UPSTREAM: upstreams }),
+    'TACHOGRAPH_UPSTREAM has "…"'
+  )
   for (const [name, value] of [
     ["TACHOGRAPH_UPSTREAM", "good=https://provider"],
     ["TACHOGRAPH_PROXY_OPEN", "yes"],
