@@ -43,7 +43,7 @@ const cutInputs = (sent: Buffer): Buffer =>
   Buffer.from(JSON.stringify(failureOf("cut", sent.toString(), "The request ended before all of it had come.")))
 
 export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
-  const { beta, contentType, firstByteMs, grouping, interruption, rest, status } = call
+  const { beta, contentType, failureCode, firstByteMs, grouping, interruption, rest, status } = call
   const sent = withoutMark(bodies.inputs)
   const inputs = yield* CallInputs.parse(sent, grouping.session === undefined)
   if (inputs === undefined && !isCutByAnswer(call)) return interruption ?? "undecodable"
@@ -53,7 +53,7 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
   const output =
     body === undefined
       ? Buffer.from(JSON.stringify(failureOfEncoding(call.responseEncoding ?? "")))
-      : yield* CallOutput.of({ api, rest, status, contentType, body, interruption })
+      : yield* CallOutput.of({ api, rest, status, contentType, body, interruption, failureCode })
   const received = inputs === undefined ? cutInputs(sent) : sent
   const secrets = yield* Secrets.make(call, [received, output])
   const safeInputs = secrets && (yield* secrets.withoutInInputs(received))

@@ -16,23 +16,32 @@ export interface ReceivedOutput {
   /** Decompressed. */
   readonly body: Buffer
   readonly interruption: Interruption | undefined
+  readonly failureCode: string | undefined
+}
+
+/** `body` is what came of an answer that is none. */
+const interrupted = (interruption: Interruption, failureCode: string | undefined, body?: string) => {
+  const hasCode = interruption === "connection_error" && failureCode !== undefined
+  return failureOf(interruption, body, hasCode ? `The connection failed: ${failureCode}.` : undefined)
 }
 
 /** A stream as the answer that it stands for. */
-function* accumulate({ body, interruption }: ReceivedOutput, format: Format): Steps.Steps<Buffer> {
+function* accumulate({ body, failureCode, interruption }: ReceivedOutput, format: Format): Steps.Steps<Buffer> {
   const accumulator = format.accumulator()
   for (let at = 0; at < body.length; at += Steps.stepBytes) {
     accumulator.push(body.subarray(at, at + Steps.stepBytes))
     yield
   }
-  return Buffer.from(outputOf(accumulator.end(), failureOf(interruption ?? "cut")))
+  const failure = interruption === undefined ? failureOf("cut") : interrupted(interruption, failureCode)
+  return Buffer.from(outputOf(accumulator.end(), failure))
 }
 
 /** The text as it is, where it is an object, and otherwise an error that has it. */
-function* whole({ body, interruption, status }: ReceivedOutput): Steps.Steps<Buffer> {
+function* whole({ body, failureCode, interruption, status }: ReceivedOutput): Steps.Steps<Buffer> {
   if ((yield* CallInputs.parse(body, false)) !== undefined) return body
   const text = body.toString()
-  const failure = interruption === undefined ? failureOfBody(status, text) : failureOf(interruption, text)
+  const failure =
+    interruption === undefined ? failureOfBody(status, text) : interrupted(interruption, failureCode, text)
   return Buffer.from(JSON.stringify(failure))
 }
 

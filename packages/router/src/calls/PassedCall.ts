@@ -38,6 +38,8 @@ export interface PassedCall {
   /** 0 where no response came. */
   readonly status: number
   readonly interruption: Interruption | undefined
+  /** The code of the error that ended it, such as `ECONNREFUSED`. */
+  readonly failureCode: string | undefined
   /** ISO 8601. */
   readonly occurredAt: string
   readonly durationMs: number

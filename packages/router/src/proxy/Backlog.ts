@@ -60,15 +60,15 @@ export class Backlog<Call extends Attempted> {
     return this.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onEmpty.push(resolve))
   }
 
-  /** Starts no other attempt. Returns how many calls are left. */
-  stop(): number {
-    const left = this.size
+  /** Starts no other attempt. Returns how many calls are left, and how many of these are being attempted. */
+  stop(): { readonly left: number; readonly underWay: number } {
+    const [left, underWay] = [this.size, this.#active]
     clearTimeout(this.#timer)
     clearTimeout(this.#gathering)
     this.#waiting.clear()
     this.#again.length = 0
     this.#isStopped = true
-    return left
+    return { left, underWay }
   }
 
   #endPause(): void {

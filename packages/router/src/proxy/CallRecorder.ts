@@ -2,7 +2,6 @@
 import { Events, prefix } from "@tachograph/api"
 import type { Principal } from "@tachograph/core"
 import * as Retries from "@tachograph/formats/Retries"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
@@ -17,7 +16,8 @@ import * as InProcess from "../mounts/InProcess.ts"
 import { Backlog } from "./Backlog.ts"
 import * as CallHeaders from "./CallHeaders.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
-import type { ProxyMetrics } from "./ProxyMetrics.ts"
+import { BurstLog } from "./BurstLog.ts"
+import { type ProxyMetrics, reasonOf, type Unrecorded } from "./ProxyMetrics.ts"
 import { Copies, type CopyBudget } from "./Copies.ts"
 
 /** A call that begins. */
@@ -30,12 +30,12 @@ export interface Begun {
 /** A call under way. */
 export interface CopiedCall {
   readonly copies: Copies
-  /** To be called when nothing passes any more, with what ended it early. Records it in the background. */
-  readonly end: (interruption: Interruption | undefined) => void
+  /** To be called when nothing passes any more, with what ended it early, and the code of that. Records it in the background. */
+  readonly end: (interruption: Interruption | undefined, failureCode: string | undefined) => void
 }
 
 /** A call that is over and not recorded yet. */
-interface WaitingCall extends Pick<PassedCall, "rest" | "interruption" | "durationMs"> {
+interface WaitingCall extends Pick<PassedCall, "rest" | "interruption" | "failureCode" | "durationMs"> {
   readonly copies: Copies
   readonly project: Principal["project"]
   readonly occurredAt: Date
@@ -57,9 +57,6 @@ const closingGrace = "5 seconds"
 /** Errors that may be the fault of the call itself. */
 const doubtful: ReadonlySet<string> = new Set(["internal", "fingerprint-not-found"])
 
-/** During an outage every call fails for the same reason: at most one line in this time (ms). */
-const logIntervalMs = 1_000
-
 const fingerprint = {
   language: "javascript",
   language_version: `node ${process.versions.node}`,
@@ -69,12 +66,12 @@ const fingerprint = {
 
 const noBody = new Uint8Array()
 
-/** What is written to the log instead of the call. `last_error` is why the recorder refused the last one that it did. */
-const unrecorded = (reason: string, calls_not_logged: number, last_error?: string) =>
+/** What is written to the log instead of the call. */
+const unrecorded = (reason: Unrecorded, calls_not_logged: number, more: Readonly<Record<string, unknown>> = {}) =>
   Effect.annotateLogs(Effect.logWarning("A model call passed the proxy and was not recorded"), {
     reason,
     calls_not_logged,
-    ...(last_error === undefined ? {} : { last_error })
+    ...more
   })
 
 export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: ProxyMetrics) {
@@ -84,23 +81,14 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   const fingerprints = new Map<string, string>()
   const fibers = new Set<Fiber.Fiber<unknown>>()
   const run = Effect.runForkWith(yield* Effect.context<Front>())
-  let loggedAtMs = Number.NEGATIVE_INFINITY
-  let suppressed = 0
+  const log = new BurstLog<Unrecorded>((reason, others) => void run(unrecorded(reason, others)))
   let isAway = false
   let lastError: string | undefined
 
-  const drop = (reason: string) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      metrics.countCall(reason)
-      if (now >= loggedAtMs && now - loggedAtMs < logIntervalMs) {
-        suppressed++
-        return Effect.void
-      }
-      loggedAtMs = now
-      const calls = suppressed
-      suppressed = 0
-      return unrecorded(reason, calls)
-    })
+  const drop = (reason: Unrecorded): void => {
+    metrics.countCall(reason)
+    log.say(reason)
+  }
 
   /** Says once in an outage that calls wait. */
   const sayAway = Effect.suspend(() => {
@@ -119,7 +107,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
 
   /** Without the copies of its bodies, which are made for each attempt. */
   const passedOf = (call: WaitingCall): Omit<PassedCall, "fingerprintId"> => {
-    const { copies, durationMs, interruption, occurredAt, rest, startedAtMs } = call
+    const { copies, durationMs, failureCode, interruption, occurredAt, rest, startedAtMs } = call
     const { firstByteAtMs, isRequestWhole, requestHeaders, responseHeaders, status } = copies.heard
     return {
       rest,
@@ -133,6 +121,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
       contentType: ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? "",
       status,
       interruption,
+      failureCode,
       occurredAt: occurredAt.toISOString(),
       durationMs,
       firstByteMs: firstByteAtMs && firstByteAtMs - startedAtMs
@@ -171,14 +160,18 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     if (type === "fingerprint-not-found") fingerprints.delete(project)
     if (Retries.isTransient(type)) return Effect.as(type === "overloaded" ? Effect.void : sayAway, false)
     if (doubtful.has(type) && attempts < Retries.attemptsOfInternalErrors) return Effect.succeed(false)
-    return Effect.as(drop(type), true)
+    drop(reasonOf(type))
+    return Effect.succeed(true)
   }
 
   const backlog = new Backlog<WaitingCall>(maxConcurrent, (call, done) => {
     const settled = attempt(call).pipe(
       Effect.catch(({ type }) => settledAfter(type, call)),
       Effect.catchCause((cause) =>
-        Effect.as(Effect.andThen(Effect.logError("Recording a call failed", cause), drop("internal")), true)
+        Effect.map(Effect.logError("Recording a call failed", cause), () => {
+          drop("internal")
+          return true
+        })
       )
     )
     const fiber = run(settled)
@@ -197,9 +190,16 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
       Effect.timeoutOption(closingGrace),
       Effect.andThen(
         Effect.suspend(() => {
-          const left = backlog.stop()
+          const { left, underWay } = backlog.stop()
           metrics.countCall("closing", left)
-          return left === 0 ? Effect.void : unrecorded("closing", left - 1, lastError)
+          log.end()
+          if (left === 0) return Effect.void
+          return unrecorded("closing", left - 1, {
+            // Why the recorder refused the last one that it did.
+            ...(lastError === undefined ? {} : { last_error: lastError }),
+            // Their commit may end well, and nobody hears of it.
+            ...(underWay === 0 ? {} : { perhaps_recorded: underWay })
+          })
         })
       ),
       // A storage that hangs must not be waited for.
@@ -213,14 +213,14 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     const startedAtMs = performance.now()
     return {
       copies,
-      end: (interruption) => {
+      end: (interruption, failureCode) => {
         copies.end()
         if (copies.unkept !== undefined) {
           copies.release()
-          return void run(drop(copies.unkept))
+          return drop(copies.unkept)
         }
         const durationMs = performance.now() - startedAtMs
-        const call = { copies, project, rest, interruption, occurredAt, startedAtMs, durationMs }
+        const call = { copies, project, rest, interruption, failureCode, occurredAt, startedAtMs, durationMs }
         backlog.add({ ...call, idempotencyKey: randomUUID(), attempts: 0 })
       }
     }
@@ -229,6 +229,6 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   return {
     begin,
     /** Counts a call that passes and is not recorded, and says why. */
-    drop: (reason: string): void => void run(drop(reason))
+    drop
   }
 })

@@ -4,7 +4,7 @@ import * as ParsedBody from "../front/ParsedBody.ts"
 import { hasSentContinue } from "../mounts/Node.ts"
 import type { Followed } from "./Followed.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
-import { AnswerNotUnderstood, interruptionOf, isUnderstood, type UpstreamClient } from "./UpstreamClient.ts"
+import { AnswerNotUnderstood, endingOf, isUnderstood, type UpstreamClient } from "./UpstreamClient.ts"
 
 export interface NodeRequest extends Followed {
   readonly message: IncomingMessage
@@ -50,7 +50,7 @@ export const pass = (client: UpstreamClient, request: NodeRequest): ((reason: Er
   const end = () => {
     sent?.destroy()
     const isWhole = failure === undefined && response.writableFinished
-    onEnd(isWhole ? undefined : interruptionOf(failure), hasResponse)
+    onEnd(isWhole ? undefined : endingOf(failure), hasResponse)
   }
   /** An application that has its answer may still send the rest of its request, which is part of the record. */
   const endOnceRead = () => {

@@ -19,6 +19,7 @@ import * as Pipelining from "../mounts/Pipelining.ts"
 import * as Web from "../mounts/Web.ts"
 import type { Answer } from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
+import { BurstLog } from "./BurstLog.ts"
 import * as CallHeaders from "./CallHeaders.ts"
 import * as CallRecorder from "./CallRecorder.ts"
 import { CopyBudget } from "./Copies.ts"
@@ -31,7 +32,7 @@ import * as ProxyErrors from "./ProxyErrors.ts"
 import * as ProxyMetrics from "./ProxyMetrics.ts"
 import type { ProxySettings } from "./ProxyOptions.ts"
 import * as ProxyPath from "./ProxyPath.ts"
-import { ProxyClosing, UpstreamClient, UpstreamTimeout } from "./UpstreamClient.ts"
+import { codeOf, ProxyClosing, UpstreamClient, UpstreamTimeout } from "./UpstreamClient.ts"
 import * as WebPassage from "./WebPassage.ts"
 
 export interface Proxy {
@@ -45,6 +46,12 @@ export interface Proxy {
   readonly none: () => Promise<void>
   /** Ends everything that still passes, and refuses what comes later. The calls are recorded as far as they came. */
   readonly cut: () => void
+}
+
+/** What the log says of a request without an answer: the upstream by its name, not by its URL. */
+interface Unreached {
+  readonly upstream: string
+  readonly code: string | undefined
 }
 
 type Unanswered = "closing" | "timeout" | "unreachable"
@@ -87,9 +94,16 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     return finish(answer, id)
   }
 
-  const unanswered = (error: Error): Answer => {
+  const log = new BurstLog<Unreached>(({ code, upstream }, requests_not_logged) => {
+    const warning = Effect.logWarning("A model provider could not be reached, or did not answer")
+    run(Effect.annotateLogs(warning, { upstream, ...(code === undefined ? {} : { code }), requests_not_logged }))
+  })
+  yield* Effect.addFinalizer(() => Effect.sync(() => log.end()))
+
+  const unanswered = (error: Error, { upstream }: Gate.Destination): Answer => {
     const reason = reasonOf(error)
     metrics.count(reason === "closing" ? "cut" : reason)
+    if (reason !== "closing") log.say({ upstream: upstream.name, code: codeOf(error) })
     return finish(unansweredAnswers[reason])
   }
 
@@ -105,12 +119,12 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     if (method === "POST" && isUnreadCall(rest)) drop("aws-event-stream")
     let onEnded: (() => void) | undefined
     let hasEnded = false
-    const onEnd: Followed["onEnd"] = (interruption, isAnswered) => {
+    const onEnd: Followed["onEnd"] = (ending, isAnswered) => {
       if (hasEnded) return
       hasEnded = true
       onEnded?.()
-      if (isAnswered) metrics.count(interruption === undefined ? "passed" : "cut")
-      call?.end(interruption)
+      if (isAnswered) metrics.count(ending === undefined ? "passed" : "cut")
+      call?.end(ending?.interruption, ending?.code)
     }
     const onBegin = (cut: (reason: Error) => void) => {
       if (!hasEnded) onEnded = cuts.add(() => cut(new ProxyClosing()))
@@ -166,7 +180,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       if (NodePassage.hasLostBody(message)) return refuse(ProxyErrors.bodyParsed)
       Node.markLive(response)
       const { onBegin, ...followed } = follow(visitor.method, destination, message.rawHeaders, principal)
-      const onUnanswered = (error: Error) => Node.write(response, unanswered(error))
+      const onUnanswered = (error: Error) => Node.write(response, unanswered(error, destination))
       onBegin(NodePassage.pass(client, { message, response, destination, ...followed, onUnanswered }))
     })
     return true
@@ -196,7 +210,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
         if (request.bodyUsed) return resolve(Web.toResponse(method, refused(ProxyErrors.bodyParsed)))
         const followed = follow(method, destination, Array.from(request.headers).flat(), principal)
         WebPassage.pass(client, { request, destination, ...followed }).then(resolve, (error) =>
-          request.signal.aborted ? reject(error) : resolve(Web.toResponse(method, unanswered(error)))
+          request.signal.aborted ? reject(error) : resolve(Web.toResponse(method, unanswered(error, destination)))
         )
       })
     )

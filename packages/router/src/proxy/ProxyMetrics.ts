@@ -28,16 +28,40 @@ type Outcome = (typeof outcomes)[number]
 
 /** Alerts see no increase in a series that did not exist before. */
 const alerted = [
-  ...["recorded", "held-bytes", "payload-too-large", "undecodable", "too-many-credentials", "aborted", "internal"],
-  ...["aws-event-stream", "closing"]
-]
+  "held-bytes",
+  "payload-too-large",
+  "undecodable",
+  "too-many-credentials",
+  "aborted",
+  "internal",
+  "aws-event-stream",
+  "closing"
+] as const
+
+/** What hardly happens: other ways to break off a request, and errors that the recorder has for calls of others. */
+const rare = [
+  "connection_error",
+  "timeout",
+  "exit",
+  "fingerprint-not-found",
+  "session-id-empty",
+  "idempotency-key-reused",
+  "validation-error"
+] as const
+
+/** Why a call is not recorded. */
+export type Unrecorded = (typeof alerted)[number] | (typeof rare)[number]
+
+const known: ReadonlySet<string> = new Set<Unrecorded>([...alerted, ...rare])
+
+/** What the type of an error of the recorder counts as: one that it should have for no call is a fault of this program. */
+export const reasonOf = (type: string): Unrecorded => (known.has(type) ? (type as Unrecorded) : "internal")
 
 export interface ProxyMetrics {
   /** Shows how many calls are not recorded yet, until the scope is closed. */
   readonly showWaiting: (calls: () => number) => Effect.Effect<void, never, Scope.Scope>
   readonly count: (outcome: Outcome) => void
-  /** `recorded`, or why a call is not: one of a few words. */
-  readonly countCall: (outcome: string, by?: number) => void
+  readonly countCall: (outcome: "recorded" | Unrecorded, by?: number) => void
 }
 
 /** `heldBytes` is what calls take that are not recorded. */
@@ -55,7 +79,7 @@ export const make = Effect.fnUntraced(function* (heldBytes: () => number) {
   const countRequest = counterOf(requests)
   const countCall = counterOf(calls)
   for (const outcome of outcomes) countRequest(outcome, 0)
-  for (const outcome of alerted) countCall(outcome, 0)
+  for (const outcome of ["recorded", ...alerted]) countCall(outcome, 0)
   return {
     showWaiting: (calls: () => number) =>
       ObservableMetrics.show(ObservableMetrics.of(waiting, () => ({ value: calls() }))),

@@ -16,6 +16,7 @@ export interface Timeouts {
 /** Why the proxy itself ended a request. */
 export class UpstreamTimeout extends Error {
   override readonly name = "UpstreamTimeout"
+  readonly code = "ETIMEDOUT"
 }
 
 /** The proxy ends, and every request that it still passes. */
@@ -23,16 +24,29 @@ export class ProxyClosing extends Error {
   override readonly name = "ProxyClosing"
 }
 
-/** What a failure of an upstream is called; without one, the client ended the request. */
-export const interruptionOf = (failure: Error | undefined): Interruption => {
-  if (failure === undefined) return "aborted"
-  if (failure instanceof ProxyClosing) return "exit"
-  return failure instanceof UpstreamTimeout ? "timeout" : "connection_error"
+/** What ended a request early. */
+export interface Ending {
+  readonly interruption: Interruption
+  /** Of the system, of TLS, or of the parser of HTTP, such as `ECONNREFUSED`. */
+  readonly code: string | undefined
 }
 
 /** An answer that is no HTTP, or none that can be passed on. */
 export class AnswerNotUnderstood extends Error {
   override readonly name = "AnswerNotUnderstood"
+  readonly code = "ANSWER_NOT_UNDERSTOOD"
+}
+
+/** The code of an error; undefined if it has none. Messages are not shown: they may have addresses, and parts of an answer. */
+export const codeOf = ({ code }: Error & { readonly code?: unknown }): string | undefined =>
+  typeof code === "string" && /^[A-Z][A-Z\d_]{0,63}$/.test(code) ? code : undefined
+
+/** What a failure of an upstream is called; without one, the client ended the request. */
+export const endingOf = (failure: Error | undefined): Ending => {
+  if (failure === undefined) return { interruption: "aborted", code: undefined }
+  if (failure instanceof ProxyClosing) return { interruption: "exit", code: undefined }
+  const interruption = failure instanceof UpstreamTimeout ? "timeout" : "connection_error"
+  return { interruption, code: codeOf(failure) }
 }
 
 /**

@@ -5,13 +5,7 @@ import type { ReadableStream } from "node:stream/web"
 import type { Copies } from "./Copies.ts"
 import type { Followed } from "./Followed.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
-import {
-  AnswerNotUnderstood,
-  interruptionOf,
-  isUnderstood,
-  type Passed,
-  type UpstreamClient
-} from "./UpstreamClient.ts"
+import { AnswerNotUnderstood, endingOf, isUnderstood, type Passed, type UpstreamClient } from "./UpstreamClient.ts"
 
 export interface WebRequest extends Followed {
   readonly request: Request
@@ -53,7 +47,7 @@ const begin = (client: UpstreamClient, { onEnd }: WebRequest, passed: Passed): C
   try {
     return client.begin(passed)
   } catch (error) {
-    onEnd("connection_error", false)
+    onEnd(endingOf(error as Error), false)
     throw error
   }
 }
@@ -86,7 +80,7 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
     const end = () => {
       signal.removeEventListener("abort", abort)
       const isWhole = failure === undefined && hasPassed()
-      onEnd(isWhole ? undefined : interruptionOf(signal.aborted ? undefined : failure), response !== undefined)
+      onEnd(isWhole ? undefined : endingOf(signal.aborted ? undefined : failure), response !== undefined)
     }
     /** The host may still have the rest of the request, which is part of the record. */
     const endOnceRead = () => {
@@ -97,10 +91,12 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
       if (copies === undefined || signal.aborted || (response !== undefined && !hasPassed())) return end()
       // A host may never hear that its client is gone.
       const timer = setTimeout(end, Math.min(restTimeoutMs, client.idleTimeoutMs)).unref()
-      body.on("data", () => timer.refresh()).once("close", () => {
-        clearTimeout(timer)
-        end()
-      })
+      body
+        .on("data", () => timer.refresh())
+        .once("close", () => {
+          clearTimeout(timer)
+          end()
+        })
     }
     onBegin((reason) => {
       if (!hasPassed()) failure ??= reason

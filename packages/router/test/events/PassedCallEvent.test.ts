@@ -23,6 +23,7 @@ const callOf = (request: Buffer, fields: Partial<PassedCall> = {}): PassedCall =
   contentType: "application/json",
   status: 200,
   interruption: undefined,
+  failureCode: undefined,
   occurredAt: "2026-01-01T00:00:00.000Z",
   durationMs: 1,
   firstByteMs: 1,

@@ -75,6 +75,12 @@ describe.each(["http", "https"])("an upstream over %s", (scheme) => {
     expect((await recorded(tachograph)).includes(`"inputs":${body},"output":${answer}`)).toBe(true)
   })
 
+  it("that answers no HTTP is recorded with the code of that", async () => {
+    const { port, tachograph } = await proxyTo(await providing(scheme, (socket) => socket.end("no HTTP\r\n\r\n")))
+    await send(port, path, { headers: withKey, body: '{"messages":[]}' })
+    expect(await recorded(tachograph)).toContain('"message":"The connection failed: HPE_INVALID_CONSTANT."')
+  })
+
   it("that closes without an answer is 502", async () => {
     const { port, tachograph } = await proxyTo(await providing(scheme, (socket) => socket.destroy()))
     const got = await send(port, path, { headers: withKey, body: Buffer.from(body) })
@@ -83,104 +89,109 @@ describe.each(["http", "https"])("an upstream over %s", (scheme) => {
   })
 })
 
-describe.each(["http", "https"])("a request over %s that is not sent to its end, because its answer has come", (scheme) => {
-  const denied = (connection: string) =>
-    `HTTP/1.1 401 Unauthorized\r\n${connection}Content-Length: ${answer.length}\r\n\r\n${answer}`
-  const came = '{"messages":[{"role":"user","content":"as far as it ca'
+describe.each(["http", "https"])(
+  "a request over %s that is not sent to its end, because its answer has come",
+  (scheme) => {
+    const denied = (connection: string) =>
+      `HTTP/1.1 401 Unauthorized\r\n${connection}Content-Length: ${answer.length}\r\n\r\n${answer}`
+    const came = '{"messages":[{"role":"user","content":"as far as it ca'
 
-  const expectCut = async (tachograph: Tachograph) => {
-    expect(JSON.parse(await recorded(tachograph))).toMatchObject({
-      http_status: 401,
-      session: hash("sha256", came),
-      properties: {
-        api: "provider1-chat-completions",
-        inputs: { error: { type: "cut", message: "The request ended before all of it had come.", body: came } },
-        output: JSON.parse(answer)
+    const expectCut = async (tachograph: Tachograph) => {
+      expect(JSON.parse(await recorded(tachograph))).toMatchObject({
+        http_status: 401,
+        session: hash("sha256", came),
+        properties: {
+          api: "provider1-chat-completions",
+          inputs: { error: { type: "cut", message: "The request ended before all of it had come.", body: came } },
+          output: JSON.parse(answer)
+        }
+      })
+    }
+
+    it("is recorded with that answer, as far as it came", async () => {
+      const { port, tachograph } = await proxyTo(await providing(scheme, (socket) => socket.write(denied(""))))
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nx-tachograph-key: ${apiKey}\r\nContent-Length: 1000000\r\n\r\n`
+      const socket = connect(port, "127.0.0.1")
+      socket.write(head + came)
+      let text = ""
+      for await (const chunk of socket) {
+        text += String(chunk)
+        // The socket ends with the loop.
+        if (text.endsWith(answer)) break
       }
+      expect(text).toMatch(/^HTTP\/1.1 401 Unauthorized\r\n/)
+      await expectCut(tachograph)
+    })
+
+    it("is recorded so over fetch", async () => {
+      const { tachograph } = await proxyTo(await providing(scheme, (socket) => socket.write(denied(""))))
+      const aborter = new AbortController()
+      const stream = new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(Buffer.from(came))
+          aborter.signal.addEventListener("abort", () => controller.error(new Error("The client is gone")))
+        }
+      })
+      const init = { method: "POST", headers: withKey, body: stream, duplex: "half" as const }
+      const got = await tachograph.fetch(new Request(`http://tachograph.example${path}`, init))
+      expect([got.status, await got.text()]).toEqual([401, answer])
+      aborter.abort()
+      await expectCut(tachograph)
+    })
+
+    it.each(["", "Connection: close\r\n"])("is recorded whole where the rest comes all the same (%j)", async (line) => {
+      const { port, tachograph } = await proxyTo(await providing(scheme, (socket) => socket.write(denied(line))))
+      const sent = httpRequest({ port, path, method: "POST", headers: { ...withKey, "content-length": body.length } })
+      sent.flushHeaders()
+      sent.write(body.slice(0, 1_000))
+      const [got] = (await once(sent, "response")) as [IncomingMessage]
+      expect([got.statusCode, String(await bodyOf(got))]).toEqual([401, answer])
+      sent.end(body.slice(1_000))
+      expect((await recorded(tachograph)).includes(`"inputs":${body},"output":${answer}`)).toBe(true)
+      // The connection to the upstream is one that nobody can use.
+      expect(sent.destroyed || sent.writableFinished).toBe(true)
+    })
+
+    it("is recorded whole over fetch where the upstream reads no more of it", async () => {
+      const { tachograph } = await proxyTo(await providing(scheme, (socket) => socket.write(denied(""))))
+      const stream = new Blob(
+        Array.from({ length: 8 }, (_, at) => body.slice(at * 1_000_003, (at + 1) * 1_000_003))
+      ).stream()
+      const init = { method: "POST", headers: withKey, body: stream, duplex: "half" as const }
+      const got = await tachograph.fetch(new Request(`http://tachograph.example${path}`, init))
+      expect([got.status, await got.text()]).toEqual([401, answer])
+      expect((await recorded(tachograph)).includes(`"inputs":${body},"output":${answer}`)).toBe(true)
+    })
+
+    it("is recorded so over fetch where nothing says that it has ended", async () => {
+      const url = await providing(scheme, (socket) => socket.write(denied("")))
+      const { tachograph } = await proxyTo(url, { idleTimeoutMs: 2_000 })
+      const stream = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(came)) })
+      const init = { method: "POST", headers: withKey, body: stream, duplex: "half" as const }
+      const got = await tachograph.fetch(new Request(`http://tachograph.example${path}`, init))
+      expect([got.status, await got.text()]).toEqual([401, answer])
+      await expectCut(tachograph)
+    })
+
+    it("takes the rest of a request over fetch that is no call", async () => {
+      const { tachograph } = await proxyTo(await providing(scheme, (socket) => socket.write(denied(""))))
+      let finish: () => void
+      const finished = new Promise<void>((resolve) => (finish = resolve))
+      let left = 80
+      const stream = new ReadableStream({
+        pull: (controller) => {
+          if (left-- > 0) return controller.enqueue(Buffer.alloc(100_000))
+          controller.close()
+          finish()
+        }
+      })
+      const init = { method: "POST", headers: withKey, body: stream, duplex: "half" as const }
+      const got = await tachograph.fetch(new Request("http://tachograph.example/proxy/local/files", init))
+      expect([got.status, await got.text()]).toEqual([401, answer])
+      await finished
     })
   }
-
-  it("is recorded with that answer, as far as it came", async () => {
-    const { port, tachograph } = await proxyTo(await providing(scheme, (socket) => socket.write(denied(""))))
-    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nx-tachograph-key: ${apiKey}\r\nContent-Length: 1000000\r\n\r\n`
-    const socket = connect(port, "127.0.0.1")
-    socket.write(head + came)
-    let text = ""
-    for await (const chunk of socket) {
-      text += String(chunk)
-      // The socket ends with the loop.
-      if (text.endsWith(answer)) break
-    }
-    expect(text).toMatch(/^HTTP\/1.1 401 Unauthorized\r\n/)
-    await expectCut(tachograph)
-  })
-
-  it("is recorded so over fetch", async () => {
-    const { tachograph } = await proxyTo(await providing(scheme, (socket) => socket.write(denied(""))))
-    const aborter = new AbortController()
-    const stream = new ReadableStream({
-      start: (controller) => {
-        controller.enqueue(Buffer.from(came))
-        aborter.signal.addEventListener("abort", () => controller.error(new Error("The client is gone")))
-      }
-    })
-    const init = { method: "POST", headers: withKey, body: stream, duplex: "half" as const }
-    const got = await tachograph.fetch(new Request(`http://tachograph.example${path}`, init))
-    expect([got.status, await got.text()]).toEqual([401, answer])
-    aborter.abort()
-    await expectCut(tachograph)
-  })
-
-  it.each(["", "Connection: close\r\n"])("is recorded whole where the rest comes all the same (%j)", async (line) => {
-    const { port, tachograph } = await proxyTo(await providing(scheme, (socket) => socket.write(denied(line))))
-    const sent = httpRequest({ port, path, method: "POST", headers: { ...withKey, "content-length": body.length } })
-    sent.flushHeaders()
-    sent.write(body.slice(0, 1_000))
-    const [got] = (await once(sent, "response")) as [IncomingMessage]
-    expect([got.statusCode, String(await bodyOf(got))]).toEqual([401, answer])
-    sent.end(body.slice(1_000))
-    expect((await recorded(tachograph)).includes(`"inputs":${body},"output":${answer}`)).toBe(true)
-    // The connection to the upstream is one that nobody can use.
-    expect(sent.destroyed || sent.writableFinished).toBe(true)
-  })
-
-  it("is recorded whole over fetch where the upstream reads no more of it", async () => {
-    const { tachograph } = await proxyTo(await providing(scheme, (socket) => socket.write(denied(""))))
-    const stream = new Blob(Array.from({ length: 8 }, (_, at) => body.slice(at * 1_000_003, (at + 1) * 1_000_003))).stream()
-    const init = { method: "POST", headers: withKey, body: stream, duplex: "half" as const }
-    const got = await tachograph.fetch(new Request(`http://tachograph.example${path}`, init))
-    expect([got.status, await got.text()]).toEqual([401, answer])
-    expect((await recorded(tachograph)).includes(`"inputs":${body},"output":${answer}`)).toBe(true)
-  })
-
-  it("is recorded so over fetch where nothing says that it has ended", async () => {
-    const url = await providing(scheme, (socket) => socket.write(denied("")))
-    const { tachograph } = await proxyTo(url, { idleTimeoutMs: 2_000 })
-    const stream = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(came)) })
-    const init = { method: "POST", headers: withKey, body: stream, duplex: "half" as const }
-    const got = await tachograph.fetch(new Request(`http://tachograph.example${path}`, init))
-    expect([got.status, await got.text()]).toEqual([401, answer])
-    await expectCut(tachograph)
-  })
-
-  it("takes the rest of a request over fetch that is no call", async () => {
-    const { tachograph } = await proxyTo(await providing(scheme, (socket) => socket.write(denied(""))))
-    let finish: () => void
-    const finished = new Promise<void>((resolve) => (finish = resolve))
-    let left = 80
-    const stream = new ReadableStream({
-      pull: (controller) => {
-        if (left-- > 0) return controller.enqueue(Buffer.alloc(100_000))
-        controller.close()
-        finish()
-      }
-    })
-    const init = { method: "POST", headers: withKey, body: stream, duplex: "half" as const }
-    const got = await tachograph.fetch(new Request("http://tachograph.example/proxy/local/files", init))
-    expect([got.status, await got.text()]).toEqual([401, answer])
-    await finished
-  })
-})
+)
 
 it("does not keep a connection that nothing can be written to, and reads it to its end", async () => {
   const url = await providing("http", (socket) => socket.write("the answer", () => socket.resetAndDestroy()))

@@ -158,6 +158,47 @@ it("records again what a full queue has refused", async () => {
   expect(lines).toEqual([])
 })
 
+it("logs the last of a burst of calls that are not recorded, with how many there were", async () => {
+  const { lines, outcome, port } = await proxyOver((storage) => storage.appendEvents, {}, { maxHeldBytes: 1 })
+  const before = await outcome("held-bytes")
+  await Promise.all(Array.from({ length: 5 }, (_, n) => sendIn(port, `session ${n}`)))
+  await vi.waitFor(async () => expect(await outcome("held-bytes")).toBe(before + 5), { timeout: 60_000 })
+  const said = () => lines.map((line) => (JSON.parse(line) as { annotations: Record<string, unknown> }).annotations)
+  const logged = () => said().reduce((sum, { calls_not_logged }) => sum + 1 + Number(calls_not_logged), 0)
+  await vi.waitFor(() => expect(logged()).toBe(5), { timeout: 60_000 })
+  expect(said().map(({ reason }) => reason)).toEqual(said().map(() => "held-bytes"))
+})
+
+it("says which upstream cannot be reached, and why: in one line for a burst, and in the event", async () => {
+  const { lines, port, tachograph } = await proxyOver(
+    (storage) => storage.appendEvents,
+    {},
+    { upstreams: { away: "http://127.0.0.1:1/secret-path", lost: "http://name.invalid", plain: "https://127.0.0.1:1" } }
+  )
+  for (const name of ["away", "away", "lost"])
+    expect(
+      (await send(port, `/proxy/${name}/chat/completions`, { headers: withKey, body: request })).answer.statusCode
+    ).toBe(502)
+  const said = () => lines.map((line) => (JSON.parse(line) as { annotations: Record<string, unknown> }).annotations)
+  const logged = () => said().reduce((sum, { requests_not_logged }) => sum + 1 + Number(requests_not_logged), 0)
+  await vi.waitFor(() => expect(logged()).toBe(3), { timeout: 60_000 })
+  expect(lines[0]).toContain("A model provider could not be reached")
+  expect(said()[0]).toEqual({ upstream: "away", code: "ECONNREFUSED", requests_not_logged: 0 })
+  expect(said().at(-1)).toMatchObject({ upstream: "lost", code: expect.stringMatching(/^(?:ENOTFOUND|EAI_AGAIN)$/) })
+  expect(lines.join("")).not.toContain("secret-path")
+  const outputs = await vi.waitFor(
+    async () => {
+      const { events } = await tachograph.recorder.listEvents({ order: "asc" })
+      expect(events).toHaveLength(3)
+      return Promise.all(
+        events.map(async ({ event_id }) => (await tachograph.recorder.getEvent(event_id)).properties.output)
+      )
+    },
+    { timeout: 60_000 }
+  )
+  expect(outputs[0]).toEqual({ error: { type: "connection_error", message: "The connection failed: ECONNREFUSED." } })
+})
+
 it("says of an upload that the client breaks off that it was aborted", async () => {
   const { lines, outcome, port } = await proxyOver((storage) => storage.appendEvents)
   const before = [await outcome("aborted"), await outcome("undecodable")]
