@@ -92,7 +92,7 @@ describe("the backlog", () => {
     expect(isClosed).toBe(true)
     const other = backlogOf(3)
     await vi.advanceTimersByTimeAsync(10)
-    expect(other.backlog.stop()).toBe(3)
+    expect(other.backlog.stop()).toEqual({ left: 3, underWay: 3 })
     other.end(false)
     await vi.advanceTimersByTimeAsync(10_000)
     expect(other.underWay.size).toBe(0)
