@@ -32,7 +32,7 @@ import * as ProxyErrors from "./ProxyErrors.ts"
 import * as ProxyMetrics from "./ProxyMetrics.ts"
 import type { ProxySettings } from "./ProxyOptions.ts"
 import * as ProxyPath from "./ProxyPath.ts"
-import { codeOf, ProxyClosing, UpstreamClient, UpstreamTimeout } from "./UpstreamClient.ts"
+import { codeOf, ProxyClosing, RequestBroken, UpstreamClient, UpstreamTimeout } from "./UpstreamClient.ts"
 import * as WebPassage from "./WebPassage.ts"
 
 export interface Proxy {
@@ -54,15 +54,17 @@ interface Unreached {
   readonly code: string | undefined
 }
 
-type Unanswered = "closing" | "timeout" | "unreachable"
+type Unanswered = "broken" | "closing" | "timeout" | "unreachable"
 
 /** Why a request got no answer from its upstream. */
 const reasonOf = (error: Error): Unanswered => {
   if (error instanceof ProxyClosing) return "closing"
+  if (error instanceof RequestBroken) return "broken"
   return error instanceof UpstreamTimeout ? "timeout" : "unreachable"
 }
 
 const unansweredAnswers: Readonly<Record<Unanswered, Answer>> = {
+  broken: ProxyErrors.upstreamUnreachable,
   closing: ProxyErrors.closing,
   timeout: ProxyErrors.upstreamTimeout,
   unreachable: ProxyErrors.upstreamUnreachable
@@ -102,8 +104,9 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
 
   const unanswered = (error: Error, { upstream }: Gate.Destination): Answer => {
     const reason = reasonOf(error)
-    metrics.count(reason === "closing" ? "cut" : reason)
-    if (reason !== "closing") log.say({ upstream: upstream.name, code: codeOf(error) })
+    const isOfUpstream = reason === "timeout" || reason === "unreachable"
+    metrics.count(isOfUpstream ? reason : "cut")
+    if (isOfUpstream) log.say({ upstream: upstream.name, code: codeOf(error) })
     return finish(unansweredAnswers[reason])
   }
 

@@ -24,6 +24,11 @@ export class ProxyClosing extends Error {
   override readonly name = "ProxyClosing"
 }
 
+/** The request broke off at the host, or is not what its headers say. */
+export class RequestBroken extends Error {
+  override readonly name = "RequestBroken"
+}
+
 /** What ended a request early. */
 export interface Ending {
   readonly interruption: Interruption
@@ -43,7 +48,7 @@ export const codeOf = ({ code }: Error & { readonly code?: unknown }): string | 
 
 /** What a failure of an upstream is called; without one, the client ended the request. */
 export const endingOf = (failure: Error | undefined): Ending => {
-  if (failure === undefined) return { interruption: "aborted", code: undefined }
+  if (failure === undefined || failure instanceof RequestBroken) return { interruption: "aborted", code: undefined }
   if (failure instanceof ProxyClosing) return { interruption: "exit", code: undefined }
   const interruption = failure instanceof UpstreamTimeout ? "timeout" : "connection_error"
   return { interruption, code: codeOf(failure) }

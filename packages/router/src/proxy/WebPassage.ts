@@ -5,7 +5,14 @@ import type { ReadableStream } from "node:stream/web"
 import type { Copies } from "./Copies.ts"
 import type { Followed } from "./Followed.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
-import { AnswerNotUnderstood, endingOf, isUnderstood, type Passed, type UpstreamClient } from "./UpstreamClient.ts"
+import {
+  AnswerNotUnderstood,
+  endingOf,
+  isUnderstood,
+  type Passed,
+  RequestBroken,
+  type UpstreamClient
+} from "./UpstreamClient.ts"
 
 export interface WebRequest extends Followed {
   readonly request: Request
@@ -128,7 +135,7 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
       return void sent.end()
     }
     // A body that breaks off must not look complete.
-    body.once("error", abort)
+    body.once("error", () => sent.destroy(new RequestBroken()))
     if (copies !== undefined) {
       body.on("data", (chunk: Buffer) => copies.request(chunk)).once("end", () => copies.requestEnded())
     }

@@ -208,3 +208,20 @@ it("says of an upload that the client breaks off that it was aborted", async () 
   expect(await outcome("undecodable")).toBe(before[1])
   expect(lines.some((line) => line.includes("not recorded") && line.includes("aborted"))).toBe(true)
 })
+
+it("says so of one over fetch as well, and not that the provider could not be reached", async () => {
+  const { lines, outcome, tachograph } = await proxyOver((storage) => storage.appendEvents)
+  const before = await outcome("aborted")
+  let pulls = 0
+  const body = new ReadableStream({
+    pull: (controller) => {
+      if (pulls++ === 0) controller.enqueue(Buffer.from('{"messages":['))
+      else controller.error(new Error("The client is gone"))
+    }
+  })
+  const init = { method: "POST", headers: withKey, body, duplex: "half" as const }
+  expect((await tachograph.fetch(new Request(`http://host${path}`, init))).status).toBe(502)
+  await vi.waitFor(async () => expect(await outcome("aborted")).toBe(before + 1), { timeout: 60_000 })
+  await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 60_000 })
+  expect(lines[0]).toContain('"reason":"aborted"')
+})
