@@ -135,7 +135,10 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
       return void sent.end()
     }
     // A body that breaks off must not look complete.
-    body.once("error", () => sent.destroy(new RequestBroken()))
+    body.once("error", () => {
+      if (!hasPassed()) failure ??= new RequestBroken()
+      sent.destroy(failure)
+    })
     if (copies !== undefined) {
       body.on("data", (chunk: Buffer) => copies.request(chunk)).once("end", () => copies.requestEnded())
     }

@@ -200,6 +200,24 @@ describe("the proxy over fetch", () => {
     expect([http_status, properties.output.error.type]).toEqual([200, "aborted"])
   })
 
+  it("says so of one whose request breaks off while it is answered", async () => {
+    const port = await listen((_message, response) => void response.write('{"choices":'))
+    const { tachograph } = await proxyTo(`http://127.0.0.1:${port}`)
+    let breakOff: () => void
+    const body = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(Buffer.from('{"messages":[]}'))
+        breakOff = () => controller.error(new Error("The client is gone"))
+      }
+    })
+    const init = { method: "POST", headers: withKey, body, duplex: "half" as const }
+    const response = await tachograph.fetch(new Request(`${at}/chat/completions`, init))
+    breakOff!()
+    await expect(response.text()).rejects.toThrow()
+    const { properties } = JSON.parse(await recordedText(tachograph))
+    expect([properties.inputs, properties.output.error.type]).toEqual([{ messages: [] }, "aborted"])
+  })
+
   it("is not there unless it is configured, and says so", async () => {
     const tachograph = await opened()
     const response = await tachograph.fetch(new Request(`${at}/x`, { headers: withKey }))
