@@ -57,6 +57,13 @@ export class ZstdFrames extends Transform {
   /** Bytes that were read or skipped of what is expected, and the number that they are. */
   #bytes = 0
   #number = 0
+  readonly #onFrame: () => void
+
+  /** `onFrame` is called at the end of each frame. An error that it throws ends the stream. */
+  constructor(onFrame = () => {}) {
+    super()
+    this.#onFrame = onFrame
+  }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     try {
@@ -66,6 +73,7 @@ export class ZstdFrames extends Transform {
         at = this.#take(chunk, at)
         const expected = this.#expected
         if (expected === "frame") {
+          this.#onFrame()
           if (at > start) this.push(chunk.subarray(start, at))
           start = at
           this.#expect()

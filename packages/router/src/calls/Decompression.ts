@@ -1,66 +1,98 @@
 /** Decompresses copies of bodies, off the event loop. What was cut is decompressed as far as it came. */
+import type { Transform } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import { promisify } from "node:util"
 import * as zlib from "node:zlib"
 import { ZstdFrames } from "../ZstdFrames.ts"
 
-type Decompress = (bytes: Uint8Array, maxOutputLength: number) => Promise<Buffer>
-
 const { BROTLI_OPERATION_FLUSH, Z_SYNC_FLUSH, ZSTD_e_flush } = zlib.constants
-const gunzip = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip)
-const inflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate)
-const inflateRaw = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflateRaw)
-const brotli = promisify<Uint8Array, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress)
 
-const gzip: Decompress = (bytes, maxOutputLength) => gunzip(bytes, { maxOutputLength, finishFlush: Z_SYNC_FLUSH })
+/** Undoes an encoding of a body that begins with this byte. */
+type Decompressor = (first: number) => Transform
+
+const gzip: Decompressor = () => zlib.createGunzip({ finishFlush: Z_SYNC_FLUSH })
 
 /** The low half of the first byte is 8 in RFC 1950. Some servers send RFC 1951 by the same name. */
-const deflate: Decompress = (bytes, maxOutputLength) =>
-  ((bytes[0] ?? 8) & 15) === 8
-    ? inflate(bytes, { maxOutputLength, finishFlush: Z_SYNC_FLUSH })
-    : inflateRaw(bytes, { maxOutputLength, finishFlush: Z_SYNC_FLUSH })
+const deflate: Decompressor = (first) =>
+  (first & 15) === 8
+    ? zlib.createInflate({ finishFlush: Z_SYNC_FLUSH })
+    : zlib.createInflateRaw({ finishFlush: Z_SYNC_FLUSH })
 
-/** All frames: `zlib.zstdDecompress` ends with the first. */
-const zstd: Decompress = async (bytes, maxOutputLength) => {
-  const chunks: Array<Buffer> = []
-  let length = 0
-  const frames = zlib.createZstdDecompress({ finishFlush: ZSTD_e_flush })
-  await pipeline([bytes], new ZstdFrames(), frames, async (decompressed: AsyncIterable<Buffer>) => {
-    for await (const chunk of decompressed) {
-      length += chunk.length
-      if (length > maxOutputLength) throw new RangeError("The body is too long")
-      chunks.push(chunk)
-    }
-  })
-  return Buffer.concat(chunks, length)
-}
-
-const decompressors: Readonly<Record<string, Decompress>> = {
+const decompressors: Readonly<Record<string, Decompressor>> = {
   gzip,
   "x-gzip": gzip,
   deflate,
-  br: (bytes, maxOutputLength) => brotli(bytes, { maxOutputLength, finishFlush: BROTLI_OPERATION_FLUSH }),
-  zstd
+  br: () => zlib.createBrotliDecompress({ finishFlush: BROTLI_OPERATION_FLUSH }),
+  zstd: () => zlib.createZstdDecompress({ finishFlush: ZSTD_e_flush })
 }
 
-/** Why a body cannot be had: it has more than it may, or the encoding is not known or damaged. */
+/**
+ * How many encodings of a body are undone. A server applies one, and a gateway before it a second. A body costs as much again with
+ * each, and a header has room for thousands.
+ */
+const maxEncodings = 3
+
+/**
+ * How many frames of zstd a body may have, with all its encodings. Each takes as long as some kilobytes that are put out, and an empty
+ * one takes 9 bytes. A server that writes a frame for each event of a stream writes some thousands.
+ */
+const maxFrames = 32 * 1024
+
+/** What undoing the encodings of one body takes, with what is put out in between. Each method throws where it takes too much. */
+class Work {
+  readonly #maxBytes: number
+  #bytes = 0
+  #frames = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  readonly addFrame = (): void => {
+    if (++this.#frames > maxFrames) throw new RangeError("The body has too many frames")
+  }
+
+  async collect(decompressed: AsyncIterable<Buffer>): Promise<Buffer> {
+    const chunks: Array<Buffer> = []
+    let length = 0
+    for await (const chunk of decompressed) {
+      length += chunk.length
+      if ((this.#bytes += chunk.length) > this.#maxBytes) throw new RangeError("The body is too long")
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks, length)
+  }
+}
+
+const undo = (name: string, bytes: Buffer, decompressor: Decompressor, work: Work): Promise<Buffer> => {
+  const stage = decompressor(bytes[0]!)
+  const collect = (decompressed: AsyncIterable<Buffer>) => work.collect(decompressed)
+  return name === "zstd"
+    ? pipeline([bytes], new ZstdFrames(work.addFrame), stage, collect)
+    : pipeline([bytes], stage, collect)
+}
+
+/** Why a body cannot be had: it has more than it may, or its encodings are too many, not known or damaged. */
 export type Failed = "too-large" | "undecodable"
 
 const isTooLarge = (error: unknown): boolean => error instanceof RangeError
 
+/** `maxBytes` is the limit on what all encodings put out together. */
 export const decompress = async (
   bytes: Buffer,
   contentEncoding: string,
   maxBytes: number
 ): Promise<Buffer | Failed> => {
-  const names = contentEncoding.split(",").map((name) => name.trim().toLowerCase())
+  const listed = contentEncoding.split(",").map((name) => name.trim().toLowerCase())
+  const names = listed.filter((name) => name !== "" && name !== "identity")
+  if (names.length > maxEncodings) return "undecodable"
+  const work = new Work(maxBytes)
   let result = bytes
-  for (const name of names.filter((name) => name !== "" && name !== "identity").reverse()) {
-    const step = Object.hasOwn(decompressors, name) ? decompressors[name] : undefined
-    if (step === undefined) return "undecodable"
+  for (const name of names.reverse()) {
+    const decompressor = Object.hasOwn(decompressors, name) ? decompressors[name] : undefined
+    if (decompressor === undefined) return "undecodable"
     if (result.length === 0) continue
     try {
-      result = await step(result, maxBytes)
+      result = await undo(name, result, decompressor, work)
     } catch (error) {
       return isTooLarge(error) ? "too-large" : "undecodable"
     }

@@ -43,3 +43,34 @@ it("says which bodies are not of the encoding", async () => {
   for (const encoding of ["gzip", "deflate", "br", "zstd", "unknown"])
     expect(await decompress(Buffer.from("some other bytes"), encoding, 1_000)).toBe("undecodable")
 })
+
+/** Each layer is a little longer than what it holds. */
+const layers = (count: number, body: Buffer) => {
+  for (let layer = 0; layer < count; layer++) body = gzipSync(body, { level: 0 })
+  return body
+}
+
+const gzips = (count: number) => Array.from({ length: count }, () => "gzip").join(", ")
+
+it("undoes up to three encodings, and `identity` is none", async () => {
+  const body = Buffer.from(text)
+  expect(String(await decompress(layers(3, body), `identity, ${gzips(3)}, identity`, 1_000))).toBe(text)
+  for (const count of [4, 900]) expect(await decompress(layers(count, body), gzips(count), 100_000)).toBe("undecodable")
+})
+
+it("has no more than the limit over all its encodings", async () => {
+  const body = Buffer.from("a".repeat(1_000))
+  const putOut = layers(2, body).length + layers(1, body).length + body.length
+  expect(await decompress(layers(3, body), gzips(3), putOut)).toEqual(body)
+  expect(await decompress(layers(3, body), gzips(3), putOut - 1)).toBe("too-large")
+})
+
+it.each([
+  ["empty", zstdCompressSync("")],
+  ["to be skipped", skippable]
+])("has no more than 32,768 frames that are %s, over all its encodings", async (_name, frame) => {
+  const frames = (count: number) => Buffer.alloc(count * frame.length, frame)
+  expect(await decompress(frames(32_768), "zstd", 300_000)).toHaveLength(0)
+  expect(await decompress(frames(32_769), "zstd", 300_000)).toBe("too-large")
+  expect(await decompress(zstdCompressSync(frames(32_768)), "zstd, zstd", 400_000)).toBe("too-large")
+})

@@ -32,8 +32,8 @@ const callOf = (request: Buffer, fields: Partial<PassedCall> = {}): PassedCall =
 
 /** `reserve` is told what the event takes beyond the copies. Texts from 32 KiB on are made in turns. */
 const make = (fields: Partial<PassedCall>, maxBytes: number, reserve: (bytes: number) => boolean = () => true) => {
-  const pack = (text: string, encoding: string | undefined) =>
-    encoding === "gzip" ? gzipSync(text) : Buffer.from(text)
+  const pack = (text: string, encodings = "") =>
+    encodings.split(", ").reduce((body, name) => (name === "gzip" ? gzipSync(body) : body), Buffer.from(text))
   const request = pack(inputs, fields.requestEncoding)
   const copies = Buffer.concat([request, pack(output, fields.responseEncoding)])
   const bodyOf = PassedCallEvent.make(new LoopBudget(), 32 * 1024)
@@ -46,6 +46,8 @@ const make = (fields: Partial<PassedCall>, maxBytes: number, reserve: (bytes: nu
 
 const lengthOf = (result: Awaited<ReturnType<typeof make>>) =>
   Result.isSuccess(result) && typeof result.success !== "string" ? result.success.length : undefined
+
+const gzips = (count: number) => Array.from({ length: count }, () => "gzip").join(", ")
 
 const gzipped = { requestEncoding: "gzip", responseEncoding: "gzip" }
 
@@ -86,6 +88,7 @@ describe("the event of a call that passed", () => {
       200_000,
       "undecodable"
     ],
+    ["more encodings of its request than are undone", { requestEncoding: gzips(4) }, 200_000, "undecodable"],
     ["a path of something else", { rest: "/files" }, 200_000, "no-call"]
   ])("is none with %s", async (_name, fields, maxBytes, made) => {
     expect(await make(fields, maxBytes)).toMatchObject({ success: made })

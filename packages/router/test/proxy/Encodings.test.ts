@@ -32,12 +32,16 @@ const recorded = async (
   return { body, event: event!, text: await recorder.getEventText(event!.event_id) }
 }
 
+const gzips = (count: number, body: string | Buffer): string | Buffer =>
+  count === 0 ? body : gzips(count - 1, gzipSync(body))
+
 const broken = Buffer.concat([gzipSync(answer).subarray(0, 20), Buffer.from("no more of it")])
 
 it.each([
   ["an encoding that nobody knows", answer, ["Content-Encoding", "lz"], "lz"],
   ["one that is damaged", broken, ["Content-Encoding", "gzip"], "gzip"],
   ["one that it does not have", answer, ["Content-Encoding", "gzip"], "gzip"],
+  ["more of them than are undone", gzips(4, answer), ["Content-Encoding", "gzip, gzip, gzip, gzip"], "gzip, gzip, gzip, gzip"],
   ["two lines of it", gzipSync(answer), ["Content-Encoding", "gzip", "Content-Encoding", "lz"], "gzip, lz"]
 ])("records the inputs and an error where the answer has %s", async (_name, body, headers, encoding) => {
   const { body: passed, text } = await recorded({ body, headers })
