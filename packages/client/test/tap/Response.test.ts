@@ -191,4 +191,17 @@ describe("the response of a tapped call", () => {
     const [event] = await recording.events()
     expect(event!.properties.output).toMatchObject({ error: { type: "http_502", body: "<h1>Bad</h1>" } })
   })
+  it("may have bytes that are no UTF-8, which are recorded as U+FFFD, and so may the request", async () => {
+    const recording = await startRecording()
+    const withBytes = (json: string, bytes: string) =>
+      Buffer.concat([Buffer.from(`{"a":"J${bytes}J",`, "latin1"), Buffer.from(json.slice(1))])
+    const sent = withBytes(body, "\xff\xfeJ\xe2\x82")
+    const answer = withBytes(JSON.stringify(messages.answer), "\xed\xa0\x80")
+    provider.answer = (response) => void response.writeHead(200, { "content-type": "application/json" }).end(answer)
+    const response = await post(recording.recorder.fetch, { body: sent })
+    expect(Buffer.from(await response.arrayBuffer()).equals(answer)).toBe(true)
+    const [event] = await recording.events()
+    expect(event!.properties.inputs).toEqual({ a: "J\ufffd\ufffdJ\ufffdJ", ...messages.request })
+    expect(event!.properties.output).toEqual({ a: "J\ufffd\ufffd\ufffdJ", ...messages.answer })
+  })
 })

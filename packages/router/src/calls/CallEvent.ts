@@ -1,8 +1,9 @@
 /** The body of Create Event for a call that passed, with the payload's bytes as they passed. */
-import type { Steps } from "@tachograph/core"
+import { Steps } from "@tachograph/core"
 import { type Api, modelInUrl, recognise } from "@tachograph/formats"
 import { sessionSeed } from "@tachograph/formats/SessionSeed"
 import { failureOf, failureOfEncoding } from "@tachograph/formats/Failures"
+import { isUtf8 } from "node:buffer"
 import { hash } from "node:crypto"
 import * as CallInputs from "./CallInputs.ts"
 import * as CallOutput from "./CallOutput.ts"
@@ -42,14 +43,27 @@ const isCutByAnswer = ({ isRequestWhole, status }: PassedCall): boolean => !isRe
 const cutInputs = (sent: Buffer): Buffer =>
   Buffer.from(JSON.stringify(failureOf("cut", sent.toString(), "The request ended before all of it had come.")))
 
+/** What is no UTF-8 becomes U+FFFD, as in the client: JSON is nothing else, and the call was one all the same. */
+function* inUtf8(text: Buffer): Steps.Steps<Buffer> {
+  if (isUtf8(text)) return text
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  const parts: Array<Buffer> = []
+  for (let at = 0; at < text.length; at += Steps.stepBytes) {
+    parts.push(Buffer.from(decoder.decode(text.subarray(at, at + Steps.stepBytes), { stream: true })))
+    yield
+  }
+  parts.push(Buffer.from(decoder.decode()))
+  return Buffer.concat(parts)
+}
+
 export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
   const { beta, contentType, failureCode, firstByteMs, grouping, interruption, rest, status } = call
-  const sent = withoutMark(bodies.inputs)
+  const sent = yield* inUtf8(withoutMark(bodies.inputs))
   const inputs = yield* CallInputs.parse(sent, grouping.session === undefined)
   if (inputs === undefined && !isCutByAnswer(call)) return interruption ?? "undecodable"
   const api = recognise(rest, inputs?.isWhole === true ? inputs.value : undefined, beta)
   if (api === null) return "no-call"
-  const body = bodies.output && withoutMark(bodies.output)
+  const body = bodies.output && (yield* inUtf8(withoutMark(bodies.output)))
   const output =
     body === undefined
       ? Buffer.from(JSON.stringify(failureOfEncoding(call.responseEncoding ?? "")))

@@ -11,9 +11,11 @@ import type { PassedCall } from "./PassedCall.ts"
  */
 const maxCharacters = 64 * 1024
 
-/** In headers a character is a byte, and in what a query is decoded to it is not. */
-const bytesOf = (text: string): ReadonlyArray<Buffer> =>
-  /^[\0-\x7f]*$/.test(text) ? [Buffer.from(text, "latin1")] : [Buffer.from(text, "latin1"), Buffer.from(text)]
+/** In headers a character is a byte, and in what a query is decoded to it is not. What is no UTF-8 is U+FFFD in the event. */
+const bytesOf = (text: string): ReadonlyArray<Buffer> => {
+  const bytes = Buffer.from(text, "latin1")
+  return /^[\0-\x7f]*$/.test(text) ? [bytes] : [Buffer.from(bytes.toString()), Buffer.from(text)]
+}
 
 interface Secret {
   readonly isCredential: boolean
@@ -36,7 +38,7 @@ export class Secrets {
     this.#forms = forms
   }
 
-  /** To be looked for in these texts. Undefined if there are too many. */
+  /** To be looked for in these texts, which are UTF-8. Undefined if there are too many. */
   static *make(
     { credentials, suspects }: Pick<PassedCall, "credentials" | "suspects">,
     texts: ReadonlyArray<Buffer>

@@ -60,6 +60,11 @@ describe("what is recorded", () => {
     expect(masked(["plänted-key"], [], "plänted-key", "")![0]).toBe("[redacted]")
     const inHeader = Buffer.from("plänted-key").toString("latin1")
     expect(masked([inHeader], [], "plänted-key", "")![0]).toBe("[redacted]")
+    expect(masked(["pl\xe4nted-key"], [], "pl\ufffdnted-key", "")![0]).toBe("[redacted]")
+  })
+
+  it("has no half of a character", () => {
+    expect(masked(["\xa4nted-key"], [], "plänted-key", "")![0]).toBe("plänted-key")
   })
 
   it.each([
