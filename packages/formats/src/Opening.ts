@@ -4,6 +4,9 @@ import { identity } from "./Identity.ts"
 import { stringify } from "./json/ExactJson.ts"
 import { isObject } from "./json/Read.ts"
 
+/** The beginning of a conversation in which no user says anything has no more messages. */
+const maxOpening = 100
+
 /** The messages up to the first of the user. Those after it are not read. */
 const opening = (
   format: Pick<ConversationReader, "element">,
@@ -13,7 +16,7 @@ const opening = (
   for (const element of elements) {
     for (const message of format.element(element)) {
       messages.push(message)
-      if (message.role === "user") return messages
+      if (message.role === "user" || messages.length === maxOpening) return messages
     }
   }
   return messages
@@ -21,7 +24,7 @@ const opening = (
 
 const openingOf = ({ input, instructions }: Conversation, rest: ReadonlyArray<Message>) => {
   const end = input.findIndex(({ role }) => role === "user")
-  const messages = end === -1 ? input : input.slice(0, end + 1)
+  const messages = input.slice(0, end === -1 ? maxOpening : end + 1)
   return stringify([instructions, ...[...messages, ...rest].map(identity)], true)
 }
 

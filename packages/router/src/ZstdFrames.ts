@@ -51,6 +51,12 @@ function* structure(): Generator<Expected, never, number> {
   }
 }
 
+/**
+ * How many frames a body may have, with all its encodings. Each takes as long as some kilobytes that are put out, and an empty one takes
+ * 9 bytes. What writes a frame for each event of a stream writes some thousands.
+ */
+export const maxFrames = 32 * 1024
+
 export class ZstdFrames extends Transform {
   readonly #structure = structure()
   #expected = this.#structure.next().value

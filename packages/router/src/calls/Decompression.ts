@@ -2,7 +2,7 @@
 import type { Transform } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import * as zlib from "node:zlib"
-import { ZstdFrames } from "../ZstdFrames.ts"
+import { maxFrames, ZstdFrames } from "../ZstdFrames.ts"
 
 const { BROTLI_OPERATION_FLUSH, Z_SYNC_FLUSH, ZSTD_e_flush } = zlib.constants
 
@@ -30,12 +30,6 @@ const decompressors: Readonly<Record<string, Decompressor>> = {
  * each, and a header has room for thousands.
  */
 const maxEncodings = 3
-
-/**
- * How many frames of zstd a body may have, with all its encodings. Each takes as long as some kilobytes that are put out, and an empty
- * one takes 9 bytes. A server that writes a frame for each event of a stream writes some thousands.
- */
-const maxFrames = 32 * 1024
 
 /** What undoing the encodings of one body takes, with what is put out in between. Each method throws where it takes too much. */
 class Work {

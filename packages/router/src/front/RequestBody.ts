@@ -11,7 +11,7 @@ import { invalidJson } from "../validation/JsonBody.ts"
 import { BodyCollector, type BodyRefused } from "./BodyCollector.ts"
 import * as NodeBody from "./NodeBody.ts"
 import * as ParsedBody from "./ParsedBody.ts"
-import { ZstdFrames } from "../ZstdFrames.ts"
+import { maxFrames, ZstdFrames } from "../ZstdFrames.ts"
 
 /** The default limit on the length of an event's body, as sent and decompressed, in bytes. */
 export const defaultMaxBody = 32 * 1024 * 1024
@@ -165,10 +165,14 @@ const bounded = (maxBytes: number): Transform => {
  */
 export const decompression = (encodings: ReadonlyArray<Encoding>, maxBytes: number) => {
   const decompressed = encodings.toReversed().map((name) => ({ name, ...checked(decompressors[name]()) }))
+  let frames = 0
+  const addFrame = () => {
+    if (++frames > maxFrames && maxBytes !== Infinity) throw new PayloadTooLargeError()
+  }
   return {
     stages: decompressed.flatMap(({ name, stage }) => [
       ...(maxBytes === Infinity ? [] : [bounded(maxBytes)]),
-      ...(name === "zstd" ? [new ZstdFrames()] : []),
+      ...(name === "zstd" ? [new ZstdFrames(addFrame)] : []),
       stage
     ]),
     check: () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { Readable, Writable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { brotliCompressSync, constants, createZstdDecompress, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
-import { ZstdFrames } from "../../src/ZstdFrames.ts"
+import { maxFrames, ZstdFrames } from "../../src/ZstdFrames.ts"
 import { apiKey, opened } from "../Samples.ts"
 
 const text = '{"agent_name":"a"} '
@@ -166,5 +166,21 @@ describe("ZstdFrames", () => {
       )
       expect((await decompress(chunks)).equals(expected)).toBe(true)
     }
+  })
+})
+
+describe("A body in zstd", () => {
+  it("has a bounded number of frames", async () => {
+    const tachograph = await opened()
+    const empty = Buffer.from("502a4d1800000000", "hex")
+    const put = async (frames: number, encoding: string, compress: (body: Buffer) => Buffer) => {
+      const body = Buffer.concat([...Array<Buffer>(frames - 1).fill(empty), zstdCompressSync(text)])
+      const headers = { authorization: `Bearer ${apiKey}`, "content-encoding": encoding }
+      const init = { method: "PUT", headers, body: compress(body) } as RequestInit
+      return (await tachograph.fetch(new Request("http://localhost/api/v1/agents", init))).status
+    }
+    expect(await put(maxFrames, "zstd", (body) => body)).toBe(200)
+    expect(await put(maxFrames + 1, "zstd", (body) => body)).toBe(413)
+    expect(await put(maxFrames + 1, "zstd, gzip", gzipSync)).toBe(413)
   })
 })
