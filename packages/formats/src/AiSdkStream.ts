@@ -2,6 +2,7 @@
 import type { Accumulated, Accumulator, Json, JsonObject } from "./Format.ts"
 import { settle } from "./json/ExactJson.ts"
 import { get, isObject, rest, text } from "./json/Read.ts"
+import { assign, type Draft } from "./stream/Draft.ts"
 
 /** An object under construction. */
 type Fields = Map<string, Json>
@@ -97,6 +98,7 @@ const builder = () => {
   /** From version 7 on, usage and content of a result are those of all steps. */
   let isTotal = false
   let ended: Accumulated["ended"] = "cut"
+  let metadata: Draft = {}
 
   const step = () => steps.at(-1) as Step
 
@@ -185,7 +187,10 @@ const builder = () => {
       case "stream-start":
         return copy(fields, part, "warnings")
       case "response-metadata":
-        return fields.set("response", { ...rest(fields.get("response"), new Set()), ...rest(part, new Set(["type"])) })
+        // The metadata that grows is an object of the accumulator's own.
+        if (fields.get("response") !== metadata) metadata = rest(fields.get("response"), new Set()) as Draft
+        assign(metadata, rest(part, new Set(["type"])))
+        return fields.set("response", metadata)
       case "start-step":
         if (isCall || step().content.length > 0) steps.push(makeStep())
         isCall = true

@@ -5,9 +5,7 @@ import { define, parse } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
-
-/** An object that is being built. */
-type Draft = Record<string, Json>
+import { assign, type Draft } from "./stream/Draft.ts"
 
 const typeOf = (value: Json | undefined): string => text(get(value, "type")) ?? ""
 
@@ -96,11 +94,11 @@ const makeStep = (start: JsonObject) => {
       sounds.set(last, pieces)
       pieces.push(data)
     } else if (target === null) listAt("content").push({ ...content })
-    else assign(content)
+    else change(content)
   }
 
   /** Texts and lists of results grow, and anything else is what came last. */
-  const assign = (fields: JsonObject) => {
+  const change = (fields: JsonObject) => {
     for (const [key, value] of Object.entries(fields)) {
       const before = Object.hasOwn(draft, key) ? draft[key] : undefined
       if (key === "type" || value === null || value === "" || (isEmpty(value) && before !== undefined)) continue
@@ -122,7 +120,7 @@ const makeStep = (start: JsonObject) => {
     else if (type === "thought_summary" && isObject(delta["content"])) listAt("summary").push({ ...delta["content"] })
     else if (type === "arguments_delta" && typeof delta["arguments"] === "string") written += delta["arguments"]
     else if (type === "image" || type === "audio" || type === "video" || type === "document") addMedia(delta)
-    else assign(delta)
+    else change(delta)
   }
 
   const build = (): JsonObject => {
@@ -179,10 +177,6 @@ const withSteps = (interaction: JsonObject, key: string, steps: Json): JsonObjec
   const entries = Object.entries(interaction).filter(([name]) => name !== key)
   const place = entries.findIndex(([name]) => name === "object")
   return Object.fromEntries(entries.toSpliced(place === -1 ? entries.length : place, 0, [key, steps]))
-}
-
-const assign = (target: Draft, source: JsonObject): void => {
-  for (const [key, value] of Object.entries(source)) define(target, key, value)
 }
 
 /** Fields of a status update that are the event's own. */

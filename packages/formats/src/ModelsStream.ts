@@ -6,11 +6,10 @@ import * as JsonPath from "./json/JsonPath.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
+import { assign, type Draft } from "./stream/Draft.ts"
 
-/** An object that is being built. Its values are the stream's own where they are not built themselves. */
-type Draft = Record<string, Json>
-
-const assign = (target: Draft, source: Json | undefined, except: ReadonlySet<string> = new Set()): void => {
+/** Sets the fields that say something. */
+const assignSaid = (target: Draft, source: Json | undefined, except: ReadonlySet<string> = new Set()): void => {
   if (!isObject(source)) return
   for (const [key, value] of Object.entries(source)) if (!except.has(key) && value !== null) define(target, key, value)
 }
@@ -67,12 +66,12 @@ const makeParts = () => {
   const takeCall = (part: JsonObject, call: JsonObject) => {
     const isNext = open?.kind === "call" && text(get(call, "name")) === null
     const target: Draft = isNext && open !== null ? open.part : {}
-    assign(target, part, new Set(["functionCall"]))
+    assignSaid(target, part, new Set(["functionCall"]))
     const made = own(target, "functionCall")
-    assign(made, call, new Set(["partialArgs", "willContinue", "args"]))
+    assignSaid(made, call, new Set(["partialArgs", "willContinue", "args"]))
     if (!isNext) path = JsonPath.make()
     const whole = get(call, "args")
-    if (isObject(whole)) define(made, "args", { ...(get(made, "args") as JsonObject | undefined), ...whole })
+    if (isObject(whole)) assign(own(made, "args"), whole)
     const pieces = list(get(call, "partialArgs"))
     if (pieces.length > 0) {
       const args = own(made, "args")
@@ -155,7 +154,7 @@ const makeCandidate = () => {
     for (const [key, value] of Object.entries(candidate)) {
       if (value === null) continue
       if (key === "citationMetadata" || key === "logprobsResult") appendLists(own(others, key), value)
-      else if (key === "groundingMetadata" || key === "urlContextMetadata") assign(own(others, key), value)
+      else if (key === "groundingMetadata" || key === "urlContextMetadata") assignSaid(own(others, key), value)
       else if (!knownOfCandidate.has(key)) define(others, key, value)
     }
   }
@@ -178,7 +177,7 @@ const make = (): Builder => {
   const candidates = new Map<number, ReturnType<typeof makeCandidate>>()
   const feedback: Draft = {}
   const others: Draft = {}
-  let usage: JsonObject | null = null
+  let usage: Draft | null = null
   let isDone = false
 
   const takeCandidates = (chunk: JsonObject) => {
@@ -197,11 +196,14 @@ const make = (): Builder => {
   return {
     take: (chunk) => {
       takeCandidates(chunk)
-      assign(feedback, get(chunk, "promptFeedback"))
+      assignSaid(feedback, get(chunk, "promptFeedback"))
       const told = get(chunk, "usageMetadata")
       // Counts are those of the whole stream until now. Some chunks hold the kind of traffic only.
-      if (isObject(told)) usage = usage === null || counts.some((key) => key in told) ? told : { ...usage, ...told }
-      assign(others, chunk, knownOfChunk)
+      if (isObject(told)) {
+        if (usage === null || counts.some((key) => key in told)) usage = told as Draft
+        else assign(usage, told)
+      }
+      assignSaid(others, chunk, knownOfChunk)
     },
     done: () => {
       isDone = true

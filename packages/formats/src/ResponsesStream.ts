@@ -4,7 +4,7 @@ import type { Accumulator, Json, JsonObject } from "./Format.ts"
 import { define } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
-import { append, type Draft } from "./stream/Draft.ts"
+import { append, assign, type Draft } from "./stream/Draft.ts"
 
 /** What the pieces of an event belong to. `type` names the item or block where the stream did not begin it. */
 interface Target {
@@ -131,7 +131,7 @@ const push = (draft: Draft, key: string, items: ReadonlyArray<Json>) => {
 const owned = new WeakSet<object>()
 
 const builder = (): Accumulate.Builder => {
-  let response: JsonObject | null = null
+  let response: Draft | null = null
   let error: Json | null = null
   let isEnded = false
   const items = makeItems()
@@ -171,14 +171,14 @@ const builder = (): Accumulate.Builder => {
       const type = text(payload["type"]) ?? event
       const whole = payload["object"] === "response" ? payload : payload["response"]
       if (isObject(whole)) {
-        response = whole
+        response = whole as Draft
         isEnded ||= endings.has(type) || whole === payload
         return
       }
       if (type === "error" || type === "") {
         const { type: _type, sequence_number: _number, ...body } = payload
         // A body without a type is no event: a gateway's error, or something else in place of a stream.
-        if (type === "") response = { ...response, ...payload }
+        if (type === "") assign((response ??= {}), payload)
         else error = isEmpty(body["error"]) ? body : (body["error"] as Json)
         return
       }

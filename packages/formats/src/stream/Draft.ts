@@ -1,15 +1,25 @@
 /** Objects that are built from the pieces of a stream. */
 import type { Json, JsonObject } from "../Format.ts"
 import { define } from "../json/ExactJson.ts"
-import { get, isEmpty } from "../json/Read.ts"
+import { get, isEmpty, isObject } from "../json/Read.ts"
 
 /** An object that is being built. Its keys are in the order in which they came. */
 export type Draft = { [key: string]: Json }
 
+/** Sets the fields of another object. Copies of both would take as long for each event as for all that came before. */
+export const assign = (draft: Draft, fields: JsonObject) => {
+  for (const [key, value] of Object.entries(fields)) define(draft, key, value)
+}
+
+/** Objects that were seen not to be empty, so that their keys are listed once. */
+const full = new WeakSet<object>()
+
 /** Sets a field of which the first value counts that says something. */
 export const setFirst = (draft: Draft, key: string, value: Json) => {
   const current = get(draft, key)
+  if (full.has(current as object)) return
   if (isEmpty(current) || current === 0) define(draft, key, value)
+  else if (isObject(current)) full.add(current)
 }
 
 /** Sets a field of which the last value counts that says something. */
