@@ -2,9 +2,18 @@
 import { allowed, isTooLong, shortened } from "@tachograph/formats/Names"
 import { sha256Of } from "../platform/Sha256.ts"
 
+/** Empty where a value has no text, such as an object without a prototype. */
+const textOf = (value: unknown): string => {
+  try {
+    return String(value ?? "")
+  } catch {
+    return ""
+  }
+}
+
 /** A name as an event may have it, by the rule of the proxy's headers: an empty one is none, and one that is too long is cut. */
 export const nameOf = async (value: unknown): Promise<string | undefined> => {
-  if (value === undefined || value === null || value === "") return undefined
-  const text = allowed(String(value))
+  const text = allowed(textOf(value))
+  if (text === "") return undefined
   return isTooLong(text) ? shortened(text, await sha256Of(text)) : text
 }

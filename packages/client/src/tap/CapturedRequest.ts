@@ -52,7 +52,9 @@ type Body = Pick<CapturedRequest, "bytes" | "keep" | "leave" | "text">
  * taken them: the application may use them again afterwards.
  */
 const bodyOf = (body: NonNullable<NonNullable<Init>["body"]>): Body | undefined => {
-  if (typeof body === "string") return { bytes: bytesOf(body), keep: noMore, leave: noMore, text: () => body }
+  // Without a byte order mark, which no JSON text has, and which a decoder of bytes leaves out too.
+  if (typeof body === "string")
+    return { bytes: bytesOf(body), keep: noMore, leave: noMore, text: () => body.replace(/^\uFEFF/, "") }
   if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) {
     const { buffer, byteLength, byteOffset } = ArrayBuffer.isView(body) ? body : new Uint8Array(body)
     let copy: Uint8Array | undefined

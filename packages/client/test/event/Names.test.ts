@@ -13,6 +13,10 @@ it.each<[string, unknown, string | undefined]>([
   ["255 characters are kept", "😀".repeat(255), "😀".repeat(255)],
   ["a number is a text", 17, "17"],
   ["U+0000 is replaced", "a\0b", "a\uFFFDb"],
+  ["an empty list is none", [], undefined],
+  ["a list of an empty text is none", [""], undefined],
+  ["what has no text is none", Object.create(null), undefined],
+  ["a symbol is a text", Symbol("a"), "Symbol(a)"],
   ["half a surrogate pair is replaced", "a\uD800", "a\uFFFD"]
 ])("records a call whatever its names are: %s", async (_, given, expected) => {
   const server = await startServer()

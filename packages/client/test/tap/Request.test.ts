@@ -37,6 +37,20 @@ describe("the request of a tapped call", () => {
     expect(provider.requests[0]!.body).toBe(body)
   })
 
+  it.each<[string, NonNullable<RequestInit["body"]>]>([
+    ["a text", `\uFEFF${body}`],
+    ["bytes", new TextEncoder().encode(`\uFEFF${body}`)],
+    ["a blob", new Blob([`\uFEFF${body}`])]
+  ])("may be %s that begins with a byte order mark", async (_name, marked) => {
+    const recording = await startRecording()
+    provider.answer = json(messages.answer)
+    provider.requests.length = 0
+    await (await post(recording.recorder.fetch, { body: marked })).text()
+    const [event] = await recording.events()
+    expect(event!.properties.inputs).toEqual(messages.request)
+    expect(provider.requests[0]!.body).toBe(`\uFEFF${body}`)
+  })
+
   it.each([
     ["no JSON", "{"],
     ["no object", "[]"]
