@@ -6,7 +6,7 @@ import { define } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { providerOf } from "./Providers.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
-import { inOrder, setFirst, setLast, type Draft } from "./stream/Draft.ts"
+import { byPlace, inOrder, setFirst, setLast, type Draft } from "./stream/Draft.ts"
 
 /** The order in which OpenAI writes an answer without streaming. */
 const order = ["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint"]
@@ -155,7 +155,7 @@ const builder = (): Accumulate.Builder => {
     build: () => {
       const output = { ...fields }
       moveFigures(output)
-      const made = [...choices].toSorted(([a], [b]) => a - b).map(([, choice]) => choice)
+      const made = byPlace(choices)
       if (made.length > 0) {
         const withIndex = numbering.has(providerOf(null, output))
         output["choices"] = made.map((choice) => choice.value(withIndex))

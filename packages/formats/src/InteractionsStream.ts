@@ -5,7 +5,7 @@ import { define, parse } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
-import { assign, type Draft } from "./stream/Draft.ts"
+import { assign, byPlace, type Draft } from "./stream/Draft.ts"
 
 const typeOf = (value: Json | undefined): string => text(get(value, "type")) ?? ""
 
@@ -166,7 +166,7 @@ const makeSteps = () => {
       steps.get(index)?.take(delta)
     },
     size: () => steps.size,
-    build: () => [...steps.entries()].toSorted(([a], [b]) => a - b).map(([, step]) => step.build())
+    build: () => byPlace(steps).map((step) => step.build())
   }
 }
 
@@ -194,7 +194,7 @@ const make = (): Builder => {
   const takeStatus = (update: JsonObject) => {
     const id = get(update, "interaction_id")
     if (!isEmpty(id)) define(told, "id", id)
-    assign(told, Object.fromEntries(Object.entries(update).filter(([key]) => !ofEvent.has(key))))
+    assign(told, update, ofEvent)
   }
 
   const takeStep = (type: string, payload: JsonObject) => {

@@ -6,7 +6,7 @@ import * as JsonPath from "./json/JsonPath.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
-import { assign, type Draft } from "./stream/Draft.ts"
+import { assign, byPlace, type Draft } from "./stream/Draft.ts"
 
 /** Sets the fields that say something. */
 const assignSaid = (target: Draft, source: Json | undefined, except: ReadonlySet<string> = new Set()): void => {
@@ -209,7 +209,7 @@ const make = (): Builder => {
       isDone = true
     },
     build: () => {
-      const built = [...candidates.entries()].toSorted(([a], [b]) => a - b).map(([, candidate]) => candidate)
+      const built = byPlace(candidates)
       const output: JsonObject = {
         ...(built.length === 0 ? {} : { candidates: built.map((candidate) => candidate.build()) }),
         ...(isEmpty(feedback) ? {} : { promptFeedback: feedback }),

@@ -4,7 +4,7 @@ import type { Accumulator, Json, JsonObject } from "./Format.ts"
 import { define } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
-import { append, assign, type Draft } from "./stream/Draft.ts"
+import { append, assign, byPlace, type Draft } from "./stream/Draft.ts"
 
 /** What the pieces of an event belong to. `type` names the item or block where the stream did not begin it. */
 interface Target {
@@ -75,7 +75,7 @@ const makeItem = (begun: JsonObject) => {
     fields: () => fields,
     value: (): JsonObject => {
       const value: Draft = { ...fields }
-      for (const [key, made] of blocks) value[key] = [...made].toSorted(([a], [b]) => a - b).map(([, block]) => block)
+      for (const [key, made] of blocks) value[key] = byPlace(made)
       return value
     }
   }
@@ -89,10 +89,9 @@ const makeItems = () => {
   const byId = new Map<string, number>()
   let next = 0
 
-  const placeOf = (payload: JsonObject): number => {
+  const placeOf = (payload: JsonObject, id: string | null): number => {
     const index = payload["output_index"]
     if (typeof index === "number") return index
-    const id = text(payload["item_id"]) ?? text(get(payload, "item", "id"))
     if (id !== null && byId.has(id)) return byId.get(id) as number
     const isBegun = isObject(payload["item"])
     return isBegun || id !== null ? next : Math.max(0, next - 1)
@@ -100,8 +99,8 @@ const makeItems = () => {
 
   return {
     at: (payload: JsonObject, type: string): Item => {
-      const place = placeOf(payload)
       const id = text(payload["item_id"]) ?? text(get(payload, "item", "id"))
+      const place = placeOf(payload, id)
       const item = items.get(place) ?? makeItem(skeletonOf(type, id ?? undefined))
       items.set(place, item)
       if (id !== null) byId.set(id, place)
@@ -109,7 +108,7 @@ const makeItems = () => {
       return item
     },
     size: () => items.size,
-    value: (): ReadonlyArray<Json> => [...items].toSorted(([a], [b]) => a - b).map(([, item]) => item.value())
+    value: (): ReadonlyArray<Json> => byPlace(items).map((item) => item.value())
   }
 }
 

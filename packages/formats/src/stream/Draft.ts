@@ -7,8 +7,8 @@ import { get, isEmpty, isObject } from "../json/Read.ts"
 export type Draft = { [key: string]: Json }
 
 /** Sets the fields of another object. Copies of both would take as long for each event as for all that came before. */
-export const assign = (draft: Draft, fields: JsonObject) => {
-  for (const [key, value] of Object.entries(fields)) define(draft, key, value)
+export const assign = (draft: Draft, fields: JsonObject, except: ReadonlySet<string> = new Set()) => {
+  for (const [key, value] of Object.entries(fields)) if (!except.has(key)) define(draft, key, value)
 }
 
 /** Objects that were seen not to be empty, so that their keys are listed once. */
@@ -33,6 +33,10 @@ export const append = (draft: Draft, key: string, piece: Json) => {
   if (typeof piece !== "string") return setFirst(draft, key, piece)
   define(draft, key, typeof current === "string" ? current + piece : piece)
 }
+
+/** What came for each place, in the order of the places. */
+export const byPlace = <A>(all: ReadonlyMap<number, A>): ReadonlyArray<A> =>
+  [...all].toSorted(([a], [b]) => a - b).map(([, each]) => each)
 
 const isSorted = (keys: ReadonlyArray<string>) =>
   keys.every((key, index) => index === 0 || (keys[index - 1] as string) <= key)
