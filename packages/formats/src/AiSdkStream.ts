@@ -1,6 +1,6 @@
 /** Builds a result of the AI SDK from the parts of a stream: a model's (`doStream`), or a call's (`fullStream`). */
 import type { Accumulated, Accumulator, Json, JsonObject } from "./Format.ts"
-import { settle } from "./json/ExactJson.ts"
+import { settle, stringify } from "./json/ExactJson.ts"
 import { get, isObject, rest, text } from "./json/Read.ts"
 import { assign, type Draft } from "./stream/Draft.ts"
 
@@ -265,6 +265,7 @@ export const accumulator = (): Accumulator<unknown> => {
     end: () => {
       const { output, ended } = build()
       return { ...settle(output), ended }
-    }
+    },
+    size: () => stringify(build().output).length
   }
 }

@@ -117,6 +117,11 @@ export interface Accumulator<Chunk = Uint8Array> {
   readonly push: (chunk: Chunk) => void
   /** Returns what came until now. */
   readonly end: () => Accumulated
+  /**
+   * How long it is that is held: the JSON text of what came until now, and what came since the last event that is complete, which
+   * is not read for it. In units of UTF-16 and bytes.
+   */
+  readonly size: () => number
 }
 
 /** Reads the conversation of a call. */

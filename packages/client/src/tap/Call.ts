@@ -62,15 +62,18 @@ export const textKeeper = (accumulator?: () => Accumulator): Keeper => {
 /** Keeps a stream as the answer that it stands for, which is often a small part of it. */
 export const streamKeeper = (accumulator: Accumulator): Keeper => ({
   push: accumulator.push,
-  measure: () => {
-    const { output, text } = accumulator.end()
-    return (text ?? JSON.stringify(output)).length
-  },
+  measure: accumulator.size,
   end: (_status, interruption = "cut", error) => outputOf(accumulator.end(), failureOfError(interruption, error))
 })
 
 /** A keeper is measured when it got so many bytes since the last time, and as many as it held then. */
 const bytesUntilMeasured = 64 * 1024
+
+/**
+ * The part of the bytes of a stream that counts as held at least. What a stream stands for may be shorter than what is kept to know
+ * it, and takes as long to measure as that: without this, measuring could take as long for each of its chunks as for all before.
+ */
+const leastHeld = 1 / 8
 
 export class Call {
   readonly #request: CapturedRequest
@@ -90,9 +93,10 @@ export class Call {
   #isReading = false
   /** Copies of chunks that the keeper has not got yet: the application gets them first. */
   readonly #pending: Array<Uint8Array> = []
-  /** What the keeper held when it was measured last, and what it got since then. */
+  /** What the keeper held when it was measured last, what it got since then, and in all. */
   #measured = 0
   #unmeasured = 0
+  #passed = 0
 
   readonly #open: Set<Call>
 
@@ -156,6 +160,7 @@ export class Call {
     for (const chunk of this.#pending.splice(0)) {
       this.#keeper?.push(chunk)
       this.#unmeasured += chunk.byteLength
+      this.#passed += chunk.byteLength
       this.#measure()
     }
   }
@@ -163,8 +168,8 @@ export class Call {
   /** The budget counts what is held, and not what has passed. */
   #measure(): void {
     if (this.#isReleased || this.#unmeasured < Math.max(bytesUntilMeasured, this.#measured)) return
-    const measured = this.#keeper?.measure?.()
-    if (measured === undefined) return
+    if (this.#keeper?.measure === undefined) return
+    const measured = Math.max(this.#keeper.measure(), Math.floor(this.#passed * leastHeld))
     // What is held in another form may be longer. The next chunk finds out whether there is room.
     const change = measured - this.#measured - this.#unmeasured
     this.#budget.release(-change)

@@ -162,6 +162,72 @@ describe("the response of a tapped call", () => {
     expect(recording.recorder.counters()).toMatchObject({ heldBytes: 0, dropped: {} })
   })
 
+  /** A stream that is read by the application at once, in the chunks that are given. */
+  const streamed = async (chunks: ReadonlyArray<string>, maxBytes?: number) => {
+    const encoder = new TextEncoder()
+    const source = new ReadableStream({
+      start: (controller) => {
+        for (const chunk of chunks) controller.enqueue(encoder.encode(chunk))
+        controller.close()
+      }
+    })
+    const answer = new Response(source, { headers: { "content-type": "text/event-stream" } })
+    const recording = await startRecording({
+      fetch: (async () => answer) as never,
+      ...(maxBytes === undefined ? {} : { maxBytes })
+    })
+    return { recording, body: (await post(recording.recorder.fetch)).body! }
+  }
+
+  it("is counted, and not parsed, while a line of it goes on", async () => {
+    const text = "a".repeat(50_000)
+    const start = messages.chunks.join("").split('"text_delta","text":"')[0]!
+    const { body: read, recording } = await streamed(
+      [`${start}"text_delta","text":"`, ...Array<string>(20).fill(text)],
+      600_000
+    )
+    const parse = vi.spyOn(JSON, "parse")
+    try {
+      let bytes = 0
+      for await (const chunk of read) {
+        bytes += chunk.byteLength
+        // The recorder gets what the application has read.
+        await new Promise((resolve) => setImmediate(resolve))
+        const { dropped, heldBytes } = recording.recorder.counters()
+        expect([heldBytes >= Math.min(bytes, 600_000), dropped.memory]).toEqual(
+          bytes + body.length < 600_000 ? [true, undefined] : [false, 1]
+        )
+      }
+      expect(bytes).toBeGreaterThan(1_000_000)
+      expect(Math.max(...parse.mock.calls.map(([json]) => json.length))).toBeLessThan(1000)
+    } finally {
+      parse.mockRestore()
+    }
+  })
+
+  it("takes as much work for each chunk, also where it stands for less than what is kept of it", async () => {
+    const delta = (json: string) => {
+      const event = { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: json } }
+      return `data: ${JSON.stringify(event)}\n\n`
+    }
+    const start = { type: "content_block_start", index: 0, content_block: { type: "tool_use", input: {} } }
+    const parsed = async (chunks: number) => {
+      const { body: read, recording } = await streamed([
+        `data: ${JSON.stringify(start)}\n\n${delta("1")}`,
+        ...Array<string>(chunks).fill(delta(" ".repeat(50_000)))
+      ])
+      const parse = vi.spyOn(JSON, "parse")
+      try {
+        await new Response(read).text()
+        await recording.recorder.flush()
+        return parse.mock.calls.reduce((total, [json]) => total + json.length, 0)
+      } finally {
+        parse.mockRestore()
+      }
+    }
+    expect((await parsed(80)) / (await parsed(40))).toBeLessThan(2.5)
+  })
+
   it("can be read into a buffer of the application", async () => {
     const recording = await startRecording()
     provider.answer = json(messages.answer)

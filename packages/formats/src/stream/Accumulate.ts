@@ -1,6 +1,6 @@
 /** The part of an accumulator that is the same in every format of bytes: cutting the body, and reading its payloads. */
 import type { Accumulated, Accumulator, Json, JsonObject } from "../Format.ts"
-import { parse, settle } from "../json/ExactJson.ts"
+import { parse, settle, stringify } from "../json/ExactJson.ts"
 import { isObject } from "../json/Read.ts"
 import * as Payloads from "./Payloads.ts"
 
@@ -26,6 +26,8 @@ export const accumulator = (builder: Builder): Accumulator => {
   const decoder = Payloads.make()
   /** The data of the unfinished payloads that `end` took already. */
   const taken: Array<string> = []
+  /** The bytes since the last chunk that completed a payload, and of that chunk. */
+  let unread = 0
 
   const take = ({ event, data }: Payloads.Payload, isWhole: boolean): boolean => {
     if (data.trim() === "[DONE]") {
@@ -41,7 +43,9 @@ export const accumulator = (builder: Builder): Accumulator => {
 
   return {
     push: (bytes) => {
-      for (const payload of decoder.push(bytes)) {
+      const payloads = decoder.push(bytes)
+      unread = bytes.length + (payloads.length > 0 ? 0 : unread)
+      for (const payload of payloads) {
         if (payload.data.trim() !== taken.shift()) take(payload, true)
       }
     },
@@ -52,6 +56,7 @@ export const accumulator = (builder: Builder): Accumulator => {
       }
       const { output, ended } = builder.build()
       return { ...settle(output), ended }
-    }
+    },
+    size: () => unread + stringify(builder.build().output).length
   }
 }

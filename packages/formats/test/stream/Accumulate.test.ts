@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import type { JsonObject } from "@tachograph/formats"
 import { accumulator } from "../../src/stream/Accumulate.ts"
 
@@ -14,6 +14,7 @@ const collect = () => {
   return {
     push: (text: string) => accumulating.push(encoder.encode(text)),
     end: () => accumulating.end(),
+    size: () => accumulating.size(),
     payloads: () => accumulating.end().output["payloads"]
   }
 }
@@ -47,6 +48,30 @@ describe("an accumulator", () => {
     expect(stream.payloads()).toEqual([])
     stream.push("\n\n")
     expect(stream.payloads()).toEqual([{ event: "error", error: "upstream went away" }])
+  })
+
+  it("says how long it is that it holds, without reading what is not complete", () => {
+    const stream = collect()
+    const output = '{"payloads":[{"a":1}]}'.length
+    stream.push('data: {"a":1}\n\n')
+    stream.push("data: {")
+    const before = stream.size()
+    expect(before).toBeGreaterThanOrEqual(output + "data: {".length)
+    const parse = vi.spyOn(JSON, "parse")
+    try {
+      for (let index = 0; index < 100; index++) {
+        stream.push(" ".repeat(1000))
+        expect(stream.size()).toBe(before + (index + 1) * 1000)
+      }
+      stream.push("\ndata: ")
+      expect(stream.size()).toBe(before + 100_000 + "\ndata: ".length)
+      expect(parse).not.toHaveBeenCalled()
+    } finally {
+      parse.mockRestore()
+    }
+    stream.push("}\n\n")
+    expect(stream.size()).toBe('{"payloads":[{"a":1},{}]}'.length + "}\n\n".length)
+    expect(stream.payloads()).toEqual([{ a: 1 }, {}])
   })
 
   it("gives the text where a number is too large", () => {
