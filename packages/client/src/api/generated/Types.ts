@@ -134,6 +134,7 @@ export interface ErasePersonAnswer {
   readonly pieces: number
   readonly bytes: number
   readonly damaged: number
+  readonly rebuilt?: ReadonlyArray<Rebuilt> | undefined
 }
 
 export interface EraseSessionAnswer {
@@ -142,6 +143,7 @@ export interface EraseSessionAnswer {
   readonly pieces: number
   readonly bytes: number
   readonly damaged: number
+  readonly rebuilt?: ReadonlyArray<Rebuilt> | undefined
 }
 
 export interface Event {
@@ -304,6 +306,11 @@ export interface PersonNotFound {
 export interface PersonPage {
   readonly people: ReadonlyArray<Person>
   readonly next_cursor: string | null
+}
+
+export interface Rebuilt {
+  readonly name: string
+  readonly lost: number
 }
 
 export interface RegisteredFingerprint {
