@@ -46,22 +46,25 @@ const makeIndexed = () => {
   }
 }
 
+/** Nesting of thoughts up to which they are joined. What is deeper is kept as it came. */
+const maxDepth = 100
+
 /** Content is text, or a list of blocks whose neighbours of one type are one block, as Mistral's. */
 const makeContent = () => {
   let said: string | null | undefined
   let blocks: Array<Draft> | null = null
 
-  const takeBlock = (into: Array<Draft>, block: Json) => {
+  const takeBlock = (into: Array<Draft>, block: Json, depth: number) => {
     const last = into.at(-1)
     const type = get(block, "type")
     if (!isObject(block)) return
-    const key = type === "text" || type === "thinking" ? type : null
+    const key = depth < maxDepth && (type === "text" || type === "thinking") ? type : null
     if (last === undefined || key === null || last["type"] !== type) {
-      const nested = list(get(block, "thinking"))
+      const nested = depth < maxDepth ? list(get(block, "thinking")) : []
       const copy: Draft = { ...block }
       if (nested.length > 0) {
         const inner: Array<Draft> = []
-        for (const piece of nested) takeBlock(inner, piece)
+        for (const piece of nested) takeBlock(inner, piece, depth + 1)
         copy["thinking"] = inner
       }
       into.push(copy)
@@ -71,7 +74,7 @@ const makeContent = () => {
       const current = last[field]
       if (field === key && typeof value === "string" && typeof current === "string") last[field] = current + value
       else if (field === key && Array.isArray(value) && Array.isArray(current)) {
-        for (const piece of value) takeBlock(current as Array<Draft>, piece as Json)
+        for (const piece of value) takeBlock(current as Array<Draft>, piece as Json, depth + 1)
       } else setLast(last, field, value)
     }
   }
@@ -81,10 +84,10 @@ const makeContent = () => {
       if (content === null) said ??= null
       else if (Array.isArray(content)) {
         blocks ??= isEmpty(said) ? [] : [{ type: "text", text: said as string }]
-        for (const block of content) takeBlock(blocks, block as Json)
+        for (const block of content) takeBlock(blocks, block as Json, 0)
       } else if (typeof content === "string") {
         if (blocks === null) said = (said ?? "") + content
-        else if (content !== "") takeBlock(blocks, { type: "text", text: content })
+        else if (content !== "") takeBlock(blocks, { type: "text", text: content }, 0)
       }
     },
     value: (): Json => blocks ?? said ?? null

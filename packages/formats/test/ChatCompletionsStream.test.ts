@@ -433,6 +433,15 @@ describe("long streams of chat completions", () => {
     expect(twice / work).toBeLessThan(2.1)
   })
 
+  it("can have thoughts within thoughts, however deep", () => {
+    const depth = 20_000
+    const thoughts = `${'[{"type":"thinking","thinking":'.repeat(depth)}[]${"}]".repeat(depth)}`
+    const body = `data: {"choices":[{"index":0,"delta":{"content":${thoughts}}}]}\n\n`
+    expect(accumulate(accumulator, body).text).toContain(thoughts)
+    // Those of the same depth are joined up to a depth.
+    expect(accumulate(accumulator, body.repeat(2)).text!.length).toBeGreaterThan(1.9 * thoughts.length)
+  })
+
   it("can have 200,000 deltas", () => {
     const stream = accumulator()
     const bytes = encoder.encode(toText(deltas({ content: "word " })).repeat(20))
