@@ -1,5 +1,5 @@
 /** A find of our own, because only the rows near the visible part exist. `Ctrl+F` twice is the browser's. */
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import { isComposing, keyName } from "../keyboard/KeyName.ts"
 import { isMac } from "../keyboard/Keys.ts"
 
@@ -15,7 +15,8 @@ interface Props {
 
 export const FindBar = ({ close, count, index, set, step, words }: Props) => {
   const ref = useRef<HTMLInputElement>(null)
-  useEffect(() => ref.current!.select(), [])
+  // Before the browser paints: what is typed right after `Ctrl+F` belongs to this field.
+  useLayoutEffect(() => ref.current!.select(), [])
   return (
     <div class="find" role="search">
       <input
