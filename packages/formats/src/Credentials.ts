@@ -25,6 +25,21 @@ const wordsOf = (name: string): string =>
 const isNamed = (name: string): boolean =>
   [name.toLowerCase(), wordsOf(name)].some((words) => names.test(words) && !namingKeys.test(words))
 
+/** How many names of headers are remembered, and how long each may be (characters). */
+const [maxRemembered, longestRemembered] = [256, 64]
+
+const remembered = new Map<string, boolean>()
+
+/** As `isNamed`, which takes long for a request's many headers, while one request after the other has the same. */
+const isNamedHeader = (name: string): boolean => {
+  const known = remembered.get(name)
+  if (known !== undefined) return known
+  const said = isNamed(name)
+  if (remembered.size === maxRemembered) remembered.clear()
+  if (name.length <= longestRemembered) remembered.set(name, said)
+  return said
+}
+
 /** A scheme of RFC 9110 before the value, whatever the header is called. */
 const scheme = /^(?:bearer|basic|digest|negotiate)\s+\S/i
 
@@ -37,8 +52,12 @@ const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 /** Where a digit, a capital and a small letter follow each other, in a random text about every second character. */
 const changes = /(?<=\d)\D|(?<=[A-Za-z])\d|(?<=[a-z])[A-Z]|(?<=[A-Z])[a-z]/g
 
+/** No shorter word looks random (characters). */
+const shortestRandom = 12
+
 /** Whether a value looks random: it has a long word that changes often between digits, capitals and small letters. */
 const looksRandom = (value: string): boolean =>
+  value.length >= shortestRandom &&
   !uuid.test(value) &&
   !/\s|:\/\//.test(value) &&
   (value.match(/[A-Za-z\d]{12,}/g) ?? []).some((word) => /\d/.test(word) && (word.match(changes) ?? []).length >= 5)
@@ -94,7 +113,7 @@ export const credentialsOf = (headerPairs: Pairs, queryPairs: Pairs, others: Rea
   const found = [...others]
   for (const [name, value] of headerPairs) {
     for (const [within, text] of pairsWithin(value)) if (isNamed(within)) found.push(text)
-    if (!isNamed(name) && !scheme.test(value)) continue
+    if (!isNamedHeader(name) && !scheme.test(value)) continue
     for (const text of [value, ...partsOf(name, value), ...basicPartsOf(value)]) found.push(text)
   }
   for (const [name, value] of queryPairs) if (parameters.test(name) || isNamed(name)) found.push(value)
@@ -117,9 +136,12 @@ const listed = (value: string): ReadonlyArray<string> => {
 export const suspectsOf = (headerPairs: Pairs, queryPairs: Pairs): ReadonlyArray<string> =>
   [...headerPairs, ...queryPairs]
     .flatMap((pair) => [pair, ...pairsWithin(pair[1])])
-    .flatMap(([name, value]) =>
-      harmless.test(wordsOf(name)) ? [] : [...new Set([value, ...listed(value)])].filter(looksRandom)
-    )
+    .flatMap(([name, value]) => {
+      if (value.length < shortestRandom) return []
+      const random = [...new Set([value, ...listed(value)])].filter(looksRandom)
+      // Few values are.
+      return random.length === 0 || harmless.test(wordsOf(name)) ? [] : random
+    })
 
 /**
  * The credentials, and those of the suspects that the request's body does not hold: what an application writes into its payload is
@@ -134,8 +156,12 @@ export const withSuspects = (
   return echoes.length === 0 ? credentials : longestFirst([...credentials, ...echoes])
 }
 
+/** What is written so everywhere: no encoding changes it. */
+const unreserved = /^[\w.~-]*$/
+
 /** A text as it is, decoded, and percent-encoded: all that may be, without slashes as Python does it, slashes alone, and twice. */
 const encodingsOf = (text: string): ReadonlyArray<string> => {
+  if (unreserved.test(text)) return [text]
   const decoded = decodedOrSame(text)
   const plain = decoded.length >= shortest ? decoded : text
   const encoded = encodeURIComponent(plain.toWellFormed())
