@@ -16,13 +16,15 @@ const lastMs = Date.parse("9999-12-31T23:59:59.999Z")
 const hasYear = ({ epochMilliseconds }: DateTime.Utc): boolean =>
   epochMilliseconds >= firstMs && epochMilliseconds <= lastMs
 
+/** Whether a month has this day: `Date` reads 30 February as 1 or 2 March. Every month has 28. */
+const isDay = (date: string): boolean =>
+  date.slice(-2) <= "28" ||
+  Option.exists(DateTime.make(`${date}T00:00:00Z`), (day) => DateTime.formatIsoDateUtc(day) === date)
+
 const parse = (text: string): Option.Option<DateTime.Utc> => {
   const { date, time, zone = "Z" } = iso8601.exec(text)?.groups ?? {}
-  if (date === undefined || time === undefined) return Option.none()
-  const midnight = DateTime.make(`${date}T00:00:00Z`)
-  // Rejects a day that does not exist: `Date` reads 30 February as 1 or 2 March.
-  return Option.filter(midnight, (day) => DateTime.formatIsoDateUtc(day) === date).pipe(
-    Option.flatMap(() => DateTime.make(`${date}T${time.replace(",", ".")}${zone.toUpperCase()}`)),
+  if (date === undefined || time === undefined || !isDay(date)) return Option.none()
+  return DateTime.make(`${date}T${time.replace(",", ".")}${zone.toUpperCase()}`).pipe(
     Option.map(DateTime.toUtc),
     Option.filter(hasYear)
   )

@@ -280,7 +280,16 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(await at("9999-12-31T23:59:59.999Z")).toBe("9999-12-31T23:59:59.999Z")
       // In UTC, the last two are in years that ISO 8601 does not write with four digits.
       const outside = ["0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"]
-      for (const wrong of ["", "yesterday", "2026-13-01T00:00:00Z", "2026-01-02", "2026-02-30T00:00:00Z", ...outside]) {
+      for (const wrong of [
+        "",
+        "yesterday",
+        "2026-13-01T00:00:00Z",
+        "2026-01-02",
+        "2026-01-00T00:00:00Z",
+        "2026-02-29T00:00:00Z",
+        "2026-02-30T00:00:00Z",
+        ...outside
+      ]) {
         expectInvalid(await send({ occurred_at: wrong }), "datetime_parsing", "body", "occurred_at")
       }
       expectInvalid(await send({ occurred_at: 5 }), "datetime_type", "body", "occurred_at")
