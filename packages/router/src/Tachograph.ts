@@ -28,7 +28,7 @@ import { Front } from "./front/Front.ts"
 import * as Paths from "./front/Paths.ts"
 import { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
 import { addStandardHeaders } from "./front/StandardHeaders.ts"
-import { CloseGraceMs, InFlight } from "./mounts/InFlight.ts"
+import { CloseGraceMs, PendingCalls } from "./mounts/PendingCalls.ts"
 import * as InProcess from "./mounts/InProcess.ts"
 import * as Node from "./mounts/Node.ts"
 import * as Web from "./mounts/Web.ts"
@@ -137,17 +137,17 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
   const { endStreams, graceMs, node, proxy, web } = opening.value
   let closing: Promise<void> | undefined
 
-  const inFlight = new InFlight()
+  const pending = new PendingCalls()
   const run = async <A>(effect: Effect.Effect<A, TachographError.TachographError, Front>): Promise<A> => {
     if (closing !== undefined) throw new TachographError.TachographError("storage-unavailable")
-    const exit = await inFlight.add(() => runtime.runPromiseExit(effect))
+    const exit = await pending.add(() => runtime.runPromiseExit(effect))
     if (Exit.isSuccess(exit)) return exit.value
     throw Cause.squash(exit.cause)
   }
   const close = async () => {
     endStreams()
-    if (proxy !== undefined) void inFlight.add(proxy.none)
-    await inFlight.end(graceMs)
+    if (proxy !== undefined) void pending.add(proxy.none)
+    await pending.end(graceMs)
     await runtime.runPromise(Scope.close(scope, Exit.void))
     await runtime.dispose()
   }
@@ -155,7 +155,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
   return {
     fetch: async (request) => {
       const handle = () => proxy?.web(request) ?? web(request)
-      const response = closing === undefined ? await inFlight.add(handle) : undefined
+      const response = closing === undefined ? await pending.add(handle) : undefined
       return response ?? Web.toResponse(request.method, closedAnswer(base, request.url))
     },
     node: (request, response, next) => {
@@ -166,7 +166,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
       }
       const isHandled = proxy?.node(request, response) === true || node(request, response, next)
       if (isHandled && !response.closed) {
-        void inFlight.add(() => new Promise((resolve) => response.once("close", resolve)))
+        void pending.add(() => new Promise((resolve) => response.once("close", resolve)))
       }
     },
     fingerprint: (body, options) => run(InProcess.fingerprint(body, options ?? {})),

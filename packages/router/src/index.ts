@@ -7,7 +7,7 @@ export { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/AnswerTimeout.t
 export type { Reply } from "./front/Reply.ts"
 export { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
 export * as InProcess from "./mounts/InProcess.ts"
-export { CloseGraceMs } from "./mounts/InFlight.ts"
+export { CloseGraceMs } from "./mounts/PendingCalls.ts"
 export * as Node from "./mounts/Node.ts"
 export * as Web from "./mounts/Web.ts"
 export { MetricsText, ofProcess as processMetrics } from "./response/MetricsText.ts"

@@ -6,7 +6,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import { createTachograph } from "../src/index.ts"
-import { CloseGraceMs } from "../src/mounts/InFlight.ts"
+import { CloseGraceMs } from "../src/mounts/PendingCalls.ts"
 import { served } from "./Served.ts"
 
 const key = "an API key for tests"

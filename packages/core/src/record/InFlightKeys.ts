@@ -4,6 +4,7 @@
  */
 import type { ProjectId } from "../domain/Project.ts"
 import { idempotencyKeyOf } from "../sessions/SessionKey.ts"
+import { InFlight } from "./InFlight.ts"
 
 /** Where a key is unique. */
 interface Scope {
@@ -12,7 +13,7 @@ interface Scope {
 }
 
 export class InFlightKeys<Job> {
-  readonly #jobs = new Map<string, Job>()
+  readonly #jobs = new InFlight<Job, string>()
 
   /** The job that holds the key. If none does, `start` makes one, which holds it until `release`. */
   claim({ project, session }: Scope, key: string, start: () => Job): { readonly job: Job; readonly isFirst: boolean } {

@@ -1,17 +1,18 @@
 /** Says when the client of a request of `node:http` has left. */
+import { InFlightSet } from "@tachograph/core"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
 /** What waits for the end of each connection: one listener for all, because a client may send many requests at once. */
-const waiting = new WeakMap<Socket, Set<() => void>>()
+const waiting = new WeakMap<Socket, InFlightSet<() => void>>()
 
-const waitingFor = (socket: Socket): Set<() => void> => {
+const waitingFor = (socket: Socket): InFlightSet<() => void> => {
   const known = waiting.get(socket)
   if (known !== undefined) return known
-  const callbacks = new Set<() => void>()
+  const callbacks = new InFlightSet<() => void>()
   waiting.set(socket, callbacks)
   socket.once("close", () => {
-    for (const callback of callbacks) callback()
+    for (const callback of callbacks.values()) callback()
   })
   return callbacks
 }
@@ -21,16 +22,15 @@ const waitingFor = (socket: Socket): Set<() => void> => {
  * an earlier one on its connection. Returns a function that ends this.
  */
 export const onDeparture = (message: IncomingMessage, response: ServerResponse, callback: () => void): (() => void) => {
-  const callbacks = waitingFor(message.socket)
   const end = () => {
-    callbacks.delete(departed)
+    remove()
     response.off("close", departed)
   }
   const departed = () => {
     end()
     callback()
   }
-  callbacks.add(departed)
+  const remove = waitingFor(message.socket).add(departed)
   response.once("close", departed)
   return end
 }

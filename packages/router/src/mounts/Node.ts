@@ -1,4 +1,5 @@
 /** The mount for `node:http`, Express, Connect and Fastify. */
+import { InFlightSet } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
@@ -7,7 +8,7 @@ import { Front, type Incoming } from "../front/Front.ts"
 import type { Pieces, Reply } from "../front/Reply.ts"
 import type { TimedStream } from "../front/TimedStream.ts"
 import { onDeparture } from "./Departure.ts"
-import { CloseGraceMs } from "./InFlight.ts"
+import { CloseGraceMs } from "./PendingCalls.ts"
 import * as Pipelining from "./Pipelining.ts"
 import * as Answer from "../response/Answer.ts"
 
@@ -145,12 +146,12 @@ const isRead = (method: string): boolean => method === "GET" || method === "HEAD
 /** Works until the scope is closed, which waits for at most `CloseGraceMs` for events that are being committed. */
 export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effect.gen(function* () {
   const front = yield* Front
-  const fibers = new Set<Fiber.Fiber<unknown>>()
+  const fibers = new InFlightSet<Fiber.Fiber<unknown>>()
   const graceMs = yield* CloseGraceMs
   yield* Effect.addFinalizer(() => {
-    for (const fiber of fibers) fiber.interruptUnsafe()
+    for (const fiber of fibers.values()) fiber.interruptUnsafe()
     // A disk may hang.
-    return Effect.timeoutOption(Effect.interruptible(Fiber.awaitAll(fibers)), graceMs)
+    return Effect.timeoutOption(Effect.interruptible(Fiber.awaitAll(fibers.values())), graceMs)
   })
   const run = Effect.runForkWith(yield* Effect.context<never>())
   const writeLater = coalesceWrites()
@@ -179,10 +180,10 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
     // The client may have disconnected while the host worked on its request.
     if (response.closed) return true
     const fiber = run(handled)
-    fibers.add(fiber)
+    const remove = fibers.add(fiber)
     const stay = isRead(incoming.method) ? onDeparture(message, response, () => fiber.interruptUnsafe()) : undefined
     fiber.addObserver((exit) => {
-      fibers.delete(fiber)
+      remove()
       stay?.()
       // It never fails: it was interrupted, by the client or by the end of the server.
       if (exit._tag === "Success") respond(exit.value)

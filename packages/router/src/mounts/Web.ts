@@ -1,4 +1,5 @@
 /** The mount for fetch handlers: Hono, h3, Next.js, Bun, Deno, and AWS Lambda. */
+import { InFlightSet } from "@tachograph/core"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -88,17 +89,17 @@ const bodyOf = async function* (request: Request): AsyncIterable<Uint8Array> {
 /** Works until the scope is closed, which waits for events that are being committed. */
 export const make: Effect.Effect<WebHandler, never, Front | Scope.Scope> = Effect.gen(function* () {
   const front = yield* Front
-  const fibers = new Set<Fiber.Fiber<unknown>>()
-  yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers))
+  const fibers = new InFlightSet<Fiber.Fiber<unknown>>()
+  yield* Effect.addFinalizer(() => Effect.suspend(() => Fiber.interruptAll(fibers.values())))
   const run = Effect.runForkWith(yield* Effect.context<never>())
 
   /** Undefined if the scope is closed first. Rejects if the client disconnects. */
   const replyOf = (handled: Effect.Effect<Reply>, signal: AbortSignal): Promise<Reply | undefined> =>
     new Promise((resolve, reject) => {
       const fiber = run(handled, { signal })
-      fibers.add(fiber)
+      const remove = fibers.add(fiber)
       fiber.addObserver((exit) => {
-        fibers.delete(fiber)
+        remove()
         if (exit._tag === "Success") resolve(exit.value)
         else if (signal.aborted) reject(Cause.squash(exit.cause))
         else resolve(undefined)

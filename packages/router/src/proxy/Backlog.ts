@@ -24,7 +24,7 @@ interface Attempted {
 export class Backlog<Call extends Attempted> {
   readonly #attempt: (call: Call, done: (isSettled: boolean) => void) => void
   readonly #maxConcurrent: number
-  readonly #waiting = new Set<Call>()
+  readonly #waiting: Array<Call> = []
   readonly #again: Array<Call> = []
   readonly #onEmpty: Array<() => void> = []
   #active = 0
@@ -42,11 +42,11 @@ export class Backlog<Call extends Attempted> {
   }
 
   get size(): number {
-    return this.#waiting.size + this.#again.length + this.#active
+    return this.#waiting.length + this.#again.length + this.#active
   }
 
   add(call: Call): void {
-    this.#waiting.add(call)
+    this.#waiting.push(call)
     this.#gathering ??= setTimeout(() => {
       this.#gathering = undefined
       this.#pump()
@@ -65,7 +65,7 @@ export class Backlog<Call extends Attempted> {
     const [left, underWay] = [this.size, this.#active]
     clearTimeout(this.#timer)
     clearTimeout(this.#gathering)
-    this.#waiting.clear()
+    this.#waiting.length = 0
     this.#again.length = 0
     this.#isStopped = true
     return { left, underWay }
@@ -78,11 +78,7 @@ export class Backlog<Call extends Attempted> {
   }
 
   #take(): Call | undefined {
-    const again = this.#again.shift()
-    if (again !== undefined) return again
-    const [oldest] = this.#waiting
-    if (oldest !== undefined) this.#waiting.delete(oldest)
-    return oldest
+    return this.#again.shift() ?? this.#waiting.shift()
   }
 
   #pump(): void {
@@ -108,7 +104,7 @@ export class Backlog<Call extends Attempted> {
   #fail(call: Call): void {
     if (this.#isStopped) return
     if (call.attempts < attemptsInFront) this.#again.push(call)
-    else this.#waiting.add(call)
+    else this.#waiting.push(call)
     if (this.#timer !== undefined) return
     this.#failures++
     this.#timer = setTimeout(

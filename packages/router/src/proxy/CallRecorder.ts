@@ -1,6 +1,6 @@
 /** Records the calls that passed, as calls in process are: through the same front, with its limits. */
 import { Events, prefix } from "@tachograph/api"
-import type { Principal } from "@tachograph/core"
+import { InFlightSet, type Principal } from "@tachograph/core"
 import * as Retries from "@tachograph/formats/Retries"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   const front = yield* Front
   const eventsUrl = `${yield* BasePath.BasePath}${prefix}/events`
   const fingerprints = new Map<string, string>()
-  const fibers = new Set<Fiber.Fiber<unknown>>()
+  const fibers = new InFlightSet<Fiber.Fiber<unknown>>()
   const run = Effect.runForkWith(yield* Effect.context<Front>())
   const log = new BurstLog<Unrecorded>((reason, others) => void run(unrecorded(reason, others)))
   let isAway = false
@@ -175,9 +175,9 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
       )
     )
     const fiber = run(settled)
-    fibers.add(fiber)
+    const remove = fibers.add(fiber)
     fiber.addObserver((exit) => {
-      fibers.delete(fiber)
+      remove()
       const isSettled = Exit.isFailure(exit) || exit.value
       if (isSettled) call.copies.release()
       done(isSettled)
@@ -203,7 +203,11 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
         })
       ),
       // A storage that hangs must not be waited for.
-      Effect.andThen(Effect.sync(() => fibers.forEach((fiber) => fiber.interruptUnsafe())))
+      Effect.andThen(
+        Effect.sync(() => {
+          for (const fiber of fibers.values()) fiber.interruptUnsafe()
+        })
+      )
     )
   )
 

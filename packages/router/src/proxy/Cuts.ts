@@ -1,10 +1,11 @@
 /** How the requests that pass are ended, so that the end of the proxy need not wait for theirs. */
+import { InFlightSet } from "@tachograph/core"
 
 /** Ends a request that passes, at once. */
 export type Cut = () => void
 
 export class Cuts {
-  readonly #open = new Set<Cut>()
+  readonly #open = new InFlightSet<Cut>()
   readonly #onNone: Array<() => void> = []
   #isCut = false
 
@@ -15,9 +16,9 @@ export class Cuts {
 
   /** Returns a function to be called when it has ended. */
   add(cut: Cut): () => void {
-    this.#open.add(cut)
+    const remove = this.#open.add(cut)
     return () => {
-      this.#open.delete(cut)
+      remove()
       if (this.#open.size === 0) for (const resolve of this.#onNone.splice(0)) resolve()
     }
   }
@@ -30,6 +31,6 @@ export class Cuts {
   /** Ends all. */
   cut(): void {
     this.#isCut = true
-    for (const cut of this.#open) cut()
+    for (const cut of this.#open.values()) cut()
   }
 }

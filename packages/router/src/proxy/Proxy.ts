@@ -2,7 +2,7 @@
  * The recording proxy: passes requests to `/proxy/NAME/rest` on to the upstream of that name, and records the model calls among
  * them. It stands before a mount, which gets every other request.
  */
-import { type Principal } from "@tachograph/core"
+import { InFlightSet, type Principal } from "@tachograph/core"
 import { recognise } from "@tachograph/formats"
 import { isUnreadCall } from "@tachograph/formats/Recognise"
 import * as Effect from "effect/Effect"
@@ -80,11 +80,11 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   const answerErrors = ErrorAnswer.make()
   const client = new UpstreamClient(settings)
   const cuts = new Cuts()
-  const fibers = new Set<Fiber.Fiber<unknown>>()
+  const fibers = new InFlightSet<Fiber.Fiber<unknown>>()
   yield* Effect.addFinalizer(() => Effect.sync(() => client.close()))
   // Before the recorder ends, and the storage.
   yield* Effect.addFinalizer(() => Effect.sync(() => cuts.cut()))
-  yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers))
+  yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers.values()))
   const run = Effect.runForkWith(yield* Effect.context<never>())
 
   const pathOf = (target: string) => ProxyPath.match(BasePath.below(base, BasePath.targetIn(target)))
@@ -147,9 +147,9 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     if (!Effect.isEffect(judged)) return resume(judged)
     const id = randomUUID()
     const fiber = run(Effect.annotateLogs(answerErrors(judged, id), "request_id", id))
-    fibers.add(fiber)
+    const remove = fibers.add(fiber)
     fiber.addObserver((exit) => {
-      fibers.delete(fiber)
+      remove()
       resume(exit._tag === "Success" ? exit.value : undefined, id)
     })
   }

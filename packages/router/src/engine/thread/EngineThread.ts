@@ -1,5 +1,5 @@
 /** One thread of the engine, as the host sees it: what it is asked, and what it answers. */
-import type { ProjectId } from "@tachograph/core"
+import { InFlight, type ProjectId } from "@tachograph/core"
 import { extname } from "node:path"
 import { Worker } from "node:worker_threads"
 import type { Exchange } from "../../Engine.ts"
@@ -61,7 +61,7 @@ export class EngineThread {
   readonly #worker: Worker
   readonly #outbox: Outbox<ToThread>
   readonly #status: ThreadStatus
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new InFlight<Pending>()
   /** The bodies that are on their way, after the answers to their exchanges. */
   readonly #streams: Streams
   readonly #onLog: Options["onLog"]
@@ -266,9 +266,10 @@ export class EngineThread {
 
   /** Returns whether it was asked to end. */
   #end(): boolean {
-    const lost = Array.from(this.#pending.values())
-    this.#pending.clear()
-    for (const { onLost } of lost) onLost?.()
+    for (const [id, { onLost }] of this.#pending.entries()) {
+      this.#pending.delete(id)
+      onLost?.()
+    }
     this.#streams.close()
     this.#spans.lost(BigInt(Date.now()) * 1_000_000n)
     this.#onClosed?.()

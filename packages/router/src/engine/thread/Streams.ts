@@ -2,6 +2,7 @@
  * Bodies in pieces, from one thread to the other, in both directions: of answers, and of requests. At most a window of each is on
  * its way: the side that makes it goes on when the other one has taken what was sent.
  */
+import { InFlight } from "@tachograph/core"
 import type { Transferable } from "node:worker_threads"
 import { BodyCut, type BodyStream } from "../../response/BodyStream.ts"
 
@@ -34,8 +35,8 @@ type Reserve = (bytes: number) => Promise<boolean>
 export class Streams {
   readonly #send: Send
   readonly #onChange: () => void
-  readonly #outgoing = new Map<number, Outgoing>()
-  readonly #incoming = new Map<number, Incoming>()
+  readonly #outgoing = new InFlight<Outgoing>()
+  readonly #incoming = new InFlight<Incoming>()
   #isClosed = false
 
   /** `onChange` is called when `size` has changed. */
@@ -104,13 +105,13 @@ export class Streams {
   close(): void {
     this.#isClosed = true
     for (const outgoing of this.#outgoing.values()) outgoing.stop()
-    for (const [id, incoming] of this.#incoming) {
+    for (const [id, incoming] of this.#incoming.entries()) {
       incoming.end(false)
       this.#forget(this.#incoming, id)
     }
   }
 
-  #forget(bodies: Map<number, unknown>, id: number): void {
+  #forget(bodies: InFlight<Outgoing> | InFlight<Incoming>, id: number): void {
     if (bodies.delete(id)) this.#onChange()
   }
 }

@@ -4,6 +4,7 @@ import {
   CollectGarbage,
   CommitLimits,
   DeriveInBackground,
+  InFlight,
   KeyStorage,
   Prices,
   type ProjectId,
@@ -128,8 +129,8 @@ const run = async (port: MessagePort, start: Start) => {
   const { collectGarbage, engine, keys, recorder, staleSessions, storage } = opening.value
   const fork = Effect.runForkWith(opening.value.context)
 
-  const fibers = new Map<number, Fiber.Fiber<unknown, unknown>>()
-  const reservations = new Map<number, (isReserved: boolean) => void>()
+  const fibers = new InFlight<Fiber.Fiber<unknown, unknown>>()
+  const reservations = new InFlight<(isReserved: boolean) => void>()
   let beats: NodeJS.Timeout | undefined
   const beat = () => status.update(recorder.admission.wouldTimeOut())
 

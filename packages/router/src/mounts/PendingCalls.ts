@@ -1,16 +1,16 @@
+import { InFlightSet } from "@tachograph/core"
 import * as Context from "effect/Context"
 
 /** How long closing waits for calls in flight (ms). */
 export const CloseGraceMs = Context.Reference<number>("tachograph/router/CloseGraceMs", { defaultValue: () => 10_000 })
 
 /** Counts the calls in flight, so that closing can wait for them. */
-export class InFlight {
-  readonly #pending = new Set<Promise<unknown>>()
+export class PendingCalls {
+  readonly #calls = new InFlightSet<Promise<unknown>>()
 
   add<A>(start: () => Promise<A>): Promise<A> {
     const call = start()
-    const remove = () => void this.#pending.delete(call)
-    this.#pending.add(call)
+    const remove = this.#calls.add(call)
     call.then(remove, remove)
     return call
   }
@@ -19,7 +19,7 @@ export class InFlight {
   async end(graceMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))
-    await Promise.race([Promise.allSettled(this.#pending), timeout])
+    await Promise.race([Promise.allSettled(this.#calls.values()), timeout])
     clearTimeout(timer)
   }
 }
