@@ -51,7 +51,7 @@ describe("what is in flight", () => {
       const before = oldBytes()
       let most = before
       for (let number = 0; number < 100_000; number++) {
-        requests.set(number, new Array(500).fill(number + 0.5))
+        requests.set(number, Array.from({ length: 500 }, () => number + 0.5))
         requests.delete(number - 16)
         if (number % 1_000 === 0) most = Math.max(most, oldBytes())
       }

@@ -35,17 +35,14 @@ export interface CopiedCall {
 }
 
 /** A call that is over and not recorded yet. */
-interface WaitingCall extends Pick<PassedCall, "rest" | "interruption" | "failureCode" | "durationMs"> {
+interface WaitingCall {
   readonly copies: Copies
   readonly project: Principal["project"]
-  readonly occurredAt: Date
-  /** On the clock of `performance.now()`. */
-  readonly startedAtMs: number
+  /** Without the copies of its bodies, which are made for each attempt. */
+  readonly passed: Omit<PassedCall, "fingerprintId">
   /** The same for each attempt, so that the call is recorded once. */
   readonly idempotencyKey: string
   attempts: number
-  /** What each attempt says of it. */
-  passed?: Omit<PassedCall, "fingerprintId">
 }
 
 /** How many calls are recorded at once: enough to share commits. More would fill the recorder's queue, and be refused. */
@@ -105,34 +102,10 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     return id
   })
 
-  /** Without the copies of its bodies, which are made for each attempt. */
-  const passedOf = (call: WaitingCall): Omit<PassedCall, "fingerprintId"> => {
-    const { copies, durationMs, failureCode, interruption, occurredAt, rest, startedAtMs } = call
-    const { firstByteAtMs, isRequestWhole, requestHeaders, responseHeaders, status } = copies.heard
-    return {
-      rest,
-      beta: CallHeaders.betaOf(requestHeaders),
-      grouping: CallHeaders.groupingOf(requestHeaders),
-      ...CallHeaders.secretsOf(requestHeaders, rest),
-      requestBytes: copies.requestBytes,
-      isRequestWhole,
-      requestEncoding: ForwardedHeaders.listOf(requestHeaders, "content-encoding"),
-      responseEncoding: ForwardedHeaders.listOf(responseHeaders, "content-encoding"),
-      contentType: ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? "",
-      status,
-      interruption,
-      failureCode,
-      occurredAt: occurredAt.toISOString(),
-      durationMs,
-      firstByteMs: firstByteAtMs && firstByteAtMs - startedAtMs
-    }
-  }
-
   /** Hands the call to the front. Fails where the answer is an error. */
   const record = (call: WaitingCall, fingerprintId: string) =>
     Effect.suspend(() => {
-      const { copies, idempotencyKey, project } = call
-      const passed = (call.passed ??= passedOf(call))
+      const { copies, idempotencyKey, passed, project } = call
       const handled = front.handle({
         method: "POST",
         url: eventsUrl,
@@ -218,14 +191,29 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     return {
       copies,
       end: (interruption, failureCode) => {
-        copies.end()
+        const { firstByteAtMs, isRequestWhole, requestHeaders, responseHeaders, status } = copies.end()
         if (copies.unkept !== undefined) {
           copies.release()
           return drop(copies.unkept)
         }
-        const durationMs = performance.now() - startedAtMs
-        const call = { copies, project, rest, interruption, failureCode, occurredAt, startedAtMs, durationMs }
-        backlog.add({ ...call, idempotencyKey: randomUUID(), attempts: 0 })
+        const passed = {
+          rest,
+          beta: CallHeaders.betaOf(requestHeaders),
+          grouping: CallHeaders.groupingOf(requestHeaders),
+          ...CallHeaders.secretsOf(requestHeaders, rest),
+          requestBytes: copies.requestBytes,
+          isRequestWhole,
+          requestEncoding: ForwardedHeaders.listOf(requestHeaders, "content-encoding"),
+          responseEncoding: ForwardedHeaders.listOf(responseHeaders, "content-encoding"),
+          contentType: ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? "",
+          status,
+          interruption,
+          failureCode,
+          occurredAt: occurredAt.toISOString(),
+          durationMs: performance.now() - startedAtMs,
+          firstByteMs: firstByteAtMs && firstByteAtMs - startedAtMs
+        }
+        backlog.add({ copies, project, passed, idempotencyKey: randomUUID(), attempts: 0 })
       }
     }
   }

@@ -57,7 +57,7 @@ export class Copies {
   readonly #budget: CopyBudget
   readonly #request: BodyCollector
   readonly #response: BodyCollector
-  readonly #requestHeaders: ReadonlyArray<string>
+  #requestHeaders: ReadonlyArray<string>
   #status = 0
   #firstByteAtMs: number | undefined
   #responseHeaders: ReadonlyArray<string> = []
@@ -103,19 +103,19 @@ export class Copies {
     this.#add(this.#response, chunk)
   }
 
-  /** What comes later is kept no more: each attempt of recording the call finds the same. */
-  end(): void {
-    this.#isOver = true
-  }
-
-  get heard(): Heard {
-    return {
+  /** What comes later is kept no more: each attempt of recording the call finds the same. The headers are not held on. */
+  end(): Heard {
+    const heard = {
       status: this.#status,
       firstByteAtMs: this.#firstByteAtMs,
       isRequestWhole: this.#isRequestWhole,
       requestHeaders: this.#requestHeaders,
       responseHeaders: this.#responseHeaders
     }
+    this.#isOver = true
+    this.#requestHeaders = []
+    this.#responseHeaders = []
+    return heard
   }
 
   /** Of the request's copy. */
