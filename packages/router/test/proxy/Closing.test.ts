@@ -155,5 +155,8 @@ it.each([
   await proxied.tachograph.close()
   const lines = proxied.lines.map((line) => JSON.parse(line) as { message: string; annotations: object })
   const left = lines.filter(({ message }) => message === "A model call passed the proxy and was not recorded")
-  expect(left.map(({ annotations }) => annotations)).toEqual([{ reason: "closing", calls_not_logged: 0, ...more }])
+  // The last of many attempts may be under way as well when the time is over.
+  expect(left.map(({ annotations }) => annotations)).toMatchObject([
+    { reason: "closing", calls_not_logged: 0, ...more }
+  ])
 })
