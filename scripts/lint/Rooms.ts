@@ -62,11 +62,10 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "sessions loads and caches what is known of a session.",
       ...["domain", "payload/format", "payload/scan", "payload", "storage", "Storage.ts"]
     ),
-    room("EventMatch.ts", "EventMatch.ts compares an event with a filter.", "domain", "storage", "Storage.ts"),
     room(
       "memory",
       "memory implements the storage port; record, read and erase reach it through Storage.ts.",
-      ...["domain", "payload/format", "payload", "rollup", "storage", "Storage.ts", "EventMatch.ts", "sessions"]
+      ...["domain", "payload/format", "payload", "rollup", "storage", "Storage.ts", "sessions"]
     ),
     room(
       "follow",
@@ -155,8 +154,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("response", "response encodes answers; it has no request."),
     room("TachographError.ts", "TachographError.ts is the error of calls in process.", "response"),
     room("validation", "validation converts schema issues to details of a 422."),
-    room("ZstdFrames.ts", "ZstdFrames.ts cuts bytes; it knows no request."),
-    room("calls", "calls makes events of calls that passed the proxy.", "ZstdFrames.ts"),
+    room("calls", "calls makes events of calls that passed the proxy."),
     room("Engine.ts", "Engine.ts is the port between front and engine.", "response", "calls"),
     room("events", "events decodes and answers Create Event.", "response", "validation", "calls", "Engine.ts"),
     room(
@@ -181,7 +179,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "front",
       "front judges requests; it must not import handlers or events: hand the exchange to the engine.",
-      ...["BasePath.ts", "response", "validation", "ZstdFrames.ts", "calls", "Engine.ts", "engine"]
+      ...["BasePath.ts", "response", "validation", "calls", "Engine.ts", "engine"]
     ),
     room(
       "mounts",

@@ -2,7 +2,7 @@
 import type { Transform } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import * as zlib from "node:zlib"
-import { maxFrames, ZstdFrames } from "../ZstdFrames.ts"
+import { maxFrames, ZstdFrames } from "./ZstdFrames.ts"
 
 const { BROTLI_OPERATION_FLUSH, Z_SYNC_FLUSH, ZSTD_e_flush } = zlib.constants
 

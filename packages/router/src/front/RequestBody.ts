@@ -11,7 +11,7 @@ import { invalidJson } from "../validation/JsonBody.ts"
 import { BodyCollector, type BodyRefused } from "./BodyCollector.ts"
 import * as NodeBody from "./NodeBody.ts"
 import * as ParsedBody from "./ParsedBody.ts"
-import { maxFrames, ZstdFrames } from "../ZstdFrames.ts"
+import { maxFrames, ZstdFrames } from "../calls/ZstdFrames.ts"
 
 /** The default limit on the length of an event's body, as sent and decompressed, in bytes. */
 export const defaultMaxBody = 32 * 1024 * 1024

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { Readable, Writable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { brotliCompressSync, constants, createZstdDecompress, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
-import { maxFrames, ZstdFrames } from "../../src/ZstdFrames.ts"
+import { maxFrames, ZstdFrames } from "../../src/calls/ZstdFrames.ts"
 import { apiKey, opened } from "../Samples.ts"
 
 const text = '{"agent_name":"a"} '

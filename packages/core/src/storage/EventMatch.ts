@@ -1,6 +1,6 @@
 /** Whether an event is one that a list asks for, but for the place in the list. */
-import type { EventSummary } from "./domain/Event.ts"
-import type { EventQuery, FieldFilter } from "./storage/Lists.ts"
+import type { EventSummary } from "../domain/Event.ts"
+import type { EventQuery, FieldFilter } from "./Lists.ts"
 
 export const of = (
   { above, agent, agentVersion, below, person, session }: Omit<EventQuery, "order" | "limit">,
