@@ -51,7 +51,10 @@ describe("what is in flight", () => {
       const before = oldBytes()
       let most = before
       for (let number = 0; number < 100_000; number++) {
-        requests.set(number, Array.from({ length: 500 }, () => number + 0.5))
+        requests.set(
+          number,
+          Array.from({ length: 500 }, () => number + 0.5)
+        )
         requests.delete(number - 16)
         if (number % 1_000 === 0) most = Math.max(most, oldBytes())
       }
