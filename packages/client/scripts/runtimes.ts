@@ -1,20 +1,23 @@
 /**
- * Runs the client in Node, Bun and Deno, against a server and a provider of its own. Bun and Deno come from npm, into a folder
- * that is deleted. Exit codes: 0 if it works in all of them, 1 if it fails in one, 3 if one cannot be installed.
+ * Runs the client in Node, Bun, Deno and the runtime of Cloudflare's Workers, against a server and a provider of its own. All but Node
+ * come from npm, into a folder that is deleted. Exit codes: 0 if it works in all of them, 1 if it fails in one, 3 if one cannot be installed.
  */
 import { MemoryStorage } from "@tachograph/core"
 import { createTachograph } from "@tachograph/router"
-import { execFile, execFileSync } from "node:child_process"
 import { strict as assert } from "node:assert"
+import { execFile, execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { build } from "esbuild"
 
 const program = fileURLToPath(new URL("../test/process/Runtime.ts", import.meta.url))
+const worker = fileURLToPath(new URL("../test/process/Worker.ts", import.meta.url))
 const apiKey = "a key of at least twenty characters"
 
 const folder = mkdtempSync(join(tmpdir(), "runtimes-"))
@@ -107,29 +110,89 @@ const check = async (name: string, command: string, ...args: ReadonlyArray<strin
   return language_version
 }
 
-const npm = ["bun@1.4.5", "deno@2.9.6"]
+const bin = (name: string) => join(folder, "node_modules/.bin", name)
+
+/** Several requests to one Worker, whose recorder they share. */
+const checkWorkers = async (flags: ReadonlyArray<string>): Promise<string> => {
+  const tachograph = await createTachograph({ storage: MemoryStorage.layer, thread: false, apiKeys: [apiKey] })
+  const bindings = { TACHOGRAPH_URL: await listen(tachograph.node), TACHOGRAPH_API_KEY: apiKey, PROVIDER_URL: provider }
+  const texts = Object.entries(bindings).map(([name, text]) => `(name = "${name}", text = "${text}")`)
+  await build({
+    entryPoints: [worker],
+    bundle: true,
+    format: "esm",
+    external: ["node:*"],
+    outfile: join(folder, "worker.js")
+  })
+  const config = join(folder, "config.capnp")
+  writeFileSync(
+    config,
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .main),
+    (name = "internet", network = (allow = ["local", "private", "public"]))
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]
+);
+const main :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "2026-06-01",
+  compatibilityFlags = ${JSON.stringify(flags)},
+  bindings = [${texts.join(", ")}]
+);
+`
+  )
+  const workerd = spawn(bin("workerd"), ["serve", config, "--control-fd=1"], { stdio: ["ignore", "pipe", "inherit"] })
+  try {
+    const [line] = (await once(workerd.stdout, "data")) as [Buffer]
+    const { port } = JSON.parse(line.toString()) as { readonly port: number }
+    let counters: unknown
+    for (let request = 1; request <= 4; request++) {
+      const response = await fetch(`http://127.0.0.1:${port}/${request}`)
+      assert.equal(await response.text(), sent.join(""))
+      counters = JSON.parse(response.headers.get("x-counters")!)
+    }
+    assert.partialDeepStrictEqual(counters, { dropped: {} })
+    for (let tries = 0; tries < 100; tries++) {
+      const { events } = await tachograph.recorder.listEvents()
+      const { fingerprints } = await tachograph.recorder.listFingerprints()
+      if (events.length === 4) return `${fingerprints[0]?.system} ${flags.join(" ")}`.trim()
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    throw new Error("Of 4 calls, not all are recorded after 10 s")
+  } finally {
+    workerd.kill()
+    await tachograph.close()
+  }
+}
+
+const npm = ["bun@1.4.5", "deno@2.9.6", "workerd@1.20261117.1"]
 
 const isInstalled = () => {
   try {
     execFileSync("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", ...npm], { stdio: "pipe" })
     return true
   } catch (error) {
-    console.error(`Cannot install ${npm.join(" and ")}: ${(error as Error).message}`)
+    console.error(`Cannot install ${npm.join(", ")}: ${(error as Error).message}`)
     process.exitCode = 3
     return false
   }
 }
 
-const bin = (name: string) => join(folder, "node_modules/.bin", name)
-
-const runtimes: ReadonlyArray<readonly [name: string, command: string, ...args: ReadonlyArray<string>]> = [
-  ["node", process.execPath],
-  ...(isInstalled() ? [["bun", bin("bun")] as const, ["deno", bin("deno"), "run", "--allow-all"] as const] : [])
+const installed: ReadonlyArray<readonly [name: string, check: () => Promise<string>]> = [
+  ["bun", () => check("bun", bin("bun"))],
+  ["deno", () => check("deno", bin("deno"), "run", "--allow-all")],
+  ["workerd", () => checkWorkers([])],
+  ["workerd with Node's modules", () => checkWorkers(["nodejs_compat"])]
 ]
 
-for (const [name, command, ...args] of runtimes) {
+for (const [name, run] of [
+  ["node", () => check("node", process.execPath)] as const,
+  ...(isInstalled() ? installed : [])
+]) {
   try {
-    console.log(`ok    ${await check(name, command, ...args)}`)
+    console.log(`ok    ${await run()}`)
   } catch (error) {
     console.error(`FAIL  ${name}: ${(error as Error).message}\n${(error as { stderr?: string }).stderr ?? ""}`)
     process.exitCode = 1

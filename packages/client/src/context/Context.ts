@@ -24,13 +24,32 @@ export interface ContextStore {
 
 const nowhere: ContextStore = { current: () => ({}), run: (_context, run) => run(), apart: (run) => run() }
 
+type Apart = ContextStore["apart"]
+
+/** On Cloudflare's Workers a snapshot belongs to one request, and throws in the others. There the caller's context is what there is. */
+const orHere =
+  (snapshot: Apart): Apart =>
+  (run) => {
+    let hasBegun = false
+    try {
+      return snapshot(() => {
+        hasBegun = true
+        return run()
+      })
+    } catch (error) {
+      if (hasBegun) throw error
+      return run()
+    }
+  }
+
 export const make = (): ContextStore => {
   const hooks = builtin("async_hooks")
   if (hooks?.AsyncLocalStorage === undefined) return nowhere
+  const snapshot = hooks.AsyncLocalStorage.snapshot?.() as Apart | undefined
   const storage = new hooks.AsyncLocalStorage<CallContext>()
   return {
     current: () => storage.getStore() ?? {},
-    apart: (hooks.AsyncLocalStorage.snapshot?.() as ContextStore["apart"] | undefined) ?? nowhere.apart,
+    apart: snapshot === undefined ? nowhere.apart : orHere(snapshot),
     run: (context, run) => storage.run(merge(storage.getStore() ?? {}, context), run)
   }
 }

@@ -28,8 +28,9 @@ const readable = <A>(read: () => A): A | undefined => {
 const systemOf = (): string | undefined => {
   const os = builtin("os")
   if (os === undefined) return (globalThis as { navigator?: { userAgent?: string } }).navigator?.userAgent
-  const parts = [os.platform, os.release, os.arch].map((read) => readable(read))
-  return parts.some((part) => part !== undefined) ? parts.filter((part) => part !== undefined).join(" ") : undefined
+  // Cloudflare's Workers have no release.
+  const parts = [os.platform, os.release, os.arch].map((read) => readable(read) ?? "").filter((part) => part !== "")
+  return parts.length === 0 ? undefined : parts.join(" ")
 }
 
 /** What the runtime says of itself. */
