@@ -186,11 +186,6 @@ export class Storage extends Context.Service<
     ) => Result<ErasedAtLast | undefined>
     /** Deletes a person who has no events. Returns false if there are events. */
     readonly deletePerson: (project: ProjectId, id: PersonId) => Result<boolean, PersonNotFound>
-    /**
-     * Looks for what is malformed and builds it anew, where an erasure does not find what there should be: see `OnRebuilt`. Does
-     * nothing in a storage that cannot.
-     */
-    readonly repair: Result<void>
     /** Acquires or renews a lease until the given time. Returns false while another holder has it. */
     readonly takeLease: (name: string, holder: string, until: DateTime.Utc) => Result<boolean>
     readonly listProjects: Result<ReadonlyArray<ProjectId>>

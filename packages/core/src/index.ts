@@ -15,7 +15,7 @@ export { CurrentProject, defaultProject, ProjectId } from "./domain/Project.ts"
 export { SessionId } from "./domain/Session.ts"
 export { SessionSummary } from "./domain/SessionSummary.ts"
 export { type Dimension, dimensions, UsageGroup } from "./domain/UsageGroup.ts"
-export { ErasureReceipt, Rebuilt } from "./domain/ErasureReceipt.ts"
+export { ErasureReceipt } from "./domain/ErasureReceipt.ts"
 export {
   type CountedSession,
   maxListed,
@@ -84,7 +84,6 @@ export type { Imported, Importer } from "./export/Importer.ts"
 export type { GivenId } from "./record/CommitBatch.ts"
 export type { Resources } from "./Resources.ts"
 export { AdmissionControl, type Permit } from "./record/AdmissionControl.ts"
-export { Eraser } from "./erase/Eraser.ts"
 export * as Retention from "./erase/Retention.ts"
 export * as Bucket from "./sessions/Bucket.ts"
 export { idempotencyKeyHash } from "./sessions/SessionKey.ts"
@@ -102,7 +101,6 @@ export {
   type SessionState,
   type TakenKey
 } from "./storage/Appending.ts"
-export { OnRebuilt } from "./storage/Erasing.ts"
 export type { Erasable, ErasedAtLast, ErasedEvents, SweepChanges, SweepPacks, SweepRequest } from "./storage/Erasing.ts"
 export type {
   DerivedCheck,

@@ -29,7 +29,7 @@ Options:
   --rounds N       rounds of damage and answers (default: 100)
   --from N         number of the first of them (default: 1), to repeat a round
   --in WHERE       where damage flips a bit: rows (any column of any table), TABLE.COLUMN, or file (any byte of the closed
-                   SQLite file); or pages, which it damages in other ways (of the same file) (default: rows)
+                   SQLite file) (default: rows)
   --events N       acknowledged events of conversations (default: 2000)
   --help           print this help
 
@@ -91,15 +91,14 @@ const rounds = number("rounds", values.rounds, 1)
 const from = number("from", values.from, 1)
 const events = number("events", values.events, 1)
 const where = values.in
-const isOfFile = ["file", "pages"].includes(where)
-if (where !== "rows" && !isOfFile && !/^\w+\.\w+$/.test(where)) {
-  usage(`--in is ${JSON.stringify(where)}: expected rows, file, pages or TABLE.COLUMN`)
+if (!["rows", "file"].includes(where) && !/^\w+\.\w+$/.test(where)) {
+  usage(`--in is ${JSON.stringify(where)}: expected rows, file or TABLE.COLUMN`)
 }
 const storages = isDamage
   ? (["sqlite", "postgres", "both"] as const)
   : (["sqlite", "postgres", "memory", "both"] as const)
 const storage = oneOf("storage", values.storage, storages)
-if (isDamage && isOfFile && storage === "postgres") usage(`--in ${where} applies to sqlite only`)
+if (isDamage && where === "file" && storage === "postgres") usage("--in file applies to sqlite only")
 if (isAnswers && !["sqlite", "both"].includes(storage)) usage("answers applies to sqlite only")
 
 // `exit` listeners end the processes and remove the files of the run.
@@ -174,7 +173,7 @@ const run = async (on: Fuzzer.Result["storage"], postgres?: Postgres.Postgres): 
 const results: Array<Fuzzer.Result> = []
 if (storage === "memory") results.push(await run("memory"))
 if (storage === "sqlite" || storage === "both") results.push(await run("sqlite"))
-if ((storage === "postgres" || storage === "both") && !isAnswers && !(isDamage && isOfFile)) {
+if ((storage === "postgres" || storage === "both") && !isAnswers && !(isDamage && where === "file")) {
   const postgres = await Postgres.start()
   results.push(await run("postgres", postgres).finally(postgres.remove))
 }

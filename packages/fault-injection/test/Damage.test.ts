@@ -31,12 +31,6 @@ it(`finds nothing wrong with flipped bits of the file, seed ${seed}`, { timeout:
   expect(tally.of("rounds")).toBe(2)
 })
 
-it(`finds nothing wrong with damaged pages, seed ${seed}`, { timeout: 60_000 }, async () => {
-  const { tally, texts } = await run({ seed, rounds: 3, where: "pages" })
-  expect(texts).toEqual([])
-  expect(tally.of("rounds")).toBe(3)
-})
-
 /** With a storage that does something else. */
 const broken = (change: (storage: Storage["Service"]) => Partial<Storage["Service"]>): DamageStore.DamageStore => ({
   ...store,

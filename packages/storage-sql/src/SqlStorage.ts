@@ -46,7 +46,7 @@ export interface SqlStorageOptions {
   readonly connections?: number | undefined
   /** What `ping` checks besides the connection. Nothing by default. */
   readonly verify?: Effect.Effect<void, SqlError.SqlError> | undefined
-  /** Builds anew what is malformed. Nothing by default. */
+  /** Builds anew what is derived from other tables and malformed, and returns its names. Nothing by default. */
   readonly repair?: IndexRepair.Repair | undefined
   /** Removes what was erased from the database's files. Nothing by default. */
   readonly scrub?: ScrubSchedule.Scrub | undefined
@@ -56,16 +56,13 @@ const make = Effect.fnUntraced(function* ({
   appendConcurrency: concurrency = 1,
   connections = 1,
   operationTimeoutMs,
-  repair = () => Effect.succeed([]),
+  repair = Effect.succeed([]),
   scrub,
   verify = Effect.void
 }: SqlStorageOptions) {
   const sql = yield* SqlClient.SqlClient
   yield* Distribution.detect
   const { timed, tracked } = yield* StorageMetrics.make(connections)
-  const repairs = IndexRepair.make(sql, (andTables) =>
-    Effect.tap(repair(andTables), (rebuilt) => (rebuilt.length > 0 ? requestScrub : Effect.void))
-  )
   const bounded = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) =>
     translate(tracked(effect), operationTimeoutMs)
   const operation = <Args extends ReadonlyArray<unknown>, A, E>(
@@ -73,7 +70,7 @@ const make = Effect.fnUntraced(function* ({
     run: (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
   ) => {
     const call = timed(name)
-    return (...args: Args) => call(bounded(repairs.whileErasing(run(...args))))
+    return (...args: Args) => call(bounded(run(...args)))
   }
   const reading = <Args extends ReadonlyArray<unknown>, A, E>(
     name: string,
@@ -88,6 +85,7 @@ const make = Effect.fnUntraced(function* ({
     ? Math.max(concurrency, Math.floor(0.8 * connections))
     : concurrency
   const projects = Projects.make(sql)
+  const repairs = IndexRepair.make(sql, repair)
   const derivation = Derivation.make(sql, projects, repairs)
   const appending = AppendEvents.make(sql, projects, derivation)
   const events = EventQueries.make(sql, projects)
@@ -134,7 +132,6 @@ const make = Effect.fnUntraced(function* ({
     deleteEmptySession: (...args) => pace.erase(deleteEmptySession(...args)),
     sweepPacks: (...args) => pace.erase(sweepPacks(...args)),
     deletePerson: operation("deletePerson", erasure.deletePerson),
-    repair: operationOf("repair", repairs.search),
     takeLease: operation("takeLease", leases.takeLease),
     listProjects: operationOf("listProjects", projects.list),
     usage: operation("usage", space.usage),

@@ -13,12 +13,12 @@ import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
-import type { ErasureReceipt, Rebuilt } from "../domain/ErasureReceipt.ts"
+import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import { Sweep } from "../payload/Sweep.ts"
 import { StaleSessions } from "../sessions/StaleSessions.ts"
 import { Storage } from "../Storage.ts"
-import { type Erasable, type ErasedAtLast, OnRebuilt } from "../storage/Erasing.ts"
+import type { Erasable, ErasedAtLast } from "../storage/Erasing.ts"
 import { type Throttle, unthrottled } from "../Throttle.ts"
 
 /** Events deleted in one transaction. */
@@ -66,47 +66,8 @@ export const addReceipts = (a: ErasureReceipt, b: ErasureReceipt): ErasureReceip
   sessions: a.sessions + b.sessions,
   pieces: a.pieces + b.pieces,
   bytes: a.bytes + b.bytes,
-  damaged: a.damaged + b.damaged,
-  ...withRebuilt([...(a.rebuilt ?? []), ...(b.rebuilt ?? [])])
+  damaged: a.damaged + b.damaged
 })
-
-/** Each name once. */
-const withRebuilt = (rebuilt: ReadonlyArray<Rebuilt>): Pick<ErasureReceipt, "rebuilt"> => {
-  if (rebuilt.length === 0) return {}
-  const lost = new Map<string, number>()
-  for (const { lost: count, name } of rebuilt) lost.set(name, (lost.get(name) ?? 0) + count)
-  return { rebuilt: Array.from(lost, ([name, lost]) => ({ name, lost })) }
-}
-
-/**
- * Says in the receipt what the storage has built anew. Then `finish` sweeps what only lost rows led to: what is to be erased may be among
- * it. Where rows were lost, a name that is not found was erased with them.
- */
-const sayingRebuilt = <E extends { readonly _tag: string }>(
-  storage: Storage["Service"],
-  erase: Effect.Effect<ErasureReceipt, E | StorageUnavailable>,
-  finish: Effect.Effect<ErasureReceipt, StorageUnavailable>
-): Effect.Effect<ErasureReceipt, E | StorageUnavailable> =>
-  Effect.suspend(() => {
-    const rebuilt: Array<Rebuilt> = []
-    const isLossy = () => rebuilt.some(({ lost }) => lost > 0)
-    const isNotFound = ({ _tag }: E | StorageUnavailable) =>
-      (_tag === "session-not-found" || _tag === "person-not-found") && isLossy()
-    // What cannot be found may be on pages that no statement has come across.
-    const again = (error: StorageUnavailable) =>
-      Effect.andThen(
-        storage.repair,
-        Effect.suspend(() => (rebuilt.length === 0 ? Effect.fail(error) : erase))
-      )
-    return Effect.catchIf(erase, isDamage, (error) => again(error as StorageUnavailable)).pipe(
-      Effect.catchIf(isNotFound, () => Effect.succeed(emptyReceipt)),
-      Effect.flatMap((receipt) =>
-        rebuilt.length > 0 ? Effect.map(finish, (rest) => addReceipts(receipt, rest)) : Effect.succeed(receipt)
-      ),
-      Effect.map((receipt) => addReceipts(receipt, { ...emptyReceipt, ...withRebuilt(rebuilt) })),
-      Effect.provideService(OnRebuilt, (each) => void rebuilt.push(...each))
-    )
-  })
 
 /** Where an index of the database is damaged, a loop would not end. */
 const endless = (message: string) => new StorageUnavailable({ cause: new Damage(message) })
@@ -213,7 +174,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     return receipt
   })
 
-  const eraseSessionOnce = Effect.fnUntraced(function* (project: ProjectId, session: SessionId) {
+  const eraseSession = Effect.fn("Eraser.eraseSession")(function* (project: ProjectId, session: SessionId) {
     const state = yield* storage.getSession(project, session)
     if (state === undefined) return yield* new SessionNotFound()
     const receipt = yield* eraseEvents(project, { session }, unthrottled)
@@ -233,7 +194,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     return (yield* storage.listEvents(project, { session, order: "asc", limit: 1 })).length === 0
   })
 
-  const erasePersonOnce = Effect.fnUntraced(function* (project: ProjectId, id: PersonId) {
+  const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId) {
     // What is stored of the person may be damaged.
     yield* Effect.catchIf(storage.getPerson(project, id), isDamage, () => Effect.void)
     let receipt = emptyReceipt
@@ -251,20 +212,13 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     return receipt
   })
 
-  /** Sweeps what earlier erasures and repairs have left. */
-  const finish = (project: ProjectId, throttle = unthrottled) => sweepAll(project, new Set(), throttle)
-
-  const eraseSession = Effect.fn("Eraser.eraseSession")((project: ProjectId, session: SessionId) =>
-    sayingRebuilt(storage, eraseSessionOnce(project, session), finish(project))
-  )
-
-  const erasePerson = Effect.fn("Eraser.erasePerson")((project: ProjectId, id: PersonId) =>
-    sayingRebuilt(storage, erasePersonOnce(project, id), finish(project))
-  )
-
-  const eraseOlder = Effect.fn("Eraser.eraseOlder")((project: ProjectId, before: EventId, throttle: Throttle) =>
-    sayingRebuilt(storage, eraseEvents(project, { before }, throttle), finish(project, throttle))
-  )
+  const eraseOlder = Effect.fn("Eraser.eraseOlder")(function* (
+    project: ProjectId,
+    before: EventId,
+    throttle: Throttle
+  ) {
+    return yield* eraseEvents(project, { before }, throttle)
+  })
 
   return Eraser.of({ erasePerson, eraseSession, eraseOlder })
 }

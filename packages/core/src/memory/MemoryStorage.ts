@@ -165,7 +165,6 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         const { events, people } = projectOf(project)
         return events.every(({ summary }) => summary.person !== id) && people.delete(id)
       }),
-    repair: Effect.void,
     takeLease: (name, holder, until) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const lease = leases.get(name)

@@ -1,20 +1,9 @@
 /** What is erased, and the steps of a sweep. */
-import * as Context from "effect/Context"
-import type { Rebuilt } from "../domain/ErasureReceipt.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { Change, SweepPack } from "../payload/Sweep.ts"
 import type { SessionState } from "./Appending.ts"
-
-/**
- * Set while an erasure runs. Only then may a storage lose rows that it cannot read, so that it can go on. It passes what it has
- * built anew.
- */
-export const OnRebuilt = Context.Reference<((rebuilt: ReadonlyArray<Rebuilt>) => void) | undefined>(
-  "tachograph/core/OnRebuilt",
-  { defaultValue: () => undefined }
-)
 
 export type Erasable =
   | { readonly person: PersonId }

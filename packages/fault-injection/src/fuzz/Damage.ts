@@ -18,7 +18,7 @@ export interface Options {
   /** The first round, from 1. */
   readonly from: number
   readonly rounds: number
-  /** What has its bits flipped: `rows`, a column as `TABLE.COLUMN`, or the closed `file`; or `pages`, which are damaged in other ways. */
+  /** What has its bits flipped: `rows`, a column as `TABLE.COLUMN`, or the closed `file`. */
   readonly where: string
   /** Called before each round. */
   readonly progress: (round: number, tally: Tally) => void
@@ -58,16 +58,6 @@ const fill = async (store: DamageStore, seed: number, number: number): Promise<F
   return { plan, known, stored }
 }
 
-const flipIn = (store: DamageStore, where: string, random: Random.Random): Promise<Flip.Flip> | Flip.Flip => {
-  if (where === "file") return Flip.inFile(store.file!, random)
-  if (where === "pages") return Flip.inPage(store.file!, random)
-  const column = where === "rows" ? undefined : where
-  return provide(
-    Effect.flatMap(SqlClient.SqlClient, (sql) => Flip.inRow(sql, random, column)),
-    store.client
-  )
-}
-
 const runRound = async (
   store: DamageStore,
   { known, plan, stored }: Filled,
@@ -77,7 +67,15 @@ const runRound = async (
 ) => {
   const random = Random.of(options.seed, "round", number)
   await store.restore()
-  const flip = await flipIn(store, options.where, random)
+  const flip =
+    options.where === "file"
+      ? Flip.inFile(store.file!, random)
+      : await provide(
+          Effect.flatMap(SqlClient.SqlClient, (sql) =>
+            Flip.inRow(sql, random, options.where === "rows" ? undefined : options.where)
+          ),
+          store.client
+        )
   const wrong = (text: string) => tally.addWrong(number, `${text}, after a flip in ${flip.text}`)
   const count = tally.count.bind(tally)
   tally.count("rounds")

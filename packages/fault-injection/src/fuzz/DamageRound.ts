@@ -146,25 +146,18 @@ export const make = (round: Round) => {
       }
     })
 
-  const verify = (storage: Storage["Service"], outcomes: Outcomes, isAfterErasure = false) =>
+  const verify = (storage: Storage["Service"], outcomes: Outcomes) =>
     Effect.gen(function* () {
       const { tag, value } = yield* outcomeOf(Verifying.verify(storage))
       if (value === undefined) return judge("verify", tag, [])
       count("verified")
       const named = new Set(Verifying.damagedOf(value))
       for (const [{ id }, outcome] of outcomes) {
-        if (outcome === "event-damaged" && !named.has(id)) {
-          // It does not come to the events of a session or a project that cannot be read.
-          if (isFile && value.findings.some(({ problem }) => problem === "unreadable")) {
-            count("verify finds the rows unreadable that lead to an event")
-          } else wrong(`verify does not name ${id}, which a read refuses`)
-        }
+        if (outcome === "event-damaged" && !named.has(id)) wrong(`verify does not name ${id}, which a read refuses`)
         if (outcome === "as sent" && named.has(id)) wrong(`verify names ${id}, which is read as it was sent`)
         if (outcome !== "event-not-found" || value.findings.length > 0) continue
         // A verification goes through the projects that exist.
         if (placeOf(flip) === "projects.project_id") count("verify finds nothing of a project whose number differs")
-        // What an erasure has built anew is without the rows that could not be read.
-        else if (isFile && isAfterErasure) count("an event is not found, whose row was lost before an erasure")
         else wrong(`verify finds nothing, but ${id} is not found`)
       }
       return undefined
@@ -181,9 +174,7 @@ export const make = (round: Round) => {
             const { tag, value } = yield* outcomeOf(Calls.record(recorder, call)).pipe(
               Effect.provideService(CurrentProject, project)
             )
-            // Where the names of projects lead nowhere, a project is begun anew.
-            const hidesProject = isFile && /projects/.test(flip.text)
-            judge("record", tag, ["ok", ...(hidesProject ? ["fingerprint-not-found"] : [])])
+            judge("record", tag, ["ok"])
             if (value === undefined) continue
             count("recorded")
             const event = { id: value, project, call }
@@ -267,7 +258,7 @@ export const make = (round: Round) => {
         })
       )
     )
-    yield* verify(storage, after, true)
+    yield* verify(storage, after)
     return { erased, gone }
   })
 

@@ -1,10 +1,9 @@
-/** Flips one bit, of a column of a row or of a file, or damages a page of a file. */
-import { StorageSuite, VerifySuite } from "@tachograph/testkit"
+/** Flips one bit: of a column of a row, or of a file. */
+import { VerifySuite } from "@tachograph/testkit"
 import { Uuid } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs"
-import { DatabaseSync } from "node:sqlite"
 import type { Random } from "../harness/Random.ts"
 
 const { Rows } = VerifySuite
@@ -26,6 +25,8 @@ export interface RowFlip {
 
 export interface FileFlip {
   readonly kind: "file"
+  /** Of the byte. */
+  readonly at: number
   readonly text: string
 }
 
@@ -146,8 +147,8 @@ export const inRow: (
   return yield* Effect.die(new Error(`No bit of ${only ?? "any column"} can be flipped`))
 })
 
-/** Flips one bit of a file: of the byte `at`. */
-export const inFile = (path: string, random: Random): FileFlip & { readonly at: number } => {
+/** Flips one bit of a file. */
+export const inFile = (path: string, random: Random): FileFlip => {
   const descriptor = openSync(path, "r+")
   try {
     const at = random(0, fstatSync(descriptor).size - 1)
@@ -159,26 +160,5 @@ export const inFile = (path: string, random: Random): FileFlip & { readonly at: 
     return { kind: "file", at, text: `bit ${bit} of byte ${at} of the file` }
   } finally {
     closeSync(descriptor)
-  }
-}
-
-const { PageDamage } = StorageSuite
-
-const levels: ReadonlyArray<StorageSuite.PageDamage.Level> = ["leaf", "interior", "overflow"]
-
-/** Damages a page of a table or an index in a file. */
-export const inPage = (path: string, random: Random): FileFlip => {
-  const database = new DatabaseSync(path)
-  const names = database
-    .prepare("SELECT DISTINCT name FROM dbstat WHERE name <> 'sqlite_schema' ORDER BY name")
-    .all()
-    .map(({ name }) => String(name))
-  database.close()
-  const oneOf = <A>(values: ReadonlyArray<A>): A => values[random(0, values.length - 1)]!
-  for (;;) {
-    const text = PageDamage.damage(path, oneOf(names), oneOf(levels), oneOf(PageDamage.kindNames), (below) =>
-      random(0, below - 1)
-    )
-    if (text !== undefined) return { kind: "file", text }
   }
 }

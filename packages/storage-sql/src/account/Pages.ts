@@ -1,14 +1,12 @@
 /** Goes through all rows of a project in steps: its sessions, their packs, and the shared pieces. */
 import type { EventId, ListedShared, NextSession, PackPage, ProjectId, SessionEvent, SessionId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
-import * as Attempts from "../sql/Attempts.ts"
 import { fitting, type Size } from "../sql/Fitting.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
@@ -18,15 +16,6 @@ const maxRows = 500
 
 /** The session numbers of these tables must exist. */
 const tables = ["sessions", "events", "packs", "shared_piece_owners", "storage_usage"]
-
-/** Where the pages of a table or an index are out of order, what follows a row may be before it. */
-const endless = Attempts.endless("A verification")
-
-const isBeyond = (last: SessionEvent | undefined, after: SessionEvent | undefined): boolean =>
-  last === undefined ||
-  after === undefined ||
-  last.agent > after.agent ||
-  (last.agent === after.agent && last.id > after.id)
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
@@ -64,9 +53,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       return { number, id: session?.session_id }
     }
     const [row] = yield* Effect.catchIf(lowestOf(tables), isCorruption, () => lowestOf(["sessions"]))
-    if (row === undefined) return undefined
-    const number = Number(row.session_number)
-    return number > after ? { number, id: row.session_id ?? undefined } : yield* endless
+    return row && { number: Number(row.session_number), id: row.session_id ?? undefined }
   })
 
   const sessionEvents = Effect.fn("SqlStorage.sessionEvents")(function* (
@@ -84,11 +71,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       SELECT agent_number, ${StoredBytes.select(sql, "e.event_id")} FROM events e ${EventIndex.hint(sql, "events_by_session")}
       WHERE ${isOf(project_id, session)} ${isAfter}
       ORDER BY e.agent_number ${ascending}, e.event_id ${ascending} LIMIT ${limit}`
-    const page = rows.map(({ agent_number, event_id }) => ({
+    return rows.map(({ agent_number, event_id }) => ({
       id: UuidColumn.decode(event_id) as EventId,
       agent: Number(agent_number)
     }))
-    return isBeyond(page.at(-1), after) ? page : yield* endless
   })
 
   interface PackRow extends Readonly<Record<keyof SessionRow, Integer | null>> {
@@ -111,7 +97,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       WHERE ${isOfSession} AND pack_number > ${above} ORDER BY pack_number LIMIT ${maxRows + 1}`
     const count = fitting(sizes, maxRows, maxBytes)
     const to = Number(sizes[count - 1]?.pack_number ?? above)
-    if (count > 0 && !(to > above)) return yield* endless
     // One row without a pack if there is none, and without a state if there is no session.
     const rows =
       yield* sql<PackRow>`SELECT s.session_number, s.generation, s.packs, s.history, s.parts, s.pending_sweep,
@@ -148,7 +133,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       WHERE ${isAfter} ORDER BY sha256 LIMIT ${maxRows + 1}`
     const last = sizes[fitting(sizes, maxRows, maxBytes) - 1]
     if (last === undefined) return []
-    if (after !== undefined && Hex.encode(Uint8Array.from(last.sha256)) <= Hex.encode(after)) return yield* endless
     const rows = yield* sql<{
       sha256: Uint8Array
       size: Integer

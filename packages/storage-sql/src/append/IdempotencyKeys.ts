@@ -38,10 +38,6 @@ const expiredPerAdded = 2
 
 export const make = (sql: SqlClient.SqlClient) => {
   const toStored = UuidColumn.encoder(sql)
-  /** Without statistics SQLite's planner prefers to read all keys of the project, in the order of their hashes. */
-  const byEvent = sql.literal(
-    sql.onDialectOrElse({ sqlite: () => "INDEXED BY idempotency_keys_by_event", orElse: () => "" })
-  )
 
   /** Returns the events whose keys exist already. */
   const insert = Effect.fnUntraced(function* (project_id: number, events: Keyed) {
@@ -135,21 +131,16 @@ export const make = (sql: SqlClient.SqlClient) => {
     return taken
   })
 
-  /**
-   * Deletes the keys of events of some buckets that are being erased. Comes first in the transaction, like `take`. Returns false if
-   * an index leads to keys that are not there.
-   */
+  /** Deletes the keys of events of some buckets that are being erased. Comes first in the transaction, like `take`. */
   const remove = Effect.fnUntraced(function* (
     project_id: number,
     events: ReadonlyArray<UuidColumn.StoredId>,
     buckets: ReadonlyArray<number>
   ) {
-    const ofEvents = sql`idempotency_keys ${byEvent} WHERE project_id = ${project_id}
-      AND ${sql.in("event_id", events)}${Bucket.and(sql, buckets)}`
-    const locked = yield* sql`SELECT key_hash FROM ${ofEvents} ORDER BY key_hash ${Locks.update(sql)}`
-    if (locked.length === 0) return true
-    const deleted = yield* sql`DELETE FROM ${ofEvents} RETURNING key_hash`
-    return deleted.length === locked.length
+    const isOfEvents = sql`project_id = ${project_id} AND ${sql.in("event_id", events)}${Bucket.and(sql, buckets)}`
+    const locked = yield* sql`SELECT key_hash FROM idempotency_keys WHERE ${isOfEvents}
+      ORDER BY key_hash ${Locks.update(sql)}`
+    if (locked.length > 0) yield* sql`DELETE FROM idempotency_keys WHERE ${isOfEvents}`
   })
 
   return { take, remove }

@@ -17,7 +17,7 @@ import type * as Derivation from "../rollup/Derivation.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as BytesRepair from "../sql/BytesRepair.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import { damage, isCorruption } from "../sql/SqlErrors.ts"
+import { isCorruption } from "../sql/SqlErrors.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
 import type * as IndexRepair from "../sql/IndexRepair.ts"
 
@@ -31,26 +31,13 @@ interface Candidate {
   readonly bucket?: number
 }
 
-/** How the sessions of erased events are marked as pending sweep. */
-interface Marking {
-  /** Where they are added instead, as damage keeps them from being marked. */
-  readonly unmarked: Set<number> | undefined
-  /** Whether it goes on where a session, or a key that an index leads to, has no row. */
-  readonly mayMiss: boolean
-}
-
-const missingRows = damage("Sessions or idempotency keys of events are missing")
-
-/** Where the pages of a table or an index are out of order, SQLite finds other rows than those that a statement names. */
-const otherRows = damage("A statement has found rows that it does not name")
-
 /** Every transaction that deletes something runs `requestScrub`. */
 export const make = (
   sql: SqlClient.SqlClient,
   projects: Projects.Projects,
   derivation: Derivation.Derivation,
   requestScrub: Effect.Effect<void, SqlError.SqlError>,
-  { repairing, search }: IndexRepair.Repairs
+  { repairing }: IndexRepair.Repairs
 ) => {
   const toStored = UuidColumn.encoder(sql)
   const space = SpaceCounters.make(sql, projects)
@@ -60,25 +47,6 @@ export const make = (
   const repairingEvents = repairing(["events", "idempotency_keys", "sessions"])
   const repairingPeople = repairing(["people"])
   const packColumns = BulkValues.make(sql, BulkValues.named(packTypes))
-
-  /** Whether a row is one of those to erase. Undefined if their name does not exist. */
-  const isToErase = Effect.fnUntraced(function* (project_id: number, which: Erasable) {
-    if ("before" in which) {
-      return ({ event_id }: CountedEvents.Row) => UuidColumn.decode(event_id) < which.before
-    }
-    const [name, table, column, number] =
-      "person" in which
-        ? ([which.person, "people", "person_id", "person_number"] as const)
-        : ([which.session, "sessions", "session_id", "session_number"] as const)
-    const [found] = yield* sql<{ name: string; number: Integer }>`
-      SELECT ${sql(column)} AS name, ${sql(number)} AS number FROM ${sql(table)}
-      WHERE project_id = ${project_id} AND ${sql(column)} = ${name}${
-        "session" in which ? Bucket.and(sql, Bucket.ofSession(which.session)) : sql.literal("")
-      }`
-    if (found === undefined) return undefined
-    if (found.name !== name) return yield* Effect.fail(otherRows)
-    return (row: CountedEvents.Row) => Number(row[number]) === Number(found.number)
-  })
 
   /** The oldest events that are to be erased. */
   const find = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
@@ -94,15 +62,19 @@ export const make = (
    * Erases up to `limit` events. Returns fewer `events` than `candidates` if others were erased concurrently. Marks their sessions as
    * pending sweep, or adds them to `unmarked`.
    */
-  const eraseOnce = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number, marking: Marking) {
-    const isOf = yield* isToErase(project_id, which)
-    const found = isOf && (yield* find(project_id, which, limit))
-    if (isOf === undefined || found === undefined) return { candidates: 0, events: 0 }
+  const eraseOnce = Effect.fnUntraced(function* (
+    project_id: number,
+    which: Erasable,
+    limit: number,
+    unmarked: Set<number> | undefined
+  ) {
+    const found = yield* find(project_id, which, limit)
+    if (found === undefined) return { candidates: 0, events: 0 }
     const candidates = yield* sql<Candidate>`
       SELECT e.event_id, e.session_number${Bucket.andColumn(sql, "e.")} FROM (${found.rows}) AS e ORDER BY e.event_id`
     let events = 0
     for (const { buckets, rows } of Bucket.split(sql, candidates, ({ bucket }) => bucket!)) {
-      events += yield* eraseInBuckets(project_id, buckets, rows, isOf, marking)
+      events += yield* eraseInBuckets(project_id, buckets, rows, unmarked)
     }
     return { candidates: found.count ?? candidates.length, events }
   })
@@ -112,12 +84,11 @@ export const make = (
     project_id: number,
     buckets: ReadonlyArray<number>,
     candidates: ReadonlyArray<Candidate>,
-    isOf: (row: CountedEvents.Row) => boolean,
-    { mayMiss, unmarked }: Marking
+    unmarked: Set<number> | undefined
   ) {
     const ofBuckets = Bucket.and(sql, buckets)
     const ids = candidates.map(({ event_id }) => event_id)
-    if (!(yield* keys.remove(project_id, ids, buckets)) && !mayMiss) return yield* Effect.fail(missingRows)
+    yield* keys.remove(project_id, ids, buckets)
     const position = yield* derivation.lock(project_id)
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
     const isOfSessions = sql`project_id = ${project_id} AND ${sql.in("session_number", sessions)}${ofBuckets}`
@@ -125,10 +96,7 @@ export const make = (
       yield* sql`SELECT session_number FROM sessions WHERE ${isOfSessions} ORDER BY session_number ${Locks.update(sql)}`
     }
     if (unmarked === undefined) {
-      const marked = yield* sql`UPDATE sessions SET pending_sweep = abs(pending_sweep) + 1 WHERE ${isOfSessions}
-        RETURNING session_number`
-      // Their packs would not be swept.
-      if (marked.length < sessions.length && !mayMiss) return yield* Effect.fail(missingRows)
+      yield* sql`UPDATE sessions SET pending_sweep = abs(pending_sweep) + 1 WHERE ${isOfSessions}`
     } else for (const session of sessions) unmarked.add(session)
 
     const erased = yield* sql<
@@ -136,7 +104,6 @@ export const make = (
     >`DELETE FROM events
       WHERE project_id = ${project_id} AND ${sql.in("event_id", ids)}${ofBuckets}
       RETURNING ${CountedEvents.selected(sql)}, pack_number, inputs_bytes + output_bytes AS sent_bytes`
-    if (!erased.every(isOf)) return yield* Effect.fail(otherRows)
     yield* CommitOrder.keepErased(sql, project_id, ids)
     const increments = new SpaceCounters.Increments(sql)
     const rules = yield* kinds.rulesOf(
@@ -161,7 +128,12 @@ export const make = (
     return erased.length
   })
 
-  const eraseIn = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number, marking: Marking) {
+  const eraseIn = Effect.fnUntraced(function* (
+    project_id: number,
+    which: Erasable,
+    limit: number,
+    unmarked?: Set<number>
+  ) {
     const isOfProject = sql`project_id = ${project_id}`
     for (const table of ["events", "idempotency_keys"]) {
       yield* BytesRepair.repair(sql, { table, column: "event_id", isOfParent: isOfProject })
@@ -169,7 +141,7 @@ export const make = (
     let events = 0
     const attempt = Attempts.make("An erasure")
     for (;;) {
-      const erased = yield* eraseOnce(project_id, which, limit - events, marking)
+      const erased = yield* eraseOnce(project_id, which, limit - events, unmarked)
       events += erased.events
       // Candidates that another transaction has erased leave room for more: fewer than `limit` means that none are left.
       if (erased.events === erased.candidates || events === limit) return { events }
@@ -184,18 +156,11 @@ export const make = (
   ) {
     const number = yield* projects.find(project)
     if (number === undefined) return { events: 0 }
-    const eraseMarking = (marking: Marking) =>
+    const erase = (unmarked?: Set<number>) =>
       repairingEvents(
         sql.withTransaction(
-          Effect.tap(eraseIn(number, which, limit, marking), ({ events }) => (events > 0 ? requestScrub : Effect.void))
+          Effect.tap(eraseIn(number, which, limit, unmarked), ({ events }) => (events > 0 ? requestScrub : Effect.void))
         )
-      )
-    const erase = (unmarked?: Set<number>) =>
-      Effect.catchIf(
-        eraseMarking({ unmarked, mayMiss: false }),
-        (error) => error === missingRows,
-        // What is still missing then was lost before.
-        () => Effect.andThen(search, eraseMarking({ unmarked, mayMiss: true }))
       )
     // The index of sessions that are pending may be what is corrupt. It is not written where the mark does not change.
     const eraseUnmarked = Effect.suspend(() => {
@@ -219,9 +184,7 @@ export const make = (
     const events = yield* sql`SELECT 1 FROM events
       WHERE project_id = ${project_id} AND person_number = ${number} LIMIT 1`
     if (events.length > 0) return false
-    const deleted = yield* sql<{ person_id: string }>`DELETE FROM people
-      WHERE project_id = ${project_id} AND person_id = ${id} RETURNING person_id`
-    if (deleted.some(({ person_id }) => person_id !== id)) return yield* Effect.fail(otherRows)
+    yield* sql`DELETE FROM people WHERE project_id = ${project_id} AND person_id = ${id}`
     return true
   })
 

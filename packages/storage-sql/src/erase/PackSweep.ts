@@ -17,13 +17,12 @@ import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as TableScan from "../dialect/TableScan.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
-import { damage, isCorruption } from "../sql/SqlErrors.ts"
+import { isCorruption } from "../sql/SqlErrors.ts"
 import * as SessionSizes from "../space/SessionSizes.ts"
 import type * as IndexRepair from "../sql/IndexRepair.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
 
 interface PackRow {
-  readonly session_number: Integer
   readonly pack_number: Integer
   readonly agent_number: Integer
   readonly kept: Integer
@@ -32,14 +31,6 @@ interface PackRow {
 
 /** Bytes of packs that one step reads; at least one pack. */
 const maxStepBytes = 8 * 1024 * 1024
-
-/** Where the pages of the table or its index are out of order, SQLite finds other rows than those that a statement names. */
-const otherRows = damage("The packs of a session have led to those of another")
-
-const isOfOther =
-  (session: number) =>
-  ({ session_number }: { readonly session_number: Integer }): boolean =>
-    Number(session_number) !== session
 
 /** `named` are the packs that events name: what damage marks as erased is kept all the same. */
 const toSweepPack =
@@ -96,14 +87,11 @@ export const make = (
   })
 
   /** Packs from one number to another, both included; to the last one without `to`. */
-  const readPacks = Effect.fnUntraced(function* (project_id: number, session: number, from: number, to?: number) {
-    const rows =
-      yield* sql<PackRow>`SELECT session_number, pack_number, agent_number, kept, ${StoredBytes.select(sql, "pack")} FROM packs
+  const readPacks = (project_id: number, session: number, from: number, to?: number) =>
+    sql<PackRow>`SELECT pack_number, agent_number, kept, ${StoredBytes.select(sql, "pack")} FROM packs
       WHERE ${isOf(project_id, session)} AND pack_number >= ${from}
         ${to === undefined ? sql.literal("") : sql`AND pack_number <= ${to}`}
       ORDER BY pack_number`
-    return rows.some(isOfOther(session)) ? yield* Effect.fail(otherRows) : rows
-  })
 
   /** The packs that the session's events name. Reads all of them: once in a sweep. */
   const namedByEvents = Effect.fnUntraced(function* (project_id: number, session: number) {
@@ -212,13 +200,9 @@ export const make = (
       WHERE ${isOfSession} ${Locks.update(sql)}`
     if (row === undefined) return undefined
     if ((yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`).length > 0) return undefined
-    const deleted = yield* sql<{
-      session_number: Integer
-      size: Integer
-    }>`DELETE FROM packs WHERE ${isOfSession} AND pack_number IN (
+    const deleted = yield* sql<{ size: Integer }>`DELETE FROM packs WHERE ${isOfSession} AND pack_number IN (
         SELECT pack_number FROM packs WHERE ${isOfSession} ORDER BY pack_number LIMIT ${limit})
-      RETURNING session_number, octet_length(pack) AS size`
-    if (deleted.some(isOfOther(session))) return yield* Effect.fail(otherRows)
+      RETURNING octet_length(pack) AS size`
     const bytes = deleted.reduce((sum, { size }) => sum + Number(size), 0)
     // The usage counters of the session are deleted with it.
     if (deleted.length === limit) {

@@ -20,7 +20,6 @@ import type * as Projects from "../names/Projects.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import { damage } from "../sql/SqlErrors.ts"
 import * as EventPlaces from "./EventPlaces.ts"
 
 interface PackRow {
@@ -60,12 +59,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     // An id that does not contain the bucket of its session: only this program makes those that do.
     if (row === undefined && Bucket.isDistributed(sql)) [row] = yield* select(sql.literal(""))
     if (row === undefined) return yield* new Errors.EventNotFound()
-    const stored = toStoredSummary(row)
-    // Where the pages of a table are out of order, SQLite finds another row.
-    if (stored.id !== id) return yield* Effect.fail(damage("The id of an event leads to another one"))
     const pack = { number: Number(row.pack_number), bytes: row.pack ?? undefined }
     const metadata = row.metadata === null ? null : JsonText.unsafe(String(row.metadata))
-    return { ...stored, metadata, session: Number(row.session_number), pack }
+    return { ...toStoredSummary(row), metadata, session: Number(row.session_number), pack }
   })
 
   /** Undefined if an event was erased since it was found. */

@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
-import { damage } from "../sql/SqlErrors.ts"
 
 /** Columns with more bytes are read in slices, which takes another round trip. */
 const maxShortBytes = 64 * 1024
@@ -37,8 +36,6 @@ export interface LongRow<Key> {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-const withoutBytes = damage("A row has no bytes")
-
 /** The rows of a table of Postgres, from one snapshot and in no order. `identify` tells their keys apart. */
 export const read = <Key>(
   sql: SqlClient.SqlClient,
@@ -48,8 +45,6 @@ export const read = <Key>(
   identify: (key: Key) => string
 ): Effect.Effect<ReadonlyArray<LongRow<Key>>, SqlError.SqlError> =>
   Effect.suspend(() => {
-    // In other databases only damage leaves a row without its bytes.
-    if (!sql.onDialectOrElse({ pg: () => true, orElse: () => false })) return Effect.fail(withoutBytes)
     const rows = new Map<string, LongRow<Key>>()
     const bytes = sql(columns.bytes)
     const step = sql.literal(String(sliceBytes))

@@ -1,13 +1,12 @@
 /** Reads sessions, their packs, and the shared pieces that the packs name. */
-import {
-  OnRebuilt,
-  type PackRanges,
-  type ProjectId,
-  type RangedPack,
-  type SessionId,
-  type SessionRange,
-  type StoredPack,
-  type StoredShared
+import type {
+  PackRanges,
+  ProjectId,
+  RangedPack,
+  SessionId,
+  SessionRange,
+  StoredPack,
+  StoredShared
 } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
@@ -17,7 +16,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as LongBytes from "./LongBytes.ts"
 import * as TableScan from "../dialect/TableScan.ts"
-import { damage, isCorruption } from "../sql/SqlErrors.ts"
+import { isCorruption } from "../sql/SqlErrors.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 
@@ -48,29 +47,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return undefined
     const find = (name: Statement.Fragment) =>
-      sql<
-        SessionRow & { session_id: string }
-      >`SELECT session_id, session_number, generation, packs, history, parts FROM sessions
+      sql<SessionRow>`SELECT session_number, generation, packs, history, parts FROM sessions
         WHERE project_id = ${number} AND ${name} = ${session}${Bucket.and(sql, Bucket.ofSession(session))}`
     // Reads all sessions of the project where the index of their names is corrupt.
     const [row] = yield* Effect.catchIf(find(sql.literal("session_id")), isCorruption, () =>
       find(TableScan.column(sql, "session_id"))
     )
-    if (row !== undefined) {
-      // Where the pages of the index are out of order, SQLite finds another row.
-      if (row.session_id !== session) return yield* Effect.fail(damage("The name of a session leads to another one"))
-      return toSessionState(row)
-    }
-    // The index alone says whether there is one. Nobody else needs to know: what is recorded then is refused by the index.
-    const isErasing = (yield* OnRebuilt) !== undefined
-    if (
-      isErasing &&
-      (yield* sql`SELECT session_number FROM sessions
-        WHERE project_id = ${number} AND session_id = ${session}${Bucket.and(sql, Bucket.ofSession(session))}`).length >
-        0
-    )
-      return yield* Effect.fail(damage("The row of a session is missing"))
-    return undefined
+    return row && toSessionState(row)
   })
 
   /** The lowest number of the newest packs that fit into `bytes` together; `maxPack` if none fits. */

@@ -1,52 +1,125 @@
 /**
- * Builds anew the tables and indexes of which pages are malformed. SQLite can neither drop nor rebuild such a tree, because it follows
- * its pages to free them. So its entry in the schema is deleted, and a new tree is made. The pages of the old one remain in the file,
- * where a scrub overwrites them, unused until a `VACUUM`.
- *
- * Indexes, sums and counters are derived from other tables. All other tables are only built anew for an erasure: `Salvage` copies
- * their rows.
+ * Builds anew what is derived from other tables, where pages of it are no pages of a table any more: indexes, sums, and counters.
+ * SQLite can neither drop nor rebuild such a tree, because it follows its pages to free them. So its entry in the schema is deleted,
+ * and a new tree is made. The pages of the old one remain in the file, where a scrub overwrites them, unused until a `VACUUM`.
  */
-import type { Rebuilt } from "@tachograph/core"
+import { contentBytesOf, contentBytesPrefix } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql"
-import { DatabaseSync, type SQLInputValue } from "node:sqlite"
-import { setTimeout } from "node:timers/promises"
+import { DatabaseSync } from "node:sqlite"
 import * as Scrub from "../scrub/Scrub.ts"
 import * as SqliteClient from "../SqliteClient.ts"
-import * as Derived from "./Derived.ts"
-import * as LostRows from "./LostRows.ts"
-import * as PageFile from "./PageFile.ts"
-import { Salvage } from "./Salvage.ts"
-import { type Entry, entriesOf, forget, isCorruption, schema } from "./Schema.ts"
-import { Trees } from "./Trees.ts"
 
-/** Whose rows are copied, those first that others refer to. */
-const salvaged = ["shared_piece_owners", "packs", "shared_pieces", "sessions", "people", "events", "idempotency_keys"]
-
-/** What a scrub of unused pages has not yet overwritten may be rows that were erased. */
-const isScrubbed = (database: DatabaseSync): boolean => {
-  const [{ user_version }] = database.prepare("PRAGMA user_version").all() as [{ user_version: number }]
-  return user_version !== Scrub.dueForUnusedPages
+/** An entry of the schema. */
+interface Entry {
+  readonly type: "table" | "index"
+  readonly name: string
+  readonly table: string
+  readonly root: number
+  /** Null for the index of a primary key, which its table's statement makes. */
+  readonly sql: string | null
 }
 
-/**
- * The trees of a table that SQLite's own check calls malformed, by their roots, or that have not what is in the rows. The table itself,
- * if the check cannot read it, or if an index cannot be made of its rows.
- */
-const inconsistentIn = (database: DatabaseSync, table: string, entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+/** Tables that an erasure or a derivation changes, the small ones first. */
+const tables = [
+  ...[
+    "rollups",
+    "agent_usage",
+    "storage_usage",
+    "shared_piece_owners",
+    "sessions",
+    "people",
+    "idempotency_keys",
+    "events"
+  ],
+  ...["packs", "shared_pieces"]
+]
+
+/** How a table is filled from others: statements that run after it was made, and before the old one is forgotten. */
+const refills: Readonly<Record<string, (old: string) => ReadonlyArray<string>>> = {
+  // Events are added up again in the background.
+  rollups: () => [],
+  // The index by piece has all columns.
+  shared_piece_owners: (old) => [
+    `INSERT INTO shared_piece_owners (project_id, session_number, sha256)
+      SELECT project_id, session_number, sha256 FROM ${old} INDEXED BY shared_piece_owners_by_piece`
+  ],
+  storage_usage: () => [
+    `INSERT INTO storage_usage (project_id, session_number, agent_number, entries, sent_bytes, new_bytes, stored_bytes)
+      SELECT project_id, session_number, agent_number, sum(entries), sum(sent), sum(new), sum(stored) FROM (
+        SELECT project_id, session_number, agent_number, 1 AS entries, inputs_bytes + output_bytes AS sent, 0 AS new, 0 AS stored
+        FROM events
+        UNION ALL SELECT project_id, session_number, agent_number, 0, 0,
+          content_bytes(substr(pack, 1, ${contentBytesPrefix})), octet_length(pack) FROM packs
+        UNION ALL SELECT project_id, 0, 0, 1, 0, size, octet_length(piece) FROM shared_pieces)
+      GROUP BY 1, 2, 3`
+  ],
+  agent_usage: () => [
+    `INSERT INTO agent_usage (project_id, agent_number, rules, stripe, entries, sent_bytes, new_bytes, stored_bytes)
+      SELECT e.project_id, e.agent_number, coalesce(ek.rules, ''), 0, count(*), sum(e.inputs_bytes + e.output_bytes), 0, 0
+      FROM events e LEFT JOIN event_kinds ek ON ek.project_id = e.project_id AND ek.kind_number = e.kind_number
+      GROUP BY 1, 2, 3`,
+    `INSERT INTO agent_usage (project_id, agent_number, rules, stripe, entries, sent_bytes, new_bytes, stored_bytes)
+      SELECT project_id, agent_number, '', 0, 0, 0, sum(new_bytes), sum(stored_bytes) FROM storage_usage
+      WHERE session_number <> 0 GROUP BY 1, 2
+      ON CONFLICT (project_id, agent_number, rules, stripe) DO UPDATE SET new_bytes = excluded.new_bytes,
+        stored_bytes = excluded.stored_bytes`
+  ]
+}
+
+const entriesOf = (database: DatabaseSync): ReadonlyArray<Entry> =>
+  database
+    .prepare(
+      "SELECT type, name, tbl_name AS 'table', rootpage AS root, sql FROM sqlite_schema WHERE type IN ('table', 'index')"
+    )
+    .all() as unknown as ReadonlyArray<Entry>
+
+/** Whether pages are no pages of a tree. Their content is not looked at. */
+const hasCorruptPage = (database: DatabaseSync, { name }: Entry): boolean =>
+  database.prepare("SELECT 1 FROM dbstat WHERE name = ? AND pagetype = 'corrupted' LIMIT 1").get(name) !== undefined
+
+/** The trees of a table that SQLite's own check calls malformed, by their roots, or that have not what is in the rows. */
+const malformedIn = (database: DatabaseSync, table: string, entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   let lines: string
   try {
     lines = (database.prepare(`PRAGMA integrity_check("${table}")`).all() as unknown as ReadonlyArray<object>)
       .map((row) => String(Object.values(row)[0]))
       .join("\n")
-  } catch (error) {
-    if (!isCorruption(error)) throw error
-    return entries.filter(({ name }) => name === table)
+  } catch {
+    return []
   }
   const roots = new Set(Array.from(lines.matchAll(/\btree (\d+)\b/gi), ([, root]) => Number(root)))
   const names = new Set(Array.from(lines.matchAll(/\bindex (\w+)/g), ([, name]) => name))
-  if (/\bnon-unique entry in index|\bnot in PRIMARY KEY order/.test(lines)) names.add(table)
   return entries.filter(({ name, root }) => roots.has(root) || names.has(name))
+}
+
+const isRepairable = ({ name, type }: Entry): boolean => type === "index" || name in refills
+
+const forget = (database: DatabaseSync, names: ReadonlyArray<string>): void => {
+  database.exec("PRAGMA writable_schema = ON")
+  const deleteEntry = database.prepare("DELETE FROM sqlite_schema WHERE name = ?")
+  for (const name of names) deleteEntry.run(name)
+  database.exec("PRAGMA writable_schema = RESET")
+}
+
+/** Makes a table anew, with its indexes. */
+const rebuildTable = (database: DatabaseSync, { name, sql }: Entry, indexes: ReadonlyArray<Entry>): void => {
+  const old = `${name}_damaged`
+  // Changes the names in the schema, and no page of the table.
+  database.exec("PRAGMA writable_schema = ON")
+  database
+    .prepare(
+      "UPDATE sqlite_schema SET name = ?, tbl_name = ?, sql = replace(sql, ?, ?) WHERE type = 'table' AND name = ?"
+    )
+    .run(old, old, `TABLE ${name} `, `TABLE ${old} `, name)
+  database
+    .prepare("UPDATE sqlite_schema SET tbl_name = ?, sql = replace(sql, ?, ?) WHERE type = 'index' AND tbl_name = ?")
+    .run(old, ` ON ${name} `, ` ON ${old} `, name)
+  database.exec("PRAGMA writable_schema = RESET")
+  database.exec(sql!)
+  for (const statement of refills[name]!(old)) database.exec(statement)
+  forget(database, [old, ...indexes.map((index) => index.name)])
+  for (const index of indexes) if (index.sql !== null) database.exec(index.sql)
 }
 
 /** Gives the index of a primary key the tree of a new index, which has the same rows: no statement makes it alone. */
@@ -63,197 +136,64 @@ const replaceTree = (database: DatabaseSync, { name, table }: Entry): void => {
   forget(database, [replacement])
 }
 
-const countOf = (rows: Iterable<unknown>): number => {
-  let count = 0
-  for (const _ of rows) count++
-  return count
-}
-
-const rebuildIndex = (database: DatabaseSync, index: Entry): void => {
-  if (index.sql === null) return replaceTree(database, index)
-  forget(database, [index.name])
-  database.exec(index.sql)
-}
-
-class Repair {
-  readonly #database: DatabaseSync
-  readonly #file: PageFile.PageFile
-  readonly #entries: ReadonlyArray<Entry>
-  readonly #trees: Trees<Entry>
-  readonly #salvage: Salvage
-  readonly #isScrubbed: boolean
-  readonly #rebuilt = new Map<string, number>()
-  /** Sessions with packs of which others have the same bytes. */
-  readonly #shared: Array<ReadonlyArray<SQLInputValue>> = []
-
-  constructor(database: DatabaseSync, file: PageFile.PageFile) {
-    this.#database = database
-    this.#file = file
-    this.#entries = entriesOf(database)
-    this.#trees = new Trees(file, [...this.#entries, schema])
-    this.#isScrubbed = isScrubbed(database)
-    this.#salvage = new Salvage(database, file, this.#trees, this.#isScrubbed)
-  }
-
-  /** With `andTables`, also tables that are derived from nothing. */
-  run(reader: DatabaseSync, andTables: boolean): ReadonlyArray<Rebuilt> {
-    const damaged = this.#damaged(reader, andTables)
-    const of = (type: Entry["type"]) => damaged.filter((entry) => entry.type === type)
-    const damagedTables = of("table").map(({ name }) => name)
-    const copied = salvaged.filter((name) => damagedTables.includes(name))
-    for (const table of copied) this.#rebuilt.set(table, this.#rebuildSalvaged(reader, table))
-    for (const index of of("index")) {
-      if (damagedTables.includes(index.table)) continue
-      rebuildIndex(this.#database, index)
-      this.#rebuilt.set(index.name, 0)
+const rebuild = (database: DatabaseSync, damaged: ReadonlyArray<Entry>, entries: ReadonlyArray<Entry>): void => {
+  const damagedTables = new Set(damaged.filter(({ type }) => type === "table").map(({ name }) => name))
+  for (const each of damaged) {
+    if (each.type === "table") {
+      const indexes = entries.filter(({ table, type }) => type === "index" && table === each.name)
+      rebuildTable(database, each, indexes)
+    } else if (!damagedTables.has(each.table)) {
+      if (each.sql === null) replaceTree(database, each)
+      else {
+        forget(database, [each.name])
+        database.exec(each.sql)
+      }
     }
-    const derived = Derived.tables.filter((name) => damagedTables.includes(name))
-    for (const table of derived) {
-      this.#renew(table)
-      this.#rebuilt.set(table, 0)
-    }
-    if (copied.length === 0) for (const table of derived) Derived.fill(this.#database, table)
-    else {
-      LostRows.follow(this.#database, new Set(copied))
-      for (const [project, session] of this.#shared) LostRows.requestSweep(this.#database, project!, session!)
-      Derived.refillAll(this.#database)
-    }
-    return Array.from(this.#rebuilt, ([name, lost]) => ({ name, lost }))
-  }
-
-  /** `reader` is another connection: SQLite refuses to change the schema over one that has found something malformed. */
-  #damaged(reader: DatabaseSync, andTables: boolean): ReadonlyArray<Entry> {
-    const salvage = new Salvage(reader, this.#file, this.#trees, this.#isScrubbed)
-    const leadsToNoRow = (index: Entry): boolean =>
-      !this.#trees.malformed.has(this.#entryOf(index.table)) && salvage.leadsToNoRow(index)
-    const tables = [...Derived.tables, ...(andTables ? salvaged : [])]
-    const isRepairable = ({ name, type }: Entry) => type === "index" || tables.includes(name)
-    const found = this.#found(reader, leadsToNoRow, andTables).filter(isRepairable)
-    // An index of a table that has lost rows is all that says which: it is not made anew of what is left.
-    const lacking = new Set(
-      found.flatMap((entry) => (entry.type === "index" && leadsToNoRow(entry) ? [entry.table] : []))
-    )
-    return this.#entries.filter(({ name, table, type }) =>
-      lacking.has(table) ? type === "table" && tables.includes(table) : found.some((each) => each.name === name)
-    )
-  }
-
-  /** What is malformed; if nothing is, what SQLite's check finds in the first table that is not as it should be. */
-  #found(reader: DatabaseSync, leadsToNoRow: (index: Entry) => boolean, andTables: boolean): ReadonlyArray<Entry> {
-    const malformed = this.#entries.filter((entry) => this.#trees.malformed.has(entry))
-    if (malformed.length > 0) return malformed
-    for (const table of [...Derived.tables, ...salvaged]) {
-      const inconsistent = inconsistentIn(reader, table, this.#entries)
-      if (inconsistent.length > 0) return inconsistent
-    }
-    // The check does not see it of indexes that have not all rows.
-    return andTables ? salvaged.flatMap((table) => this.#indexesOf(table)).filter(leadsToNoRow) : []
-  }
-
-  #entryOf(table: string): Entry {
-    return this.#entries.find(({ name, type }) => type === "table" && name === table)!
-  }
-
-  #indexesOf(table: string): ReadonlyArray<Entry> {
-    return this.#entries.filter((entry) => entry.type === "index" && entry.table === table)
-  }
-
-  /** Makes an empty table in the place of another, with its indexes. */
-  #renew(table: string): void {
-    const indexes = this.#indexesOf(table)
-    forget(this.#database, [table, ...indexes.map(({ name }) => name)])
-    this.#database.exec(this.#entryOf(table).sql!)
-    for (const { sql } of indexes) if (sql !== null) this.#database.exec(sql)
-  }
-
-  /** Returns how many rows were lost, as far as an index tells. */
-  #rebuildSalvaged(reader: DatabaseSync, table: string): number {
-    const old = this.#entryOf(table)
-    const indexes = this.#indexesOf(table)
-    const isMalformed = (entry: Entry) => this.#trees.malformed.has(entry)
-    if (isMalformed(old) && !this.#isScrubbed) {
-      throw new Error("The pages of what was built anew before have not been overwritten yet")
-    }
-    // What an erasure must not delete is in these rows.
-    const isOwners = table === "shared_piece_owners"
-    if (isOwners && isMalformed(old) && indexes.some(isMalformed)) {
-      throw new LostRows.Unrepairable("The table shared_piece_owners and its index are malformed")
-    }
-    const whole = indexes.find((index) => !isMalformed(index) && !/\bWHERE\b/i.test(index.sql ?? ""))
-    const former = new Salvage(reader, this.#file, this.#trees, this.#isScrubbed)
-    this.#renew(table)
-    const onShared = (values: ReadonlyArray<SQLInputValue>) => {
-      if (table === "packs") this.#shared.push(values.slice(0, 2))
-    }
-    this.#salvage.copy(old, onShared, whole && former.isIn(whole))
-    let lost = 0
-    if (!isOwners) for (const index of indexes) lost = Math.max(lost, countOf(this.#salvage.missing(index)))
-    LostRows.restore[table]?.(this.#database, this.#salvage, indexes)
-    return lost
   }
 }
 
 /** How long it waits for others that write (ms). */
 const lockWaitMs = 5_000
-/** How often, and after how many milliseconds, is tried again what readers of an older state of the file prevent. */
-const readerRetries = 100
-const readerWaitMs = 50
-/** Its memory for pages. */
-const cacheKib = 64 * 1024
 
 /** Returns what was built anew: nothing, if something else is damaged. */
-const repair = (path: string, descriptor: number, andTables: boolean): ReadonlyArray<Rebuilt> => {
+const repair = (path: string): ReadonlyArray<string> => {
   const database = new DatabaseSync(path, { timeout: lockWaitMs, defensive: false })
-  const reader = new DatabaseSync(path)
   try {
     database.exec("PRAGMA secure_delete = ON")
-    database.exec("PRAGMA temp_store = MEMORY")
-    database.exec(`PRAGMA cache_size = -${cacheKib}`)
-    Derived.define(database)
+    database.function("content_bytes", { deterministic: true }, (beginning) =>
+      beginning instanceof Uint8Array ? contentBytesOf(beginning) : 0
+    )
     database.exec("BEGIN IMMEDIATE")
-    const rebuilt = new Repair(database, PageFile.open(database, path, descriptor)).run(reader, andTables)
-    if (rebuilt.length > 0) database.exec(Scrub.requestOfUnusedPages)
+    const entries = entriesOf(database).filter(({ table }) => tables.includes(table))
+    let damaged = entries.filter((entry) => isRepairable(entry) && hasCorruptPage(database, entry))
+    for (const table of tables) {
+      if (damaged.length > 0) break
+      damaged = malformedIn(database, table, entries).filter(isRepairable)
+    }
+    rebuild(database, damaged, entries)
+    if (damaged.length > 0) database.exec(Scrub.requestOfUnusedPages)
     database.exec("COMMIT")
-    return rebuilt
+    return damaged.map(({ name }) => name)
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK")
     throw error
   } finally {
-    reader.close()
     database.close()
   }
 }
 
-/** Blocks others that write meanwhile. With `andTables`, rows that cannot be read are lost. */
-export const of = (
-  client: SqliteClient.SqliteClient
-): ((andTables: boolean) => Effect.Effect<ReadonlyArray<Rebuilt>, SqlError.SqlError>) => {
+/** Blocks others that write meanwhile. */
+export const of = (client: SqliteClient.SqliteClient): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> => {
   const { file } = client
-  /** What cannot be built anew is not tried again by this process, as each attempt reads the file. */
-  let unrepairable: SqlError.SqlError | undefined
-  return (andTables) => {
-    if (file === undefined) return Effect.succeed([])
-    if (unrepairable !== undefined) return Effect.fail(unrepairable)
-    const run = Effect.try({
-      try: () => repair(file.path, file.descriptor(), andTables),
-      catch: (cause) => {
-        const error = SqliteClient.toSqlError(cause, "repair")
-        if (cause instanceof LostRows.Unrepairable) unrepairable = error
-        return error
-      }
-    })
-    // The client's other users wait for its connection instead of the lock.
-    const attempt = Effect.scoped(Effect.andThen(client.reserve, run))
-    const again = (left: number): typeof attempt =>
-      Effect.catchIf(
-        attempt,
-        ({ reason }) => reason.cause instanceof PageFile.Busy && left > 0,
-        () =>
-          Effect.andThen(
-            Effect.promise(() => setTimeout(readerWaitMs)),
-            again(left - 1)
-          )
-      )
-    return again(readerRetries)
-  }
+  if (file === undefined) return Effect.succeed([])
+  const run = Effect.try({
+    try: () => {
+      const rebuilt = repair(file.path)
+      if (rebuilt.length > 0) Scrub.addUnusedPages(client)
+      return rebuilt
+    },
+    catch: (cause) => SqliteClient.toSqlError(cause, "repair")
+  })
+  // The client's other users wait for its connection instead of the lock.
+  return Effect.scoped(Effect.andThen(client.reserve, run))
 }

@@ -50,25 +50,27 @@ export interface Scrubbed {
 const readDue = (sql: SqliteClient.SqliteClient) =>
   Effect.map(sql<{ readonly user_version: number }>`PRAGMA user_version`, ([row]) => row!.user_version)
 
-/** Changes when something is built anew. */
-const readSchemaVersion = (sql: SqliteClient.SqliteClient) =>
-  Effect.map(sql<{ readonly schema_version: number }>`PRAGMA schema_version`, ([row]) => row!.schema_version)
+/** Clients of files that may have unused pages, which a scrub has not overwritten yet. */
+const withUnusedPages = new WeakSet<SqliteClient.SqliteClient>()
+
+/** To be called after something was built anew, with the statement below. */
+export const addUnusedPages = (sql: SqliteClient.SqliteClient): void => void withUnusedPages.add(sql)
 
 /** Requests a scrub, in the transaction that erases. */
 export const request = (sql: SqliteClient.SqliteClient) =>
-  Effect.flatMap(readDue(sql), (found) =>
-    found === due.scrub || found === due.unusedPages
-      ? Effect.void
-      : Effect.asVoid(sql`PRAGMA user_version = ${sql.literal(String(due.scrub))}`)
-  )
-
-/** The value of `user_version` until the pages of what was built anew are overwritten. */
-export const dueForUnusedPages = due.unusedPages
+  Effect.suspend(() => {
+    const requested = withUnusedPages.has(sql) ? due.unusedPages : due.scrub
+    return Effect.asVoid(sql`PRAGMA user_version = ${sql.literal(String(requested))}`)
+  })
 
 /** The statement that requests one after something was built anew, in that transaction. */
 export const requestOfUnusedPages = `PRAGMA user_version = ${due.unusedPages}`
 
-export const isDue = (sql: SqliteClient.SqliteClient) => Effect.map(readDue(sql), (found) => found !== due.nothing)
+export const isDue = (sql: SqliteClient.SqliteClient) =>
+  Effect.map(readDue(sql), (found) => {
+    if (found === due.unusedPages) addUnusedPages(sql)
+    return found !== due.nothing
+  })
 
 const attempt = <A>(body: () => A) =>
   Effect.try({ try: body, catch: (cause) => SqliteClient.toSqlError(cause, "scrub") })
@@ -170,14 +172,13 @@ const overwrite = Effect.fnUntraced(function* (
   const descriptor = yield* attempt(file.descriptor)
   // Its commit makes the other connections drop their caches, and so also that of `client`.
   const last = yield* SqliteClient.make({ filename: file.path })
-  const schema = yield* readSchemaVersion(last)
   const frozen = yield* Effect.acquireRelease(
     attempt(() => new FrozenFile(file.path)),
     (each) => Effect.sync(() => each.close())
   )
-  // SQLite never takes them again. They are not known while something else is malformed: then the next scrub looks for them.
+  // SQLite never takes them again.
   const unused = hasUnused ? yield* attempt(() => UnusedPages.find(file.path)) : new Set<number>()
-  const overwriter = new Overwriter(descriptor, frozen.pageBytes, unused ?? new Set())
+  const overwriter = new Overwriter(descriptor, frozen.pageBytes, unused)
   /** All pages before this one were overwritten. The first page holds the schema, and no data. */
   let next = 2
   /** The pages among them that were committed since. */
@@ -227,10 +228,7 @@ const overwrite = Effect.fnUntraced(function* (
       if (!(yield* advance)) return false
       while (again.size > 0) yield* overwriteAgain(pagesPerStep)
       yield* sync
-      // Something may have been built anew meanwhile, too.
-      const areAllKnown = unused !== undefined && (yield* readSchemaVersion(last)) === schema
-      const dueNext = areAllKnown ? due.emptyLog : due.unusedPages
-      yield* last`PRAGMA user_version = ${last.literal(String(dueNext))}`
+      yield* last`PRAGMA user_version = ${last.literal(String(due.emptyLog))}`
       return true
     })
   )
@@ -267,6 +265,7 @@ export const run = Effect.fnUntraced(function* (client: SqliteClient.SqliteClien
   if (file !== undefined && (found === due.scrub || found === due.unusedPages)) {
     scrubbed = yield* Effect.scoped(overwrite(client, file, untilMs, found === due.unusedPages))
     if (scrubbed === undefined) return undefined
+    withUnusedPages.delete(client)
   }
   if (found !== due.nothing) yield* emptyLog(client)
   return scrubbed

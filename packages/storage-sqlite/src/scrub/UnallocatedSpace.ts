@@ -20,9 +20,13 @@ const minCellBytes = 4
  */
 export const maxPages = 0x0200_0000
 
+export class MalformedPage extends Error {
+  override readonly name = "MalformedPage"
+}
+
 /**
  * Where the unallocated space of a page begins and ends, if it holds anything but zeros. `undefined` for a page that is not of
- * a b-tree, or malformed: an erasure that needs it builds its table anew. The file must have fewer than `maxPages` pages, no pointer map and no reserved space.
+ * a b-tree, too. The file must have fewer than `maxPages` pages, no pointer map and no reserved space.
  */
 export const find = (page: Buffer): readonly [start: number, end: number] | undefined => {
   const header = headerBytes.get(page[0]!)
@@ -31,11 +35,12 @@ export const find = (page: Buffer): readonly [start: number, end: number] | unde
   const start = header + 2 * cells
   // A page of 64 KiB without cells stores 0.
   const end = page.readUInt16BE(5) || 0x1_0000
-  if (start > end || end > page.length) return undefined
+  if (start > end || end > page.length) throw new MalformedPage("A page has its cells outside of it")
   if (zeros.compare(page, start, end, 0, end - start) === 0) return undefined
   for (let at = header; at < start; at += 2) {
     const cell = page.readUInt16BE(at)
-    if (cell < end || cell > page.length - minCellBytes) return undefined
+    if (cell < end || cell > page.length - minCellBytes)
+      throw new MalformedPage("A page has a cell outside of its cells")
   }
   return [start, end]
 }

@@ -5,10 +5,10 @@ import { DatabaseSync } from "node:sqlite"
 const maxListed = 10_000_000
 
 /**
- * Reads the whole file in one step, about a second for each GiB. Undefined where anything else is damaged: what seems unused may
+ * Reads the whole file in one step, about a second for each GiB. Returns none where anything else is damaged: what seems unused may
  * be what a damaged page led to.
  */
-export const find = (path: string): ReadonlySet<number> | undefined => {
+export const find = (path: string): ReadonlySet<number> => {
   const database = new DatabaseSync(path)
   try {
     const rows = database.prepare(`PRAGMA integrity_check(${maxListed})`).all() as unknown as ReadonlyArray<object>
@@ -16,11 +16,11 @@ export const find = (path: string): ReadonlySet<number> | undefined => {
     for (const line of rows.flatMap((row) => String(Object.values(row)[0]).split("\n"))) {
       const page = /^Page (\d+): never used$/.exec(line)?.[1]
       if (page !== undefined) pages.add(Number(page))
-      else if (line !== "ok" && !line.startsWith("*** in database")) return undefined
+      else if (line !== "ok" && !line.startsWith("*** in database")) return new Set()
     }
     return pages
   } catch {
-    return undefined
+    return new Set()
   } finally {
     database.close()
   }

@@ -67,7 +67,7 @@ describe("UnallocatedSpace", () => {
     ["has a cell before its end", { type: 13, cells: [4000, 3999], content: 4000 }],
     ["has a cell at the end of the page", { type: 13, cells: [4093], content: 4000 }]
   ])("is not overwritten if it %s", (_, header) => {
-    expect(UnallocatedSpace.find(page(header, 1))).toBeUndefined()
+    expect(() => UnallocatedSpace.find(page(header, 1))).toThrow(UnallocatedSpace.MalformedPage)
   })
 
   it("may have a cell of 4 bytes at the end of the page", () => {

@@ -134,7 +134,6 @@ export interface ErasePersonAnswer {
   readonly pieces: number
   readonly bytes: number
   readonly damaged: number
-  readonly rebuilt?: ReadonlyArray<Rebuilt> | undefined
 }
 
 export interface EraseSessionAnswer {
@@ -143,7 +142,6 @@ export interface EraseSessionAnswer {
   readonly pieces: number
   readonly bytes: number
   readonly damaged: number
-  readonly rebuilt?: ReadonlyArray<Rebuilt> | undefined
 }
 
 export interface Event {
@@ -306,11 +304,6 @@ export interface PersonNotFound {
 export interface PersonPage {
   readonly people: ReadonlyArray<Person>
   readonly next_cursor: string | null
-}
-
-export interface Rebuilt {
-  readonly name: string
-  readonly lost: number
 }
 
 export interface RegisteredFingerprint {
