@@ -35,8 +35,9 @@ const isNamedHeader = (name: string): boolean => {
   const known = remembered.get(name)
   if (known !== undefined) return known
   const said = isNamed(name)
+  if (name.length > longestRemembered) return said
   if (remembered.size === maxRemembered) remembered.clear()
-  if (name.length <= longestRemembered) remembered.set(name, said)
+  remembered.set(name, said)
   return said
 }
 

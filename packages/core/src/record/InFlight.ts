@@ -1,9 +1,10 @@
 /**
  * What is in flight, by number or by name, the oldest first.
  *
- * In place of a `Map` or a `Set` of objects that come and go with each request. V8 replaces the table of such a map again and again; an
- * old table points to the new one, and keeps what it held last. Once one of them is in the old generation, all that follow it get
- * there too, with a part of all requests, whose memory only a full collection frees. Here the map holds places, which keep nothing.
+ * In place of a `Map` or a `Set` of objects that come and go with each request. V8 replaces the table of such a map again and again. A
+ * table that was replaced points to the next one, and keeps the members that it had last. Once one table is in the old generation, each
+ * that follows it is moved there too, with its members: a part of all requests, whose memory only a full collection frees. Here the map
+ * holds numbers only, beside its keys.
  */
 export class InFlight<Value, Key extends number | string = number> {
   readonly #places = new Map<Key, number>()

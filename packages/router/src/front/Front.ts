@@ -7,6 +7,7 @@ import {
   type ApiKeys,
   defaultProject,
   Errors,
+  InFlightSet,
   type Permit,
   type Principal,
   type Recorder,
@@ -140,7 +141,7 @@ const make = Effect.gen(function* () {
   const answerTimeoutMs = yield* AnswerTimeoutMs
   const maxEventBytes = yield* RequestBody.MaxBodyBytes
   const maxOtherBytes = yield* RequestBody.MaxOtherBodyBytes
-  const streams = new Set<TimedStream>()
+  const streams = new InFlightSet<TimedStream>()
 
   const principalOf = (
     incoming: Incoming,
@@ -239,8 +240,7 @@ const make = Effect.gen(function* () {
     const reply = Reply.of(answer, answerTimeoutMs, state.permit, state.project)
     const live = reply?.live
     if (live !== undefined) {
-      streams.add(live)
-      live.onEnd = () => void streams.delete(live)
+      live.onEnd = streams.add(live)
     }
     return finish(state, url, reply ?? overloaded)
   }
@@ -274,7 +274,7 @@ const make = Effect.gen(function* () {
   }
 
   const endStreams = () => {
-    for (const stream of streams) stream.cancel()
+    for (const stream of streams.values()) stream.cancel()
   }
   yield* Effect.addFinalizer(() => Effect.sync(endStreams))
 

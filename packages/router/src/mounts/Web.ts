@@ -90,7 +90,7 @@ const bodyOf = async function* (request: Request): AsyncIterable<Uint8Array> {
 export const make: Effect.Effect<WebHandler, never, Front | Scope.Scope> = Effect.gen(function* () {
   const front = yield* Front
   const fibers = new InFlightSet<Fiber.Fiber<unknown>>()
-  yield* Effect.addFinalizer(() => Effect.suspend(() => Fiber.interruptAll(fibers.values())))
+  yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers.values()))
   const run = Effect.runForkWith(yield* Effect.context<never>())
 
   /** Undefined if the scope is closed first. Rejects if the client disconnects. */

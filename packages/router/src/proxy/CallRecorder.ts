@@ -18,7 +18,7 @@ import * as CallHeaders from "./CallHeaders.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import { BurstLog } from "./BurstLog.ts"
 import { type ProxyMetrics, reasonOf, type Unrecorded } from "./ProxyMetrics.ts"
-import { Copies, type CopyBudget } from "./Copies.ts"
+import { Copies, type CopyBudget, type Heard } from "./Copies.ts"
 
 /** A call that begins. */
 export interface Begun {
@@ -62,6 +62,18 @@ const fingerprint = {
 }
 
 const noBody = new Uint8Array()
+
+const ofHeaders = (
+  { requestHeaders, responseHeaders }: Pick<Heard, "requestHeaders" | "responseHeaders">,
+  rest: string
+) => ({
+  beta: CallHeaders.betaOf(requestHeaders),
+  grouping: CallHeaders.groupingOf(requestHeaders),
+  ...CallHeaders.secretsOf(requestHeaders, rest),
+  requestEncoding: ForwardedHeaders.listOf(requestHeaders, "content-encoding"),
+  responseEncoding: ForwardedHeaders.listOf(responseHeaders, "content-encoding"),
+  contentType: ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? ""
+})
 
 /** What is written to the log instead of the call. */
 const unrecorded = (reason: Unrecorded, calls_not_logged: number, more: Readonly<Record<string, unknown>> = {}) =>
@@ -191,26 +203,30 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     return {
       copies,
       end: (interruption, failureCode) => {
-        const { firstByteAtMs, isRequestWhole, requestHeaders, responseHeaders, status } = copies.end()
+        const durationMs = performance.now() - startedAtMs
+        const { firstByteAtMs, status, ...heard } = copies.end()
         if (copies.unkept !== undefined) {
           copies.release()
           return drop(copies.unkept)
         }
+        let said: ReturnType<typeof ofHeaders>
+        try {
+          said = ofHeaders(heard, rest)
+        } catch {
+          // What ends the call is the host's server, which an error must not reach.
+          copies.release()
+          return drop("internal")
+        }
         const passed = {
+          ...said,
           rest,
-          beta: CallHeaders.betaOf(requestHeaders),
-          grouping: CallHeaders.groupingOf(requestHeaders),
-          ...CallHeaders.secretsOf(requestHeaders, rest),
           requestBytes: copies.requestBytes,
-          isRequestWhole,
-          requestEncoding: ForwardedHeaders.listOf(requestHeaders, "content-encoding"),
-          responseEncoding: ForwardedHeaders.listOf(responseHeaders, "content-encoding"),
-          contentType: ForwardedHeaders.valueOf(responseHeaders, "content-type") ?? "",
+          isRequestWhole: heard.isRequestWhole,
           status,
           interruption,
           failureCode,
           occurredAt: occurredAt.toISOString(),
-          durationMs: performance.now() - startedAtMs,
+          durationMs,
           firstByteMs: firstByteAtMs && firstByteAtMs - startedAtMs
         }
         backlog.add({ copies, project, passed, idempotencyKey: randomUUID(), attempts: 0 })

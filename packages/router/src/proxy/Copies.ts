@@ -152,6 +152,8 @@ export class Copies {
 
   #giveUp(reason: Unkept): void {
     this.#unkept = reason
+    this.#requestHeaders = []
+    this.#responseHeaders = []
     this.#request.clear()
     this.#response.clear()
     this.release()

@@ -266,10 +266,9 @@ export class EngineThread {
 
   /** Returns whether it was asked to end. */
   #end(): boolean {
-    for (const [id, { onLost }] of this.#pending.entries()) {
-      this.#pending.delete(id)
-      onLost?.()
-    }
+    const lost = Array.from(this.#pending.entries())
+    for (const [id] of lost) this.#pending.delete(id)
+    for (const [, { onLost }] of lost) onLost?.()
     this.#streams.close()
     this.#spans.lost(BigInt(Date.now()) * 1_000_000n)
     this.#onClosed?.()
