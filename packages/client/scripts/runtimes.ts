@@ -145,7 +145,8 @@ const main :Workerd.Worker = (
   )
   const workerd = spawn(bin("workerd"), ["serve", config, "--control-fd=1"], { stdio: ["ignore", "pipe", "inherit"] })
   try {
-    const [line] = (await once(workerd.stdout, "data")) as [Buffer]
+    // Nothing comes where it cannot start.
+    const [line] = (await once(workerd.stdout, "data", { signal: AbortSignal.timeout(60_000) })) as [Buffer]
     const { port } = JSON.parse(line.toString()) as { readonly port: number }
     let counters: unknown
     for (let request = 1; request <= 4; request++) {
