@@ -152,6 +152,11 @@ else {
         "read a session": { shards: 1 },
         "read usage": { nodes: all }
       })
+      // No statement asks all nodes twice, as it would for rows of another table that belong to those of a page.
+      const { shards } = asked["list events"]
+      expect(asked["list sessions"]).toMatchObject({ shards })
+      expect(asked["list sessions of a person"]).toMatchObject({ shards })
+      expect(asked["read usage by session"]).toMatchObject({ shards })
       const ofAll = ["list events", "list events of a person", "list events of an agent"] as const
       for (const name of [...ofAll, "look for new events, for streams"] as const) {
         const { nodes, rows, shards, statements } = asked[name]

@@ -133,11 +133,16 @@ export interface IdRange {
   readonly upTo?: EventId | undefined
 }
 
-/** Of events `e`. */
-type Order = "e.event_id" | "e.session_number, e.event_id"
-
-/** Rows with these columns, in their order. */
-type Find = (columns: Statement.Fragment) => Statement.Fragment
+/** Which events to read. Fragments are of the table `events e`. */
+interface Find {
+  readonly where: Statement.Fragment
+  readonly order: Statement.Fragment
+  readonly limit?: number
+  /** Follows the table's name. */
+  readonly hint?: Statement.Fragment
+  /** Of all of them, if they have the same. */
+  readonly bucket?: number
+}
 
 export const make = (sql: SqlClient.SqlClient) => {
   const toStored = UuidColumn.encoder(sql)
@@ -167,8 +172,8 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   /** Follows a condition. */
   const within = ({ above, upTo }: IdRange) => {
-    const isAbove = above === undefined ? sql.literal("") : sql` AND event_id > ${toStored(above)}`
-    return upTo === undefined ? isAbove : sql`${isAbove} AND event_id <= ${toStored(upTo)}`
+    const isAbove = above === undefined ? sql.literal("") : sql` AND e.event_id > ${toStored(above)}`
+    return upTo === undefined ? isAbove : sql`${isAbove} AND e.event_id <= ${toStored(upTo)}`
   }
 
   const projectOf = Effect.fnUntraced(function* (project_id: number) {
@@ -180,15 +185,34 @@ export const make = (sql: SqlClient.SqlClient) => {
     return row?.project_name
   })
 
+  const nothing = sql.literal("")
+
+  const rowsOf = ({ hint = nothing, where }: Find, columns: Statement.Fragment, joined = nothing) =>
+    sql`SELECT ${columns} FROM events e ${hint} ${joined} WHERE ${where}`
+
+  const ending = ({ limit, order }: Find) =>
+    limit === undefined ? sql`ORDER BY ${order}` : sql`ORDER BY ${order} LIMIT ${limit}`
+
   /** As they are, damaged or not. */
-  const readAny = (project_id: number, find: Find, _order: Order) =>
-    Effect.flatMap(sql<Row>`${find(selected(sql))}`, (rows) => toCounted(project_id, rows))
+  const readAny = (project_id: number, find: Find) =>
+    Effect.flatMap(sql<Row>`${rowsOf(find, selectedOfEvent)} ${ending(find)}`, (rows) => toCounted(project_id, rows))
+
+  /** With the fields of summaries. */
+  const wholeRowsOf = (find: Find) => {
+    const all = sql`${fields}, ${selectedOfEvent}`
+    // A node joins its own rows. A page of the rows of several nodes would be joined with all sessions of the project.
+    if (Bucket.isDistributed(sql) && find.bucket === undefined)
+      return sql`${rowsOf(find, all, joins())} ${ending(find)}`
+    // An index leads to the page before anything is joined, whatever the planner expects.
+    const ofPage = find.limit === undefined ? nothing : ending(find)
+    return sql`SELECT ${all} FROM (${rowsOf(find, sql.literal("e.*"))} ${ofPage}) AS e ${joins(find.bucket)}
+      ORDER BY ${find.order}`
+  }
 
   /** Fails if a field of one of them is not what was recorded. */
-  const readIntact = Effect.fnUntraced(function* (project_id: number, find: Find, order: Order) {
+  const readIntact = Effect.fnUntraced(function* (project_id: number, find: Find) {
     const project = yield* projectOf(project_id)
-    const rows = yield* sql<Row & EventColumns.EventRow>`SELECT ${fields}, ${selectedOfEvent}
-      FROM (${find(sql.literal("*"))}) AS e ${joins()} ORDER BY ${sql.literal(order)}`
+    const rows = yield* sql<Row & EventColumns.EventRow>`${wholeRowsOf(find)}`
     yield* Damages.readable(() => {
       for (const row of rows) {
         const { checksums, id, summary } = toStoredSummary(row)
@@ -206,12 +230,11 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   const readersBy = (read: typeof readAny) => {
     const page = (project_id: number, range: IdRange, limit: number) =>
-      read(
-        project_id,
-        (of) => sql`SELECT ${of} FROM events
-          WHERE project_id = ${project_id}${within(range)} ORDER BY event_id LIMIT ${limit}`,
-        "e.event_id"
-      )
+      read(project_id, {
+        where: sql`e.project_id = ${project_id}${within(range)}`,
+        order: sql.literal("e.event_id"),
+        limit
+      })
 
     /** Calls `use` with each event of a range, in the order of their ids. Returns false after about `maxEvents` if there are more. */
     const forEach = Effect.fnUntraced(function* (
@@ -240,15 +263,20 @@ export const make = (sql: SqlClient.SqlClient) => {
       range: IdRange,
       use: (event: CountedEvent) => void
     ): Effect.fn.Return<void, SqlError.SqlError> {
-      const ofSession = sql`project_id = ${project_id} AND session_number = ${session}
-        ${Bucket.and(sql, Bucket.ofNumber(session))}`
-      const agents = yield* sql<{ agent_number: Integer }>`SELECT agent_number FROM storage_usage WHERE ${ofSession}`
+      const bucket = Bucket.ofNumber(session)
+      const ofSession = sql`e.project_id = ${project_id} AND e.session_number = ${session}
+        ${Bucket.and(sql, bucket, "e.")}`
+      const agents = yield* sql<{ agent_number: Integer }>`SELECT agent_number FROM storage_usage e
+        WHERE ${ofSession}`
       for (const { agent_number } of agents) {
         for (let above = range.above; ;) {
-          const find: Find = (of) => sql`SELECT ${of} FROM events ${EventIndex.hint(sql, "events_by_session")}
-            WHERE ${ofSession} AND agent_number = ${agent_number}${within({ ...range, above })}
-            ORDER BY event_id ${EventIndex.direction(sql, "asc")} LIMIT ${pageSize}`
-          const events = yield* read(project_id, find, "e.event_id")
+          const events = yield* read(project_id, {
+            where: sql`${ofSession} AND e.agent_number = ${agent_number}${within({ ...range, above })}`,
+            order: sql`e.event_id ${EventIndex.direction(sql, "asc")}`,
+            limit: pageSize,
+            hint: EventIndex.hint(sql, "events_by_session"),
+            bucket
+          })
           events.forEach(use)
           if (events.length < pageSize) break
           above = events.at(-1)!.id

@@ -1,7 +1,7 @@
 /** The events of sessions, session by session in the order of their numbers. */
 import { type EventId, firstIdOf, type UsageQuery, Uuid } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
@@ -39,13 +39,15 @@ export const make = (sql: SqlClient.SqlClient) => {
     for (const [session] of counts.filter(isLong)) yield* events.forEachOf(project_id, session, range, use)
     const sessions = counts.filter((each) => !isLong(each)).map(([session]) => session)
     if (sessions.length === 0) return
-    const isFrom = range.above === undefined ? sql.literal("") : sql` AND event_id > ${toStored(range.above)}`
-    const isTo = range.upTo === undefined ? sql.literal("") : sql` AND event_id <= ${toStored(range.upTo)}`
-    const find = (columns: Statement.Fragment) => sql`SELECT ${columns}
-      FROM events ${EventIndex.hint(sql, "events_by_session")}
-      WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_number", "integer", sessions)}
-        ${isFrom}${isTo}${Bucket.and(sql, sessions.map(Bucket.ofNumber))}`
-    for (const event of yield* events.read(project_id, find, "e.session_number, e.event_id")) use(event)
+    const isFrom = range.above === undefined ? sql.literal("") : sql` AND e.event_id > ${toStored(range.above)}`
+    const isTo = range.upTo === undefined ? sql.literal("") : sql` AND e.event_id <= ${toStored(range.upTo)}`
+    const found = yield* events.read(project_id, {
+      where: sql`e.project_id = ${project_id} AND ${BulkValues.isAmong(sql, "e.session_number", "integer", sessions)}
+        ${isFrom}${isTo}${Bucket.and(sql, sessions.map(Bucket.ofNumber), "e.")}`,
+      order: sql.literal("e.session_number, e.event_id"),
+      hint: EventIndex.hint(sql, "events_by_session")
+    })
+    found.forEach(use)
   })
 
   /**
