@@ -18,6 +18,9 @@ const hasRoom = (folder: string): boolean => {
 // Tests flush thousands of small databases. In memory none of them waits for the disk.
 if (hasRoom("/dev/shm")) process.env["TMPDIR"] ??= "/dev/shm"
 
+/** Ends nodes of the cluster on which other tests run. */
+const clusterFaults = "packages/fault-injection/test/postgres/Citus.test.ts"
+
 const postgres = [
   "packages/storage-postgres/test/**/*.test.ts",
   "packages/{server,fault-injection}/test/postgres/**/*.test.ts",
@@ -53,7 +56,18 @@ export default defineConfig({
           ...shared,
           name: "postgres",
           include: postgres,
+          exclude: [clusterFaults],
           globalSetup: "packages/storage-postgres/test/PostgresServer.ts"
+        }
+      },
+      {
+        plugins: [bundledThreads],
+        test: {
+          ...shared,
+          name: "cluster faults",
+          include: [clusterFaults],
+          // After all others.
+          sequence: { groupOrder: 1 }
         }
       }
     ]

@@ -6,13 +6,16 @@ import { type HttpClient, Replay, Workloads } from "@tachograph/testkit"
 
 const { areAvailable, expand, placeholder } = Workloads
 
+/** Of the coding run, whose calls carry their whole history: its 431 send 160 MB. */
+const codingCalls = Number(process.env["CODING_RUN_CALLS"] ?? 100)
+
 const workloads: Readonly<Record<string, () => Promise<ReadonlyArray<Buffer>>>> = {
   "a sample run": async () => Array.from(Replay.sampleRun(placeholder), (body) => Buffer.from(body)),
   ...(areAvailable
     ? {
         "calls.ndjson": () => expand("calls.ndjson"),
         "airline-runs.ndjson": () => expand("airline-runs.ndjson"),
-        "the first 100 calls of coding-run.json": () => expand("coding-run.json", 100)
+        [`the first ${codingCalls} calls of coding-run.json`]: () => expand("coding-run.json", codingCalls)
       }
     : {})
 }
