@@ -4,6 +4,7 @@ import { overhead } from "./client/Overhead.ts"
 import * as CommandLine from "./harness/CommandLine.ts"
 import * as Workload from "./harness/Workload.ts"
 import { exports } from "./serving/Exports.ts"
+import { cluster } from "./serving/Cluster.ts"
 import { codingRun } from "./serving/CodingRun.ts"
 import * as FilledStore from "./serving/FilledStore.ts"
 import { groupCommit, latency } from "./serving/GroupCommit.ts"
@@ -24,6 +25,7 @@ await CommandLine.run({
     route,
     sqlite,
     postgres,
+    cluster,
     "coding-run": codingRun,
     "group-commit": groupCommit,
     latency,

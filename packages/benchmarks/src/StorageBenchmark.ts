@@ -1,6 +1,7 @@
 /** Measures bytes, time and memory of storing events. `docs/benchmarks.md` explains each benchmark. */
 import * as CommandLine from "./harness/CommandLine.ts"
 import * as Workload from "./harness/Workload.ts"
+import { copies } from "./storage/Copies.ts"
 import { growth } from "./storage/Growth.ts"
 import { memory } from "./storage/Memory.ts"
 import { reading } from "./storage/Reading.ts"
@@ -16,6 +17,7 @@ await CommandLine.run({
   benchmarks: {
     size,
     growth,
+    copies,
     splitting,
     reading,
     throughput,

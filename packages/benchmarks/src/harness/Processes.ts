@@ -38,6 +38,12 @@ export const usageOf = (pid: number): Usage => {
   return { written: Number(written), cpu: (Number(user) + Number(system)) * msPerTick }
 }
 
+/** CPU time of the children of a process that have ended (ms), and of theirs. */
+export const ofEnded = (pid: number): number => {
+  const [user = NaN, system = NaN] = read(pid, "stat").split(") ").at(-1)!.split(" ").slice(13, 15)
+  return (Number(user) + Number(system)) * msPerTick
+}
+
 /** A field of `/proc/PID/status`, converted from kB to bytes. */
 export const memoryOf = (pid: number, field: "VmRSS" | "VmHWM"): number => {
   const [, kilobytes = NaN] = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(read(pid, "status")) ?? []

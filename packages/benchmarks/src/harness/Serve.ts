@@ -7,7 +7,8 @@ import * as Recording from "./Recording.ts"
 
 /** The `main.js` of an installed package. Default: the sources, as with `npm start`. */
 const installed = process.env["TACHOGRAPH_BENCHMARK_MAIN"]
-const main = installed ?? fileURLToPath(new URL("src/main.ts", import.meta.resolve("@tachograph/server/package.json")))
+export const main =
+  installed ?? fileURLToPath(new URL("src/main.ts", import.meta.resolve("@tachograph/server/package.json")))
 
 /** With a compile cache the server does not compile the sources, which would use memory. */
 const cacheVariables = installed === undefined ? { NODE_COMPILE_CACHE: resolve("node_modules/.cache/node") } : {}
