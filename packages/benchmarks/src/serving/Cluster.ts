@@ -29,13 +29,16 @@ interface Node {
 const parentOf = (pid: number): number =>
   Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1])
 
+/** The first line of this file in a node's folder is the number of its first process. Takes a role that may read it. */
+const postmaster = "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)"
+
 const nodesOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  const [own] = yield* sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
+  const [own] = yield* sql<{ readonly pid: string }>`${sql.literal(postmaster)} AS pid`
   const workers = yield* sql<{ readonly pid: string }>`SELECT result AS pid
-    FROM run_command_on_workers('SELECT pg_backend_pid()') ORDER BY nodeport`
+    FROM run_command_on_workers(${postmaster}) ORDER BY nodeport`
   return [
-    { name: "coordinator", postmaster: parentOf(own!.pid) },
-    ...workers.map(({ pid }, index) => ({ name: `worker ${index + 1}`, postmaster: parentOf(Number(pid)) }))
+    { name: "coordinator", postmaster: Number(own!.pid) },
+    ...workers.map(({ pid }, index) => ({ name: `worker ${index + 1}`, postmaster: Number(pid) }))
   ] satisfies ReadonlyArray<Node>
 })
 
