@@ -55,6 +55,13 @@ export interface Writers {
 }
 
 /**
+ * Whether a transaction is among those that have not ended. A number of a transaction names its session and counts: `7/203`. While
+ * Citus commits on the other nodes what they have prepared, it still has its locks, as `7/0`.
+ */
+export const isUnderWay = (transaction: string, current: ReadonlySet<string>): boolean =>
+  current.has(transaction) || current.has(transaction.replace(/\/.*/, "/0"))
+
+/**
  * For Postgres. A transaction locks the table `sessions` before it inserts events, and gives the lock back when they are visible; with
  * Citus, on all nodes. So this finds those of all servers that connect to the same node. Unlike a snapshot it leaves out the
  * transactions of other applications and databases.

@@ -24,7 +24,7 @@ const pauseMs = 5
  * Every event whose transaction began before some time is visible when all transactions have ended that were under way then; and
  * an event is not older than its transaction by more than the allowance.
  */
-class SettledTime {
+export class SettledTime {
   /** In the order of their times. */
   #samples: Array<Sample> = []
   #settledMs = Number.NEGATIVE_INFINITY
@@ -33,7 +33,7 @@ class SettledTime {
   observe({ atMs, transactions }: CommitOrder.Writers, since = atMs): boolean {
     const current = new Set(transactions)
     for (const { writers } of this.#samples) {
-      for (const writer of writers) if (!current.has(writer)) writers.delete(writer)
+      for (const writer of writers) if (!CommitOrder.isUnderWay(writer, current)) writers.delete(writer)
     }
     if (current.size === 0) this.#settle(atMs)
     else if (this.#samples.length < maxSamples) this.#samples.push({ atMs, writers: current })
