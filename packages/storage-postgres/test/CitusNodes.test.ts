@@ -129,6 +129,9 @@ else {
         derive: yield* asking(storage.deriveEvents(defaultProject, lastId, 1_000)),
         "list sessions": yield* asking(recorder.listSessions(query)),
         "list sessions of a person": yield* asking(recorder.listSessions({ ...query, person })),
+        "verify the sums of sessions": yield* asking(
+          storage.checkDerived(defaultProject, { kind: "session", at: 0, rows: 0, version: undefined })
+        ),
         "read a session": yield* asking(recorder.getSession(session)),
         "read usage": yield* asking(recorder.sumUsage(usage)),
         "read usage by session": yield* asking(recorder.sumUsage({ ...usage, groupBy: ["session"] })),
@@ -156,6 +159,7 @@ else {
       const { shards } = asked["list events"]
       expect(asked["list sessions"]).toMatchObject({ shards })
       expect(asked["list sessions of a person"]).toMatchObject({ shards })
+      expect(asked["verify the sums of sessions"]).toMatchObject({ shards })
       expect(asked["read usage by session"]).toMatchObject({ shards })
       const ofAll = ["list events", "list events of a person", "list events of an agent"] as const
       for (const name of [...ofAll, "look for new events, for streams"] as const) {

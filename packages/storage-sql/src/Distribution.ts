@@ -71,9 +71,14 @@ export const run = Effect.gen(function* () {
       yield* sql`LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE`
       const meanwhile = yield* shards
       if (meanwhile !== undefined) return { shards: meanwhile, isNew: false }
-      const sessions = yield* sql`SELECT 1 FROM sessions LIMIT 1`
-      if (sessions.length > 0) {
-        return yield* refuse("the tables have events; only tables without events can be distributed")
+      for (const table of Object.keys(keys)) {
+        const rows = yield* sql`SELECT 1 FROM ${sql(table)} LIMIT 1`
+        if (rows.length === 0) continue
+        return yield* refuse(
+          table === "sessions"
+            ? "the tables have events; only tables without events can be distributed"
+            : `the table ${table} has rows, although there are no events; distribute tables that were never used, in a new schema`
+        )
       }
       const workers = yield* sql`SELECT 1 FROM pg_dist_node WHERE isactive AND shouldhaveshards LIMIT 1`
       if (workers.length === 0) {

@@ -10,7 +10,7 @@ import {
   Uuid
 } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type * as Projects from "../names/Projects.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
@@ -83,12 +83,17 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   /** The next numbers of sessions that have rows, or should have some. */
   const nextSessions = Effect.fnUntraced(function* (project_id: number, after: number) {
-    const rows = yield* sql<{ session_number: Integer }>`SELECT session_number FROM sessions
-        WHERE project_id = ${project_id} AND session_number > ${after}
-      UNION SELECT session_number FROM rollups
-        WHERE ${rollups.ofProject(project_id)} AND series = ${Series.session} AND session_number > ${after}
-      ORDER BY session_number LIMIT ${sessionsPerStep}`
-    return rows.map((row) => Number(row.session_number))
+    // A statement for each: nodes that are asked for both in one would send all numbers that follow.
+    const next = (rows: Statement.Fragment) =>
+      sql<{ session_number: Integer }>`${rows} AND session_number > ${after}
+        ORDER BY session_number LIMIT ${sessionsPerStep}`
+    const ofEvents = yield* next(sql`SELECT session_number FROM sessions WHERE project_id = ${project_id}`)
+    const ofRows = yield* next(sql`SELECT DISTINCT session_number FROM rollups
+      WHERE ${rollups.ofProject(project_id)} AND series = ${Series.session}`)
+    const numbers = new Set([...ofEvents, ...ofRows].map((row) => Number(row.session_number)))
+    return Array.from(numbers)
+      .sort((a, b) => a - b)
+      .slice(0, sessionsPerStep)
   })
 
   const compareSessions = Effect.fnUntraced(function* (
