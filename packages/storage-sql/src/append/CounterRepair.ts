@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as SessionNumbers from "../names/SessionNumbers.ts"
 
 /** A row whose damaged number is further away does not count: no counter reaches it soon, and counters must not overflow. */
 const maxRaise = 2 ** 20
@@ -71,9 +72,9 @@ export const make = (sql: SqlClient.SqlClient) => {
     sessions: ReadonlyArray<string>
   ): Effect.fn.Return<number, SqlError.SqlError> {
     let raised = 0
-    // The numbers of sessions of a distributed database come from counters that no damage of one bit separates from the rows.
     const counters = Bucket.isDistributed(sql) ? names.filter(({ child }) => child !== "sessions") : names
     for (const counter of counters) raised += (yield* raise(counter, project_id)).length
+    if (Bucket.isDistributed(sql)) raised += yield* SessionNumbers.repair(sql, project_id, sessions)
     // With another generation, no process builds on what it knew of the session.
     const ofSessions = yield* raise(packs, project_id, {
       set: sql`, generation = generation + 1`,

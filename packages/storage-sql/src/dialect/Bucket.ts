@@ -70,11 +70,14 @@ export const laneOf = (sql: SqlClient.SqlClient, session: string): number => {
   return shards === undefined ? 0 : shardOf(shards, Bucket.ofSession(session))
 }
 
+/** The numbers of a bucket's sessions have this distance, where the database is distributed. */
+export const numberStep = Bucket.count
+
 /** Below the numbers of the sessions of a session's bucket, where the database is distributed. */
 export const firstNumber = (session: string): number => Bucket.ofSession(session)
 
 /** The number that follows another one in the same bucket. */
-export const nextNumber = (number: number): number => number + Bucket.count
+export const nextNumber = (number: number): number => number + numberStep
 
 /** The bucket of a session's number, where the database is distributed. */
 export const ofNumber = (session: number): number => stored(session % Bucket.count)

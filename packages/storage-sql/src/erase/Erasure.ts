@@ -73,7 +73,16 @@ export const make = (
     const candidates = yield* sql<Candidate>`
       SELECT e.event_id, e.session_number${Bucket.andColumn(sql, "e.")} FROM (${found.rows}) AS e ORDER BY e.event_id`
     let events = 0
-    for (const { buckets, rows } of Bucket.split(sql, candidates, ({ bucket }) => bucket!)) {
+    const parts = Bucket.split(sql, candidates, ({ bucket }) => bucket!)
+    // Those of all shards before the position: appends take keys first, too.
+    for (const { buckets, rows } of parts) {
+      yield* keys.remove(
+        project_id,
+        rows.map(({ event_id }) => event_id),
+        buckets
+      )
+    }
+    for (const { buckets, rows } of parts) {
       events += yield* eraseInBuckets(project_id, buckets, rows, unmarked)
     }
     return { candidates: found.count ?? candidates.length, events }
@@ -88,7 +97,6 @@ export const make = (
   ) {
     const ofBuckets = Bucket.and(sql, buckets)
     const ids = candidates.map(({ event_id }) => event_id)
-    yield* keys.remove(project_id, ids, buckets)
     const position = yield* derivation.lock(project_id)
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
     const isOfSessions = sql`project_id = ${project_id} AND ${sql.in("session_number", sessions)}${ofBuckets}`

@@ -3,7 +3,7 @@
  * node is asked for another one's sessions. A number contains its bucket. `NumberedNames` numbers them in other databases.
  */
 import * as Effect from "effect/Effect"
-import type { SqlClient } from "effect/sql"
+import { type SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 
@@ -30,6 +30,18 @@ export const ensure = Effect.fnUntraced(function* (
       ${counters.names} ${counters.toInsert(unused)} ON CONFLICT (project_id, bucket)
       DO UPDATE SET last_session = session_counters.last_session RETURNING bucket, last_session`
     const last = new Map(counted.map(({ bucket, last_session }) => [bucket, last_session]))
+    // Only damage makes it one of another bucket, whose node may have given the numbers that follow.
+    if (counted.some(({ bucket, last_session }) => Bucket.ofNumber(last_session) !== bucket)) {
+      const message = "The counter of a bucket has the number of another one"
+      return yield* new SqlError.SqlError({
+        reason: new SqlError.UniqueViolation({
+          cause: new Error(message),
+          constraint: "session_counters_pkey",
+          message,
+          operation: "append"
+        })
+      })
+    }
     const found = yield* sql<{ session_id: string; session_number: number }>`SELECT session_id, session_number
       FROM sessions WHERE project_id = ${project_id}${ofBuckets}
         AND ${BulkValues.isAmong(sql, "session_id", "varchar", names)}`
@@ -52,4 +64,30 @@ export const ensure = Effect.fnUntraced(function* (
         AND session_counters.bucket = counted.bucket${Bucket.and(sql, buckets, "session_counters.")}`
   }
   return numbers
+})
+
+/**
+ * Raises counters of the buckets of these sessions that are below a number in use, and replaces those that have numbers of another
+ * bucket, which only damage can cause. Returns how many.
+ */
+export const repair = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  project_id: number,
+  sessions: ReadonlyArray<string>
+) {
+  const first = new Map(sessions.map((session) => [Bucket.ofSession(session), Bucket.firstNumber(session)]))
+  let repaired = 0
+  const step = sql.literal(String(Bucket.numberStep))
+  for (const [bucket, number] of first) {
+    // Rows whose own number is damaged do not count.
+    const rows = yield* sql`UPDATE session_counters SET last_session = used.highest
+      FROM (SELECT coalesce(max(session_number), CAST(${number} AS integer)) AS highest FROM sessions
+        WHERE project_id = ${project_id}${Bucket.and(sql, bucket)}
+          AND session_number % ${step} = ${number} AND session_number < ${sql.literal(String(2 ** 30))}) AS used
+      WHERE session_counters.project_id = ${project_id}${Bucket.and(sql, bucket, "session_counters.")}
+        AND (last_session < used.highest OR last_session % ${step} <> ${number})
+      RETURNING 1 AS repaired`
+    repaired += rows.length
+  }
+  return repaired
 })
