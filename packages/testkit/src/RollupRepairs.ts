@@ -32,7 +32,8 @@ const count = 60
 const eventOf = (n: number) =>
   appendEvent(EventTime.firstIdOf(beginMs + 1_000 * n), {
     session: SessionId.make(`s${n % 6}`),
-    person: PersonId.make(`p${n % 3}`)
+    person: PersonId.make(`p${n % 3}`),
+    durationMs: 100 + n
   })
 
 const deriveAll = Effect.flatMap(Storage, (storage) =>
