@@ -29,6 +29,15 @@ const transientState = /^(53|57|58|25006)/
 const lostNode =
   /^(SSL (SYSCALL )?error|SSL connection has been closed|server closed the connection|could not (receive|send) data|no connection to the server|connection not open|could not commit transaction for shard)/
 
+/**
+ * Whether a statement for tables of one database has met distributed ones: what Citus does not support, or a row without the column
+ * `bucket`. `tachograph migrate --distribute` was run while this process had the storage open.
+ */
+const isDistributedSince = ({ reason }: SqlError.SqlError): boolean => {
+  const { code, column } = (reason.cause ?? {}) as { readonly code?: unknown; readonly column?: unknown }
+  return code === "0A000" || (code === "23502" && column === "bucket")
+}
+
 const isTransient = ({ reason }: SqlError.SqlError): boolean => {
   if (transient.has(reason._tag)) return true
   const { code, message } = (reason.cause ?? {}) as { readonly code?: unknown; readonly message?: unknown }
@@ -93,6 +102,10 @@ export const translate = <A, E, R>(
   const retried = (effect as Effect.Effect<A, SqlError.SqlError, R>).pipe(
     Effect.retry({ ...conflictRetry, while: (error) => error._tag === "SqlError" && conflictRetry.while(error) }),
     Effect.catchCause((cause) => {
+      if (sqlErrors(cause).some(isDistributedSince)) {
+        const message = "The tables were distributed since this server was started, which must be started again"
+        return Effect.fail(new Errors.StorageUnavailable({ cause: new Error(message, { cause: Cause.squash(cause) }) }))
+      }
       const error = sqlErrors(cause).find((each) => isTransient(each) || isCorruption(each))
       if (error !== undefined) return Effect.fail(new Errors.StorageUnavailable({ cause: causeOf(error) }))
       return Cause.hasFails(cause) && sqlErrors(cause).length > 0
