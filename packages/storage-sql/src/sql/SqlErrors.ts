@@ -27,7 +27,7 @@ const transientState = /^(53|57|58|25006)/
  * statement, or that a commit may not have come to its end.
  */
 const lostNode =
-  /^(SSL (SYSCALL )?error|SSL connection has been closed|server closed the connection|could not (receive|send) data|no connection to the server|connection not open|could not commit transaction for shard)/
+  /^(SSL (SYSCALL )?error|SSL connection has been closed|server closed the connection|could not (receive|send) data|no connection to the server|connection not open|could not commit transaction for shard|failure on connection marked as essential)/
 
 /**
  * Whether a statement for tables of one database has met distributed ones: what Citus does not support, or a row without the column

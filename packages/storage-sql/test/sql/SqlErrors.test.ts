@@ -65,7 +65,8 @@ describe("translate", () => {
   it.effect.each([
     "SSL SYSCALL error: EOF detected",
     "server closed the connection unexpectedly",
-    "could not commit transaction for shard 102008 on at least one active node"
+    "could not commit transaction for shard 102008 on at least one active node",
+    "failure on connection marked as essential: 127.0.0.1:5433"
   ])("fails with storage-unavailable where a node of a cluster is lost: %s", (message) =>
     Effect.gen(function* () {
       const once = failing(1, sqlError("UnknownError", "XX000", message))
