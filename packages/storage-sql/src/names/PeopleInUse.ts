@@ -30,6 +30,6 @@ export const lock = Effect.fnUntraced(function* (
   }
 })
 
-/** Locks a person on all nodes until the transaction ends. Returns whether the person exists. */
+/** Locks a person on all nodes until the transaction ends. */
 export const lockEverywhere = (sql: SqlClient.SqlClient, project_id: number, person: string) =>
   sql`UPDATE people SET properties = properties WHERE project_id = ${project_id} AND person_id = ${person}`
