@@ -74,7 +74,7 @@ export const make = (
       SELECT e.event_id, e.session_number${Bucket.andColumn(sql, "e.")} FROM (${found.rows}) AS e ORDER BY e.event_id`
     let events = 0
     const parts = Bucket.split(sql, candidates, ({ bucket }) => bucket!)
-    // Those of all shards before the position: appends take keys first, too.
+    // The keys of all shards come before the first lock: appends take them first, too.
     for (const { buckets, rows } of parts) {
       yield* keys.remove(
         project_id,

@@ -13,6 +13,9 @@ const counterTypes = {
   last_session: "integer"
 } as const satisfies BulkValues.Types
 
+/** A greater number is taken for damage: a counter that followed it would soon be at its end. */
+const maxNumber = 2 ** 30
+
 /** The numbers of sessions; creates those that do not exist. Call it in a transaction. Locks the counters of their buckets. */
 export const ensure = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -30,7 +33,7 @@ export const ensure = Effect.fnUntraced(function* (
       ${counters.names} ${counters.toInsert(unused)} ON CONFLICT (project_id, bucket)
       DO UPDATE SET last_session = session_counters.last_session RETURNING bucket, last_session`
     const last = new Map(counted.map(({ bucket, last_session }) => [bucket, last_session]))
-    // Only damage makes it one of another bucket, whose node may have given the numbers that follow.
+    // Only damage makes it one of another bucket, which gives the numbers that follow. It is repaired as if one were taken.
     if (counted.some(({ bucket, last_session }) => Bucket.ofNumber(last_session) !== bucket)) {
       const message = "The counter of a bucket has the number of another one"
       return yield* new SqlError.SqlError({
@@ -83,7 +86,7 @@ export const repair = Effect.fnUntraced(function* (
     const rows = yield* sql`UPDATE session_counters SET last_session = used.highest
       FROM (SELECT coalesce(max(session_number), CAST(${number} AS integer)) AS highest FROM sessions
         WHERE project_id = ${project_id}${Bucket.and(sql, bucket)}
-          AND session_number % ${step} = ${number} AND session_number < ${sql.literal(String(2 ** 30))}) AS used
+          AND session_number % ${step} = ${number} AND session_number < ${sql.literal(String(maxNumber))}) AS used
       WHERE session_counters.project_id = ${project_id}${Bucket.and(sql, bucket, "session_counters.")}
         AND (last_session < used.highest OR last_session % ${step} <> ${number})
       RETURNING 1 AS repaired`

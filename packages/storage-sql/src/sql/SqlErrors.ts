@@ -30,10 +30,10 @@ const lostNode =
   /^(SSL (SYSCALL )?error|SSL connection has been closed|server closed the connection|could not (receive|send) data|no connection to the server|connection not open|could not commit transaction for shard|failure on connection marked as essential)/
 
 /**
- * Whether a statement for tables of one database has met distributed ones: what Citus does not support, or a row without the column
- * `bucket`. `tachograph migrate --distribute` was run while this process had the storage open.
+ * Whether the tables are others than when this process opened them: Postgres or Citus does not support the statement for them, or a
+ * row lacks the column `bucket`. `tachograph migrate --distribute` was run meanwhile, or a migration.
  */
-const isDistributedSince = ({ reason }: SqlError.SqlError): boolean => {
+const isOfChangedTables = ({ reason }: SqlError.SqlError): boolean => {
   const { code, column } = (reason.cause ?? {}) as { readonly code?: unknown; readonly column?: unknown }
   return code === "0A000" || (code === "23502" && column === "bucket")
 }
@@ -102,8 +102,8 @@ export const translate = <A, E, R>(
   const retried = (effect as Effect.Effect<A, SqlError.SqlError, R>).pipe(
     Effect.retry({ ...conflictRetry, while: (error) => error._tag === "SqlError" && conflictRetry.while(error) }),
     Effect.catchCause((cause) => {
-      if (sqlErrors(cause).some(isDistributedSince)) {
-        const message = "The tables were distributed since this server was started, which must be started again"
+      if (sqlErrors(cause).some(isOfChangedTables)) {
+        const message = "The tables were changed since this server was started, which must be started again"
         return Effect.fail(new Errors.StorageUnavailable({ cause: new Error(message, { cause: Cause.squash(cause) }) }))
       }
       const error = sqlErrors(cause).find((each) => isTransient(each) || isCorruption(each))
