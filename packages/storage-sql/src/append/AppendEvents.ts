@@ -5,8 +5,10 @@ import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
+import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as EventKinds from "../names/EventKinds.ts"
+import * as NodeCopies from "../names/NodeCopies.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import * as PeopleInUse from "../names/PeopleInUse.ts"
 import type * as Projects from "../names/Projects.ts"
@@ -38,6 +40,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
   const counters = SessionCounters.make(sql)
   const agentVersions = AgentVersionNumbers.make(sql)
   const kinds = EventKinds.make(sql)
+  const copies = NodeCopies.make(sql)
   const newIds = NewIds.make(sql)
   const appendInOneStatement = AppendInOneStatement.make(sql, agentVersions)
   const { repair, repairStates } = CounterRepair.make(sql)
@@ -87,6 +90,16 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
         person === null ? [] : [{ session: sessionNumbers.get(session)!, person: personNumbers.get(person)! }]
       )
       yield* PeopleInUse.lock(sql, project_id, uses)
+      yield* copies.check(
+        project_id,
+        summaries.map((summary, n) => ({
+          ...versions(summary),
+          session_number: sessionNumbers.get(summary.session)!,
+          lane: Bucket.laneOf(sql, summary.session),
+          kind_number: batch.kinds[n]!,
+          isCommitted: agentVersions.cached(project_id, summary) !== undefined
+        }))
+      )
     }
 
     const rows = EventRows.rowsOf(sql, batch, {
@@ -156,10 +169,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
   /** What to do about the error of a transaction that damaged rows stood in the way of. */
   const afterDamage = Effect.fnUntraced(function* (byProject: ByProject, error: SqlError.SqlError) {
     // The database cannot read a shared piece.
-    if (isCorruption(error)) return yield* sql.withTransaction(appendInSteps(byProject, "replace"))
+    if (isCorruption(error)) return yield* TwoPhaseCommit.transaction(sql, appendInSteps(byProject, "replace"))
     if (error.reason._tag !== "UniqueViolation") return yield* error
     const repairs = Effect.forEach(byProject, ({ events, project_id }) => repair(project_id, sessionsOf(events)))
-    const raised = yield* sql.withTransaction(repairs)
+    const raised = yield* TwoPhaseCommit.transaction(sql, repairs)
     if (raised.every((counters) => counters === 0)) return yield* error
     return yield* new SessionConflict({
       sessions: byProject.flatMap(({ events }) =>
@@ -198,7 +211,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
       if (shared.length > 0) missing.set(project_id, yield* pieces.prepare(project_id, shared))
     }
     if (missing.size > 0) yield* newIds.checkDelay(events)
-    const sessions = yield* sql.withTransaction(appendInSteps(byProject, "compare", missing)).pipe(
+    const sessions = yield* TwoPhaseCommit.transaction(sql, appendInSteps(byProject, "compare", missing)).pipe(
       Effect.catchTag("SqlError", (error) => afterDamage(byProject, error)),
       Effect.tapErrorTag("session-conflict", () =>
         Effect.forEach(byProject, ({ events, project_id }) => repairStates(project_id, sessionsOf(events)))

@@ -8,6 +8,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as CommitOrder from "../dialect/CommitOrder.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
+import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
 import * as EventKinds from "../names/EventKinds.ts"
 import * as PeopleInUse from "../names/PeopleInUse.ts"
@@ -166,7 +167,8 @@ export const make = (
     if (number === undefined) return { events: 0 }
     const erase = (unmarked?: Set<number>) =>
       repairingEvents(
-        sql.withTransaction(
+        TwoPhaseCommit.transaction(
+          sql,
           Effect.tap(eraseIn(number, which, limit, unmarked), ({ events }) => (events > 0 ? requestScrub : Effect.void))
         )
       )
@@ -200,7 +202,10 @@ export const make = (
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.PersonNotFound()
     return yield* repairingPeople(
-      sql.withTransaction(Effect.tap(deleteIn(number, id), (isDeleted) => (isDeleted ? requestScrub : Effect.void)))
+      TwoPhaseCommit.transaction(
+        sql,
+        Effect.tap(deleteIn(number, id), (isDeleted) => (isDeleted ? requestScrub : Effect.void))
+      )
     )
   })
 

@@ -15,6 +15,7 @@ import * as EventIndex from "../dialect/EventIndex.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as TableScan from "../dialect/TableScan.ts"
+import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
@@ -189,7 +190,10 @@ export const make = (
     const number = yield* projects.find(project)
     if (number === undefined) return undefined
     return yield* repairing(
-      sql.withTransaction(Effect.tap(sweepIn(number, session, request, rewrite), () => requestScrub))
+      TwoPhaseCommit.transaction(
+        sql,
+        Effect.tap(sweepIn(number, session, request, rewrite), () => requestScrub)
+      )
     )
   })
 
@@ -222,7 +226,8 @@ export const make = (
     const number = yield* projects.find(project)
     if (number === undefined) return undefined
     return yield* repairing(
-      sql.withTransaction(
+      TwoPhaseCommit.transaction(
+        sql,
         Effect.tap(deleteIn(number, session, limit), (erased) => (erased === undefined ? Effect.void : requestScrub))
       )
     )

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as CommitOrder from "../dialect/CommitOrder.ts"
+import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import type * as Projects from "../names/Projects.ts"
 
 /** Transactions that were under way at a time, and have not ended since. */
@@ -60,10 +61,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const observe = (since?: number) =>
     semaphore.withPermits(1)(
-      Effect.map(CommitOrder.writers(sql), (writers) => ({
-        atMs: writers.atMs,
-        isSettled: settled.observe(writers, since)
-      }))
+      Effect.gen(function* () {
+        const writers = yield* CommitOrder.writers(sql)
+        // Ended transactions that are in doubt become visible later.
+        const isSettled = !(yield* TwoPhaseCommit.isAnyInDoubt(sql)) && settled.observe(writers, since)
+        return { atMs: writers.atMs, isSettled }
+      })
     )
 
   const settle: Effect.Effect<EventId, SqlError.SqlError> = Effect.gen(function* () {

@@ -6,6 +6,7 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
+import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as EventKinds from "../names/EventKinds.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
@@ -99,7 +100,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     const numbered = changes.map((change, n) => ({ ...change, kind_number: numbers[n]! }))
     let replaced = 0
     for (const chunk of BulkValues.chunks(numbered)) {
-      replaced += yield* sql.withTransaction(replaceIn(project_id, session, rules, chunk))
+      replaced += yield* TwoPhaseCommit.transaction(sql, replaceIn(project_id, session, rules, chunk))
     }
     return replaced
   })

@@ -4,6 +4,7 @@ import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type { SqlClient } from "effect/sql"
+import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type ApiKeyRow, toApiKey } from "../sql/RowDecoding.ts"
 
@@ -22,7 +23,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       expires_at: key.expiresAt?.epochMilliseconds ?? null,
       revoked_at: key.revokedAt?.epochMilliseconds ?? null
     }
-    yield* sql`INSERT INTO api_keys ${sql.insert(row)}`
+    yield* TwoPhaseCommit.transaction(sql, sql`INSERT INTO api_keys ${sql.insert(row)}`)
   })
 
   const findApiKey = Effect.fn("SqlStorage.findApiKey")(function* (hash: Uint8Array) {
@@ -35,7 +36,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   )
 
   const revokeApiKey = Effect.fn("SqlStorage.revokeApiKey")(function* (id: string, at: DateTime.Utc) {
-    yield* sql`UPDATE api_keys SET revoked_at = ${at.epochMilliseconds} WHERE key_id = ${id} AND revoked_at IS NULL`
+    yield* TwoPhaseCommit.transaction(
+      sql,
+      sql`UPDATE api_keys SET revoked_at = ${at.epochMilliseconds} WHERE key_id = ${id} AND revoked_at IS NULL`
+    )
     const [row] = yield* sql<ApiKeyRow>`${select} WHERE k.key_id = ${id}`
     return row && toApiKey(row)
   })

@@ -17,6 +17,7 @@ import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
+import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import type * as Projects from "../names/Projects.ts"
@@ -72,6 +73,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     project: ProjectId,
     fingerprint: StoredFingerprint
   ) {
+    // Without a write where it exists: in a distributed database that would need all nodes.
+    if (yield* hasFingerprint(project, fingerprint.id)) return
     const row = {
       project_id: yield* projects.findOrCreate(project),
       fingerprint_id: toStored(fingerprint.id),
@@ -126,7 +129,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     project_id: number,
     name: string,
     columns: Readonly<Record<string, unknown>>
-  ) => sql.withTransaction(NumberedNames.ensure(sql, kind, project_id, new Map([[name, columns]])))
+  ) => TwoPhaseCommit.transaction(sql, NumberedNames.ensure(sql, kind, project_id, new Map([[name, columns]])))
 
   const findAgentVersion = Effect.fnUntraced(function* (project: number, agent: Agent, name: AgentVersionName) {
     const [row] = yield* sql<AgentVersionRow>`
@@ -156,7 +159,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const wanted = { agent_number: agent.number, agent_version_name: version.name, description, ...createdAt(version) }
     return yield* putFirst(version, {
       find: findAgentVersion(project_id, agent, version.name),
-      create: sql.withTransaction(AgentVersionNumbers.ensure(sql, project_id, [wanted])),
+      create: TwoPhaseCommit.transaction(sql, AgentVersionNumbers.ensure(sql, project_id, [wanted])),
       give: ({ number }) => sql`UPDATE agent_versions SET description = ${description}
         WHERE project_id = ${project_id} AND agent_number = ${agent.number} AND agent_version_number = ${number}
           AND description IS NULL`

@@ -7,6 +7,7 @@ import type * as Projects from "../names/Projects.ts"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
+import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
 import * as Damages from "./Damages.ts"
@@ -130,14 +131,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     )
     const next = yield* sql`SELECT 1 FROM events WHERE project_id = ${number} AND event_id > ${toStored(last)}
       AND event_id <= ${toStored(upTo)} LIMIT 1`
-    return next.length === 0 ? 0 : yield* sql.withTransaction(deriveIn(number, upTo, limit))
+    return next.length === 0 ? 0 : yield* TwoPhaseCommit.transaction(sql, deriveIn(number, upTo, limit))
   })
 
   const dropDerived = Effect.fn("SqlStorage.dropDerived")(function* (project: ProjectId) {
     const number = yield* projects.find(project)
     if (number === undefined) return
     const drop = Effect.flatMap(positions.lock(number), ({ version }) => positions.reset(number, version + 1))
-    yield* repairingRollups(sql.withTransaction(drop))
+    yield* repairingRollups(TwoPhaseCommit.transaction(sql, drop))
   })
 
   /** In a transaction: the position, which stays where it is. Taken before others can derive what the transaction changes. */

@@ -1,0 +1,54 @@
+/**
+ * In a distributed database all nodes hold all agents, versions and kinds of events. One that is new reaches a node late if the node was
+ * down when it was committed (`dialect/TwoPhaseCommit.ts`); until then, events with it could not be read there.
+ */
+import * as Effect from "effect/Effect"
+import { type SqlClient, SqlError } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
+import type * as AgentVersionNumbers from "./AgentVersionNumbers.ts"
+
+/** What an event to append refers to. */
+interface Use extends AgentVersionNumbers.Numbers {
+  readonly session_number: number
+  /** The lane of the session: its events are on one node. */
+  readonly lane: number
+  readonly kind_number: number
+  /** Whether its agent and version were committed before this transaction. */
+  readonly isCommitted: boolean
+}
+
+/** What was committed stays, so that it is looked for once. */
+const maxFound = 100_000
+
+export const make = (sql: SqlClient.SqlClient) => {
+  const found = new Set<string>()
+
+  const find = Effect.fnUntraced(function* (project_id: number, use: Use) {
+    // A row of the node makes it the one that is asked.
+    const rows = yield* sql`SELECT 1 FROM sessions s
+      JOIN agents a ON a.project_id = s.project_id AND a.agent_number = ${use.agent_number}
+      JOIN agent_versions v ON v.project_id = s.project_id AND v.agent_number = a.agent_number
+        AND v.agent_version_number = ${use.agent_version_number}
+      JOIN event_kinds k ON k.project_id = s.project_id AND k.kind_number = ${use.kind_number}
+      WHERE s.project_id = ${project_id} AND s.session_number = ${use.session_number}
+        ${Bucket.and(sql, Bucket.ofNumber(use.session_number), "s.")}`
+    if (rows.length > 0) return
+    const message = "A node does not have an agent, a version or a kind of events yet"
+    return yield* new SqlError.SqlError({
+      reason: new SqlError.ConnectionError({ cause: new Error(message), message, operation: "append" })
+    })
+  })
+
+  /** Call it in a transaction that has locked the sessions. Fails, as if the database were unreachable, if a node lacks something. */
+  const check = Effect.fnUntraced(function* (project_id: number, uses: ReadonlyArray<Use>) {
+    for (const use of uses) {
+      const key = [project_id, use.lane, use.agent_number, use.agent_version_number, use.kind_number].join(" ")
+      if (found.has(key)) continue
+      yield* find(project_id, use)
+      if (found.size >= maxFound) found.clear()
+      if (use.isCommitted) found.add(key)
+    }
+  })
+
+  return { check }
+}
