@@ -18,8 +18,11 @@ const hasRoom = (folder: string): boolean => {
 // Tests flush thousands of small databases. In memory none of them waits for the disk.
 if (hasRoom("/dev/shm")) process.env["TMPDIR"] ??= "/dev/shm"
 
-/** Ends nodes of the cluster on which other tests run. */
-const clusterFaults = "packages/fault-injection/test/postgres/Citus.test.ts"
+/** Disturb the cluster on which other tests run. */
+const clusterFaults = [
+  "packages/fault-injection/test/postgres/Citus.test.ts",
+  "packages/storage-postgres/test/CitusDoubt.test.ts"
+]
 
 const postgres = [
   "packages/storage-postgres/test/**/*.test.ts",
@@ -56,7 +59,7 @@ export default defineConfig({
           ...shared,
           name: "postgres",
           include: postgres,
-          exclude: [clusterFaults],
+          exclude: clusterFaults,
           globalSetup: "packages/storage-postgres/test/PostgresServer.ts"
         }
       },
@@ -65,7 +68,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "cluster faults",
-          include: [clusterFaults],
+          include: clusterFaults,
           // After all others.
           sequence: { groupOrder: 1 }
         }

@@ -1,0 +1,165 @@
+/** Transactions that a node of a cluster has only prepared, although Citus says that they were committed. */
+import {
+  ApiKey,
+  CurrentProject,
+  defaultProject,
+  derive,
+  type DerivedPlace,
+  type EventId,
+  EventTime,
+  PersonId,
+  Recorder,
+  Storage,
+  Throttle
+} from "@tachograph/core"
+import { StorageSuite } from "@tachograph/testkit"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { expect, it } from "vitest"
+import { PostgresStorage } from "../src/index.ts"
+import { citusUrl, distributedSchema, skip } from "./CitusSchema.ts"
+import * as SecondPhase from "./SecondPhase.ts"
+
+const { Calls, NodeRows, StoreCheck } = StorageSuite
+
+const call = (session: string, person: string): StorageSuite.Calls.Call => ({
+  session,
+  person,
+  inputs: JSON.stringify({ said: `by ${person} in ${session}` }),
+  output: "{}"
+})
+
+/** The error of what fails. */
+const errorOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
+
+/** What is wrong with what the events of the project add up to. */
+const wrongSums = Effect.fnUntraced(function* (storage: Storage["Service"]) {
+  const wrong: Array<string> = []
+  for (let place: DerivedPlace | undefined; ;) {
+    const { damage, next } = yield* storage.checkDerived(defaultProject, place)
+    wrong.push(...damage)
+    if (next === undefined) return wrong
+    place = next
+  }
+})
+
+if (citusUrl === undefined) skip("Transactions in doubt")
+else {
+  const emptySchema = distributedSchema(citusUrl)
+
+  /** Runs a case with two servers, in whose database `person` has an event in each of some sessions on each node. */
+  const run = (
+    test: (setup: {
+      readonly phase: Effect.Success<typeof SecondPhase.make>
+      readonly storage: Storage["Service"]
+      readonly recorder: Recorder["Service"]
+      readonly other: Recorder["Service"]
+      readonly sql: SqlClient.SqlClient
+      readonly schema: string
+      /** Sessions on the node whose second phase fails, and on the others. */
+      readonly there: ReadonlyArray<string>
+      readonly elsewhere: ReadonlyArray<string>
+    }) => Effect.Effect<void, unknown, never>
+  ) =>
+    Effect.gen(function* () {
+      const config = yield* Effect.promise(emptySchema)
+      const start = Effect.gen(function* () {
+        const storage = yield* Effect.map(Layer.build(Layer.fresh(PostgresStorage.layer(config))), (all) =>
+          Context.get(all, Storage)
+        )
+        const recorder = yield* Effect.map(Layer.build(Calls.recorderOver(storage)), (all) =>
+          Context.get(all, Recorder)
+        )
+        return { storage, recorder }
+      })
+      const sql = yield* SqlClient.SqlClient
+      const phase = yield* SecondPhase.make
+      const { recorder, storage } = yield* start
+      const { recorder: other } = yield* start
+      yield* Calls.putFingerprint(storage, defaultProject)
+      const sessions = Array.from({ length: 24 }, (_, n) => `session ${n}`)
+      yield* Effect.forEach(sessions, (session) => Calls.record(recorder, call(session, "person")))
+      const rows = yield* sql<{ port: number; names: string }>`SELECT nodeport AS port, result AS names
+        FROM run_command_on_placements(${`"${config.schema}".sessions`}, 'SELECT string_agg(session_id, '','') FROM %s')
+        WHERE success AND result <> ''`
+      const onNodes = (isWanted: (port: number) => boolean) =>
+        rows.filter(({ port }) => isWanted(port)).flatMap(({ names }) => names.split(","))
+      const there = onNodes((port) => port === phase.port)
+      const elsewhere = onNodes((port) => port !== phase.port)
+      expect([...there, ...elsewhere].sort()).toEqual([...sessions].sort())
+      expect(Math.min(there.length, elsewhere.length)).toBeGreaterThan(1)
+      yield* test({ phase, storage, recorder, other, sql, schema: config.schema, there, elsewhere })
+      expect((yield* StoreCheck.look(storage, defaultProject)).problems).toEqual([])
+    }).pipe(
+      Effect.provideService(CurrentProject, defaultProject),
+      Effect.scoped,
+      Effect.provide(PostgresStorage.client({ url: citusUrl!, maxConnections: 1 })),
+      Effect.runPromise
+    )
+
+  it("acknowledges no event that its node has only prepared, and none that needs a name of it", () =>
+    run(({ elsewhere, other, phase, recorder, storage, there }) =>
+      Effect.gen(function* () {
+        const settledMs = Effect.map(storage.watermark(defaultProject), EventTime.of)
+        const before = Date.now()
+        const unsure = call(there[0]!, "somebody")
+        const needing = call(there[1]!, "somebody")
+        const kept = call(elsewhere[0]!, "somebody")
+        let acknowledged: EventId | undefined
+        yield* phase.cut(
+          Effect.gen(function* () {
+            expect(yield* errorOf(Calls.record(recorder, unsure))).toBe("storage-unavailable")
+            expect(yield* errorOf(Calls.record(other, needing))).toBe("storage-unavailable")
+            acknowledged = yield* Calls.record(other, kept)
+            expect(yield* Calls.isAsSent(recorder, acknowledged, kept)).toBe(true)
+            // Longer than what the watermark allows for the clocks.
+            yield* Effect.sleep("1500 millis")
+            expect(yield* settledMs).toBeLessThan(before)
+          })
+        )
+        yield* phase.recover
+        while ((yield* settledMs) < EventTime.of(acknowledged!)) yield* Effect.sleep("100 millis")
+        const events = yield* StoreCheck.listAll(storage, defaultProject)
+        expect(events.map(({ session }) => session).filter((session) => session === unsure.session)).toHaveLength(2)
+        const id = yield* Calls.record(other, needing)
+        expect(yield* Calls.isAsSent(recorder, id, needing)).toBe(true)
+        while ((yield* settledMs) < EventTime.of(id)) yield* Effect.sleep("100 millis")
+        yield* derive(storage, defaultProject, Throttle.unthrottled)
+        expect(yield* wrongSums(storage)).toEqual([])
+        const summary = yield* storage.sessionSummary(
+          defaultProject,
+          events.find((e) => e.session === unsure.session)!.session
+        )
+        expect(summary).toMatchObject({ events: 2 })
+      })
+    ))
+
+  it("says of no erasure that it is done while a node has only prepared it", () =>
+    run(({ phase, recorder, schema, sql }) =>
+      Effect.gen(function* () {
+        const person = PersonId.make("person")
+        expect(yield* phase.cut(errorOf(recorder.erasePerson(person)))).toBe("storage-unavailable")
+        yield* phase.recover
+        yield* recorder.erasePerson(person)
+        expect(yield* NodeRows.countOnNodes(sql, schema, NodeRows.contains("person"))).toEqual({})
+      })
+    ))
+
+  it("says of no key that it is revoked while a node has only prepared it", () =>
+    run(({ phase, storage }) =>
+      Effect.gen(function* () {
+        const now = yield* DateTime.now
+        const hash = new Uint8Array(32).fill(7)
+        const key = new ApiKey({
+          ...{ id: "key", project: defaultProject, name: "a key", scopes: ["read"] },
+          ...{ createdAt: now, expiresAt: null, revokedAt: null }
+        })
+        yield* storage.putApiKey(key, hash)
+        expect(yield* phase.cut(errorOf(storage.revokeApiKey("key", now)))).toBe("storage-unavailable")
+        yield* phase.recover
+        expect((yield* storage.revokeApiKey("key", now))?.revokedAt).toEqual(now)
+        expect((yield* storage.findApiKey(hash))?.revokedAt).toEqual(now)
+      })
+    ))
+}
