@@ -41,6 +41,10 @@ const numbers = new Map(integers.map((integer, bucket) => [integer, bucket]))
 /** What the column holds for a bucket. */
 const stored = (bucket: number): number => integers[bucket]!
 
+/** A bucket in a shard's range of hashes, which are signed and both included. Undefined if it has none. */
+export const between = (first: number, last: number): number | undefined =>
+  integers.find((integer) => hashOf(integer) - 2 ** 31 >= first && hashOf(integer) - 2 ** 31 <= last)
+
 export const ofSession = (session: string): number => stored(Bucket.ofSession(session))
 
 /** Of the event with this id. */

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "./Bucket.ts"
 
-/** What the names begin with of all parts of this transaction, which Citus numbers. */
+/** What Citus begins the names of all parts of this transaction with. */
 const ownName = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql<{ name: string }>`SELECT concat('citus_', groupid, '_', pg_backend_pid(), '_',
@@ -16,31 +16,48 @@ const ownName = (sql: SqlClient.SqlClient) =>
     ([row]) => row!.name
   )
 
-/**
- * Whether a transaction is in doubt whose parts have names that begin like this. Asks the nodes that had parts in the last minutes, which
- * Citus keeps a list of; a node that does not answer may have one in doubt. Leaves out transactions that have not ended.
- */
-const areInDoubt = (sql: SqlClient.SqlClient, name: string): Effect.Effect<boolean, SqlError.SqlError> =>
+/** A bucket of each of these nodes. Nodes without any have no sessions, and are left out. */
+const bucketsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, nodes: ReadonlySet<number>) {
+  const shards = yield* sql<{ first: string; last: string; node: number }>`SELECT shardminvalue AS first,
+      shardmaxvalue AS last, groupid AS node FROM pg_dist_shard JOIN pg_dist_placement USING (shardid)
+    WHERE logicalrelid = CAST('sessions' AS regclass)`
+  const buckets = new Map<number, number>()
+  for (const { first, last, node } of shards) {
+    const bucket = nodes.has(node) && !buckets.has(node) ? Bucket.between(Number(first), Number(last)) : undefined
+    if (bucket !== undefined) buckets.set(node, bucket)
+  }
+  return Array.from(buckets.values())
+})
+
+/** The names of the parts that the node of a bucket has prepared. Reads no row: the bucket makes it the node that is asked. */
+const preparedBy = (sql: SqlClient.SqlClient, bucket: number, name: string) =>
   Effect.map(
-    sql<{ is_in_doubt: boolean }>`WITH committed AS MATERIALIZED (
-        SELECT gid, groupid FROM pg_dist_transaction WHERE starts_with(gid, ${name})
-      ), node AS (
-        SELECT array_agg(nodename) AS names, array_agg(nodeport) AS ports, array_agg(CAST(${prepared} AS text)) AS commands
-        FROM pg_dist_node WHERE noderole = 'primary' AND groupid IN (SELECT groupid FROM committed)
-      ), answer AS MATERIALIZED (
-        SELECT success, result FROM node, master_run_on_worker(names, ports, commands, true) WHERE names IS NOT NULL
-      ) SELECT EXISTS (SELECT 1 FROM answer WHERE NOT success) OR EXISTS (
-        SELECT 1 FROM answer, unnest(string_to_array(result, ' ')) AS prepared (gid) JOIN committed USING (gid)
-        WHERE NOT EXISTS (SELECT 1 FROM get_all_active_transactions() WHERE transaction_number > 0
-          AND starts_with(gid, concat('citus_', split_part(gid, '_', 2), '_', process_id, '_', transaction_number, '_')))
-      ) AS is_in_doubt`,
-    ([row]) => row!.is_in_doubt
+    sql<{ names: ReadonlyArray<string> }>`SELECT count(*) AS sessions,
+      ARRAY(SELECT gid FROM pg_prepared_xact() AS prepared WHERE starts_with(prepared.gid, ${name})) AS names
+      FROM sessions WHERE project_id = -1${Bucket.and(sql, bucket)}`,
+    ([row]) => row!.names
   )
 
-/** Run on a node: the names of the parts that it has prepared. */
-const prepared = "SELECT coalesce(string_agg(gid, ' '), '') FROM pg_prepared_xacts WHERE database = current_database()"
+/** Whether a transaction is in doubt whose parts have names that begin like this. Leaves out those that have not ended. */
+const areInDoubt = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string) {
+  // Citus keeps the parts of committed transactions for about a minute.
+  const nodes = yield* sql<{ node: number }>`SELECT DISTINCT groupid AS node FROM pg_dist_transaction
+    WHERE starts_with(gid, ${name})`
+  if (nodes.length === 0) return false
+  const buckets = yield* bucketsOf(sql, new Set(nodes.map(({ node }) => node)))
+  const prepared = yield* Effect.forEach(buckets, (bucket) => preparedBy(sql, bucket, name), {
+    concurrency: "unbounded"
+  })
+  const names = prepared.flat()
+  if (names.length === 0) return false
+  const inDoubt = yield* sql`SELECT 1 FROM pg_dist_transaction WHERE ${sql.in("gid", names)} AND NOT EXISTS (
+      SELECT 1 FROM get_all_active_transactions() WHERE transaction_number > 0
+        AND starts_with(gid, concat('citus_', split_part(gid, '_', 2), '_', process_id, '_', transaction_number, '_'))
+    ) LIMIT 1`
+  return inDoubt.length > 0
+})
 
-/** Whether any transaction is in doubt. Never where the database is not distributed. */
+/** Whether any transaction is in doubt. None is where the database is not distributed. */
 export const isAnyInDoubt = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
   Bucket.isDistributed(sql) ? areInDoubt(sql, "citus_") : Effect.succeed(false)
 
