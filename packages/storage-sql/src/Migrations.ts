@@ -8,9 +8,6 @@ const migrations = { "0001_initial": initial }
 
 const table = "tachograph_migrations"
 
-/** Returns the migrations that it ran; none if the tables are up to date. */
-export const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
-
 const outOfDate = (cause?: unknown) =>
   new Migrator.MigrationError({
     kind: "BadState",
@@ -58,6 +55,15 @@ export const check = Effect.gen(function* () {
   const later = rows.length - Object.keys(migrations).length
   return later < 0 ? yield* outOfDate() : later
 })
+
+/**
+ * Returns the migrations that it ran; none if the tables are up to date. It only looks at them then, which a distributed database can
+ * do while a node is down.
+ */
+export const run = check.pipe(
+  Effect.as<ReadonlyArray<readonly [id: number, name: string]>>([]),
+  Effect.catchTag("MigrationError", () => Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }))
+)
 
 /** As `check`, but fails also if a later version has migrated the tables, for what must know everything that they hold. */
 export const checkSame = Effect.flatMap(check, (later) => (later > 0 ? Effect.fail(tooNew) : Effect.void))

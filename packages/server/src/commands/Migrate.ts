@@ -2,6 +2,7 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { Command, Flag } from "effect/cli"
+import { CommandError } from "../terminal/CliErrors.ts"
 import * as StorageSetting from "../config/StorageSetting.ts"
 
 const distribute = Flag.Boolean("distribute").pipe(
@@ -14,9 +15,13 @@ export const migrate = Command.make(
   { storage: StorageSetting.setting.flag, distribute },
   Effect.fnUntraced(function* (flags) {
     const choice = yield* StorageSetting.setting.resolve(flags.storage)
+    if (flags.distribute && choice.distribute === undefined) {
+      const message = "Only a Postgres with the extension Citus can be distributed: --storage postgres://…"
+      return yield* new CommandError({ message })
+    }
     const migrations = yield* choice.migrate
     yield* Console.log(migrations.length === 0 ? "The tables are up to date" : `Ran ${migrations.join(", ")}`)
-    if (!flags.distribute) return
+    if (!flags.distribute || choice.distribute === undefined) return
     const { isNew, shards } = yield* choice.distribute
     yield* Console.log(
       `${isNew ? "Distributed the tables" : "The tables are distributed already"}, in ${shards} shards`

@@ -36,8 +36,11 @@ export interface StorageChoice {
   readonly layerReading: Layer.Layer<Storage, CommandError>
   /** Runs the migrations and returns their names. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, CommandError>
-  /** Distributes migrated tables over the nodes of a cluster, once. Returns over how many shards, and whether they were before. */
-  readonly distribute: Effect.Effect<{ readonly shards: number; readonly isNew: boolean }, CommandError>
+  /**
+   * Distributes migrated tables over the nodes of a cluster, once. Returns over how many shards, and whether they were before. Undefined
+   * if no storage of this kind can be distributed.
+   */
+  readonly distribute: Effect.Effect<{ readonly shards: number; readonly isNew: boolean }, CommandError> | undefined
 }
 
 /** The file names of migrations. */
@@ -56,10 +59,6 @@ const openingOf =
       Layer.effectContext(Effect.fail(failure("open", label, error)))
     )
 
-const notDistributable = Effect.fail(
-  new CommandError({ message: "Only a Postgres with the extension Citus can be distributed: --storage postgres://…" })
-)
-
 const memory: StorageChoice = {
   source: Redacted.make("memory:"),
   label: "memory (lost when the server exits)",
@@ -71,7 +70,7 @@ const memory: StorageChoice = {
   layerReadOnly: MemoryStorage.layer,
   layerReading: MemoryStorage.layer,
   migrate: Effect.succeed([]),
-  distribute: notDistributable
+  distribute: undefined
 }
 
 const sqlite = (filename: string): StorageChoice => {
@@ -94,7 +93,7 @@ const sqlite = (filename: string): StorageChoice => {
       Effect.map(names),
       Effect.mapError((error) => failure("open", label, error))
     ),
-    distribute: notDistributable
+    distribute: undefined
   }
 }
 
