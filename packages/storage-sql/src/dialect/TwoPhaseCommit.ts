@@ -16,14 +16,16 @@ const ownName = (sql: SqlClient.SqlClient) =>
     ([row]) => row!.name
   )
 
-/** A bucket of each of these nodes. Nodes without any have no sessions, and are left out. */
-const bucketsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, nodes: ReadonlySet<number>) {
+/** A bucket of each node that had parts with such names. Nodes without any have no sessions, and are left out. */
+const bucketsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string) {
+  // Citus keeps the parts of committed transactions for about a minute.
   const shards = yield* sql<{ first: string; last: string; node: number }>`SELECT shardminvalue AS first,
-      shardmaxvalue AS last, groupid AS node FROM pg_dist_shard JOIN pg_dist_placement USING (shardid)
-    WHERE logicalrelid = CAST('sessions' AS regclass)`
+      shardmaxvalue AS last, groupid AS node FROM pg_dist_placement JOIN pg_dist_shard USING (shardid)
+    WHERE logicalrelid = CAST('sessions' AS regclass)
+      AND groupid IN (SELECT groupid FROM pg_dist_transaction WHERE starts_with(gid, ${name}))`
   const buckets = new Map<number, number>()
   for (const { first, last, node } of shards) {
-    const bucket = nodes.has(node) && !buckets.has(node) ? Bucket.between(Number(first), Number(last)) : undefined
+    const bucket = buckets.has(node) ? undefined : Bucket.between(Number(first), Number(last))
     if (bucket !== undefined) buckets.set(node, bucket)
   }
   return Array.from(buckets.values())
@@ -40,11 +42,7 @@ const preparedBy = (sql: SqlClient.SqlClient, bucket: number, name: string) =>
 
 /** Whether a transaction is in doubt whose parts have names that begin like this. Leaves out those that have not ended. */
 const areInDoubt = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string) {
-  // Citus keeps the parts of committed transactions for about a minute.
-  const nodes = yield* sql<{ node: number }>`SELECT DISTINCT groupid AS node FROM pg_dist_transaction
-    WHERE starts_with(gid, ${name})`
-  if (nodes.length === 0) return false
-  const buckets = yield* bucketsOf(sql, new Set(nodes.map(({ node }) => node)))
+  const buckets = yield* bucketsOf(sql, name)
   const prepared = yield* Effect.forEach(buckets, (bucket) => preparedBy(sql, bucket, name), {
     concurrency: "unbounded"
   })

@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
+import * as BulkValues from "../dialect/BulkValues.ts"
 import type * as AgentVersionNumbers from "./AgentVersionNumbers.ts"
 
 /** What an event to append refers to. */
@@ -17,37 +18,54 @@ interface Use extends AgentVersionNumbers.Numbers {
   readonly isCommitted: boolean
 }
 
+const wantedTypes = {
+  agent_number: "integer",
+  agent_version_number: "integer",
+  kind_number: "integer"
+} as const satisfies BulkValues.Types
+
 /** What was committed stays, so that it is looked for once. */
 const maxFound = 100_000
 
 export const make = (sql: SqlClient.SqlClient) => {
   const found = new Set<string>()
+  const columns = BulkValues.make(sql, BulkValues.named(wantedTypes))
 
-  const find = Effect.fnUntraced(function* (project_id: number, use: Use) {
+  /** How many of these, which are of one lane, its node has. */
+  const count = (project_id: number, uses: ReadonlyArray<Use>) => {
+    const { session_number } = uses[0]!
     // A row of the node makes it the one that is asked.
-    const rows = yield* sql`SELECT 1 FROM sessions s
-      JOIN agents a ON a.project_id = s.project_id AND a.agent_number = ${use.agent_number}
-      JOIN agent_versions v ON v.project_id = s.project_id AND v.agent_number = a.agent_number
-        AND v.agent_version_number = ${use.agent_version_number}
-      JOIN event_kinds k ON k.project_id = s.project_id AND k.kind_number = ${use.kind_number}
-      WHERE s.project_id = ${project_id} AND s.session_number = ${use.session_number}
-        ${Bucket.and(sql, Bucket.ofNumber(use.session_number), "s.")}`
-    if (rows.length > 0) return
-    const message = "A node does not have an agent, a version or a kind of events yet"
-    return yield* new SqlError.SqlError({
-      reason: new SqlError.ConnectionError({ cause: new Error(message), message, operation: "append" })
-    })
-  })
+    return Effect.map(
+      sql<{ count: number | string }>`WITH wanted ${columns.names} AS (${columns.of(uses)})
+        SELECT count(*) AS count FROM sessions s CROSS JOIN wanted
+        JOIN agents a ON a.project_id = s.project_id AND a.agent_number = wanted.agent_number
+        JOIN agent_versions v ON v.project_id = s.project_id AND v.agent_number = wanted.agent_number
+          AND v.agent_version_number = wanted.agent_version_number
+        JOIN event_kinds k ON k.project_id = s.project_id AND k.kind_number = wanted.kind_number
+        WHERE s.project_id = ${project_id} AND s.session_number = ${session_number}
+          ${Bucket.and(sql, Bucket.ofNumber(session_number), "s.")}`,
+      ([row]) => Number(row!.count)
+    )
+  }
 
   /** Call it in a transaction that has locked the sessions. Fails, as if the database were unreachable, if a node lacks something. */
   const check = Effect.fnUntraced(function* (project_id: number, uses: ReadonlyArray<Use>) {
+    const wanted = new Map<string, Use>()
     for (const use of uses) {
       const key = [project_id, use.lane, use.agent_number, use.agent_version_number, use.kind_number].join(" ")
-      if (found.has(key)) continue
-      yield* find(project_id, use)
-      if (found.size >= maxFound) found.clear()
-      if (use.isCommitted) found.add(key)
+      if (!found.has(key)) wanted.set(key, use)
     }
+    for (const ofLane of Map.groupBy(wanted.values(), ({ lane }) => lane).values()) {
+      for (const chunk of BulkValues.chunks(ofLane)) {
+        if ((yield* count(project_id, chunk)) === chunk.length) continue
+        const message = "A node does not have an agent, a version or a kind of events yet"
+        return yield* new SqlError.SqlError({
+          reason: new SqlError.ConnectionError({ cause: new Error(message), message, operation: "append" })
+        })
+      }
+    }
+    if (found.size + wanted.size > maxFound) found.clear()
+    for (const [key, { isCommitted }] of wanted) if (isCommitted) found.add(key)
   })
 
   return { check }
