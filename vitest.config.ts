@@ -69,6 +69,8 @@ export default defineConfig({
           ...shared,
           name: "cluster faults",
           include: clusterFaults,
+          // One at a time.
+          fileParallelism: false,
           // After all others.
           sequence: { groupOrder: 1 }
         }

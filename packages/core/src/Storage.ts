@@ -158,6 +158,11 @@ export class Storage extends Context.Service<
     readonly sharedTextBytes: (project: ProjectId, name: Uint8Array) => Result<number | undefined>
 
     /**
+     * Fails while a node of the storage has not committed its part of a transaction that others see. What was erased may still be on
+     * that node.
+     */
+    readonly checkCommits: Result<void>
+    /**
      * Deletes at most `limit` events, oldest first, and marks their sessions as pending sweep. Their payloads stay in the
      * packs until the sessions are swept.
      */

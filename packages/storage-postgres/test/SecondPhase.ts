@@ -90,7 +90,7 @@ export const make = Effect.gen(function* () {
         () => use,
         () => Effect.sync(() => proxy.cut(false))
       ),
-    /** Has the worker commit what it has prepared. */
-    recover: sql<{ count: number }>`SELECT recover_prepared_transactions() AS count`
+    /** Has the worker commit what it has prepared. Returns how many transactions that were. */
+    recover: Effect.map(sql<{ count: number }>`SELECT recover_prepared_transactions() AS count`, ([row]) => row!.count)
   }
 })

@@ -10,6 +10,7 @@ import * as Accounts from "./account/Accounts.ts"
 import * as Pages from "./account/Pages.ts"
 import * as TableChecks from "./account/TableChecks.ts"
 import * as Bucket from "./dialect/Bucket.ts"
+import * as TwoPhaseCommit from "./dialect/TwoPhaseCommit.ts"
 import * as Distribution from "./Distribution.ts"
 import * as AppendEvents from "./append/AppendEvents.ts"
 import * as Erasure from "./erase/Erasure.ts"
@@ -127,6 +128,7 @@ const make = Effect.fnUntraced(function* ({
     readPackRanges: reading("readPackRanges", packs.readPackRanges),
     readShared: reading("readShared", packs.readShared),
     sharedTextBytes: operation("sharedTextBytes", packs.sharedTextBytes),
+    checkCommits: operationOf("checkCommits", TwoPhaseCommit.refuseInDoubt(sql)),
     eraseEvents: (...args) => pace.erase(eraseEvents(...args)),
     listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
     deleteEmptySession: (...args) => pace.erase(deleteEmptySession(...args)),

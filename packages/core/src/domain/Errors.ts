@@ -90,8 +90,8 @@ export class SharedTextDamaged extends Schema.TaggedError<SharedTextDamaged>()(
 export class Overloaded extends Schema.TaggedError<Overloaded>()("overloaded", {}, { httpApiStatus: 503 }) {}
 
 /**
- * The storage did not respond. Nothing of the request was stored; the client may retry. If the cause is `Damage`, it will fail again
- * until the storage is repaired.
+ * The storage did not respond. The client may retry, best with the same idempotency key: the request may have been stored, if the answer
+ * to its commit was lost. If the cause is `Damage`, it will fail again until the storage is repaired.
  */
 export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()(
   "storage-unavailable",

@@ -175,6 +175,8 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
   })
 
   const eraseSession = Effect.fn("Eraser.eraseSession")(function* (project: ProjectId, session: SessionId) {
+    // Of an erasure before this one.
+    yield* storage.checkCommits
     const state = yield* storage.getSession(project, session)
     if (state === undefined) return yield* new SessionNotFound()
     const receipt = yield* eraseEvents(project, { session }, unthrottled)
@@ -195,6 +197,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
   })
 
   const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId) {
+    yield* storage.checkCommits
     // What is stored of the person may be damaged.
     yield* Effect.catchIf(storage.getPerson(project, id), isDamage, () => Effect.void)
     let receipt = emptyReceipt

@@ -137,6 +137,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
       }),
     sharedTextBytes: (project, name) =>
       Effect.sync(() => projects.get(project)?.shared.get(Buffer.from(name).toString("hex"))?.size),
+    checkCommits: Effect.void,
     eraseEvents: (project, which, limit) =>
       Effect.sync(() => ({ events: projects.get(project)?.erase(which, limit) ?? 0 })),
     listPendingSweep: (project, limit) =>

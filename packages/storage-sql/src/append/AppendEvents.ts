@@ -48,7 +48,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
   const packColumns = BulkValues.make(sql, BulkValues.named({ ...EventRows.packTypes, ...Bucket.types(sql) }))
   const eventColumns = BulkValues.make(sql, EventColumns.toInsert(sql))
 
-  /** Appends events of one project, in a transaction. Returns the sessions that conflict, or the number of each event's session. */
+  /**
+   * Appends events of one project, in a transaction. Returns the sessions that conflict, or the number of each event's session, and
+   * whether all rows are on the node of the sessions.
+   */
   const appendIn = Effect.fnUntraced(function* (
     batch: EventRows.Batch,
     existing: SharedPieces.Existing,
@@ -81,7 +84,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     const versions = yield* agentVersions.createVersions(createdAgents)
 
     const { conflicts, now } = yield* counters.add(project_id, sessionNumbers, events)
-    if (conflicts.length > 0) return { conflicts, sessions: [] }
+    if (conflicts.length > 0) return { conflicts, sessions: [], isOfOneNode: false }
     // Before what takes the longest: the ids are no older then than what came before.
     yield* newIds.checkAge(events, now)
 
@@ -124,7 +127,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     if (position !== undefined) {
       yield* derivation.afterAppend(project_id, position, rows.events.map(CountedEvents.ofNumbered))
     }
-    return { conflicts, sessions: owners.map(({ session_number }) => session_number) }
+    const isOfOneNode =
+      createdAgents.missing.length === 0 &&
+      personNumbers.size === foundPeople.size &&
+      owners.every(({ shared }) => shared.length === 0) &&
+      position === undefined &&
+      new Set(summaries.map(({ session }) => Bucket.laneOf(sql, session))).size === 1
+    return { conflicts, sessions: owners.map(({ session_number }) => session_number), isOfOneNode }
   })
 
   /** Stores the shared pieces, and counts the new ones. */
@@ -155,21 +164,29 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     if (taken.length > 0) return yield* new KeyConflict({ taken })
 
     const sessions = new Map<AppendEvent, number>()
+    let isOfOneNode = byProject.length === 1
     const conflicts: Array<{ readonly project: ProjectId; readonly session: string }> = []
     for (const batch of byProject) {
       const { events } = batch
       const appended = yield* appendIn(batch, existing, missing)
+      isOfOneNode &&= appended.isOfOneNode
       for (const session of appended.conflicts) conflicts.push({ project: events[0]!.project, session })
       for (const [index, number] of appended.sessions.entries()) sessions.set(events[index]!, number)
     }
     // Fails, to roll back the events of the other projects.
-    return conflicts.length > 0 ? yield* new SessionConflict({ sessions: conflicts }) : sessions
+    return conflicts.length > 0 ? yield* new SessionConflict({ sessions: conflicts }) : { sessions, isOfOneNode }
   })
+
+  const append = (...args: Parameters<typeof appendInSteps>) =>
+    Effect.map(
+      TwoPhaseCommit.transaction(sql, appendInSteps(...args), ({ isOfOneNode }) => isOfOneNode),
+      ({ sessions }) => sessions
+    )
 
   /** What to do about the error of a transaction that damaged rows stood in the way of. */
   const afterDamage = Effect.fnUntraced(function* (byProject: ByProject, error: SqlError.SqlError) {
     // The database cannot read a shared piece.
-    if (isCorruption(error)) return yield* TwoPhaseCommit.transaction(sql, appendInSteps(byProject, "replace"))
+    if (isCorruption(error)) return yield* append(byProject, "replace")
     if (error.reason._tag !== "UniqueViolation") return yield* error
     const repairs = Effect.forEach(byProject, ({ events, project_id }) => repair(project_id, sessionsOf(events)))
     const raised = yield* TwoPhaseCommit.transaction(sql, repairs)
@@ -211,7 +228,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
       if (shared.length > 0) missing.set(project_id, yield* pieces.prepare(project_id, shared))
     }
     if (missing.size > 0) yield* newIds.checkDelay(events)
-    const sessions = yield* TwoPhaseCommit.transaction(sql, appendInSteps(byProject, "compare", missing)).pipe(
+    const sessions = yield* append(byProject, "compare", missing).pipe(
       Effect.catchTag("SqlError", (error) => afterDamage(byProject, error)),
       Effect.tapErrorTag("session-conflict", () =>
         Effect.forEach(byProject, ({ events, project_id }) => repairStates(project_id, sessionsOf(events)))

@@ -41,8 +41,8 @@ const numbers = new Map(integers.map((integer, bucket) => [integer, bucket]))
 /** What the column holds for a bucket. */
 const stored = (bucket: number): number => integers[bucket]!
 
-/** A bucket in a shard's range of hashes, which are signed and both included. Undefined if it has none. */
-export const between = (first: number, last: number): number | undefined =>
+/** What the column holds for a bucket of a shard with these hashes, which are signed and both included. Undefined if it has none. */
+export const inShard = (first: number, last: number): number | undefined =>
   integers.find((integer) => hashOf(integer) - 2 ** 31 >= first && hashOf(integer) - 2 ** 31 <= last)
 
 export const ofSession = (session: string): number => stored(Bucket.ofSession(session))

@@ -1,15 +1,18 @@
 /**
  * Transactions that several nodes of a distributed database commit. Citus commits them in two phases: all nodes prepare their parts,
  * then each commits its own. If a node stops or a connection breaks in the second phase, Citus says all the same that the commit has
- * come to its end. The transaction is in doubt then: nobody sees what that node has prepared until it is back and Citus has it commit,
- * within a minute by default (`citus.recover_2pc_interval`).
+ * succeeded. The transaction is in doubt then: nobody sees what that node has prepared until it is back and Citus has it commit, within
+ * a minute by default (`citus.recover_2pc_interval`).
  */
 import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "./Bucket.ts"
 
-/** What Citus begins the names of all parts of this transaction with. */
-const ownName = (sql: SqlClient.SqlClient) =>
+/** What the names of all parts begin with. */
+const anyPart = "citus_"
+
+/** What Citus begins the names of this transaction's parts with. */
+const ownPart = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql<{ name: string }>`SELECT concat('citus_', groupid, '_', pg_backend_pid(), '_',
       (get_current_transaction_id()).transaction_number, '_') AS name FROM pg_dist_local_group`,
@@ -17,35 +20,33 @@ const ownName = (sql: SqlClient.SqlClient) =>
   )
 
 /** A bucket of each node that had parts with such names. Nodes without any have no sessions, and are left out. */
-const bucketsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string) {
-  // Citus keeps the parts of committed transactions for about a minute.
+const bucketsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, part: string) {
+  // Citus keeps records of the parts of committed transactions until the interval has passed and the node has answered.
   const shards = yield* sql<{ first: string; last: string; node: number }>`SELECT shardminvalue AS first,
       shardmaxvalue AS last, groupid AS node FROM pg_dist_placement JOIN pg_dist_shard USING (shardid)
-    WHERE logicalrelid = CAST('sessions' AS regclass)
-      AND groupid IN (SELECT groupid FROM pg_dist_transaction WHERE starts_with(gid, ${name}))`
+    WHERE shardstate = 1 AND logicalrelid = CAST('sessions' AS regclass)
+      AND groupid IN (SELECT groupid FROM pg_dist_transaction WHERE starts_with(gid, ${part}))`
   const buckets = new Map<number, number>()
   for (const { first, last, node } of shards) {
-    const bucket = buckets.has(node) ? undefined : Bucket.between(Number(first), Number(last))
+    const bucket = buckets.has(node) ? undefined : Bucket.inShard(Number(first), Number(last))
     if (bucket !== undefined) buckets.set(node, bucket)
   }
   return Array.from(buckets.values())
 })
 
 /** The names of the parts that the node of a bucket has prepared. Reads no row: the bucket makes it the node that is asked. */
-const preparedBy = (sql: SqlClient.SqlClient, bucket: number, name: string) =>
+const preparedBy = (sql: SqlClient.SqlClient, bucket: number, part: string) =>
   Effect.map(
     sql<{ names: ReadonlyArray<string> }>`SELECT count(*) AS sessions,
-      ARRAY(SELECT gid FROM pg_prepared_xact() AS prepared WHERE starts_with(prepared.gid, ${name})) AS names
+      ARRAY(SELECT gid FROM pg_prepared_xact() AS prepared WHERE starts_with(prepared.gid, ${part})) AS names
       FROM sessions WHERE project_id = -1${Bucket.and(sql, bucket)}`,
     ([row]) => row!.names
   )
 
-/** Whether a transaction is in doubt whose parts have names that begin like this. Leaves out those that have not ended. */
-const areInDoubt = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string) {
-  const buckets = yield* bucketsOf(sql, name)
-  const prepared = yield* Effect.forEach(buckets, (bucket) => preparedBy(sql, bucket, name), {
-    concurrency: "unbounded"
-  })
+/** Whether a committed transaction whose parts have such names is still only prepared on a node. Ignores those that are committing. */
+const areInDoubt = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, part: string) {
+  const buckets = yield* bucketsOf(sql, part)
+  const prepared = yield* Effect.forEach(buckets, (bucket) => preparedBy(sql, bucket, part), { concurrency: 4 })
   const names = prepared.flat()
   if (names.length === 0) return false
   const inDoubt = yield* sql`SELECT 1 FROM pg_dist_transaction WHERE ${sql.in("gid", names)} AND NOT EXISTS (
@@ -55,28 +56,65 @@ const areInDoubt = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: 
   return inDoubt.length > 0
 })
 
-/** Whether any transaction is in doubt. None is where the database is not distributed. */
-export const isAnyInDoubt = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
-  Bucket.isDistributed(sql) ? areInDoubt(sql, "citus_") : Effect.succeed(false)
+/** Fails, as if the database were unreachable, for what may succeed later. */
+const fail = (message: string, cause: unknown = new Error(message)) =>
+  new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation: "commit" }) })
+
+/**
+ * Whether any transaction is in doubt, of whichever application; also if a node that may have one does not answer. False if the database
+ * is not distributed.
+ */
+export const isAnyInDoubt = (sql: SqlClient.SqlClient): Effect.Effect<boolean> =>
+  Bucket.isDistributed(sql) ? Effect.catch(areInDoubt(sql, anyPart), () => Effect.succeed(true)) : Effect.succeed(false)
+
+/**
+ * Fails while any transaction is in doubt, for a change of what all nodes hold: a node would not change rows that it has only prepared,
+ * and its copy would differ for good. Call it in the transaction after its first change of such a table, which waits for others that
+ * are committing one.
+ */
+export const refuseInDoubt = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.flatMap(isAnyInDoubt(sql), (isAny) =>
+    isAny ? Effect.fail(fail("A node has not committed its part of another transaction yet")) : Effect.void
+  )
 
 /**
  * Runs a transaction, and returns when all nodes have committed it. Fails, as if the database were unreachable, if it is in doubt: it will
- * be committed, but not yet.
+ * be committed, but not yet. `isOfOneNode` says of a result that only one node has changed rows: that node committed in one phase.
  */
 export const transaction = <A, E>(
   sql: SqlClient.SqlClient,
-  use: Effect.Effect<A, E>
+  use: Effect.Effect<A, E>,
+  isOfOneNode: (result: A) => boolean = () => false
+): Effect.Effect<A, E | SqlError.SqlError> =>
+  Bucket.isDistributed(sql) ? confirmed(sql, use, isOfOneNode) : sql.withTransaction(use)
+
+const confirmed = Effect.fnUntraced(function* <A, E>(
+  sql: SqlClient.SqlClient,
+  use: Effect.Effect<A, E>,
+  isOfOneNode: (result: A) => boolean
+) {
+  const [result, part] = yield* sql.withTransaction(
+    Effect.flatMap(use, (result) =>
+      Effect.map(isOfOneNode(result) ? Effect.succeed(undefined) : ownPart(sql), (part) => [result, part] as const)
+    )
+  )
+  if (part === undefined) return result
+  // It is committed: no error of the question may look as if it were not, or it would run again.
+  const isInDoubt = yield* Effect.mapError(areInDoubt(sql, part), (error) =>
+    fail("Nobody knows whether all nodes have committed a transaction", error)
+  )
+  return isInDoubt ? yield* fail("A node has not committed its part of a transaction yet") : result
+})
+
+/** Changes rows that all nodes hold, in a transaction of its own where the database is distributed. */
+export const onAllNodes = <A, E>(
+  sql: SqlClient.SqlClient,
+  change: Effect.Effect<A, E>
 ): Effect.Effect<A, E | SqlError.SqlError> =>
   Bucket.isDistributed(sql)
-    ? Effect.gen(function* () {
-        const [result, name] = yield* sql.withTransaction(Effect.all([use, ownName(sql)]))
-        return (yield* areInDoubt(sql, name)) ? yield* inDoubt() : result
-      })
-    : sql.withTransaction(use)
-
-const inDoubt = () => {
-  const message = "A node has not committed its part of a transaction yet"
-  return new SqlError.SqlError({
-    reason: new SqlError.ConnectionError({ cause: new Error(message), message, operation: "commit" })
-  })
-}
+    ? // Before it as well, rather than wait for rows that a transaction in doubt keeps locked.
+      transaction(
+        sql,
+        Effect.tap(Effect.andThen(refuseInDoubt(sql), change), () => refuseInDoubt(sql))
+      )
+    : change

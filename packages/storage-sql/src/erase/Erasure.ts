@@ -169,7 +169,11 @@ export const make = (
       repairingEvents(
         TwoPhaseCommit.transaction(
           sql,
-          Effect.tap(eraseIn(number, which, limit, unmarked), ({ events }) => (events > 0 ? requestScrub : Effect.void))
+          eraseIn(number, which, limit, unmarked).pipe(
+            Effect.tap(({ events }) => (events > 0 ? requestScrub : Effect.void)),
+            // An event that a node has only prepared may be one to erase.
+            Effect.tap(() => TwoPhaseCommit.refuseInDoubt(sql))
+          )
         )
       )
     // The index of sessions that are pending may be what is corrupt. It is not written where the mark does not change.
@@ -186,6 +190,7 @@ export const make = (
 
   const deleteIn = Effect.fnUntraced(function* (project_id: number, id: PersonId) {
     if (Bucket.isDistributed(sql)) yield* PeopleInUse.lockEverywhere(sql, project_id, id)
+    yield* TwoPhaseCommit.refuseInDoubt(sql)
     // Waits for transactions that append events of the person. The next statement sees the events that they committed.
     const [row] = yield* sql<{ person_number: Integer }>`SELECT person_number FROM people
       WHERE project_id = ${project_id} AND person_id = ${id} ${Locks.update(sql)}`

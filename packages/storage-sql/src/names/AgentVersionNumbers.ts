@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
+import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 
 type Named = Pick<EventSummary, "agent" | "agentVersion" | "receivedAt">
@@ -178,6 +179,7 @@ export const ensure = Effect.fnUntraced(function* (
       return { ...each, project_id, agent_version_number }
     })
   if (created.length > 0) {
+    yield* TwoPhaseCommit.refuseInDoubt(sql)
     const changed = Array.from(counters, ([agent_number, versions]) => ({ agent_number, versions }))
     yield* sql`INSERT INTO agent_versions ${versionColumns.names} ${versionColumns.of(created)}`
     yield* sql`WITH counted ${counterColumns.names} AS (${counterColumns.of(changed)})

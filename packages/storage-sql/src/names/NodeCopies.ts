@@ -1,6 +1,6 @@
 /**
  * In a distributed database all nodes hold all agents, versions and kinds of events. One that is new reaches a node late if the node was
- * down when it was committed (`dialect/TwoPhaseCommit.ts`); until then, events with it could not be read there.
+ * down when it was committed (`dialect/TwoPhaseCommit.ts`); until then, events with it could not be read there. `PeopleInUse` does the same for people.
  */
 import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
@@ -24,10 +24,11 @@ const wantedTypes = {
   kind_number: "integer"
 } as const satisfies BulkValues.Types
 
-/** What was committed stays, so that it is looked for once. */
+/** Of those that were found; then they are looked for again. */
 const maxFound = 100_000
 
 export const make = (sql: SqlClient.SqlClient) => {
+  // What was committed stays.
   const found = new Set<string>()
   const columns = BulkValues.make(sql, BulkValues.named(wantedTypes))
 

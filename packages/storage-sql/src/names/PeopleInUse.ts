@@ -7,7 +7,7 @@ import { type SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 
-/** Call it in a transaction. Fails, for another attempt, if a person was deleted since its number was read. */
+/** Call it in a transaction. Fails, for another attempt, if a person was deleted since its number was read, or is not on the node yet. */
 export const lock = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   project_id: number,
@@ -22,7 +22,7 @@ export const lock = Effect.fnUntraced(function* (
         AND ${BulkValues.isAmong(sql, "p.person_number", "integer", people)}
       ORDER BY p.person_number FOR SHARE OF p`
     if (locked.length < people.length) {
-      const message = "A person was deleted while events of it were appended"
+      const message = "A person was deleted, or has not reached a node, while events of it were appended"
       return yield* new SqlError.SqlError({
         reason: new SqlError.SerializationError({ cause: new Error(message), message, operation: "append" })
       })

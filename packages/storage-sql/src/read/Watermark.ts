@@ -63,18 +63,17 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     semaphore.withPermits(1)(
       Effect.gen(function* () {
         const writers = yield* CommitOrder.writers(sql)
-        // Ended transactions that are in doubt become visible later.
-        const isSettled = !(yield* TwoPhaseCommit.isAnyInDoubt(sql)) && settled.observe(writers, since)
-        return { atMs: writers.atMs, isSettled }
+        // What is in doubt has ended, and becomes visible later.
+        const isInDoubt = yield* TwoPhaseCommit.isAnyInDoubt(sql)
+        return { atMs: writers.atMs, isInDoubt, isSettled: !isInDoubt && settled.observe(writers, since) }
       })
     )
 
   const settle: Effect.Effect<EventId, SqlError.SqlError> = Effect.gen(function* () {
-    const { atMs, isSettled } = yield* observe()
-    let isDone = isSettled
-    for (let looks = 1; !isDone && looks < maxLooks; looks++) {
+    let { atMs, isInDoubt, isSettled } = yield* observe()
+    for (let looks = 1; !isSettled && !isInDoubt && looks < maxLooks; looks++) {
       yield* Effect.sleep(pauseMs)
-      isDone = (yield* observe(atMs)).isSettled
+      ;({ isInDoubt, isSettled } = yield* observe(atMs))
     }
     return settled.watermark
   })

@@ -23,7 +23,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       expires_at: key.expiresAt?.epochMilliseconds ?? null,
       revoked_at: key.revokedAt?.epochMilliseconds ?? null
     }
-    yield* TwoPhaseCommit.transaction(sql, sql`INSERT INTO api_keys ${sql.insert(row)}`)
+    yield* TwoPhaseCommit.onAllNodes(sql, sql`INSERT INTO api_keys ${sql.insert(row)}`)
   })
 
   const findApiKey = Effect.fn("SqlStorage.findApiKey")(function* (hash: Uint8Array) {
@@ -36,7 +36,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   )
 
   const revokeApiKey = Effect.fn("SqlStorage.revokeApiKey")(function* (id: string, at: DateTime.Utc) {
-    yield* TwoPhaseCommit.transaction(
+    yield* TwoPhaseCommit.onAllNodes(
       sql,
       sql`UPDATE api_keys SET revoked_at = ${at.epochMilliseconds} WHERE key_id = ${id} AND revoked_at IS NULL`
     )

@@ -118,8 +118,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return yield* putFirst(agent, {
       find: findAgent(project_id, agent.name),
       create: create(NumberedNames.agents, project_id, agent.name, { description, ...createdAt(agent) }),
-      give: ({ number }) => sql`UPDATE agents SET description = ${description}
-        WHERE project_id = ${project_id} AND agent_number = ${number} AND description IS NULL`
+      give: ({ number }) =>
+        TwoPhaseCommit.onAllNodes(
+          sql,
+          sql`UPDATE agents SET description = ${description}
+            WHERE project_id = ${project_id} AND agent_number = ${number} AND description IS NULL`
+        )
     })
   })
 
@@ -160,9 +164,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return yield* putFirst(version, {
       find: findAgentVersion(project_id, agent, version.name),
       create: TwoPhaseCommit.transaction(sql, AgentVersionNumbers.ensure(sql, project_id, [wanted])),
-      give: ({ number }) => sql`UPDATE agent_versions SET description = ${description}
-        WHERE project_id = ${project_id} AND agent_number = ${agent.number} AND agent_version_number = ${number}
-          AND description IS NULL`
+      give: ({ number }) =>
+        TwoPhaseCommit.onAllNodes(
+          sql,
+          sql`UPDATE agent_versions SET description = ${description}
+            WHERE project_id = ${project_id} AND agent_number = ${agent.number} AND agent_version_number = ${number}
+              AND description IS NULL`
+        )
     })
   })
 
@@ -178,10 +186,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     if (version === undefined) return yield* new Errors.AgentVersionNotFound()
     if (version.deprecatedAt !== null) return version
     // Another process may deprecate it meanwhile: the first time stays.
-    const [row] = yield* sql<AgentVersionRow>`
-      UPDATE agent_versions SET deprecated_at = coalesce(deprecated_at, ${at.epochMilliseconds})
-      WHERE project_id = ${number} AND agent_number = ${agent.number} AND agent_version_number = ${version.number}
-      RETURNING ${sql.literal(agentVersionColumns)}`
+    const [row] = yield* TwoPhaseCommit.onAllNodes(
+      sql,
+      sql<AgentVersionRow>`
+        UPDATE agent_versions SET deprecated_at = coalesce(deprecated_at, ${at.epochMilliseconds})
+        WHERE project_id = ${number} AND agent_number = ${agent.number} AND agent_version_number = ${version.number}
+        RETURNING ${sql.literal(agentVersionColumns)}`
+    )
     return toAgentVersion(row!)
   })
 
@@ -206,8 +217,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return yield* putFirst(person, {
       find: findPerson(project_id, person.id),
       create: create(NumberedNames.people, project_id, person.id, { properties, ...createdAt(person) }),
-      give: () => sql`UPDATE people SET properties = ${properties}
-        WHERE project_id = ${project_id} AND person_id = ${person.id} AND properties IS NULL`
+      give: () =>
+        TwoPhaseCommit.onAllNodes(
+          sql,
+          sql`UPDATE people SET properties = ${properties}
+            WHERE project_id = ${project_id} AND person_id = ${person.id} AND properties IS NULL`
+        )
     })
   })
 
@@ -218,8 +233,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.PersonNotFound()
-    const [row] = yield* sql<PersonRow>`UPDATE people SET properties = ${properties}
-      WHERE project_id = ${number} AND person_id = ${id} RETURNING ${sql.literal(personColumns)}`
+    const [row] = yield* TwoPhaseCommit.onAllNodes(
+      sql,
+      sql<PersonRow>`UPDATE people SET properties = ${properties}
+        WHERE project_id = ${number} AND person_id = ${id} RETURNING ${sql.literal(personColumns)}`
+    )
     return row === undefined ? yield* new Errors.PersonNotFound() : toPerson(row)
   })
 

@@ -32,6 +32,8 @@ export interface Call {
   readonly output: string
   /** `aisdk` by default. */
   readonly api?: Api
+  /** One for each length of the person's name by default. */
+  readonly agent?: string
   /** The idempotency key of the request. */
   readonly key?: string | undefined
 }
@@ -165,7 +167,7 @@ export const record = (recorder: Recorder["Service"], call: Call) =>
 
 export const recordOnce = Effect.fnUntraced(function* (recorder: Recorder["Service"], call: Call) {
   const project = yield* CurrentProject
-  const { api = "aisdk", inputs, key, output, person, session } = call
+  const { agent = `agent ${call.person.length}`, api = "aisdk", inputs, key, output, person, session } = call
   const body = `{"session":${JSON.stringify(session)},"properties":{"inputs":${inputs},"output":${output}}}`
   const event = EventJson.open(Buffer.from(body), (named) => recorder.knownPrefixesOf(project, named))
   const bodyHash = createHash("sha256").update(body).digest()
@@ -174,7 +176,7 @@ export const recordOnce = Effect.fnUntraced(function* (recorder: Recorder["Servi
     api,
     fingerprintId,
     session: SessionId.make(session),
-    agent: AgentName.make(`agent ${person.length}`),
+    agent: AgentName.make(agent),
     person: PersonId.make(person),
     payload: event!.payload,
     facts: ReadFacts.read(api, {}, {})
