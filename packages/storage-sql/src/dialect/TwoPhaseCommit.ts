@@ -8,9 +8,6 @@ import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "./Bucket.ts"
 
-/** What the names of all parts begin with. */
-const anyPart = "citus_"
-
 /** What Citus begins the names of this transaction's parts with. */
 const ownPart = (sql: SqlClient.SqlClient) =>
   Effect.map(
@@ -46,14 +43,21 @@ const preparedBy = (sql: SqlClient.SqlClient, bucket: number, part: string) =>
 /** Whether a committed transaction whose parts have such names is still only prepared on a node. Ignores those that are committing. */
 const areInDoubt = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, part: string) {
   const buckets = yield* bucketsOf(sql, part)
-  const prepared = yield* Effect.forEach(buckets, (bucket) => preparedBy(sql, bucket, part), { concurrency: 4 })
-  const names = prepared.flat()
+  const prepared = Effect.map(
+    Effect.forEach(buckets, (bucket) => preparedBy(sql, bucket, part), { concurrency: 4 }),
+    (names) => names.flat()
+  )
+  const names = yield* prepared
   if (names.length === 0) return false
-  const inDoubt = yield* sql`SELECT 1 FROM pg_dist_transaction WHERE ${sql.in("gid", names)} AND NOT EXISTS (
+  const ended = yield* sql<{
+    gid: string
+  }>`SELECT gid FROM pg_dist_transaction WHERE ${sql.in("gid", names)} AND NOT EXISTS (
       SELECT 1 FROM get_all_active_transactions() WHERE transaction_number > 0
-        AND starts_with(gid, concat('citus_', split_part(gid, '_', 2), '_', process_id, '_', transaction_number, '_'))
-    ) LIMIT 1`
-  return inDoubt.length > 0
+        AND starts_with(gid, concat('citus_', split_part(gid, '_', 2), '_', process_id, '_', transaction_number, '_')))`
+  if (ended.length === 0) return false
+  // Those that have ended since the nodes were asked are not prepared any more.
+  const still = new Set(yield* prepared)
+  return ended.some(({ gid }) => still.has(gid))
 })
 
 /** Fails, as if the database were unreachable, for what may succeed later. */
@@ -65,7 +69,9 @@ const fail = (message: string, cause: unknown = new Error(message)) =>
  * is not distributed.
  */
 export const isAnyInDoubt = (sql: SqlClient.SqlClient): Effect.Effect<boolean> =>
-  Bucket.isDistributed(sql) ? Effect.catch(areInDoubt(sql, anyPart), () => Effect.succeed(true)) : Effect.succeed(false)
+  Bucket.isDistributed(sql)
+    ? Effect.catch(areInDoubt(sql, "citus_"), () => Effect.succeed(true))
+    : Effect.succeed(false)
 
 /**
  * Fails while any transaction is in doubt, for a change of what all nodes hold: a node would not change rows that it has only prepared,
