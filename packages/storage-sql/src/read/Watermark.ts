@@ -59,21 +59,21 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   // Each observation is of a later time than the one before.
   const semaphore = Semaphore.makeUnsafe(1)
 
+  /** Returns the time, and whether there is nothing to wait for: what is in doubt becomes visible much later. */
   const observe = (since?: number) =>
     semaphore.withPermits(1)(
       Effect.gen(function* () {
         const writers = yield* CommitOrder.writers(sql)
-        // What is in doubt has ended, and becomes visible later.
         const isInDoubt = yield* TwoPhaseCommit.isAnyInDoubt(sql)
-        return { atMs: writers.atMs, isInDoubt, isSettled: !isInDoubt && settled.observe(writers, since) }
+        return { atMs: writers.atMs, isDone: isInDoubt || settled.observe(writers, since) }
       })
     )
 
   const settle: Effect.Effect<EventId, SqlError.SqlError> = Effect.gen(function* () {
-    let { atMs, isInDoubt, isSettled } = yield* observe()
-    for (let looks = 1; !isSettled && !isInDoubt && looks < maxLooks; looks++) {
+    const { atMs, isDone } = yield* observe()
+    for (let looks = 1, isLast = isDone; !isLast && looks < maxLooks; looks++) {
       yield* Effect.sleep(pauseMs)
-      ;({ isInDoubt, isSettled } = yield* observe(atMs))
+      isLast = (yield* observe(atMs)).isDone
     }
     return settled.watermark
   })
