@@ -101,7 +101,8 @@ export const run = Effect.gen(function* () {
         last_session INTEGER NOT NULL,
         PRIMARY KEY (project_id, bucket)
       )`
-      yield* sql`SELECT create_distributed_table('sessions', 'bucket')`
+      // Not with tables of others that have as many shards: Citus would move them together, and lose rows if they belong to several roles.
+      yield* sql`SELECT create_distributed_table('sessions', 'bucket', colocate_with := 'none')`
       for (const table of [...Object.keys(keys), "session_counters"]) {
         if (table === "sessions") continue
         yield* sql.unsafe(`SELECT create_distributed_table('${table}', 'bucket', colocate_with := 'sessions')`)
