@@ -15,14 +15,15 @@ export const migrate = Command.make(
   { storage: StorageSetting.setting.flag, distribute },
   Effect.fnUntraced(function* (flags) {
     const choice = yield* StorageSetting.setting.resolve(flags.storage)
-    if (flags.distribute && choice.distribute === undefined) {
+    const distributing = flags.distribute ? choice.distribute : undefined
+    if (flags.distribute && distributing === undefined) {
       const message = "Only a Postgres with the extension Citus can be distributed: --storage postgres://…"
       return yield* new CommandError({ message })
     }
     const migrations = yield* choice.migrate
     yield* Console.log(migrations.length === 0 ? "The tables are up to date" : `Ran ${migrations.join(", ")}`)
-    if (!flags.distribute || choice.distribute === undefined) return
-    const { isNew, shards } = yield* choice.distribute
+    if (distributing === undefined) return
+    const { isNew, shards } = yield* distributing
     yield* Console.log(
       `${isNew ? "Distributed the tables" : "The tables are distributed already"}, in ${shards} shards`
     )

@@ -1,6 +1,7 @@
 /**
- * In a distributed database all nodes hold all agents, versions and kinds of events. One that is new reaches a node late if the node was
- * down when it was committed (`dialect/TwoPhaseCommit.ts`); until then, events with it could not be read there. `PeopleInUse` does the same for people.
+ * In a distributed database all nodes hold all agents, versions and kinds of events. One that is new reaches a node late if the node
+ * stopped while it was committed (`dialect/TwoPhaseCommit.ts`); until then, events with it could not be read there. `PeopleInUse` looks
+ * for people.
  */
 import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
