@@ -75,7 +75,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     // Reads first, then locks the project's row (agents, people, sessions) and after it the agents' rows (versions).
     const foundVersions = yield* agentVersions.find(project_id, summaries)
     const foundPeople = yield* NumberedNames.find(sql, NumberedNames.people, project_id, Array.from(people.keys()))
-    const createdAgents = yield* agentVersions.createAgents(project_id, summaries, foundVersions)
+    const missingVersions = agentVersions.missingOf(summaries, foundVersions)
+    const areNamesNew = missingVersions.length > 0 || foundPeople.size < people.size
+    // Rather than wait for the project's row, which a transaction in doubt keeps locked.
+    if (areNamesNew) yield* TwoPhaseCommit.refuseInDoubt(sql)
+    const createdAgents = yield* agentVersions.createAgents(project_id, missingVersions, foundVersions)
     const personNumbers = yield* NumberedNames.ensure(sql, NumberedNames.people, project_id, people, foundPeople)
     const created = isDistributed
       ? yield* SessionNumbers.ensure(sql, project_id, Array.from(newSessions.keys()))
@@ -127,9 +131,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     if (position !== undefined) {
       yield* derivation.afterAppend(project_id, position, rows.events.map(CountedEvents.ofNumbered))
     }
+    if (areNamesNew) yield* TwoPhaseCommit.refuseInDoubt(sql)
     const isOfOneNode =
-      createdAgents.missing.length === 0 &&
-      personNumbers.size === foundPeople.size &&
+      !areNamesNew &&
       owners.every(({ shared }) => shared.length === 0) &&
       position === undefined &&
       new Set(summaries.map(({ session }) => Bucket.laneOf(sql, session))).size === 1

@@ -112,15 +112,13 @@ const confirmed = Effect.fnUntraced(function* <A, E>(
   return isInDoubt ? yield* fail("A node has not committed its part of a transaction yet") : result
 })
 
-/** Changes rows that all nodes hold, in a transaction of its own where the database is distributed. */
+/** A transaction that changes rows that all nodes hold. */
 export const onAllNodes = <A, E>(
   sql: SqlClient.SqlClient,
   change: Effect.Effect<A, E>
 ): Effect.Effect<A, E | SqlError.SqlError> =>
-  Bucket.isDistributed(sql)
-    ? // Before it as well, rather than wait for rows that a transaction in doubt keeps locked.
-      transaction(
-        sql,
-        Effect.tap(Effect.andThen(refuseInDoubt(sql), change), () => refuseInDoubt(sql))
-      )
-    : change
+  // Before it as well, rather than wait for rows that a transaction in doubt keeps locked.
+  transaction(
+    sql,
+    Effect.tap(Effect.andThen(refuseInDoubt(sql), change), () => refuseInDoubt(sql))
+  )

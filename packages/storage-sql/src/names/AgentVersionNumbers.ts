@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
-import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as NumberedNames from "./NumberedNames.ts"
 
 type Named = Pick<EventSummary, "agent" | "agentVersion" | "receivedAt">
@@ -61,29 +60,32 @@ export const make = (sql: SqlClient.SqlClient) => {
     return found
   })
 
+  /** One event for each version that `find` did not return. */
+  const missingOf = (events: ReadonlyArray<Named>, found: ReadonlyMap<string, Numbers>): ReadonlyArray<Named> => {
+    const missing = new Map(events.map((each) => [keyOf(each), each]))
+    for (const key of found.keys()) missing.delete(key)
+    return Array.from(missing.values())
+  }
+
   /**
-   * Creates the agents that `find` did not return. `createVersions` creates their versions, in a second step: it locks agents'
-   * rows, which must come after all locks on the project's row.
+   * Creates the agents of missing versions. `createVersions` creates the versions, in a second step: it locks agents' rows, which must
+   * come after all locks on the project's row.
    */
   const createAgents = Effect.fnUntraced(function* (
     project_id: number,
-    events: ReadonlyArray<Named>,
+    missing: ReadonlyArray<Named>,
     found: Map<string, Numbers>
   ) {
-    const missing = new Map(events.map((each) => [keyOf(each), each]))
-    for (const key of found.keys()) missing.delete(key)
     const agents =
-      missing.size === 0
+      missing.length === 0
         ? new Map<string, number>()
         : yield* NumberedNames.ensure(
             sql,
             NumberedNames.agents,
             project_id,
-            new Map(
-              Array.from(missing.values(), (each) => [each.agent, { description: null, ...times(each) }] as const)
-            )
+            new Map(missing.map((each) => [each.agent, { description: null, ...times(each) }] as const))
           )
-    return { project_id, found, missing: Array.from(missing.values()), agents }
+    return { project_id, found, missing, agents }
   })
 
   /** Creates the missing versions, and returns a lookup of all numbers. */
@@ -109,7 +111,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     return (named: Named): Numbers => found.get(keyOf(named))!
   })
 
-  return { cached, find, createAgents, createVersions }
+  return { cached, find, missingOf, createAgents, createVersions }
 }
 
 export type AgentVersions = ReturnType<typeof make>
@@ -179,7 +181,6 @@ export const ensure = Effect.fnUntraced(function* (
       return { ...each, project_id, agent_version_number }
     })
   if (created.length > 0) {
-    yield* TwoPhaseCommit.refuseInDoubt(sql)
     const changed = Array.from(counters, ([agent_number, versions]) => ({ agent_number, versions }))
     yield* sql`INSERT INTO agent_versions ${versionColumns.names} ${versionColumns.of(created)}`
     yield* sql`WITH counted ${counterColumns.names} AS (${counterColumns.of(changed)})

@@ -8,7 +8,6 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as RowsByName from "../dialect/RowsByName.ts"
-import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as SqlErrors from "../sql/SqlErrors.ts"
 
 interface Kind {
@@ -93,8 +92,6 @@ export const ensure = Effect.fnUntraced(function* (
   const missing = () => Array.from(wanted.keys()).filter((name) => !numbers.has(name))
   if (missing().length === 0) return numbers
 
-  // Rather than wait for the project's row, which a node in doubt keeps locked.
-  yield* TwoPhaseCommit.refuseInDoubt(sql)
   // The update locks the row. The lookup after it sees names that other transactions committed before the lock was granted.
   const [project] = yield* sql<{ counter: number }>`
     UPDATE projects SET ${sql(kind.counter)} = ${sql(kind.counter)} WHERE project_id = ${project_id}
@@ -103,7 +100,6 @@ export const ensure = Effect.fnUntraced(function* (
   for (const [name, number] of yield* find(sql, kind, project_id, missing())) numbers.set(name, number)
   const created = missing().sort()
   if (created.length === 0) return numbers
-  yield* TwoPhaseCommit.refuseInDoubt(sql)
 
   let counter = Number(project.counter)
   for (const name of created) numbers.set(name, ++counter)

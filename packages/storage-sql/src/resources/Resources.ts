@@ -133,7 +133,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     project_id: number,
     name: string,
     columns: Readonly<Record<string, unknown>>
-  ) => TwoPhaseCommit.transaction(sql, NumberedNames.ensure(sql, kind, project_id, new Map([[name, columns]])))
+  ) => TwoPhaseCommit.onAllNodes(sql, NumberedNames.ensure(sql, kind, project_id, new Map([[name, columns]])))
 
   const findAgentVersion = Effect.fnUntraced(function* (project: number, agent: Agent, name: AgentVersionName) {
     const [row] = yield* sql<AgentVersionRow>`
@@ -163,7 +163,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const wanted = { agent_number: agent.number, agent_version_name: version.name, description, ...createdAt(version) }
     return yield* putFirst(version, {
       find: findAgentVersion(project_id, agent, version.name),
-      create: TwoPhaseCommit.transaction(sql, AgentVersionNumbers.ensure(sql, project_id, [wanted])),
+      create: TwoPhaseCommit.onAllNodes(sql, AgentVersionNumbers.ensure(sql, project_id, [wanted])),
       give: ({ number }) =>
         TwoPhaseCommit.onAllNodes(
           sql,
