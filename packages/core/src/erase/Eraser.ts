@@ -175,7 +175,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
   })
 
   const eraseSession = Effect.fn("Eraser.eraseSession")(function* (project: ProjectId, session: SessionId) {
-    // Of an erasure before this one.
+    // An erasure before this one was not done if a node has only prepared it: then nothing is found here, and yet it is there.
     yield* storage.checkCommits
     const state = yield* storage.getSession(project, session)
     if (state === undefined) return yield* new SessionNotFound()
