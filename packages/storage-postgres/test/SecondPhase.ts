@@ -2,9 +2,9 @@
  * Stands between the coordinator of a cluster and one of its workers, and cuts connections in the second phase of commits: the
  * coordinator says that a commit has come to its end, and the worker has only prepared its part.
  */
+import { CuttingProxy } from "@tachograph/testkit"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
 const secondPhase = Buffer.from("COMMIT PREPARED")
 
@@ -17,49 +17,13 @@ interface Worker {
   readonly port: number
 }
 
-const listen = (worker: Worker) => {
-  const sockets = new Set<Socket>()
-  let isCutting = false
-  const server = createServer({ noDelay: true }, (client) => {
-    const node = connect({ host: worker.host, port: worker.port, noDelay: true })
-    const end = () => {
-      for (const socket of [client, node]) sockets.delete(socket.destroy())
-    }
-    // A message may be split between two chunks.
-    let tail = Buffer.alloc(0)
-    client.on("data", (chunk) => {
-      const data = Buffer.concat([tail, chunk])
-      tail = data.subarray(-secondPhase.length + 1)
-      if (isCutting && data.includes(secondPhase)) return end()
-      return node.write(chunk)
-    })
-    node.on("data", (chunk) => client.write(chunk))
-    for (const socket of [client, node]) sockets.add(socket.on("error", end).on("close", end))
-  })
-  return Effect.callback<{ readonly port: number; readonly cut: (is: boolean) => void; readonly close: () => void }>(
-    (resume) => {
-      server.listen(0, "127.0.0.1", () =>
-        resume(
-          Effect.succeed({
-            port: (server.address() as AddressInfo).port,
-            cut: (is) => (isCutting = is),
-            close: () => {
-              server.close()
-              for (const socket of sockets) socket.destroy()
-            }
-          })
-        )
-      )
-    }
-  )
-}
-
 /** Changes the cluster until the scope closes. Needs a superuser. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [worker] = yield* sql<Worker>`SELECT nodeid AS id, nodename AS host, nodeport AS port FROM pg_dist_node
     WHERE shouldhaveshards ORDER BY nodeport LIMIT 1`
   const { host, id, port } = worker!
+  const listen = Effect.promise(() => CuttingProxy.start({ host, port, from: "client", at: secondPhase }))
   // The other nodes take note of it later, and statements that need them fail until then.
   const redirect = (toHost: string, toPort: number) =>
     Effect.andThen(
@@ -67,7 +31,7 @@ export const make = Effect.gen(function* () {
       sql`SELECT start_metadata_sync_to_all_nodes()`
     )
   const reload = sql`SELECT pg_reload_conf()`
-  const proxy = yield* Effect.acquireRelease(listen(worker!), ({ close }) => Effect.sync(close))
+  const proxy = yield* Effect.acquireRelease(listen, ({ close }) => Effect.sync(close))
   yield* Effect.acquireRelease(
     Effect.forEach(Object.entries(settings), ([name, value]) => sql.unsafe(`ALTER SYSTEM SET ${name} = '${value}'`)),
     () =>
@@ -86,9 +50,9 @@ export const make = Effect.gen(function* () {
     /** Runs an effect while the second phase fails on the worker. */
     cut: <A, E, R>(use: Effect.Effect<A, E, R>) =>
       Effect.acquireUseRelease(
-        Effect.sync(() => proxy.cut(true)),
+        Effect.sync(() => proxy.cut(Infinity)),
         () => use,
-        () => Effect.sync(() => proxy.cut(false))
+        () => Effect.sync(() => proxy.cut(0))
       ),
     /** Has the worker commit what it has prepared. Returns how many transactions that were. */
     recover: Effect.map(sql<{ count: number }>`SELECT recover_prepared_transactions() AS count`, ([row]) => row!.count)

@@ -1,3 +1,4 @@
+export * as CuttingProxy from "./CuttingProxy.ts"
 export * as HttpClient from "./HttpClient.ts"
 export * as HttpSuite from "./HttpSuite.ts"
 export * as Payloads from "./Payloads.ts"

@@ -1,7 +1,16 @@
+import { CuttingProxy } from "@tachograph/testkit"
 import { setTimeout as wait } from "node:timers/promises"
 import * as Ledger from "../harness/Ledger.ts"
-import * as Proxy from "../harness/Proxy.ts"
 import type { Fault } from "../harness/Trial.ts"
+
+/** The CommandComplete message of a COMMIT: https://www.postgresql.org/docs/current/protocol-message-formats.html */
+const committed = Buffer.from("C\0\0\0\x0bCOMMIT\0", "latin1")
+
+const through = ({ port }: CuttingProxy.CuttingProxy, url: string): string => {
+  const proxied = new URL(url)
+  proxied.host = `127.0.0.1:${port}`
+  return proxied.href
+}
 
 export const cutAfterCommit: Fault = {
   name: "cut-after-commit",
@@ -10,9 +19,10 @@ export const cutAfterCommit: Fault = {
   rounds: 20,
   run: async (trial) => {
     const { store } = trial
-    const proxy = await Proxy.start(store.url)
+    const { hostname: host, port } = new URL(store.url)
+    const proxy = await CuttingProxy.start({ host, port: Number(port), from: "server", at: committed })
     trial.after(proxy.close)
-    const server = await trial.serve({ storage: proxy.urlOf(store.url) })
+    const server = await trial.serve({ storage: through(proxy, store.url) })
     let replays = 0
     await trial.eachRound(async (round) => {
       const random = trial.random(round)
