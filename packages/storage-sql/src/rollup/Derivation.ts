@@ -43,6 +43,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     yield* rollups.write(project_id, changed)
   })
 
+  /** A transaction that changes the rows of a project alone: one node has them, and commits in one phase. */
+  const transaction = <A>(use: Effect.Effect<A, SqlError.SqlError>) => TwoPhaseCommit.transaction(sql, use, () => true)
+
   /** The first or the last event that is left to a row of a session. */
   const endOf = Effect.fnUntraced(function* (
     project_id: number,
@@ -131,14 +134,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     )
     const next = yield* sql`SELECT 1 FROM events WHERE project_id = ${number} AND event_id > ${toStored(last)}
       AND event_id <= ${toStored(upTo)} LIMIT 1`
-    return next.length === 0 ? 0 : yield* TwoPhaseCommit.transaction(sql, deriveIn(number, upTo, limit))
+    return next.length === 0 ? 0 : yield* transaction(deriveIn(number, upTo, limit))
   })
 
   const dropDerived = Effect.fn("SqlStorage.dropDerived")(function* (project: ProjectId) {
     const number = yield* projects.find(project)
     if (number === undefined) return
     const drop = Effect.flatMap(positions.lock(number), ({ version }) => positions.reset(number, version + 1))
-    yield* repairingRollups(TwoPhaseCommit.transaction(sql, drop))
+    yield* repairingRollups(transaction(drop))
   })
 
   /** In a transaction: the position, which stays where it is. Taken before others can derive what the transaction changes. */
