@@ -1,4 +1,4 @@
-/** Transactions that a node of a cluster has only prepared, although Citus says that they were committed. */
+/** Transactions that a node of a cluster commits after they have ended for the coordinator. */
 import {
   ApiKey,
   CurrentProject,
@@ -14,7 +14,7 @@ import {
   Throttle
 } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
@@ -52,7 +52,7 @@ else {
   /** Runs a case with two servers, in whose database `person` has an event in each of some sessions on each node. */
   const run = (
     test: (setup: {
-      readonly phase: Effect.Success<typeof SecondPhase.make>
+      readonly phase: Effect.Success<ReturnType<typeof SecondPhase.make>>
       readonly storage: Storage["Service"]
       readonly recorder: Recorder["Service"]
       readonly other: Recorder["Service"]
@@ -75,7 +75,7 @@ else {
         return { storage, recorder }
       })
       const sql = yield* SqlClient.SqlClient
-      const phase = yield* SecondPhase.make
+      const phase = yield* SecondPhase.make(citusUrl!)
       const { recorder, storage } = yield* start
       const { recorder: other } = yield* start
       yield* Calls.putFingerprint(storage, defaultProject)
@@ -146,6 +146,40 @@ else {
         expect(yield* wrongSums(storage)).toEqual([])
         const summary = yield* storage.sessionSummary(defaultProject, SessionId.make(unsure.session))
         expect(summary).toMatchObject({ events: 2 })
+      })
+    ))
+
+  it("waits with streams and sums for an event that a node commits after the coordinator has given it up", () =>
+    run(({ elsewhere, other, phase, recorder, storage, there }) =>
+      Effect.gen(function* () {
+        const settledMs = Effect.map(storage.watermark(defaultProject), EventTime.of)
+        const given = call(there[0]!, "person")
+        let begun = 0
+        const [exit, acknowledged] = yield* phase.stall(
+          Effect.suspend(() => {
+            begun = Date.now()
+            return Calls.record(recorder, given)
+          }),
+          Effect.gen(function* () {
+            const id = yield* Calls.record(other, call(elsewhere[0]!, "person"))
+            // Longer than what the watermark allows for the clocks.
+            const end = Date.now() + 2_500
+            while (Date.now() < end) {
+              expect(yield* settledMs).toBeLessThan(begun)
+              yield* Effect.sleep("50 millis")
+            }
+            return id
+          })
+        )
+        expect(Exit.isFailure(exit)).toBe(true)
+        while ((yield* settledMs) < EventTime.of(acknowledged)) yield* Effect.sleep("100 millis")
+        const events = yield* StoreCheck.listAll(storage, defaultProject)
+        expect(events.filter((each) => each.session === given.session)).toHaveLength(2)
+        yield* derive(storage, defaultProject, Throttle.unthrottled)
+        expect(yield* wrongSums(storage)).toEqual([])
+        expect(yield* storage.sessionSummary(defaultProject, SessionId.make(given.session))).toMatchObject({
+          events: 2
+        })
       })
     ))
 

@@ -3,8 +3,9 @@
  * coordinator says that a commit has come to its end, and the worker has only prepared its part.
  */
 import { CuttingProxy } from "@tachograph/testkit"
-import { Effect } from "effect"
+import { Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { PostgresStorage } from "../src/index.ts"
 
 const secondPhase = Buffer.from("COMMIT PREPARED")
 
@@ -18,7 +19,7 @@ interface Worker {
 }
 
 /** Changes the cluster until the scope closes. Needs a superuser. */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (url: string) {
   const sql = yield* SqlClient.SqlClient
   const [worker] = yield* sql<Worker>`SELECT nodeid AS id, nodename AS host, nodeport AS port FROM pg_dist_node
     WHERE shouldhaveshards ORDER BY nodeport LIMIT 1`
@@ -44,6 +45,24 @@ export const make = Effect.gen(function* () {
   )
   yield* reload
   yield* Effect.acquireRelease(redirect("127.0.0.1", proxy.port), () => Effect.orDie(redirect(host, port)))
+  const onWorker = <A, E>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
+    Effect.flatMap(SqlClient.SqlClient, use).pipe(
+      Effect.provide(PostgresStorage.client({ url: Object.assign(new URL(url), { host: `${host}:${port}` }).href })),
+      Effect.orDie
+    )
+  /** The worker's commits wait for a standby of this name, which does not exist. */
+  const standby = (name: string) =>
+    onWorker((sql) =>
+      Effect.andThen(sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`), sql`SELECT pg_reload_conf()`)
+    )
+  const waiting = onWorker((sql) =>
+    Effect.map(
+      sql<{
+        count: number
+      }>`SELECT CAST(count(*) AS integer) AS count FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
+      ([row]) => row!.count
+    )
+  )
   return {
     /** The worker's port, as the coordinator knows it. */
     port: proxy.port,
@@ -53,6 +72,19 @@ export const make = Effect.gen(function* () {
         Effect.sync(() => proxy.cut(Infinity)),
         () => use,
         () => Effect.sync(() => proxy.cut(0))
+      ),
+    /** Runs an effect while the worker ends no commit, and what waits for one has lost its connection when `use` begins. */
+    stall: <A, E, R, B, E2, R2>(commit: Effect.Effect<A, E, R>, use: Effect.Effect<B, E2, R2>) =>
+      Effect.acquireUseRelease(
+        standby("nobody"),
+        () =>
+          Effect.gen(function* () {
+            const committing = yield* Effect.forkChild(Effect.exit(commit))
+            yield* Effect.repeat(waiting, { until: (count) => count > 0, schedule: Schedule.spaced("20 millis") })
+            proxy.drop()
+            return [yield* Fiber.join(committing), yield* use] as const
+          }),
+        () => standby("")
       ),
     /** Has the worker commit what it has prepared. Returns how many transactions that were. */
     recover: Effect.map(sql<{ count: number }>`SELECT recover_prepared_transactions() AS count`, ([row]) => row!.count)

@@ -17,6 +17,8 @@ export interface CuttingProxy {
   readonly cut: (count: number) => void
   /** How many were closed. */
   readonly cuts: () => number
+  /** Closes all connections. Others can be made. */
+  readonly drop: () => void
   readonly close: () => void
 }
 
@@ -45,6 +47,9 @@ export const start = async ({ at, from, host, port }: Options): Promise<CuttingP
     other.on("data", (chunk) => watched.write(chunk))
     for (const socket of [client, target]) sockets.add(socket.on("error", end).on("close", end))
   })
+  const drop = () => {
+    for (const socket of sockets) socket.destroy()
+  }
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {
     port: (server.address() as AddressInfo).port,
@@ -52,9 +57,10 @@ export const start = async ({ at, from, host, port }: Options): Promise<CuttingP
       pendingCuts = count
     },
     cuts: () => cuts,
+    drop,
     close: () => {
       server.close()
-      for (const socket of sockets) socket.destroy()
+      drop()
     }
   }
 }

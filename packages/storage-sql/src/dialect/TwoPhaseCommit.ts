@@ -1,12 +1,13 @@
 /**
  * Transactions that several nodes of a distributed database commit. Citus commits them in two phases: all nodes prepare their parts,
  * then each commits its own. If a node stops or a connection breaks in the second phase, Citus says all the same that the commit has
- * succeeded. The transaction is in doubt then: nobody sees what that node has prepared until it is back and Citus has it commit, within
+ * succeeded. The transaction is in doubt then: what that node has prepared is not visible until it is back and Citus has it commit, within
  * a minute by default (`citus.recover_2pc_interval`).
  */
 import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "./Bucket.ts"
+import * as Nodes from "./Nodes.ts"
 
 /** What Citus begins the names of this transaction's parts with. */
 const ownPart = (sql: SqlClient.SqlClient) =>
@@ -16,37 +17,33 @@ const ownPart = (sql: SqlClient.SqlClient) =>
     ([row]) => row!.name
   )
 
-/** A bucket of each node that had parts with such names. Nodes without any have no sessions, and are left out. */
-const bucketsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, part: string) {
+/** The names of the parts that nodes have prepared, of a transaction whose parts' names begin so. */
+const preparedParts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, part: string) {
   // Citus keeps records of the parts of committed transactions until the interval has passed and the node has answered.
-  const shards = yield* sql<{ first: string; last: string; node: number }>`SELECT shardminvalue AS first,
-      shardmaxvalue AS last, groupid AS node FROM pg_dist_placement JOIN pg_dist_shard USING (shardid)
-    WHERE shardstate = 1 AND logicalrelid = CAST('sessions' AS regclass)
-      AND groupid IN (SELECT groupid FROM pg_dist_transaction WHERE starts_with(gid, ${part}))`
-  const buckets = new Map<number, number>()
-  for (const { first, last, node } of shards) {
-    const bucket = buckets.has(node) ? undefined : Bucket.inShard(Number(first), Number(last))
-    if (bucket !== undefined) buckets.set(node, bucket)
-  }
-  return Array.from(buckets.values())
+  const groups = yield* sql<{ group: number }>`SELECT DISTINCT groupid AS "group" FROM pg_dist_transaction
+    WHERE starts_with(gid, ${part})`
+  if (groups.length === 0) return []
+  const hasParts = new Set(groups.map(({ group }) => group))
+  const nodes = (yield* Nodes.find(sql)).filter(({ group }) => hasParts.has(group))
+  const parts = sql`ARRAY(SELECT gid FROM pg_prepared_xact() AS prepared WHERE starts_with(prepared.gid, ${part}))`
+  const ofNodes = yield* Nodes.askEach<string>(sql, nodes, () => parts)
+  const ofOthers = nodes.length < hasParts.size ? yield* partsOfAllNodes(sql, part) : []
+  return [...ofNodes, ...ofOthers]
 })
 
-/** The names of the parts that the node of a bucket has prepared. Reads no row: the bucket makes it the node that is asked. */
-const preparedBy = (sql: SqlClient.SqlClient, bucket: number, part: string) =>
-  Effect.map(
-    sql<{ names: ReadonlyArray<string> }>`SELECT count(*) AS sessions,
-      ARRAY(SELECT gid FROM pg_prepared_xact() AS prepared WHERE starts_with(prepared.gid, ${part})) AS names
-      FROM sessions WHERE project_id = -1${Bucket.and(sql, bucket)}`,
-    ([row]) => row!.names
-  )
+/** The same of all nodes, also of those without sessions, which `Nodes.askEach` cannot ask. Connects to each. */
+const partsOfAllNodes = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, part: string) {
+  const command = `SELECT string_agg(gid, ' ') FROM pg_prepared_xact() WHERE starts_with(gid, '${part}')`
+  const answers = yield* sql<{ success: boolean; result: string }>`SELECT success, result
+    FROM run_command_on_workers(${command})`
+  const failed = answers.find(({ success }) => !success)
+  if (failed !== undefined) return yield* fail(`A node does not say what it has prepared: ${failed.result}`)
+  return answers.flatMap(({ result }) => (result === "" ? [] : result.split(" ")))
+})
 
 /** Whether a committed transaction whose parts have such names is still only prepared on a node. Ignores those that are committing. */
 const areInDoubt = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, part: string) {
-  const buckets = yield* bucketsOf(sql, part)
-  const prepared = Effect.map(
-    Effect.forEach(buckets, (bucket) => preparedBy(sql, bucket, part), { concurrency: 4 }),
-    (names) => names.flat()
-  )
+  const prepared = preparedParts(sql, part)
   const names = yield* prepared
   if (names.length === 0) return false
   const ended = yield* sql<{
@@ -64,14 +61,9 @@ const areInDoubt = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, part: 
 const fail = (message: string, cause: unknown = new Error(message)) =>
   new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation: "commit" }) })
 
-/**
- * Whether any transaction is in doubt, of whichever application; also if a node that may have one does not answer. False if the database
- * is not distributed.
- */
-export const isAnyInDoubt = (sql: SqlClient.SqlClient): Effect.Effect<boolean> =>
-  Bucket.isDistributed(sql)
-    ? Effect.catch(areInDoubt(sql, "citus_"), () => Effect.succeed(true))
-    : Effect.succeed(false)
+/** Whether any transaction is in doubt, of any application. Fails if a node that may have one does not answer. */
+export const isAnyInDoubt = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
+  Bucket.isDistributed(sql) ? areInDoubt(sql, "citus_") : Effect.succeed(false)
 
 /**
  * Fails while any transaction is in doubt, for a change of what all nodes hold: a node would not change rows that it has only prepared,
@@ -107,7 +99,7 @@ const confirmed = Effect.fnUntraced(function* <A, E>(
   if (part === undefined) return result
   // It is committed: no error of the question may look as if it were not, or it would run again.
   const isInDoubt = yield* Effect.mapError(areInDoubt(sql, part), (error) =>
-    fail("Nobody knows whether all nodes have committed a transaction", error)
+    fail("It is unknown whether all nodes have committed a transaction", error)
   )
   return isInDoubt ? yield* fail("A node has not committed its part of a transaction yet") : result
 })

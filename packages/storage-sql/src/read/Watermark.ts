@@ -5,7 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as CommitOrder from "../dialect/CommitOrder.ts"
+import * as LostCommits from "../dialect/LostCommits.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
+import { isTransient } from "../sql/SqlErrors.ts"
 import type * as Projects from "../names/Projects.ts"
 
 /** Transactions that were under way at a time, and have not ended since. */
@@ -59,13 +61,22 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   // Each observation is of a later time than the one before.
   const semaphore = Semaphore.makeUnsafe(1)
 
-  /** Returns the time, and whether there is nothing to wait for: what is in doubt becomes visible much later. */
+  /** Whether transactions that are not under way may still commit; also while a node that may have some does not answer. */
+  const mayBecomeVisibleLate = Effect.catchIf(
+    Effect.gen(function* () {
+      return (yield* TwoPhaseCommit.isAnyInDoubt(sql)) || (yield* LostCommits.areAny(sql))
+    }),
+    isTransient,
+    () => Effect.succeed(true)
+  )
+
+  /** Returns the time, and whether there is nothing to wait for: what becomes visible late may take minutes. */
   const observe = (since?: number) =>
     semaphore.withPermits(1)(
       Effect.gen(function* () {
         const writers = yield* CommitOrder.writers(sql)
-        const isInDoubt = yield* TwoPhaseCommit.isAnyInDoubt(sql)
-        return { atMs: writers.atMs, isDone: isInDoubt || settled.observe(writers, since) }
+        const isWaiting = yield* mayBecomeVisibleLate
+        return { atMs: writers.atMs, isDone: isWaiting || settled.observe(writers, since) }
       })
     )
 

@@ -38,7 +38,8 @@ const isOfChangedTables = ({ reason }: SqlError.SqlError): boolean => {
   return code === "0A000" || (code === "23502" && column === "bucket")
 }
 
-const isTransient = ({ reason }: SqlError.SqlError): boolean => {
+/** Whether the error may go away without a change. */
+export const isTransient = ({ reason }: SqlError.SqlError): boolean => {
   if (transient.has(reason._tag)) return true
   const { code, message } = (reason.cause ?? {}) as { readonly code?: unknown; readonly message?: unknown }
   return transientState.test(String(code)) || (code === "XX000" && lostNode.test(String(message)))
