@@ -14,7 +14,7 @@ import {
   Throttle
 } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
-import { Context, DateTime, Effect, Exit, Layer } from "effect"
+import { Context, DateTime, Effect, Exit, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
@@ -180,6 +180,32 @@ else {
         expect(yield* storage.sessionSummary(defaultProject, SessionId.make(given.session))).toMatchObject({
           events: 2
         })
+      })
+    ))
+
+  it("says of no event that it is damaged while a node has only prepared its shared piece", () =>
+    run(({ elsewhere, other, phase, recorder, storage }) =>
+      Effect.gen(function* () {
+        // Each of them is on one node or the other.
+        const calls = elsewhere.slice(0, 8).map((session, n) => ({
+          ...call(session, "person"),
+          api: "provider2-messages" as const,
+          inputs: JSON.stringify({ model: "m", system: `${n} ${Calls.noise(n, 12_000)}`, messages: [] })
+        }))
+        const read = Effect.gen(function* () {
+          const events = yield* StoreCheck.listAll(storage, defaultProject)
+          return yield* Effect.forEach(events, ({ id }) => Effect.result(recorder.getEvent(id)))
+        })
+        const results = yield* phase.cut(
+          Effect.gen(function* () {
+            yield* Effect.forEach(calls, (each) => Effect.exit(Calls.record(other, each)))
+            return yield* read
+          })
+        )
+        const failures = results.flatMap((result) => (Result.isFailure(result) ? [result.failure._tag] : []))
+        expect(new Set(failures)).toEqual(new Set(["storage-unavailable"]))
+        expect(yield* phase.recover).toBeGreaterThan(0)
+        expect((yield* read).filter(Result.isFailure)).toEqual([])
       })
     ))
 

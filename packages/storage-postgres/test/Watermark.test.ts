@@ -1,5 +1,6 @@
 import {
   checksumOfSummary,
+  CurrentProject,
   type EventId,
   type EventPage,
   EventTime,
@@ -10,7 +11,7 @@ import {
   type StoredSession
 } from "@tachograph/core"
 import { Samples, StorageSuite, TestSeed } from "@tachograph/testkit"
-import { Deferred, Effect, Fiber, Schedule } from "effect"
+import { Deferred, Effect, Fiber, Schedule, Stream } from "effect"
 import { expect, it } from "vitest"
 import { emptySchema } from "./EmptySchema.ts"
 import { whileHeld, withServers } from "./Servers.ts"
@@ -98,6 +99,28 @@ it("ends pages in ascending order before what a held transaction may still commi
         next = last
       }
       expect(ids).toEqual([held.summary.id, ...later])
+    })
+  ))
+
+it("exports nothing while a held transaction keeps what was acknowledged from being exported", () =>
+  withServers(emptySchema, (one, { storage: two }) =>
+    Effect.gen(function* () {
+      for (const session of ["held", "later"]) yield* Samples.append(one.storage, [yield* newEvent(session)])
+      const held = yield* newEvent("held")
+      const later = yield* newEvent("later")
+      const exported = Effect.gen(function* () {
+        const recorder = yield* Recorder
+        const items = yield* Stream.runCollect(recorder.exportEvents({}))
+        return items.flat().at(-1)
+      }).pipe(
+        Effect.provide(StorageSuite.Calls.recorderOver(two)),
+        Effect.provideService(CurrentProject, project),
+        Effect.result
+      )
+      const record = Effect.andThen(Samples.append(two, [later]), exported)
+      const [, result] = yield* whileHeld(one, Samples.append(one.storage, [held]), record)
+      expect(result).toMatchObject({ _tag: "Failure", failure: { _tag: "storage-unavailable" } })
+      expect(yield* exported).toMatchObject({ _tag: "Success", success: { type: "end", damaged: 4 } })
     })
   ))
 

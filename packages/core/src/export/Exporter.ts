@@ -204,16 +204,14 @@ export const items = (
   }
 
   const trailer = Stream.sync((): ReadonlyArray<ExportItem> => [{ type: "end", isWhole: !isCut, last, ...counted }])
-  return Stream.make<[ReadonlyArray<ExportItem>]>([{ type: "export" }]).pipe(
-    Stream.concat(
-      Stream.unwrap(
-        // Before the names, so that they are there of every event.
-        Effect.map(reading.newest, (end) => {
-          const names = isAll ? Stream.grouped(allNames(reading), groupEvents) : Stream.empty
-          return end === undefined ? names : Stream.concat(names, eventsUntil(end))
-        })
+  return Stream.unwrap(
+    // Before the names, so that they are there of every event.
+    Effect.map(reading.newest, (end) => {
+      const names = isAll ? Stream.grouped(allNames(reading), groupEvents) : Stream.empty
+      return Stream.make<[ReadonlyArray<ExportItem>]>([{ type: "export" }]).pipe(
+        Stream.concat(end === undefined ? names : Stream.concat(names, eventsUntil(end))),
+        Stream.concat(trailer)
       )
-    ),
-    Stream.concat(trailer)
+    })
   )
 }

@@ -1,8 +1,9 @@
 /** What an export reads with, over a storage and the operations of the recorder. */
 import * as Effect from "effect/Effect"
 import type { AgentName } from "../domain/Agent.ts"
-import type { StorageUnavailable } from "../domain/Errors.ts"
+import { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
+import * as EventTime from "../domain/EventTime.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import * as EventReader from "../read/EventReader.ts"
 import type { Resources } from "../Resources.ts"
@@ -67,9 +68,13 @@ const found = (
 const settledEvery = "50 millis"
 const maxAsked = 100
 
+/** By how much (ms) a watermark moves in that time at least, unless something holds it. */
+const minMovedMs = 2_500
+
 /**
- * The newest event, once no event can appear below it any more: what was recorded before an export is in it. If a transaction is held
- * for longer than five seconds, it is the watermark.
+ * The newest event, once no event can appear below it any more: what was recorded before an export is in it. It is the watermark, if the
+ * newest event is of a process whose clock is ahead. Fails, if a transaction is held for longer than five seconds: an export would leave
+ * out what was recorded since that began.
  */
 const settled = Effect.fnUntraced(function* (
   storage: Storage["Service"],
@@ -77,11 +82,16 @@ const settled = Effect.fnUntraced(function* (
 ): Effect.fn.Return<EventId | undefined, StorageUnavailable> {
   const [newest] = yield* storage.listEvents(project, { order: "desc", limit: 1 })
   if (newest === undefined) return undefined
-  for (let asked = 1; ; asked++) {
-    const watermark = yield* storage.watermark(project)
+  const first = yield* storage.watermark(project)
+  for (let asked = 1, watermark = first; ; asked++) {
     if (watermark >= newest.id) return newest.id
-    if (asked === maxAsked) return watermark
+    if (asked === maxAsked) {
+      if (EventTime.of(watermark) - EventTime.of(first) >= minMovedMs) return watermark
+      const message = "A transaction that has not ended keeps events from being exported"
+      return yield* new StorageUnavailable({ cause: new Error(message) })
+    }
     yield* Effect.sleep(settledEvery)
+    watermark = yield* storage.watermark(project)
   }
 })
 

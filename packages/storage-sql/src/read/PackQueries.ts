@@ -14,6 +14,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
+import * as LateRows from "./LateRows.ts"
 import * as LongBytes from "./LongBytes.ts"
 import * as TableScan from "../dialect/TableScan.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
@@ -177,13 +178,23 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return []
     const wanted = maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes)
+    const pieces = yield* readPieces(number, wanted)
+    const found = new Set(pieces.map(({ sha256 }) => Hex.encode(sha256)))
+    const missing = wanted.filter((name) => !found.has(Hex.encode(name)))
+    return missing.length > 0 && (yield* LateRows.wait(sql))
+      ? [...pieces, ...(yield* readPieces(number, missing))]
+      : pieces
+  })
+
+  /** The pieces of these names that are found. */
+  const readPieces = Effect.fnUntraced(function* (project_id: number, names: ReadonlyArray<Uint8Array>) {
     const pieces: Array<StoredShared> = []
-    for (let at = 0; at < wanted.length; at += maxNames) {
-      const chunk = wanted.slice(at, at + maxNames)
+    for (let at = 0; at < names.length; at += maxNames) {
+      const chunk = names.slice(at, at + maxNames)
       const rows = yield* sql<{
         sha256: Uint8Array
         piece: Uint8Array | null
-      }>`SELECT sha256, ${LongBytes.selectShort(sql, "piece")} FROM shared_pieces WHERE ${ofPieces(number, chunk)}`
+      }>`SELECT sha256, ${LongBytes.selectShort(sql, "piece")} FROM shared_pieces WHERE ${ofPieces(project_id, chunk)}`
       const long: Array<Uint8Array> = []
       for (const { piece, sha256 } of rows) {
         if (piece === null) long.push(sha256)
@@ -191,18 +202,25 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       }
       if (long.length === 0) continue
       const columns = { key: "sha256", bytes: "piece" }
-      const read = yield* LongBytes.read<Uint8Array>(sql, "shared_pieces", columns, ofPieces(number, long), Hex.encode)
+      const isLong = ofPieces(project_id, long)
+      const read = yield* LongBytes.read<Uint8Array>(sql, "shared_pieces", columns, isLong, Hex.encode)
       for (const { bytes, key } of read) pieces.push({ sha256: Uint8Array.from(key), bytes, isOwned: true })
     }
     return pieces
   })
 
+  const sizeOf = (project_id: number, name: Uint8Array) =>
+    Effect.map(
+      sql<{ size: Integer }>`SELECT size FROM shared_pieces
+        WHERE project_id = ${project_id} AND sha256 = ${name}${Bucket.and(sql, [Bucket.ofPiece(name)])}`,
+      ([row]) => (row === undefined ? undefined : Number(row.size))
+    )
+
   const sharedTextBytes = Effect.fn("SqlStorage.sharedTextBytes")(function* (project: ProjectId, name: Uint8Array) {
     const number = yield* projects.find(project)
     if (number === undefined) return undefined
-    const [row] = yield* sql<{ size: Integer }>`SELECT size FROM shared_pieces
-      WHERE project_id = ${number} AND sha256 = ${name}${Bucket.and(sql, [Bucket.ofPiece(name)])}`
-    return row === undefined ? undefined : Number(row.size)
+    const size = yield* sizeOf(number, name)
+    return size === undefined && (yield* LateRows.wait(sql)) ? yield* sizeOf(number, name) : size
   })
 
   return { getSession, readPacks, readPackRanges, readShared, sharedTextBytes }
