@@ -65,7 +65,7 @@ const make = Effect.fnUntraced(function* ({
   yield* Distribution.detect
   const { timed, tracked } = yield* StorageMetrics.make(connections)
   const bounded = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) =>
-    translate(tracked(effect), operationTimeoutMs)
+    translate(tracked(effect), operationTimeoutMs, Bucket.isDistributed(sql))
   const operation = <Args extends ReadonlyArray<unknown>, A, E>(
     name: string,
     run: (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>

@@ -193,7 +193,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     if (isCorruption(error)) return yield* append(byProject, "replace")
     if (error.reason._tag !== "UniqueViolation") return yield* error
     const repairs = Effect.forEach(byProject, ({ events, project_id }) => repair(project_id, sessionsOf(events)))
-    const raised = yield* TwoPhaseCommit.transaction(sql, repairs)
+    const raised = yield* TwoPhaseCommit.onAllNodes(sql, repairs)
     if (raised.every((counters) => counters === 0)) return yield* error
     return yield* new SessionConflict({
       sessions: byProject.flatMap(({ events }) =>

@@ -8,6 +8,7 @@ import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as EventKinds from "../names/EventKinds.ts"
+import * as NodeCopies from "../names/NodeCopies.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
@@ -24,6 +25,7 @@ interface StoredRow extends CountedEvents.Row {
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, derivation: Derivation.Derivation) => {
   const toStored = UuidColumn.encoder(sql)
   const kinds = EventKinds.make(sql)
+  const copies = NodeCopies.make(sql)
   const space = SpaceCounters.make(sql, projects)
   const factColumns = EventColumns.factColumns(sql)
   const columns = BulkValues.make(sql, factColumns)
@@ -64,6 +66,19 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
       return true
     })
     if (changed.length === 0) return 0
+    if (Bucket.isDistributed(sql)) {
+      yield* copies.check(
+        project_id,
+        changed.map(({ kind_number, summary }, n) => ({
+          agent_number: Number(replaced[n]!.agent_number),
+          agent_version_number: Number(replaced[n]!.agent_version_number),
+          session_number: session,
+          lane: Bucket.laneOf(sql, summary.session),
+          kind_number,
+          isCommitted: true
+        }))
+      )
+    }
     yield* sql`WITH changed ${columns.names} AS (${columns.of(changed)}) UPDATE events SET ${assignments} FROM changed
       WHERE events.project_id = ${project_id} AND events.event_id = changed.event_id${Bucket.and(sql, bucket, "events.")}`
     const before = yield* derivation.toCounted(project_id, replaced)

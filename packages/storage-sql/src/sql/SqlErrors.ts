@@ -30,12 +30,13 @@ const lostNode =
   /^(SSL (SYSCALL )?error|SSL connection has been closed|server closed the connection|could not (receive|send) data|no connection to the server|connection not open|could not commit transaction for shard|failure on connection marked as essential)/
 
 /**
- * Whether the tables are others than when this process opened them: Postgres or Citus does not support the statement for them, or a
- * row lacks the column `bucket`. `tachograph migrate --distribute` was run meanwhile, or a migration.
+ * Whether the tables are others than when this process opened them: a migration was run meanwhile, or `tachograph migrate --distribute`,
+ * whose tables have a column `bucket` and do not support some statements for others.
  */
-const isOfChangedTables = ({ reason }: SqlError.SqlError): boolean => {
-  const { code, column } = (reason.cause ?? {}) as { readonly code?: unknown; readonly column?: unknown }
-  return code === "0A000" || (code === "23502" && column === "bucket")
+const isOfChangedTables = ({ reason }: SqlError.SqlError, isDistributed: boolean): boolean => {
+  const { code, column, message } = (reason.cause ?? {}) as Readonly<Record<"code" | "column" | "message", unknown>>
+  if (code === "0A000") return !isDistributed || String(message).startsWith("cached plan must not change")
+  return !isDistributed && code === "23502" && column === "bucket"
 }
 
 /** Whether the error may go away without a change. */
@@ -95,15 +96,17 @@ const conflictRetry = {
 /**
  * Runs an operation of the storage for at most `timeoutMs`. A transient error becomes `StorageUnavailable`; any other one
  * means that a statement is wrong, and becomes a defect. Where the database finds its own files damaged, the cause is `Damage`.
+ * `isDistributed` says whether the statements were made for distributed tables.
  */
 export const translate = <A, E, R>(
   effect: Effect.Effect<A, E | SqlError.SqlError, R>,
-  timeoutMs?: number
+  timeoutMs?: number,
+  isDistributed = false
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable, R> => {
   const retried = (effect as Effect.Effect<A, SqlError.SqlError, R>).pipe(
     Effect.retry({ ...conflictRetry, while: (error) => error._tag === "SqlError" && conflictRetry.while(error) }),
     Effect.catchCause((cause) => {
-      if (sqlErrors(cause).some(isOfChangedTables)) {
+      if (sqlErrors(cause).some((error) => isOfChangedTables(error, isDistributed))) {
         const message = "The tables were changed since this server was started, which must be started again"
         return Effect.fail(new Errors.StorageUnavailable({ cause: new Error(message, { cause: Cause.squash(cause) }) }))
       }

@@ -86,6 +86,19 @@ describe("translate", () => {
     })
   )
 
+  it.effect("tells changed tables from a statement that distributed tables do not support", () =>
+    Effect.gen(function* () {
+      const unsupported = failing(2, sqlError("UnknownError", "0A000", "could not run distributed query"))
+      const error = yield* Effect.flip(yield* exitOf(translate(unsupported.effect)))
+      assert.strictEqual(error._tag, "storage-unavailable")
+      const exit = yield* exitOf(translate(unsupported.effect, undefined, true))
+      assert.isTrue(exit._tag === "Failure" && exit.cause.reasons[0]?._tag === "Die")
+      const changed = failing(1, sqlError("UnknownError", "0A000", "cached plan must not change result type"))
+      const unavailable = yield* Effect.flip(yield* exitOf(translate(changed.effect, undefined, true)))
+      assert.strictEqual(unavailable._tag, "storage-unavailable")
+    })
+  )
+
   it.effect("fails with storage-unavailable if the rollback failed too", () =>
     Effect.gen(function* () {
       const died = Effect.die(sqlError("ConnectionError"))
