@@ -319,6 +319,10 @@ export class Storage extends Context.Service<
     readonly appendConcurrency: number
     /** The lane of a session's events. One call of `appendEvents` with events of one lane costs less than with events of several. */
     readonly laneOf: (session: SessionId) => number
+    /** The node that commits the events of a lane, as far as the storage knows. */
+    readonly nodeOf: (lane: number) => number
+    /** How many of the concurrent calls may be for one node: one that does not answer leaves some to the others. Infinite if there is one. */
+    readonly nodeConcurrency: number
     /** Succeeds if the storage responds. */
     readonly ping: Result<void>
   }

@@ -14,10 +14,10 @@ import {
   Throttle
 } from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
-import { Context, DateTime, Effect, Exit, Layer, Result } from "effect"
+import { Context, DateTime, Effect, Exit, Layer, Result, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
-import { PostgresStorage } from "../src/index.ts"
+import { type PostgresConfig, PostgresStorage } from "../src/index.ts"
 import { citusUrl, distributedSchema, skip } from "./CitusSchema.ts"
 import * as SecondPhase from "./SecondPhase.ts"
 
@@ -49,6 +49,13 @@ if (citusUrl === undefined) skip("Transactions in doubt")
 else {
   const emptySchema = distributedSchema(citusUrl)
 
+  const open = Effect.fnUntraced(function* (config: PostgresConfig) {
+    const layer = Layer.fresh(PostgresStorage.layer(config))
+    const storage = yield* Effect.map(Layer.build(layer), (all) => Context.get(all, Storage))
+    const recorder = yield* Effect.map(Layer.build(Calls.recorderOver(storage)), (all) => Context.get(all, Recorder))
+    return { storage, recorder }
+  })
+
   /** Runs a case with two servers, in whose database `person` has an event in each of some sessions on each node. */
   const run = (
     test: (setup: {
@@ -57,27 +64,18 @@ else {
       readonly recorder: Recorder["Service"]
       readonly other: Recorder["Service"]
       readonly sql: SqlClient.SqlClient
-      readonly schema: string
+      readonly config: PostgresConfig & { readonly schema: string }
       /** Sessions on the node whose second phase fails, and on the others. */
       readonly there: ReadonlyArray<string>
       readonly elsewhere: ReadonlyArray<string>
-    }) => Effect.Effect<void, unknown, never>
+    }) => Effect.Effect<void, unknown, Scope.Scope>
   ) =>
     Effect.gen(function* () {
       const config = yield* Effect.promise(emptySchema)
-      const start = Effect.gen(function* () {
-        const storage = yield* Effect.map(Layer.build(Layer.fresh(PostgresStorage.layer(config))), (all) =>
-          Context.get(all, Storage)
-        )
-        const recorder = yield* Effect.map(Layer.build(Calls.recorderOver(storage)), (all) =>
-          Context.get(all, Recorder)
-        )
-        return { storage, recorder }
-      })
       const sql = yield* SqlClient.SqlClient
       const phase = yield* SecondPhase.make(citusUrl!)
-      const { recorder, storage } = yield* start
-      const { recorder: other } = yield* start
+      const { recorder, storage } = yield* open(config)
+      const { recorder: other } = yield* open(config)
       yield* Calls.putFingerprint(storage, defaultProject)
       const sessions = Array.from({ length: 24 }, (_, n) => `session ${n}`)
       yield* Effect.forEach(sessions, (session) => Calls.record(recorder, call(session, "person")))
@@ -90,7 +88,7 @@ else {
       const elsewhere = onNodes((port) => port !== phase.port)
       expect([...there, ...elsewhere].sort()).toEqual([...sessions].sort())
       expect(Math.min(there.length, elsewhere.length)).toBeGreaterThan(1)
-      yield* test({ phase, storage, recorder, other, sql, schema: config.schema, there, elsewhere })
+      yield* test({ phase, storage, recorder, other, sql, config, there, elsewhere })
       expect((yield* StoreCheck.look(storage, defaultProject)).problems).toEqual([])
     }).pipe(
       Effect.provideService(CurrentProject, defaultProject),
@@ -156,11 +154,10 @@ else {
         const given = call(there[0]!, "person")
         let begun = 0
         const [exit, acknowledged] = yield* phase.stall(
-          Effect.suspend(() => {
-            begun = Date.now()
-            return Calls.record(recorder, given)
-          }),
           Effect.gen(function* () {
+            begun = Date.now()
+            const recorded = Effect.exit(Calls.record(recorder, given))
+            const [exit] = yield* Effect.all([recorded, phase.dropCommitting], { concurrency: 2 })
             const id = yield* Calls.record(other, call(elsewhere[0]!, "person"))
             // Longer than what the watermark allows for the clocks.
             const end = Date.now() + 2_500
@@ -168,7 +165,7 @@ else {
               expect(yield* settledMs).toBeLessThan(begun)
               yield* Effect.sleep("50 millis")
             }
-            return id
+            return [exit, id] as const
           })
         )
         expect(Exit.isFailure(exit)).toBe(true)
@@ -180,6 +177,24 @@ else {
         expect(yield* storage.sessionSummary(defaultProject, SessionId.make(given.session))).toMatchObject({
           events: 2
         })
+      })
+    ))
+
+  it("records on the other nodes while one ends no commit", () =>
+    run(({ config, elsewhere, phase, storage, there }) =>
+      Effect.gen(function* () {
+        const impatient = yield* open({ ...config, operationTimeout: 1_000 })
+        const record = (session: string) => Effect.exit(Calls.record(impatient.recorder, call(session, "person")))
+        const exits = yield* phase.stall(
+          Effect.gen(function* () {
+            for (let round = 0; round < 3; round++) yield* Effect.forEach(there, record, { concurrency: 12 })
+            return yield* Effect.forEach(elsewhere, record, { concurrency: 2 })
+          })
+        )
+        expect(exits.filter(Exit.isFailure)).toEqual([])
+        // What waited for its commit may be there now.
+        const events = yield* StoreCheck.listAll(storage, defaultProject)
+        expect(events.length).toBeGreaterThanOrEqual(there.length + 2 * elsewhere.length)
       })
     ))
 
@@ -210,7 +225,7 @@ else {
     ))
 
   it("says of no erasure that it is done while a node has only prepared it", () =>
-    run(({ other, phase, recorder, schema, sql, there }) =>
+    run(({ config, other, phase, recorder, sql, there }) =>
       Effect.gen(function* () {
         const person = PersonId.make("person")
         const erase = phase.cut(errorOf(recorder.erasePerson(person)))
@@ -218,7 +233,7 @@ else {
         expect(yield* erase).toBe("storage-unavailable")
         expect(yield* phase.recover).toBeGreaterThan(0)
         yield* recorder.erasePerson(person)
-        expect(yield* NodeRows.countOnNodes(sql, schema, NodeRows.contains("person"))).toEqual({})
+        expect(yield* NodeRows.countOnNodes(sql, config.schema, NodeRows.contains("person"))).toEqual({})
         yield* Calls.record(other, call(there[0]!, "person"))
       })
     ))

@@ -3,7 +3,7 @@
  * coordinator says that a commit has come to its end, and the worker has only prepared its part.
  */
 import { CuttingProxy } from "@tachograph/testkit"
-import { Effect, Fiber, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { PostgresStorage } from "../src/index.ts"
 
@@ -73,19 +73,18 @@ export const make = Effect.fnUntraced(function* (url: string) {
         () => use,
         () => Effect.sync(() => proxy.cut(0))
       ),
-    /** Runs an effect while the worker ends no commit, and what waits for one has lost its connection when `use` begins. */
-    stall: <A, E, R, B, E2, R2>(commit: Effect.Effect<A, E, R>, use: Effect.Effect<B, E2, R2>) =>
+    /** Runs an effect while the worker ends no commit. */
+    stall: <A, E, R>(use: Effect.Effect<A, E, R>) =>
       Effect.acquireUseRelease(
-        standby("nobody"),
-        () =>
-          Effect.gen(function* () {
-            const committing = yield* Effect.forkChild(Effect.exit(commit))
-            yield* Effect.repeat(waiting, { until: (count) => count > 0, schedule: Schedule.spaced("20 millis") })
-            proxy.drop()
-            return [yield* Fiber.join(committing), yield* use] as const
-          }),
+        standby("missing"),
+        () => use,
         () => standby("")
       ),
+    /** Closes the worker's connections when one of its commits waits. */
+    dropCommitting: Effect.andThen(
+      Effect.repeat(waiting, { until: (count) => count > 0, schedule: Schedule.spaced("20 millis") }),
+      Effect.sync(proxy.drop)
+    ),
     /** Has the worker commit what it has prepared. Returns how many transactions that were. */
     recover: Effect.map(sql<{ count: number }>`SELECT recover_prepared_transactions() AS count`, ([row]) => row!.count)
   }

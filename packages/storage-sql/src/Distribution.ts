@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "./dialect/Bucket.ts"
+import * as Nodes from "./dialect/Nodes.ts"
 
 /** The keys of the rows of sessions, to each of which `bucket` is added: Citus cannot keep others unique. */
 const keys: Readonly<Record<string, string>> = {
@@ -45,7 +46,10 @@ const shards = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 export const detect = Effect.gen(function* () {
   if (!(yield* hasExtension)) return
   const count = yield* shards
-  if (count !== undefined) Bucket.distributeOver(yield* SqlClient.SqlClient, count)
+  if (count === undefined) return
+  const sql = yield* SqlClient.SqlClient
+  Bucket.distributeOver(sql, count)
+  yield* Nodes.find(sql)
 })
 
 const refuse = (message: string) =>

@@ -2,7 +2,7 @@
  * Storage over a `SqlClient` for SQLite, Postgres, or a database compatible with one of them. All differences between the
  * dialects are in `dialect/`, and in the DDL in `migrations/`.
  */
-import { Storage } from "@tachograph/core"
+import { type AppendEvent, Storage } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { type Migrator, SqlClient, type SqlError } from "effect/sql"
@@ -10,9 +10,11 @@ import * as Accounts from "./account/Accounts.ts"
 import * as Pages from "./account/Pages.ts"
 import * as TableChecks from "./account/TableChecks.ts"
 import * as Bucket from "./dialect/Bucket.ts"
+import * as Nodes from "./dialect/Nodes.ts"
 import * as TwoPhaseCommit from "./dialect/TwoPhaseCommit.ts"
 import * as Distribution from "./Distribution.ts"
 import * as AppendEvents from "./append/AppendEvents.ts"
+import * as NodeSlots from "./append/NodeSlots.ts"
 import * as Erasure from "./erase/Erasure.ts"
 import * as ErasurePace from "./erase/ErasurePace.ts"
 import * as IndexRepair from "./sql/IndexRepair.ts"
@@ -85,6 +87,10 @@ const make = Effect.fnUntraced(function* ({
   const appendConcurrency = Bucket.isDistributed(sql)
     ? Math.max(concurrency, Math.floor(0.8 * connections))
     : concurrency
+  const nodeConcurrency = Bucket.isDistributed(sql)
+    ? Math.max(1, Math.floor(0.75 * appendConcurrency))
+    : Number.POSITIVE_INFINITY
+  const inSlot = NodeSlots.make(sql, nodeConcurrency)
   const projects = Projects.make(sql)
   const repairs = IndexRepair.make(sql, repair)
   const derivation = Derivation.make(sql, projects, repairs)
@@ -106,7 +112,9 @@ const make = Effect.fnUntraced(function* ({
   const accounts = Accounts.make(sql, projects)
   // With several connections, erasures and appends do not wait for each other.
   const pace = connections === 1 ? yield* ErasurePace.make() : ErasurePace.unlimited
-  const appendEvents = operation("appendEvents", appending.appendEvents)
+  const appendEvents = operation("appendEvents", (events: ReadonlyArray<AppendEvent>) =>
+    inSlot(events, appending.appendEvents(events))
+  )
   const eraseEvents = operation("eraseEvents", erasure.eraseEvents)
   const deleteEmptySession = operation("deleteEmptySession", sweep.deleteEmptySession)
   const deriveEvents = operation("deriveEvents", derivation.deriveEvents)
@@ -115,6 +123,8 @@ const make = Effect.fnUntraced(function* ({
   return Storage.of({
     appendConcurrency,
     laneOf: (session) => Bucket.laneOf(sql, session),
+    nodeOf: (lane) => Nodes.ofLane(sql, lane),
+    nodeConcurrency,
     appendEvents: (events) => pace.append(appendEvents(events)),
     watermark: operation("watermark", watermark),
     getEvent: reading("getEvent", events.getEvent),

@@ -59,6 +59,8 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
   return Storage.of({
     appendConcurrency: 1,
     laneOf: () => 0,
+    nodeOf: () => 0,
+    nodeConcurrency: Number.POSITIVE_INFINITY,
     appendEvents: Effect.fnUntraced(function* (events: ReadonlyArray<AppendEvent>) {
       const now = yield* Clock.currentTimeMillis
       yield* compressNew(events)

@@ -8,6 +8,8 @@ interface Queued {
   readonly bytes: number
   /** A batch has jobs of one lane. */
   readonly lane: number
+  /** The node that commits the lane. */
+  readonly node: number
 }
 
 /** Projects in a batch. A storage appends the events of each project in statements of their own, which take time on a network. */
@@ -18,9 +20,14 @@ export class CommitQueue<Job extends Queued> {
   #jobs: Array<Job> = []
   /** Sessions that are in a batch. */
   readonly #busy = new Set<string>()
+  readonly #maxOfNode: number
+  /** Batches that were taken and not released, by their nodes. */
+  readonly #batches = new Map<number, number>()
 
-  constructor(maxBatch: { readonly events: number; readonly bytes: number }) {
+  /** `maxOfNode` is how many batches of one node are taken at a time. */
+  constructor(maxBatch: { readonly events: number; readonly bytes: number }, maxOfNode = Number.POSITIVE_INFINITY) {
     this.#maxBatch = maxBatch
+    this.#maxOfNode = maxOfNode
   }
 
   get size(): number {
@@ -37,9 +44,8 @@ export class CommitQueue<Job extends Queued> {
   }
 
   /**
-   * Takes the next batch out of the queue: the oldest job of a session that is in no batch, if there is one, and the next of its
-   * lane.
-   * Their sessions are busy until `release`.
+   * Takes the next batch out of the queue: the oldest job that is ready, if there is one, and the next of its lane. Their sessions are
+   * busy until `release`.
    */
   takeBatch(): ReadonlyArray<Job> {
     const batch: Array<Job> = []
@@ -55,7 +61,7 @@ export class CommitQueue<Job extends Queued> {
           batch.length < this.#maxBatch.events &&
           bytes + job.bytes <= this.#maxBatch.bytes &&
           (projects.size < maxProjects || projects.has(project)))
-      if (fits && !this.#busy.has(job.key) && !skipped.has(job.key)) {
+      if (fits && this.#isReady(job) && !skipped.has(job.key)) {
         batch.push(job)
         projects.add(project)
         bytes += job.bytes
@@ -67,12 +73,23 @@ export class CommitQueue<Job extends Queued> {
     }
     this.#jobs = left
     for (const { key } of batch) this.#busy.add(key)
+    this.#count(batch, 1)
     return batch
   }
 
   /** A batch has ended: its sessions may be in another one. */
   release(batch: ReadonlyArray<Job>): void {
     for (const { key } of batch) this.#busy.delete(key)
+    this.#count(batch, -1)
+  }
+
+  #count([job]: ReadonlyArray<Job>, added: number): void {
+    if (job !== undefined) this.#batches.set(job.node, (this.#batches.get(job.node) ?? 0) + added)
+  }
+
+  /** Whether it waits neither for a batch of its own session, nor for the others of its node. */
+  #isReady({ key, node }: Job): boolean {
+    return !this.#busy.has(key) && (this.#batches.get(node) ?? 0) < this.#maxOfNode
   }
 
   /** Takes out the jobs that satisfy the predicate. */
@@ -82,8 +99,8 @@ export class CommitQueue<Job extends Queued> {
     return removed
   }
 
-  /** Whether a job satisfies the predicate that waits for a batch, and not for another batch of its own session. */
+  /** Whether a job satisfies the predicate that waits for a batch, and not for others of its own session or node. */
   hasReady(predicate: (job: Job) => boolean): boolean {
-    return this.#jobs.some((job) => predicate(job) && !this.#busy.has(job.key))
+    return this.#jobs.some((job) => predicate(job) && this.#isReady(job))
   }
 }

@@ -31,6 +31,7 @@ import { QueueWait } from "./QueueWait.ts"
 interface Job extends CommitBatch.Member {
   readonly bytes: number
   readonly lane: number
+  readonly node: number
   readonly done: Deferred.Deferred<CommitBatch.Outcome, StorageUnavailable | Overloaded>
   /** When it began to wait. */
   readonly tick: number
@@ -67,7 +68,8 @@ const make = Effect.gen(function* () {
   const ids = yield* EventIds
   const sessions = new SessionCache(yield* SessionCacheBytes)
   const limits = yield* CommitLimits
-  const queue = new CommitQueue<Job>(limits.batch)
+  const { appendConcurrency } = storage
+  const queue = new CommitQueue<Job>(limits.batch, storage.nodeConcurrency)
   const wait = new QueueWait(limits.queue.waitMs)
   const inFlightKeys = new InFlightKeys<Job>()
   let isClosed = false
@@ -103,7 +105,7 @@ const make = Effect.gen(function* () {
   let isTimerRunning = false
   let isOverdue = false
 
-  /** A job that waits for a batch of its own session says nothing about how long another session would wait. */
+  /** A job that waits for batches of its own session or node says nothing about how long others would wait. */
   const updateSaturation = (): void => {
     isOverdue = queue.hasReady(({ tick }) => wait.isOverdue(tick))
   }
@@ -127,7 +129,7 @@ const make = Effect.gen(function* () {
   }
 
   const pump = (): void => {
-    while (activeBatches.size < storage.appendConcurrency && queue.size > 0) {
+    while (activeBatches.size < appendConcurrency && queue.size > 0) {
       const batch = queue.takeBatch()
       if (batch.length === 0) return
       updateSaturation()
@@ -163,7 +165,7 @@ const make = Effect.gen(function* () {
         completeJobs(batch, exit)
         if (Exit.isFailure(exit)) return CommitMetrics.failed
         const seconds = (performance.now() - startedMs) / 1000
-        wait.sampleThroughput(batch.length, seconds, storage.appendConcurrency)
+        wait.sampleThroughput(batch.length, seconds, appendConcurrency)
         return CommitMetrics.committed(exit.value.written, seconds)
       })
     })
@@ -194,11 +196,13 @@ const make = Effect.gen(function* () {
   })
 
   const enqueue = (event: CommitBatch.PendingEvent): Job => {
+    const lane = storage.laneOf(event.session)
     const job: Job = {
       key: keyOf(event.project, event.session),
       event,
       bytes: event.payload.text.length,
-      lane: storage.laneOf(event.session),
+      lane,
+      node: storage.nodeOf(lane),
       done: Deferred.makeUnsafe(),
       tick: wait.tickOf(event.arrivedAtMs)
     }

@@ -22,7 +22,7 @@ const writing = (sql: SqlClient.SqlClient, nodes: ReadonlyArray<Nodes.Node>, coo
       JOIN pg_lock_status() AS held ON held.pid = active.process_id
       WHERE active.initiator_node_identifier = ${coordinator} AND active.transaction_number > 0
         AND held.mode = 'RowExclusiveLock'
-        AND ${shard} = ANY(CAST(${`{${shards.map(({ id }) => id).join(",")}}`} AS text[])))`
+        AND ${shard} = ANY(CAST(${`{${shards.join(",")}}`} AS text[])))`
   )
 }
 

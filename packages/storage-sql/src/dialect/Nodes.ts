@@ -1,4 +1,4 @@
-/** The nodes of a distributed database that have sessions. */
+/** The nodes of a distributed database that have sessions, and so the lanes of these. */
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "./Bucket.ts"
@@ -8,27 +8,33 @@ export interface Node {
   readonly group: number
   /** What holds a statement to this node: a bucket of its. */
   readonly bucket: number
-  /** Its shards of `sessions`. */
-  readonly shards: ReadonlyArray<Shard>
+  /** The numbers of its shards of `sessions`. */
+  readonly shards: ReadonlyArray<string>
 }
 
-export interface Shard {
-  readonly id: string
-  /** The lowest hash. */
-  readonly first: number
-}
+/** The groups of the nodes of each lane, by the database's client. */
+const groupsOf = new WeakMap<SqlClient.SqlClient, ReadonlyArray<number>>()
 
+/** The group of the node that commits a lane, as it was when the nodes were last looked for. */
+export const ofLane = (sql: SqlClient.SqlClient, lane: number): number => groupsOf.get(sql)?.[lane] ?? 0
+
+/** Looks for the nodes. */
 export const find = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient
 ): Effect.fn.Return<ReadonlyArray<Node>, SqlError.SqlError> {
   const rows = yield* sql<{ id: string | number; first: string; last: string; group: number }>`SELECT
       shardid AS id, shardminvalue AS first, shardmaxvalue AS last, groupid AS "group"
     FROM pg_dist_placement JOIN pg_dist_shard USING (shardid)
-    WHERE shardstate = 1 AND logicalrelid = CAST('sessions' AS regclass)`
+    WHERE shardstate = 1 AND logicalrelid = CAST('sessions' AS regclass)
+    ORDER BY CAST(shardminvalue AS integer)`
+  // A lane is a shard, in this order.
+  groupsOf.set(
+    sql,
+    rows.map(({ group }) => group)
+  )
   return Array.from(Map.groupBy(rows, ({ group }) => group).entries()).flatMap(([group, ofNode]) => {
     const bucket = ofNode.map(({ first, last }) => Bucket.inShard(Number(first), Number(last))).find(isDefined)
-    const shards = ofNode.map(({ first, id }) => ({ id: String(id), first: Number(first) }))
-    return bucket === undefined ? [] : [{ group, bucket, shards }]
+    return bucket === undefined ? [] : [{ group, bucket, shards: ofNode.map(({ id }) => String(id)) }]
   })
 })
 
