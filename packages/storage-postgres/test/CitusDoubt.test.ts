@@ -185,9 +185,17 @@ else {
       Effect.gen(function* () {
         const impatient = yield* open({ ...config, operationTimeout: 1_000 })
         const record = (session: string) => Effect.exit(Calls.record(impatient.recorder, call(session, "person")))
+        const nodeOf = (session: string) => storage.nodeOf(storage.laneOf(SessionId.make(session)))
+        const stalled = nodeOf(there[0]!)
+        expect(nodeOf(elsewhere[0]!)).not.toBe(stalled)
+        // More than there are connections, of which no two wait for the same row.
+        const sessions = Array.from({ length: 80 }, (_, n) => `new session ${n}`).filter(
+          (name) => nodeOf(name) === stalled
+        )
+        expect(sessions.length).toBeGreaterThan(20)
         const exits = yield* phase.stall(
           Effect.gen(function* () {
-            for (let round = 0; round < 3; round++) yield* Effect.forEach(there, record, { concurrency: 12 })
+            yield* Effect.forEach(sessions, record, { concurrency: 12 })
             return yield* Effect.forEach(elsewhere, record, { concurrency: 2 })
           })
         )
