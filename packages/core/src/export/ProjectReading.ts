@@ -1,4 +1,5 @@
 /** What an export reads with, over a storage and the operations of the recorder. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { AgentName } from "../domain/Agent.ts"
 import { StorageUnavailable } from "../domain/Errors.ts"
@@ -64,17 +65,17 @@ const found = (
     (items) => items.filter((item) => item !== undefined)
   )
 
-/** How often it is asked whether the newest event has settled, and how many times. */
+/** How often it is asked whether the newest event has settled, and for how long (ms). */
 const settledEvery = "50 millis"
-const maxAsked = 100
+const waitMs = 5_000
 
 /** By how much (ms) a watermark moves in that time at least, unless something holds it. */
-const minMovedMs = 2_500
+const minMovedMs = waitMs / 2
 
 /**
  * The newest event, once no event can appear below it any more: what was recorded before an export is in it. It is the watermark, if the
- * newest event is of a process whose clock is ahead. Fails, if a transaction is held for longer than five seconds: an export would leave
- * out what was recorded since that began.
+ * newest event is of a process whose clock is ahead. Fails if a transaction is held: an export would leave out what was acknowledged
+ * since that began.
  */
 const settled = Effect.fnUntraced(function* (
   storage: Storage["Service"],
@@ -82,10 +83,11 @@ const settled = Effect.fnUntraced(function* (
 ): Effect.fn.Return<EventId | undefined, StorageUnavailable> {
   const [newest] = yield* storage.listEvents(project, { order: "desc", limit: 1 })
   if (newest === undefined) return undefined
+  const endMs = (yield* Clock.currentTimeMillis) + waitMs
   const first = yield* storage.watermark(project)
-  for (let asked = 1, watermark = first; ; asked++) {
+  for (let watermark = first; ;) {
     if (watermark >= newest.id) return newest.id
-    if (asked === maxAsked) {
+    if ((yield* Clock.currentTimeMillis) >= endMs) {
       if (EventTime.of(watermark) - EventTime.of(first) >= minMovedMs) return watermark
       const message = "A transaction that has not ended keeps events from being exported"
       return yield* new StorageUnavailable({ cause: new Error(message) })
