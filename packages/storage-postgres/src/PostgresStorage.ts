@@ -96,18 +96,20 @@ const createSchema = Effect.fnUntraced(function* (schema: string) {
   )
 })
 
+const migration = ({ schema }: PostgresConfig) =>
+  Effect.andThen(schema === undefined ? Effect.void : createSchema(schema), Migrations.run)
+
+const migrating = (config: PostgresConfig) => client({ ...config, operationTimeout: 0, maxConnections: 1 })
+
 /** Migrates the tables, and returns the migrations that it ran. Has no timeout: it waits for another process's migration. */
-export const migrate = (config: PostgresConfig) =>
-  Effect.andThen(config.schema === undefined ? Effect.void : createSchema(config.schema), Migrations.run).pipe(
-    Effect.provide(client({ ...config, operationTimeout: 0, maxConnections: 1 }))
-  )
+export const migrate = (config: PostgresConfig) => Effect.provide(migration(config), migrating(config))
 
 /**
- * Distributes the migrated tables over the nodes of a database with the extension Citus. Can be repeated. Fails if there are
- * sessions already. Servers notice it when they start.
+ * Migrates the tables, and distributes them over the nodes of a database with the extension Citus. Can be repeated. Fails, before it
+ * changes anything, if they cannot be distributed, for example because there are sessions already. Servers notice it when they start.
  */
 export const distribute = (config: PostgresConfig) =>
-  Effect.provide(Distribution.run, client({ ...config, operationTimeout: 0, maxConnections: 1 }))
+  Effect.provide(Distribution.run(migration(config)), migrating(config))
 
 /** Connects. Fails if the tables are not up to date; changes none, so its role needs no right to. */
 export const layerNoMigrations = (
