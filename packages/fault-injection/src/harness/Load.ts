@@ -72,7 +72,8 @@ export const start = async (server: Server, options: Options): Promise<Load> => 
         const { event_id: id, received_at: receivedAt } = body
         return { outcome: { kind: "acknowledged", id, receivedAt, isReplay }, pauseMs: restMs }
       }
-      return { outcome: { kind: "refused", reason: `${answer.status} ${body.type}` }, pauseMs }
+      const retryAfter = answer.headers["retry-after"]
+      return { outcome: { kind: "refused", reason: `${answer.status} ${body.type}`, retryAfter }, pauseMs }
     } catch (error) {
       if (codeOf(error) === "ECONNREFUSED") return undefined
       return { outcome: { kind: "unknown", reason: codeOf(error) ?? String(error) }, pauseMs: defaultPauseMs }
