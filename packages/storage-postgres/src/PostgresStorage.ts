@@ -1,7 +1,7 @@
 /** Storage in Postgres. Any number of processes can share a database. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Storage } from "@tachograph/core"
-import { Distribution, Migrations, SqlStorage } from "@tachograph/storage-sql"
+import { Distribution, Migrations, SqlFailure, SqlStorage } from "@tachograph/storage-sql"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -57,13 +57,7 @@ export const client = (
   const { operationTimeout = defaults.operationTimeout, pooler = false, readOnly = false, schema } = config
   if (pooler && schema !== undefined) {
     const message = "the schema cannot be set behind a pooler: set the role's search_path instead"
-    return Layer.effectContext(
-      Effect.fail(
-        new SqlError.SqlError({
-          reason: new SqlError.ConnectionError({ cause: new Error(message), message, operation: "connect" })
-        })
-      )
-    )
+    return Layer.effectContext(Effect.fail(SqlFailure.make(SqlError.ConnectionError, "connect", message)))
   }
   return PgClient.layer({
     url: typeof config.url === "string" ? Redacted.make(config.url) : config.url,

@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "./dialect/Bucket.ts"
+import * as SqlFailure from "./SqlFailure.ts"
 
 /** The keys of the rows of sessions, to each of which `bucket` is added: Citus cannot keep others unique. */
 const keys: Readonly<Record<string, string>> = {
@@ -48,10 +49,7 @@ export const detect = Effect.gen(function* () {
   if (found.length > 0) Bucket.distributeOver(yield* SqlClient.SqlClient, found)
 })
 
-const refuse = (message: string) =>
-  new SqlError.SqlError({
-    reason: new SqlError.UnknownError({ cause: new Error(message), message, operation: "distribute" })
-  })
+const refuse = (message: string) => SqlFailure.make(SqlError.UnknownError, "distribute", message)
 
 /** Fails if one of the tables has rows. Those that were not created yet have none. */
 const refuseRows = Effect.gen(function* () {
