@@ -13,6 +13,12 @@ const acknowledged = (spec: Events.EventSpec): Ledger.Entry => ({
   outcome: { kind: "acknowledged", id: idOf(spec), receivedAt: "", isReplay: false }
 })
 
+const refusal = (reason: string, retryAfter: string | undefined = "1"): Ledger.Outcome => ({
+  kind: "refused",
+  reason,
+  retryAfter
+})
+
 /** The stored events: texts by id. */
 const stored = (events: ReadonlyArray<Events.EventSpec>) =>
   new Map(events.map((spec) => [idOf(spec), Events.bodyOf(spec, "f")]))
@@ -77,14 +83,30 @@ it("allows an event to be stored or missing after no response or storage-unavail
   const open: ReadonlyArray<Ledger.Entry> = [
     acknowledged(first),
     { ...acknowledged(second), outcome: { kind: "unknown", reason: "ECONNRESET" } },
-    { ...acknowledged(third), outcome: { kind: "refused", reason: "503 storage-unavailable" } }
+    { ...acknowledged(third), outcome: refusal("503 storage-unavailable") }
   ]
   expect(await check(stored(specs), open)).toEqual({ found: 3, refusedButFound: 1, violations: [] })
   expect(await check(stored([first]), open)).toEqual({ found: 1, refusedButFound: 0, violations: [] })
 })
 
 it("detects a stored event that was refused for another reason", async () => {
-  const refused: Ledger.Entry = { ...acknowledged(second), outcome: { kind: "refused", reason: "503 overloaded" } }
+  const refused: Ledger.Entry = { ...acknowledged(second), outcome: refusal("503 overloaded") }
   const { violations } = await check(stored(specs), [acknowledged(first), refused, acknowledged(third)])
   expect(violations).toEqual(["s/2 was refused (503 overloaded), but is stored"])
+})
+
+it("detects refusals that are not 503 with Retry-After", () => {
+  const outcomes: ReadonlyArray<Ledger.Outcome> = [
+    refusal("503 overloaded"),
+    refusal("500 internal"),
+    refusal("500 internal"),
+    refusal("503 storage-unavailable", ""),
+    { kind: "refused", reason: "503 storage-unavailable", retryAfter: undefined },
+    { kind: "unknown", reason: "ECONNRESET" }
+  ]
+  const entries = outcomes.map((outcome) => ({ ...acknowledged(first), outcome }))
+  expect(Ledger.wrongRefusals(entries)).toEqual([
+    "2 events were refused with 500 internal instead of 503",
+    "2 events were refused with 503 storage-unavailable without Retry-After"
+  ])
 })

@@ -1,7 +1,7 @@
 /** Storage in Postgres. Any number of processes can share a database. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Storage } from "@tachograph/core"
-import { Distribution, Migrations, SqlStorage } from "@tachograph/storage-sql"
+import { Distribution, Migrations, SqlFailure, SqlStorage } from "@tachograph/storage-sql"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -57,13 +57,7 @@ export const client = (
   const { operationTimeout = defaults.operationTimeout, pooler = false, readOnly = false, schema } = config
   if (pooler && schema !== undefined) {
     const message = "the schema cannot be set behind a pooler: set the role's search_path instead"
-    return Layer.effectContext(
-      Effect.fail(
-        new SqlError.SqlError({
-          reason: new SqlError.ConnectionError({ cause: new Error(message), message, operation: "connect" })
-        })
-      )
-    )
+    return Layer.effectContext(Effect.fail(SqlFailure.make(SqlError.ConnectionError, "connect", message)))
   }
   return PgClient.layer({
     url: typeof config.url === "string" ? Redacted.make(config.url) : config.url,
@@ -96,18 +90,20 @@ const createSchema = Effect.fnUntraced(function* (schema: string) {
   )
 })
 
+const migration = ({ schema }: PostgresConfig) =>
+  Effect.andThen(schema === undefined ? Effect.void : createSchema(schema), Migrations.run)
+
+const migrating = (config: PostgresConfig) => client({ ...config, operationTimeout: 0, maxConnections: 1 })
+
 /** Migrates the tables, and returns the migrations that it ran. Has no timeout: it waits for another process's migration. */
-export const migrate = (config: PostgresConfig) =>
-  Effect.andThen(config.schema === undefined ? Effect.void : createSchema(config.schema), Migrations.run).pipe(
-    Effect.provide(client({ ...config, operationTimeout: 0, maxConnections: 1 }))
-  )
+export const migrate = (config: PostgresConfig) => Effect.provide(migration(config), migrating(config))
 
 /**
- * Distributes the migrated tables over the nodes of a database with the extension Citus. Can be repeated. Fails if there are
- * sessions already. Servers notice it when they start.
+ * Migrates the tables, and distributes them over the nodes of a database with the extension Citus. Can be repeated. Fails, before it
+ * changes anything, if they cannot be distributed, for example because there are sessions already. Servers notice it when they start.
  */
 export const distribute = (config: PostgresConfig) =>
-  Effect.provide(Distribution.run, client({ ...config, operationTimeout: 0, maxConnections: 1 }))
+  Effect.provide(Distribution.run(migration(config)), migrating(config))
 
 /** Connects. Fails if the tables are not up to date; changes none, so its role needs no right to. */
 export const layerNoMigrations = (

@@ -136,7 +136,10 @@ else {
         "read usage": yield* asking(recorder.sumUsage(usage)),
         "read usage by session": yield* asking(recorder.sumUsage({ ...usage, groupBy: ["session"] })),
         "erase a session": yield* asking(recorder.eraseSession(session)),
-        "erase a person": yield* asking(recorder.erasePerson(person))
+        "erase a person": yield* asking(recorder.erasePerson(person)),
+        "record the first event of a session, with shared pieces": yield* asking(
+          Calls.record(recorder, Calls.calls("new, with shared pieces", ["p0", "p2"], sessions).next().value)
+        )
       } satisfies Readonly<Record<string, Asked>>
       console.log(`${all} nodes, with ${spread.map(({ rows }) => rows).join(", ")} events\n\n${printed(asked)}`)
 
@@ -148,6 +151,8 @@ else {
         "read packs of a session": ofOne,
         "list events of a session": { nodes: 1, shards: 1 },
         "list calls of a session": { nodes: 1, shards: 1 },
+        // Without those of its shared pieces, which it locks.
+        "record the first event of a session, with shared pieces": { rows: 4 },
         // And the nodes of shared pieces, one at a time.
         "read an event": { shards: 1 },
         "list messages of a session": { shards: 1 },

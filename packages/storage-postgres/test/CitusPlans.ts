@@ -19,7 +19,8 @@ export interface Asked {
 
 /** Statements that can be run again: they neither write nor lock. */
 const isRead = (text: string): boolean =>
-  /^\s*(SELECT|WITH)\b/.test(text) && !/\b(INSERT|UPDATE|DELETE|FOR SHARE|FOR NO KEY)\b|advisory/.test(text)
+  /^\s*(SELECT|WITH)\b/.test(text) &&
+  !/\b(INSERT|UPDATE|DELETE|FOR (NO KEY |KEY )?(SHARE|UPDATE))\b|advisory/.test(text)
 
 /** Tables of which each node has a part. What every node has is read from any of them. */
 const isOfPart =

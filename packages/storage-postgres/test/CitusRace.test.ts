@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
 import { bundle } from "../../../scripts/vitest/Program.ts"
 import { PostgresStorage } from "../src/index.ts"
-import { citusUrl, distributedSchema, skip } from "./CitusSchema.ts"
+import { citusUrl, distributedSchema, drop, skip } from "./CitusSchema.ts"
 
 const { Calls, NodeRows, Race, StoreCheck, TableCheck } = StorageSuite
 const seconds = Number(process.env["RACE_SECONDS"] ?? 2)
@@ -45,7 +45,6 @@ else {
         yield* NodeRows.copyTo(sql, schema, copy)
         const copied = PostgresStorage.client({ ...config, schema: copy, maxConnections: 1 })
         const stray = yield* Effect.provide(Effect.flatMap(SqlClient.SqlClient, TableCheck.look), copied)
-        yield* sql`DROP SCHEMA ${sql(copy)} CASCADE`
         expect([...verdict.wrong, ...stray]).toEqual([])
         expect(verdict.recorded).toBeGreaterThan(20)
         expect(verdict.erasures).toBeGreaterThan(0)
@@ -60,7 +59,7 @@ else {
         expect(yield* NodeRows.countOnNodes(sql, schema, "session_number <> 0", ["storage_usage"])).toEqual({})
       })
       const layers = Layer.merge(PostgresStorage.layer(config), PostgresStorage.client(config))
-      await Effect.runPromise(Effect.provide(test, layers))
+      await Effect.runPromise(Effect.ensuring(Effect.provide(test, layers), drop(config.url, copy)))
     }
   )
 }

@@ -9,7 +9,7 @@ import { afterAll, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
 
 /** Every shard is a table, which takes time to create and to empty. */
-const fewShards = "-c citus.shard_count=8"
+export const fewShards = "-c citus.shard_count=8"
 
 /** Undefined if there is none. */
 export const citusUrl = process.env["TACHOGRAPH_TEST_CITUS_URL"] || undefined
@@ -25,31 +25,36 @@ export const withOptions = (text: string, options: string): string => {
   return url.href
 }
 
+/** A schema that does not exist yet. */
+export const newSchema = (url: string) => ({
+  url,
+  schema: `test_${randomBytes(8).toString("hex")}`,
+  // Long, because the tests must not fail on a busy machine.
+  operationTimeout: 120_000
+})
+
+/** Drops a schema, if it exists. */
+export const drop = (url: string, schema: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DROP SCHEMA IF EXISTS ${sql(schema)} CASCADE`).pipe(
+    Effect.provide(PostgresStorage.client({ url, operationTimeout: 0 })),
+    Effect.orDie
+  )
+
 /** Creates the schema, and removes it when the file has run. */
 export const distributedSchema = (url: string) => {
-  const config = {
-    url,
-    schema: `test_${randomBytes(8).toString("hex")}`,
-    maxConnections: 5,
-    // Long, because the tests must not fail on a busy machine.
-    operationTimeout: 120_000
-  }
+  const config = { ...newSchema(url), maxConnections: 5 }
   const runtime = ManagedRuntime.make(
     Layer.unwrap(
       Effect.as(
-        Effect.andThen(
-          PostgresStorage.migrate(config),
-          PostgresStorage.distribute({ ...config, url: withOptions(url, fewShards) })
-        ),
+        PostgresStorage.distribute({ ...config, url: withOptions(url, fewShards) }),
         PostgresStorage.client({ ...config, maxConnections: 1 })
       )
     )
   )
   afterAll(async () => {
-    await runtime.runPromise(
-      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DROP SCHEMA ${sql(config.schema)} CASCADE`)
-    )
     await runtime.dispose()
+    // With a client of its own, which works also if the tables were not distributed.
+    await Effect.runPromise(drop(url, config.schema))
   })
   const truncate = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "./dialect/Bucket.ts"
 import * as Nodes from "./dialect/Nodes.ts"
+import * as SqlFailure from "./SqlFailure.ts"
 
 /** The keys of the rows of sessions, to each of which `bucket` is added: Citus cannot keep others unique. */
 const keys: Readonly<Record<string, string>> = {
@@ -33,63 +34,82 @@ const hasExtension = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   })
 )
 
-/** The shards of the tables; undefined if they are not distributed. */
+/** The first hash of each shard of the tables, in ascending order; none if they are not distributed. */
 const shards = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.map(
-    sql<{ shard_count: number | string }>`SELECT count(*) AS shard_count FROM pg_dist_shard
-      WHERE logicalrelid = to_regclass('events') HAVING count(*) > 0`,
-    ([row]) => (row === undefined ? undefined : Number(row.shard_count))
+    sql<{ first: number }>`SELECT CAST(shardminvalue AS integer) AS first FROM pg_dist_shard
+      WHERE logicalrelid = to_regclass('events') ORDER BY first`,
+    (rows) => rows.map(({ first }) => first)
   )
 )
 
 /** Finds out whether the client's tables are distributed. Statements that are made before do not know it. */
 export const detect = Effect.gen(function* () {
   if (!(yield* hasExtension)) return
-  const count = yield* shards
-  if (count === undefined) return
+  const found = yield* shards
+  if (found.length === 0) return
   const sql = yield* SqlClient.SqlClient
-  Bucket.distributeOver(sql, count)
+  Bucket.distributeOver(sql, found)
   yield* Nodes.find(sql)
 })
 
-const refuse = (message: string) =>
-  new SqlError.SqlError({
-    reason: new SqlError.UnknownError({ cause: new Error(message), message, operation: "distribute" })
-  })
+const refuse = (message: string) => SqlFailure.make(SqlError.UnknownError, "distribute", message)
 
-/**
- * Distributes tables that exist and have no sessions, in one transaction. Returns over how many shards, and whether they were
- * distributed before.
- */
-export const run = Effect.gen(function* () {
+/** Fails if one of the tables has rows. Those that were not created yet have none. */
+const refuseRows = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  for (const table of Object.keys(keys)) {
+    const [found] = yield* sql<{ is_missing: boolean }>`SELECT to_regclass(${table}) IS NULL AS is_missing`
+    if (found!.is_missing) continue
+    const rows = yield* sql`SELECT 1 FROM ${sql(table)} LIMIT 1`
+    if (rows.length === 0) continue
+    return yield* refuse(
+      table === "sessions"
+        ? "the tables have events; distribute an empty database, and then move the events there with `tachograph copy`"
+        : `the table ${table} has rows, although there are no events; distribute tables that were never used, in a new schema`
+    )
+  }
+})
+
+/** Fails if tables cannot be distributed, whether or not they were created yet. Succeeds if they are distributed. Changes nothing. */
+const check = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   if (!(yield* hasExtension)) {
     return yield* refuse(
       "the database does not have the extension Citus; run `CREATE EXTENSION citus` on every node first"
     )
   }
+  if ((yield* shards).length > 0) return
+  const workers = yield* sql`SELECT 1 FROM pg_dist_node WHERE isactive AND shouldhaveshards LIMIT 1`
+  if (workers.length === 0) {
+    return yield* refuse("the cluster has no nodes for data; add them with `SELECT citus_add_node(host, port)` first")
+  }
+  const [setting] = yield* sql<{ count: string }>`SELECT current_setting('citus.shard_count') AS count`
+  const { count } = setting!
+  if (!Bucket.isEvenOver(Number(count))) {
+    return yield* refuse(
+      `citus.shard_count is ${count}; set it to a power of two of at most 256, so that all shards have equally many sessions`
+    )
+  }
+  yield* refuseRows
+})
+
+/**
+ * Migrates the tables and, in one transaction, distributes them; they must have no sessions. Fails before it changes anything if they
+ * cannot be distributed. Returns what `migrate` did, over how many shards they are distributed, and whether they were before.
+ */
+export const run = Effect.fn("Distribution.run")(function* <A, E, R>(migrate: Effect.Effect<A, E, R>) {
+  const sql = yield* SqlClient.SqlClient
+  yield* check
+  const migrated = yield* migrate
   const before = yield* shards
-  if (before !== undefined) return { shards: before, isNew: false }
+  if (before.length > 0) return { migrated, shards: before.length, isNew: false }
   return yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE`
       const meanwhile = yield* shards
-      if (meanwhile !== undefined) return { shards: meanwhile, isNew: false }
-      for (const table of Object.keys(keys)) {
-        const rows = yield* sql`SELECT 1 FROM ${sql(table)} LIMIT 1`
-        if (rows.length === 0) continue
-        return yield* refuse(
-          table === "sessions"
-            ? "the tables have events; only tables without events can be distributed"
-            : `the table ${table} has rows, although there are no events; distribute tables that were never used, in a new schema`
-        )
-      }
-      const workers = yield* sql`SELECT 1 FROM pg_dist_node WHERE isactive AND shouldhaveshards LIMIT 1`
-      if (workers.length === 0) {
-        return yield* refuse(
-          "the cluster has no nodes for data; add them with `SELECT citus_add_node(host, port)` first"
-        )
-      }
+      if (meanwhile.length > 0) return { migrated, shards: meanwhile.length, isNew: false }
+      yield* refuseRows
       // Everything on one connection for each node, as both kinds of tables are created in one transaction.
       yield* sql`SET LOCAL citus.multi_shard_modify_mode = 'sequential'`
       for (const table of copied) yield* sql.unsafe(`SELECT create_reference_table('${table}')`)
@@ -112,7 +132,7 @@ export const run = Effect.gen(function* () {
         yield* sql.unsafe(`SELECT create_distributed_table('${table}', 'bucket', colocate_with := 'sessions')`)
       }
       yield* sql`SELECT create_distributed_table('agent_usage', 'stripe', colocate_with := 'sessions')`
-      return { shards: (yield* shards)!, isNew: true }
+      return { migrated, shards: (yield* shards).length, isNew: true }
     })
   )
 })

@@ -45,7 +45,7 @@ export const poison: Fault = {
         outcome:
           status === 200
             ? { kind: "acknowledged", id: body.event_id, receivedAt: body.received_at, isReplay: false }
-            : { kind: "refused", reason: `${status} ${body.type}` }
+            : { kind: "refused", reason: `${status} ${body.type}`, retryAfter: headers["retry-after"] }
       }
     }
     await trial.eachRound(async (round) => {

@@ -6,7 +6,7 @@ import type { Server } from "./Server.ts"
 /** Unknown: the connection broke before the response, so the event may or may not be stored. */
 export type Outcome =
   | { readonly kind: "acknowledged"; readonly id: string; readonly receivedAt: string; readonly isReplay: boolean }
-  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "refused"; readonly reason: string; readonly retryAfter: string | undefined }
   | { readonly kind: "unknown"; readonly reason: string }
 
 export interface Entry extends Events.EventSpec {
@@ -19,6 +19,20 @@ export interface Entry extends Events.EventSpec {
 
 export const acknowledged = (entries: ReadonlyArray<Entry>) =>
   entries.flatMap(({ outcome, ...entry }) => (outcome.kind === "acknowledged" ? [{ ...entry, ...outcome }] : []))
+
+/** What is wrong with refusals: all must be 503 and say when to retry. */
+export const wrongRefusals = (entries: ReadonlyArray<Entry>): ReadonlyArray<string> => {
+  const wrong = entries.flatMap(({ outcome }) => {
+    if (outcome.kind !== "refused") return []
+    if (!outcome.reason.startsWith("503 ")) return [`with ${outcome.reason} instead of 503`]
+    // In seconds. The server does not use the other form, a date.
+    return /^\d+$/.test(outcome.retryAfter ?? "") ? [] : [`with ${outcome.reason} without Retry-After`]
+  })
+  return Array.from(
+    Map.groupBy(wrong, (text) => text),
+    ([text, { length }]) => `${length} events were refused ${text}`
+  )
+}
 
 export interface Reader {
   /** The ids of a session's events. */

@@ -50,6 +50,15 @@ export const fingerprint = async (http: Http.Http): Promise<string> => {
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
 
+/** The type of an error. An answer that is not the server's own has none, and is a refusal nevertheless. */
+const typeOf = (text: string): string => {
+  try {
+    return JSON.parse(text).type
+  } catch {
+    return "without a type"
+  }
+}
+
 export const start = async (server: Server, options: Options): Promise<Load> => {
   const { clients, name, pauseMs = defaultPauseMs, restMs = 0, retries = false, size = 500 } = options
   const http = Http.open(server.url, server.key)
@@ -66,13 +75,13 @@ export const start = async (server: Server, options: Options): Promise<Load> => 
     const headers = retries ? { "idempotency-key": Events.markerOf(spec) } : {}
     try {
       const answer = await http.call("POST", "/api/v1/events", Events.bodyOf(spec, fingerprintId), headers)
-      const body = JSON.parse(answer.text)
       if (answer.status === 200) {
         const isReplay = answer.headers["idempotent-replayed"] === "true"
-        const { event_id: id, received_at: receivedAt } = body
+        const { event_id: id, received_at: receivedAt } = JSON.parse(answer.text)
         return { outcome: { kind: "acknowledged", id, receivedAt, isReplay }, pauseMs: restMs }
       }
-      return { outcome: { kind: "refused", reason: `${answer.status} ${body.type}` }, pauseMs }
+      const retryAfter = answer.headers["retry-after"]
+      return { outcome: { kind: "refused", reason: `${answer.status} ${typeOf(answer.text)}`, retryAfter }, pauseMs }
     } catch (error) {
       if (codeOf(error) === "ECONNREFUSED") return undefined
       return { outcome: { kind: "unknown", reason: codeOf(error) ?? String(error) }, pauseMs: defaultPauseMs }

@@ -110,6 +110,6 @@ export const citus = async (cluster: Cluster): Promise<CitusStore> => {
   }
   const store: CitusStore = { kind: "citus", cluster, ...own, remove }
   const config = { url: cluster.url, schema: store.schema }
-  await Effect.runPromise(Effect.andThen(PostgresStorage.migrate(config), PostgresStorage.distribute(config)))
+  await Effect.runPromise(PostgresStorage.distribute(config))
   return store
 }

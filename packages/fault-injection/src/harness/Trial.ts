@@ -46,6 +46,7 @@ interface Trial extends Settings {
   readonly serve: (
     options?: Partial<Pick<Server.Options, "command" | "storage" | "wrapper" | "env">>
   ) => Promise<Server.Server>
+  /** Starts a load. Its refusals are violations unless they are 503 with `Retry-After`. */
   readonly load: (server: Server.Server, options: Load.Options) => Promise<Load.Load>
   /** Runs the rounds one after the other. An exception ends the fault as a violation. */
   readonly eachRound: (round: (number: number) => Promise<void>) => Promise<void>
@@ -95,7 +96,15 @@ export const run = async (
     store,
     random: (...labels) => Random.of(settings.seed, fault.name, store.kind, ...labels),
     serve,
-    load: (server, options) => Load.start(server, { ...options, name: `${fault.name} ${options.name}` }),
+    load: async (server, options) => {
+      const load = await Load.start(server, { ...options, name: `${fault.name} ${options.name}` })
+      const stop = async () => {
+        const entries = await load.stop()
+        for (const wrong of Ledger.wrongRefusals(entries)) violations.push(`${options.name}: ${wrong}`)
+        return entries
+      }
+      return { ...load, stop }
+    },
     eachRound: async (round) => {
       for (let number = 1; number <= settings.rounds; number++) {
         progress(`${fault.name} on ${store.kind}, ${number} of ${settings.rounds}`)

@@ -10,20 +10,21 @@ const distribute = Flag.Boolean("distribute").pipe(
   Flag.withDescription("Also distribute the tables over the nodes of a Postgres with the extension Citus, once")
 )
 
+const printMigrations = (migrations: ReadonlyArray<string>) =>
+  Console.log(migrations.length === 0 ? "The tables are up to date" : `Ran ${migrations.join(", ")}`)
+
 export const migrate = Command.make(
   "migrate",
   { storage: StorageSetting.setting.flag, distribute },
   Effect.fnUntraced(function* (flags) {
     const choice = yield* StorageSetting.setting.resolve(flags.storage)
-    const distributing = flags.distribute ? choice.distribute : undefined
-    if (flags.distribute && distributing === undefined) {
+    if (!flags.distribute) return yield* printMigrations(yield* choice.migrate)
+    if (choice.distribute === undefined) {
       const message = "Only a Postgres with the extension Citus can be distributed: --storage postgres://…"
       return yield* new CommandError({ message })
     }
-    const migrations = yield* choice.migrate
-    yield* Console.log(migrations.length === 0 ? "The tables are up to date" : `Ran ${migrations.join(", ")}`)
-    if (distributing === undefined) return
-    const { isNew, shards } = yield* distributing
+    const { isNew, migrations, shards } = yield* choice.distribute
+    yield* printMigrations(migrations)
     yield* Console.log(
       `${isNew ? "Distributed the tables" : "The tables are distributed already"}, in ${shards} shards`
     )

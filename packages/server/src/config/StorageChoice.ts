@@ -37,10 +37,18 @@ export interface StorageChoice {
   /** Runs the migrations and returns their names. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, CommandError>
   /**
-   * Distributes migrated tables over the nodes of a cluster, once. Returns over how many shards, and whether they were before. Undefined
-   * if no storage of this kind can be distributed.
+   * Runs the migrations and distributes the tables over the nodes of a cluster, once. Changes nothing if they cannot be distributed;
+   * undefined if those of no storage of this kind can.
    */
-  readonly distribute: Effect.Effect<{ readonly shards: number; readonly isNew: boolean }, CommandError> | undefined
+  readonly distribute: Effect.Effect<Distributed, CommandError> | undefined
+}
+
+interface Distributed {
+  /** Names of the migrations that ran. */
+  readonly migrations: ReadonlyArray<string>
+  readonly shards: number
+  /** Whether they were not distributed before. */
+  readonly isNew: boolean
 }
 
 /** The file names of migrations. */
@@ -118,6 +126,7 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
     ),
     distribute: postgresPackage.pipe(
       Effect.flatMap(({ PostgresStorage }) => PostgresStorage.distribute(config)),
+      Effect.map(({ isNew, migrated, shards }) => ({ migrations: names(migrated), shards, isNew })),
       Effect.mapError((error) => failure("distribute", label, error))
     )
   }

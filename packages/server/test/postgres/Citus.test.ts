@@ -4,7 +4,7 @@ import { HttpClient } from "@tachograph/testkit"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import { expect, it } from "vitest"
+import { afterAll, expect, it } from "vitest"
 import { run, serve } from "../TachographProcess.ts"
 import { record, title } from "../Workloads.ts"
 
@@ -14,8 +14,13 @@ const apiKey = "a key for servers over a cluster"
 if (url === undefined) {
   it.skip("Servers over Citus: TACHOGRAPH_TEST_CITUS_URL is not set, so nothing runs there", () => undefined)
 } else {
+  const schema = `test_${randomBytes(8).toString("hex")}`
+  afterAll(async () => {
+    const drop = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DROP SCHEMA IF EXISTS ${sql(schema)} CASCADE`)
+    await Effect.runPromise(Effect.provide(drop, PostgresStorage.client({ url, operationTimeout: 0 })))
+  })
+
   it(`two servers return events of the other one byte for byte: ${title}`, { timeout: 900_000 }, async () => {
-    const schema = `test_${randomBytes(8).toString("hex")}`
     const storage = new URL(url)
     storage.searchParams.set("schema", schema)
     const env = { TACHOGRAPH_API_KEY: apiKey, TACHOGRAPH_STORAGE: storage.href }
@@ -26,7 +31,5 @@ if (url === undefined) {
     expect(await recorded.differences(clients)).toEqual([])
     expect(recorded.events).toBeGreaterThanOrEqual(12)
     for (const { code } of await Promise.all(servers.map((server) => server.stop()))) expect(code).toBe(0)
-    const drop = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DROP SCHEMA ${sql(schema)} CASCADE`)
-    await Effect.runPromise(Effect.provide(drop, PostgresStorage.client({ url, operationTimeout: 0 })))
   })
 }

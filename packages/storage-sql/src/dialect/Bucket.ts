@@ -53,26 +53,26 @@ export const ofEvent = (id: EventId): number => stored(Bucket.ofId(id))
 /** Of the shared pieces of a project, which are spread by their names. */
 export const ofPiece = (sha256: Uint8Array): number => stored(sha256[0]!)
 
-/** The shards of the database's tables, by its client. */
-const shardsOf = new WeakMap<SqlClient.SqlClient, number>()
+/** Whether each of so many shards has as many buckets as the others: they are a power of two of at most 256. */
+export const isEvenOver = (shards: number): boolean => Bucket.count % shards === 0
 
-/** Says that the database is distributed. */
-export const distributeOver = (sql: SqlClient.SqlClient, shards: number): void => {
-  shardsOf.set(sql, shards)
+/** For each bucket its shard, by the client of the database. Shards are numbered in the order of their hashes. */
+const shardsOf = new WeakMap<SqlClient.SqlClient, ReadonlyArray<number>>()
+
+/** Says that the database is distributed, and the first hash of each shard, signed and in ascending order. */
+export const distributeOver = (sql: SqlClient.SqlClient, firstHashes: ReadonlyArray<number>): void => {
+  shardsOf.set(
+    sql,
+    integers.map((integer) => firstHashes.findLastIndex((first) => first <= hashOf(integer) - 2 ** 31))
+  )
 }
 
 /** Whether the database is distributed, and rows have the column. */
 export const isDistributed = (sql: SqlClient.SqlClient): boolean => shardsOf.has(sql)
 
-/** The shard of a bucket, or the bucket where buckets are not spread evenly over the shards. */
-const shardOf = (shards: number, bucket: number): number =>
-  Bucket.count % shards === 0 ? Math.floor((bucket * shards) / Bucket.count) : bucket
-
-/** The lane of a session's events. */
-export const laneOf = (sql: SqlClient.SqlClient, session: string): number => {
-  const shards = shardsOf.get(sql)
-  return shards === undefined ? 0 : shardOf(shards, Bucket.ofSession(session))
-}
+/** The lane of a session's events: the shard that they are on. */
+export const laneOf = (sql: SqlClient.SqlClient, session: string): number =>
+  shardsOf.get(sql)?.[Bucket.ofSession(session)] ?? 0
 
 /** The numbers of a bucket's sessions have this distance, where the database is distributed. */
 export const numberStep = Bucket.count
@@ -127,7 +127,7 @@ export const split = <A>(
   const shards = shardsOf.get(sql)
   if (rows.length === 0) return []
   if (shards === undefined) return [{ buckets: [], rows }]
-  const groups = Map.groupBy(rows, (row) => shardOf(shards, numbers.get(bucketOf(row))!))
+  const groups = Map.groupBy(rows, (row) => shards[numbers.get(bucketOf(row))!]!)
   return Array.from(groups)
     .sort(([a], [b]) => a - b)
     .map(([, group]) => ({ buckets: Array.from(new Set(group.map(bucketOf))).sort((a, b) => a - b), rows: group }))

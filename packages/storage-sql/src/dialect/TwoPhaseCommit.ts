@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
+import * as SqlFailure from "../SqlFailure.ts"
 import * as Bucket from "./Bucket.ts"
 import * as Nodes from "./Nodes.ts"
 
@@ -37,7 +38,7 @@ const partsOfAllNodes = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, p
   const answers = yield* sql<{ success: boolean; result: string }>`SELECT success, result
     FROM run_command_on_workers(${command})`
   const failed = answers.find(({ success }) => !success)
-  if (failed !== undefined) return yield* fail(`A node does not say what it has prepared: ${failed.result}`)
+  if (failed !== undefined) return yield* unavailable(`A node does not say what it has prepared: ${failed.result}`)
   return answers.flatMap(({ result }) => (result === "" ? [] : result.split(" ")))
 })
 
@@ -57,9 +58,9 @@ const areInDoubt = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, part: 
   return ended.some(({ gid }) => still.has(gid))
 })
 
-/** Fails, as if the database were unreachable, for what may succeed later. */
-const fail = (message: string, cause: unknown = new Error(message)) =>
-  new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation: "commit" }) })
+/** An error as if the database were unreachable, for what may succeed later. */
+const unavailable = (message: string, cause?: unknown) =>
+  SqlFailure.make(SqlError.ConnectionError, "commit", new Error(message, { cause }))
 
 /** Whether any transaction is in doubt, of any application. Fails if a node that may have one does not answer. */
 export const isAnyInDoubt = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
@@ -72,7 +73,7 @@ export const isAnyInDoubt = (sql: SqlClient.SqlClient): Effect.Effect<boolean, S
  */
 export const refuseInDoubt = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlError> =>
   Effect.flatMap(isAnyInDoubt(sql), (isAny) =>
-    isAny ? Effect.fail(fail("A node has not committed its part of another transaction yet")) : Effect.void
+    isAny ? Effect.fail(unavailable("A node has not committed its part of another transaction yet")) : Effect.void
   )
 
 /**
@@ -99,9 +100,9 @@ const confirmed = Effect.fnUntraced(function* <A, E>(
   if (part === undefined) return result
   // It is committed: no error of the question may look as if it were not, or it would run again.
   const isInDoubt = yield* Effect.mapError(areInDoubt(sql, part), (error) =>
-    fail("It is unknown whether all nodes have committed a transaction", error)
+    unavailable("It is unknown whether all nodes have committed a transaction", error)
   )
-  return isInDoubt ? yield* fail("A node has not committed its part of a transaction yet") : result
+  return isInDoubt ? yield* unavailable("A node has not committed its part of a transaction yet") : result
 })
 
 /** A transaction that changes rows that all nodes hold. */

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
+import * as SqlFailure from "../SqlFailure.ts"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import type * as AgentVersionNumbers from "./AgentVersionNumbers.ts"
@@ -61,9 +62,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       for (const chunk of BulkValues.chunks(ofLane)) {
         if ((yield* count(project_id, chunk)) === chunk.length) continue
         const message = "A node does not have an agent, a version or a kind of events yet"
-        return yield* new SqlError.SqlError({
-          reason: new SqlError.ConnectionError({ cause: new Error(message), message, operation: "append" })
-        })
+        return yield* SqlFailure.make(SqlError.ConnectionError, "append", message)
       }
     }
     if (found.size + wanted.size > maxFound) found.clear()

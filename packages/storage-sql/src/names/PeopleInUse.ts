@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as SqlFailure from "../SqlFailure.ts"
 
 /** Call it in a transaction. Fails, for another attempt, if a person was deleted since its number was read, or is not on the node yet. */
 export const lock = Effect.fnUntraced(function* (
@@ -23,9 +24,7 @@ export const lock = Effect.fnUntraced(function* (
       ORDER BY p.person_number FOR SHARE OF p`
     if (locked.length < people.length) {
       const message = "A person was deleted, or has not reached a node, while events of it were appended"
-      return yield* new SqlError.SqlError({
-        reason: new SqlError.SerializationError({ cause: new Error(message), message, operation: "append" })
-      })
+      return yield* SqlFailure.make(SqlError.SerializationError, "append", message)
     }
   }
 })

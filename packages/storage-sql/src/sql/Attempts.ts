@@ -2,6 +2,7 @@
 import { Damage } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { SqlError } from "effect/sql"
+import * as SqlFailure from "../SqlFailure.ts"
 
 /** More than other transactions can cause. */
 const maxAttempts = 100
@@ -15,9 +16,9 @@ export const make = (loop: string): Effect.Effect<void, SqlError.SqlError> => {
   return Effect.suspend(() => (attemptsLeft-- > 0 ? Effect.void : Effect.fail(endless(loop))))
 }
 
-export const endless = (loop: string): SqlError.SqlError => {
-  const message = `${loop} gets no further: an index of the database is damaged`
-  return new SqlError.SqlError({
-    reason: new SqlError.ConnectionError({ cause: new Damage(message), message, operation: "execute" })
-  })
-}
+export const endless = (loop: string): SqlError.SqlError =>
+  SqlFailure.make(
+    SqlError.ConnectionError,
+    "execute",
+    new Damage(`${loop} gets no further: an index of the database is damaged`)
+  )

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
 import { SqlError } from "effect/sql"
+import * as SqlFailure from "../SqlFailure.ts"
 
 /** Errors that may go away without a change: the database is unreachable or busy, or aborted this transaction. */
 const transient: ReadonlySet<SqlError.SqlErrorReason["_tag"]> = new Set([
@@ -48,9 +49,7 @@ export const isTransient = ({ reason }: SqlError.SqlError): boolean => {
 
 /** Rows that are not what was written, as an error of the database. */
 export const damage = (message: string): SqlError.SqlError =>
-  new SqlError.SqlError({
-    reason: new SqlError.ConnectionError({ cause: new Damage(message), message, operation: "read" })
-  })
+  SqlFailure.make(SqlError.ConnectionError, "read", new Damage(message))
 
 /** What SQLite says of a name that a statement of this version knows, and that damage to the schema has changed. */
 const unknownName = /^no such (?:table|column|index): |^table \w+ has no column named /
