@@ -3,7 +3,7 @@
  * connection after the operation has given up. It also keeps its slot: such a node never gets the connections that others need.
  */
 import type { AppendEvent } from "@tachograph/core"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
