@@ -5,6 +5,7 @@ import { diskFull } from "./DiskFull.ts"
 import { eio } from "./Eio.ts"
 import { frozen } from "./Frozen.ts"
 import { kill9 } from "./Kill9.ts"
+import { nodeFrozen } from "./NodeFrozen.ts"
 import { nodeKill9 } from "./NodeKill9.ts"
 import { poison } from "./Poison.ts"
 import { postgresKill9 } from "./PostgresKill9.ts"
@@ -17,6 +18,7 @@ export const faults: ReadonlyArray<Fault> = [
   kill9,
   postgresKill9,
   nodeKill9,
+  nodeFrozen,
   shardMove,
   eio,
   diskFull,

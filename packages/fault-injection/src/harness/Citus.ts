@@ -14,6 +14,9 @@ export interface Node {
   readonly port: number
   /** Sends SIGKILL to all its processes. */
   readonly kill: () => Promise<void>
+  /** Stops all its processes where they are. */
+  readonly freeze: () => void
+  readonly thaw: () => void
   /** Starts it if it was killed, without waiting for it. */
   readonly launch: () => void
   /** Starts it, and resolves when it accepts connections. */
@@ -50,6 +53,7 @@ const nodeAt = async (url: string, host: string, port: number): Promise<Node> =>
   const env = Object.fromEntries(listIn(join(process, "environ")).map((each) => each.split(/=(.*)/s)))
   const { gid, uid } = statSync(process)
   let isDown = false
+  let frozen: ReadonlyArray<number> = []
   const launch = () => {
     if (!isDown) return
     isDown = false
@@ -67,6 +71,14 @@ const nodeAt = async (url: string, host: string, port: number): Promise<Node> =>
       // PostgreSQL would not start while the parent of the killed process has not taken note of its end.
       rmSync(pidFile)
       isDown = true
+    },
+    freeze: () => {
+      frozen = Processes.workingIn(folder)
+      Processes.signal(frozen, "SIGSTOP")
+    },
+    thaw: () => {
+      Processes.signal(frozen, "SIGCONT")
+      frozen = []
     },
     launch,
     start: async () => {

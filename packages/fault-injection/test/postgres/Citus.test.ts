@@ -4,4 +4,4 @@ import * as ShortRun from "../ShortRun.ts"
 
 if (citusUrl === undefined) {
   it.skip("faults on Citus: TACHOGRAPH_TEST_CITUS_URL is not set, so nothing runs there", () => undefined)
-} else ShortRun.define("citus", 3)
+} else ShortRun.define("citus", 4)
