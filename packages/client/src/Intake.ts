@@ -70,7 +70,7 @@ export interface IntakeOptions {
 /** Whether the call should have been recorded, and was not. */
 const isLoss = ({ reason }: Drop): boolean => reason !== "redacted" && reason !== "unreadable"
 
-/** Whether `redact` has answered a promise. Nobody waits for that, so its rejection must not end the process. */
+/** Whether `redact` has answered a promise. That is not awaited, so its rejection must not end the process. */
 const isPromise = (value: object): boolean => {
   if (!(value instanceof Promise)) return false
   value.catch(() => {})

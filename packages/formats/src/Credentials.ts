@@ -187,7 +187,7 @@ const plainly = (text: string): ReadonlyArray<string> => {
   return [written, written.replaceAll("/", "\\/")]
 }
 
-/** As Go, Java's Gson and .NET write it, and as nobody needs to. */
+/** As Go, Java's Gson and .NET write it, and as no writer needs to. */
 const escaped = (text: string): ReadonlyArray<string> => {
   const written = JSON.stringify(text).slice(1, -1)
   return [

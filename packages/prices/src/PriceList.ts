@@ -6,7 +6,7 @@ import { nanoDollars, type Rates, ratesOf } from "./Rates.ts"
 import type { Usage } from "./Usage.ts"
 
 /**
- * Why a call has no price: nobody said which model it was (`no-model`); the counts of tokens are missing (`no-usage`) or
+ * Why a call has no price: it is not known which model it was (`no-model`); the counts of tokens are missing (`no-usage`) or
  * contradict each other (`usage-invalid`); the list does not know the model (`unknown-model`); or the call was served by a
  * tier, such as `batch`, whose prices the list does not have (`service-tier`).
  */

@@ -32,7 +32,7 @@ export interface PostgresConfig {
 
 const defaults = { maxConnections: 10, operationTimeout: 10_000 }
 
-/** Milliseconds for an operation that nobody waits for: counting the rows of a very long session takes some seconds. */
+/** Milliseconds for an operation that no request waits for: counting the rows of a very long session takes some seconds. */
 const readOnlyTimeoutMs = 60_000
 
 /** Reads are processed on one thread, which a few connections keep busy. */

@@ -1,6 +1,6 @@
 /**
- * Storage over a `SqlClient` for SQLite, Postgres, or a database compatible with one of them. All differences between the
- * dialects are in `dialect/`, and in the DDL in `migrations/`.
+ * Storage over a `SqlClient` for SQLite, Postgres, or a database compatible with one of them. What differs between them is in `dialect/`;
+ * tables are created in `migrations/`, and distributed in `Distribution.ts`.
  */
 import { type AppendEvent, Storage } from "@tachograph/core"
 import * as Effect from "effect/Effect"

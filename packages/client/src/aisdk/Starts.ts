@@ -158,7 +158,7 @@ export class Starts {
     this.#options.lost()
   }
 
-  /** Forgets those that nobody ends. */
+  /** Forgets those that are never ended. */
   #watch(): void {
     const oldest = this.#oldest()
     if (this.#isWatching || oldest === undefined) return

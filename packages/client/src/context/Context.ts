@@ -18,7 +18,7 @@ export interface ContextStore {
   /** What surrounds the caller. Empty where the platform has no AsyncLocalStorage. */
   readonly current: () => CallContext
   readonly run: <A>(context: CallContext, run: () => A) => A
-  /** Runs a function in the async context in which the store was made, whoever calls it. */
+  /** Runs a function in the async context in which the store was made, from wherever it is called. */
   readonly apart: <A>(run: () => A) => A
 }
 

@@ -68,7 +68,7 @@ export class Queue<Entry extends Place> {
     return entry
   }
 
-  /** A taken event got through, so that the server is there. After an outage nobody knows what else fails. */
+  /** A taken event got through, so that the server is there. After an outage it is unknown what else fails. */
   succeeded(isAfterOutage: boolean): void {
     this.#sent++
     if (isAfterOutage) this.hurry()

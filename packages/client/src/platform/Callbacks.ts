@@ -1,6 +1,6 @@
 /** Functions of the application. */
 
-/** What one throws, or its promise rejects with, is nobody's: recording goes on, and so does the application. */
+/** What one throws, or its promise rejects with, is dropped: recording goes on, and so does the application. */
 export const run = (callback: () => unknown): void => {
   try {
     const answer = callback()

@@ -88,14 +88,14 @@ const watch = (
 }
 
 /**
- * A stream of the same kind. One of bytes takes the memory of each chunk, which nobody else has then. The chunks of others may be
+ * A stream of the same kind. One of bytes takes the memory of each chunk, which no other code has then. The chunks of others may be
  * parts of memory that is in use, and are passed on as they are.
  */
 const observed = ({ isError, isOfBytes, reader, signal }: Observed, call: Call): ReadableStream<Uint8Array> => {
   let isReading = false
   /** What the provider's stream has come to. */
   let ending: ((controller: Controller) => void) | undefined
-  /** As the provider's stream ends, this one does, though nobody reads it. A chunk that is read comes first. */
+  /** As the provider's stream ends, this one does, even if it is not read. A chunk that is read comes first. */
   const finish = (controller: Controller) => {
     if (isReading || ending === undefined) return
     const end = ending

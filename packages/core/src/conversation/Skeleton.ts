@@ -24,7 +24,7 @@ const bytesOf = (letters: string): Buffer =>
     "hex"
   )
 
-/** Nobody can guess it, so that no text contains what looks like a token. */
+/** It cannot be guessed, so that no text contains what looks like a token. */
 const mark = `tg-${lettersOf(randomBytes(16))}:`
 
 const token = new RegExp(`"${mark}([^"]*)"`, "g")

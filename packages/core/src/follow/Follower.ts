@@ -59,7 +59,7 @@ const pauseMs = 500
 /** What is streamed begins with nothing after this time, to show that the connection is alive (ms). */
 const heartbeatMs = 15_000
 
-/** A stream ends after this time (ms): whoever goes on with it shows a key again, which may have been revoked. */
+/** A stream ends after this time (ms): a client that goes on with it shows its key again, which may have been revoked. */
 const maxStreamMs = 5 * 60_000
 
 interface Step extends FollowedEvents {

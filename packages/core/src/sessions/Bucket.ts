@@ -1,5 +1,5 @@
 /**
- * Buckets spread sessions over the nodes of a distributed database. All rows of a session are in its bucket, and the ids of
+ * Buckets spread sessions over the nodes of a distributed database. All rows of a session's own are in its bucket, and the ids of
  * its events contain it, so that what belongs to a session is on one node, and an id says where its event is.
  *
  * A bucket is computed from the session's name alone and equally for every storage, so that events keep their ids when they

@@ -48,7 +48,7 @@ export class BodyCollector {
     this.#chunks.clear()
   }
 
-  /** Whether the memory of `bytes` belongs to nobody else: not where they are the one chunk that arrived. */
+  /** Whether the memory of `bytes` is only theirs: not where they are the one chunk that arrived. */
   get isOwned(): boolean {
     return this.#chunks.isOwned
   }

@@ -14,7 +14,7 @@ export const collect = (message: IncomingMessage, collector: BodyCollector): Eff
       const bytes = typeof chunk === "string" ? Buffer.from(chunk, message.readableEncoding!) : chunk
       const refused = collector.add(bytes)
       if (refused === undefined) return
-      // Without a listener the rest is discarded, as Node does with a body that nobody reads: the connection stays usable.
+      // Without a listener the rest is discarded, as Node does with a body that is not read: the connection stays usable.
       message.off("data", add)
       resume(Effect.fail(refused))
     }

@@ -48,7 +48,7 @@ export class Pieces {
       this.#hasTimedOut = true
       this.onTimeout()
     }, timeoutMs)
-    // An answer that nobody takes does not keep a process running.
+    // An answer that is not taken does not keep a process running.
     this.#timer.unref()
   }
 

@@ -19,7 +19,7 @@ export class TimedStream implements BodyStream {
     this.#stream = stream
     this.#timeoutMs = timeoutMs
     this.#release = release
-    // A host may drop an answer that nobody has begun to take.
+    // A host may drop an answer before it is begun to be taken.
     this.#startTimer()
   }
 

@@ -182,7 +182,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
           return unrecorded("closing", left - 1, {
             // Why the recorder refused the last one that it did.
             ...(lastError === undefined ? {} : { last_error: lastError }),
-            // Their commit may end well, and nobody hears of it.
+            // Their commit may end well without an answer.
             ...(underWay === 0 ? {} : { perhaps_recorded: underWay })
           })
         })

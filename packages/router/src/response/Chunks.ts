@@ -64,7 +64,7 @@ export class Chunks {
     this.#length = 0
   }
 
-  /** Whether the memory of `bytes` belongs to nobody else: not where they are the one chunk that came. */
+  /** Whether the memory of `bytes` is only theirs: not where they are the one chunk that came. */
   get isOwned(): boolean {
     return this.#chunks.length > 1
   }

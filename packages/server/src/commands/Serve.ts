@@ -146,7 +146,7 @@ const serving = Effect.fnUntraced(function* (
 const engine = ({ choice, retain, thread }: Options, migrate: boolean) => {
   const retainMs = retain && Duration.toMillis(retain)
   const storage = EngineStorage.open({ storage: Redacted.value(choice.source), migrate, retainMs })
-  // In memory the engine is on this thread, and nobody expects otherwise.
+  // In memory the engine is on this thread: another could not see what this one has stored.
   const layer =
     thread && choice.isPersistent ? ThreadEngine.layerWherePossible(storage) : ThreadEngine.localLayer(storage)
   return Layer.catch(layer, (error) =>

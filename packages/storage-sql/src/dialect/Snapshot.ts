@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** In SQLite a transaction excludes writers. In Postgres it excludes nobody; with Citus each node has a state of its own. */
+/** In SQLite a transaction excludes writers. In Postgres it excludes none; with Citus each node has a state of its own. */
 export const within = <A, E>(
   sql: SqlClient.SqlClient,
   read: Effect.Effect<A, E>

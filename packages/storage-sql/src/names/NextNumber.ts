@@ -27,7 +27,7 @@ export const insert = (
         sql<{ next: number }>`${next} FROM ${sql(table)}`,
         ([row]) => sql`${into} VALUES (${row!.next}, ${value})`
       )
-    : // Whoever does not see the other's name does not see its number either, so that no name gets two.
+    : // A transaction that does not see the other's name does not see its number either, so that no name gets two.
       sql`${into} ${next}, ${value} FROM ${sql(table)} HAVING count(*) FILTER (WHERE ${sql(name)} = ${value}) = 0`
   return Effect.asVoid(
     Effect.catchIf(

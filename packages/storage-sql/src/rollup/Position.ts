@@ -68,7 +68,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     return position
   })
 
-  /** Of a row that is locked. Nobody knows what the other rows have if it is damaged. */
+  /** The position of a row that is locked. If it is damaged, it is unknown what the other rows include. */
   const ofLocked = (project_id: number, row: Row) =>
     Effect.catchIf(
       Damages.readable(() => of(project_id, row)),
@@ -77,7 +77,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       () => Effect.flatMap(Clock.currentTimeMillis, (now) => reset(project_id, now))
     )
 
-  /** In a transaction: nobody else changes the rows until its end. Creates the position if there is none. */
+  /** In a transaction: no other one changes the rows until its end. Creates the position if there is none. */
   const lock = Effect.fnUntraced(function* (project_id: number) {
     let row = yield* select(project_id, Locks.update(sql))
     if (row === undefined) {

@@ -49,7 +49,7 @@ const largestUnitOf = (
   return "week"
 }
 
-/** Whose rows are read, 0 for nobody's, and which events belong to them. */
+/** Whose rows are read, 0 for those without a person, and which events belong to them. */
 interface People {
   readonly people: ReadonlyArray<number>
   readonly isOfStep?: (row: UsageRow) => boolean

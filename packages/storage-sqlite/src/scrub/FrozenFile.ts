@@ -3,7 +3,7 @@
  * bytes can be written past SQLite. Nothing waits for it.
  *
  * A connection with an open snapshot (a pin) keeps every process from copying later frames of the log into the file, and from
- * starting the log anew. If all frames up to the snapshot have been copied when it is open, nobody writes the file, and no
+ * starting the log anew. If all frames up to the snapshot have been copied when it is open, the file is not written, and no
  * frame escapes `advance`. https://sqlite.org/wal.html
  */
 import { DatabaseSync } from "node:sqlite"

@@ -9,7 +9,7 @@ import { BodyCut, type BodyStream } from "../../response/BodyStream.ts"
 /** How much of a body is on its way at most (bytes), beside the piece that completes it. */
 export const windowBytes = 64 * 1024
 
-/** A body that nobody has begun to take for so long is given up (ms): what it was made for has gone. */
+/** How long a body waits to be taken (ms). Then it is given up: what it was made for has gone. */
 const unclaimedMs = 60_000
 
 /** Of a body, by the number of its exchange. */
