@@ -202,7 +202,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("account", "account reads counters beside what they count.", "dialect", "sql", "names", "space"),
     room("resources", "resources reads and writes everything but events.", "dialect", "sql", "names", "space"),
     room("filter", "filter finds events by the names that they have.", "dialect", "sql"),
-    room("read", "read queries events and packs; it must not import append.", "dialect", "sql", "names", "filter"),
+    room(
+      "read",
+      "read queries events and packs; it must not import append.",
+      ...["SqlFailure.ts", "dialect", "sql", "names", "filter"]
+    ),
     room("rollup", "rollup keeps what events add up to, and reads it.", "SqlFailure.ts", "dialect", "sql", "names"),
     room("append", "append writes events.", "dialect", "sql", "names", "space", "rollup"),
     room("erase", "erase deletes events and packs.", "dialect", "sql", "names", "space", "rollup", "filter", "append"),

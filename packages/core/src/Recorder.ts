@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import { defaultAgentName } from "./domain/Agent.ts"
 import { defaultAgentVersionName } from "./domain/AgentVersion.ts"
 import {
@@ -186,13 +186,12 @@ export class Recorder extends Context.Service<
     readonly search: (query: TextQuery) => Result<SearchPage>
 
     /**
-     * All that the project has, or the events that a filter finds with what they name, in groups. `reserve` counts what a large event
-     * takes of the memory of the process.
+     * All that the project has, or the events that a filter finds with what they name, in groups. `reserve` counts what a large event takes of the memory of the process.
      */
     readonly exportEvents: (
       query: ExportQuery,
       reserve?: Exporter.Reserve
-    ) => Stream.Stream<ReadonlyArray<Exporter.ExportItem>, StorageUnavailable | Overloaded>
+    ) => Result<Stream.Stream<ReadonlyArray<Exporter.ExportItem>, StorageUnavailable | Overloaded>>
     /** Where to begin to follow the events that a filter finds, from now on. */
     readonly startFollowing: (query: EventFilterQuery) => Result<Position>
     /**
@@ -407,16 +406,14 @@ const make = Effect.gen(function* () {
     { after, limit, ...filter }: ExportQuery,
     reserve: Exporter.Reserve = () => Effect.succeed(true)
   ) =>
-    Stream.unwrap(
-      Effect.map(CurrentProject, (project) => {
-        const reading = ProjectReading.make(storage, project, resources, {
-          event: (id) => Effect.catchTag(getEvent(id), "overloaded", () => Effect.die("Nothing was reserved")),
-          page: (from, rows) =>
-            EventPages.settled(storage, project, { ...filter, order: "asc", after: from, limit: rows })
-        })
-        return Exporter.items(reading, { after, limit }, isWhole({ ...filter, after, limit }), reserve)
+    Effect.flatMap(CurrentProject, (project) => {
+      const reading = ProjectReading.make(storage, project, resources, {
+        event: (id) => Effect.catchTag(getEvent(id), "overloaded", () => Effect.die("Nothing was reserved")),
+        page: (from, rows) =>
+          EventPages.visible(storage, project, { ...filter, order: "asc", after: from, limit: rows })
       })
-    )
+      return Exporter.items(reading, { after, limit }, isWhole({ ...filter, after, limit }), reserve)
+    })
 
   const erasePerson = Effect.fn("Recorder.erasePerson")(function* (id: PersonId) {
     return yield* eraser.erasePerson(yield* CurrentProject, id)

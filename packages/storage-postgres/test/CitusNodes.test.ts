@@ -122,7 +122,7 @@ else {
         ),
         search: yield* asking(recorder.search({ text: "question", isCaseSensitive: false, after: undefined, limit })),
         "list configurations": yield* asking(recorder.listConfigurations({ agent, agentVersion, limit })),
-        export: yield* asking(Stream.runDrain(recorder.exportEvents({ after: undefined, limit }))),
+        export: yield* asking(Effect.flatMap(recorder.exportEvents({ after: undefined, limit }), Stream.runDrain)),
         "read storage": yield* asking(recorder.storageUsage(limit)),
         "list sessions, before deriving": yield* asking(recorder.listSessions(query)),
         "read usage, before deriving": yield* asking(recorder.sumUsage(usage)),

@@ -1,6 +1,6 @@
 /**
- * Stands between the coordinator of a cluster and one of its workers, and cuts connections in the second phase of commits: the
- * coordinator says that a commit has come to its end, and the worker has only prepared its part.
+ * Stands between the coordinator of a cluster and one of its workers. Cuts connections in the second phase of commits: the coordinator
+ * says that a commit has come to its end, and the worker has only prepared its part. Or stalls commits of the worker.
  */
 import { CuttingProxy } from "@tachograph/testkit"
 import { Effect, Schedule } from "effect"
@@ -55,14 +55,22 @@ export const make = Effect.fnUntraced(function* (url: string) {
     onWorker((sql) =>
       Effect.andThen(sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`), sql`SELECT pg_reload_conf()`)
     )
-  const waiting = onWorker((sql) =>
-    Effect.map(
-      sql<{
-        count: number
-      }>`SELECT CAST(count(*) AS integer) AS count FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
-      ([row]) => row!.count
+  /** How many of its backends wait for the standby, in a statement that begins so. */
+  const waitingIn = (statement: string) =>
+    onWorker((sql) =>
+      Effect.map(
+        sql<{ count: number }>`SELECT CAST(count(*) AS integer) AS count FROM pg_stat_activity
+          WHERE wait_event = 'SyncRep' AND starts_with(query, ${statement})`,
+        ([row]) => row!.count
+      )
     )
-  )
+  /** Another process of the worker takes note of the setting, at some time: until a commit of a record waits. The last statement waits until the end of the stall. */
+  const untilStalled = Effect.gen(function* () {
+    while ((yield* waitingIn("SELECT pg_logical_emit_message")) === 0) {
+      yield* Effect.forkDetach(onWorker((sql) => sql`SELECT pg_logical_emit_message(true, 'stall', '')`))
+      yield* Effect.sleep("100 millis")
+    }
+  })
   return {
     /** The worker's port, as the coordinator knows it. */
     port: proxy.port,
@@ -76,13 +84,13 @@ export const make = Effect.fnUntraced(function* (url: string) {
     /** Runs an effect while the worker ends no commit. */
     stall: <A, E, R>(use: Effect.Effect<A, E, R>) =>
       Effect.acquireUseRelease(
-        standby("missing"),
+        Effect.andThen(standby("missing"), untilStalled),
         () => use,
         () => standby("")
       ),
     /** Closes the worker's connections when one of its commits waits. */
     dropCommitting: Effect.andThen(
-      Effect.repeat(waiting, { until: (count) => count > 0, schedule: Schedule.spaced("20 millis") }),
+      Effect.repeat(waitingIn("COMMIT"), { until: (count) => count > 0, schedule: Schedule.spaced("20 millis") }),
       Effect.sync(proxy.drop)
     ),
     /** Has the worker commit what it has prepared. Returns how many transactions that were. */

@@ -50,7 +50,7 @@ export const detect = Effect.gen(function* () {
   if (found.length === 0) return
   const sql = yield* SqlClient.SqlClient
   Bucket.distributeOver(sql, found)
-  yield* Nodes.find(sql)
+  yield* Nodes.look(sql)
 })
 
 const refuse = (message: string) => SqlFailure.make(SqlError.UnknownError, "distribute", message)
@@ -84,8 +84,15 @@ const check = Effect.gen(function* () {
   if (workers.length === 0) {
     return yield* refuse("the cluster has no nodes for data; add them with `SELECT citus_add_node(host, port)` first")
   }
-  const [setting] = yield* sql<{ count: string }>`SELECT current_setting('citus.shard_count') AS count`
-  const { count } = setting!
+  // By it the other nodes know whose transactions they have.
+  const coordinator = yield* sql`SELECT 1 FROM pg_dist_node WHERE groupid = 0`
+  if (coordinator.length === 0) {
+    return yield* refuse("the coordinator has no address; run `SELECT citus_set_coordinator_host(host, port)` first")
+  }
+  const [setting] = yield* sql<{ count: string; copies: string }>`SELECT current_setting('citus.shard_count') AS count,
+    current_setting('citus.shard_replication_factor') AS copies`
+  const { copies, count } = setting!
+  if (copies !== "1") return yield* refuse(`citus.shard_replication_factor is ${copies}; only 1 is supported`)
   if (!Bucket.isEvenOver(Number(count))) {
     return yield* refuse(
       `citus.shard_count is ${count}; set it to a power of two of at most 256, so that all shards have equally many sessions`

@@ -55,6 +55,9 @@ export interface SqlStorageOptions {
   readonly scrub?: ScrubSchedule.Scrub | undefined
 }
 
+/** The part of the concurrent appends that one of several nodes may have: if it does not answer, the others go on. */
+const maxNodeShare = 3 / 4
+
 const make = Effect.fnUntraced(function* ({
   appendConcurrency: concurrency = 1,
   connections = 1,
@@ -87,8 +90,8 @@ const make = Effect.fnUntraced(function* ({
   const appendConcurrency = Bucket.isDistributed(sql)
     ? Math.max(concurrency, Math.floor(0.8 * connections))
     : concurrency
-  const nodeConcurrency = Bucket.isDistributed(sql)
-    ? Math.max(1, Math.floor(0.75 * appendConcurrency))
+  const nodeConcurrency = Nodes.areSeveral(sql)
+    ? Math.max(1, Math.floor(maxNodeShare * appendConcurrency))
     : Number.POSITIVE_INFINITY
   const inSlot = NodeSlots.make(sql, nodeConcurrency)
   const projects = Projects.make(sql)

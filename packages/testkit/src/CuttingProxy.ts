@@ -6,7 +6,7 @@ export interface Options {
   readonly port: number
   /** Whose bytes are looked at. */
   readonly from: "client" | "server"
-  /** Bytes that are not passed on once a connection is to be closed. What the same chunk has before them is not, either. */
+  /** Bytes that are not passed on once a connection is to be closed. Earlier bytes of the same chunk are dropped, too. */
   readonly at: Buffer
 }
 

@@ -33,12 +33,12 @@ export type ExportItem =
   | { readonly type: "event"; readonly event: Event }
   /** An event whose bytes are not those that were recorded. */
   | { readonly type: "damaged"; readonly id: EventId }
-  /** The last one. `last` is the event after which it is continued: with what is recorded later, or if the limit was reached. */
+  /** The last one. It is continued after this event: with what is recorded later, or if the limit was reached. */
   | {
       readonly type: "end"
       /** Whether the limit was not reached. */
       readonly isWhole: boolean
-      readonly last: EventId | undefined
+      readonly after: EventId | undefined
       readonly events: number
       readonly damaged: number
     }
@@ -50,9 +50,17 @@ export interface ExportRange {
   readonly limit?: number | undefined
 }
 
+/** How far an export goes. */
+export interface Extent {
+  readonly end: EventId
+  /** Up to here no event can appear any more. */
+  readonly settled: EventId
+}
+
 /** What an export reads with, in the current project. */
 export interface Reading {
-  readonly newest: Result<EventId | undefined>
+  /** How far an export goes that begins now, after this event; undefined if there are no events. */
+  readonly extent: (after: EventId | undefined) => Result<Extent | undefined>
   /** A page of the events that the filter finds, in ascending order. */
   readonly page: (after: EventId | undefined, limit: number) => Result<ListPage<StoredSummary, EventId>>
   readonly event: (id: EventId) => Result<Event, EventNotFound | EventDamaged>
@@ -147,7 +155,7 @@ export const items = (
   { after, limit = Number.POSITIVE_INFINITY }: ExportRange,
   isAll: boolean,
   reserve: Reserve
-): Stream.Stream<ReadonlyArray<ExportItem>, StorageUnavailable | Overloaded> => {
+): Result<Stream.Stream<ReadonlyArray<ExportItem>, StorageUnavailable | Overloaded>> => {
   const seen = new NamesSeen()
   const counted = { events: 0, damaged: 0 }
   let last = after
@@ -203,15 +211,22 @@ export const items = (
     )
   }
 
-  const trailer = Stream.sync((): ReadonlyArray<ExportItem> => [{ type: "end", isWhole: !isCut, last, ...counted }])
-  return Stream.unwrap(
-    // Before the names, so that they are there of every event.
-    Effect.map(reading.newest, (end) => {
-      const names = isAll ? Stream.grouped(allNames(reading), groupEvents) : Stream.empty
-      return Stream.make<[ReadonlyArray<ExportItem>]>([{ type: "export" }]).pipe(
-        Stream.concat(end === undefined ? names : Stream.concat(names, eventsUntil(end))),
-        Stream.concat(trailer)
+  /** Not the last event, if others may still appear before it: the next export has it again. */
+  const next = (settled: EventId) => {
+    if (last === undefined || last <= settled) return last
+    return after === undefined || settled > after ? settled : after
+  }
+
+  // Before the names, so that they are there of every event.
+  return Effect.map(reading.extent(after), (extent) => {
+    const names = isAll ? Stream.grouped(allNames(reading), groupEvents) : Stream.empty
+    return Stream.make<[ReadonlyArray<ExportItem>]>([{ type: "export" }]).pipe(
+      Stream.concat(extent === undefined ? names : Stream.concat(names, eventsUntil(extent.end))),
+      Stream.concat(
+        Stream.sync((): [ExportItem] => [
+          { type: "end", isWhole: !isCut, after: extent === undefined ? after : next(extent.settled), ...counted }
+        ])
       )
-    })
-  )
+    )
+  })
 }

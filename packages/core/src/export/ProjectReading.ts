@@ -4,12 +4,11 @@ import * as Effect from "effect/Effect"
 import type { AgentName } from "../domain/Agent.ts"
 import { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
-import * as EventTime from "../domain/EventTime.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import * as EventReader from "../read/EventReader.ts"
 import type { Resources } from "../Resources.ts"
 import type { Storage } from "../Storage.ts"
-import type { ExportItem, Reading } from "./Exporter.ts"
+import type { ExportItem, Extent, Reading } from "./Exporter.ts"
 import type { NamesSeen } from "./NamesSeen.ts"
 
 type Names = Pick<
@@ -65,35 +64,32 @@ const found = (
     (items) => items.filter((item) => item !== undefined)
   )
 
-/** How often it is asked whether the newest event has settled, and for how long (ms). */
-const settledEvery = "50 millis"
-const waitMs = 5_000
-
-/** By how much (ms) a watermark moves in that time at least, unless something holds it. */
-const minMovedMs = waitMs / 2
+/** How often it is asked what has settled, for how long an export waits for its last event, and for its first one (ms). */
+const askedEvery = "50 millis"
+const maxWaitMs = { last: 5_000, first: 20_000 }
 
 /**
- * The newest event, once no event can appear below it any more: what was recorded before an export is in it. It is the watermark, if the
- * newest event is of a process whose clock is ahead. Fails if a transaction is held: an export would leave out what was acknowledged
- * since that began.
+ * How far an export goes that begins now, after an event. Its end is the newest event, so that all is in it that was acknowledged
+ * before. Waits until the end has settled; while a transaction is held, or if a clock is ahead, at most until the beginning has.
  */
-const settled = Effect.fnUntraced(function* (
+const extent = Effect.fnUntraced(function* (
   storage: Storage["Service"],
-  project: ProjectId
-): Effect.fn.Return<EventId | undefined, StorageUnavailable> {
+  project: ProjectId,
+  after: EventId | undefined
+): Effect.fn.Return<Extent | undefined, StorageUnavailable> {
   const [newest] = yield* storage.listEvents(project, { order: "desc", limit: 1 })
   if (newest === undefined) return undefined
-  const endMs = (yield* Clock.currentTimeMillis) + waitMs
-  const first = yield* storage.watermark(project)
-  for (let watermark = first; ;) {
-    if (watermark >= newest.id) return newest.id
-    if ((yield* Clock.currentTimeMillis) >= endMs) {
-      if (EventTime.of(watermark) - EventTime.of(first) >= minMovedMs) return watermark
-      const message = "A transaction that has not ended keeps events from being exported"
+  const begunMs = yield* Clock.currentTimeMillis
+  for (;;) {
+    const found = { end: newest.id, settled: yield* storage.watermark(project) }
+    const waitedMs = (yield* Clock.currentTimeMillis) - begunMs
+    if (found.settled >= newest.id || (after !== undefined && newest.id <= after)) return found
+    if (waitedMs >= maxWaitMs.last && (after === undefined || found.settled > after)) return found
+    if (waitedMs >= maxWaitMs.first) {
+      const message = "A transaction that has not ended may still add events before those that are to be exported"
       return yield* new StorageUnavailable({ cause: new Error(message) })
     }
-    yield* Effect.sleep(settledEvery)
-    watermark = yield* storage.watermark(project)
+    yield* Effect.sleep(askedEvery)
   }
 })
 
@@ -105,7 +101,7 @@ export const make = (
   events: Pick<Reading, "event" | "page">
 ): Reading => ({
   ...events,
-  newest: settled(storage, project),
+  extent: (after) => extent(storage, project, after),
   isDamaged: (stored) => EventReader.damageOfFields(project, stored) !== undefined,
   names: {
     agents: (after) => names.listAgents({ after, limit }),

@@ -13,7 +13,7 @@ export const operations = Effect.gen(function* () {
   return Operation.group("export", {
     export: Effect.fnUntraced(function* ({ query }) {
       const { after_event: after, limit } = query
-      const items = recorder.exportEvents({ ...EventFilter.of(query), after, limit }, yield* ReserveAnswer)
+      const items = yield* recorder.exportEvents({ ...EventFilter.of(query), after, limit }, yield* ReserveAnswer)
       return new Operation.Lines(Stream.flatMap(items, (group) => Stream.fromIterable(ExportLines.of(group))))
     }),
     import: ({ exchange, query }) =>

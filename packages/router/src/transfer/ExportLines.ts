@@ -83,8 +83,8 @@ const parts: Parts = {
   fingerprint: ({ fingerprint, type }) => [line({ type, ...encodeFingerprint(fingerprint) })],
   event: ({ event }) => eventParts(event),
   damaged: ({ id, type }) => [line({ type, event_id: id })],
-  end: ({ damaged, events, isWhole, last, type }) => [
-    line({ type: isWhole ? type : "more", events, damaged, after_event: last ?? null })
+  end: ({ damaged, events, isWhole, after, type }) => [
+    line({ type: isWhole ? type : "more", events, damaged, after_event: after ?? null })
   ]
 }
 

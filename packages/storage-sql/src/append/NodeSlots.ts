@@ -1,13 +1,17 @@
 /**
- * Bounds the appends to each node of a distributed database. Citus cannot cancel a COMMIT, so one that a node does not end keeps its
- * connection after the operation has given up. It also keeps its slot: such a node never gets the connections that others need.
+ * Bounds the appends to each node of a distributed database. A node that does not answer keeps connections after the operation has given
+ * up and its batch has ended for the queue: Citus cannot cancel a COMMIT, and the driver waits for the answer to a cancellation. Such an
+ * append also keeps its slot, so that the node never gets the connections that others need.
  */
 import type { AppendEvent } from "@tachograph/core"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as Nodes from "../dialect/Nodes.ts"
+
+/** How long the driver takes at most to give up a connection with a statement that is not cancelled. */
+const cancelling = "6 seconds"
 
 /** `perNode` appends of a node at the same time. Others wait, without a connection. */
 export const make = (sql: SqlClient.SqlClient, perNode: number) => {
@@ -18,6 +22,6 @@ export const make = (sql: SqlClient.SqlClient, perNode: number) => {
     const node = Nodes.ofLane(sql, Bucket.laneOf(sql, first.summary.session))
     let ofNode = slots.get(node)
     if (ofNode === undefined) slots.set(node, (ofNode = Semaphore.makeUnsafe(perNode)))
-    return ofNode.withPermits(1)(append)
+    return ofNode.withPermits(1)(Effect.onInterrupt(append, () => Effect.sleep(cancelling)))
   }
 }

@@ -36,7 +36,7 @@ export const areAny = Effect.fnUntraced(function* (
   // Where the coordinator has no address, its transactions have no number of a node.
   if (local === undefined) return false
   const { coordinator, group } = local
-  const nodes = (yield* Nodes.find(sql)).filter((node) => node.group !== group)
+  const nodes = (yield* Nodes.look(sql)).filter((node) => node.group !== group)
   const found = yield* writing(sql, nodes, coordinator)
   if (found.length === 0) return false
   const active = yield* sql<{

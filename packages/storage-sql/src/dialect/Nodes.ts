@@ -6,7 +6,7 @@ import * as Bucket from "./Bucket.ts"
 export interface Node {
   /** Citus' number of the node's group. */
   readonly group: number
-  /** What holds a statement to this node: a bucket of its. */
+  /** What holds a statement to this node: one of its buckets. */
   readonly bucket: number
   /** The numbers of its shards of `sessions`. */
   readonly shards: ReadonlyArray<string>
@@ -18,8 +18,11 @@ const groupsOf = new WeakMap<SqlClient.SqlClient, ReadonlyArray<number>>()
 /** The group of the node that commits a lane, as it was when the nodes were last looked for. */
 export const ofLane = (sql: SqlClient.SqlClient, lane: number): number => groupsOf.get(sql)?.[lane] ?? 0
 
-/** Looks for the nodes. */
-export const find = Effect.fnUntraced(function* (
+/** Whether lanes are on several nodes, as it was when the nodes were last looked for. */
+export const areSeveral = (sql: SqlClient.SqlClient): boolean => new Set(groupsOf.get(sql)).size > 1
+
+/** Looks for the nodes, also for `ofLane`. */
+export const look = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient
 ): Effect.fn.Return<ReadonlyArray<Node>, SqlError.SqlError> {
   const rows = yield* sql<{ id: string | number; first: string; last: string; group: number }>`SELECT

@@ -25,7 +25,7 @@ const preparedParts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, par
     WHERE starts_with(gid, ${part})`
   if (groups.length === 0) return []
   const hasParts = new Set(groups.map(({ group }) => group))
-  const nodes = (yield* Nodes.find(sql)).filter(({ group }) => hasParts.has(group))
+  const nodes = (yield* Nodes.look(sql)).filter(({ group }) => hasParts.has(group))
   const parts = sql`ARRAY(SELECT gid FROM pg_prepared_xact() AS prepared WHERE starts_with(prepared.gid, ${part}))`
   const ofNodes = yield* Nodes.askEach<string>(sql, nodes, () => parts)
   const ofOthers = nodes.length < hasParts.size ? yield* partsOfAllNodes(sql, part) : []

@@ -29,6 +29,17 @@ const wantedTypes = {
 /** Of those that were found; then they are looked for again. */
 const maxFound = 100_000
 
+/** A new one for each failure, with the place where it is found. */
+const missing = Effect.suspend(() =>
+  Effect.fail(
+    SqlFailure.make(
+      SqlError.ConnectionError,
+      "append",
+      "A node does not have an agent, a version or a kind of events yet"
+    )
+  )
+)
+
 export const make = (sql: SqlClient.SqlClient) => {
   // What was committed stays.
   const found = new Set<string>()
@@ -61,13 +72,22 @@ export const make = (sql: SqlClient.SqlClient) => {
     for (const ofLane of Map.groupBy(wanted.values(), ({ lane }) => lane).values()) {
       for (const chunk of BulkValues.chunks(ofLane)) {
         if ((yield* count(project_id, chunk)) === chunk.length) continue
-        const message = "A node does not have an agent, a version or a kind of events yet"
-        return yield* SqlFailure.make(SqlError.ConnectionError, "append", message)
+        return yield* missing
       }
     }
     if (found.size + wanted.size > maxFound) found.clear()
     for (const [key, { isCommitted }] of wanted) if (isCommitted) found.add(key)
   })
 
-  return { check }
+  /** The same for the kinds that events of a session shall have. */
+  const checkKinds = Effect.fnUntraced(function* (project_id: number, session: number, kinds: ReadonlyArray<number>) {
+    if (!Bucket.isDistributed(sql)) return
+    const wanted = Array.from(new Set(kinds))
+    const [row] = yield* sql<{ count: number | string }>`SELECT count(*) AS count FROM sessions s
+      JOIN event_kinds k ON k.project_id = s.project_id AND ${BulkValues.isAmong(sql, "k.kind_number", "integer", wanted)}
+      WHERE s.project_id = ${project_id} AND s.session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session), "s.")}`
+    if (Number(row!.count) < wanted.length) return yield* missing
+  })
+
+  return { check, checkKinds }
 }

@@ -179,11 +179,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     if (number === undefined) return []
     const wanted = maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes)
     const pieces = yield* readPieces(number, wanted)
-    const found = new Set(pieces.map(({ sha256 }) => Hex.encode(sha256)))
-    const missing = wanted.filter((name) => !found.has(Hex.encode(name)))
-    return missing.length > 0 && (yield* LateRows.wait(sql))
-      ? [...pieces, ...(yield* readPieces(number, missing))]
-      : pieces
+    const isComplete = pieces.length === new Set(wanted.map(Hex.encode)).size
+    if (isComplete || !(yield* LateRows.wait(sql))) return pieces
+    // All again: the size of one that was missing was not counted.
+    return yield* readPieces(number, maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes))
   })
 
   /** The pieces of these names that are found. */

@@ -66,19 +66,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
       return true
     })
     if (changed.length === 0) return 0
-    if (Bucket.isDistributed(sql)) {
-      yield* copies.check(
-        project_id,
-        changed.map(({ kind_number, summary }, n) => ({
-          agent_number: Number(replaced[n]!.agent_number),
-          agent_version_number: Number(replaced[n]!.agent_version_number),
-          session_number: session,
-          lane: Bucket.laneOf(sql, summary.session),
-          kind_number,
-          isCommitted: true
-        }))
-      )
-    }
+    yield* copies.checkKinds(
+      project_id,
+      session,
+      changed.map(({ kind_number }) => kind_number)
+    )
     yield* sql`WITH changed ${columns.names} AS (${columns.of(changed)}) UPDATE events SET ${assignments} FROM changed
       WHERE events.project_id = ${project_id} AND events.event_id = changed.event_id${Bucket.and(sql, bucket, "events.")}`
     const before = yield* derivation.toCounted(project_id, replaced)
