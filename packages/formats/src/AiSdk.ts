@@ -149,8 +149,8 @@ const billing = (_inputs: unknown, output: unknown): Billing => {
 }
 
 /**
- * Of a step that stands alone: version 6 repeats in it what the steps before it answered. The content is its own, and so are as
- * many messages at the end.
+ * The messages of a step that stands alone: version 6 repeats in it what the steps before it answered. The content is its own,
+ * and so are as many messages at the end.
  */
 const ownMessages = (step: unknown): ReadonlyArray<Json> => {
   const messages = list(get(step, "response", "messages")).filter(isObject)

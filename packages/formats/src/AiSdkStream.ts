@@ -31,7 +31,7 @@ const replaceValue = (_key: string, value: unknown): unknown => {
   return typeof value === "bigint" ? String(value) : value
 }
 
-/** A part as JSON. Of one that has no such form, because it holds itself or is nested too deep, the plain fields are left. */
+/** A part as JSON. Only the plain fields are left where it has no such form, because it holds itself or is nested too deep. */
 const plain = (chunk: unknown): Json | undefined => {
   try {
     return JSON.parse(JSON.stringify(chunk, replaceValue) ?? "null") as Json

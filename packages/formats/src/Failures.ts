@@ -43,7 +43,7 @@ export const failureOf = (interruption: Interruption, body = "", message = sente
   error: { type: interruption, message, ...(body === "" ? {} : { body }) }
 })
 
-/** Of a body that cannot be decompressed. */
+/** The failure of a body that cannot be decompressed. */
 export const failureOfEncoding = (contentEncoding: string): Failure => ({
   error: {
     type: "content_encoding",
@@ -51,7 +51,7 @@ export const failureOfEncoding = (contentEncoding: string): Failure => ({
   }
 })
 
-/** Of a whole body that is no JSON object. */
+/** The failure of a whole body that is no JSON object. */
 export const failureOfBody = (status: number, body: string): Failure => ({
   error: {
     type: `http_${status}`,

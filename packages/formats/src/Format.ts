@@ -79,7 +79,7 @@ export interface Message {
   readonly parts: ReadonlyArray<Part>
   /** The name of the participant. */
   readonly name?: string
-  /** Of an output only. */
+  /** Only in an output. */
   readonly finish_reason?: string
   /** What else the provider's message holds, under the provider's keys. */
   readonly [key: string]: Json | undefined
@@ -139,9 +139,9 @@ export interface ConversationReader {
 
 /** `inputs` and `output` are parsed JSON. They need not be well-formed calls: each function takes any value. */
 export interface Format<Chunk = Uint8Array> extends ConversationReader {
-  /** Reads the facts of a call. Of `inputs` it reads only what stands beside the conversation. */
+  /** Reads the facts of a call. In `inputs` it reads only what stands beside the conversation. */
   readonly facts: (inputs: unknown, output: unknown) => Facts
-  /** Reads what a price needs besides the facts. Of `inputs` it reads only what stands beside the conversation. */
+  /** Reads what a price needs besides the facts. In `inputs` it reads only what stands beside the conversation. */
   readonly billing: (inputs: unknown, output: unknown) => Billing
   /** Whether the messages of an output are choices of which one is sent back, and not one after the other. */
   readonly outputIsChoices: boolean

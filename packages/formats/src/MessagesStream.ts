@@ -103,7 +103,7 @@ const builder = (): Accumulate.Builder => {
   }
 
   const changeBlock = ({ fields }: Block, delta: JsonObject) => {
-    // Of kinds that are new: text is appended, and anything else replaces what was there.
+    // Where the kind is new: text is appended, and anything else replaces what was there.
     for (const [key, value] of Object.entries(delta)) {
       if (key === "type") continue
       if (typeof value === "string") append(fields, key, value)

@@ -13,8 +13,8 @@ export const attemptsOfInternalErrors = 3
 const firstMs = 250
 
 /**
- * The pause after so many failures in a row, from 1 on (ms): 250 doubled each time, at most `longestMs`, of which a random half is left out.
- * `random` is at least 0 and less than 1.
+ * The pause after this number of failures in a row, from 1 on (ms): 250 doubled each time, at most `longestMs`, of which a random half
+ * is left out. `random` is at least 0 and less than 1.
  */
 export const backoffMs = (failures: number, longestMs: number, random: number = Math.random()): number => {
   const whole = Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 20))

@@ -9,7 +9,7 @@ import { temporaryFile } from "./TemporaryFile.ts"
 it("frees an idempotency key whose event was deleted from the tables", async () => {
   const file = temporaryFile()
   const keyed = (n: number) => ({
-    // Of a time at which the key has not expired.
+    // An event of a time at which the key has not expired.
     ...Samples.appendEvent(firstIdOf(Date.parse("2026-01-02T03:04:05.678Z") + n)),
     idempotency: { key: IdempotencyKey.make("k"), bodyHash: new Uint8Array(32) }
   })

@@ -27,7 +27,7 @@ const verify = (file: string) => withStorage(file, Verifying.verify)
 const sessions = ["first-session", "second-session", "third-session"]
 const people = ["first-person", "second-person"]
 
-/** Events of each session: so many that an index of all events has pages below its first one. */
+/** Events of each session: enough that an index of all events has pages below its first one. */
 const calls = 60
 
 /** Some sessions of some people, with all that is derived from them. */
@@ -102,7 +102,7 @@ it.each(derived)("erases everything where a page of %s is malformed", async (nam
     const file = filled(name)
     const pages = corrupt(file, name, which, bytes)
     if (ofAllEvents.includes(name)) expect(pages).toBeGreaterThan(1)
-    // Of one page, the last is the first.
+    // If there is one page, the last is the first.
     if (pages === 1 && which === "first") continue
     const receipts = await withRecorder(file, (recorder) =>
       Effect.all([recorder.eraseSession(SessionId.make(sessions[0]!)), recorder.erasePerson(PersonId.make(people[0]!))])

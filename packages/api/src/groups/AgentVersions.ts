@@ -27,7 +27,7 @@ export const CreateAgentVersion = Schema.Struct({
 
 export const cursor = Cursor.ofNumber
 
-/** Of configurations: the last call that was looked at. */
+/** The cursor of configurations: the last call that was looked at. */
 export const callCursor = Cursor.ofId<EventId>()
 
 const DurationMs = Schema.NullOr(Schema.Finite)

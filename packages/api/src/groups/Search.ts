@@ -39,7 +39,7 @@ export const SearchResultOnWire = Schema.Struct({
   /** The call that first carried the text in its session. */
   event_id: id,
   session,
-  /** Of the message; `system` for instructions that stand apart from the messages. */
+  /** The role of the message; `system` for instructions that stand apart from the messages. */
   role: Schema.String,
   /** When the call took place, or was received if it does not say. */
   at: Schema.DateTimeUtcFromString,

@@ -64,7 +64,7 @@ export const SessionCallOnWire = Schema.Struct(sessionCallFields)
   .pipe(Schema.encodeKeys({ ...snakeKeys(sessionCallFields), id: "event_id" }))
   .annotate({ identifier: "SessionCall" })
 
-/** Of messages and of calls. */
+/** The cursor of messages and of calls. */
 export const cursor = Cursor.ofNumber
 
 export const SessionOnWire = SessionSummary.pipe(Schema.encodeKeys(snakeKeys(SessionSummary.fields))).annotate({
@@ -120,7 +120,7 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
     },
     success: Schema.Struct({
       messages: Schema.Array(SessionMessageOnWire),
-      /** Of the calls that were read for the page: their messages are left out, and the numbers of others may differ. */
+      /** How many of the calls read for the page are damaged: their messages are left out, and the numbers of others may differ. */
       damaged_calls: Schema.Int,
       next_cursor: Schema.NullOr(cursor.schema)
     }).annotate({ identifier: "SessionMessagePage" }),

@@ -27,7 +27,7 @@ export class Identities {
     return number
   }
 
-  /** Of a message that cannot be read: no other one is the same. */
+  /** The number of a message that cannot be read: no other one is the same. */
   ofUnreadable(): IdentityNumber {
     return this.#roles.push("unknown") - 1
   }

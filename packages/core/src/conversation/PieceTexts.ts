@@ -309,7 +309,7 @@ export class PieceTexts {
   }
 }
 
-/** Whether a piece is not among the first ones of its kind, of which there are so many. */
+/** Whether a piece is not among the first ones of its kind, where the counts say how many these are. */
 const isBefore = ({ history, parts }: PackContent.Counts, number: Join.PieceNumber): boolean =>
   number > 0 ? history < number : parts < -number
 

@@ -230,7 +230,7 @@ export class SessionReader {
     return entry
   })
 
-  /** Of those events that still exist. */
+  /** The summaries of those events that still exist. */
   readonly #summariesOf = Effect.fnUntraced(function* (
     this: SessionReader,
     project: ProjectId,

@@ -1,7 +1,7 @@
 /** Stored in the row of an event. CRC-32 as signed integers, which a database stores in four bytes. */
 export interface EventChecksums {
-  /** Of `inputs` followed by `output`, as sent. */
+  /** The checksum of `inputs` followed by `output`, as sent. */
   readonly texts: number
-  /** Of the summary and the project. */
+  /** The checksum of the summary and the project. */
   readonly summary: number
 }

@@ -44,7 +44,7 @@ const Stored = Schema.fromJsonString(
 
 const decodeText = Schema.decodeUnknownSync(Stored)
 
-/** Of a text that `toText` has written. Throws for any other. */
+/** The fingerprint of a text that `toText` has written. Throws for any other. */
 export const ofText = (text: string): Fingerprint => {
   const { allPackages, ...rest } = decodeText(text)
   return new Fingerprint({ ...rest, allPackages: allPackages && Object.fromEntries(allPackages) })

@@ -38,7 +38,7 @@ export interface CountedSession {
   readonly pendingSweep: number
 }
 
-/** Of one agent in one session. */
+/** The usage of one agent in one session. */
 export interface UsageAccount {
   readonly agent: number
   /** Undefined if there is no agent with this number. */
@@ -62,10 +62,10 @@ export interface UsageTotals {
 }
 
 export interface ProjectAccount {
-  /** Of the shared pieces, which are counted in place of events. Nothing of them counts as sent. */
+  /** The usage of the shared pieces, which are counted in place of events. Nothing of them counts as sent. */
   readonly shared: { readonly kept: UsageTotals; readonly counted: UsageTotals }
   readonly numbers: ReadonlyArray<NumberAccount>
-  /** Of each agent: its counters, and the sums of its counters in the sessions. */
+  /** For each agent: its counters, and the sums of its counters in the sessions. */
   readonly agents: ReadonlyArray<Omit<UsageAccount, "counted"> & { readonly counted: UsageTotals }>
 }
 

@@ -17,7 +17,7 @@ const NanoDollars = Schema.String.check(Schema.isPattern(usdPattern)).pipe(
   )
 )
 
-/** Of some events. Tokens that a call does not say count as none. */
+/** What some events add up to. Tokens that a call does not say count as none. */
 export const sumFields = {
   events: Schema.Int,
   /** Calls whose output is an error. */

@@ -23,7 +23,7 @@ const normalise = (text: string): string | undefined => {
   return offset === 0 && simple.test(inner) ? fromHex(inner.toLowerCase()) : undefined
 }
 
-/** Of 32 lower-case hexadecimal digits. */
+/** The UUID that 32 lower-case hexadecimal digits stand for. */
 export const fromHex = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 
@@ -107,7 +107,7 @@ export const bytesToHex = (bytes: Uint8Array): string => {
   return hex
 }
 
-/** Of lower-case hexadecimal digits. */
+/** The bytes that lower-case hexadecimal digits stand for. */
 export const hexToBytes = (hex: string): Uint8Array => {
   const bytes = new Uint8Array(hex.length / 2)
   for (let at = 0; at < bytes.length; at++) {

@@ -30,7 +30,7 @@ export const maxToolCallsLength = 1000
 /** The range of an integer column, and more tokens than any call takes. */
 export const maxTokens = 2 ** 31 - 1
 
-/** Whether a text has at most so many code points, each of which is one or two UTF-16 units. */
+/** Whether a text has at most `maxLength` code points, each of which is one or two UTF-16 units. */
 const fits = (value: string, maxLength: number): boolean =>
   value.length <= maxLength || (value.length <= 2 * maxLength && Array.from(value).length <= maxLength)
 
@@ -98,11 +98,11 @@ const usageOf = (facts: Facts, billing: Billing): Usage => ({
 export interface Beside {
   /** The model that was asked for, where `inputs` do not say it: some providers take it in the URL. */
   readonly model?: string | null | undefined
-  /** Of the response. */
+  /** The status of the response. */
   readonly httpStatus?: number | null | undefined
 }
 
-/** `inputs` and `output` are parsed JSON. Of `inputs`, no more than what stands at `inputsPaths` is needed. */
+/** `inputs` and `output` are parsed JSON. In `inputs`, no more than what stands at `inputsPaths` is needed. */
 export const read = (api: Api, inputs: unknown, output: unknown, { httpStatus, model }: Beside = {}): FactsRead => {
   const format = formats[api]
   const read = format.facts(inputs, output)

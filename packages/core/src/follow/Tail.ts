@@ -16,7 +16,7 @@ const minPauseMs = 50
 /** How late an event is seen at most where a look takes long (ms). */
 const maxPauseMs = 1_000
 
-/** A pause is so many times as long as the look before it took: so looking takes a twentieth of a processor, however much comes. */
+/** A pause is this many times as long as the look before it took: so looking takes a twentieth of a processor, however much comes. */
 const pausePerLook = 20
 
 /** The pause after a look that took this long (ms). */
@@ -49,7 +49,7 @@ export class Tail {
   #last: Look | undefined
   /** By the numbers of the looks, of which the last one has `#last.number`. */
   readonly #found: Array<Found> = []
-  /** Of the events above the watermark, those that were found. */
+  /** The events above the watermark that were found. */
   #seen: ReadonlySet<EventId> = new Set()
 
   constructor(storage: Storage["Service"], project: ProjectId) {

@@ -8,7 +8,7 @@ export class KeyStorage extends Context.Service<
   KeyStorage,
   Pick<Storage["Service"], "putApiKey" | "findApiKey" | "listApiKeys" | "revokeApiKey">
 >()("tachograph/core/KeyStorage") {
-  /** Of the storage on this thread. */
+  /** The keys of the storage on this thread. */
   static readonly layer: Layer.Layer<KeyStorage, never, Storage> = Layer.effect(
     KeyStorage,
     Effect.map(Storage, KeyStorage.of)

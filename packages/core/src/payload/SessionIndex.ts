@@ -62,7 +62,7 @@ export class SessionIndex {
   readonly #packs: Array<PackFacts> = []
   /** Total number of dependency ranges in `#packs`. */
   #ranges = 0
-  /** Of each pack in the index, also of those that were forgotten: its number, and the bytes of all contents up to it. */
+  /** For each pack in the index, also for those that were forgotten: its number, and the bytes of all contents up to it. */
   readonly #sizes: Array<{ readonly number: number; readonly total: number }> = []
   readonly #deferredHashes: Array<NonNullable<Learned["deferredHashes"]>> = []
 

@@ -66,7 +66,7 @@ const maxNeededBytes = 32 * 1024 * 1024
 
 /**
  * How often the bytes that a read unpacks are summed up at most: once for each pack that is needed, in time that grows with the
- * packs. An event may have messages of tens of thousands of packs; those after so many are stored again.
+ * packs. An event may have messages of tens of thousands of packs; those beyond this number are stored again.
  */
 const maxSums = 4_096
 
@@ -102,7 +102,7 @@ class Splitter {
   #needs = PackRanges.none
   /** The packs needed to read the new pieces. */
   #dependencies = PackRanges.none
-  /** Bytes of other packs that a read of the event may unpack; infinite if there are not so many. */
+  /** Bytes of other packs that a read of the event may unpack; infinite if all packs have no more together. */
   readonly #maxNeededBytes: number
   /** How often these bytes may be summed up. */
   #sumsLeft = maxSums

@@ -155,7 +155,7 @@ export interface Permit {
   readonly enqueue: () => boolean
   /**
    * Counts the bytes of the answer, before they are read from the storage or kept. False if they exceed the budget; then they
-   * are not counted. Of several calls the greatest number counts.
+   * are not counted. Where it is called several times, the greatest number counts.
    */
   readonly reserveAnswer: (bytes: number) => boolean
   /** Gives back what `reserveAnswer` has counted: that part of an answer is taken. */

@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
   const inFlightKeys = new InFlightKeys<Job>()
   let isClosed = false
   const closed = Exit.fail(new StorageUnavailable({ cause: new Error("The recorder is closed") }))
-  // Runs last. Of an event that arrived while it closed, or in a batch that did not end in time, nothing is known: it must not wait.
+  // Runs last. Nothing is known of an event that arrived while it closed, or in a batch that did not end in time: it must not wait.
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       isClosed = true

@@ -9,7 +9,7 @@ import type { GroupKey } from "./UsageGroups.ts"
 export interface UsageQuery {
   /** At most two, in the order in which groups are ordered. */
   readonly groupBy: ReadonlyArray<Dimension>
-  /** Of days and hours. An IANA name, which `Intl` knows. */
+  /** The time zone of days and hours. An IANA name, which `Intl` knows. */
   readonly timeZone: string
   /** Only events that were received at this time or later, and before this time: epoch milliseconds, as in the ids. */
   readonly fromMs?: number | undefined

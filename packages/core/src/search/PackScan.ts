@@ -64,7 +64,7 @@ export interface ScannedSession extends Omit<Found, "shared"> {
   bytes: number
 }
 
-/** Of a pack that the database cannot read. */
+/** The bytes of a pack that the database cannot read. */
 const nothing = Buffer.alloc(0)
 
 type Verdict = "candidate" | "other" | Damage

@@ -63,7 +63,7 @@ export class SessionPacks {
     return this.#counted
   }
 
-  /** Of the session when the first page was read. */
+  /** The generation of the session when the first page was read. */
   get generation(): number | undefined {
     return this.#firstState === "unread" ? undefined : this.#firstState?.generation
   }

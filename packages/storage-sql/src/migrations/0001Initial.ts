@@ -82,7 +82,7 @@ const kindColumns = ({ name, short, uuid }: ReturnType<typeof typesOf>) => ({
   price_is_exact: "SMALLINT",
   unpriced: "SMALLINT",
   fingerprint_id: `${uuid} NOT NULL`,
-  /** Of the kept list, or of an operator, and so of no user. */
+  /** A name of the kept list, or of an operator, and so of no user. */
   price_name: name,
   /** By which facts and costs were computed. Short, so that Postgres creates no TOAST table. */
   rules: `${short} NOT NULL`

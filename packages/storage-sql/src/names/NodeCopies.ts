@@ -26,7 +26,7 @@ const wantedTypes = {
   kind_number: "integer"
 } as const satisfies BulkValues.Types
 
-/** Of those that were found; then they are looked for again. */
+/** How many of those that were found are known; then they are looked for again. */
 const maxFound = 100_000
 
 /** A new one for each failure, with the place where it is found. */

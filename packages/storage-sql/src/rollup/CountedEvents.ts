@@ -19,7 +19,7 @@ import * as EventColumns from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as Damages from "./Damages.ts"
 
-/** Of a table or a deleted row of `events`. */
+/** Columns of a table or a deleted row of `events`. */
 const columns = [
   "event_id",
   "session_number",
@@ -100,7 +100,7 @@ const of = (row: Row, api: number): CountedEvent => {
   }
 }
 
-/** Of an event that is being inserted. */
+/** What is counted of an event that is being inserted. */
 export const ofNumbered = (event: EventColumns.NumberedEvent): CountedEvent => ({
   id: event.summary.id,
   atMs: EventTime.of(event.summary.id),
@@ -140,7 +140,7 @@ interface Find {
   readonly limit?: number
   /** Follows the table's name. */
   readonly hint?: Statement.Fragment
-  /** Of all of them, if they have the same. */
+  /** The bucket of all of them, if they have the same. */
   readonly bucket?: number
 }
 

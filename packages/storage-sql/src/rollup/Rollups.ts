@@ -38,7 +38,7 @@ const rowTypes = { project_id: "integer", ...keyTypes, last_event: "uuid", sums:
 type Key = Series.Key
 
 export interface Rollup extends Key {
-  /** Of a session only: the first and the last of the events. */
+  /** The first and the last of the events; only for a session. */
   readonly first: EventId | undefined
   readonly last: EventId | undefined
   readonly tally: Tally

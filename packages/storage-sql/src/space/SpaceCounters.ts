@@ -47,7 +47,7 @@ interface Counted {
   readonly agent_number: number
   /** The column of the session's rows. Ignored where they have none. */
   readonly bucket: number
-  /** Of the events that are counted; empty for packs without their events. */
+  /** The rules of the events that are counted; empty for packs without their events. */
   readonly rules: string
 }
 

@@ -3,7 +3,7 @@ import { Damage } from "./Damage.ts"
 
 const defaultCapacityBytes = 1024
 
-/** Of the eighth byte of an integer, which is its last: integers have at most 53 bits. */
+/** The scale of the eighth byte of an integer, which is its last: integers have at most 53 bits. */
 const maxScale = 2 ** 49
 
 export class ByteWriter {

@@ -99,7 +99,7 @@ export class JsonWalk {
   #keyStart = -1
   #keyEnd = -1
   readonly #number = new JsonNumber()
-  /** Of objects and arrays around the current position: how many there are, and how many of them were entered. */
+  /** How many objects and arrays are around the current position, and how many of them were entered. */
   #depth = 0
   #entered = 0
   /** A bit for each of them: 1 for an object. */

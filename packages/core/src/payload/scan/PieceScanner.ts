@@ -176,7 +176,7 @@ export class PieceScanner implements Visitor {
   #hashesLeft = 2 * PiecePolicy.maxKnownPrefixes
   /** Whether the scan is within an instruction message, whose strings are settings. */
   #inInstruction = false
-  /** Of the conversation that is being scanned. */
+  /** Where the first element of the conversation that is being scanned begins. */
   #firstElement = 0
   #known: KnownPrefixCandidate | undefined
   readonly #frames: Array<Frame> = []
