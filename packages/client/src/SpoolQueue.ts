@@ -4,7 +4,7 @@ import type { Delivery } from "./delivery/Delivery.ts"
 import * as Timers from "./platform/Timers.ts"
 import type { Spool, SpoolEntry } from "./spool/Spool.ts"
 
-/** A folder that cannot be read is looked at again after as long as after so many failures: some seconds. */
+/** A folder that cannot be read is looked at again after the pause that follows this number of failures: some seconds. */
 const failuresOfUnreadable = 5
 
 export interface SpoolQueueOptions {

@@ -40,7 +40,7 @@ export interface Exchange {
   readonly body: Uint8Array
   /** The body of an endpoint that reads it as it comes. Crosses to another thread apart from the exchange. */
   readonly stream?: BodyStream | undefined
-  /** Of Create Event: the call that its event is to be made of. The body holds the copies of the call's bodies then. */
+  /** For Create Event: the call that its event is to be made of. The body holds the copies of the call's bodies then. */
   readonly passed?: PassedCall | undefined
   /** The limit on the length of an event's body (bytes), for what holds several, or is no event yet. */
   readonly maxEventBytes: number
@@ -54,7 +54,7 @@ export interface Exchange {
 
 /**
  * Counts the bytes of the answer to the current request before they are read from the storage. False if the process holds
- * too much already: then the engine answers `overloaded`. 0 gives them back, where an answer is made in pieces. Of a call that
+ * too much already: then the engine answers `overloaded`. 0 gives them back, where an answer is made in pieces. For a call that
  * passed the proxy it counts what the event takes beyond the copies. The front provides it.
  */
 export const ReserveAnswer = Context.Reference<(bytes: number) => Effect.Effect<boolean>>(

@@ -62,7 +62,7 @@ const difference = (texts: ReadonlyArray<string>, isSent: (text: string) => bool
   return { sent, score: sent - (texts.length - sent) }
 }
 
-/** Those whose texts were sent, and most of all. Of a conversation that has grown, the beginning was sent too. */
+/** Those whose texts were sent, and most of all. Where a conversation has grown, its beginning was sent too. */
 const asked = <S extends Asked>(open: ReadonlyArray<Open<S>>, texts: ReadonlySet<string>): ReadonlyArray<Open<S>> => {
   const best = (isSent: (text: string) => boolean) => {
     const found = open.map((entry) => {

@@ -49,9 +49,9 @@ export interface StartsOptions {
 
 export class Starts {
   readonly #options: StartsOptions
-  /** Of version 7. */
+  /** Calls of version 7. */
   readonly #byCall = new Map<string, Held>()
-  /** Of version 6, which has no ids. */
+  /** Calls of version 6, which has no ids. */
   readonly #byModel: Array<Held & Open<Started>> = []
   #bytes = 0
   #isWatching = false
@@ -131,7 +131,7 @@ export class Starts {
     return this.#release(held)
   }
 
-  /** Takes those that are still under way. Of version 6 they may as well have failed. */
+  /** Takes those that are still under way. Those of version 6 may as well have failed. */
   takeOpen(): ReadonlyArray<Started> {
     const open = [...this.#byCall.values()].map((held) => this.#release(held))
     this.#byCall.clear()

@@ -25,7 +25,7 @@ export interface AiSdkTelemetry {
   readonly onAbort: (event: unknown) => void
   /** Version 7 only: it makes the call. */
   readonly executeLanguageModelCall: <A>(event: { readonly execute: () => PromiseLike<A> }) => Promise<A>
-  /** Of `generateObject` and `streamObject` of version 7, of which version 6 tells nothing; as are the next three. */
+  /** For `generateObject` and `streamObject` of version 7, of which version 6 tells nothing; as are the next three. */
   readonly onStart: (event: unknown) => void
   readonly onObjectStepEnd: (event: unknown) => void
   readonly onEnd: (event: unknown) => void

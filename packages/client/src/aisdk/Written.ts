@@ -20,7 +20,7 @@ const notOfOutput = new Set([
 
 const notOfResponse = new Set(["headers", "body"])
 
-/** Of errors of a provider, and of those that they are made of. */
+/** What is left out of errors of a provider, and of those that they are made of. */
 const notOfErrors = new Set([
   ...["headers", "requestHeaders", "responseHeaders", "requestBodyValues", "responseBody", "request", "response"]
 ])

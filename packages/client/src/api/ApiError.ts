@@ -11,7 +11,7 @@ export type ErrorOf<Name extends keyof Operations> =
   | Exclude<Operations[Name]["error"], ValidationError>
   | Extract<ErrorBody, { type: "validation-error" }>
 
-/** Of a Tachograph, or, where something else has answered, `http-` and the status. */
+/** The type of a Tachograph's error, or, where something else has answered, `http-` and the status. */
 export type ErrorType = ErrorBody["type"] | `http-${number}`
 
 /** What `Retry-After` says, in seconds or as a date, in ms from now on. */
@@ -32,7 +32,7 @@ export class ApiError<Type extends ErrorType = ErrorType> extends Error {
   /** Such as `event-not-found`, or `http-502` where something else than Tachograph has answered. */
   readonly type: Type
   readonly status: number
-  /** What was answered. Of something else than a Tachograph, the type alone. */
+  /** What was answered. The type alone, where something else than a Tachograph has answered. */
   readonly body: BodyOf<Type>
   /** When to try again, in ms; undefined where the answer does not say it. */
   readonly retryAfterMs: number | undefined

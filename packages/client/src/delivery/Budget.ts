@@ -1,6 +1,6 @@
 /**
- * Counts the bytes that calls under way and waiting events hold, up to a bound. Of texts these are units of UTF-16, of which V8 holds
- * one byte each where all are below U+0100, and otherwise two.
+ * Counts the bytes that calls under way and waiting events hold, up to a bound. A text counts its units of UTF-16, each of which V8
+ * holds in one byte where all are below U+0100, and otherwise in two.
  */
 export class Budget {
   readonly #limit: number

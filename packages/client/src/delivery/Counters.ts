@@ -26,7 +26,7 @@ export type DropReason =
 /** A call that is not recorded. */
 export interface Drop {
   readonly reason: DropReason
-  /** Of an event that existed already. */
+  /** The key of the event, if that existed already. */
   readonly idempotencyKey?: string
   readonly cause?: unknown
 }

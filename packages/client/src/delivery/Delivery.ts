@@ -51,7 +51,7 @@ interface Waiting extends Item, Place {
   limited: number
 }
 
-/** So many failures in a row are an outage: fewer may be a restart. */
+/** This number of failures in a row is an outage: fewer may be a restart. */
 const failuresOfOutage = 3
 
 /** The longest wait between two attempts while somebody waits for them (ms). */
@@ -255,7 +255,7 @@ export class Delivery {
     this.#settle(item)
   }
 
-  /** All events wait together, at least as long as after so many failures: what keeps one from being sent keeps the others. */
+  /** All events wait together, at least for the pause after the failures so far: what keeps one from being sent keeps the others. */
   #pause(askedMs: number): void {
     const isPaused = this.#stopTimer !== undefined
     if (!isPaused) this.#failures++

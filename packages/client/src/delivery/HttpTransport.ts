@@ -5,7 +5,7 @@ import { retryAfterMs } from "./Backoff.ts"
 import type { Outcome, Transport } from "./Transport.ts"
 
 export interface HttpOptions {
-  /** Of the server, without a slash at its end. */
+  /** The URL of the server, without a slash at its end. */
   readonly url: string
   readonly apiKey: string
   /** Where the key was given. */

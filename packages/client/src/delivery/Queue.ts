@@ -9,7 +9,7 @@ import { backoffMs } from "./Backoff.ts"
 /** The longest wait of an event that fails while others get through (ms). */
 const longestAloneMs = 5 * 60 * 1000
 
-/** Of the events that are sent at once, a quarter may be such that are known to fail: each may keep its place until a timeout. */
+/** A quarter of the events that are sent at once may be known to fail: each of these may keep its place until a timeout. */
 const shareAlone = 4
 
 /** An event in the queue. */

@@ -67,7 +67,7 @@ export const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): st
   forms.delete("")
   if (forms.size === 0) return text
   const cuts = Map.groupBy(secrets.flatMap(inCutJson), (form) => form.slice(0, shortestCut))
-  // Of those that begin at one place, the first one of the pattern is found.
+  // Where several begin at one place, the first one of the pattern is found.
   const any = new RegExp(
     [...forms, ...cuts.keys()]
       .sort((a, b) => b.length - a.length)

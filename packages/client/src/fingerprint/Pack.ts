@@ -11,7 +11,7 @@ const maxCommitBytes = 64 * 1024
 
 const magic = 0xff744f63
 
-/** Of the index: the magic and the version, and then how many names begin with each byte or one below it. */
+/** An index begins with the magic and the version, and then says how many names begin with each byte or one below it. */
 const fanoutAt = 8
 const namesAt = fanoutAt + 256 * 4
 

@@ -6,7 +6,7 @@ interface WithBuffer {
   }
 }
 
-/** Two hexadecimal digits for each byte. Of many bytes that of Node takes a hundredth of the time. */
+/** Two hexadecimal digits for each byte. For many bytes, the function of Node takes a hundredth of the time. */
 export const hexOf = (bytes: Uint8Array): string => {
   const { buffer, byteLength, byteOffset } = bytes
   const { Buffer } = globalThis as WithBuffer

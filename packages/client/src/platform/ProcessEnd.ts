@@ -30,7 +30,7 @@ const told = Symbol.for("tachograph.process-exit")
 interface Host extends NodeJS.Process {
   [flushed]?: Recorders
   [told]?: Recorders
-  /** Of signal-exit 3. */
+  /** The emitter of signal-exit 3. */
   readonly __signal_exit_emitter__?: { readonly count?: unknown }
 }
 

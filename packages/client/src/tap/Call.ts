@@ -66,7 +66,7 @@ export const streamKeeper = (accumulator: Accumulator): Keeper => ({
   end: (_status, interruption = "cut", error) => outputOf(accumulator.end(), failureOfError(interruption, error))
 })
 
-/** A keeper is measured when it got so many bytes since the last time, and as many as it held then. */
+/** A keeper is measured when it got this number of bytes since the last time, and as many as it held then. */
 const bytesUntilMeasured = 64 * 1024
 
 /**

@@ -42,7 +42,7 @@ export const read = (request: Request | undefined, init: Init): readonly [Init, 
   const given: unknown = init?.headers ?? request?.headers
   if (typeof given !== "object" || given === null) return [init, () => []]
   if (canReadAgain(given)) {
-    // Of now: the application may change them for its next call.
+    // Taken now: the application may change them for its next call.
     const pairs = pairsOf(given)
     return [init, () => pairs]
   }

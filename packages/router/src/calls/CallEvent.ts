@@ -75,7 +75,7 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
   if (safeOutput === undefined) return "too-many-credentials"
   const envelope = {
     ...grouping,
-    // Of what broke off it is not known which conversation it goes on.
+    // It is not known which conversation a request that broke off continues.
     session: grouping.session ?? (inputs === undefined ? hash("sha256", sent) : derivedSession(api, inputs.value)),
     fingerprint_id: call.fingerprintId,
     occurred_at: call.occurredAt,

@@ -33,7 +33,7 @@ export interface PassedCall {
   /** All values of `Content-Encoding`, in their order. */
   readonly requestEncoding: string | undefined
   readonly responseEncoding: string | undefined
-  /** Of the response; empty where it has none. */
+  /** The content type of the response; empty where it has none. */
   readonly contentType: string
   /** 0 where no response came. */
   readonly status: number

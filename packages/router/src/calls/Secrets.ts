@@ -19,7 +19,7 @@ const bytesOf = (text: string): ReadonlyArray<Buffer> => {
 
 interface Secret {
   readonly isCredential: boolean
-  /** Of a value that only may be a credential: then it is part of the payload. */
+  /** Counts for a value that only may be a credential: then it is part of the payload. */
   isInInputs: boolean
 }
 

@@ -101,7 +101,7 @@ type Compress = (answer: Answer.Answer, acceptEncoding: string | undefined) => E
 
 export const make = (): Compress => {
   let running = 0
-  /** Of bodies that are the same for every request. */
+  /** Compressed forms of bodies that are the same for every request. */
   const shared = new WeakMap<object, Map<Encoding, Uint8Array>>()
 
   const compressed = (encoding: Encoding, body: Answer.Body, bytes: number): Effect.Effect<Uint8Array | undefined> => {

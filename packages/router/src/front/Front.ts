@@ -57,7 +57,7 @@ export interface Incoming {
 
 interface Passed {
   readonly call: PassedCall
-  /** Of its bodies, each of them within the limit. Nothing else uses their memory. */
+  /** The copies of its bodies, each of them within the limit. Nothing else uses their memory. */
   readonly copies: Uint8Array
 }
 

@@ -27,7 +27,7 @@ const linesOf = ({ damaged, next, results }: SearchPage): string => {
     .join("")
 }
 
-/** Searches on until the end, or until so many results are found. */
+/** Searches on until the end, or until `limit` results are found. */
 const streamOf = (search: Recorder["Service"]["search"], query: TextQuery, limit: number) =>
   Stream.paginate({ after: query.after, left: limit }, ({ after, left }) =>
     Effect.map(search({ ...query, after, limit: Math.min(query.limit, left) }), (page) => {

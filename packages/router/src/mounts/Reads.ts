@@ -125,7 +125,7 @@ export interface SessionListQuery extends PageQuery {
 export interface UsageQuery extends PageQuery {
   /** `day`, `hour`, `agent`, `agent_version`, `model`, `person`, `session`, `api`, or two of them: `day,model`. */
   readonly group_by?: string | undefined
-  /** Of days and hours: an IANA name. UTC by default. */
+  /** The time zone of days and hours: an IANA name. UTC by default. */
   readonly time_zone?: string | undefined
   readonly agent?: string | undefined
   readonly agent_version?: string | undefined

@@ -118,7 +118,7 @@ export class Copies {
     return heard
   }
 
-  /** Of the request's copy. */
+  /** The size of the request's copy. */
   get requestBytes(): number {
     return this.#request.length
   }

@@ -43,7 +43,7 @@ const without = (headers: RawHeaders, isLeftOut: (name: string) => boolean): Arr
   return kept
 }
 
-/** Of a response. Where no trailers can follow, `node:http` writes no header that announces them. */
+/** The headers of a response. Where no trailers can follow, `node:http` writes no header that announces them. */
 export const ofResponse = (headers: RawHeaders, hasTrailers: boolean): Array<string> =>
   without(headers, (name) => name === "trailer" && !hasTrailers)
 
@@ -74,7 +74,7 @@ const inHeadersOnly: ReadonlySet<string> = new Set([
   "www-authenticate"
 ])
 
-/** Of trailers, in pairs, as `addTrailers` takes them: what frames, routes or opens a request counts in its headers only. */
+/** The trailers, in pairs, as `addTrailers` takes them: what frames, routes or opens a request counts in its headers only. */
 export const ofTrailers = (trailers: RawHeaders): Array<[string, string]> =>
   pairs(without(trailers, (name) => inHeadersOnly.has(name) || describesBody.test(name) || name.startsWith(own)))
 
@@ -82,9 +82,9 @@ export const ofTrailers = (trailers: RawHeaders): Array<[string, string]> =>
 const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"])
 
 /**
- * Of a request, with the length or the coding that says where its body ends on the connection to the upstream: never both, and
- * never none where there is a body. The upstream would read what exceeds them as another request. `isChunked` says that the length of
- * the body is not known. The proxy writes `Host` itself.
+ * The headers of a request, with the length or the coding that says where its body ends on the connection to the upstream: never
+ * both, and never none where there is a body. The upstream would read what exceeds them as another request. `isChunked` says that the
+ * length of the body is not known. The proxy writes `Host` itself.
  */
 export const framed = (method: string, headers: RawHeaders, isChunked: boolean): Array<string> => {
   const misframing = isChunked ? "content-length" : "trailer"

@@ -22,7 +22,7 @@ export const keyMissing = refuse(
   "X-Tachograph-Key is missing. Send an API key of Tachograph in it, or start with --proxy-open for programs on this machine."
 )
 
-/** Of an open proxy. `reason` completes the sentence. */
+/** The answer of an open proxy. `reason` completes the sentence. */
 export const notLocal = (reason: string): Answer.Answer =>
   refuse(
     401,

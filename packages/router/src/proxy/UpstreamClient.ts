@@ -32,7 +32,7 @@ export class RequestBroken extends Error {
 /** What ended a request early. */
 export interface Ending {
   readonly interruption: Interruption
-  /** Of the system, of TLS, or of the parser of HTTP, such as `ECONNREFUSED`. */
+  /** A code of the system, of TLS, or of the parser of HTTP, such as `ECONNREFUSED`. */
   readonly code: string | undefined
 }
 

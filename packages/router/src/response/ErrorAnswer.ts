@@ -12,11 +12,11 @@ import * as OutageLog from "./OutageLog.ts"
 /** An instance of a class of `Schema.TaggedError` that carries its status. */
 interface ExpectedError {
   readonly _tag: string
-  /** Of a validation error only. */
+  /** Only in a validation error. */
   readonly detail?: ReadonlyArray<ErrorDetail>
-  /** Of a damaged event only. */
+  /** Only for a damaged event. */
   readonly eventId?: string
-  /** Of an unavailable storage only. */
+  /** Only for an unavailable storage. */
   readonly cause?: unknown
   readonly constructor: { readonly ast?: { readonly annotations?: { readonly httpApiStatus?: number } } }
 }

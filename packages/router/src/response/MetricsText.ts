@@ -28,7 +28,7 @@ export class ThreadMetrics {
     return this.#live.size === 0 && this.#past.size === 0
   }
 
-  /** Of all of them. */
+  /** The expositions of all threads. */
   get expositions(): Effect.Effect<ReadonlyArray<PrometheusText.Exposition>> {
     return Effect.map(Effect.all(Array.from(this.#live), { concurrency: "unbounded" }), (texts) => [
       this.#past,

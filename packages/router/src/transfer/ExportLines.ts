@@ -54,7 +54,7 @@ const eventParts = (event: Event): ReadonlyArray<Part> => {
   ]
 }
 
-/** Of a name that only events have used: where it is imported, it may be given a description as here. */
+/** Leaves the description of a name out that only events have used: where it is imported, it may be given one as here. */
 const withoutDescription = ({ isNamedOnly = false }: { readonly isNamedOnly?: boolean }) =>
   isNamedOnly ? { description: undefined } : {}
 

@@ -36,7 +36,7 @@ const isType = (value: unknown): value is Type => types.includes(value as Type)
 /** Says what is wrong with a line of no type. */
 const decodeType = JsonBody.decoder(Schema.Struct({ type: Schema.Literals(types) }))
 
-/** Of a later format, other lines may mean something else. */
+/** In a later format, other lines may mean something else. */
 const decodeExport = JsonBody.decoder(Schema.Struct({ format: Schema.optionalKey(Schema.Literals([1])) }))
 const decodeAgent = JsonBody.decoder(Export.ImportedAgent)
 const decodeVersion = JsonBody.decoder(Export.ImportedAgentVersion)

@@ -7,7 +7,7 @@ import type { Access } from "./Access.ts"
 
 type Listed = Pick<InProcess.RecordedEventSummary, "error_type" | "event_id" | "output_bytes">
 
-/** Of an output that is read. An answer that broke off can be long. */
+/** The largest output that is read. An answer that broke off can be long. */
 const maxBytes = 1024 * 1024
 
 /** Outputs that are read at the same time. */

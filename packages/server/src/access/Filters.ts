@@ -10,7 +10,7 @@ import { UsageError } from "../terminal/CliErrors.ts"
 export const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
 
-/** Of calls, and of what is made of them. */
+/** Filters of calls, and of what is made of them. */
 export const names = {
   agent: text("agent", "NAME", "Only of this agent"),
   agentVersion: text("agent-version", "NAME", "Only of this agent version"),
@@ -30,13 +30,13 @@ export const period = (what: string) => ({
 
 export const session = text("session", "ID", "Only of this session")
 
-/** Of lists of single calls. */
+/** Filters of lists of single calls. */
 export const ofCalls = { ...names, ...period("calls that were received"), session }
 
 /** `what` completes "Only". */
 export const errors = (what: string) => Flag.Boolean("errors").pipe(Flag.withDescription(`Only ${what}`), Flag.optional)
 
-/** Of commands that print single calls. */
+/** For commands that print single calls. */
 export const failedCalls = errors("calls that failed; --no-errors: only the others")
 
 export const json = Flag.Boolean("json").pipe(

@@ -83,7 +83,7 @@ interface Given {
   readonly proxyMemory: Option.Option<string>
 }
 
-/** Of two upstreams with a name, one would be forgotten. */
+/** Refuses two upstreams with one name: one would be forgotten. */
 const upstreamsOf = Effect.fnUntraced(function* (given: Given["upstream"]) {
   const pairs = yield* upstream.resolve(given)
   const names = pairs.map(([name]) => name)

@@ -88,7 +88,7 @@ const print = Effect.fnUntraced(function* (
   }
 })
 
-/** Of inputs that are read for the instructions in them, unless texts are printed whole. They hold the history too. */
+/** The largest inputs that are read for the instructions in them, unless texts are printed whole. They hold the history too. */
 const maxInputsBytes = 4 * 1024 * 1024
 
 /** What stands apart from the messages of a call, where it may differ from what was printed. Undefined where it cannot be read. */

@@ -7,7 +7,7 @@ import * as Table from "./Table.ts"
 
 const nameCharacters = 40
 
-/** Of an error's type and of its message. */
+/** Characters of an error's type and of its message that are printed. */
 const errorCharacters = 100
 
 const name = (text: string | null): string => Table.printable(Figures.cut(text ?? "", nameCharacters))

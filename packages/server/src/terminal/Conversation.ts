@@ -12,7 +12,7 @@ type Part = Message["parts"][number]
 /** Characters of a text that are printed, unless all are asked for. */
 const maxCharacters = 2_000
 
-/** Of an error's message. */
+/** Characters of an error's message that are printed, unless all are asked for. */
 const maxErrorCharacters = 500
 
 const indent = "    "

@@ -21,7 +21,7 @@ export const duration = (ms: number | null): string => {
 /** A time of ISO 8601 to the minute: `2026-11-23 10:00`. */
 export const minute = (iso: string): string => iso.slice(0, 16).replace("T", " ")
 
-/** At most so many characters, in one line. */
+/** At most `characters` characters, in one line. */
 export const cut = (text: string, characters: number): string => {
   const all = Array.from(text)
   return all.length <= characters ? text : `${all.slice(0, characters - 1).join("")}…`

@@ -15,7 +15,7 @@ import { ThreadStatus } from "./ThreadStatus.ts"
 /** The host of an exchange. One of `onAnswer` and `onLost` is called, once; `onReserve` as long as the answer is made. */
 export interface Waiting {
   readonly onAnswer: (answer: Answer.Answer) => void
-  /** Whether the answer may take so many bytes. */
+  /** Whether the answer may take this number of bytes. */
   readonly onReserve: (bytes: number) => Promise<boolean>
   /** The thread has ended without an answer. */
   readonly onLost: () => void

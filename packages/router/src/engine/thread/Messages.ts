@@ -63,7 +63,7 @@ export type FromThread =
   | { readonly type: "answer"; readonly id: number; readonly answer: Answer; readonly isStreamed?: true }
   /** The exchange has no answer. */
   | { readonly type: "lost"; readonly id: number }
-  /** Asks whether the answer may take so many bytes. */
+  /** Asks whether the answer may take this number of bytes. */
   | { readonly type: "reserve"; readonly id: number; readonly bytes: number }
   | { readonly type: "returned"; readonly id: number; readonly value: unknown }
   | { readonly type: "threw"; readonly id: number; readonly error: ErrorData }

@@ -12,11 +12,11 @@ export const windowBytes = 64 * 1024
 /** How long a body waits to be taken (ms). Then it is given up: what it was made for has gone. */
 const unclaimedMs = 60_000
 
-/** Of a body, by the number of its exchange. */
+/** A message about a body, which the number of its exchange names. */
 export type StreamMessage =
   /** From the side that takes a body: it may be sent. */
   | { readonly type: "start"; readonly id: number }
-  /** From the side that takes a body: it has taken so many bytes. */
+  /** From the side that takes a body: it has taken this number of bytes. */
   | { readonly type: "taken"; readonly id: number; readonly bytes: number }
   /** From the side that takes a body: it takes no more. */
   | { readonly type: "stop"; readonly id: number }
@@ -28,7 +28,7 @@ export type StreamMessage =
 
 type Send = (message: StreamMessage, transfers?: ReadonlyArray<Transferable>) => void
 
-/** Whether an answer may take so many bytes. */
+/** Whether an answer may take this number of bytes. */
 type Reserve = (bytes: number) => Promise<boolean>
 
 /** One side of the bodies between two threads. */
@@ -78,7 +78,7 @@ export class Streams {
     return incoming
   }
 
-  /** Asks whether the body that is being received may take so many bytes; undefined if there is none. */
+  /** Asks whether the body that is being received may take this number of bytes; undefined if there is none. */
   reserve(id: number, bytes: number): Promise<boolean> | undefined {
     return this.#incoming.get(id)?.onReserve?.(bytes)
   }

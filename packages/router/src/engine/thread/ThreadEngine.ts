@@ -35,7 +35,7 @@ import { Supervisor } from "./Supervisor.ts"
 export interface ThreadOptions {
   /** The largest heap of each thread, in MiB. 1,024 by default. */
   readonly heapMib?: number | undefined
-  /** A thread that dies so many times within a minute is not started again. 3 by default. */
+  /** A thread that dies this many times within a minute is not started again. 3 by default. */
   readonly maxDeaths?: number | undefined
 }
 

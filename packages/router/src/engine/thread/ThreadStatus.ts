@@ -22,7 +22,7 @@ export class ThreadStatus {
     return Atomics.load(this.#cells, beatAt)
   }
 
-  /** Of the engine's thread. */
+  /** Called by the engine's thread. */
   update(isSaturated: boolean): void {
     Atomics.store(this.#cells, isSaturatedAt, isSaturated ? 1 : 0)
     Atomics.add(this.#cells, beatAt, 1)
