@@ -136,7 +136,7 @@ describe("the credentials of a request", () => {
     expect(inJson("planted+<key")).toEqual(
       expect.arrayContaining(["planted+<key", "planted+\\u003ckey", "planted\\u002B\\u003Ckey"])
     )
-    // As Gson does, and whoever escapes all that can be.
+    // As Gson writes them, and a writer that escapes all that can be.
     expect(inJson("planted_key=")).toEqual(
       expect.arrayContaining(
         ["planted_key\\u003d", "planted\\u005Fkey\\u003D", "\\u0070\\u006c\\u0061"].map((form) =>

@@ -23,7 +23,7 @@ for (const count of counts) {
 }
 `
 
-/** The work for streams of so many pieces. `module` is the name of a file of \`src\` that exports an accumulator. */
+/** The work for streams of each number of pieces in `counts`. `module` is the name of a file of \`src\` that exports an accumulator. */
 export const countWork = async (
   module: string,
   pieces: ReadonlyArray<string>,

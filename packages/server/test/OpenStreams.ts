@@ -55,7 +55,7 @@ const renew = async ({ output, pid }: Running, workers: number) => {
 
 /**
  * Expects that each stream is recorded as far as it came, and each call that is over, before the storage is closed: when the server ends,
- * or when so many workers are renewed, where `renewed` says so.
+ * or, with `renewed`, when that number of workers is renewed.
  */
 export const expectRecorded = async (
   storage: string,

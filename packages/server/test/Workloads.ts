@@ -6,7 +6,7 @@ import { type HttpClient, Replay, Workloads } from "@tachograph/testkit"
 
 const { areAvailable, expand, placeholder } = Workloads
 
-/** Of the coding run, whose calls carry their whole history: its 431 send 160 MB. */
+/** Calls of the coding run, which carry their whole history: its 431 send 160 MB. */
 const codingCalls = Number(process.env["CODING_RUN_CALLS"] ?? 100)
 
 const workloads: Readonly<Record<string, () => Promise<ReadonlyArray<Buffer>>>> = {

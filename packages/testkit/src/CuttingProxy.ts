@@ -11,7 +11,7 @@ export interface Options {
 }
 
 export interface CuttingProxy {
-  /** Of 127.0.0.1. */
+  /** The port on 127.0.0.1. */
   readonly port: number
   /** Closes the next `count` connections in which the bytes pass. Zero closes none. */
   readonly cut: (count: number) => void

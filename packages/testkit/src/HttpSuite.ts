@@ -53,7 +53,7 @@ export interface ServeOptions {
 
 export interface Served {
   readonly fetch: HttpClient.Fetch
-  /** Of a server: `node:http` asks it, which takes less CPU time than `fetch`. What a case reads as it comes, `fetch` reads. */
+  /** The URL of a server: `node:http` asks it, which takes less CPU time than `fetch`. What a case reads as it comes, `fetch` reads. */
   readonly url?: string
   readonly close: () => Promise<void>
 }

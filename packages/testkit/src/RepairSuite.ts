@@ -164,7 +164,7 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
       test(
         `erases a person after ${damage}, and nothing of others`,
         Effect.gen(function* () {
-          // Of the seventh and the eighth event, only the latter is the person's.
+          // The eighth event is the person's, and the seventh is not.
           const calls = callsOf("s", 20).map((call, index) => ({ ...call, person: index === 7 ? "erased" : "other" }))
           const recorded = yield* record(calls)
           const sql = yield* SqlClient.SqlClient

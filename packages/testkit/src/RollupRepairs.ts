@@ -28,7 +28,7 @@ const beginMs = Date.UTC(2026, 9, 21, 22, 7)
 const end = EventId.make(EventTime.firstIdOf(beginMs + 3_600_000))
 const count = 60
 
-/** Of six sessions, each with a person of three. */
+/** An event of one of six sessions, each with a person of three. */
 const eventOf = (n: number) =>
   appendEvent(EventTime.firstIdOf(beginMs + 1_000 * n), {
     session: SessionId.make(`s${n % 6}`),

@@ -88,7 +88,7 @@ const injected = () => ({
   ).length
 })
 
-/** Texts and titles that hold characters which nobody would see. Runs in the page. */
+/** Texts and titles that hold invisible characters. Runs in the page. */
 const unseen = () => {
   const invisible = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u
   const texts = [document.title]

@@ -11,7 +11,7 @@ export type ApplicationRequest =
 
 /** What a load came to. */
 export interface Asked {
-  /** Of each call (ms). */
+  /** The duration of each call (ms). */
   readonly durations: ReadonlyArray<number>
   readonly perSecond: number
   /** Processor time of the application a call. */
@@ -24,7 +24,7 @@ export type ApplicationReply =
   | { readonly type: "flushed"; readonly counters: Counters | undefined }
 
 export interface Application {
-  /** So many calls at once for so long. */
+  /** Keeps `inFlight` calls under way for `seconds`. */
   readonly load: (inFlight: number, seconds: number) => Promise<Asked>
   /** Reads one stream to its end. Resolves with the time to its first chunk (ms). */
   readonly stream: () => Promise<number>

@@ -10,7 +10,7 @@ import { decimal, integer, print, progress } from "../harness/Table.ts"
 import * as Application from "./Application.ts"
 import { percentile, providerMs } from "./Measures.ts"
 
-/** So many that what waits stays below the bounds of the recorder: 10,000 events, 64 MiB. */
+/** Calls at once: few enough that what waits stays below the bounds of the recorder: 10,000 events, 64 MiB. */
 const inFlight = 32
 
 const awaySeconds = 30

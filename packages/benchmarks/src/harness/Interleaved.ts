@@ -22,7 +22,7 @@ export const averages = async (rounds: number, reads: number, sides: ReadonlyArr
 
 /** What single reads took. */
 export interface Samples {
-  /** Of each read. */
+  /** The duration of each read. */
   readonly ms: Array<number>
   /** CPU time of this process for each read, the average of each round (ms). */
   readonly cpuMs: Array<number>

@@ -152,7 +152,7 @@ describe("the typed client", () => {
     expect(server.requests.length - before).toBe(1)
   })
 
-  it("reads lines as they come, and ends the answer when nobody reads on", async () => {
+  it("reads lines as they come, and ends the answer when the reader stops", async () => {
     const { event_id } = await api.createEvent({ body: event("lines") })
     const exported: Array<unknown> = []
     for await (const line of api.export.lines({ session: "lines" })) exported.push(line)

@@ -30,7 +30,7 @@ describe("lines of JSON", () => {
     expect(await valuesOf(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(values)
   })
 
-  it("end the answer when nobody reads on", async () => {
+  it("end the answer when the reader stops", async () => {
     let isCancelled = false
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new TextEncoder().encode("1\n2\n")),

@@ -80,7 +80,7 @@ describe("an outage of the recorder", () => {
     expect(attempts() - relaxed).toBeLessThanOrEqual(1)
   })
 
-  it("lasts as long as the recorder asks for, whoever waits", async () => {
+  it("lasts as long as the recorder asks for, even if somebody waits", async () => {
     vi.useFakeTimers()
     const { attempts, delivery } = open(() => ({ type: "retry", afterMs: 60_000, cause: new Error("busy") }))
     await vi.advanceTimersByTimeAsync(0)

@@ -1,4 +1,4 @@
-/** Records events on a disk that takes its time, and ends as ENDING says: by an error that nobody catches, or by itself. */
+/** Records events on a disk that takes its time, and ends as ENDING says: by an uncaught error, or by itself. */
 import { promises } from "node:fs"
 import { createRecorder } from "../../src/index.ts"
 
@@ -13,7 +13,7 @@ for (let n = 0; n < 5; n++) recorder.record({ api: "aisdk", inputs: { n }, outpu
 const before = recorder.counters().heldBytes
 // An event is longer than the texts that it is made of.
 while (recorder.counters().heldBytes < before + 5 * 50) await new Promise((resolve) => setImmediate(resolve))
-// Of this one there is no event yet.
+// There is no event of this one yet.
 recorder.record({ api: "aisdk", inputs: { n: 5 }, output: {}, session: "s" })
 if (ENDING === "error") throw new Error("nobody catches it")
 process.exit(3)

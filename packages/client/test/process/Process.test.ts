@@ -87,7 +87,7 @@ describe("node --import @tachograph/client/register", () => {
     const environment = { ...recordingEnvironment(server.url), TACHOGRAPH_EXIT_MS: "0" }
     const child = start("Chat.ts", environment, ["--import", register])
     expect(await child.end()).toMatchObject({ code: 0, errors: "Tachograph: a call is not recorded (exit).\n" })
-    // Nobody waits for a second attempt.
+    // The process does not wait for a second attempt.
     expect(server.requests).toHaveLength(1)
   })
 

@@ -160,7 +160,7 @@ describe("a spooled event", () => {
     await vi.waitFor(() => expect(recorder.counters().retried).toBeGreaterThan(0))
     const [name] = filesIn(spool)
     const file = join(spool, name!)
-    // A folder cannot be read as a file, whoever tries to.
+    // No user can read a folder as a file.
     renameSync(file, `${file}.aside`)
     mkdirSync(file)
     server.intercept = () => false

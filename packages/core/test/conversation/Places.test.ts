@@ -146,7 +146,7 @@ describe("Messages of a session", () => {
     ["that says nothing twice", true],
     ["that says the same again and again", false]
   ])(
-    "have one place each in a conversation %s, whatever order it is recorded in and whoever is erased",
+    "have one place each in a conversation %s, whatever order it is recorded in and whichever person is erased",
     (_, areUnique) =>
       fc.assert(
         fc.asyncProperty(

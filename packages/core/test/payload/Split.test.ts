@@ -52,7 +52,7 @@ describe("Split", () => {
   it("bounds what a read of an event unpacks, and stores again what is beyond it", () => {
     const session = new RecordedSession()
     const index = new SessionIndex()
-    // Of few values, which are looked at one by one.
+    // A text of few values, which are looked at one by one.
     const bulk = `{"bulk":[0${" ".repeat(3_000_000)},0]}`
     const message = (n: number) => `{"role":"user","content":"short message ${n} ${noise(n, 150)}"}`
     // More than a read unpacks.

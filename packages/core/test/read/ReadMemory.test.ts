@@ -82,7 +82,7 @@ describe("A read", () => {
         assert.isTrue(Buffer.from(output).equals(event.payload.output))
         assert.isAtLeast(unpacked.length, index + 2)
         assert.isBelow(held(), 10_000)
-        // Of several large packs, only the event's own is held.
+        // Only the event's own pack is held, where there are several large ones.
         assert.isBelow(heldAtShared[0]!, 1.5 * largeBytes)
       }
     }).pipe(Effect.provide(MemoryStorage.layer))

@@ -259,7 +259,7 @@ describe("EventJson", () => {
       const bytes = Buffer.from(text)
       check(bytes)
       expect(knownElements(bytes), text.slice(0, 40)).toBe(elements)
-      // Whoever writes the pack is told of which session it knew.
+      // The writer of the pack is told which session's beginnings were known.
       expect(open(bytes)!.payload.knownPrefixes.session).toBe(session)
     }
   })

@@ -188,7 +188,7 @@ describe("GroupCommit", () => {
     }).pipe(Effect.provide(MemoryStorage.layer))
   )
 
-  it.effect("fails an event whose session always conflicts, although nobody appends to it", () =>
+  it.effect("fails an event whose session always conflicts, although nothing else is appended to it", () =>
     Effect.gen(function* () {
       const memory = yield* Storage
       const damaged: Service = {

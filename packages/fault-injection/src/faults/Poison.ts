@@ -9,7 +9,7 @@ import type { Fault } from "../harness/Trial.ts"
 /** Concurrent events. */
 const concurrentEvents = 100
 
-/** A slow machine refuses a part of so many events as `overloaded`. */
+/** A slow machine refuses a part of the concurrent events as `overloaded`. */
 const maxAttempts = 10
 
 /** Makes the database reject a session. */

@@ -25,7 +25,7 @@ export interface RowFlip {
 
 export interface FileFlip {
   readonly kind: "file"
-  /** Of the byte. */
+  /** The position of the byte. */
   readonly at: number
   readonly text: string
 }

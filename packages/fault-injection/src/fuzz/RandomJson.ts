@@ -10,7 +10,7 @@ const thresholds = [16, 32, 256, 512, 1024, 3 * 1024, 8 * 1024, 16 * 1024, 32 * 
 /** Larger ones are rare. */
 const largeThresholds = [1024 * 1024, 2 * 1024 * 1024, 4 * 1024 * 1024]
 
-/** Of these, most are small. */
+/** A random size. Most are small. */
 const size = (random: Random.Random): number => {
   if (random(1, 4_000) === 1) return largeThresholds[random(0, largeThresholds.length - 1)]! + random(-2, 2)
   const kind = random(1, 1_000)

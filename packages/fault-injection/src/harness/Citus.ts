@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises"
 import { type Database, databaseAt } from "./Postgres.ts"
 import * as Processes from "./Processes.ts"
 
-/** Of the coordinator; undefined if there is no cluster. */
+/** The URL of the coordinator; undefined if there is no cluster. */
 export const citusUrl = process.env["TACHOGRAPH_TEST_CITUS_URL"] || undefined
 
 export interface Node {

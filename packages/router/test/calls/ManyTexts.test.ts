@@ -21,7 +21,7 @@ const searchPlainly = (texts: ReadonlyArray<string>, text: string): ReadonlyArra
 const inOrder = (found: ReadonlyArray<Found>) =>
   found.toSorted(([a, fromA], [b, fromB]) => fromA - fromB || (a < b ? -1 : 1))
 
-/** Of few characters, so that they occur, overlap and begin alike. */
+/** Words of few characters, so that they occur, overlap and begin alike. */
 const wordOf = (minLength: number, maxLength: number) =>
   fc.array(fc.constantFrom("a", "b", "c"), { minLength, maxLength }).map((characters) => characters.join(""))
 

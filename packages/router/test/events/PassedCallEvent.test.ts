@@ -82,12 +82,7 @@ describe("the event of a call that passed", () => {
   })
 
   it.each([
-    [
-      "an encoding of its request that nobody knows",
-      { requestEncoding: "lz", requestBytes: 10 },
-      200_000,
-      "undecodable"
-    ],
+    ["an unknown encoding of its request", { requestEncoding: "lz", requestBytes: 10 }, 200_000, "undecodable"],
     ["more encodings of its request than are undone", { requestEncoding: gzips(4) }, 200_000, "undecodable"],
     ["a path of something else", { rest: "/files" }, 200_000, "no-call"]
   ])("is none with %s", async (_name, fields, maxBytes, made) => {

@@ -258,7 +258,7 @@ describe("an outage of the storage of keys", () => {
     await vi.waitFor(async () => expect(Exit.isFailure(await Effect.runPromiseExit(judge(known)))).toBe(true))
   })
 
-  it("gives nobody what a host's rule has granted to another request with the same key", async () => {
+  it("gives no request what a host's rule has granted to another one with the same key", async () => {
     const storage: Parameters<typeof gate>[0] = { find: Effect.succeed(principal) }
     const { judge } = gate(storage, false)
     expect(await Effect.runPromise(judge(visitor()))).toBe(principal)

@@ -148,7 +148,7 @@ describe.each(["http", "https"])(
       expect([got.statusCode, String(await bodyOf(got))]).toEqual([401, answer])
       sent.end(body.slice(1_000))
       expect((await recorded(tachograph)).includes(`"inputs":${body},"output":${answer}`)).toBe(true)
-      // The connection to the upstream is one that nobody can use.
+      // No other request can use the connection to the upstream.
       expect(sent.destroyed || sent.writableFinished).toBe(true)
     })
 

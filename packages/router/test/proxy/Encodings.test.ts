@@ -38,7 +38,7 @@ const gzips = (count: number, body: string | Buffer): string | Buffer =>
 const broken = Buffer.concat([gzipSync(answer).subarray(0, 20), Buffer.from("no more of it")])
 
 it.each([
-  ["an encoding that nobody knows", answer, ["Content-Encoding", "lz"], "lz"],
+  ["an unknown encoding", answer, ["Content-Encoding", "lz"], "lz"],
   ["one that is damaged", broken, ["Content-Encoding", "gzip"], "gzip"],
   ["one that it does not have", answer, ["Content-Encoding", "gzip"], "gzip"],
   [

@@ -1,4 +1,4 @@
-/** What ends early at one side of the proxy ends at the other, and nothing is held that nobody takes. */
+/** What ends early at one side of the proxy ends at the other, and nothing is held that is not taken. */
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http"
 import { connect, createServer, type AddressInfo } from "node:net"
 import { once } from "node:events"

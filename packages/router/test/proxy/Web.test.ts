@@ -72,7 +72,7 @@ describe("the proxy over fetch", () => {
     await Promise.all([closed, expect(sent).rejects.toThrow()])
   })
 
-  it("asks nobody if the request was aborted before, or while its key was looked up", async () => {
+  it("asks no upstream if the request was aborted before, or while its key was looked up", async () => {
     const { received, url } = await upstream((response) => void response.end())
     const { tachograph } = await proxyTo(url)
     const before = new Request(`${at}/x`, { headers: withKey, signal: AbortSignal.abort() })

@@ -14,7 +14,7 @@ const served = async () => {
   return { cursor, cwd, key, record: recordCall, server, storage }
 }
 
-/** Runs `tail` until it has printed so many lines, and returns them. */
+/** Runs `tail`. `lines` waits until it has printed `count` lines, and returns them. */
 const tail = (args: ReadonlyArray<string>, options: Parameters<typeof start>[1]) => {
   const { child, finished, output } = start(["tail", ...args], options)
   const linesOf = () => output().stdout.split("\n").slice(0, -1)

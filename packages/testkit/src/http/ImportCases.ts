@@ -202,7 +202,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
           "properties_text"
         ],
         [{ type: "other" }, "enum", "type"],
-        // Of a later version.
+        // A format of a later version.
         [{ type: "export", format: 2 }, "enum", "format"],
         [{ ...own, properties: { api: "aisdk-2", inputs: {}, output: {} } }, "enum", "properties", "api"],
         ["{", "json_invalid", "1"],

@@ -88,7 +88,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
     it.each(endpoints)("%s %s allows the scopes %j and admin", async (method, path, allowed) => {
       const { as, issue } = fixture()
       for (const scope of scopes) {
-        // Of an empty project, so that an export does not take all that the other cases have recorded.
+        // A key of an empty project, so that an export does not take all that the other cases have recorded.
         const { key } = await issue({ scopes: [scope], project: "scopes" })
         const answer = await callAs(as(key), method, path)
         if (scope === "admin" || allowed.includes(scope)) expect([401, 403]).not.toContain(answer.status)

@@ -97,7 +97,7 @@ export const define = (test: Test) => {
         summary: { ...summary, ...facts },
         checksum: 7
       })
-      // Of another checksum, by the rules already, of no event, and of another session.
+      // Changes with another checksum, of an event that is by the rules already, of no event, and of another session.
       const refused = [change(events[1]!, 6), change(events[2]!), change({ ...events[0]!, ...appendEvent(eventId(9)) })]
       expect(yield* storage.replaceFacts(project, number!, "new", refused)).toBe(0)
       expect(yield* storage.replaceFacts(project, number! + 256, "new", [change(events[0]!)])).toBe(0)

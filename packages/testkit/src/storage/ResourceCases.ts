@@ -105,7 +105,7 @@ export const define = (test: Test) => {
         }
       })
       expect(yield* put("named", { isNamedOnly })).toEqual(named)
-      // Of several at a time, one decides.
+      // One decides where several are put at a time.
       const first = yield* Effect.all(
         ["null", "b", "c"].map((text) => put(text, {})),
         { concurrency: "unbounded" }

@@ -68,7 +68,7 @@ const eventOf = (n: number): AppendEvent => {
 
 const eventsOf = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => eventOf(from + n))
 
-/** So many that whole days, the end of summer time and half a day after it are among them. */
+/** Enough that whole days, the end of summer time and half a day after it are among them. */
 const count = 200
 const batches = 3
 
@@ -180,7 +180,7 @@ const filtersOfSessions = [...sessionFilters, { above: eventOf(80).summary.id, b
 /** With filters of times alone, days and hours are asked for in every time zone. */
 const filtersOfTimes = 2
 
-/** Of how many states one has a query with another filter: each has each filter, and each dimension. */
+/** One of this many states has a query with another filter: each has each filter, and each dimension. */
 const turns = 3
 
 const summarised = SessionId.make("s7")

@@ -132,7 +132,7 @@ const changed = (value: Value | undefined, flip: Flip): Value => {
   }
 }
 
-/** Of distinct rows. A row can have several flips. */
+/** Changes of distinct rows. A row can have several flips. */
 export const changesOf = (tables: Tables, flips: ReadonlyArray<Flip>): ReadonlyArray<Change> => {
   const changes = new Map<Row, Change>()
   for (const flip of flips) {
@@ -158,5 +158,5 @@ export const refusedBy = (tables: Tables, flips: ReadonlyArray<Flip>): ReadonlyA
   return Array.from(changed).flatMap((row) => (moved.has(row) ? [] : [row["event_id"]!]))
 }
 
-/** After so many arrays of flips each column has been changed. */
+/** The number of arrays of flips after which each column has been changed. */
 export const everyColumn = Math.ceil((columnsAtOnce.length * columns.length) / columnsAtOnce.reduce((a, b) => a + b))

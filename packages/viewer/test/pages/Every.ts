@@ -43,7 +43,7 @@ export const define = (world: World) => {
 
   describe("every page", () => {
     it.each(places)(
-      "shows %s, accessibly in both themes, at any width, and asks nobody else for anything",
+      "shows %s, accessibly in both themes, at any width, and asks no other server for anything",
       async (_name, place, shows) => {
         // Colours change at once: none is judged on its way from one theme to the other.
         const options = { colorScheme: "light", reducedMotion: "reduce" } as const

@@ -13,7 +13,7 @@ export const define = (world: World) => {
       await page.waitForURL((url) => url.hash.includes(`call=${world.ids[3]}`))
     })
 
-    it("say when nobody said it", async () => {
+    it("says when no message has the text", async () => {
       const { page } = await world.visit("#/search?q=submarine")
       await page.getByText("Nobody said this").waitFor()
     })

@@ -8,7 +8,7 @@ import { apiKey, type Server, start } from "../Server.ts"
 
 export class World {
   server!: Server
-  /** Of the calls of `session`. */
+  /** The ids of the calls of `session`. */
   ids!: ReadonlyArray<string>
   fingerprintId!: string
   otherFingerprintId!: string

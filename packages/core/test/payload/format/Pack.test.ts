@@ -274,7 +274,7 @@ describe("Pack", () => {
   it("unpacks no more than the head says", () => {
     const { packs } = written([Buffer.alloc(30_000_000, "0,")])
     const bytes = Buffer.from(packs[0]!.bytes)
-    // Of the length, an integer of four bytes, the highest is cleared.
+    // Clears the highest byte of the length, an integer of four bytes.
     expect(PackHead.contentBytesOf(bytes)).toBe(30_000_000)
     bytes[5] = 0
     expect(PackHead.contentBytesOf(bytes)).toBeLessThan(2 ** 21)
