@@ -20,15 +20,10 @@ const ownPart = (sql: SqlClient.SqlClient) =>
 
 /** The names of the parts that nodes have prepared, of a transaction whose parts' names begin so. */
 const preparedParts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, part: string) {
-  // Citus keeps records of the parts of committed transactions until the interval has passed and the node has answered.
-  const groups = yield* sql<{ group: number }>`SELECT DISTINCT groupid AS "group" FROM pg_dist_transaction
-    WHERE starts_with(gid, ${part})`
-  if (groups.length === 0) return []
-  const hasParts = new Set(groups.map(({ group }) => group))
-  const nodes = (yield* Nodes.look(sql)).filter(({ group }) => hasParts.has(group))
+  const { areMore, nodes } = yield* Nodes.withParts(sql, part)
   const parts = sql`ARRAY(SELECT gid FROM pg_prepared_xact() AS prepared WHERE starts_with(prepared.gid, ${part}))`
   const ofNodes = yield* Nodes.askEach<string>(sql, nodes, () => parts)
-  const ofOthers = nodes.length < hasParts.size ? yield* partsOfAllNodes(sql, part) : []
+  const ofOthers = areMore ? yield* partsOfAllNodes(sql, part) : []
   return [...ofNodes, ...ofOthers]
 })
 
