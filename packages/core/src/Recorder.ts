@@ -186,7 +186,8 @@ export class Recorder extends Context.Service<
     readonly search: (query: TextQuery) => Result<SearchPage>
 
     /**
-     * All that the project has, or the events that a filter finds with what they name, in groups. `reserve` counts what a large event takes of the memory of the process.
+     * All that the project has, or the events that a filter finds with what they name, in groups. `reserve` counts what a large event
+     * takes of the memory of the process.
      */
     readonly exportEvents: (
       query: ExportQuery,

@@ -321,7 +321,7 @@ export class Storage extends Context.Service<
     readonly laneOf: (session: SessionId) => number
     /** The node that commits the events of a lane, as far as the storage knows. */
     readonly nodeOf: (lane: number) => number
-    /** How many of the concurrent calls may be for one node: one that does not answer leaves some to the others. Infinite if there is one. */
+    /** How many of the concurrent calls may be for one of several nodes: one that does not answer leaves some to the others. */
     readonly nodeConcurrency: number
     /** Succeeds if the storage responds. */
     readonly ping: Result<void>

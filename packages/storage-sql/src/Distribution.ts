@@ -1,6 +1,7 @@
 /**
  * Distributes the tables over the nodes of a Postgres with the extension Citus. A session is on one node, with its own rows: their
- * column `bucket` says which. Shared pieces and their owners are spread by the pieces, and sums by the projects. Tables with few rows that are read everywhere are copied to all nodes.
+ * column `bucket` says which. Shared pieces and their owners are spread by the pieces, and sums by the projects. Tables with few
+ * rows that are read everywhere are copied to all nodes.
  */
 import * as Effect from "effect/Effect"
 import { SqlClient, SqlError } from "effect/sql"

@@ -38,7 +38,7 @@ export interface StorageChoice {
   readonly migrate: Effect.Effect<ReadonlyArray<string>, CommandError>
   /**
    * Runs the migrations and distributes the tables over the nodes of a cluster, once. Changes nothing if they cannot be distributed;
-   * undefined if those of no storage of this kind can.
+   * undefined if this kind of storage has no cluster.
    */
   readonly distribute: Effect.Effect<Distributed, CommandError> | undefined
 }

@@ -53,7 +53,7 @@ export const ofEvent = (id: EventId): number => stored(Bucket.ofId(id))
 /** Of the shared pieces of a project, which are spread by their names. */
 export const ofPiece = (sha256: Uint8Array): number => stored(sha256[0]!)
 
-/** Whether each of so many shards has as many buckets as the others: they are a power of two of at most 256. */
+/** Whether all shards have equally many buckets: their number is a power of two of at most 256. */
 export const isEvenOver = (shards: number): boolean => Bucket.count % shards === 0
 
 /** For each bucket its shard, by the client of the database. Shards are numbered in the order of their hashes. */

@@ -64,8 +64,7 @@ export const isUnderWay = (transaction: string, current: ReadonlySet<string>): b
 /**
  * For Postgres. A transaction locks the table `sessions` before it inserts events, and gives the lock back when they are visible; with
  * Citus, unless it loses the connection to a node (`TwoPhaseCommit.ts`, `LostCommits.ts`). So this finds those of all servers that
- * connect to the same node. Unlike a snapshot it leaves out the
- * transactions of other applications and databases.
+ * connect to the same node. Unlike a snapshot it leaves out the transactions of other applications and databases.
  */
 export const writers = (sql: SqlClient.SqlClient): Effect.Effect<Writers, SqlError.SqlError> =>
   Effect.map(
