@@ -118,6 +118,7 @@ it("exports what was acknowledged although a transaction is held, and has the ne
           const end = items.at(-1)
           return {
             ids: items.flatMap((item) => (item.type === "damaged" ? [item.id] : [])),
+            unsettled: items.flatMap((item) => (item.type === "damaged" && !item.isSettled ? [item.id] : [])),
             next: end?.type === "end" && end.isWhole ? end.after : undefined
           }
         },
@@ -125,13 +126,14 @@ it("exports what was acknowledged although a transaction is held, and has the ne
         Effect.provideService(CurrentProject, project)
       )
       const record = Effect.andThen(Samples.append(two, [later]), exportAfter(undefined))
-      const [, { ids, next }] = yield* whileHeld(one, Samples.append(one.storage, [held]), record)
+      const [, { ids, next, unsettled }] = yield* whileHeld(one, Samples.append(one.storage, [held]), record)
       expect(ids).toHaveLength(3)
       expect(ids.at(-1)).toBe(later.summary.id)
+      expect(unsettled).toEqual([later.summary.id])
       expect(next! < held.summary.id).toBe(true)
       const after = yield* exportAfter(next)
       expect(after.ids.slice(-2)).toEqual([held.summary.id, later.summary.id])
-      expect(after.next).toBe(later.summary.id)
+      expect([after.next, after.unsettled]).toEqual([later.summary.id, []])
     })
   ))
 

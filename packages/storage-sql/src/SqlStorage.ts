@@ -90,7 +90,7 @@ const make = Effect.fnUntraced(function* ({
   const appendConcurrency = Bucket.isDistributed(sql)
     ? Math.max(concurrency, Math.floor(0.8 * connections))
     : concurrency
-  const nodeConcurrency = Nodes.areSeveral(sql)
+  const nodeConcurrency = Bucket.isDistributed(sql)
     ? Math.max(1, Math.floor(maxNodeShare * appendConcurrency))
     : Number.POSITIVE_INFINITY
   const inSlot = NodeSlots.make(sql, nodeConcurrency)

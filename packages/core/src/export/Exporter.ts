@@ -30,10 +30,10 @@ export type ExportItem =
   | { readonly type: "agent-version"; readonly agent: AgentName; readonly version: AgentVersion }
   | { readonly type: "person"; readonly person: Person }
   | { readonly type: "fingerprint"; readonly fingerprint: RegisteredFingerprint }
-  | { readonly type: "event"; readonly event: Event }
+  | ({ readonly type: "event"; readonly event: Event } & Position)
   /** An event whose bytes are not those that were recorded. */
-  | { readonly type: "damaged"; readonly id: EventId }
-  /** The last one. It is continued after this event: with what is recorded later, or if the limit was reached. */
+  | ({ readonly type: "damaged"; readonly id: EventId } & Position)
+  /** The last one. The export is continued after this id: with what is recorded later, or if the limit was reached. */
   | {
       readonly type: "end"
       /** Whether the limit was not reached. */
@@ -42,6 +42,11 @@ export type ExportItem =
       readonly events: number
       readonly damaged: number
     }
+
+interface Position {
+  /** Whether no event can appear any more before this one, so that an export can be continued after it. */
+  readonly isSettled: boolean
+}
 
 export interface ExportRange {
   /** Only events after this one. */
@@ -161,11 +166,11 @@ export const items = (
   let last = after
   let isCut = false
 
-  const readEvent = (stored: StoredSummary): Result<ReadonlyArray<ExportItem>> => {
-    const damaged: ReadonlyArray<ExportItem> = [{ type: "damaged", id: stored.id }]
+  const readEvent = (stored: StoredSummary, isSettled: boolean): Result<ReadonlyArray<ExportItem>> => {
+    const damaged: ReadonlyArray<ExportItem> = [{ type: "damaged", id: stored.id, isSettled }]
     if (reading.isDamaged(stored)) return Effect.succeed(damaged)
     return reading.event(stored.id).pipe(
-      Effect.map((event): ReadonlyArray<ExportItem> => [{ type: "event", event }]),
+      Effect.map((event): ReadonlyArray<ExportItem> => [{ type: "event", event, isSettled }]),
       Effect.catchTags({
         "event-damaged": () => Effect.succeed(damaged),
         // Erased meanwhile.
@@ -174,23 +179,28 @@ export const items = (
     )
   }
 
-  const readGroup = Effect.fnUntraced(function* (group: ReadonlyArray<StoredSummary>) {
+  const readGroup = Effect.fnUntraced(function* (group: ReadonlyArray<StoredSummary>, settled: EventId) {
     const bytes = group.reduce((sum, stored) => sum + sizeOf(stored), 0)
     if (bytes > groupBytes) yield* waitFor(reserve, bytes)
-    const read = yield* Effect.forEach(group, readEvent, { concurrency: readConcurrency })
+    const isSettled = ({ id }: StoredSummary) => id <= settled
+    const read = yield* Effect.forEach(group, (stored) => readEvent(stored, isSettled(stored)), {
+      concurrency: readConcurrency
+    })
     const found: Array<ExportItem> = []
     for (const [index, own] of read.entries()) {
-      const { summary } = group[index]!
-      if (!isAll && summary !== undefined && own[0]?.type === "event")
-        found.push(...(yield* reading.names.of(summary, seen)))
+      const stored = group[index]!
+      // An event that appears while the export runs may name what did not exist when all names were read.
+      const areNamesWritten = isAll && isSettled(stored)
+      if (!areNamesWritten && stored.summary !== undefined && own[0]?.type === "event")
+        found.push(...(yield* reading.names.of(stored.summary, seen)))
       found.push(...own)
       for (const { type } of own) counted[type === "event" ? "events" : "damaged"]++
-      last = group[index]!.id
+      last = stored.id
     }
     return { found, isLarge: bytes > groupBytes }
   })
 
-  const eventsUntil = (end: EventId) => {
+  const eventsOf = ({ end, settled }: Extent) => {
     const page = Effect.fnUntraced(function* (from: EventId | undefined) {
       const left = limit - counted.events - counted.damaged
       const { next, rows } = yield* reading.page(from, Math.min(pageEvents, left + 1))
@@ -201,7 +211,7 @@ export const items = (
       return [Array.from(groupsOf(taken)), isOver ? Option.none<EventId>() : Option.some(next)] as const
     })
     return Stream.paginate(after, page).pipe(
-      Stream.mapEffect(readGroup),
+      Stream.mapEffect((group) => readGroup(group, settled)),
       Stream.flatMap(({ found, isLarge }) =>
         isLarge
           ? // Taken, when the next one is asked for.
@@ -217,11 +227,11 @@ export const items = (
     return after === undefined || settled > after ? settled : after
   }
 
-  // Before the names, so that they are there of every event.
+  // Before the names, so that they are there of every settled event.
   return Effect.map(reading.extent(after), (extent) => {
     const names = isAll ? Stream.grouped(allNames(reading), groupEvents) : Stream.empty
     return Stream.make<[ReadonlyArray<ExportItem>]>([{ type: "export" }]).pipe(
-      Stream.concat(extent === undefined ? names : Stream.concat(names, eventsUntil(extent.end))),
+      Stream.concat(extent === undefined ? names : Stream.concat(names, eventsOf(extent))),
       Stream.concat(
         Stream.sync((): [ExportItem] => [
           { type: "end", isWhole: !isCut, after: extent === undefined ? after : next(extent.settled), ...counted }

@@ -64,13 +64,13 @@ const found = (
     (items) => items.filter((item) => item !== undefined)
   )
 
-/** How often it is asked what has settled, for how long an export waits for its last event, and for its first one (ms). */
+/** How often it is asked what has settled, and for how long an export waits until its end and its beginning have (ms). */
 const askedEvery = "50 millis"
-const maxWaitMs = { last: 5_000, first: 20_000 }
+const maxWaitMs = { end: 5_000, beginning: 20_000 }
 
 /**
  * How far an export goes that begins now, after an event. Its end is the newest event, so that all is in it that was acknowledged
- * before. Waits until the end has settled; while a transaction is held, or if a clock is ahead, at most until the beginning has.
+ * before. While a transaction is held, or if a clock is ahead, the end may not have settled; fails if the beginning has not.
  */
 const extent = Effect.fnUntraced(function* (
   storage: Storage["Service"],
@@ -84,8 +84,8 @@ const extent = Effect.fnUntraced(function* (
     const found = { end: newest.id, settled: yield* storage.watermark(project) }
     const waitedMs = (yield* Clock.currentTimeMillis) - begunMs
     if (found.settled >= newest.id || (after !== undefined && newest.id <= after)) return found
-    if (waitedMs >= maxWaitMs.last && (after === undefined || found.settled > after)) return found
-    if (waitedMs >= maxWaitMs.first) {
+    if (waitedMs >= maxWaitMs.end && (after === undefined || found.settled >= after)) return found
+    if (waitedMs >= maxWaitMs.beginning) {
       const message = "A transaction that has not ended may still add events before those that are to be exported"
       return yield* new StorageUnavailable({ cause: new Error(message) })
     }

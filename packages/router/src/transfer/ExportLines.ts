@@ -37,14 +37,17 @@ const membersOf = (fields: Readonly<Record<string, unknown>>): string =>
 /** Eight hexadecimal digits. */
 const hexOf = (checksum: number): string => (checksum >>> 0).toString(16).padStart(8, "0")
 
-const eventParts = (event: Event): ReadonlyArray<Part> => {
+/** An export cannot be continued after an event before which others may still appear. */
+const unsettled = (isSettled: boolean): string => (isSettled ? "" : `,"settled":false`)
+
+const eventParts = (event: Event, isSettled: boolean): ReadonlyArray<Part> => {
   const { api, event_id, received_at, ...call } = encodeFields(event)
   const { inputs, output } = event.payload
   const metadata = event.metadata === null ? [] : [",", ...member("metadata", Buffer.from(event.metadata))]
   const checksum = hexOf(checksumOfTexts(inputs, output, event.metadata))
   return [
-    `{"type":"event","event_id":"${event_id}","received_at":"${received_at}","checksum":"${checksum}",`,
-    `"event_name":"llm",${membersOf(call)},"properties":{"api":"${api}",`,
+    `{"type":"event","event_id":"${event_id}"${unsettled(isSettled)},"received_at":"${received_at}",`,
+    `"checksum":"${checksum}","event_name":"llm",${membersOf(call)},"properties":{"api":"${api}",`,
     ...member("inputs", inputs),
     ",",
     ...member("output", output),
@@ -81,8 +84,8 @@ const parts: Parts = {
     return [`${JSON.stringify(fields).slice(0, -1)},`, ...member("properties", Buffer.from(properties)), "}\n"]
   },
   fingerprint: ({ fingerprint, type }) => [line({ type, ...encodeFingerprint(fingerprint) })],
-  event: ({ event }) => eventParts(event),
-  damaged: ({ id, type }) => [line({ type, event_id: id })],
+  event: ({ event, isSettled }) => eventParts(event, isSettled),
+  damaged: ({ id, isSettled, type }) => [line({ type, event_id: id, ...(isSettled ? {} : { settled: false }) })],
   end: ({ damaged, events, isWhole, after, type }) => [
     line({ type: isWhole ? type : "more", events, damaged, after_event: after ?? null })
   ]

@@ -7,6 +7,7 @@ const headBytes = 300
 
 const eventId = /"event_id":"([0-9a-f-]{36})"/
 const lineType = /"type":"([a-z-]+)"/
+const unsettled = /"event_id":"[0-9a-f-]{36}","settled":false/
 
 export class LineCutter {
   /** Lines so far, and the events among them. */
@@ -14,7 +15,7 @@ export class LineCutter {
   events = 0
   /** Events that an export could not read. */
   damaged = 0
-  /** The last event; undefined if there was none. */
+  /** The last event after which an export can be continued; undefined if there was none. */
   lastEvent: string | undefined
   /** Whether the last line says that the export is whole. */
   isWhole = false
@@ -53,6 +54,7 @@ export class LineCutter {
     this.isWhole = type === "end"
     if (type === "event") this.events++
     if (type === "damaged") this.damaged++
-    if (type === "event" || type === "damaged") this.lastEvent = eventId.exec(head)?.[1] ?? this.lastEvent
+    if ((type === "event" || type === "damaged") && !unsettled.test(head))
+      this.lastEvent = eventId.exec(head)?.[1] ?? this.lastEvent
   }
 }

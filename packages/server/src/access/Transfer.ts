@@ -23,6 +23,10 @@ const bytesOf = ({ body }: Response): Stream.Stream<Uint8Array, Cut> =>
 
 type Query = Parameters<Access["request"]>[1]
 
+/** Refusals that end by themselves. */
+const isTransient = ({ refusal }: CommandError): boolean =>
+  refusal === "storage-unavailable" || refusal === "overloaded"
+
 /** Whole lines, in parts. `cutter` knows what came so far. */
 export const exported = (
   access: Access,
@@ -30,9 +34,11 @@ export const exported = (
   cutter: LineCutter
 ): Stream.Stream<Buffer, CommandError> => {
   const from = (after: string | undefined, cuts: number): Stream.Stream<Buffer, CommandError> => {
-    const part = Stream.unwrap(
-      Effect.map(access.request("/export", { ...query, after_event: after }), (response) => bytesOf(response))
-    ).pipe(
+    const answer = access.request("/export", { ...query, after_event: after }).pipe(
+      // What refuses to continue an answer is what has cut it.
+      Effect.mapError((error) => (cutter.lines > 0 && isTransient(error) ? cut() : error))
+    )
+    const part = Stream.unwrap(Effect.map(answer, bytesOf)).pipe(
       Stream.map((bytes) => cutter.add(bytes)),
       Stream.filter(({ length }) => length > 0),
       Stream.catchIf(

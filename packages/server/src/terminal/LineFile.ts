@@ -5,7 +5,7 @@ import { type FileHandle, open as openFile } from "node:fs/promises"
 import { CommandError, Ended } from "./CliErrors.ts"
 
 export interface LineFile {
-  /** The last event that the file has; undefined if it has none. */
+  /** The last event that the file has, after which an export can be continued; undefined if it has none. */
   readonly lastEvent: string | undefined
   /** Succeeds when the lines are written. */
   readonly write: (lines: Uint8Array) => Effect.Effect<void, CommandError | Ended>
@@ -50,18 +50,21 @@ const headOf = async (file: FileHandle, end: number) => {
   return { start, head: head.toString("latin1") }
 }
 
-/** Cuts what follows the last line of an event, and returns its id. A file without one is emptied. */
+/**
+ * Cuts what follows the last event that had settled, and returns its id: others may have appeared before a later one since. A file
+ * without such an event is emptied.
+ */
 const prepare = async (file: FileHandle): Promise<string | undefined> => {
   const { size } = await file.stat()
   let end = await endOfLines(file, size)
   while (end > 0) {
     const { head, start } = await headOf(file, end)
-    const id = /^\{"type":"(?:event|damaged)","event_id":"([0-9a-f-]{36})"/.exec(head)?.[1]
-    if (id !== undefined) {
+    const event = /^\{"type":"(?:event|damaged)","event_id":"([0-9a-f-]{36})"(,"settled":false)?/.exec(head)
+    if (event !== null && event[2] === undefined) {
       await file.truncate(end)
-      return id
+      return event[1]
     }
-    if (!/^\{"type":"(?:end|more|export|agent|agent-version|person|fingerprint)"/.test(head)) {
+    if (event === null && !/^\{"type":"(?:end|more|export|agent|agent-version|person|fingerprint)"/.test(head)) {
       throw new Error("it is no export")
     }
     end = start

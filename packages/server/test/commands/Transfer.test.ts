@@ -1,6 +1,8 @@
+import { createServer, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { expect, it } from "vitest"
+import { expect, it, onTestFinished } from "vitest"
 import { expectUsageError, runInProcess } from "../CommandLine.ts"
 import { serveAndRecord } from "../RecordingServer.ts"
 import { run } from "../TachographProcess.ts"
@@ -58,6 +60,36 @@ it("exports, imports and copies, and again, over a storage or a server", async (
   const printedAgain = await runInProcess(["export", "--storage", other, "--output", path(folder, "third.ndjson")])
   expect(printedAgain.code).toBe(0)
   expect(readFileSync(path(folder, "third.ndjson"), "utf8")).toBe((await run(["export", "--storage", storage])).stdout)
+})
+
+it("continues an export whose server is away for a moment, after the last settled event", async () => {
+  const id = (n: number) => `01a00000-0000-7000-8000-00000000000${n}`
+  const event = (n: number, mark = "") => `{"type":"event","event_id":"${id(n)}"${mark}}\n`
+  const away = (response: ServerResponse) => {
+    response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })
+    response.end('{"type":"storage-unavailable"}')
+  }
+  const answers: Array<(response: ServerResponse) => void> = [
+    (response) => response.write(`{"type":"export","format":1}\n${event(1)}${event(3, ',"settled":false')}`),
+    away,
+    (response) => response.end(`${event(2)}${event(3)}{"type":"end"}\n`),
+    away
+  ]
+  const asked: Array<string | null> = []
+  const server = createServer((request, response) => {
+    asked.push(new URL(request.url!, "http://server").searchParams.get("after_event"))
+    answers.shift()!(response)
+    // Cuts what is not ended.
+    if (!response.writableEnded) setTimeout(() => response.destroy(), 50)
+  })
+  onTestFinished(() => void server.close())
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const exportAll = () => runInProcess(["export", "--url", url, "--session", "s"], { TACHOGRAPH_API_KEY: "key" })
+  expect((await exportAll()).code).toBe(0)
+  expect(asked).toEqual([null, id(1), id(1)])
+  expect(await exportAll()).toMatchObject({ code: 1, stderr: "tachograph: The storage cannot be used\n" })
+  expect(answers).toEqual([])
 })
 
 it("says what is wrong with a file", async () => {

@@ -1,7 +1,7 @@
 /**
  * Bounds the appends to each node of a distributed database. A node that does not answer keeps connections after the operation has given
  * up and its batch has ended for the queue: Citus cannot cancel a COMMIT, and the driver waits for the answer to a cancellation. Such an
- * append also keeps its slot, so that the node never gets the connections that others need.
+ * append also keeps its slot, so that appends to the node never get the connections that others need.
  */
 import type { AppendEvent } from "@tachograph/core"
 import * as Effect from "effect/Effect"

@@ -18,9 +18,6 @@ const groupsOf = new WeakMap<SqlClient.SqlClient, ReadonlyArray<number>>()
 /** The group of the node that commits a lane, as it was when the nodes were last looked for. */
 export const ofLane = (sql: SqlClient.SqlClient, lane: number): number => groupsOf.get(sql)?.[lane] ?? 0
 
-/** Whether lanes are on several nodes, as it was when the nodes were last looked for. */
-export const areSeveral = (sql: SqlClient.SqlClient): boolean => new Set(groupsOf.get(sql)).size > 1
-
 /** A shard of `sessions`, and the group of its node. */
 interface Shard {
   readonly id: string | number

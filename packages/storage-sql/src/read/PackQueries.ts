@@ -179,7 +179,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     if (number === undefined) return []
     const wanted = maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes)
     const pieces = yield* readPieces(number, wanted)
-    const isComplete = pieces.length === new Set(wanted.map(Hex.encode)).size
+    const isComplete = pieces.length === wanted.length || pieces.length === new Set(wanted.map(Hex.encode)).size
     if (isComplete || !(yield* LateRows.wait(sql))) return pieces
     // All again: the size of one that was missing was not counted.
     return yield* readPieces(number, maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes))
