@@ -129,7 +129,8 @@ it("exports what was acknowledged although a transaction is held, and has the ne
       const [, { ids, next, unsettled }] = yield* whileHeld(one, Samples.append(one.storage, [held]), record)
       expect(ids).toHaveLength(3)
       expect(ids.at(-1)).toBe(later.summary.id)
-      expect(unsettled).toEqual([later.summary.id])
+      // The allowance for clocks holds the first two back as well.
+      expect(unsettled).toEqual(ids)
       expect(next! < held.summary.id).toBe(true)
       const after = yield* exportAfter(next)
       expect(after.ids.slice(-2)).toEqual([held.summary.id, later.summary.id])
