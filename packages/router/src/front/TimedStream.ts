@@ -19,7 +19,7 @@ export class TimedStream implements BodyStream {
     this.#stream = stream
     this.#timeoutMs = timeoutMs
     this.#release = release
-    // A host may drop an answer before it is begun to be taken.
+    // A host may drop an answer before it asks for the first piece.
     this.#startTimer()
   }
 

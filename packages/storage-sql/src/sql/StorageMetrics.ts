@@ -10,7 +10,8 @@ import type * as Scope from "effect/Scope"
 const boundaries = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 const operationsGauge = Metric.gauge("tachograph_storage_operations", {
-  description: "Operations in progress in the database; each holds a connection or waits for one"
+  description:
+    "Operations in progress in the database; each holds a connection, waits for one, or keeps the place of one that a node has not given back"
 })
 
 const poolSize = Metric.gauge("tachograph_storage_pool_size", {
