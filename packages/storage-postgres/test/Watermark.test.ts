@@ -65,6 +65,18 @@ it("stands still while a transaction with an older event is held, and passes it 
     })
   ))
 
+it("knows what is settled before a held transaction, also if it looks for the first time", () =>
+  withServers(emptySchema, (one, { storage: two }) =>
+    Effect.gen(function* () {
+      yield* Samples.append(one.storage, [yield* newEvent("held")])
+      const beforeMs = Date.now()
+      const held = yield* newEvent("held")
+      const [, watermark] = yield* whileHeld(one, Samples.append(one.storage, [held]), two.watermark(project))
+      expect(EventTime.of(watermark)).toBeGreaterThanOrEqual(beforeMs - 1_000)
+      expect(watermark < held.summary.id).toBe(true)
+    })
+  ))
+
 it("ends pages in ascending order before what a held transaction may still commit", () =>
   withServers(emptySchema, ({ sql, storage }, { storage: two }) =>
     Effect.gen(function* () {
@@ -135,6 +147,8 @@ it("exports what was acknowledged although a transaction is held, and has the ne
       const after = yield* exportAfter(next)
       expect(after.ids.slice(-2)).toEqual([held.summary.id, later.summary.id])
       expect([after.next, after.unsettled]).toEqual([later.summary.id, []])
+      const ahead = EventTime.firstIdOf(Date.now() + 3_600_000)
+      expect((yield* exportAfter(ahead)).next! < ahead).toBe(true)
     })
   ))
 

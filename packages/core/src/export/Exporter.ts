@@ -222,10 +222,7 @@ export const items = (
   }
 
   /** Not the last event, if others may still appear before it: the next export has it again. */
-  const next = (settled: EventId) => {
-    if (last === undefined || last <= settled) return last
-    return after === undefined || settled > after ? settled : after
-  }
+  const next = (settled: EventId) => (last === undefined || last <= settled ? last : settled)
 
   // Before the names, so that they are there of every settled event.
   return Effect.map(reading.extent(after), (extent) => {

@@ -83,8 +83,9 @@ const extent = Effect.fnUntraced(function* (
   for (;;) {
     const found = { end: newest.id, settled: yield* storage.watermark(project) }
     const waitedMs = (yield* Clock.currentTimeMillis) - begunMs
-    if (found.settled >= newest.id || (after !== undefined && newest.id <= after)) return found
-    if (waitedMs >= maxWaitMs.end && (after === undefined || found.settled >= after)) return found
+    if (found.settled >= newest.id) return found
+    const isBegun = after === undefined || found.settled >= after || newest.id <= after
+    if (isBegun && waitedMs >= maxWaitMs.end) return found
     if (waitedMs >= maxWaitMs.beginning) {
       const message = "A transaction that has not ended may still add events before those that are to be exported"
       return yield* new StorageUnavailable({ cause: new Error(message) })

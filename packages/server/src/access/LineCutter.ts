@@ -20,6 +20,8 @@ export class LineCutter {
   /** Whether the last line says that the export is whole. */
   isWhole = false
   #rest: Array<Uint8Array> = []
+  /** The counts as they were after the last event that had settled. */
+  #settled = { lines: 0, events: 0, damaged: 0 }
 
   /** The lines that these bytes complete, with their line breaks; empty if none. */
   add(bytes: Uint8Array): Buffer {
@@ -43,9 +45,10 @@ export class LineCutter {
     return this.#rest.length === 0 ? Buffer.alloc(0) : this.add(Buffer.of(lineFeed))
   }
 
-  /** Forgets the beginning of a line. */
+  /** Forgets the beginning of a line, and what comes again where an export is continued. */
   drop(): void {
     this.#rest = []
+    Object.assign(this, this.#settled)
   }
 
   #see(head: string): void {
@@ -54,7 +57,9 @@ export class LineCutter {
     this.isWhole = type === "end"
     if (type === "event") this.events++
     if (type === "damaged") this.damaged++
-    if ((type === "event" || type === "damaged") && !unsettled.test(head))
+    if ((type === "event" || type === "damaged") && !unsettled.test(head)) {
       this.lastEvent = eventId.exec(head)?.[1] ?? this.lastEvent
+      this.#settled = { lines: this.lines, events: this.events, damaged: this.damaged }
+    }
   }
 }

@@ -1,4 +1,5 @@
 /** Exports and imports of any length, over an `Access`: an export that is cut is continued, and an import is sent in short requests. */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { CommandError } from "../terminal/CliErrors.ts"
@@ -6,9 +7,11 @@ import * as Table from "../terminal/Table.ts"
 import type { Access } from "./Access.ts"
 import type { LineCutter } from "./LineCutter.ts"
 
-/** How often in a row an answer may be cut without anything new in it, and the pause before the next try. */
+/** How often in a row an answer may be cut without anything new in it. */
 const maxCuts = 5
-const pause = "1 second"
+
+/** The pause before the next try (s): half a minute together, in which a server starts again. */
+const pauseAfter = (cuts: number): Duration.Input => `${2 ** cuts} seconds`
 
 /** Lines of an import that one request has (bytes), unless one is longer: less than what a function of AWS takes. */
 const requestBytes = 4 * 1024 * 1024
@@ -17,48 +20,57 @@ class Cut extends CommandError {}
 
 const cut = () => new Cut({ message: "The answer was cut again and again" })
 
+/** Of an answer that is to continue one: a refusal that may end by itself, or no answer at all. */
+const asCut = (error: CommandError): CommandError => {
+  const mayEnd = ["storage-unavailable", "overloaded", undefined].includes(error.refusal)
+  return mayEnd ? new Cut({ message: error.message }) : error
+}
+
 /** The bytes of an answer. Fails with `Cut` where it breaks. */
 const bytesOf = ({ body }: Response): Stream.Stream<Uint8Array, Cut> =>
   body === null ? Stream.empty : Stream.fromAsyncIterable(body, cut)
 
 type Query = Parameters<Access["request"]>[1]
 
-/** Refusals that end by themselves. */
-const isTransient = ({ refusal }: CommandError): boolean =>
-  refusal === "storage-unavailable" || refusal === "overloaded"
-
-/** Whole lines, in parts. `cutter` knows what came so far. */
+/**
+ * Whole lines, in parts. `cutter` knows what came so far. `back` runs where an answer was cut: what came after the last settled event
+ * comes again.
+ */
 export const exported = (
   access: Access,
   query: NonNullable<Query>,
-  cutter: LineCutter
+  cutter: LineCutter,
+  back: Effect.Effect<void, CommandError> = Effect.void
 ): Stream.Stream<Buffer, CommandError> => {
-  const from = (after: string | undefined, cuts: number): Stream.Stream<Buffer, CommandError> => {
-    const answer = access.request("/export", { ...query, after_event: after }).pipe(
-      // What refuses to continue an answer is what has cut it.
-      Effect.mapError((error) => (cutter.lines > 0 && isTransient(error) ? cut() : error))
-    )
+  const from = (after: string | undefined, cuts: number, isFirst: boolean): Stream.Stream<Buffer, CommandError> => {
+    let reason = cut()
+    const asked = access.request("/export", { ...query, after_event: after })
+    const answer = isFirst ? asked : Effect.mapError(asked, asCut)
     const part = Stream.unwrap(Effect.map(answer, bytesOf)).pipe(
       Stream.map((bytes) => cutter.add(bytes)),
       Stream.filter(({ length }) => length > 0),
       Stream.catchIf(
-        (error) => error instanceof Cut,
-        () => Stream.empty
+        (error): error is Cut => error instanceof Cut,
+        (error) => {
+          reason = error
+          return Stream.empty
+        }
       )
     )
     const next = Stream.unwrap(
       Effect.gen(function* () {
         if (cutter.isWhole) return Stream.empty
         cutter.drop()
+        yield* back
         const isNew = cutter.lastEvent !== undefined && cutter.lastEvent !== after
-        if (!isNew && cuts === maxCuts) return yield* cut()
-        yield* Effect.sleep(pause)
-        return from(cutter.lastEvent ?? after, isNew ? 0 : cuts + 1)
+        if (!isNew && cuts === maxCuts) return yield* reason
+        yield* Effect.sleep(pauseAfter(isNew ? 0 : cuts))
+        return from(cutter.lastEvent ?? after, isNew ? 0 : cuts + 1, false)
       })
     )
     return Stream.concat(part, next)
   }
-  return from(query["after_event"] === undefined ? undefined : String(query["after_event"]), 0)
+  return from(query["after_event"] === undefined ? undefined : String(query["after_event"]), 0, true)
 }
 
 /** What has become of the lines of an import. */
@@ -101,7 +113,7 @@ const send = Effect.fnUntraced(function* (access: Access, lines: Buffer) {
     if (end !== undefined && "type" in end && end.type === "end")
       return { end, failed: parsed.slice(0, -1) as ReadonlyArray<Failed> }
     if (cuts === maxCuts) return yield* cut()
-    yield* Effect.sleep(pause)
+    yield* Effect.sleep(pauseAfter(cuts))
   }
 })
 

@@ -63,7 +63,7 @@ export const exportCommand = Command.make(
           )
         const progress = yield* Progress.make(state)
         yield* Stream.runForEach(
-          Transfer.exported(access, { ...filters, after_event: file.lastEvent }, cutter),
+          Transfer.exported(access, { ...filters, after_event: file.lastEvent }, cutter, file.back),
           (lines) =>
             Effect.andThen(
               file.write(lines),

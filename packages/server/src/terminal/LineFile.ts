@@ -7,8 +7,10 @@ import { CommandError, Ended } from "./CliErrors.ts"
 export interface LineFile {
   /** The last event that the file has, after which an export can be continued; undefined if it has none. */
   readonly lastEvent: string | undefined
-  /** Succeeds when the lines are written. */
+  /** Succeeds when the lines are written. The first ones replace what follows the last event in the file. */
   readonly write: (lines: Uint8Array) => Effect.Effect<void, CommandError | Ended>
+  /** Takes back what was written after the last settled event: an export that was cut is continued there. */
+  readonly back: Effect.Effect<void, CommandError>
 }
 
 /** As of a program that SIGPIPE has ended. */
@@ -23,55 +25,69 @@ const onStandardOutput: LineFile = {
         if (error.code === "EPIPE") return resume(Effect.fail(new Ended({ exitCode: brokenPipe })))
         resume(Effect.fail(new CommandError({ message: `Cannot write to standard output: ${error.message}` })))
       })
-    })
+    }),
+  back: Effect.void
 }
 
 const blockBytes = 64 * 1024
 const lineFeed = 0x0a
 
-/** The end of the last whole line in the first bytes of a file; 0 if there is none. */
-const endOfLines = async (file: FileHandle, bytes: number): Promise<number> => {
-  const block = Buffer.alloc(blockBytes)
-  for (let end = bytes; end > 0;) {
-    const start = Math.max(0, end - blockBytes)
-    const { bytesRead } = await file.read(block, 0, end - start, start)
-    const at = block.subarray(0, bytesRead).lastIndexOf(lineFeed)
-    if (at !== -1) return start + at + 1
-    end = start
-  }
-  return 0
+/** How much of a line says what it is. */
+const headBytes = 300
+
+interface Line {
+  readonly head: string
+  /** After its line break. */
+  readonly end: number
 }
 
-/** The beginning of the line that ends there. */
-const headOf = async (file: FileHandle, end: number) => {
-  const start = await endOfLines(file, end - 1)
-  const head = Buffer.alloc(Math.min(300, end - start))
-  await file.read(head, 0, head.length, start)
-  return { start, head: head.toString("latin1") }
+/** The whole lines of the first bytes of a file, the last one first. */
+async function* linesBackwards(file: FileHandle, bytes: number): AsyncGenerator<Line> {
+  const block = Buffer.alloc(blockBytes + headBytes)
+  const headAt = async (start: number, end: number) => {
+    const head = Buffer.alloc(Math.min(headBytes, end - start))
+    await file.read(head, 0, head.length, start)
+    return head.toString("latin1")
+  }
+  let end: number | undefined
+  for (let blockEnd = bytes; blockEnd > 0;) {
+    const blockStart = Math.max(0, blockEnd - blockBytes)
+    // Also the beginning of what follows, for the head of a line that starts at its end.
+    const { bytesRead } = await file.read(block, 0, Math.min(bytes, blockEnd + headBytes) - blockStart, blockStart)
+    for (let at = blockEnd - blockStart; (at = block.lastIndexOf(lineFeed, at - 1)) !== -1;) {
+      const start = blockStart + at + 1
+      if (end !== undefined) {
+        const isInBlock = start + headBytes <= blockStart + bytesRead || end <= blockStart + bytesRead
+        const head = block.toString("latin1", at + 1, Math.min(at + 1 + headBytes, end - blockStart))
+        yield { head: isInBlock ? head : await headAt(start, end), end }
+      }
+      end = start
+      if (at === 0) break
+    }
+    blockEnd = blockStart
+  }
+  if (end !== undefined) yield { head: await headAt(0, end), end }
 }
+
+const event = /^\{"type":"(?:event|damaged)","event_id":"([0-9a-f-]{36})"(,"settled":false)?/
+const other = /^\{"type":"(?:end|more|export|agent|agent-version|person|fingerprint)"/
+const firstLine = /^\{"type":"export"/
 
 /**
- * Cuts what follows the last event that had settled, and returns its id: others may have appeared before a later one since. A file
- * without such an event is emptied.
+ * The last event that had settled, and the end of its line: others may have appeared before a later one since. At 0, if there is no such
+ * event.
  */
-const prepare = async (file: FileHandle): Promise<string | undefined> => {
+const lastSettled = async (file: FileHandle): Promise<{ readonly end: number; readonly event: string | undefined }> => {
   const { size } = await file.stat()
-  let end = await endOfLines(file, size)
-  while (end > 0) {
-    const { head, start } = await headOf(file, end)
-    const event = /^\{"type":"(?:event|damaged)","event_id":"([0-9a-f-]{36})"(,"settled":false)?/.exec(head)
-    if (event !== null && event[2] === undefined) {
-      await file.truncate(end)
-      return event[1]
-    }
-    if (event === null && !/^\{"type":"(?:end|more|export|agent|agent-version|person|fingerprint)"/.test(head)) {
-      throw new Error("it is no export")
-    }
-    end = start
+  let first = ""
+  for await (const { end, head } of linesBackwards(file, size)) {
+    const found = event.exec(head)
+    if (found !== null && found[2] === undefined) return { end, event: found[1] }
+    if (found === null && !other.test(head)) throw new Error("it is no export")
+    first = head
   }
-  if (size > 0 && end === 0 && (await endOfLines(file, size)) === 0) throw new Error("it is no export")
-  await file.truncate(0)
-  return undefined
+  if (size > 0 && !firstLine.test(first)) throw new Error("it is no export")
+  return { end: 0, event: undefined }
 }
 
 /** Until the end of the scope. Standard output if there is no path. */
@@ -83,10 +99,26 @@ export const open = (path: string | undefined): Effect.Effect<LineFile, CommandE
     Effect.tryPromise({ try: () => openFile(path, "a+", 0o600), catch: failed }),
     (file) => Effect.promise(() => file.close())
   )
-  return Effect.flatMap(opened, (file) =>
-    Effect.map(Effect.tryPromise({ try: () => prepare(file), catch: failed }), (lastEvent) => ({
-      lastEvent,
-      write: (lines) => Effect.asVoid(Effect.tryPromise({ try: () => file.appendFile(lines), catch: failed }))
-    }))
-  )
+  const attempt = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: failed })
+  return Effect.gen(function* () {
+    const file = yield* opened
+    const { end, event } = yield* attempt(() => lastSettled(file))
+    const cutAfter = async (end: number) => {
+      if (end < (await file.stat()).size) await file.truncate(end)
+    }
+    let isBegun = false
+    return {
+      lastEvent: event,
+      write: (lines) =>
+        attempt(async () => {
+          // Not before there is an answer: without one, the file stays as it was.
+          if (!isBegun) await cutAfter(end)
+          isBegun = true
+          await file.appendFile(lines)
+        }),
+      back: attempt(async () => {
+        if (isBegun) await cutAfter(Math.max(end, (await lastSettled(file)).end))
+      })
+    }
+  })
 }

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
 import { expectUsageError, runInProcess } from "../CommandLine.ts"
 import { serveAndRecord } from "../RecordingServer.ts"
-import { run } from "../TachographProcess.ts"
+import { run, temporaryFolder } from "../TachographProcess.ts"
 
 const path = (folder: string, name: string) => join(folder, name)
 
@@ -77,7 +77,9 @@ it("continues an export whose server is away for a moment, after the last settle
   ]
   const asked: Array<string | null> = []
   const server = createServer((request, response) => {
-    asked.push(new URL(request.url!, "http://server").searchParams.get("after_event"))
+    const { pathname, searchParams } = new URL(request.url!, "http://server")
+    if (!pathname.endsWith("/export")) return void away(response)
+    asked.push(searchParams.get("after_event"))
     answers.shift()!(response)
     // Cuts what is not ended.
     if (!response.writableEnded) setTimeout(() => response.destroy(), 50)
@@ -85,11 +87,15 @@ it("continues an export whose server is away for a moment, after the last settle
   onTestFinished(() => void server.close())
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const exportAll = () => runInProcess(["export", "--url", url, "--session", "s"], { TACHOGRAPH_API_KEY: "key" })
-  expect((await exportAll()).code).toBe(0)
+  const file = path(temporaryFolder(), "exported.ndjson")
+  const exportAll = () => runInProcess(["export", "--url", url, "--output", file], { TACHOGRAPH_API_KEY: "key" })
+  const exported = await exportAll()
+  expect([exported.code, exported.stderr]).toEqual([0, expect.stringMatching(/^Exported 3 events, /)])
   expect(asked).toEqual([null, id(1), id(1)])
+  const text = readFileSync(file, "utf8")
+  expect(text).toBe(`{"type":"export","format":1}\n${event(1)}${event(2)}${event(3)}{"type":"end"}\n`)
   expect(await exportAll()).toMatchObject({ code: 1, stderr: "tachograph: The storage cannot be used\n" })
-  expect(answers).toEqual([])
+  expect([answers, readFileSync(file, "utf8")]).toEqual([[], text])
 })
 
 it("says what is wrong with a file", async () => {

@@ -78,7 +78,7 @@ it("continues a file before events that may still have earlier ones", async () =
   const unsettled = readFileSync(file, "utf8")
     .split("\n")
     .find((line) => line.includes(`"settled":false`))!
-  writeFileSync(file, `${unsettled}\n{"type":"dam`)
+  writeFileSync(file, `{"type":"export","format":1}\n${unsettled}\n{"type":"dam`)
   expect(await exported()).toEqual(all)
 
   const other = storageOf()

@@ -61,6 +61,11 @@ export interface Writers {
 export const isUnderWay = (transaction: string, current: ReadonlySet<string>): boolean =>
   current.has(transaction) || current.has(transaction.replace(/\/.*/, "/0"))
 
+/** The locks of transactions that append events. */
+const appending = (sql: SqlClient.SqlClient) => sql`FROM pg_locks AS held
+  WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted AND relation = CAST('sessions' AS regclass)
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
 /**
  * For Postgres. A transaction locks the table `sessions` before it inserts events, and gives the lock back when they are visible; with
  * Citus, unless it loses the connection to a node (`TwoPhaseCommit.ts`, `LostCommits.ts`). So this finds those of all servers that
@@ -70,8 +75,18 @@ export const writers = (sql: SqlClient.SqlClient): Effect.Effect<Writers, SqlErr
   Effect.map(
     sql<{ at: number; transactions: ReadonlyArray<string> }>`SELECT
         ${milliseconds(sql, "statement_timestamp()")} AS at,
-        ARRAY(SELECT virtualtransaction FROM pg_locks WHERE locktype = 'relation' AND mode = 'RowExclusiveLock'
-          AND granted AND relation = CAST('sessions' AS regclass)
-          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS transactions`,
+        ARRAY(SELECT virtualtransaction ${appending(sql)}) AS transactions`,
     ([row]) => ({ atMs: row!.at, transactions: row!.transactions })
+  )
+
+/**
+ * For Postgres: when the oldest began of the transactions that `writers` finds (epoch milliseconds); undefined if there is none, or
+ * the role may not see when one began.
+ */
+export const oldestWriter = (sql: SqlClient.SqlClient): Effect.Effect<number | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ begun: number | null; isKnown: boolean }>`SELECT ${milliseconds(sql, "min(xact_start)")} AS begun,
+        count(xact_start) = count(*) AS "isKnown"
+      FROM (SELECT pid ${appending(sql)}) AS held LEFT JOIN pg_stat_activity USING (pid)`,
+    ([row]) => (row!.isKnown ? (row!.begun ?? undefined) : undefined)
   )

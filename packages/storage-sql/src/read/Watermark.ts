@@ -38,15 +38,16 @@ export class SettledTime {
     for (const { writers } of this.#samples) {
       for (const writer of writers) if (!CommitOrder.isUnderWay(writer, current)) writers.delete(writer)
     }
-    if (current.size === 0) this.#settle(atMs)
+    if (current.size === 0) this.settle(atMs)
     else if (this.#samples.length < maxSamples) this.#samples.push({ atMs, writers: current })
     const ended = this.#samples.findLastIndex(({ writers }) => writers.size === 0)
-    if (ended !== -1) this.#settle(this.#samples[ended]!.atMs)
+    if (ended !== -1) this.settle(this.#samples[ended]!.atMs)
     this.#samples = this.#samples.slice(current.size === 0 ? this.#samples.length : ended + 1)
     return this.#settledMs >= since
   }
 
-  #settle(atMs: number): void {
+  /** Every transaction that began before this time has ended, or appends no events. */
+  settle(atMs: number): void {
     // The clock of the database may have stepped back.
     this.#settledMs = Math.max(this.#settledMs, atMs)
   }
@@ -82,10 +83,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const settle: Effect.Effect<EventId, SqlError.SqlError> = Effect.gen(function* () {
     const { atMs, isDone } = yield* observe()
-    for (let looks = 1, isLast = isDone; !isLast && looks < maxLooks; looks++) {
+    let isLast = isDone
+    for (let looks = 1; !isLast && looks < maxLooks; looks++) {
       yield* Effect.sleep(pauseMs)
       isLast = (yield* observe(atMs)).isDone
     }
+    // A transaction is held. A process that did not look before it began has nothing else to go by.
+    const heldMs = isLast ? undefined : yield* CommitOrder.oldestWriter(sql)
+    if (heldMs !== undefined) settled.settle(heldMs)
     return settled.watermark
   })
 
