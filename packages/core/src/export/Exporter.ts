@@ -224,7 +224,7 @@ export const items = (
   /** Not the last event, if others may still appear before it: the next export has it again. */
   const next = (settled: EventId) => (last === undefined || last <= settled ? last : settled)
 
-  // Before the names, so that they are there of every settled event.
+  // Before the names, so that those of every settled event are among them.
   return Effect.map(reading.extent(after), (extent) => {
     const names = isAll ? Stream.grouped(allNames(reading), groupEvents) : Stream.empty
     return Stream.make<[ReadonlyArray<ExportItem>]>([{ type: "export" }]).pipe(

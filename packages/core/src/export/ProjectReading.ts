@@ -87,7 +87,7 @@ const extent = Effect.fnUntraced(function* (
     const isBegun = after === undefined || found.settled >= after || newest.id <= after
     if (isBegun && waitedMs >= maxWaitMs.end) return found
     if (waitedMs >= maxWaitMs.beginning) {
-      const message = "A transaction that has not ended may still add events before those that are to be exported"
+      const message = "A transaction that has not ended may still add events before the one to continue after"
       return yield* new StorageUnavailable({ cause: new Error(message) })
     }
     yield* Effect.sleep(askedEvery)

@@ -44,7 +44,12 @@ export const exported = (
 ): Stream.Stream<Buffer, CommandError> => {
   const from = (after: string | undefined, cuts: number, isFirst: boolean): Stream.Stream<Buffer, CommandError> => {
     let reason = cut()
-    const asked = access.request("/export", { ...query, after_event: after })
+    const asked = Effect.filterOrFail(
+      access.request("/export", { ...query, after_event: after }),
+      // A page of a gateway, for example.
+      ({ headers }) => headers.get("content-type")?.startsWith("application/x-ndjson") === true,
+      () => new CommandError({ message: "The answer is no export" })
+    )
     const answer = isFirst ? asked : Effect.mapError(asked, asCut)
     const part = Stream.unwrap(Effect.map(answer, bytesOf)).pipe(
       Stream.map((bytes) => cutter.add(bytes)),
@@ -60,10 +65,10 @@ export const exported = (
     const next = Stream.unwrap(
       Effect.gen(function* () {
         if (cutter.isWhole) return Stream.empty
-        cutter.drop()
-        yield* back
         const isNew = cutter.lastEvent !== undefined && cutter.lastEvent !== after
         if (!isNew && cuts === maxCuts) return yield* reason
+        cutter.drop()
+        yield* back
         yield* Effect.sleep(pauseAfter(isNew ? 0 : cuts))
         return from(cutter.lastEvent ?? after, isNew ? 0 : cuts + 1, false)
       })

@@ -25,7 +25,7 @@ const examples = [
 
 const output = Flag.String("output").pipe(
   Flag.withMetavar("FILE"),
-  Flag.withDescription("Write to a file; one that exists is continued after its last event"),
+  Flag.withDescription("Write to a file; one that exists is continued after its last settled event"),
   Flag.optional
 )
 

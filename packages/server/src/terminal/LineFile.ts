@@ -1,13 +1,13 @@
-/** Where lines are written: standard output, or a file that is continued after its last whole line. */
+/** Where lines of an export are written: standard output, or a file that is continued after its last settled event. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type FileHandle, open as openFile } from "node:fs/promises"
 import { CommandError, Ended } from "./CliErrors.ts"
 
 export interface LineFile {
-  /** The last event that the file has, after which an export can be continued; undefined if it has none. */
+  /** The last settled event of the file; undefined if it has none. */
   readonly lastEvent: string | undefined
-  /** Succeeds when the lines are written. The first ones replace what follows the last event in the file. */
+  /** Succeeds when the lines are written. The first ones replace what follows that event in the file. */
   readonly write: (lines: Uint8Array) => Effect.Effect<void, CommandError | Ended>
   /** Takes back what was written after the last settled event: an export that was cut is continued there. */
   readonly back: Effect.Effect<void, CommandError>

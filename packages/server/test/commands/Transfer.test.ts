@@ -72,14 +72,17 @@ it("continues an export whose server is away for a moment, after the last settle
   const answers: Array<(response: ServerResponse) => void> = [
     (response) => response.write(`{"type":"export","format":1}\n${event(1)}${event(3, ',"settled":false')}`),
     away,
+    (response) => response.setHeader("content-type", "text/html").end("<html>\n"),
     (response) => response.end(`${event(2)}${event(3)}{"type":"end"}\n`),
-    away
+    away,
+    (response) => response.setHeader("content-type", "text/html").end("<html>\n")
   ]
   const asked: Array<string | null> = []
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://server")
     if (!pathname.endsWith("/export")) return void away(response)
     asked.push(searchParams.get("after_event"))
+    response.setHeader("content-type", "application/x-ndjson")
     answers.shift()!(response)
     // Cuts what is not ended.
     if (!response.writableEnded) setTimeout(() => response.destroy(), 50)
@@ -91,10 +94,11 @@ it("continues an export whose server is away for a moment, after the last settle
   const exportAll = () => runInProcess(["export", "--url", url, "--output", file], { TACHOGRAPH_API_KEY: "key" })
   const exported = await exportAll()
   expect([exported.code, exported.stderr]).toEqual([0, expect.stringMatching(/^Exported 3 events, /)])
-  expect(asked).toEqual([null, id(1), id(1)])
+  expect(asked).toEqual([null, id(1), id(1), id(1)])
   const text = readFileSync(file, "utf8")
   expect(text).toBe(`{"type":"export","format":1}\n${event(1)}${event(2)}${event(3)}{"type":"end"}\n`)
   expect(await exportAll()).toMatchObject({ code: 1, stderr: "tachograph: The storage cannot be used\n" })
+  expect(await exportAll()).toMatchObject({ code: 1, stderr: "tachograph: The answer is no export\n" })
   expect([answers, readFileSync(file, "utf8")]).toEqual([[], text])
 })
 

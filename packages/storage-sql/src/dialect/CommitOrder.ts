@@ -80,13 +80,14 @@ export const writers = (sql: SqlClient.SqlClient): Effect.Effect<Writers, SqlErr
   )
 
 /**
- * For Postgres: when the oldest began of the transactions that `writers` finds (epoch milliseconds); undefined if there is none, or
- * the role may not see when one began.
+ * For Postgres: when the oldest began of the transactions that `writers` finds, or the database's clock if there is none (epoch
+ * milliseconds). Undefined if the role may not see when one began, or if one has ended meanwhile.
  */
 export const oldestWriter = (sql: SqlClient.SqlClient): Effect.Effect<number | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<{ begun: number | null; isKnown: boolean }>`SELECT ${milliseconds(sql, "min(xact_start)")} AS begun,
+    sql<{ begun: number; isKnown: boolean }>`SELECT
+        ${milliseconds(sql, "least(min(xact_start), statement_timestamp())")} AS begun,
         count(xact_start) = count(*) AS "isKnown"
       FROM (SELECT pid ${appending(sql)}) AS held LEFT JOIN pg_stat_activity USING (pid)`,
-    ([row]) => (row!.isKnown ? (row!.begun ?? undefined) : undefined)
+    ([row]) => (row!.isKnown ? row!.begun : undefined)
   )

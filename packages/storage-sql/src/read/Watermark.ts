@@ -46,7 +46,7 @@ export class SettledTime {
     return this.#settledMs >= since
   }
 
-  /** Every transaction that began before this time has ended, or appends no events. */
+  /** Every transaction has ended that locked `sessions` before this time. */
   settle(atMs: number): void {
     // The clock of the database may have stepped back.
     this.#settledMs = Math.max(this.#settledMs, atMs)
@@ -81,6 +81,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       })
     )
 
+  /** A process that did not look before the transactions began that are under way has nothing else to go by. */
+  const settleBeforeOldest = Effect.gen(function* () {
+    // Another look, if one ended during the first.
+    const begunMs = (yield* CommitOrder.oldestWriter(sql)) ?? (yield* CommitOrder.oldestWriter(sql))
+    if (begunMs !== undefined && !(yield* mayBecomeVisibleLate)) settled.settle(begunMs)
+  })
+
   const settle: Effect.Effect<EventId, SqlError.SqlError> = Effect.gen(function* () {
     const { atMs, isDone } = yield* observe()
     let isLast = isDone
@@ -88,9 +95,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       yield* Effect.sleep(pauseMs)
       isLast = (yield* observe(atMs)).isDone
     }
-    // A transaction is held. A process that did not look before it began has nothing else to go by.
-    const heldMs = isLast ? undefined : yield* CommitOrder.oldestWriter(sql)
-    if (heldMs !== undefined) settled.settle(heldMs)
+    if (!isLast) yield* settleBeforeOldest
     return settled.watermark
   })
 
