@@ -1,8 +1,8 @@
 /**
  * The table `rollups`: what events add up to, so that a read costs what it answers. It is derived from `events`, and can be
  * dropped and built anew. A row belongs to one of the series of `Series.ts`. The `position` has one row of a project, with the id up
- * to which its events are in the other rows. A transaction locks this row before it changes others, and counts the
- * change in it.
+ * to which its events are in the other rows. A transaction locks this row before it changes others, and counts
+ * the change in it.
  *
  * `sums` ends with a checksum of all columns.
  *
