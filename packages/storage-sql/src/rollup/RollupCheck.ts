@@ -137,21 +137,17 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   > =>
     Effect.gen(function* () {
       const position = yield* positions.read(project_id)
-      const { at, kind, rows, version } = place
+      // Of all steps, also if the first ones find nothing to compare: what is added then is in the total of the last one.
+      const { at, kind, rows, version = position.version } = place
       const follow = (
         next: Pick<DerivedPlace, "at" | "kind">,
         done: { version: number; value: Compared } | undefined
-      ) => {
-        const isSame = done !== undefined && (version === undefined || version === done.version)
-        const known = done === undefined ? -1 : done.version
-        return { ...next, rows: rows + (done?.value.rows ?? 0), version: isSame ? known : -1 }
-      }
+      ) => ({ ...next, rows: rows + (done?.value.rows ?? 0), version: version === done?.version ? version : -1 })
       if (kind === "session") {
         const sessions = yield* nextSessions(project_id, at)
         if (sessions.length === 0) {
           const found = yield* settled(project_id, () => countRows(project_id))
-          const isCounted = found !== undefined && (version === undefined || version === found.version)
-          const wrong = isCounted ? Math.abs(found.value - rows) : 0
+          const wrong = found?.version === version ? Math.abs(found.value - rows) : 0
           return [undefined, "in total", { rows, wrong }] as const
         }
         const done = yield* settled(project_id, (each) => compareSessions(project_id, sessions, each))
@@ -165,7 +161,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       const nextMs = yield* nextTime(project_id, at, position)
       if (nextMs === undefined) {
         const next = kind === "day" ? ({ kind: "week", at: 0 } as const) : ({ kind: "session", at: 0 } as const)
-        return [{ ...place, ...next }, "", nothing] as const
+        return [{ ...next, rows, version }, "", nothing] as const
       }
       const fromMs = nextMs - (nextMs % unitMs)
       const toMs = fromMs + unitMs

@@ -6,6 +6,7 @@ import {
   AgentName,
   AgentVersionName,
   type AppendEvent,
+  type DerivedPlace,
   type Dimension,
   EventId,
   type EventSummary,
@@ -370,6 +371,27 @@ export const define = (test: Test) => {
       yield* deriveAll(storage, 500, idAt(beginMs + 20_000, 0))
       const query = { groupBy: ["session"], timeZone: "UTC", toMs: beginMs + 10_000 } as const
       expect(yield* allUsage(storage, query, 1000)).toHaveLength(sessions)
+    }))
+
+  test("finds nothing wrong with what is added up between any two steps of its check", (storage) =>
+    Effect.gen(function* () {
+      yield* append(storage, eventsOf(0, 2))
+      let recorded = 2
+      // Also after as many steps as the check of nothing has, and one more.
+      for (let stepsBefore = 1; stepsBefore <= 4; stepsBefore++) {
+        yield* storage.dropDerived(project)
+        let step = 0
+        for (let place: DerivedPlace | undefined; ;) {
+          const { damage, next } = yield* storage.checkDerived(project, place)
+          expect(damage, `step ${step}, added up after step ${stepsBefore}`).toEqual([])
+          if (next === undefined) break
+          place = next
+          if (++step !== stepsBefore) continue
+          yield* append(storage, eventsOf(recorded, recorded + 2))
+          recorded += 2
+          yield* deriveAll(storage, 500)
+        }
+      }
     }))
 
   test("loses and repeats no session while others are recorded", (storage) =>
