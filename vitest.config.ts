@@ -32,7 +32,7 @@ const postgres = [
 
 const shared = {
   isolate: false,
-  setupFiles: ["scripts/vitest/ResetModules.ts", "packages/testkit/test/SeedProperties.ts"],
+  setupFiles: ["scripts/vitest/EachFile.ts", "packages/testkit/test/SeedProperties.ts"],
   // A generous limit in ms: it ends a test that hangs, and is not an assertion about time.
   testTimeout: 120_000,
   hookTimeout: 120_000

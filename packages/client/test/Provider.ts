@@ -2,7 +2,7 @@
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { afterAll } from "vitest"
+import { afterFile } from "../../../scripts/vitest/AfterFile.ts"
 
 interface ReceivedRequest {
   readonly method: string
@@ -18,12 +18,6 @@ export interface Provider {
   answer: (response: ServerResponse, request: ReceivedRequest) => void | Promise<void>
   readonly close: () => Promise<void>
 }
-
-const open = new Set<Provider>()
-
-afterAll(async () => {
-  for (const provider of open) await provider.close()
-})
 
 export const json =
   (value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}) =>
@@ -71,11 +65,10 @@ export const startProvider = async (): Promise<Provider> => {
     requests: [],
     answer: json({}),
     close: async () => {
-      open.delete(provider)
       server.closeAllConnections()
       if (server.listening) await new Promise((resolve) => server.close(resolve))
     }
   }
-  open.add(provider)
+  afterFile(provider.close)
   return provider
 }

@@ -1,18 +1,12 @@
 /** A recorder into a store in memory, and what it recorded. */
 import { MemoryStorage } from "@tachograph/core"
 import { createTachograph } from "@tachograph/router"
-import { afterAll } from "vitest"
+import { afterFile } from "../../../scripts/vitest/AfterFile.ts"
 import { createRecorder, type Drop, type Recorder, type RecorderOptions } from "../src/index.ts"
-
-const closing: Array<() => Promise<unknown>> = []
-
-afterAll(async () => {
-  for (const close of closing) await close()
-})
 
 export const openTachograph = async (apiKeys: ReadonlyArray<string> = []) => {
   const tachograph = await createTachograph({ storage: MemoryStorage.layer, thread: false, apiKeys })
-  closing.push(tachograph.close)
+  afterFile(tachograph.close)
   return tachograph
 }
 

@@ -2,14 +2,9 @@
 import { once } from "node:events"
 import { createServer, request } from "node:http"
 import type { AddressInfo } from "node:net"
-import { afterAll, expect } from "vitest"
+import { expect } from "vitest"
+import { afterFile } from "../../../scripts/vitest/AfterFile.ts"
 import { run, type Running, serve } from "./TachographProcess.ts"
-
-const closing: Array<() => void> = []
-
-afterAll(() => {
-  for (const close of closing) close()
-})
 
 /** A provider whose streams never end, beside calls that end at once: those whose model is `quick`. */
 const streaming = async (): Promise<string> => {
@@ -21,7 +16,7 @@ const streaming = async (): Promise<string> => {
     response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "so far" } }] })}\n\n`)
   })
   await once(provider.listen(0, "127.0.0.1"), "listening")
-  closing.push(() => {
+  afterFile(() => {
     provider.close()
     provider.closeAllConnections()
   })

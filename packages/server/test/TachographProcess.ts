@@ -1,10 +1,11 @@
 /** Runs the command `tachograph` as a process, as a user does. */
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterAll, inject } from "vitest"
+import { inject } from "vitest"
+import { afterFile } from "../../../scripts/vitest/AfterFile.ts"
 
 /** The bundle of the sources; it starts in a third of the time. */
 const program = inject("tachographProgram")
@@ -34,18 +35,10 @@ export interface Options {
   readonly main?: string
 }
 
-const started = new Set<ChildProcess>()
-const folders: Array<string> = []
-
-afterAll(() => {
-  for (const child of started) child.kill("SIGKILL")
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
-
 /** A new folder, removed after the test file. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "tachograph-"))
-  folders.push(folder)
+  afterFile(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
@@ -57,14 +50,13 @@ export const start = (args: ReadonlyArray<string>, { cwd = temporaryFolder(), en
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ["ignore", "pipe", "pipe"]
   })
-  started.add(child)
+  afterFile(() => child.kill("SIGKILL"))
   let stdout = ""
   let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (chunk) => (stdout += chunk))
   child.stderr.setEncoding("utf8").on("data", (chunk) => (stderr += chunk))
   const finished = new Promise<Finished>((resolve) =>
     child.once("close", (code, signal) => {
-      started.delete(child)
       resolve({ code, signal, stdout, stderr })
     })
   )

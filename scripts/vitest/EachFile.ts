@@ -1,10 +1,11 @@
 /**
- * Runs before each test file. Workers are shared by all files, so that dependencies are loaded once per worker; this makes
- * each file evaluate the modules of the tree again, and with them their hooks and module state.
+ * Runs before each test file. A worker runs many files and keeps the modules of the tree between them, so that they are evaluated, and
+ * compiled by the JIT, once per worker.
  */
-import { vi } from "vitest"
+import { afterAll } from "vitest"
+import { closeAll } from "./AfterFile.ts"
 
-vi.resetModules()
+afterAll(closeAll)
 
 /** Hono's server puts classes of its own over the platform's; other files of the same worker test with those of the platform. */
 const platform = Symbol.for("tachograph/scripts/platform")
