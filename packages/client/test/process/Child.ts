@@ -6,13 +6,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-import { afterAll } from "vitest"
+import { afterFile } from "../../../../scripts/vitest/AfterFile.ts"
 
 export const register = fileURLToPath(new URL("../../src/register.ts", import.meta.url))
 
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "tachograph-client-"))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterFile(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
@@ -26,7 +26,7 @@ export const start = (program: string, env: Readonly<Record<string, string>>, ar
   const ended = once(child, "close") as Promise<[code: number | null, signal: NodeJS.Signals | null]>
   let errors = ""
   child.stderr.on("data", (text: Buffer) => (errors += text.toString()))
-  afterAll(() => void child.kill("SIGKILL"))
+  afterFile(() => void child.kill("SIGKILL"))
   return {
     kill: (signal: NodeJS.Signals) => child.kill(signal),
     lines: createInterface({ input: child.stdout })[Symbol.asyncIterator](),
