@@ -2,7 +2,7 @@
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { afterAll } from "vitest"
+import { afterFile } from "../../../scripts/vitest/AfterFile.ts"
 import { eventsOf, openTachograph, type RecordedCall } from "./Recording.ts"
 
 export const apiKey = "a key of at least twenty characters"
@@ -41,7 +41,7 @@ export const startServer = async (): Promise<Server> => {
   })
   http.listen(0, "127.0.0.1")
   await once(http, "listening")
-  afterAll(() => {
+  afterFile(() => {
     http.closeAllConnections()
     http.close()
   })

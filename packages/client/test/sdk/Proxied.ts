@@ -4,7 +4,8 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { MemoryStorage } from "@tachograph/core"
 import { createTachograph } from "@tachograph/router"
-import { afterAll, vi } from "vitest"
+import { vi } from "vitest"
+import { afterFile } from "../../../../scripts/vitest/AfterFile.ts"
 import type { Provider } from "../Provider.ts"
 import { eventsOf, type RecordedCall } from "../Recording.ts"
 
@@ -20,7 +21,7 @@ export const startProxied = async (provider: Provider): Promise<Proxied> => {
   const tachograph = await createTachograph({ storage: MemoryStorage.layer, proxy })
   const server = createServer(tachograph.node).listen(0, "127.0.0.1")
   await once(server, "listening")
-  afterAll(async () => {
+  afterFile(async () => {
     server.closeAllConnections()
     server.close()
     await tachograph.close()
