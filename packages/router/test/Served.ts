@@ -14,7 +14,14 @@ export interface Served {
 const accepted = new Map<number, Socket>()
 
 export const served = async (listener: RequestListener, options: ServerOptions = {}): Promise<Served> => {
-  const server = createServer(options, listener).on("connection", (socket) => accepted.set(socket.remotePort!, socket))
+  const server = createServer(options, listener).on("connection", (socket) => {
+    const port = socket.remotePort!
+    accepted.set(port, socket)
+    // A later connection may have the same port.
+    socket.once("close", () => {
+      if (accepted.get(port) === socket) accepted.delete(port)
+    })
+  })
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   onTestFinished(() => {
     server.close()
