@@ -1,10 +1,12 @@
 /**
- * Runs before each test file. A worker runs many files and keeps the modules of the tree between them, so that they are evaluated, and
- * compiled by the JIT, once per worker.
+ * Runs before each test file: has what its helpers open closed after it, and puts the platform's classes back. A worker keeps the
+ * modules of the tree between its files, so that it evaluates and optimizes them once.
  */
 import { afterAll } from "vitest"
 import { closeAll } from "./AfterFile.ts"
 
+// Vitest calls no hook after a file that it could not load, or of which it left all tests out.
+await closeAll()
 afterAll(closeAll)
 
 /** Hono's server puts classes of its own over the platform's; other files of the same worker test with those of the platform. */

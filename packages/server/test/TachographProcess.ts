@@ -38,7 +38,8 @@ export interface Options {
 /** A new folder, removed after the test file. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "tachograph-"))
-  afterFile(() => rmSync(folder, { recursive: true, force: true }))
+  // A process that was killed just now may still write.
+  afterFile(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
 
@@ -50,7 +51,6 @@ export const start = (args: ReadonlyArray<string>, { cwd = temporaryFolder(), en
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ["ignore", "pipe", "pipe"]
   })
-  afterFile(() => child.kill("SIGKILL"))
   let stdout = ""
   let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (chunk) => (stdout += chunk))
@@ -60,6 +60,7 @@ export const start = (args: ReadonlyArray<string>, { cwd = temporaryFolder(), en
       resolve({ code, signal, stdout, stderr })
     })
   )
+  afterFile(() => child.kill("SIGKILL"))
   return { child, finished, output: () => ({ stdout, stderr }) }
 }
 

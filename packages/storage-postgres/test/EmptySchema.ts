@@ -16,6 +16,8 @@ const deleteRows = Effect.fnUntraced(function* (schema: string) {
   yield* sql.unsafe(`WITH ${deletions.join(", ")} SELECT`)
 })
 
+let opened: ReturnType<typeof open> | undefined
+
 const open = () => {
   // The timeout (ms) is long, because the tests must not fail on a busy machine.
   const config = { ...freshSchema(), operationTimeout: 120_000 }
@@ -28,8 +30,6 @@ const open = () => {
   })
   return { empty: () => runtime.runPromise(Effect.as(deleteRows(config.schema!), config)) }
 }
-
-let opened: ReturnType<typeof open> | undefined
 
 /** Resolves when the tables are empty. Only one case at a time can use them. */
 export const emptySchema = () => (opened ??= open()).empty()

@@ -12,7 +12,8 @@ export const register = fileURLToPath(new URL("../../src/register.ts", import.me
 
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "tachograph-client-"))
-  afterFile(() => rmSync(folder, { recursive: true, force: true }))
+  // A process that was killed just now may still write.
+  afterFile(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
 

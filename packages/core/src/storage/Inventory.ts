@@ -54,7 +54,7 @@ export interface DerivedPlace {
   readonly at: number
   /** What the events have made so far. */
   readonly rows: number
-  /** The version of what is derived, if it has not changed since the beginning. Undefined at the beginning. */
+  /** The version of what is derived, if it has not changed since the beginning, and otherwise -1. Undefined at the beginning. */
   readonly version: number | undefined
 }
 

@@ -33,6 +33,9 @@ const weeks: ReadonlySet<number> = new Set([
 /** How often a step is repeated while others change the rows. */
 const maxAttempts = 5
 
+/** In the place of a version, if it has changed since the first step, or others changed the rows during a step. */
+const changed = -1
+
 /** What a step has compared. */
 interface Compared {
   /** Rows that the events make. */
@@ -137,12 +140,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   > =>
     Effect.gen(function* () {
       const position = yield* positions.read(project_id)
-      // Of all steps, also if the first ones find nothing to compare: what is added then is in the total of the last one.
+      // The version at the first step, even if that step finds nothing to compare: what is added later is in the total, but in no
+      // step before it.
       const { at, kind, rows, version = position.version } = place
       const follow = (
         next: Pick<DerivedPlace, "at" | "kind">,
         done: { version: number; value: Compared } | undefined
-      ) => ({ ...next, rows: rows + (done?.value.rows ?? 0), version: version === done?.version ? version : -1 })
+      ) => ({ ...next, rows: rows + (done?.value.rows ?? 0), version: version === done?.version ? version : changed })
       if (kind === "session") {
         const sessions = yield* nextSessions(project_id, at)
         if (sessions.length === 0) {
@@ -170,14 +174,23 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       return [follow({ kind, at: toMs }, done), what, done?.value] as const
     })
 
+  /** Repeated while others change the rows during it, so that the check has a version to begin with. */
+  const firstStep = Effect.fnUntraced(function* (project_id: number) {
+    const place: DerivedPlace = { kind: "day", at: 0, rows: 0, version: undefined }
+    for (let attempt = 1; ; attempt++) {
+      const step = yield* stepAt(project_id, place)
+      const [next] = step
+      if (next?.version !== changed || attempt === maxAttempts) return step
+    }
+  })
+
   const checkDerived = Effect.fn("SqlStorage.checkDerived")(function* (
     project: ProjectId,
     after: DerivedPlace | undefined
   ): Effect.fn.Return<DerivedCheck, SqlError.SqlError> {
     const number = yield* projects.find(project)
     if (number === undefined) return { damage: [], next: undefined }
-    const start: DerivedPlace = { kind: "day", at: 0, rows: 0, version: undefined }
-    const [next, what, compared = nothing] = yield* stepAt(number, after ?? start)
+    const [next, what, compared = nothing] = yield* after === undefined ? firstStep(number) : stepAt(number, after)
     const damage = `${compared.wrong} of ${compared.rows} rows ${what} are not what the events add up to`
     return { damage: compared.wrong === 0 ? [] : [damage], next }
   })

@@ -373,12 +373,12 @@ export const define = (test: Test) => {
       expect(yield* allUsage(storage, query, 1000)).toHaveLength(sessions)
     }))
 
-  test("finds nothing wrong with what is added up between any two steps of its check", (storage) =>
+  test("finds nothing wrong when events are added up between two steps of a check", (storage) =>
     Effect.gen(function* () {
       yield* append(storage, eventsOf(0, 2))
       let recorded = 2
-      // Also after as many steps as the check of nothing has, and one more.
-      for (let stepsBefore = 1; stepsBefore <= 4; stepsBefore++) {
+      // A check of nothing has as many steps before its last one.
+      for (let stepsBefore = 1; stepsBefore <= 3; stepsBefore++) {
         yield* storage.dropDerived(project)
         let step = 0
         for (let place: DerivedPlace | undefined; ;) {
