@@ -2,10 +2,10 @@
 import { backoffMs } from "@tachograph/formats/Retries"
 
 /**
- * How long a call waits for others, so that they share commits (ms). The next call of the same client passes meanwhile, and does not
- * wait for the work on this one.
+ * How long a call waits for others, so that they share commits (ms). Most calls of a client pass meanwhile, and find the processor
+ * free: recording takes it for a moment and then leaves it.
  */
-const gatherMs = 10
+export const gatherMs = 50
 
 /** The longest pause after a failure (ms). */
 const longestPauseMs = 5_000

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { Backlog } from "../../src/proxy/Backlog.ts"
+import { Backlog, gatherMs } from "../../src/proxy/Backlog.ts"
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -31,7 +31,7 @@ describe("the backlog", () => {
   it("attempts several at once, the oldest first, after a moment for others to come", async () => {
     const { backlog, end, started } = backlogOf(6)
     expect(started).toEqual([])
-    await vi.advanceTimersByTimeAsync(10)
+    await vi.advanceTimersByTimeAsync(gatherMs)
     expect(started).toEqual([0, 1, 2, 3])
     end(true)
     expect([started, backlog.size]).toEqual([[0, 1, 2, 3, 4, 5], 2])
@@ -41,7 +41,7 @@ describe("the backlog", () => {
 
   it("finds out with one call, after growing pauses, whether the others can go on", async () => {
     const { end, started, underWay } = backlogOf(6)
-    await vi.advanceTimersByTimeAsync(10)
+    await vi.advanceTimersByTimeAsync(gatherMs)
     end(false)
     for (let failures = 1; failures < 6; failures++) {
       expect(underWay.size).toBe(0)
@@ -60,7 +60,7 @@ describe("the backlog", () => {
 
   it("lets others go first when a call has failed often", async () => {
     const { end, started, underWay } = backlogOf(5)
-    await vi.advanceTimersByTimeAsync(10)
+    await vi.advanceTimersByTimeAsync(gatherMs)
     const poison = underWay.get(0)!
     underWay.delete(0)
     end(true)
@@ -75,7 +75,7 @@ describe("the backlog", () => {
 
   it("hurries when it closes, and says what it leaves", async () => {
     const { backlog, end, underWay } = backlogOf(3)
-    await vi.advanceTimersByTimeAsync(10)
+    await vi.advanceTimersByTimeAsync(gatherMs)
     for (let failures = 0; failures < 4; failures++) {
       end(false)
       await vi.advanceTimersByTimeAsync(5_000)
@@ -91,7 +91,7 @@ describe("the backlog", () => {
     await closed
     expect(isClosed).toBe(true)
     const other = backlogOf(3)
-    await vi.advanceTimersByTimeAsync(10)
+    await vi.advanceTimersByTimeAsync(gatherMs)
     expect(other.backlog.stop()).toEqual({ left: 3, underWay: 3 })
     other.end(false)
     await vi.advanceTimersByTimeAsync(10_000)
