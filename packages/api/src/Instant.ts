@@ -13,8 +13,7 @@ const iso8601 =
 const firstMs = Date.parse("0000-01-01T00:00:00.000Z")
 const lastMs = Date.parse("9999-12-31T23:59:59.999Z")
 
-const hasYear = ({ epochMilliseconds }: DateTime.Utc): boolean =>
-  epochMilliseconds >= firstMs && epochMilliseconds <= lastMs
+const hasYear = (ms: number): boolean => ms >= firstMs && ms <= lastMs
 
 /** Whether a month has this day: `Date` reads 30 February as 1 or 2 March. Every month has 28. */
 const isDay = (date: string): boolean =>
@@ -24,10 +23,8 @@ const isDay = (date: string): boolean =>
 const parse = (text: string): Option.Option<DateTime.Utc> => {
   const { date, time, zone = "Z" } = iso8601.exec(text)?.groups ?? {}
   if (date === undefined || time === undefined || !isDay(date)) return Option.none()
-  return DateTime.make(`${date}T${time.replace(",", ".")}${zone.toUpperCase()}`).pipe(
-    Option.map(DateTime.toUtc),
-    Option.filter(hasYear)
-  )
+  const ms = Date.parse(`${date}T${time.replace(",", ".")}${zone.toUpperCase()}`)
+  return hasYear(ms) ? Option.some(DateTime.makeUnsafe(ms)) : Option.none()
 }
 
 export const Instant = Schema.String.annotate({ format: "date-time" }).pipe(

@@ -26,7 +26,7 @@ const stepWork = 256 * 1024
 export class ManyTexts<Owner> {
   /** By the last four bytes of the window: many begin alike, such as those that are escaped. */
   readonly #byEnd = new Map<number, Array<Sought<Owner>>>()
-  readonly #shifts = new Uint8Array(4096)
+  readonly #shifts: Uint8Array
   /** How many bytes of each text the search looks at before it compares: as many as the shortest has. */
   readonly #window: number
 
@@ -34,7 +34,7 @@ export class ManyTexts<Owner> {
   constructor(texts: ReadonlyArray<readonly [bytes: Uint8Array, owner: Owner]>) {
     const window = texts.reduce((length, [bytes]) => Math.min(length, bytes.length), 255)
     this.#window = window
-    this.#shifts.fill(window - 1)
+    this.#shifts = new Uint8Array(texts.length === 0 ? 0 : 4096).fill(window - 1)
     for (const [bytes, owner] of texts) {
       for (let at = 0; at < window - 1; at++) {
         const block = blockOf(bytes[at]!, bytes[at + 1]!)

@@ -93,7 +93,9 @@ export const pass = (client: UpstreamClient, request: NodeRequest): ((reason: Er
     return cut
   }
   // A change of the protocol closes the request without an error.
-  sent.on("error", fail).once("close", () => fail(new Error("The upstream did not answer")))
+  sent.on("error", fail).once("close", () => {
+    if (!hasResponse) fail(new Error("The upstream did not answer"))
+  })
   sent.once("response", (answer) => {
     if (!isUnderstood(answer)) return void sent.destroy(new AnswerNotUnderstood())
     hasResponse = true
