@@ -70,7 +70,7 @@ interface Picture {
   readonly act?: (page: Page) => Promise<unknown>
 }
 
-/** Of these calls of the night. */
+/** The pictures, of these calls of the night. */
 const picturesOf = (ids: ReadonlyArray<string>): ReadonlyArray<Picture> => {
   const session = "#/sessions/night-watch-0614"
   const missed = `${session}?call=${ids[6]}`

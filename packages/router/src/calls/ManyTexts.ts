@@ -19,7 +19,7 @@ const fourAt = (bytes: Uint8Array, at: number): number =>
 const maxWorkPerByte = 8
 const alwaysAllowedWork = 16 * 1024 * 1024
 
-/** After so much work it is time for a step. */
+/** After this much work it is time for a step. */
 const stepWork = 256 * 1024
 
 /** The search of Wu and Manber: most of the long text is leapt over, as far as no text can begin there. */

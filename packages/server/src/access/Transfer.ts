@@ -20,7 +20,7 @@ class Cut extends CommandError {}
 
 const cut = () => new Cut({ message: "The answer was cut again and again" })
 
-/** Of an answer that is to continue one: a refusal that may end by itself, or no answer at all. */
+/** The error of an answer that was to continue one: a refusal that may end by itself, and no answer at all, count as a cut. */
 const asCut = (error: CommandError): CommandError => {
   const mayEnd = ["storage-unavailable", "overloaded", undefined].includes(error.refusal)
   return mayEnd ? new Cut({ message: error.message }) : error

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../TachographProcess.ts"
 const fingerprint = { language: "l", language_version: "v", system: "s" }
 const fingerprintId = "01a00000-0000-7000-8000-000000000001"
 
-/** The id of an event of the session `s` that is received so many ms from now. */
+/** The id of an event of the session `s` that is received this many ms from now. */
 const idIn = (ms: number): string => {
   const bucket = Bucket.ofSession("s").toString(16).padStart(2, "0")
   return EventTime.firstIdOf(Date.now() + ms).slice(0, -2) + bucket

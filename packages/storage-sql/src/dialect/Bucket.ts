@@ -47,10 +47,10 @@ export const inShard = (first: number, last: number): number | undefined =>
 
 export const ofSession = (session: string): number => stored(Bucket.ofSession(session))
 
-/** Of the event with this id. */
+/** The bucket of the event with this id. */
 export const ofEvent = (id: EventId): number => stored(Bucket.ofId(id))
 
-/** Of the shared pieces of a project, which are spread by their names. */
+/** The bucket of a shared piece: pieces of a project are spread by their names. */
 export const ofPiece = (sha256: Uint8Array): number => stored(sha256[0]!)
 
 /** Whether all shards have equally many buckets: their number is a power of two of at most 256. */

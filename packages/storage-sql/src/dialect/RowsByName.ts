@@ -11,7 +11,7 @@ interface Selection {
   readonly name: string
   /** The type of the names, for Postgres. */
   readonly type: BulkValues.Type
-  /** Of `Locks`; may be empty. */
+  /** A fragment of `Locks`; may be empty. */
   readonly lock: Statement.Fragment
 }
 

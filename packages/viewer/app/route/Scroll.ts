@@ -28,7 +28,7 @@ export const recall = (name: string): number | undefined => {
   return typeof value === "number" ? value : undefined
 }
 
-/** Of the window. `isReady` says whether the rows are there. */
+/** Keeps how far the window is scrolled. `isReady` says whether the rows are there. */
 export const useWindowScroll = (name: string, isReady: boolean): void => {
   useLayoutEffect(() => {
     const offset = isReady ? recall(name) : undefined

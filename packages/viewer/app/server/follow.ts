@@ -30,10 +30,10 @@ const firstLineMs = 5_000
 /** How long the server may wait for the next call (s). Longer, and proxies close the connection. */
 const waitSeconds = 20
 
-/** What comes within this time (ms) is reported at once: nobody reads faster, and a page that is drawn for each call has no time left. */
+/** What comes within this time (ms) is reported together: no reader is faster, and a page that is drawn for each call has no time left. */
 const gatherMs = 250
 
-/** Browsers open few connections to a server: pages that nobody looks at hold none. */
+/** Browsers open few connections to a server: pages that are not looked at hold none. */
 const shown = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     if (!document.hidden || signal.aborted) return resolve()

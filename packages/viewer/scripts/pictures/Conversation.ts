@@ -10,7 +10,7 @@ export const results = (...results: ReadonlyArray<readonly [id: string, content:
   content: results.map(([id, content]) => ({ type: "tool_result", tool_use_id: id, content }))
 })
 
-/** Of all calls of a conversation. */
+/** What all calls of a conversation have in common. */
 export type Fields = Pick<Call, "session" | "agent" | "version" | "person" | "fingerprint">
 
 export interface Options {

@@ -144,7 +144,7 @@ export class Supervisor {
     try {
       return await this.#open()
     } catch (error) {
-      if (this.#options.isOnDemand && !(error instanceof ThreadDown)) {
+      if (this.#options.isOnDemand && !this.#isClosed && !(error instanceof ThreadDown)) {
         this.#failure = { error, atMs: performance.now() }
         this.#run(Effect.logWarning(`The ${this.#options.name} cannot be started, and is not used`, error))
       }

@@ -45,7 +45,7 @@ class Reader {
     const known = new Set(calls.map(({ event_id }) => event_id))
     const fresh = newest.filter(({ event_id }) => !known.has(event_id)).slice(0, latest)
     const isFast = fresh.length === latest && calls.length > 0
-    // A list with a gap that nobody sees would be wrong.
+    // A list with an invisible gap would be wrong.
     if (fresh.length > 0) this.#set({ calls: [...fresh, ...(isFast ? [] : calls)].slice(0, maxCalls) })
     return isFast
   }

@@ -27,7 +27,7 @@ const reasonOf = (call: Call, parent: Call, gapMs: number): CacheMiss["reason"] 
 
 /**
  * The tokens that the call sent and its parent had sent, at most. Undefined where that is not known: one of the two does not say, or the
- * history was rewritten, and nobody says how many tokens the messages have that were kept.
+ * history was rewritten, and no field says how many tokens the messages have that were kept.
  */
 export const sentBeforeOf = (call: Call, parent: Call): number | undefined =>
   call.input_tokens === null || parent.input_tokens === null || call.gone_messages.length > 0

@@ -6,7 +6,7 @@ import type { Call } from "../../server/Types.ts"
 
 /** Dollars for a token. Undefined where no call tells. */
 export interface Rates {
-  /** Of the input, neither read from the cache nor written to it. */
+  /** For a token of the input, neither read from the cache nor written to it. */
   readonly fresh: number | undefined
   readonly cacheRead: number | undefined
   readonly cacheWrite: number | undefined

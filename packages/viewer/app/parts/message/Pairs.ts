@@ -90,7 +90,7 @@ export class Pairs<M extends Holder = Holder> {
   }
 }
 
-/** Of the messages of one conversation. */
+/** The pairs in the messages of one conversation. */
 export const pairsIn = <M extends Holder>(messages: ReadonlyArray<M>): Pairs<M> => {
   const pairs = new Pairs<M>()
   const place = start()
@@ -105,7 +105,7 @@ interface Step<M> {
   readonly messages: ReadonlyArray<M>
 }
 
-/** Of conversations that continue one another, parents first: two that take turns may use the same ids. */
+/** The pairs in conversations that continue one another, parents first: two that take turns may use the same ids. */
 export const pairsAlong = <M extends Holder>(steps: ReadonlyArray<Step<M>>): Pairs<M> => {
   const pairs = new Pairs<M>()
   const children = new Map<string, number>()
